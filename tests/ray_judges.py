@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 
-from acud.evaluator.judges.judge import JudgeReply, Picture, Question
+from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply
 from acud.types import yes
 
 
@@ -15,7 +15,7 @@ class InActor:
     name = "in_actor"
     local = True
 
-    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+    async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         """Return yes, or end this process."""
         if "die" in question.criteria:
             os._exit(1)

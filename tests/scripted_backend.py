@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from acud.evaluator.judges.judge import JudgeReply, Picture, Question
+from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply
 from acud.evaluator.judges.provider import ChatReply, ChatRequest, Located
 from acud.features.grounding.evaluator.model_questions import locate_by_json
 from acud.protocol.evaluation import JudgeHealth
@@ -35,10 +35,10 @@ class ScriptedBackend:
         self.asked.append(request)
         return self._replies[min(len(self.asked), len(self._replies)) - 1]
 
-    async def locate(self, description: str, picture: Picture) -> Located:
+    async def locate(self, description: str, picture: JudgePicture) -> Located:
         return await locate_by_json(self, description, picture)
 
-    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+    async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         return JudgeReply(unknown("judge_down", "it only finds things"))
 
     async def check_health(self) -> JudgeHealth:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from acud.capture.frame_rate import GrabSchedule
-from acud.capture.source import Source
+from acud.capture.source import CaptureSource
 from acud.errors import Refused
 from acud.log import logger
 from acud.protocol.capture import SourceGone
@@ -29,7 +29,7 @@ class _CoveredWindow(Struct):
     """
 
     off_screen: OffScreen
-    source: Source
+    source: CaptureSource
     hello_s: float | None
     stale: bool = False
 
@@ -49,7 +49,7 @@ class CoveredWindows:
         connection: Connection,
         path: Callable[[], GrabPath],
         schedule: Callable[[], GrabSchedule],
-        hello: Callable[[Source, int], None],
+        hello: Callable[[CaptureSource, int], None],
         gone: Callable[[SourceGone], None],
     ) -> None:
         self._connection = connection
@@ -58,7 +58,7 @@ class CoveredWindows:
         self._windows: dict[int, _CoveredWindow] = {}
         self._refused: set[int] = set()
 
-    def sources(self) -> Iterator[Source]:
+    def sources(self) -> Iterator[CaptureSource]:
         """Yield the sources."""
         return (held.source for held in self._windows.values())
 
@@ -78,7 +78,7 @@ class CoveredWindows:
         if held is not None:
             held.stale = True
 
-    def painted(self, source: Source, now_s: float) -> None:
+    def painted(self, source: CaptureSource, now_s: float) -> None:
         """Note that `source` was painted; one that waits for its first paint says hello when that has ended."""
         for held in self._windows.values():
             if held.source is source and held.hello_s is not None:
@@ -104,7 +104,7 @@ class CoveredWindows:
             if states.get(window) == "covered":
                 self._begin(window, now_s)
 
-    def lost(self, source: Source) -> None:
+    def lost(self, source: CaptureSource) -> None:
         """End `source`, which gave no pixels: its window just changed, and the event that tells how is on its way."""
         for window in [w for w, held in self._windows.items() if held.source is source]:
             self._end(window, "the window changed while it was grabbed")
@@ -137,7 +137,7 @@ class CoveredWindows:
             logger("capture").warning("window.refused", window=window, fault=fault.message)
             return
         name = f"{self._connection.name}.w{window}"
-        source = Source(name, off_screen.area, off_screen.damage, self._path(), self._schedule())
+        source = CaptureSource(name, off_screen.area, off_screen.damage, self._path(), self._schedule())
         self._windows[window] = _CoveredWindow(off_screen, source, now_s + _REPAINT_MAX_S)
 
     def _end(self, window: int, reason: str) -> None:

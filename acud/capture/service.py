@@ -11,7 +11,7 @@ from acud.capture.covered_windows import CoveredWindows
 from acud.capture.frame_rate import CaptureCounters, GrabSchedule, painted_ns
 from acud.capture.input_actions import InputActions
 from acud.capture.input_queue import InputQueue
-from acud.capture.source import Source
+from acud.capture.source import CaptureSource
 from acud.child_process import Child, rss_mb
 from acud.event_loop import EventLoop, Timer
 from acud.log import logger
@@ -83,9 +83,9 @@ class CaptureService:
         self._x_server = connection.server_run()
         self._dropped = 0
 
-    def _screen_source(self) -> Source:
+    def _screen_source(self) -> CaptureSource:
         damage = Damage(self._x, self._x.root) if self._x.has("DAMAGE") else None
-        return Source(self._x.name, self._screen_area(), damage, self._path(), self._new_schedule())
+        return CaptureSource(self._x.name, self._screen_area(), damage, self._path(), self._new_schedule())
 
     def _screen_area(self) -> Area:
         width, height = self._x.size()
@@ -97,7 +97,7 @@ class CaptureService:
     def _new_schedule(self) -> GrabSchedule:
         return GrabSchedule(self._options.max_fps, self._options.floor_s, polled=not self._x.has("DAMAGE"))
 
-    def _sources(self) -> Iterator[Source]:
+    def _sources(self) -> Iterator[CaptureSource]:
         yield self._screen
         yield from self._covered.sources()
 
@@ -269,7 +269,7 @@ class CaptureService:
                 return True
         return False
 
-    def _grab(self, source: Source) -> None:
+    def _grab(self, source: CaptureSource) -> None:
         try:
             notice = source.grab(self._cursor, self._drain_for_frame, self._counters)
         except PixelsGone:
@@ -287,7 +287,7 @@ class CaptureService:
             self._drain()
         return self._screen.newest or (0, 0)
 
-    def _lost(self, source: Source) -> None:
+    def _lost(self, source: CaptureSource) -> None:
         """The drawable is not as it was: look at it again before the next grab."""
         if source is not self._screen:
             self._covered.lost(source)
@@ -308,7 +308,7 @@ class CaptureService:
 
     # ---- told -------------------------------------------------------------------------------------------------------
 
-    def _hello(self, source: Source, window: int) -> None:
+    def _hello(self, source: CaptureSource, window: int) -> None:
         self._send(
             SourceHello(
                 source=source.name,

@@ -25,7 +25,7 @@ from acud.protocol.capture import Attach, Notice
 from acud.types import TILE_PX, Rect
 from acud.waits.tiles import Grid, to_bytes
 from acud.x11.damage import Damage
-from acud.x11.grab import Area, GrabPath, PixelsGone, Target
+from acud.x11.grab import Area, GrabMemory, GrabPath, PixelsGone
 from acud.x11.pointer import Cursor
 
 Pixels = npt.NDArray[np.uint8]
@@ -97,7 +97,7 @@ class Epoch:
         self.ring.close()
 
 
-class Source:
+class CaptureSource:
     """One source. `area`: the pixels that make a frame. `damage`: None where the server reports none.
 
     Owns epoch, damage and path; closing twice is harmless. Until `attach` nothing is grabbed.
@@ -288,9 +288,9 @@ def _copied(old: Ring, first_frame: int) -> Before | None:
     return Before(pixels, np.array(old.tile_changes(slot), np.uint64))
 
 
-def _target(ring: Ring) -> Target:
+def _target(ring: Ring) -> GrabMemory:
     slots = range(ring.layout.slots)
-    return Target(ring.fileno(), [ring.layout.pixels_at(k) for k in slots], [ring.pixels(k) for k in slots])
+    return GrabMemory(ring.fileno(), [ring.layout.pixels_at(k) for k in slots], [ring.pixels(k) for k in slots])
 
 
 def _conclude(name: str, epoch: Epoch, slot: int, mask: Mask, start: Start, cursor: Cursor) -> Notice:

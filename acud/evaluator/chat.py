@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from acud.errors import Unavailable
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.expression_time_limit import TookTooLong
-from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.model import Model
 from acud.evaluator.judges.provider import ChatReply, ChatRequest
 from acud.evaluator.view_pixels import ViewPixels
@@ -54,7 +54,7 @@ _ASK = "The picture is {width} pixels wide and {height} high."
 Number = Annotated[float, Meta(ge=-1e6, le=1e6)]
 
 
-class Turned(NamedTuple):
+class ChatTurn(NamedTuple):
     """What was said, and the size in pixels of the picture that was shown (0: none)."""
 
     thought: Thought
@@ -62,19 +62,19 @@ class Turned(NamedTuple):
     height: int = 0
 
 
-async def think(ask: ThinkAsk, shot: ViewPixels | None, context: EvaluatorContext) -> Turned:
+async def think(ask: ThinkAsk, shot: ViewPixels | None, context: EvaluatorContext) -> ChatTurn:
     """Return the model's turn; a model that was not asked, or did not answer, is told by its `code`.
 
     `shot` None: there is nothing to see, and `ask` wants no picture.
     """
     backend = context.judges.judge(ask.backend)
     if not isinstance(backend, Model):
-        return Turned(Thought(code="judge_down", reason=f"{ask.backend!r} is no chat model here", cost_usd=0.0))
+        return ChatTurn(Thought(code="judge_down", reason=f"{ask.backend!r} is no chat model here", cost_usd=0.0))
     try:
         pictures = (await _picture(shot, backend, context),) if ask.picture and shot is not None else ()
         messages = ask.messages if backend.local else tuple(_outgoing(one, context) for one in ask.messages)
     except Unavailable as fault:
-        return Turned(Thought(code="redaction", reason=fault.message, cost_usd=0.0))
+        return ChatTurn(Thought(code="redaction", reason=fault.message, cost_usd=0.0))
     request = ChatRequest(
         messages,
         ask.system,
@@ -85,7 +85,7 @@ async def think(ask: ThinkAsk, shot: ViewPixels | None, context: EvaluatorContex
         temperature=ask.temperature,
     )
     thought = await _asked(backend, request, context)
-    return Turned(thought, *((pictures[0].width, pictures[0].height) if pictures else ()))
+    return ChatTurn(thought, *((pictures[0].width, pictures[0].height) if pictures else ()))
 
 
 class _Element(Struct, frozen=True, forbid_unknown_fields=True):
@@ -94,7 +94,7 @@ class _Element(Struct, frozen=True, forbid_unknown_fields=True):
     box: tuple[Number, Number, Number, Number]
 
 
-class _Answer(Struct, frozen=True, forbid_unknown_fields=True):
+class _ChatAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     scene: str
     elements: tuple[_Element, ...] = ()
 
@@ -118,13 +118,13 @@ async def describe(ask: DescribeAsk, shot: ViewPixels, context: EvaluatorContext
     return _told(reply, picture, shot.crop)
 
 
-def request(picture: Picture) -> ChatRequest:
+def request(picture: JudgePicture) -> ChatRequest:
     """Return the one turn that asks about `picture`."""
     words = _ASK.format(width=picture.width, height=picture.height)
     return ChatRequest((ChatMessage("user", words),), _SYSTEM, (picture,), max_tokens=_MAX_TOKENS)
 
 
-def parse(answer: str, picture: Picture, at: Rect) -> Described:
+def parse(answer: str, picture: JudgePicture, at: Rect) -> Described:
     """Return what `answer` says, boxes scaled from `picture` to its view's place `at`; else the code `unparsable`.
 
     One Markdown fence around the object is allowed, no other word. Boxes are cut to the picture; elements wholly
@@ -133,7 +133,7 @@ def parse(answer: str, picture: Picture, at: Rect) -> Described:
     if len(answer) > MAX_ANSWER:
         return _unparsable(f"an answer of {len(answer)} characters")
     try:
-        said = msgspec.json.decode(_unfenced(answer.strip()), type=_Answer)
+        said = msgspec.json.decode(_unfenced(answer.strip()), type=_ChatAnswer)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as fault:
         return _unparsable(f"not the JSON that was asked for: {_plain(str(fault), 120)}")
     if len(said.elements) > MAX_ELEMENTS:
@@ -161,7 +161,7 @@ async def _asked(backend: Model, request: ChatRequest, context: EvaluatorContext
     )
 
 
-async def _picture(shot: ViewPixels, backend: Model, context: EvaluatorContext) -> Picture:
+async def _picture(shot: ViewPixels, backend: Model, context: EvaluatorContext) -> JudgePicture:
     form = context.form(backend)
     if form.redacted:
         out = await context.outgoing(shot)
@@ -180,7 +180,7 @@ def _outgoing(message: ChatMessage, context: EvaluatorContext) -> ChatMessage:
         raise Unavailable(str(fault)) from fault
 
 
-def _told(reply: ChatReply, picture: Picture, at: Rect) -> Described:
+def _told(reply: ChatReply, picture: JudgePicture, at: Rect) -> Described:
     if reply.code:
         return _with_cost(Described(code=reply.code, reason=reply.reason), reply)
     return _with_cost(parse(reply.text, picture, at), reply)
@@ -196,7 +196,7 @@ def _unparsable(reason: str) -> Described:
     return Described(code="unparsable", reason=reason)
 
 
-def _remark(one: _Element, picture: Picture, at: Rect) -> Remark | None:
+def _remark(one: _Element, picture: JudgePicture, at: Rect) -> Remark | None:
     x, y, w, h = one.box
     size = Size(picture.width, picture.height)
     left, top = max(0.0, x), max(0.0, y)

@@ -15,7 +15,7 @@ from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.evidence import describe, keep_evidence
 from acud.evaluator.judges import registry
 from acud.evaluator.judges.fleet import FleetJudge
-from acud.evaluator.judges.judge import Judge, JudgeReply, Picture
+from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeReply
 from acud.evaluator.judges.picture_format import PictureFormat, encode_for_judge, picture_format_for
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.evaluator.last_views import GateMemory, LastNegativeViews, ShownFrames
@@ -23,7 +23,7 @@ from acud.evaluator.ocr.rapid_engine import TextReading
 from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
 from acud.features.grounding.evaluator.cascade import Cascade, make_cascade
 from acud.features.redaction.evaluator import (
-    Redacted,
+    RedactedPixels,
     Redactor,
     SecureFields,
     Withheld,
@@ -69,7 +69,7 @@ class Counters:
 class Encoded(NamedTuple):
     """A picture, and the time its making took."""
 
-    picture: Picture
+    picture: JudgePicture
     spent_ms: float
 
 
@@ -127,7 +127,7 @@ class EvaluatorContext:
         with self.counters.timed("encode"):
             return await self.off_loop(lambda: _encoded(shot, form))
 
-    async def outgoing(self, shot: ViewPixels, secure: Iterable[Rect] = ()) -> Redacted | Withheld:
+    async def outgoing(self, shot: ViewPixels, secure: Iterable[Rect] = ()) -> RedactedPixels | Withheld:
         """Return what may leave the machine of the shot. `secure`: password fields known of, in its pixels."""
         with self.counters.timed("redact"):
             return await self._redactor.outgoing(shot, secure)

@@ -10,12 +10,12 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from acud.errors import AcudError, ProtocolError, Unavailable
-from acud.evaluator.chat import Turned, describe, think
+from acud.evaluator.chat import ChatTurn, describe, think
 from acud.evaluator.context import Encoded, EvaluatorContext
 from acud.evaluator.evidence import write_difference, write_picture
 from acud.evaluator.questions import JobCache, QuestionBatcher, WaitQuestions
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.redaction.evaluator import Redacted, Withheld
+from acud.features.redaction.evaluator import RedactedPixels, Withheld
 from acud.frames.ring import FrameGone
 from acud.pixels.identity import identity
 from acud.protocol.asks import DiffAsk
@@ -76,7 +76,7 @@ async def _differ(job: Job, ask: DiffAsk, context: EvaluatorContext) -> JobResul
     return JobResult(job.job_id, "done", picture=name)
 
 
-def _thought(result: JobResult, turned: Turned) -> JobResult:
+def _thought(result: JobResult, turned: ChatTurn) -> JobResult:
     return replace(result, thought=turned.thought, width=turned.width, height=turned.height)
 
 
@@ -104,10 +104,10 @@ async def _read_scene(job: Job, shot: ViewPixels, context: EvaluatorContext) -> 
         return replace(parts, change=await context.off_loop(lambda: context.shown.advance(*place, shot.pixels)))
 
 
-async def _shown(job: Job, shot: ViewPixels, context: EvaluatorContext) -> Redacted:
+async def _shown(job: Job, shot: ViewPixels, context: EvaluatorContext) -> RedactedPixels:
     """Return what the job's picture is to show. Raises: Unavailable when it is to be redacted and cannot be."""
     if job.picture is None or not job.picture.redacted:
-        return Redacted(shot, ())
+        return RedactedPixels(shot, ())
     out = await context.outgoing(shot, job.picture.secure)
     if isinstance(out, Withheld):
         raise Unavailable(out.reason)
@@ -125,7 +125,7 @@ def _taken(job: Job, context: EvaluatorContext) -> ViewPixels:
     return shot._replace(epoch=at[0], frame=at[1], pixels=kept, identity=identity(kept))
 
 
-def _told(shown: Redacted) -> tuple[HiddenBox, ...]:
+def _told(shown: RedactedPixels) -> tuple[HiddenBox, ...]:
     crop = shown.shot.crop
     return tuple(HiddenBox(one.rule.value, one.box.moved(crop.x, crop.y)) for one in shown.hidden)
 

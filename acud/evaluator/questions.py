@@ -17,11 +17,11 @@ from msgspec.structs import replace
 from acud.config import VisionSettings
 from acud.evaluator.context import Counters, Encoded, EvaluatorContext
 from acud.evaluator.judges.faults import CONTINUES, TokenUsage, added
-from acud.evaluator.judges.judge import Judge, JudgeReply, Picture, Question, Together, first_answer
+from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeQuestion, JudgeReply, Together, first_answer
 from acud.evaluator.judges.prompt import question_key
 from acud.evaluator.judges.rate_limit import Claim
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.redaction.evaluator import Redacted, Withheld
+from acud.features.redaction.evaluator import RedactedPixels, Withheld
 from acud.protocol.asks import Ask, display_of
 from acud.protocol.evaluation import Answered, LeafAnswer
 from acud.types import Answer, Criteria, Evidence, JudgeName, Leaf, Text, Verdict, no, unknown
@@ -33,7 +33,7 @@ _BREATH_S = 0.005
 """All that one frame made due arrives in the same turn of the loop, once the picture they share is encoded."""
 
 
-class Shared(NamedTuple, Generic[T]):
+class SharedValue(NamedTuple, Generic[T]):
     """A value, and whether this caller is the one it was made for."""
 
     value: T
@@ -47,14 +47,14 @@ class JobCache:
         self._group = group
         self._made: dict[Hashable, asyncio.Task[Any]] = {}
 
-    async def once(self, key: Hashable, make: Coroutine[Any, Any, T]) -> Shared[T]:
+    async def once(self, key: Hashable, make: Coroutine[Any, Any, T]) -> SharedValue[T]:
         """Return what `make` gives for `key`; a later call with the same key leaves its own `make` unused."""
         found = self._made.get(key)
         if found is not None:
             make.close()
-            return Shared(await found, first=False)
+            return SharedValue(await found, first=False)
         task = self._made[key] = self._group.create_task(make)
-        return Shared(await task, first=True)
+        return SharedValue(await task, first=True)
 
     def made(self, kind: type[T]) -> list[T]:
         """Return every value of `kind` that was made."""
@@ -65,7 +65,7 @@ class JobCache:
 class _BatchedCall(NamedTuple):
     """A call to be: its questions so far, and its replies, in the same order."""
 
-    questions: list[Question]
+    questions: list[JudgeQuestion]
     replies: asyncio.Task[tuple[JudgeReply, ...]]
 
 
@@ -87,7 +87,7 @@ class QuestionBatcher:
         """How many conditions one call takes."""
         return self._max if self.sharing else 1
 
-    async def ask(self, judge: Judge, party: str, question: Question, picture: Picture) -> JudgeReply:
+    async def ask(self, judge: Judge, party: str, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         """Return the reply of `judge` to `question`, with its part of what the call cost.
 
         `party`: with whose questions it may share a call; the picture must be the same for all of a judge.
@@ -102,15 +102,15 @@ class QuestionBatcher:
         self._counters.add("shared_again")
         return _with(reply, await self._singly(judge, question, picture))
 
-    async def _singly(self, judge: Judge, question: Question, picture: Picture) -> JudgeReply:
+    async def _singly(self, judge: Judge, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         self._counters.add("judge_calls")
         return await judge.evaluate(question, picture)
 
-    def _join(self, judge: Together, party: str, question: Question, picture: Picture) -> _BatchedCall:
+    def _join(self, judge: Together, party: str, question: JudgeQuestion, picture: JudgePicture) -> _BatchedCall:
         key = judge.name, party
         call = self._open.get(key)
         if call is None:
-            questions: list[Question] = []
+            questions: list[JudgeQuestion] = []
             made = self._group.create_task(self._made(key, judge, questions, picture))
             call = self._open[key] = _BatchedCall(questions, made)
         call.questions.append(question)
@@ -119,7 +119,7 @@ class QuestionBatcher:
         return call
 
     async def _made(
-        self, key: tuple[str, str], judge: Together, questions: list[Question], picture: Picture
+        self, key: tuple[str, str], judge: Together, questions: list[JudgeQuestion], picture: JudgePicture
     ) -> tuple[JudgeReply, ...]:
         await asyncio.sleep(_BREATH_S)
         if key in self._open and self._open[key].questions is questions:
@@ -236,7 +236,7 @@ class WaitQuestions:
         return LeafAnswer(index, reply.verdict, judge, "judge", spent_ms, *spent, reply.retry_after_s)
 
     async def _criteria(self, judge: str, leaf: Criteria) -> Any:
-        question = Question(leaf.criteria, self._ask.elapsed_s, self._ask.timeout_s, claim=self._claim())
+        question = JudgeQuestion(leaf.criteria, self._ask.elapsed_s, self._ask.timeout_s, claim=self._claim())
         line = () if judge == JudgeName.OCR else self._context.judges.line(self._ask.judge)
         asked: Coroutine[Any, Any, JudgeReply] = (
             self._read_plainly(leaf) if judge == JudgeName.OCR else self._look(judge, line, question)
@@ -259,12 +259,12 @@ class WaitQuestions:
             return await self._read(found.leaf)
         return JudgeReply(unknown("needs_vision", found.reason), cost_usd=0.0)
 
-    async def _look(self, judge: str, line: tuple[Judge, ...], question: Question) -> JudgeReply:
+    async def _look(self, judge: str, line: tuple[Judge, ...], question: JudgeQuestion) -> JudgeReply:
         if not line:
             return JudgeReply(unknown("engine", f"this evaluator has no judge {judge!r}"))
         return await first_answer(line, lambda one: self._see(one, question))
 
-    async def _see(self, judge: Judge, question: Question) -> JudgeReply:
+    async def _see(self, judge: Judge, question: JudgeQuestion) -> JudgeReply:
         encoded = await self._picture(judge)
         if isinstance(encoded, Withheld):
             return JudgeReply(unknown("redaction", encoded.reason), cost_usd=0.0)
@@ -276,7 +276,7 @@ class WaitQuestions:
     async def _picture(self, judge: Judge) -> Encoded | Withheld:
         form, shot = self._context.form(judge), self._shot
         if form.redacted:
-            out = (await self._cache.once(Redacted, self._context.outgoing(self._shot))).value
+            out = (await self._cache.once(RedactedPixels, self._context.outgoing(self._shot))).value
             if isinstance(out, Withheld):
                 return out
             shot = out.shot

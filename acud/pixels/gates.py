@@ -47,7 +47,7 @@ def luma(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.asarray((red * 0.299 + green * 0.587 + blue * 0.114).astype(np.uint8))
 
 
-class Block(NamedTuple):
+class PixelBlock(NamedTuple):
     """A block's place in its grid, and the pixels that it covers."""
 
     column: int
@@ -67,7 +67,7 @@ def grid(pixels: Pixels, columns: int = COLUMNS, rows: int = ROWS) -> Grid:
     )
 
 
-def dirty(before: Grid | None, now: Grid, width: int = 0, height: int = 0) -> list[Block]:
+def dirty(before: Grid | None, now: Grid, width: int = 0, height: int = 0) -> list[PixelBlock]:
     """Return the blocks of `now` that differ from `before`, row by row; all where the grids are not of one size.
 
     Boxes are in pixels of a `width` x `height` frame; without these in blocks.
@@ -77,7 +77,7 @@ def dirty(before: Grid | None, now: Grid, width: int = 0, height: int = 0) -> li
     rows, columns = now.shape
     across, down = (width, height) if width and height else (columns, rows)
     return [
-        Block(int(column), int(row), _box(int(column), int(row), 1, 1, (columns, rows), (across, down)))
+        PixelBlock(int(column), int(row), _box(int(column), int(row), 1, 1, (columns, rows), (across, down)))
         for row, column in np.argwhere(differs)
     ]
 

@@ -7,7 +7,7 @@ from acud.store.events import EventPage
 from acud.store.evidence import StoredEvidence
 from acud.store.outbox import WakePage
 from acud.store.recordings import TimelineSpan
-from acud.store.retention import STEP_ROWS, ForgottenRows, Trimmed, trim
+from acud.store.retention import STEP_ROWS, ForgottenRows, TrimResult, trim
 from acud.store.rows import OwnerFilter
 from acud.store.store import Store
 from acud.store.waits import StoredWait, WaitPage, WaitTotals
@@ -27,7 +27,7 @@ __all__ = [
     "Subscription",
     "Takeover",
     "TimelineSpan",
-    "Trimmed",
+    "TrimResult",
     "WaitPage",
     "WaitTotals",
     "WakePage",

@@ -33,7 +33,7 @@ class StoredProcess(Struct, frozen=True):
 
 
 class StoredDisplay(Struct, frozen=True):
-    """A display as it is kept. `number` (never reused) is given by `Displays.add`; `name` is the X one (`:100`)."""
+    """A display as it is kept. `number` (never reused) is given by `DisplayTable.add`; `name` is the X one (`:100`)."""
 
     name: str
     managed: bool
@@ -60,7 +60,7 @@ class StoredDisplay(Struct, frozen=True):
 _DISPLAY = RowCodec(StoredDisplay)
 
 
-class Displays:
+class DisplayTable:
     """The table `displays`. Every method may raise StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:
@@ -117,7 +117,7 @@ class Takeover(Struct, frozen=True):
 _TAKEOVER = RowCodec(Takeover)
 
 
-class Takeovers:
+class TakeoverTable:
     """The table `takeovers`, one row a display at most. Every method may raise StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:

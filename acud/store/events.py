@@ -27,7 +27,7 @@ class EventPage(Struct, frozen=True):
     trimmed: int
 
 
-class Events:
+class EventTable:
     """The table `events`. Every method may raise StoreUnavailable.
 
     Numbers of a turn that is rolled back are given again: tell an event, and `newest`, only after the commit.
@@ -63,7 +63,7 @@ class Events:
         return int(next(iter(self._database.read(_SQL[block])[0].values())) or 0)
 
 
-class SenseEvents:
+class SenseEventTable:
     """The table `sense`, a ring of `SENSE_KEPT`. Every method may raise StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:

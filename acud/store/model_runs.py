@@ -20,7 +20,7 @@ _USAGE_SQL = statements.load("usage")
 _USAGE_ROW = RowCodec(UsageRow)
 
 
-class AgentRuns:
+class AgentRunTable:
     """The table `agent_runs`. Every method may raise StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:
@@ -68,7 +68,7 @@ class AnalysisInputs(Struct, frozen=True):
 _INPUTS = RowCodec(AnalysisInputs)
 
 
-class Analyses:
+class AnalysisTable:
     """The table `analyses`, a ring of `HISTORY_KEPT`. Every method may raise StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:

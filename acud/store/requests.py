@@ -13,7 +13,7 @@ KEEP_S = 24 * 3600.0
 """How long a reply is kept; clients give up re-asking long before."""
 
 
-class Requests:
+class RequestTable:
     """The table `requests`. Every method may raise StoreUnavailable.
 
     A request whose effects all lie in the store calls `answer` in the effects' own turn. One with effects outside calls

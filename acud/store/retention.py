@@ -30,7 +30,7 @@ _SPARE_PAGES = 1000
 """4 MB stay free in the file: what is written next would only make it grow again."""
 
 
-class Trimmed(Struct, frozen=True):
+class TrimResult(Struct, frozen=True):
     """How many rows went. `files`: for `EvidenceFiles.remove_files`, after the commit."""
 
     waits: int
@@ -48,7 +48,7 @@ class Trimmed(Struct, frozen=True):
     """Whether a step was too short for all there is to forget."""
 
 
-def trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int = -1) -> Trimmed:
+def trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int = -1) -> TrimResult:
     """Delete, in the current turn, what is older or more than `settings` keeps. What lives always stays.
 
     At most `limit` rows of each table (-1: all): call it again while it says `more`. Free pages go back to the file
@@ -60,7 +60,7 @@ def trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int = -
     return msgspec.structs.replace(trimmed, more=trimmed.more or gives)
 
 
-def _trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int) -> Trimmed:
+def _trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int) -> TrimResult:
     old_utc_s = now_utc_s - settings.keep_days * _DAY_S
     judged_utc_s = now_utc_s - settings.keep_evaluations_days * _DAY_S
     files = store.evidence.trim(old_utc_s, int(settings.evidence_max_mb * _MB), limit)
@@ -80,7 +80,7 @@ def _trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int) -
     tasks = store.tasks.trim(old_utc_s, limit)
     more = limit >= 0 and max(len(files), parts, tasks, *gone.values()) >= limit
     store.push.trim(now_utc_s)
-    return Trimmed(**gone, tasks=tasks, web_passes=store.web.trim(now_utc_s), files=files, more=more)
+    return TrimResult(**gone, tasks=tasks, web_passes=store.web.trim(now_utc_s), files=files, more=more)
 
 
 class ForgottenRows(Struct, frozen=True):

@@ -10,16 +10,16 @@ from types import TracebackType
 from acud.config import StoreSettings
 from acud.store.connection import Database, library_version
 from acud.store.damaged_log import RescuedLog
-from acud.store.displays import Displays, SceneNumbers, Takeovers
-from acud.store.events import Events, SenseEvents
+from acud.store.displays import DisplayTable, SceneNumbers, TakeoverTable
+from acud.store.events import EventTable, SenseEventTable
 from acud.store.evidence import EvidenceFiles
-from acud.store.model_runs import AgentRuns, Analyses, UsageTable
+from acud.store.model_runs import AgentRunTable, AnalysisTable, UsageTable
 from acud.store.outbox import Outbox
 from acud.store.recordings import RecordingTable, Timeline
-from acud.store.requests import Requests
+from acud.store.requests import RequestTable
 from acud.store.retention import DeletedTasks, FreePages
-from acud.store.tasks import Actions, MessageFeed, Tasks
-from acud.store.waits import Evaluations, Waits
+from acud.store.tasks import ActionTable, MessageFeed, TaskTable
+from acud.store.waits import EvaluationTable, WaitTable
 from acud.store.web import PushSubscriptions, WebPasses
 
 
@@ -36,22 +36,22 @@ class Store:
         self._database = Database(
             path, busy_timeout_s=settings.busy_timeout_s, now_utc_s=now_utc_s, keep_backups=settings.keep_backups
         )
-        self.waits = Waits(self._database)
-        self.evaluations = Evaluations(self._database)
+        self.waits = WaitTable(self._database)
+        self.evaluations = EvaluationTable(self._database)
         self.usage = UsageTable(self._database)
-        self.events = Events(self._database)
+        self.events = EventTable(self._database)
         self.outbox = Outbox(self._database)
-        self.requests = Requests(self._database)
-        self.displays = Displays(self._database)
-        self.takeovers = Takeovers(self._database)
+        self.requests = RequestTable(self._database)
+        self.displays = DisplayTable(self._database)
+        self.takeovers = TakeoverTable(self._database)
         self.scene_numbers = SceneNumbers(self._database)
-        self.tasks = Tasks(self._database)
+        self.tasks = TaskTable(self._database)
         self.deleted_tasks = DeletedTasks(self._database)
-        self.actions = Actions(self._database)
-        self.agent_runs = AgentRuns(self._database)
+        self.actions = ActionTable(self._database)
+        self.agent_runs = AgentRunTable(self._database)
         self.feed = MessageFeed(self._database)
-        self.sense = SenseEvents(self._database)
-        self.analyses = Analyses(self._database)
+        self.sense = SenseEventTable(self._database)
+        self.analyses = AnalysisTable(self._database)
         self.recordings = RecordingTable(self._database)
         self.timeline = Timeline(self._database)
         self.free_pages = FreePages(self._database)

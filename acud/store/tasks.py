@@ -38,7 +38,7 @@ class TaskPage(Struct, frozen=True):
     total: int
 
 
-class Tasks:
+class TaskTable:
     """The tables `tasks`, `plan_items` and `task_messages`. Every method may raise StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:
@@ -159,7 +159,7 @@ def _ambiguous(beginning: str, rows: list[Row]) -> AcudError:
     return InvalidRequest(f"several tasks begin with {beginning}: {', '.join(ids)}", hint="give more of the id")
 
 
-class Actions:
+class ActionTable:
     """The tables `actions` and `action_logs`. Every method may raise StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:

@@ -80,7 +80,7 @@ class WaitTotals(Struct, frozen=True):
 _WAIT = RowCodec(StoredWait)
 
 
-class Waits:
+class WaitTable:
     """The table `wait_jobs`. Every method may raise StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:
@@ -156,7 +156,7 @@ def _ambiguous(beginning: str, rows: list[Row]) -> AcudError:
     return InvalidRequest(f"several waits begin with {beginning}: {', '.join(ids)}", hint="give more of the id")
 
 
-class Evaluations:
+class EvaluationTable:
     """The table `evaluations`. Every method may raise StoreUnavailable."""
 
     def __init__(self, database: Database) -> None:

@@ -24,7 +24,7 @@ from acud.supervisor.journal import Journal
 from acud.supervisor.lines import zmtp
 from acud.supervisor.lines.line import Line
 from acud.supervisor.lines.lines import LineLimits, Lines
-from acud.supervisor.replies import Asked, Outgoing, error_of, reply_of
+from acud.supervisor.replies import Outgoing, RequestTiming, error_of, reply_of
 from acud.supervisor.request_digest import RequestDigest
 
 _LOG = log.logger("control")
@@ -47,7 +47,7 @@ class Call:
     def __init__(self, control: Control, peer: Line, envelope: RequestEnvelope, spec: Command, at_s: float) -> None:
         self._control = control
         self.peer = peer
-        self.asked = Asked(spec.name, at_s)
+        self.asked = RequestTiming(spec.name, at_s)
         self.request_id = envelope.id
         self.spec = spec
         self.digest = control.request_digest.digest(envelope.body)
@@ -147,10 +147,10 @@ class Control:
         if len(parts) != 2 or parts[0] != b"":
             self.lines.close(peer, "it sends what is no request")  # there is no frame that it would read
             return
-        request_id, asked = "-", Asked("unknown", self._now())
+        request_id, asked = "-", RequestTiming("unknown", self._now())
         try:
             plain = codec.unpack(data)
-            request_id, asked = _id_of(plain), Asked(_name_of(plain), asked.at_s)
+            request_id, asked = _id_of(plain), RequestTiming(_name_of(plain), asked.at_s)
             codec.check_numbers(data, plain)
             self._begin(peer, codec.convert(plain, RequestEnvelope), asked.at_s)
         except AcudError as fault:

@@ -19,8 +19,8 @@ from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import EvaluatorHello, JobResult, JudgeHealth, Judges, WaitsOver
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.job_queues import (
-    Entry,
     FairQueue,
+    JobEntry,
     Lane,
     Work,
     Worker,
@@ -60,7 +60,7 @@ class EvaluatorPool:
         self._settings = settings
         self._paths = paths
         self._keys = dict(keys)
-        self._queue: dict[Lane, FairQueue[Entry]] = {
+        self._queue: dict[Lane, FairQueue[JobEntry]] = {
             lane: FairQueue(lambda entry: entry.work.priority) for lane in Lane
         }
         self._over: list[str] = []
@@ -98,7 +98,7 @@ class EvaluatorPool:
         self._requeue(running)
         return len(running)
 
-    def _requeue(self, running: Mapping[str, Entry]) -> None:
+    def _requeue(self, running: Mapping[str, JobEntry]) -> None:
         for entry in running.values():
             entry.tries -= 1
             self._queue[entry.work.lane].done(entry.work.display, 0.0)
@@ -133,7 +133,7 @@ class EvaluatorPool:
 
     def submit(self, work: Work) -> None:
         """Queue `work`; `dispatch` at the end of this turn sends it when there is room."""
-        self._enqueue(Entry(work))
+        self._enqueue(JobEntry(work))
 
     def wait_over(self, wait_id: str) -> None:
         """Have evaluators keep nothing for a wait that ended, from the end of this turn on."""
@@ -155,7 +155,7 @@ class EvaluatorPool:
             if worker.ready:
                 self._keeper.send(worker.child, WaitsOver(over))
 
-    def _enqueue(self, entry: Entry) -> None:
+    def _enqueue(self, entry: JobEntry) -> None:
         self._queue[entry.work.lane].push(entry.work.display, entry)
 
     @property
@@ -220,7 +220,7 @@ class EvaluatorPool:
         home = sum(display.encode()) % len(self.workers)
         return min(free, key=lambda w: (int(w.child.name) - home) % len(self.workers))
 
-    def _send(self, worker: Worker, entry: Entry) -> None:
+    def _send(self, worker: Worker, entry: JobEntry) -> None:
         entry.sent_s = entry.listed_s = self._now()
         job = entry.work.build(entry.job_id)
         if job is None:
@@ -244,10 +244,10 @@ class EvaluatorPool:
             del worker.running[entry.job_id]
             self._retry(entry, "the evaluator could not be reached")
 
-    def _charge(self, entry: Entry) -> None:
+    def _charge(self, entry: JobEntry) -> None:
         self._queue[entry.work.lane].done(entry.work.display, self._now() - entry.sent_s)
 
-    def _retry(self, entry: Entry, reason: str) -> None:
+    def _retry(self, entry: JobEntry, reason: str) -> None:
         self._charge(entry)
         if entry.tries >= _TRIES:
             entry.work.lost(reason)

@@ -45,7 +45,7 @@ class Aimed(Struct, frozen=True):
 Done = Callable[[Aimed | AcudError], None]
 
 
-class _Awaited:
+class _AwaitedFrame:
     """A source that is on its way for `for_s` at most: a covered window's, or that of a display that starts."""
 
     def __init__(self, ask: _Ask, source: str, for_s: float) -> None:
@@ -86,7 +86,7 @@ class FreshFrameResolver:
         self._loop = loop
         self._sessions = sessions
         self._window_list_ready = window_list_ready
-        self._awaited: list[_Awaited] = []
+        self._awaited: list[_AwaitedFrame] = []
         sources.watchers.append(self)
         watched_displays.watchers.append(self)
 
@@ -176,7 +176,7 @@ class FreshFrameResolver:
             self._follow(ask, found.window_id)
 
     def _await(self, ask: _Ask, source: str, for_s: float) -> None:
-        awaited = _Awaited(ask, source, for_s)
+        awaited = _AwaitedFrame(ask, source, for_s)
         awaited.timer = self._loop.call_later(for_s, lambda: self._expire(awaited))
         self._awaited.append(awaited)
 
@@ -209,7 +209,7 @@ class FreshFrameResolver:
             self._watched_displays.follow(screen, key, (window,))
             self._loop.call_later(_FOLLOW_S, lambda: self._watched_displays.follow(screen, key, ()))
 
-    def _expire(self, awaited: _Awaited) -> None:
+    def _expire(self, awaited: _AwaitedFrame) -> None:
         if awaited in self._awaited:
             self._awaited.remove(awaited)
             screen = awaited.ask.screen
@@ -232,11 +232,11 @@ class FreshFrameResolver:
             if self._elsewhere(awaited, screen):
                 self._go_on(awaited)
 
-    def _elsewhere(self, awaited: _Awaited, screen: WatchedDisplay) -> bool:
+    def _elsewhere(self, awaited: _AwaitedFrame, screen: WatchedDisplay) -> bool:
         display = self._sources.by_name.get(screen.name)
         return display is None or self._aim(awaited.ask.target, screen, display).source != awaited.source
 
-    def _go_on(self, awaited: _Awaited) -> None:
+    def _go_on(self, awaited: _AwaitedFrame) -> None:
         self._awaited.remove(awaited)
         if awaited.timer is not None:
             awaited.timer.cancel()

@@ -140,7 +140,7 @@ class Work(Protocol):
         ...
 
 
-class Entry:
+class JobEntry:
     """A work in the queue, or running with a worker."""
 
     def __init__(self, work: Work) -> None:
@@ -161,7 +161,7 @@ class Worker:
         self.owns_ocr = owns_ocr
         self.ready = False
         self.retiring = False
-        self.running: dict[str, Entry] = {}
+        self.running: dict[str, JobEntry] = {}
         self.judges: tuple[JudgeHealth, ...] = ()
 
     def places(self, lane: Lane, limit: int) -> int:

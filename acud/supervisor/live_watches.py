@@ -34,7 +34,7 @@ class _Watch(NamedTuple):
     until_s: float
 
 
-class _Shown:
+class _ShownFrame:
     """A display that is watched: since when, and whether it was told to stand still."""
 
     def __init__(self, since_s: float) -> None:
@@ -63,7 +63,7 @@ class LiveWatches:
         self._utc_s = utc_s
         self._tell = tell
         self._watches: dict[str, _Watch] = {}
-        self._shown: dict[str, _Shown] = {}
+        self._shown: dict[str, _ShownFrame] = {}
         self._timer: Timer | None = None
         sources.watchers.append(self)
 
@@ -119,7 +119,7 @@ class LiveWatches:
             source = self._sources.by_name.get(name)
             if source is not None:
                 self._sources.want(source, _CONSUMER, wanted.get(name, 0.0))
-        self._shown = {name: self._shown.get(name) or _Shown(self._now()) for name in wanted}
+        self._shown = {name: self._shown.get(name) or _ShownFrame(self._now()) for name in wanted}
 
     def _wanted(self) -> dict[str, float]:
         wanted: dict[str, float] = {}
@@ -139,7 +139,7 @@ class LiveWatches:
         if self._shown:
             self._timer = self._loop.call_at(now_s + _TICK_S, self._tick)
 
-    def _check(self, source: Source, shown: _Shown) -> None:
+    def _check(self, source: Source, shown: _ShownFrame) -> None:
         compared_s = source.compared_mono_ns / 1e9
         if self._now() - compared_s >= _CHECK_S:
             self._sources.grab_now(source)

@@ -11,7 +11,7 @@ from acud.protocol.envelope import ErrorBody, ReplyEnvelope
 from acud.supervisor.lines.line import Line
 
 
-class Asked(msgspec.Struct, frozen=True):
+class RequestTiming(msgspec.Struct, frozen=True):
     """What a reply answers, for those who count: the request's name (`unknown` for none we know), and since when."""
 
     name: str
@@ -25,7 +25,7 @@ class Outgoing(msgspec.Struct, frozen=True):
 
     peer: Line
     envelope: ReplyEnvelope
-    asked: Asked
+    asked: RequestTiming
     left: Callable[[], None] | None = None
     again: Callable[[], ReplyEnvelope] | None = None
     stands: bool = False

@@ -35,7 +35,7 @@ _LEFT, _RIGHT = 0b0011, 0b1100
 """Tiles 0 and 1, in the target; tiles 2 and 3, outside it."""
 
 
-class Row(Struct, frozen=True):
+class ExampleRow(Struct, frozen=True):
     """One event: when, what happened, what the wait asked for then, and the wait after it."""
 
     at: float
@@ -44,18 +44,18 @@ class Row(Struct, frozen=True):
     after: str
 
 
-def rows() -> Iterator[Row]:
+def rows() -> Iterator[ExampleRow]:
     """Yield the example row by row, each made by the machine from the wait after the one before."""
     armed = arm(SPEC, 0.0)
     wait = armed.wait
-    yield Row(0.0, "the wait is armed", _asked(armed.effects), _after(wait))
+    yield ExampleRow(0.0, "the wait is armed", _asked(armed.effects), _after(wait))
     for happened, event in _events():
         if isinstance(event, FrameSeen) and wait.requests.grab_asked is None and not is_relevant(wait, event):
-            yield Row(event.at, happened, "nothing: the supervisor does not pass it on", _after(wait))
+            yield ExampleRow(event.at, happened, "nothing: the supervisor does not pass it on", _after(wait))
             continue
         taken = step(wait, event)
         wait = taken.wait
-        yield Row(event.at, happened, _asked(taken.effects), _after(wait))
+        yield ExampleRow(event.at, happened, _asked(taken.effects), _after(wait))
 
 
 def _events() -> Iterator[tuple[str, WaitEvent]]:

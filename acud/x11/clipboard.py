@@ -33,7 +33,7 @@ _PIECE = 65_536
 _UNTAKEN_S = 30.0
 
 
-class Names:
+class ClipboardAtoms:
     """The atoms of selections."""
 
     def __init__(self, connection: Connection) -> None:
@@ -77,7 +77,7 @@ class Clipboard:
         self._connection = connection
         self._wire = connection.wire
         self._translator = translator
-        self.names = Names(connection)
+        self.names = ClipboardAtoms(connection)
         self._window = connection.root.create_window(
             -1, -1, 1, 1, 0, 0, window_class=X.InputOnly, override_redirect=True, event_mask=X.PropertyChangeMask
         )

@@ -42,7 +42,7 @@ class Area(Struct, frozen=True):
     height: int
 
 
-class Target(Struct, frozen=True):
+class GrabMemory(Struct, frozen=True):
     """The memory that frames go to, the caller's: a mapped file and, per slot, where its pixels lie in it.
 
     `views[k]` are the writable bytes of slot k, as long as a frame; `offsets[k]` their place in the file `fd`.
@@ -58,7 +58,7 @@ class GrabPath(Protocol):
 
     method: ClassVar[str]
 
-    def attach(self, target: Target) -> None:
+    def attach(self, target: GrabMemory) -> None:
         """Write into `target` from now on, and let go of the one before."""
         ...
 
@@ -84,7 +84,7 @@ class AttachFdPath:
         self._segment = 0
         self._offsets: list[int] = []
 
-    def attach(self, target: Target) -> None:
+    def attach(self, target: GrabMemory) -> None:
         """See GrabPath. An unlinked file stays allocated until it is detached here."""
         self.close()
         self._segment = self._shm.attach_fd(target.fd)
@@ -115,7 +115,7 @@ class SysvPath:
         self._frame = memoryview(b"")
         self._slots: list[memoryview] = []
 
-    def attach(self, target: Target) -> None:
+    def attach(self, target: GrabMemory) -> None:
         """See GrabPath."""
         self.close()
         self._memory = memory = SysvMemory(len(target.views[0]))
@@ -151,7 +151,7 @@ class SocketPath:
         self._wire = connection.wire
         self._slots: list[memoryview] = []
 
-    def attach(self, target: Target) -> None:
+    def attach(self, target: GrabMemory) -> None:
         """See GrabPath."""
         self._slots = list(target.views)
 

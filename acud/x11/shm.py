@@ -52,7 +52,7 @@ class QueryVersion(rq.ReplyRequest):
     )
 
 
-class Attach(rq.Request):
+class AttachRequest(rq.Request):
     """Attach a System V segment."""
 
     _request = rq.Struct(
@@ -115,7 +115,9 @@ class SharedMemory:
         """Attach the System V segment `shmid` and return its X id. Raises: SegmentRefused."""
         segment: int = self._wire.allocate_resource_id()
         refused = error.CatchError()
-        Attach(display=self._wire, onerror=refused, opcode=self._opcode, segment=segment, shmid=shmid, read_only=False)
+        AttachRequest(
+            display=self._wire, onerror=refused, opcode=self._opcode, segment=segment, shmid=shmid, read_only=False
+        )
         return self._confirmed(segment, refused)
 
     def detach(self, segment: int) -> None:

@@ -29,7 +29,7 @@ from acud.pixels.tiles import TileCompare, bitmap
 from acud.types import Rect
 from acud.x11.connection import Connection
 from acud.x11.damage import Damage
-from acud.x11.grab import Area, Target, choose
+from acud.x11.grab import Area, GrabMemory, choose
 from acud.x11.pointer import Cursor
 from tests.integration.xserver import XServer
 
@@ -107,7 +107,7 @@ class _Rig:
         self._path = choose(connection, "attachfd")[1]()
         slots = range(layout.slots)
         self._views = [ring.pixels(k) for k in slots]
-        self._path.attach(Target(ring.fileno(), [layout.pixels_at(k) for k in slots], self._views))
+        self._path.attach(GrabMemory(ring.fileno(), [layout.pixels_at(k) for k in slots], self._views))
         self._damage, self._cursor = Damage(connection, connection.root), Cursor(connection)
         self._screen = Area(connection.root.id, 0, 0, layout.width, layout.height)
         self._pixel = Area(connection.root.id, 0, 0, 1, 1)

@@ -23,7 +23,7 @@ from acud.config import AccessibilitySettings, OcrSettings, RedactionSettings
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.ocr.rapid_engine import TextReading
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.redaction.evaluator import Redacted, Redactor, SecureFields
+from acud.features.redaction.evaluator import RedactedPixels, Redactor, SecureFields
 from acud.protocol.asks import ToldBy
 from acud.types import Rect
 from tests.grounding.desktop import Desktop, missing
@@ -110,7 +110,7 @@ def _screen(
     started = time.perf_counter()
     out = asyncio.run(redactor.outgoing(shot))
     spent_ms = (time.perf_counter() - started) * 1000
-    if not isinstance(out, Redacted):
+    if not isinstance(out, RedactedPixels):
         raise TypeError(out.reason)
     by_secret: defaultdict[str, list[bool]] = defaultdict(list)
     for letter, hidden in zip(letters, covered(letters, [one.box for one in out.hidden]), strict=True):

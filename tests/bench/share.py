@@ -22,9 +22,9 @@ from acud.config import VisionSettings
 from acud.evaluator.context import Counters
 from acud.evaluator.judges.judge import (
     Judge,
+    JudgePicture,
+    JudgeQuestion,
     JudgeReply,
-    Picture,
-    Question,
 )
 from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.evaluator.judges.registry import make_models
@@ -58,12 +58,12 @@ def on(view: int, lamp: int) -> bool:
     return random.Random(f"{view}/{lamp}").random() < 0.4
 
 
-def question(view: int, lamp: int) -> Question:
+def question(view: int, lamp: int) -> JudgeQuestion:
     """Return the question about a lamp of a view."""
-    return Question(f"lamp {lamp} of view {view} is on")
+    return JudgeQuestion(f"lamp {lamp} of view {view} is on")
 
 
-def picture(view: int) -> Picture:
+def picture(view: int) -> JudgePicture:
     """Return a view with its lamps, one every 40 pixels."""
     pixels = np.zeros((40, 40 * LAMPS, 4), np.uint8)
     for lamp in range(LAMPS):

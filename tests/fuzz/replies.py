@@ -12,7 +12,7 @@ from dbus_fast import Message, MessageType, Variant
 from acud.backends import Backends
 from acud.config import VisionSettings
 from acud.errors import AcudError
-from acud.evaluator.accessibility.bus import Connection, NoAnswer
+from acud.evaluator.accessibility.bus import BusConnection, NoAnswer
 from acud.evaluator.accessibility.listener import DoubtfulWidgets
 from acud.evaluator.accessibility.widget import Ref, WidgetClient
 from acud.evaluator.judges.http import HttpExchange
@@ -57,7 +57,7 @@ _SIGNATURES = ("", "u", "s", "i", "v", "au", "(iiii)", "a(so)", "a{ss}", "a(ua(s
 _ASKED = ("states", "widget", "name", "description", "children", "text", "placeholder", "label", "actions", "toolkit")
 
 
-async def _ask_all(connection: Connection) -> None:
+async def _ask_all(connection: BusConnection) -> None:
     for gtk in (False, True):
         asker = WidgetClient(connection, is_gtk_4=gtk)
         for name in _ASKED:
@@ -75,7 +75,7 @@ def _accessibility(data: bytes) -> None:
     DoubtfulWidgets().add("org.a11y.atspi.Event.Object", "StateChanged", "/a", body)
 
     async def run() -> None:
-        connection = Connection(_Bus(signature, body), "the bus")  # type: ignore[arg-type]
+        connection = BusConnection(_Bus(signature, body), "the bus")  # type: ignore[arg-type]
         try:
             await _ask_all(connection)
         finally:

@@ -6,7 +6,7 @@ from acud import ids
 from acud.errors import AcudError
 from acud.evaluator import chat
 from acud.evaluator.judges import http
-from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.ollama import OllamaProvider
 from acud.evaluator.judges.parser import parse_verdict, parse_verdicts
 from acud.evaluator.judges.provider import ChatReply, ChatRequest
@@ -29,7 +29,7 @@ from acud.waits.targets import parse_target
 from acud_cli import logs, options
 from tests.fuzz.decoder import Decoder, of_text
 
-_PICTURE = Picture(b"", 640, 480, 1280, 960)
+_PICTURE = JudgePicture(b"", 640, 480, 1280, 960)
 _QUESTION = ChatRequest((ChatMessage("user", "?"),), pictures=(_PICTURE,))
 _SIZE = Size(640, 480)
 

@@ -20,7 +20,7 @@ from nats.js.errors import NotFoundError
 
 from acud.config import JobSettings, VisionSettings
 from acud.evaluator.judges.fleet import FleetJudge
-from acud.evaluator.judges.judge import Picture, Question
+from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion
 from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
@@ -29,15 +29,15 @@ from acud.protocol.worker import WorkerAsk
 LONG_S = 60.0
 _ASKED_S = 100.0
 """A call ends with an answer, or with what its test is about: processes may start one after the other for it."""
-QUESTION = Question("the lamp is green", 3.0, 60.0)
+QUESTION = JudgeQuestion("the lamp is green", 3.0, 60.0)
 
 
-def picture(shade: int = 40, side: int = 64) -> Picture:
+def picture(shade: int = 40, side: int = 64) -> JudgePicture:
     """Return a grey view of `side` x `side` pixels."""
     return encode_for_judge(np.full((side, side, 4), shade, np.uint8), 960, 72)
 
 
-def noise(side: int) -> Picture:
+def noise(side: int) -> JudgePicture:
     """Return a view that JPEG cannot make small."""
     pixels = np.random.default_rng(7).integers(0, 255, (side, side, 4), np.uint8)
     return encode_for_judge(pixels, side, 95)

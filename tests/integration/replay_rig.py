@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from acud.config import Settings, VisionSettings
 from acud.features.recording.recorder.segment import CopiedFrame, SegmentWriter
-from acud.features.recording.replay.session import Session
+from acud.features.recording.replay.session import ReplaySession
 from acud.ids import new_id
 from acud.paths import Paths
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, file_name
@@ -99,5 +99,5 @@ def replay(tape: Tape, until: Until, chosen: Settings, **given: Any) -> Told:
     lines: list[ReplayLine] = []
     home = tape.folder.parent
     ask = ReplayAsk(str(tape.folder), until, **given)
-    asyncio.run(Session(ask, Paths(home, home, home), chosen, {}, lines.append).run())
+    asyncio.run(ReplaySession(ask, Paths(home, home, home), chosen, {}, lines.append).run())
     return Told(lines)

@@ -8,14 +8,14 @@ import pytest
 
 from acud.backends import Backends, OllamaSettings
 from acud.config import VisionSettings
-from acud.evaluator.judges.judge import JudgeReply, Picture, Question
+from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply
 from acud.evaluator.judges.model import Model
 from acud.evaluator.judges.registry import make_models
 from acud.types import Answer, no, yes
 from tests.integration.ollama_server import Manner, OllamaServer
 
-PICTURE = Picture(b"\xff\xd8jpeg\xff\xd9", 96, 54, 128, 72)
-QUESTION = Question("the build has finished", 12, 300)
+PICTURE = JudgePicture(b"\xff\xd8jpeg\xff\xd9", 96, 54, 128, 72)
+QUESTION = JudgeQuestion("the build has finished", 12, 300)
 
 
 def judge_at(url: str, vision: VisionSettings | None = None, **more: object) -> Model:

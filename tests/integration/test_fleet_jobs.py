@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.evaluator.judges.judge import Question, first_answer
+from acud.evaluator.judges.judge import JudgeQuestion, first_answer
 from acud.features.fleet.connection import NatsConnection
 from acud.protocol import codec
 from acud.protocol.jobs import VisionAnswer, VisionJob, digest_of
@@ -43,7 +43,7 @@ async def test_questions_about_one_picture_share_a_job(tmp_path: Path) -> None:
         async with host(nats.url) as judge:
             await worker.ready()
             shown = picture()
-            both = (judge.evaluate(QUESTION, shown), judge.evaluate(Question("it is red"), shown))
+            both = (judge.evaluate(QUESTION, shown), judge.evaluate(JudgeQuestion("it is red"), shown))
             answers = [reply.verdict.answer for reply in await asyncio.gather(*both)]
         assert answers == [Answer.YES, Answer.NO]
         worker.end()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.evaluator.judges.judge import Question
+from acud.evaluator.judges.judge import JudgeQuestion
 from acud.types import Answer
 from tests.integration.jobs_rig import QUESTION, Worker, host, picture, until
 from tests.nats_servers import Nats
@@ -30,10 +30,10 @@ async def test_two_actors_answer_one_dies_and_is_made_again(tmp_path: Path) -> N
             pids = set(worker.events("ray.ready")[0]["pids"])
             assert len(pids) == 2
             assert str(worker.process.pid) not in pids
-            asked = [judge.evaluate(Question(f"wait {one}"), picture(one)) for one in range(4)]
+            asked = [judge.evaluate(JudgeQuestion(f"wait {one}"), picture(one)) for one in range(4)]
             said = {reply.verdict.detail.split()[1].strip(",") for reply in await asyncio.gather(*asked)}
             assert said == pids
-            died = await judge.evaluate(Question("die"), picture(1))
+            died = await judge.evaluate(JudgeQuestion("die"), picture(1))
             assert (died.verdict.answer, died.verdict.code) == (Answer.UNKNOWN, "unavailable")
             assert "3 workers in a row" in died.verdict.detail
             assert (await judge.evaluate(QUESTION, picture(2))).verdict.answer is Answer.YES

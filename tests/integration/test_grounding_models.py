@@ -17,7 +17,7 @@ from acud import config
 from acud.api_keys import ApiKey
 from acud.backends import Backends
 from acud.config import GroundingSettings, VisionSettings
-from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.provider import Backend
 from acud.evaluator.judges.registry import make_models
 from acud.evaluator.ocr.engine import Line
@@ -178,7 +178,7 @@ async def test_every_backend_locates_in_its_model_s_own_form(
     jpeg = simplejpeg.encode_jpeg(np.zeros((100, 100, 3), np.uint8))
     async with ModelServer(said(name, answer)) as server:
         backend = model(name, server.url, model=asked_model)
-        located = await backend.locate("the Export button", Picture(jpeg, 100, 100, 100, 100))
+        located = await backend.locate("the Export button", JudgePicture(jpeg, 100, 100, 100, 100))
         await backend.close()
     check_request(name, server.posts[0].body)
     assert (located.reply.code, located.reply.reason) == ("", "")

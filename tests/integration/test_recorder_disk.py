@@ -12,10 +12,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from acud.features.recording.recorder.disk_thread import Disk, Part
+from acud.features.recording.recorder.disk_thread import Disk, RecordingPart
 
 REC = "rec-0123456789abcdefghjkmnp"
-PART = Part(b"v" * 100, b"row\n", 1.0, 1)
+PART = RecordingPart(b"v" * 100, b"row\n", 1.0, 1)
 
 
 def until(so: Callable[[], bool]) -> None:
@@ -29,7 +29,7 @@ def test_what_is_put_is_written_in_order(tmp_path: Path) -> None:
     disk = Disk(tmp_path / "folder", REC)
     assert disk.next_number() == 1
     disk.put(1, PART)
-    disk.put(1, Part(b"w", b"end\n", 2.0, 1), last=True)
+    disk.put(1, RecordingPart(b"w", b"end\n", 2.0, 1), last=True)
     assert disk.close(10)
     written = disk.written(1)
     assert (written.size_bytes, written.frames, written.seconds, written.closed) == (109, 2, 2.0, True)

@@ -25,7 +25,7 @@ from acud.evaluator.ocr.rapid_engine import RapidEngine, TextReading
 from acud.evaluator.ocr.reader import ScreenReader
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction import evaluator
-from acud.features.redaction.evaluator import Redacted, Redactor, Withheld
+from acud.features.redaction.evaluator import RedactedPixels, Redactor, Withheld
 from acud.features.redaction.screen_boxes import Hidden
 from acud.features.redaction.spans import Rule
 from acud.protocol.asks import Hide
@@ -44,7 +44,7 @@ def shot_of(pixels: np.ndarray, **more: object) -> ViewPixels:
     return ViewPixels(":1", 1, 1, 0, Rect(0, 0, pixels.shape[1], pixels.shape[0]), pixels, "ab" * 8, **more)  # type: ignore[arg-type]
 
 
-def outgoing(settings: RedactionSettings, text: TextReading | None, shot: ViewPixels) -> Redacted | Withheld:
+def outgoing(settings: RedactionSettings, text: TextReading | None, shot: ViewPixels) -> RedactedPixels | Withheld:
     return asyncio.run(Redactor(settings, text).outgoing(shot))
 
 
@@ -58,7 +58,7 @@ def test_secrets_are_hidden_to_the_letter_and_other_lines_are_not(font: str, siz
     text = TextReading(OcrSettings())
     out = outgoing(PATIENT, text, shot_of(pixels))
     text.close()
-    assert isinstance(out, Redacted)
+    assert isinstance(out, RedactedPixels)
     assert np.array_equal(pixels, before)
     assert out.shot.identity == "ab" * 8
     hidden: dict[str, list[bool]] = defaultdict(list)
@@ -112,14 +112,14 @@ def test_places_are_hidden_without_an_engine_only_where_reading_was_switched_off
     pixels = np.full((40, 60, 4), 255, np.uint8)
     shot = shot_of(pixels, hide=(Hidden(Rule.WINDOW, Rect(-5, -5, 15, 15)), Hidden(Rule.REGION, Rect(50, 30, 99, 99))))
     out = asyncio.run(Redactor(RedactionSettings(ocr=False), None).outgoing(shot, [Rect(20, 20, 4, 4)]))
-    assert isinstance(out, Redacted)
+    assert isinstance(out, RedactedPixels)
     expected = pixels.copy()
     expected[:10, :10] = expected[30:, 50:] = expected[20:24, 20:24] = 0
     assert np.array_equal(out.shot.pixels, expected)
     assert pixels.all()
     rules = RedactionSettings(ocr=False, rules=("card",))
     seen = asyncio.run(Redactor(rules, None).outgoing(shot_of(pixels), [Rect(20, 20, 4, 4)]))
-    assert isinstance(seen, Redacted)
+    assert isinstance(seen, RedactedPixels)
     assert seen.shot.pixels.all()
 
 

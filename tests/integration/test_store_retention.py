@@ -6,7 +6,7 @@ import msgspec
 
 from acud.config import StoreSettings
 from acud.store import Store, StoredEvidence, trim
-from acud.store.retention import Trimmed
+from acud.store.retention import TrimResult
 from acud.types import WaitState
 from tests.integration.store_support import DAY_S, NOW_S, evaluation, open_store, picture, wait
 
@@ -15,9 +15,9 @@ STEP = 50
 SETTINGS = StoreSettings(keep_events=1000, keep_evaluations=1000)
 
 
-def steps(store: Store, settings: StoreSettings, now_s: float, limit: int = STEP) -> list[Trimmed]:
+def steps(store: Store, settings: StoreSettings, now_s: float, limit: int = STEP) -> list[TrimResult]:
     """Trim as the supervisor does: a turn for each step, until nothing more is left."""
-    taken: list[Trimmed] = []
+    taken: list[TrimResult] = []
     while not taken or taken[-1].more:
         assert len(taken) < 1000, "it never ends"
         with store.turn():

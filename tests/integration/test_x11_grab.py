@@ -12,7 +12,7 @@ import pytest
 
 from acud.types import Rect
 from acud.x11.connection import Connection
-from acud.x11.grab import METHODS, Area, GrabPath, PixelsGone, Target, choose
+from acud.x11.grab import METHODS, Area, GrabMemory, GrabPath, PixelsGone, choose
 from acud.x11.shm import SegmentRefused, SharedMemory
 from tests.integration.painter import RED, Painter, plain
 from tests.integration.xserver import XServer
@@ -37,7 +37,7 @@ class File:
         os.ftruncate(self.fd, 4096 + 2 * size)
         self.map = mmap.mmap(self.fd, 4096 + 2 * size)
         offsets = [4096, 4096 + size]
-        self.target = Target(self.fd, offsets, [memoryview(self.map)[o : o + size] for o in offsets])
+        self.target = GrabMemory(self.fd, offsets, [memoryview(self.map)[o : o + size] for o in offsets])
 
     def pixels(self, slot: int) -> np.ndarray:
         return np.frombuffer(self.target.views[slot], np.uint8)

@@ -19,16 +19,16 @@ from acud import config
 from acud.api_keys import ApiKey
 from acud.backends import Backends
 from acud.config import VisionSettings
-from acud.evaluator.judges.judge import Picture, Question
+from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion
 from acud.evaluator.judges.model import Model
 from acud.evaluator.judges.registry import make_models
 from acud.evaluator.judges.retry import CallClock
 from tests.integration.model_server import Answer
 
 KEY = "sk-test-0123456789abcdefghij"
-PICTURE = Picture(b"\xff\xd8jpeg\xff\xd9", 96, 54, 128, 72)
-OTHER = Picture(b"\xff\xd8other\xff\xd9", 96, 54, 128, 72)
-QUESTION = Question("the build has finished", 12, 300)
+PICTURE = JudgePicture(b"\xff\xd8jpeg\xff\xd9", 96, 54, 128, 72)
+OTHER = JudgePicture(b"\xff\xd8other\xff\xd9", 96, 54, 128, 72)
+QUESTION = JudgeQuestion("the build has finished", 12, 300)
 NAMES = ("ollama", "vllm", "openrouter", "claude")
 MODELS = {name: settings.model for name, settings in Backends().named().items()}
 

@@ -15,7 +15,7 @@ from nats.js import JetStreamContext
 from nats.js.api import StreamConfig
 
 from acud.evaluator.judges.fleet import FleetJudge
-from acud.evaluator.judges.judge import Question
+from acud.evaluator.judges.judge import JudgeQuestion
 from acud.types import Answer
 from tests.integration.jobs_rig import Worker, connected, host, noise, picture
 from tests.nats_servers import Nats
@@ -74,7 +74,7 @@ async def _alone(judge: FleetJudge) -> float:
     spent = []
     for number in range(60):
         started = time.perf_counter()
-        reply = await judge.evaluate(Question(f"{number}"), picture(number))
+        reply = await judge.evaluate(JudgeQuestion(f"{number}"), picture(number))
         assert reply.verdict.answer is Answer.NO, reply
         spent.append(time.perf_counter() - started)
     return sorted(spent)[len(spent) // 2]
@@ -136,6 +136,6 @@ async def _open_loop(hosts: tuple[FleetJudge, ...], due: list[float]) -> list[fl
 
 async def _timed(judge: FleetJudge, number: int) -> float:
     started = time.perf_counter()
-    reply = await judge.evaluate(Question(f"{number}"), picture(number % 200))
+    reply = await judge.evaluate(JudgeQuestion(f"{number}"), picture(number % 200))
     assert reply.verdict.answer is Answer.NO, reply
     return time.perf_counter() - started

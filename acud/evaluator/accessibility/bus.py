@@ -114,7 +114,7 @@ def is_local(address: str) -> bool:
     return bool(parts) and all(part.startswith("unix:") for part in parts)
 
 
-class Connection:
+class BusConnection:
     """One open bus connection; `close` ends it, twice is harmless."""
 
     def __init__(self, bus: MessageBus, what: str) -> None:
@@ -202,19 +202,19 @@ class Connection:
         return Unavailable(f"{self._what} is gone: {reason or 'no reason given'}", hint=_HINT)
 
 
-async def connect(address: str, what: str) -> Connection:
+async def connect(address: str, what: str) -> BusConnection:
     """Connect to the bus at `address`, which must be a unix socket. Raises: Unavailable."""
     if not is_local(address):
         raise Unavailable(f"{what} is not on a unix socket: {address[:200]!r}", hint=_HINT)
     try:
         bus = await MessageBus(address).connect()
         batch_writes(bus)
-        return Connection(bus, what)
+        return BusConnection(bus, what)
     except (OSError, EOFError, AuthError, InvalidAddressError) as fault:
         raise Unavailable(f"{what} does not answer: {fault}", hint=_HINT) from fault
 
 
-async def ask_address(session: Connection) -> str:
+async def ask_address(session: BusConnection) -> str:
     """Return the accessibility bus's address from the session bus (which starts it when it must), and switch
     accessibility on for the programs of that session. Raises: Unavailable.
     """
@@ -239,13 +239,13 @@ class AccessibilityBus:
         self._session_address = session_address
         self._own_address = own_address
         self._connect_s = connect_s
-        self._connection: Connection | None = None
-        self._session: Connection | None = None
+        self._connection: BusConnection | None = None
+        self._session: BusConnection | None = None
         self._turn = asyncio.Lock()
         self.address = ""
         """Where the accessibility bus was found last."""
 
-    async def connection(self) -> Connection:
+    async def connection(self) -> BusConnection:
         """Return an open connection, the one of before when it lives and so does the session that led to it (another
         session has another accessibility bus). Raises: Unavailable.
         """
@@ -256,12 +256,12 @@ class AccessibilityBus:
                 self._connection = await self._connected()
             return self._connection
 
-    async def another(self) -> Connection:
+    async def another(self) -> BusConnection:
         """Return one more connection to where the last one led, the caller's to close. Raises: Unavailable."""
         async with asyncio.timeout(self._connect_s):
             return await connect(self.address, "the accessibility bus")
 
-    async def _connected(self) -> Connection:
+    async def _connected(self) -> BusConnection:
         """Connect by way of the session bus, else where the display itself says; name both when neither works."""
         faults = []
         for find, address in ((self._found, self._session_address), (self._told, self._own_address)):

@@ -15,7 +15,7 @@ from dbus_fast import Message
 from msgspec import Struct, field
 
 from acud.errors import Unavailable
-from acud.evaluator.accessibility.bus import Connection, NoAnswer
+from acud.evaluator.accessibility.bus import BusConnection, NoAnswer
 
 ROOT = "/org/a11y/atspi/accessible/root"
 
@@ -113,7 +113,7 @@ class Listener:
     began anew. `left`: bus names that went since somebody took them out. `heard`: how many events came in all.
     """
 
-    def __init__(self, connection: Connection, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, connection: BusConnection, clock: Callable[[], float] = time.monotonic) -> None:
         self._connection = connection
         self._clock = clock
         self._peers: dict[str, _Peer] = {}

@@ -13,7 +13,7 @@ import msgspec
 
 from acud.accessibility.nodes import App, Tree, WalkLimits
 from acud.errors import Unavailable
-from acud.evaluator.accessibility.bus import AccessibilityBus, Connection, NoAnswer
+from acud.evaluator.accessibility.bus import AccessibilityBus, BusConnection, NoAnswer
 from acud.evaluator.accessibility.listener import DoubtfulWidgets, Listener
 from acud.evaluator.accessibility.reader import AppReading, applications, tree_of
 from acud.evaluator.accessibility.walk import WalkBudget
@@ -117,7 +117,7 @@ class Mirrored:
 
     async def read(
         self,
-        connection: Connection,
+        connection: BusConnection,
         windows: Sequence[WindowInfo],
         limits: WalkLimits,
         budget: WalkBudget,
@@ -220,7 +220,7 @@ class Mirror:
         self._drop(listener)
         return self._told(listener, (time.monotonic() - begun) * 1000)
 
-    async def _ready(self) -> tuple[Listener, Connection]:
+    async def _ready(self) -> tuple[Listener, BusConnection]:
         """Return the listener, caught up with what was said until now, and a connection to read over."""
         if self._listener is not None and (not self._listener.is_open or self._listener.registry_is_new):
             await self._lose()
@@ -245,7 +245,7 @@ class Mirror:
             raise
         return listener
 
-    async def _list(self, listener: Listener, connection: Connection) -> None:
+    async def _list(self, listener: Listener, connection: BusConnection) -> None:
         """Bring the list of applications up to date, in the order of the registry."""
         if not listener.roots_changed:
             return
@@ -274,7 +274,7 @@ class Mirror:
             app.doubt_pixels(changed)
 
     async def _read(
-        self, connection: Connection, windows: Sequence[WindowInfo], limits: WalkLimits, until: float
+        self, connection: BusConnection, windows: Sequence[WindowInfo], limits: WalkLimits, until: float
     ) -> None:
         due = [app for app in self._apps.values() if app.is_due()]
         if not due:

@@ -20,7 +20,7 @@ from acud.accessibility.nodes import (
     WalkLimits,
 )
 from acud.errors import Unavailable
-from acud.evaluator.accessibility.bus import AccessibilityBus, Connection, NoAnswer
+from acud.evaluator.accessibility.bus import AccessibilityBus, BusConnection, NoAnswer
 from acud.evaluator.accessibility.walk import AppWalk, WalkBudget, in_document_order
 from acud.evaluator.accessibility.widget import Ref, WidgetClient, WidgetMemory
 from acud.types import WindowInfo
@@ -48,7 +48,7 @@ class AppReading:
 
     async def run(
         self,
-        connection: Connection,
+        connection: BusConnection,
         windows: Sequence[WindowInfo],
         limits: WalkLimits,
         budget: WalkBudget,
@@ -72,7 +72,7 @@ class AppReading:
 
     async def _walked(
         self,
-        connection: Connection,
+        connection: BusConnection,
         windows: Sequence[WindowInfo],
         limits: WalkLimits,
         budget: WalkBudget,
@@ -136,7 +136,7 @@ class TreeReader:
         return tree_of(readings, budget.cut, (time.monotonic() - begun) * 1000)
 
     async def _applications(
-        self, connection: Connection, limits: WalkLimits, pids: Collection[int] | None
+        self, connection: BusConnection, limits: WalkLimits, pids: Collection[int] | None
     ) -> list[AppReading]:
         try:
             async with asyncio.timeout(limits.walk_s):
@@ -147,7 +147,7 @@ class TreeReader:
         return [reading for reading in known if pids is None or reading.app.pid in pids]
 
 
-async def applications(connection: Connection) -> list[tuple[Ref, int]]:
+async def applications(connection: BusConnection) -> list[tuple[Ref, int]]:
     """Return the applications of a bus with their processes; waits without end. Raises: Unavailable."""
     try:
         roots = await WidgetClient(connection).children(REGISTRY)
@@ -181,7 +181,7 @@ def _command(pid: int) -> str:
         return ""
 
 
-async def _pid(connection: Connection, root: Ref) -> int | None:
+async def _pid(connection: BusConnection, root: Ref) -> int | None:
     """Return the process behind an application; None when it left meanwhile."""
     try:
         return await connection.pid_of(root.peer)

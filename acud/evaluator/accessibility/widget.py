@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from acud.accessibility.nodes import State
 from acud.accessibility.roles import role_name
-from acud.evaluator.accessibility.bus import Connection, NoAnswer
+from acud.evaluator.accessibility.bus import BusConnection, NoAnswer
 from acud.types import Rect
 
 _ACCESSIBLE = "org.a11y.atspi.Accessible"
@@ -78,7 +78,7 @@ class WidgetClient:
     for its place on the screen, which GTK 4 doesn't know and writes a warning about.
     """
 
-    def __init__(self, connection: Connection, *, is_gtk_4: bool = False) -> None:
+    def __init__(self, connection: BusConnection, *, is_gtk_4: bool = False) -> None:
         self._connection = connection
         self._is_gtk_4 = is_gtk_4
 

@@ -19,7 +19,7 @@ from acud.evaluator.judges.faults import (
     KeyFilter,
     TokenUsage,
 )
-from acud.evaluator.judges.judge import JudgeReply, Picture, Question
+from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply
 from acud.evaluator.judges.retry import CallClock, CallLimits, RetriedCalls
 from acud.features.fleet import require_nats
 from acud.fleet import FleetSettings
@@ -63,10 +63,10 @@ class FleetJudge:
         )
         self._calls = RetriedCalls(self.name, limits, clock)
         self._job_client: JobClient | None = None
-        self._gathering: dict[int, _Batch] = {}
+        self._gathering: dict[int, _FleetBatch] = {}
         self._sending: set[asyncio.Task[None]] = set()
 
-    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+    async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         """Return a worker's verdict within the time limit; `unknown(unavailable)` when none was to be had."""
         try:
             answer = (await self._calls.run(lambda: self._answer(question, picture))).value
@@ -75,7 +75,7 @@ class FleetJudge:
             return JudgeReply(unknown(fault.reply_code, self._words.line(fault.message)), *spent, self.name)
         return JudgeReply(answer.verdict, answer.tokens_in, answer.tokens_out, answer.cost_usd, self.name)
 
-    async def _answer(self, question: Question, picture: Picture) -> VisionAnswer:
+    async def _answer(self, question: JudgeQuestion, picture: JudgePicture) -> VisionAnswer:
         batch, number = self._put(question, picture)
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -89,16 +89,16 @@ class FleetJudge:
         finally:
             batch.left(number)
 
-    def _put(self, question: Question, picture: Picture) -> tuple[_Batch, int]:
+    def _put(self, question: JudgeQuestion, picture: JudgePicture) -> tuple[_FleetBatch, int]:
         batch = self._gathering.get(id(picture))
         if batch is None or batch.full:
-            batch = self._gathering[id(picture)] = _Batch(picture)
+            batch = self._gathering[id(picture)] = _FleetBatch(picture)
             task = asyncio.create_task(self._send(batch))
             self._sending.add(task)
             task.add_done_callback(self._sending.discard)
         return batch, batch.put(question)
 
-    async def _send(self, batch: _Batch) -> None:
+    async def _send(self, batch: _FleetBatch) -> None:
         await asyncio.sleep(_BREATH_S)
         if self._gathering.get(id(batch.picture)) is batch:
             del self._gathering[id(batch.picture)]
@@ -123,7 +123,7 @@ class FleetJudge:
         await self._job_client.prepare(min(self._vision.connect_timeout_s, self._timeout_s))
         return self._job_client
 
-    async def _why_late(self, batch: _Batch) -> str:
+    async def _why_late(self, batch: _FleetBatch) -> str:
         late = f"no worker answered within {self._timeout_s:g} s"
         if batch.asked is None or self._job_client is None:
             return f"{late}: the job was not taken by the servers"
@@ -169,14 +169,14 @@ class FleetJudge:
             await client.close()
 
 
-class _Batch:
+class _FleetBatch:
     """Questions about one picture on their way to a job, and then that job."""
 
-    def __init__(self, picture: Picture) -> None:
+    def __init__(self, picture: JudgePicture) -> None:
         self.picture = picture
         self.asked: OpenJob | None = None
         self._job_client: JobClient | None = None
-        self._questions: list[Question] = []
+        self._questions: list[JudgeQuestion] = []
         self._gone: set[int] = set()
         self._sent: asyncio.Future[OpenJob] = asyncio.get_running_loop().create_future()
 
@@ -189,7 +189,7 @@ class _Batch:
         """What an answer that never came took: nothing where no worker can have been asked, else nobody knows."""
         return FREE if self.asked is None else TokenUsage()
 
-    def put(self, question: Question) -> int:
+    def put(self, question: JudgeQuestion) -> int:
         self._questions.append(question)
         return len(self._questions) - 1
 

@@ -27,7 +27,7 @@ MAX_REASON = 480
 """Of a whole chain, so that the reasons of all fit where one stands."""
 
 
-class Question(Struct, frozen=True):
+class JudgeQuestion(Struct, frozen=True):
     """A criterion in natural language, and how long its wait has lasted and may last (0: not said).
 
     `instructions`: the system message of whoever asks from elsewhere; "" for what is set here.
@@ -41,7 +41,7 @@ class Question(Struct, frozen=True):
     """For whom it is asked, where the calls of a minute do not suffice for all."""
 
 
-class Picture(Struct, frozen=True):
+class JudgePicture(Struct, frozen=True):
     """A view as a judge sees it: JPEG bytes and their size, and the size of the view before scaling, in pixels."""
 
     jpeg: bytes
@@ -78,7 +78,7 @@ class Judge(Protocol):
     local: bool
     """Whether what is sent to it stays on this machine."""
 
-    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+    async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         """Return the verdict on `question` over `picture`."""
         ...
 
@@ -95,7 +95,9 @@ class Judge(Protocol):
 class Together(Judge, Protocol):
     """A judge that can be asked several conditions about one picture at once."""
 
-    async def evaluate_together(self, questions: tuple[Question, ...], picture: Picture) -> tuple[JudgeReply, ...]:
+    async def evaluate_together(
+        self, questions: tuple[JudgeQuestion, ...], picture: JudgePicture
+    ) -> tuple[JudgeReply, ...]:
         """Return a reply for each of `questions`, in their order, made from one answer; what it cost is split.
 
         A verdict that the answer does not hold in its strict form is `unknown(unparsable)`.
@@ -137,7 +139,7 @@ class PassthroughJudge:
     name = "passthrough"
     local = True
 
-    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+    async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         """Return `unknown(needs_vision)`."""
         return JudgeReply(unknown("needs_vision", "judge `passthrough` leaves looking to the agent"), cost_usd=0.0)
 

@@ -18,9 +18,9 @@ from acud.evaluator.judges.faults import (
 )
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.judge import (
+    JudgePicture,
+    JudgeQuestion,
     JudgeReply,
-    Picture,
-    Question,
     split,
 )
 from acud.evaluator.judges.parser import (
@@ -91,7 +91,7 @@ class Model:
 
     # ---- verdicts --------------------------------------------------------------------------------------------------
 
-    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+    async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         """Return the model's verdict, within the backend's time limit."""
         request = ChatRequest(
             messages=(ChatMessage("user", user_prompt(question)),),
@@ -105,7 +105,9 @@ class Model:
         spent = (reply.tokens_in, reply.tokens_out, reply.cost_usd)
         return JudgeReply(_verdict(reply), *spent, self.name, reply.retry_after_s)
 
-    async def evaluate_together(self, questions: tuple[Question, ...], picture: Picture) -> tuple[JudgeReply, ...]:
+    async def evaluate_together(
+        self, questions: tuple[JudgeQuestion, ...], picture: JudgePicture
+    ) -> tuple[JudgeReply, ...]:
         """Return the model's verdicts on several conditions from one call; what it cost is split."""
         request = ChatRequest(
             messages=(ChatMessage("user", shared_prompt(questions)),),
@@ -207,7 +209,7 @@ class Model:
         if self._dialect.needs_key and not self._key.value:
             raise CallFailed("no_key", f"{self.name}: no key: set {variable(self.name)}")
 
-    async def locate(self, description: str, picture: Picture) -> Located:
+    async def locate(self, description: str, picture: JudgePicture) -> Located:
         """Return where the model says that `description` is in `picture`, asked in the form it knows best."""
         return await locate_natively(self, description, picture, self._settings.model)
 

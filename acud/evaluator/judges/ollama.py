@@ -23,13 +23,13 @@ from acud.evaluator.judges.provider import (
 from acud.types.chat import ChatCall, ChatMessage
 
 
-class _Function(Struct, frozen=True):
+class _OllamaFunction(Struct, frozen=True):
     name: str
     arguments: Raw = Raw(b"{}")
 
 
 class _OllamaCall(Struct, frozen=True):
-    function: _Function
+    function: _OllamaFunction
     id: str | None = None
 
 

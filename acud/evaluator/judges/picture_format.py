@@ -9,7 +9,7 @@ import simplejpeg
 from numpy.typing import NDArray
 from PIL import Image
 
-from acud.evaluator.judges.judge import Judge, Picture
+from acud.evaluator.judges.judge import Judge, JudgePicture
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.types import JudgeName
 
@@ -17,7 +17,7 @@ Pixels = NDArray[np.uint8]
 """Height x width x 4, BGRX, C-contiguous rows; the fourth byte is undefined."""
 
 
-def encode_for_judge(pixels: Pixels, max_dim: int, quality: int) -> Picture:
+def encode_for_judge(pixels: Pixels, max_dim: int, quality: int) -> JudgePicture:
     """Return `pixels` (height x width x 4 uint8 BGRX, not written to) as JPEG 4:2:0 of that quality.
 
     The longer side becomes at most `max_dim` px, never larger than it is; shrinking is Pillow's area-aware bilinear.
@@ -27,19 +27,19 @@ def encode_for_judge(pixels: Pixels, max_dim: int, quality: int) -> Picture:
     return encode_sized(pixels, scaled_size(width, height, max_dim), quality)
 
 
-def encode_sized(pixels: Pixels, size: tuple[int, int], quality: int) -> Picture:
+def encode_sized(pixels: Pixels, size: tuple[int, int], quality: int) -> JudgePicture:
     """Return `pixels` as such a JPEG of exactly `size` (width, height), larger or smaller, aspect not kept. Blocks."""
     height, width = pixels.shape[:2]
     scaled = resized_pixels(pixels, size)
     jpeg = simplejpeg.encode_jpeg(scaled, quality=quality, colorspace="BGRX", colorsubsampling="420")
-    return Picture(jpeg, size[0], size[1], width, height)
+    return JudgePicture(jpeg, size[0], size[1], width, height)
 
 
-def resized(picture: Picture, size: tuple[int, int], quality: int) -> Picture:
+def resized(picture: JudgePicture, size: tuple[int, int], quality: int) -> JudgePicture:
     """Return `picture` decoded and encoded again at `size`; of the same view, so coordinates map to it as before."""
     pixels = simplejpeg.decode_jpeg(picture.jpeg, colorspace="BGRX")
     smaller = encode_sized(pixels, size, quality)
-    return Picture(smaller.jpeg, *size, picture.view_width, picture.view_height)
+    return JudgePicture(smaller.jpeg, *size, picture.view_width, picture.view_height)
 
 
 def scaled_size(width: int, height: int, max_dim: int) -> tuple[int, int]:

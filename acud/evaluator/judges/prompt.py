@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from acud.evaluator.judges.judge import Question
+from acud.evaluator.judges.judge import JudgeQuestion
 from acud.untrusted_text import fenced
 
 SYSTEM = """\
@@ -40,12 +40,12 @@ def system_prompt(own_instructions: str) -> str:
     return own_instructions.strip() or SYSTEM
 
 
-def user_prompt(question: Question) -> str:
+def user_prompt(question: JudgeQuestion) -> str:
     """Return the user message for `question`."""
     return _USER.format(condition=fenced("condition", question.criteria), time=_time_line(question))
 
 
-def shared_prompt(questions: Sequence[Question]) -> str:
+def shared_prompt(questions: Sequence[JudgeQuestion]) -> str:
     """Return the user message for several questions about one picture, numbered from 1."""
     conditions = (
         f"{fenced(f'condition {number}', one.criteria, 'condition')}\n{_time_line(one)}"
@@ -54,11 +54,11 @@ def shared_prompt(questions: Sequence[Question]) -> str:
     return _SHARED.format(conditions="\n".join(conditions), count=len(questions))
 
 
-def question_key(question: Question) -> str:
+def question_key(question: JudgeQuestion) -> str:
     """Return what makes two questions the same: the prompt without the time waited (see architecture, section 5)."""
     return question.criteria.strip()
 
 
-def _time_line(question: Question) -> str:
+def _time_line(question: JudgeQuestion) -> str:
     limit = f" of at most {question.timeout_s:.0f}" if question.timeout_s > 0 else ""
     return f"Seconds waited so far: {question.elapsed_s:.0f}{limit}."

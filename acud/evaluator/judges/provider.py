@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import HttpExchange, Nothing
-from acud.evaluator.judges.judge import JudgeReply, Picture, Question
+from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply
 from acud.evaluator.judges.rate_limit import Claim
 from acud.protocol.evaluation import JudgeHealth
 from acud.types.chat import ChatCall, ChatMessage, ChatTool
@@ -33,7 +33,7 @@ class ChatRequest(Struct, frozen=True):
 
     messages: tuple[ChatMessage, ...]
     system: str = ""
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[JudgePicture, ...] = ()
     tools: tuple[ChatTool, ...] = ()
     native_tools: tuple[dict[str, Any], ...] = ()
     betas: tuple[str, ...] = ()
@@ -85,11 +85,11 @@ class Backend(Protocol):
     name: str
     local: bool
 
-    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+    async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         """Return the verdict on `question` over `picture`."""
         ...
 
-    async def locate(self, description: str, picture: Picture) -> Located:
+    async def locate(self, description: str, picture: JudgePicture) -> Located:
         """Return where `description` is in `picture`."""
         ...
 
@@ -164,7 +164,7 @@ async def absent(wire: HttpExchange, path: str, headers: dict[str, str], model: 
     return ""
 
 
-def base64_of(picture: Picture) -> str:
+def base64_of(picture: JudgePicture) -> str:
     """Return the JPEG as base64 text."""
     return base64.b64encode(picture.jpeg).decode()
 

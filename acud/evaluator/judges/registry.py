@@ -71,7 +71,7 @@ def make_models(
     }
 
 
-class Checked(Protocol):
+class HealthSource(Protocol):
     """Whatever tells its health as a judge."""
 
     async def check_health(self) -> JudgeHealth:
@@ -87,7 +87,9 @@ class JudgeRegistry:
     wait names them: a key alone sends nothing.
     """
 
-    def __init__(self, judges: Mapping[str, Judge], chain: Sequence[str] = (), text: Checked | None = None) -> None:
+    def __init__(
+        self, judges: Mapping[str, Judge], chain: Sequence[str] = (), text: HealthSource | None = None
+    ) -> None:
         self._judges = dict(judges)
         self._chain = tuple(chain)
         self._named = set(chain)
@@ -121,7 +123,7 @@ class JudgeRegistry:
         found = self._health.get(name)
         return found is not None and found.state == "down"
 
-    def _checked(self) -> list[Checked]:
+    def _checked(self) -> list[HealthSource]:
         judges = self._judges.items()
         return [judge for name, judge in judges if name in self._named or name not in _WHEN_NAMED] + self._text
 

@@ -125,7 +125,7 @@ class CallClock:
         return random.random()  # noqa: S311 - jitter is no secret
 
 
-class Done(Struct, Generic[T], frozen=True):
+class RetryOutcome(Struct, Generic[T], frozen=True):
     """An answer, and what the tries before it took."""
 
     value: T
@@ -148,7 +148,7 @@ class RetriedCalls:
         """Return why the breaker lets no call pass now, "" when it does."""
         return self.breaker.reason(self._clock.now())
 
-    async def run(self, once: Callable[[], Awaitable[T]], claim: Claim = NOBODY) -> Done[T]:
+    async def run(self, once: Callable[[], Awaitable[T]], claim: Claim = NOBODY) -> RetryOutcome[T]:
         """Return what `once` returns, tried as often as allowed. Raises: CallFailed, with what all tries took.
 
         `claim`: for whom, where the calls of a minute do not suffice for all.
@@ -177,7 +177,7 @@ class RetriedCalls:
         else:
             self.breaker.succeeded()
 
-    async def _timed(self, once: Callable[[], Awaitable[T]], claim: Claim) -> Done[T]:
+    async def _timed(self, once: Callable[[], Awaitable[T]], claim: Claim) -> RetryOutcome[T]:
         begun: list[TokenUsage] = []
         deadline = self._clock.now() + self._limits.timeout_s
         try:
@@ -191,14 +191,14 @@ class RetriedCalls:
 
     async def _tried(
         self, once: Callable[[], Awaitable[T]], claim: Claim, deadline: float, begun: list[TokenUsage]
-    ) -> Done[T]:
+    ) -> RetryOutcome[T]:
         lost = FREE
         for number in range(1, self._limits.tries + 1):
             await self._turn(claim, deadline, lost)
             try:
                 async with self._slots:
                     begun.append(lost)
-                    return Done(await once(), lost)
+                    return RetryOutcome(await once(), lost)
             except CallFailed as fault:
                 lost = added(lost, fault.usage)
                 pause_s = self._pause_s(fault, number)

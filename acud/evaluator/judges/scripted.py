@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from acud.backends import Price, cost_usd
 from acud.errors import ConfigError
 from acud.evaluator.judges.judge import (
+    JudgePicture,
+    JudgeQuestion,
     JudgeReply,
-    Picture,
-    Question,
     split,
 )
 from acud.evaluator.judges.parser import parse_verdict, parse_verdicts
@@ -39,7 +39,7 @@ Colour = Annotated[str, Meta(pattern="^#[0-9a-fA-F]{6}$")]
 _GARBAGE = "Yesterday's report says that the answer may be found on the screen."
 
 
-class Rule(Struct, frozen=True, forbid_unknown_fields=True):
+class ScriptRule(Struct, frozen=True, forbid_unknown_fields=True):
     """One look: the pixel at (x, y), or any pixel of a box (x, y, w, h), has a colour. Neither: the rule always fits.
 
     `criteria`: only for questions that contain this text. `tolerance`: largest difference per channel; JPEG smears.
@@ -60,7 +60,7 @@ class Script(Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     delay_ms: Annotated[float, Meta(ge=0)] = 0.0
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[ScriptRule, ...] = ()
     default: Literal["yes", "no"] = "no"
     fault: Literal["", "hang", "error", "garbage", "empty"] = ""
     tokens_in: int | None = None
@@ -114,7 +114,7 @@ class ScriptedJudge:
         self._prices = prices or {}
         self._timeout_s = timeout_s
 
-    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+    async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         """Return the script's verdict, after its delay; the picture is looked at first, as a model would.
 
         One that takes longer than `timeout_s` is given up, as a model's is: `unknown(judge_down)`.
@@ -130,7 +130,7 @@ class ScriptedJudge:
     def _late(self) -> Verdict:
         return unknown("judge_down", f"{self.name} gave no answer within {self._timeout_s:g} s")
 
-    async def _evaluated(self, script: Script, question: Question, picture: Picture) -> JudgeReply:
+    async def _evaluated(self, script: Script, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         words = await asyncio.to_thread(answer, script, question, picture)
         await asyncio.sleep(script.delay_ms / 1000)
         return await self._reply(script, words)
@@ -143,7 +143,9 @@ class ScriptedJudge:
         said = {"garbage": _GARBAGE, "empty": ""}.get(script.fault, words)
         return JudgeReply(parse_verdict(said), script.tokens_in, script.tokens_out, self._cost(script))
 
-    async def evaluate_together(self, questions: tuple[Question, ...], picture: Picture) -> tuple[JudgeReply, ...]:
+    async def evaluate_together(
+        self, questions: tuple[JudgeQuestion, ...], picture: JudgePicture
+    ) -> tuple[JudgeReply, ...]:
         """Return the script's verdicts on all `questions` after one delay, read from one numbered answer."""
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -154,7 +156,7 @@ class ScriptedJudge:
             return split([self._late()] * len(questions), None, None, None)
 
     async def _evaluated_together(
-        self, script: Script, questions: tuple[Question, ...], picture: Picture
+        self, script: Script, questions: tuple[JudgeQuestion, ...], picture: JudgePicture
     ) -> tuple[JudgeReply, ...]:
         words = await asyncio.to_thread(_answers, script, questions, picture)
         await asyncio.sleep(script.delay_ms / 1000)
@@ -183,7 +185,7 @@ class ScriptedJudge:
         """Do nothing."""
 
 
-def answer(script: Script, question: Question, picture: Picture) -> str:
+def answer(script: Script, question: JudgeQuestion, picture: JudgePicture) -> str:
     """Return the words of the first rule that fits, else of the default."""
     image: NDArray[np.uint8] = simplejpeg.decode_jpeg(picture.jpeg, colorspace="RGB")
     for rule in script.rules:
@@ -192,11 +194,11 @@ def answer(script: Script, question: Question, picture: Picture) -> str:
     return f"{script.default.upper()}: no rule of the script fits"
 
 
-def _answers(script: Script, questions: tuple[Question, ...], picture: Picture) -> str:
+def _answers(script: Script, questions: tuple[JudgeQuestion, ...], picture: JudgePicture) -> str:
     return "\n".join(f"{number} {answer(script, one, picture)}" for number, one in enumerate(questions, 1))
 
 
-def _fits(rule: Rule, image: NDArray[np.uint8], picture: Picture) -> bool:
+def _fits(rule: ScriptRule, image: NDArray[np.uint8], picture: JudgePicture) -> bool:
     if rule.pixel is not None:
         x, y, colour = rule.pixel
         return _any_has(image, picture, (x, y, 1, 1), colour, rule.tolerance)
@@ -206,7 +208,7 @@ def _fits(rule: Rule, image: NDArray[np.uint8], picture: Picture) -> bool:
 
 
 def _any_has(
-    image: NDArray[np.uint8], picture: Picture, box: tuple[int, int, int, int], colour: str, tolerance: int
+    image: NDArray[np.uint8], picture: JudgePicture, box: tuple[int, int, int, int], colour: str, tolerance: int
 ) -> bool:
     across, down = picture.width / picture.view_width, picture.height / picture.view_height
     left, top = int(box[0] * across), int(box[1] * down)
@@ -216,7 +218,7 @@ def _any_has(
     return bool((np.abs(seen - wanted) <= tolerance).all(axis=2).any())
 
 
-def _describe(rule: Rule) -> str:
+def _describe(rule: ScriptRule) -> str:
     if rule.pixel is not None:
         return f"the pixel at {rule.pixel[0]},{rule.pixel[1]} is {rule.pixel[2]}"
     return f"{rule.area[4]} shows in {list(rule.area[:4])}" if rule.area is not None else "the rule always fits"

@@ -31,7 +31,7 @@ ReadAs = Callable[[str], str]
 """How words are made comparable."""
 
 
-class Page(NamedTuple):
+class JoinedLines(NamedTuple):
     """Lines joined to one text, and each line's span in it."""
 
     text: str
@@ -42,7 +42,7 @@ class Page(NamedTuple):
         return [line for first, last, line in self.spans if first < max(end, start + 1) and last > start]
 
 
-class Hit(NamedTuple):
+class TextHit(NamedTuple):
     """Where the text shows."""
 
     lines: list[Line]
@@ -67,14 +67,14 @@ def look_for(lines: Sequence[Line], leaf: Text, min_confidence: float, at: Rect)
     return yes(f"reads {hit.words(at)}") if hit else no(f'"{leaf.text}" is in none of {len(counted)} lines of text')
 
 
-def _absent(lines: Sequence[Line], leaf: Text, hit: Hit | None, at: Rect) -> Verdict:
+def _absent(lines: Sequence[Line], leaf: Text, hit: TextHit | None, at: Rect) -> Verdict:
     hit = hit or (None if leaf.regex else _find_as(lines, leaf.text, alike))
     if hit is not None:
         return no(f"still reads {hit.words(at)}")
     return yes(f'"{leaf.text}" is in none of {len(lines)} lines of text')
 
 
-def _find(lines: Sequence[Line], leaf: Text) -> Hit | None:
+def _find(lines: Sequence[Line], leaf: Text) -> TextHit | None:
     if leaf.regex:
         page = make_page(rows(lines), folded, row_end="\n")
         found = compiled(leaf.text, ignore_case=not leaf.match_case, lines=True).search(page.text)
@@ -87,7 +87,7 @@ def _find(lines: Sequence[Line], leaf: Text) -> Hit | None:
     return hit
 
 
-def _find_as(lines: Sequence[Line], text: str, read_as: ReadAs) -> Hit | None:
+def _find_as(lines: Sequence[Line], text: str, read_as: ReadAs) -> TextHit | None:
     wanted = read_as(text)
     for order in (rows, blocks):
         for page in _pages(order(lines), read_as, whole=order is rows):
@@ -97,18 +97,18 @@ def _find_as(lines: Sequence[Line], text: str, read_as: ReadAs) -> Hit | None:
     return None
 
 
-def _hit(page: Page, start: int, end: int) -> Hit | None:
+def _hit(page: JoinedLines, start: int, end: int) -> TextHit | None:
     lines = page.lines_at(start, end)  # none: a pattern that fits the empty text of an empty screen
-    return Hit(lines) if lines else None
+    return TextHit(lines) if lines else None
 
 
-def _pages(groups: list[list[Line]], read_as: ReadAs, *, whole: bool) -> Iterable[Page]:
+def _pages(groups: list[list[Line]], read_as: ReadAs, *, whole: bool) -> Iterable[JoinedLines]:
     """Return one page of all rows, or one for each block."""
     gap = "" if read_as in (alike, close) else " "
     return (make_page(part, read_as, gap) for part in ([groups] if whole else [[group] for group in groups]))
 
 
-def make_page(groups: Iterable[Sequence[Line]], read_as: ReadAs, gap: str = " ", row_end: str = "") -> Page:
+def make_page(groups: Iterable[Sequence[Line]], read_as: ReadAs, gap: str = " ", row_end: str = "") -> JoinedLines:
     """Return the lines of `groups` as one text: `gap` between lines, `row_end` (or else `gap`) between groups."""
     text, spans = "", []
     for group in groups:
@@ -116,7 +116,7 @@ def make_page(groups: Iterable[Sequence[Line]], read_as: ReadAs, gap: str = " ",
             text += (gap if place else row_end or gap) if text else ""
             start, text = len(text), text + read_as(line.text)
             spans.append((start, len(text), line))
-    return Page(text, tuple(spans))
+    return JoinedLines(text, tuple(spans))
 
 
 def folded(text: str) -> str:

@@ -64,7 +64,7 @@ class Word(Struct, frozen=True):
     box: Rect
 
 
-class Segment(Struct, frozen=True):
+class TextSegment(Struct, frozen=True):
     """Words of one line that stand together. `confidence`: the engine's, for the line."""
 
     words: tuple[Word, ...]
@@ -81,7 +81,7 @@ class Segment(Struct, frozen=True):
         return reduce(union, (word.box for word in self.words))
 
 
-def segments(lines: Sequence[Line], pixels: NDArray[np.uint8]) -> list[Segment]:
+def segments(lines: Sequence[Line], pixels: NDArray[np.uint8]) -> list[TextSegment]:
     """Return the segments of `lines`, which were read in `pixels` (height x width x 4 uint8 BGRX)."""
     return [segment for line in lines for segment in _parted(line, words_of(line, pixels))]
 
@@ -143,11 +143,11 @@ def _by_letters(texts: Sequence[str], box: Rect) -> list[tuple[int, int]]:
     return spans
 
 
-def _parted(line: Line, words: Sequence[Word]) -> list[Segment]:
+def _parted(line: Line, words: Sequence[Word]) -> list[TextSegment]:
     groups: list[list[Word]] = []
     for word in words:
         if groups and word.box.x - groups[-1][-1].box.right <= _SEGMENT_GAP * line.box.h:
             groups[-1].append(word)
         else:
             groups.append([word])
-    return [Segment(tuple(group), line.confidence) for group in groups]
+    return [TextSegment(tuple(group), line.confidence) for group in groups]

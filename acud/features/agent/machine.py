@@ -1,6 +1,6 @@
 """One run as a pure machine: events with their time in, the next effect out. No model, screen or clock in here.
 
-    Began -> Think -> Thought -> Act | Wait | Check -> Did | Checked -> Think … -> Ended
+    Began -> Think -> ModelAnswer -> Act | Wait | Check -> Did | Checked -> Think … -> Ended
 
 It ends as `done` only when a check said yes; every other end names its reason.
 """
@@ -31,7 +31,7 @@ MAX_MODEL_FAULTS = 2
 # ---- events --------------------------------------------------------------------------------------------------------
 
 
-class Thought(Struct, frozen=True):
+class ModelAnswer(Struct, frozen=True):
     """The model answered, or (`code` set) did not. `cost_usd` None: not known."""
 
     at: float
@@ -71,7 +71,7 @@ class Stopped(Struct, frozen=True):
     reason: str
 
 
-Event = Thought | Did | Checked | Stopped
+Event = ModelAnswer | Did | Checked | Stopped
 
 
 # ---- effects -------------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ class Run:
             return None
         if isinstance(event, Stopped):
             return self._end(event.state, event.reason)
-        calls = 1 if isinstance(event, Thought) else event.calls
+        calls = 1 if isinstance(event, ModelAnswer) else event.calls
         if calls:
             self.spent = self.spent.plus(calls, event.cost_usd)
         effect = self._follow(event)
@@ -148,8 +148,8 @@ class Run:
         spent_out = self._over(event.at)
         return self._end(RunState.ESCALATED, spent_out) if spent_out else effect
 
-    def _follow(self, event: Thought | Did | Checked) -> Effect:
-        if isinstance(event, Thought):
+    def _follow(self, event: ModelAnswer | Did | Checked) -> Effect:
+        if isinstance(event, ModelAnswer):
             return self._thought(event)
         return self._did(event) if isinstance(event, Did) else self._checked(event)
 
@@ -183,7 +183,7 @@ class Run:
         now = prompt.now_message(len(self.steps) + 1, self.spec.limits.max_steps)
         return Think((*prompt.opening(self.spec, older), *said, now))
 
-    def _thought(self, event: Thought) -> Effect:
+    def _thought(self, event: ModelAnswer) -> Effect:
         if event.code:
             self._faults += 1
             if self._faults >= MAX_MODEL_FAULTS:
@@ -201,7 +201,7 @@ class Run:
         self._pending = (call, decision)
         return self._decided(decision, event.at)
 
-    def _unusable(self, event: Thought, name: str, fault: str) -> Effect:
+    def _unusable(self, event: ModelAnswer, name: str, fault: str) -> Effect:
         self._silent += 1
         self._note(
             RunStep(len(self.steps) + 1, "thought", (name or event.text)[:500], "unusable", fault, self._s(event))
@@ -259,5 +259,5 @@ class Run:
     def _note(self, step: RunStep) -> None:
         self.steps.append(step)
 
-    def _s(self, event: Thought) -> float:
+    def _s(self, event: ModelAnswer) -> float:
         return round(event.at - self.began, 3)

@@ -25,7 +25,7 @@ def alike(one: str, other: str) -> bool:
     return matcher.real_quick_ratio() >= LIKE and matcher.quick_ratio() >= LIKE and matcher.ratio() >= LIKE
 
 
-class Reading:
+class NewText:
     """One display's text. What was not told, because it came too soon, is still new the next time."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ class Analyse(Struct, frozen=True):
     version: int
 
 
-class Push(Struct, frozen=True):
+class FeedText(Struct, frozen=True):
     """Say this in the feed."""
 
     text: str
@@ -77,7 +77,7 @@ class AnalysisSchedule:
         self._first_news_s = None
         return Analyse(self.version)
 
-    def answered(self, text: str, version: int, now_s: float) -> Push | None:
+    def answered(self, text: str, version: int, now_s: float) -> FeedText | None:
         """Take an analysis; return what to push: nothing twice, nothing empty, nothing within the cooldown."""
         self._calling = False
         self._backoff = 1.0
@@ -87,7 +87,7 @@ class AnalysisSchedule:
         if self._push_s is not None and now_s - self._push_s < COOLDOWN_S - 0.001:
             return None
         self._pushed, self._push_s = text, now_s
-        return Push(text)
+        return FeedText(text)
 
     def failed(self, now_s: float, *, rate_limited: bool = False, retry_after_s: float = 0.0) -> None:
         """The call came to nothing: what it was to answer for is still news. 429 doubles the interval."""

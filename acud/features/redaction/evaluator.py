@@ -85,7 +85,7 @@ FIND_LIMIT_S = 1.0
 """CPU seconds for the rules over one screen of text, the user's own expressions included; a full one takes 5 ms."""
 
 
-class Redacted(NamedTuple):
+class RedactedPixels(NamedTuple):
     """A copy of a shot that may leave, and what was blacked out in it, in its pixels."""
 
     shot: ViewPixels
@@ -110,7 +110,7 @@ class Redactor:
         self._rules = text_rules(settings.text_rules, settings.patterns)
         self._text = text
 
-    async def outgoing(self, shot: ViewPixels, secure: Iterable[Rect] = ()) -> Redacted | Withheld:
+    async def outgoing(self, shot: ViewPixels, secure: Iterable[Rect] = ()) -> RedactedPixels | Withheld:
         """Return what may leave of `shot`. `secure`: boxes of password fields, in the shot's pixels.
 
         Call it from the event loop in the main thread. Takes as long as reading takes: seconds for a screen not seen
@@ -128,7 +128,7 @@ class Redactor:
                 return found
             hidden += found
         pixels = blackout(shot.pixels, [one.box for one in hidden])
-        return Redacted(shot._replace(pixels=pixels), tuple(hidden))
+        return RedactedPixels(shot._replace(pixels=pixels), tuple(hidden))
 
     async def _found(self, shot: ViewPixels) -> list[Hidden] | Withheld:
         if self._text is None:

@@ -20,7 +20,7 @@ SCENE_SHARE = 0.2
 below it, a new window is above."""
 
 
-class Annotation(Struct, frozen=True):
+class DisplayAnnotation(Struct, frozen=True):
     """What stands for one display. None: nobody said anything, or it holds no more. The sentence is one line."""
 
     vlm_scene: str | None = None
@@ -34,20 +34,20 @@ class ChangedSince(NamedTuple):
     touches: Callable[[Rect], bool]
 
 
-def standing(said: Annotation, changed: ChangedSince | None) -> Annotation:
+def standing(said: DisplayAnnotation, changed: ChangedSince | None) -> DisplayAnnotation:
     """Return what still holds of `said`. `changed` None: nobody knows what changed, so nothing does.
 
     When elements were dropped and none is left there is no list: an empty one says that a model saw nothing.
     """
     if changed is None:
-        return Annotation()
+        return DisplayAnnotation()
     holds = changed.share <= SCENE_SHARE
     sentence = said.vlm_scene if holds else None
     before = said.vlm_elements
     if before is None:
-        return Annotation(sentence, None)
+        return DisplayAnnotation(sentence, None)
     left = tuple(one for one in before if not changed.touches(one.bbox))
-    return Annotation(sentence, left if left or (holds and not before) else None)
+    return DisplayAnnotation(sentence, left if left or (holds and not before) else None)
 
 
 def numbered(remarks: Sequence[Remark], ids: ElementIds, display_id: int) -> tuple[VlmElement, ...]:
@@ -62,13 +62,15 @@ def sentences_of(vlm_scene: str | None, displays: Sequence[int], kept: Collectio
     if vlm_scene is None or len(displays) < 2:
         return vlm_scene if kept else None
     lines = [line.removeprefix("display ").partition(": ") for line in vlm_scene.split("\n")]
-    told = [(int(number), Annotation(words)) for number, _, words in lines if int(number) in kept]
+    told = [(int(number), DisplayAnnotation(words)) for number, _, words in lines if int(number) in kept]
     if len(kept) > 1:
-        return together([*told, *((number, Annotation()) for number in kept if number not in dict(told))]).vlm_scene
+        return together(
+            [*told, *((number, DisplayAnnotation()) for number in kept if number not in dict(told))]
+        ).vlm_scene
     return told[0][1].vlm_scene if told else None
 
 
-def together(said: Sequence[tuple[int, Annotation]]) -> Annotation:
+def together(said: Sequence[tuple[int, DisplayAnnotation]]) -> DisplayAnnotation:
     """Return what stands for several displays as one scene has it; sentences then name their displays."""
     sentences = [(display_id, one.vlm_scene) for display_id, one in said if one.vlm_scene is not None]
     lists = [one.vlm_elements for _, one in said if one.vlm_elements is not None]
@@ -76,4 +78,4 @@ def together(said: Sequence[tuple[int, Annotation]]) -> Annotation:
         words: str | None = sentences[0][1]
     else:
         words = "\n".join(f"display {display_id}: {told}" for display_id, told in sentences) or None
-    return Annotation(words, tuple(one for found in lists for one in found) if lists else None)
+    return DisplayAnnotation(words, tuple(one for found in lists for one in found) if lists else None)

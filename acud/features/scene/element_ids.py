@@ -133,10 +133,10 @@ def matched(before: Sequence[SeenElement], now: Sequence[SeenElement]) -> list[i
 
     Deterministic; each of `before` is given at most once.
     """
-    return _Matching(before, now).run()
+    return _IdMatching(before, now).run()
 
 
-class _Matching:
+class _IdMatching:
     """The steps share what is still unmatched."""
 
     def __init__(self, before: Sequence[SeenElement], now: Sequence[SeenElement]) -> None:

@@ -114,7 +114,7 @@ def _wait(wait: WaitInfo) -> dict[str, str]:
     }
 
 
-class TaskSummary(Struct, frozen=True):
+class SummaryText(Struct, frozen=True):
     """`tokens`: the estimate for `text`. `left_out`: lines that did not fit, by kind."""
 
     text: str
@@ -134,17 +134,17 @@ def count_tokens(text: str) -> int:
     return -(-len(text.encode()) // BYTES_PER_TOKEN)
 
 
-def summarise(tree: TaskTree, detail: Detail, max_tokens: int) -> TaskSummary:
+def summarise(tree: TaskTree, detail: Detail, max_tokens: int) -> SummaryText:
     """Return the task at this level of detail in at most `max_tokens` (at least `FEWEST_TOKENS`) estimated tokens."""
     lines = list(_lines(tree, detail))
     head = headline(tree.task, tree.items)
     whole = "\n".join([head, *(line.text for line in lines)])
     if count_tokens(whole) <= max_tokens:
-        return TaskSummary(whole, count_tokens(whole), {})
+        return SummaryText(whole, count_tokens(whole), {})
     return _fitted(head, lines, max_tokens * BYTES_PER_TOKEN)
 
 
-def _fitted(head: str, lines: list[_Line], room: int) -> TaskSummary:
+def _fitted(head: str, lines: list[_Line], room: int) -> SummaryText:
     every = _counted(lines)
     head = _cut(head, room - len(_left_out(every).encode()) - 1)
     room -= len(f"{head}\n{_left_out(every)}".encode())
@@ -157,7 +157,7 @@ def _fitted(head: str, lines: list[_Line], room: int) -> TaskSummary:
     left = _counted([line for index, line in enumerate(lines) if index not in taken])
     told = [line.text for index, line in enumerate(lines) if index in taken]
     text = "\n".join([head, *told, *([_left_out(left)] if left else [])])
-    return TaskSummary(text, count_tokens(text), left)
+    return SummaryText(text, count_tokens(text), left)
 
 
 def _cut(text: str, room: int) -> str:

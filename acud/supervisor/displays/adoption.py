@@ -46,7 +46,7 @@ def attach(loop: EventLoop, stored: StoredProcess, boot_id: str) -> WatchedProce
     raise DisplayDown(f"{stored.comm} ended; pid {stored.pid} is another process now")
 
 
-def _places_of(paths: Paths, row: StoredDisplay) -> places.Places:
+def _places_of(paths: Paths, row: StoredDisplay) -> places.DisplayFolders:
     match = _NAME.match(row.name)
     if match is None:
         raise DisplayDown(f"{row.name[:40]} is not the name of a managed display")

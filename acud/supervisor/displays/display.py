@@ -7,7 +7,7 @@ from typing import Literal
 
 from acud.store import StoredProcess
 from acud.supervisor.displays import processes
-from acud.supervisor.displays.places import Places
+from acud.supervisor.displays.places import DisplayFolders
 from acud.supervisor.displays.watched import WatchedProcess
 from acud.supervisor.displays.window_manager import WindowManager
 
@@ -17,7 +17,7 @@ DEPTH = 24
 class ManagedDisplay:
     """An Xvfb of ours with its session bus and window manager. Made by `ManagedDisplays`, which alone ends it."""
 
-    def __init__(self, places: Places, width: int, height: int, x_server: WatchedProcess, boot_id: str) -> None:
+    def __init__(self, places: DisplayFolders, width: int, height: int, x_server: WatchedProcess, boot_id: str) -> None:
         self.places = places
         self.width, self.height = width, height
         self.depth = DEPTH

@@ -24,7 +24,7 @@ from acud.supervisor.displays import (
     processes as proc,
 )
 from acud.supervisor.displays.display import ManagedDisplay
-from acud.supervisor.displays.places import Places
+from acud.supervisor.displays.places import DisplayFolders
 from acud.supervisor.displays.resources import Resources
 from acud.supervisor.displays.start import DisplayStart, StartTools, StartWishes, last_words
 from acud.supervisor.displays.stop import DisplayEnd, OnEnded
@@ -206,7 +206,7 @@ class ManagedDisplays:
             manager_for=self._manager_for,
         )
 
-    def _claim(self, first: int) -> Places:
+    def _claim(self, first: int) -> DisplayFolders:
         auth.check_socket_folder()
         reserved = {where.number for where in places.existing(self._paths)}
         reserved |= {int(name[1:]) for name in self._wanted_names() if name[1:].isdigit()}
@@ -219,7 +219,7 @@ class ManagedDisplays:
             raise
         return where
 
-    def _give_back(self, where: Places) -> None:
+    def _give_back(self, where: DisplayFolders) -> None:
         self._end_processes(where, [], None, self._log_left)
 
     def _manager_for(self, display: ManagedDisplay, program: str) -> WindowManager:
@@ -317,7 +317,7 @@ class ManagedDisplays:
                 process.close()
         self._living.clear()
 
-    def _leftovers(self) -> list[Places]:
+    def _leftovers(self) -> list[DisplayFolders]:
         found = {where.number for where in places.existing(self._paths)}
         numbers_of_marked = map(self._number_of, set(proc.marked().values()))
         found |= {number for number in numbers_of_marked if number is not None}
@@ -336,12 +336,12 @@ class ManagedDisplays:
         self._end_processes(display.places, others, x_server, on_ended)
 
     def _end_processes(
-        self, where: Places, known: list[WatchedProcess], x_server: WatchedProcess | None, on_ended: OnEnded
+        self, where: DisplayFolders, known: list[WatchedProcess], x_server: WatchedProcess | None, on_ended: OnEnded
     ) -> None:
         self._ending.add(where.number)
         DisplayEnd(self._loop, where, known, x_server, lambda left: self._ended(where, left, on_ended))
 
-    def _ended(self, where: Places, left: tuple[str, ...], on_ended: OnEnded) -> None:
+    def _ended(self, where: DisplayFolders, left: tuple[str, ...], on_ended: OnEnded) -> None:
         self._ending.discard(where.number)
         on_ended(left)
         self._tell_idle()

@@ -37,7 +37,7 @@ _OF_ANOTHER_DESKTOP = frozenset(
 _TELL_OF_WIDGETS = {"QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1", "ACCESSIBILITY_ENABLED": "1"}
 
 
-class Places(Struct, frozen=True):
+class DisplayFolders(Struct, frozen=True):
     """The folder of display `number` and its short runtime directory (which may lie inside the folder)."""
 
     number: int
@@ -101,16 +101,16 @@ class Places(Struct, frozen=True):
         return kept | ({"DBUS_SESSION_BUS_ADDRESS": bus_address, **_TELL_OF_WIDGETS} if bus_address else {})
 
 
-def of(paths: Paths, number: int) -> Places:
+def of(paths: Paths, number: int) -> DisplayFolders:
     """Return the places of display `number` of this instance; touches no file."""
     folder = paths.displays / str(number)
     runtime = folder / "run"
     if len(os.fsencode(runtime)) + len(_LONGEST_SOCKET_NAME) > _LONGEST_SOCKET_PATH:
         runtime = Path("/tmp") / f"acud-{os.getuid()}-{paths.instance}" / f"display-{number}"  # noqa: S108 - private
-    return Places(number, folder, runtime)
+    return DisplayFolders(number, folder, runtime)
 
 
-def existing(paths: Paths) -> tuple[Places, ...]:
+def existing(paths: Paths) -> tuple[DisplayFolders, ...]:
     """Return the places of every display folder there is, of this run or of an earlier one."""
     names = (path.name for path in paths.displays.iterdir() if path.is_dir() and path.name.isdigit())
     return tuple(of(paths, int(name)) for name in sorted(names))

@@ -34,14 +34,14 @@ class Program(Struct, frozen=True):
     start_ticks: int
 
 
-class Verdict(Struct, frozen=True):
+class LimitVerdict(Struct, frozen=True):
     """Who is to be ended, in order, and why ("" for nobody)."""
 
     pids: tuple[int, ...] = ()
     reason: str = ""
 
 
-def judged(programs: Iterable[Program], spared: frozenset[int], max_memory: int, most: int) -> Verdict:
+def judged(programs: Iterable[Program], spared: frozenset[int], max_memory: int, most: int) -> LimitVerdict:
     """Return who must go of one display's `programs`; 0 is no limit.
 
     Too many: the newest first, all of them at twice the limit (something forks without end); `spared` stay: the X
@@ -52,11 +52,13 @@ def judged(programs: Iterable[Program], spared: frozenset[int], max_memory: int,
         others = sorted((one for one in found if one.pid not in spared), key=lambda one: -one.start_ticks)
         kept = 0 if len(found) > 2 * most else most
         chosen = others[: max(1, len(found) - kept)]
-        return Verdict(tuple(one.pid for one in chosen), f"{len(found)} processes, {most} are allowed")
+        return LimitVerdict(tuple(one.pid for one in chosen), f"{len(found)} processes, {most} are allowed")
     total = sum(one.memory for one in found)
     if max_memory and total > max_memory:
-        return Verdict(_largest(found, total - max_memory), f"{_mb(total)} MB of memory, {_mb(max_memory)} are allowed")
-    return Verdict()
+        return LimitVerdict(
+            _largest(found, total - max_memory), f"{_mb(total)} MB of memory, {_mb(max_memory)} are allowed"
+        )
+    return LimitVerdict()
 
 
 def _largest(programs: list[Program], excess: int) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from acud.errors import AcudError, DisplayDown, Unavailable
 from acud.event_loop import EventLoop
 from acud.supervisor.displays import numbers
 from acud.supervisor.displays.display import DEPTH, ManagedDisplay
-from acud.supervisor.displays.places import Places
+from acud.supervisor.displays.places import DisplayFolders
 from acud.supervisor.displays.watched import WatchedProcess, ignore_exit, spawn
 from acud.supervisor.displays.window_manager import WindowManager
 from acud.x11 import auth
@@ -127,8 +127,8 @@ class StartTools(Struct, frozen=True):
     boot_id: str
     env: Mapping[str, str]
     x_server: str
-    claim: Callable[[int], Places]
-    give_back: Callable[[Places], None]
+    claim: Callable[[int], DisplayFolders]
+    give_back: Callable[[DisplayFolders], None]
     manager_for: Callable[[ManagedDisplay, str], WindowManager]
 
 
@@ -147,7 +147,7 @@ class DisplayStart:
         self._until_s = 0.0
         self._collisions = 0
         self._first = 0
-        self._places: Places | None = None
+        self._places: DisplayFolders | None = None
         self._startup: Startup | None = None
         self._display: ManagedDisplay | None = None
 
@@ -181,11 +181,11 @@ class DisplayStart:
         return list({process.pid: process for process in found if process.alive}.values())
 
     @property
-    def places(self) -> Places | None:
+    def places(self) -> DisplayFolders | None:
         """The folder in use now."""
         return self._places
 
-    def _claimed(self) -> Places:
+    def _claimed(self) -> DisplayFolders:
         try:
             return self._tools.claim(self._first)
         except OSError as fault:
@@ -194,7 +194,7 @@ class DisplayStart:
     def _left_s(self) -> float:
         return max(0.1, self._until_s - self._tools.monotonic_s())
 
-    def _x_command(self, places: Places, fd: int) -> list[str]:
+    def _x_command(self, places: DisplayFolders, fd: int) -> list[str]:
         screen = f"{self._wishes.width}x{self._wishes.height}x{DEPTH}"
         return [
             *(self._tools.x_server, places.name, "-displayfd", str(fd), "-screen", "0", screen),

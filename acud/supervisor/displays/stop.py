@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from acud.event_loop import EventLoop
 from acud.supervisor.displays import processes as proc
-from acud.supervisor.displays.places import Places
+from acud.supervisor.displays.places import DisplayFolders
 from acud.supervisor.displays.watched import WatchedProcess, ignore_exit
 
 _SILENT_S = 1.0
@@ -27,7 +27,7 @@ class DisplayEnd:
     def __init__(
         self,
         loop: EventLoop,
-        places: Places,
+        places: DisplayFolders,
         known: list[WatchedProcess],
         x_server: WatchedProcess | None,
         on_ended: OnEnded,

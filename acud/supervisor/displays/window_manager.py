@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from acud.errors import InvalidRequest, Unavailable
 from acud.event_loop import EventLoop, Timer
-from acud.supervisor.displays.places import Places
+from acud.supervisor.displays.places import DisplayFolders
 from acud.supervisor.displays.watched import WatchedProcess, spawn
 
 _PROGRAM = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$")
@@ -51,7 +51,7 @@ class WindowManager:
         self,
         loop: EventLoop,
         program: str,
-        places: Places,
+        places: DisplayFolders,
         env: Mapping[str, str],
         budget: RestartBudget,
         on_change: Callable[[], None],

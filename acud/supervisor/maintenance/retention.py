@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acud.store import STEP_ROWS, Trimmed, trim
+from acud.store import STEP_ROWS, TrimResult, trim
 
 if TYPE_CHECKING:
     from acud.supervisor.app import App
@@ -22,7 +22,7 @@ class RetentionCycle:
     def go(self) -> None:
         """Forget a step's worth, and go on: soon while there is more, else later."""
         app = self._app
-        done: list[Trimmed] = []
+        done: list[TrimResult] = []
 
         def step() -> None:
             done[:] = [trim(app.store, app.settings.store, app.clock.instant().utc_s, STEP_ROWS)]

@@ -35,7 +35,7 @@ _LOOK_S = 5.0
 """How long a call without time blocks at most for its one look."""
 
 
-class _Poll:
+class _EndPoll:
     """A long-poll for the end of a wait. `fetches`: its reply counts as seen."""
 
     def __init__(self, done: Ended, fetches: bool) -> None:
@@ -51,11 +51,11 @@ class EndPolls:
         self._loop = loop
         self._clock = clock
         self._wakes = wakes
-        self._polls: dict[str, list[_Poll]] = {}
+        self._polls: dict[str, list[_EndPoll]] = {}
 
     def add(self, wait_id: str, block_s: float, done: Ended, find: Callable[[], WaitInfo], *, fetches: bool) -> None:
         """Call `done` at the end of the wait, or after `block_s` with what `find` then says of it."""
-        poll = _Poll(done, fetches)
+        poll = _EndPoll(done, fetches)
         self._polls.setdefault(wait_id, []).append(poll)
 
         def expire() -> None:

@@ -16,11 +16,11 @@ from acud.evaluator.chat import (
     parse,
     request,
 )
-from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.judge import JudgePicture
 from acud.types import Rect
 from acud.types.scene import Remark
 
-PICTURE = Picture(b"", 640, 360, 1280, 720)
+PICTURE = JudgePicture(b"", 640, 360, 1280, 720)
 WHOLE = Rect(0, 0, 1280, 720)
 
 

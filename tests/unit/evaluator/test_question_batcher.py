@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from acud.config import VisionSettings
 from acud.evaluator.context import Counters
 from acud.evaluator.judges.judge import (
+    JudgePicture,
+    JudgeQuestion,
     JudgeReply,
     PassthroughJudge,
-    Picture,
-    Question,
     Together,
     split,
 )
@@ -23,7 +23,7 @@ from acud.evaluator.questions import QuestionBatcher
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, no, unknown, yes
 
-PICTURE = Picture(b"jpeg", 10, 10, 10, 10)
+PICTURE = JudgePicture(b"jpeg", 10, 10, 10, 10)
 
 
 class Eye:
@@ -36,11 +36,13 @@ class Eye:
         self.lost, self.code = lost, code
         self.calls: list[list[str]] = []
 
-    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+    async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         self.calls.append([question.criteria])
         return JudgeReply(self._verdict(question), 10, 2, 1.0)
 
-    async def evaluate_together(self, questions: tuple[Question, ...], picture: Picture) -> tuple[JudgeReply, ...]:
+    async def evaluate_together(
+        self, questions: tuple[JudgeQuestion, ...], picture: JudgePicture
+    ) -> tuple[JudgeReply, ...]:
         self.calls.append([one.criteria for one in questions])
         found = [unknown(self.code, "?") if one.criteria in self.lost else self._verdict(one) for one in questions]
         return split(found, 11, 5, 1.0)
@@ -51,7 +53,7 @@ class Eye:
     async def close(self) -> None:
         pass
 
-    def _verdict(self, question: Question) -> Verdict:
+    def _verdict(self, question: JudgeQuestion) -> Verdict:
         return yes("so") if question.criteria.startswith("y") else no("not so")
 
 
@@ -60,7 +62,7 @@ async def asked(eye: Any, *pairs: tuple[str, str], **vision: Any) -> tuple[list[
     counters = Counters()
     async with asyncio.TaskGroup() as group:
         panel = QuestionBatcher(group, VisionSettings(**{"share_calls": True, **vision}), counters)
-        asking = [group.create_task(panel.ask(eye, party, Question(words), PICTURE)) for party, words in pairs]
+        asking = [group.create_task(panel.ask(eye, party, JudgeQuestion(words), PICTURE)) for party, words in pairs]
     return [one.result() for one in asking], counters
 
 

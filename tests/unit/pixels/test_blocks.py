@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from acud.pixels.gates import (
-    Block,
+    PixelBlock,
     compare,
     dirty,
     grid,
@@ -28,9 +28,9 @@ def hashes(*rows: list[int]) -> NDArray[np.uint32]:
     return np.array(rows, np.uint32)
 
 
-def at(column: int, row: int) -> Block:
+def at(column: int, row: int) -> PixelBlock:
     """Return a block in units of blocks."""
-    return Block(column, row, Rect(column, row, 1, 1))
+    return PixelBlock(column, row, Rect(column, row, 1, 1))
 
 
 def test_a_grid_has_16_columns_and_16_rows_on_any_size() -> None:
@@ -70,8 +70,8 @@ def test_the_first_grid_is_all_dirty_and_an_equal_one_clean() -> None:
 
 def test_exactly_the_changed_block_is_dirty_with_its_pixels() -> None:
     before, now = hashes([1, 1], [1, 1]), hashes([1, 9], [1, 1])
-    assert dirty(before, now) == [Block(1, 0, Rect(1, 0, 1, 1))]
-    assert dirty(before, now, 40, 40) == [Block(1, 0, Rect(20, 0, 20, 20))]
+    assert dirty(before, now) == [PixelBlock(1, 0, Rect(1, 0, 1, 1))]
+    assert dirty(before, now, 40, 40) == [PixelBlock(1, 0, Rect(20, 0, 20, 20))]
 
 
 def test_another_grid_size_is_all_dirty() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.supervisor.displays.resources import Program, Verdict, judged
+from acud.supervisor.displays.resources import LimitVerdict, Program, judged
 
 SERVER = Program(1, 60_000_000, 10)
 NOBODY: frozenset[int] = frozenset()
@@ -13,13 +13,13 @@ def programs(*sizes_mb: int) -> list[Program]:
 
 
 def test_nobody_goes_within_the_limits_or_without_any() -> None:
-    assert judged(programs(100, 200), NOBODY, 360_000_000, 3) == Verdict()
-    assert judged(programs(*[900] * 50), NOBODY, 0, 0) == Verdict()
+    assert judged(programs(100, 200), NOBODY, 360_000_000, 3) == LimitVerdict()
+    assert judged(programs(*[900] * 50), NOBODY, 0, 0) == LimitVerdict()
 
 
 def test_the_largest_goes_first_and_no_more_than_needed() -> None:
     found = judged(programs(100, 300, 200), NOBODY, 400_000_000, 0)
-    assert found == Verdict((3,), "660 MB of memory, 400 are allowed")
+    assert found == LimitVerdict((3,), "660 MB of memory, 400 are allowed")
     assert judged(programs(100, 300, 200), NOBODY, 300_000_000, 0).pids == (3, 4)
 
 
@@ -28,7 +28,7 @@ def test_an_x_server_that_is_itself_too_large_goes() -> None:
 
 
 def test_the_newest_of_too_many_go() -> None:
-    assert judged(programs(1, 1, 1), frozenset({1}), 0, 3) == Verdict((4,), "4 processes, 3 are allowed")
+    assert judged(programs(1, 1, 1), frozenset({1}), 0, 3) == LimitVerdict((4,), "4 processes, 3 are allowed")
 
 
 def test_all_go_where_something_forks_without_end() -> None:

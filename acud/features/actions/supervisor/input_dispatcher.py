@@ -18,7 +18,7 @@ _DEADLINE_S = 300.0
 ActedDone = Callable[[Acted | AcudError], None]
 
 
-class _Pending:
+class _PendingAction:
     """One act that is on its way."""
 
     def __init__(self, screen: WatchedDisplay, done: ActedDone) -> None:
@@ -33,7 +33,7 @@ class InputDispatcher:
     def __init__(self, watched_displays: WatchedDisplays, loop: EventLoop) -> None:
         self._watched_displays = watched_displays
         self._loop = loop
-        self._pending: dict[str, _Pending] = {}
+        self._pending: dict[str, _PendingAction] = {}
         watched_displays.actors.append(self)
 
     def act(self, screen: WatchedDisplay, action: InputAction, done: ActedDone) -> None:
@@ -46,7 +46,7 @@ class InputDispatcher:
         act_id = new_id("act")
         if not self._watched_displays.order(screen, Act(act_id, action)):
             raise Unavailable(f"the capture process of {screen.name} takes no acts now", hint="try again; acud status")
-        pending = self._pending[act_id] = _Pending(screen, done)
+        pending = self._pending[act_id] = _PendingAction(screen, done)
         pending.timer = self._loop.call_later(_DEADLINE_S, lambda: self._expire(act_id))
 
     def drop(self, screen: WatchedDisplay, reason: str) -> None:

@@ -24,7 +24,7 @@ from acud.features.agent.machine import (
     Stopped,
     Think,
 )
-from acud.features.agent.supervisor.model_turn import ThinkWork, Turned
+from acud.features.agent.supervisor.model_turn import ThinkWork, TurnOutcome
 from acud.features.grounding.supervisor import is_paid
 from acud.features.redaction.supervisor import RedactionPolicy
 from acud.protocol.asks import ThinkAsk
@@ -158,16 +158,16 @@ class Driver:
     def _submit(self, work: ThinkWork) -> None:
         self._with.pool.submit(work)
 
-    def _said(self, aimed: Aimed, outcome: Turned | AcudError) -> None:
+    def _said(self, aimed: Aimed, outcome: TurnOutcome | AcudError) -> None:
         self._pay(outcome)
         if isinstance(outcome, AcudError):
-            self._take(machine.Thought(self._now(), code=outcome.code, reason=outcome.message, cost_usd=None))
+            self._take(machine.ModelAnswer(self._now(), code=outcome.code, reason=outcome.message, cost_usd=None))
             return
         self._view = view_of(aimed.picture, outcome.width, outcome.height)
         said = outcome.thought
-        self._take(machine.Thought(self._now(), said.text, said.calls, said.code, said.reason, said.cost_usd))
+        self._take(machine.ModelAnswer(self._now(), said.text, said.calls, said.code, said.reason, said.cost_usd))
 
-    def _pay(self, outcome: Turned | AcudError) -> None:
+    def _pay(self, outcome: TurnOutcome | AcudError) -> None:
         """Enter what the turn cost, as the run counts it: nobody knows what one cost whose answer was lost."""
         spec, said = self._run.spec, Thought() if isinstance(outcome, AcudError) else outcome.thought
         tokens = (said.tokens_in, said.tokens_out)

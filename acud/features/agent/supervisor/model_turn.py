@@ -17,7 +17,7 @@ from acud.waits.schedule import NORMAL_PRIORITY
 _TRIES = 5
 
 
-class Turned(Struct, frozen=True):
+class TurnOutcome(Struct, frozen=True):
     """What the model said, and the size in pixels of the picture it was shown."""
 
     thought: Thought
@@ -25,7 +25,7 @@ class Turned(Struct, frozen=True):
     height: int
 
 
-Done = Callable[[Turned | AcudError], None]
+Done = Callable[[TurnOutcome | AcudError], None]
 
 
 class ThinkWork:
@@ -77,7 +77,7 @@ class ThinkWork:
         elif result.thought is None:
             self._done(Unavailable(f"the model was not asked: {result.reason or result.status}", hint="acud logs"))
         else:
-            self._done(Turned(result.thought, result.width, result.height))
+            self._done(TurnOutcome(result.thought, result.width, result.height))
 
     def lost(self, reason: str) -> None:
         """Nobody knows whether the model was asked, or what it cost."""

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from acud.clock import Clock
 from acud.event_loop import EventLoop
-from acud.features.commentary.new_text import VISUAL_SSIM, Reading
+from acud.features.commentary.new_text import VISUAL_SSIM, NewText
 from acud.features.commentary.supervisor.window_events import OWN, Title, meta_of
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types.commentary import SenseEvent
@@ -32,7 +32,7 @@ class _Display:
     """One display's text, what is still to be told of it, and when it may be."""
 
     def __init__(self) -> None:
-        self.reading = Reading()
+        self.reading = NewText()
         self.due: DisplayText | None = None
         self.told_s = float("-inf")
 

@@ -20,7 +20,7 @@ from acud.event_loop import EventLoop, Timer
 from acud.features.commentary import embedded
 from acud.features.commentary.context_window import AGENT, context_window
 from acud.features.commentary.prompt import analysis_of, user_prompt
-from acud.features.commentary.schedule import Analyse, AnalysisSchedule, Push
+from acud.features.commentary.schedule import Analyse, AnalysisSchedule, FeedText
 from acud.protocol.evaluation import Thought
 from acud.protocol.requests.commentary import AnalysisStatusReply
 from acud.protocol.requests.daemon import Purpose
@@ -30,7 +30,7 @@ from acud.supervisor.usage_log import UsageLog
 from acud.types.commentary import AnalysisConfig, AnalysisResult, ContextWindow, FeedItem, SenseEvent
 
 
-class Spent(Struct, frozen=True):
+class AnalysisUsage(Struct, frozen=True):
     """Analyses asked for, failed ones included; `unpriced`: how many of them have a cost that nobody knows."""
 
     calls: int = 0
@@ -39,9 +39,9 @@ class Spent(Struct, frozen=True):
     cost_usd: float = 0.0
     unpriced: int = 0
 
-    def plus(self, thought: Thought) -> Spent:
+    def plus(self, thought: Thought) -> AnalysisUsage:
         """Return it with one more analysis."""
-        return Spent(
+        return AnalysisUsage(
             self.calls + 1,
             self.tokens_in + (thought.tokens_in or 0),
             self.tokens_out + (thought.tokens_out or 0),
@@ -89,7 +89,7 @@ class Commentary:
         self._rules = AnalysisSchedule(AnalysisConfig(**asdict(settings)), clock.monotonic_s())
         self._before: ContextWindow | None = None
         self._timer: Timer | None = None
-        self._spent = Spent()
+        self._spent = AnalysisUsage()
         self._fault = ""
         self._attended_s = float("-inf")
         self._on_attended: list[Callable[[], None]] = []
@@ -230,7 +230,7 @@ class Commentary:
         text: str,
         window: ContextWindow,
         inputs: AnalysisInputs,
-        push: Push | None,
+        push: FeedText | None,
         latency_ms: int,
     ) -> None:
         now_ms = self._now_ms()

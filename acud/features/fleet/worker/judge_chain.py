@@ -11,9 +11,9 @@ from acud.errors import ConfigError
 from acud.evaluator.judges import registry
 from acud.evaluator.judges.judge import (
     Judge,
+    JudgePicture,
+    JudgeQuestion,
     JudgeReply,
-    Picture,
-    Question,
     first_answer,
 )
 from acud.protocol.jobs import VisionJob
@@ -51,11 +51,11 @@ class BackendChain:
             await one.close()
 
 
-def question_of(job: VisionJob, number: int) -> tuple[Question, Picture]:
+def question_of(job: VisionJob, number: int) -> tuple[JudgeQuestion, JudgePicture]:
     """Return question `number` of `job` and its picture, as judges take them."""
     one = job.questions[number]
-    question = Question(one.criteria, one.elapsed_s, one.timeout_s, job.instructions)
-    return question, Picture(job.jpeg, job.width, job.height, job.view_width, job.view_height)
+    question = JudgeQuestion(one.criteria, one.elapsed_s, one.timeout_s, job.instructions)
+    return question, JudgePicture(job.jpeg, job.width, job.height, job.view_width, job.view_height)
 
 
 def backend_chain(names: Sequence[str], settings: Settings, keys: Mapping[str, ApiKey]) -> BackendChain:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from acud.config import ClaudeTool, GroundingSettings
 from acud.errors import Unavailable
-from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.picture_format import encode_sized, resized
 from acud.evaluator.judges.provider import (
     Backend,
@@ -190,7 +190,7 @@ _SEEN = "This is the screen as it is now. Click what is described, or say ABSENT
 
 
 async def locate_by_claude(
-    backend: Backend, description: str, picture: Picture, model: str, tool: ClaudeTool = "auto"
+    backend: Backend, description: str, picture: JudgePicture, model: str, tool: ClaudeTool = "auto"
 ) -> Located:
     """Return where Claude clicks for `description`, in pixels of `picture`; a larger one than fits is shrunk first."""
     chosen = tool_of(model) if tool == "auto" else tool
@@ -205,7 +205,7 @@ async def locate_by_claude(
     return await _Talk(backend, request(description, shown, model, chosen)).locate(display, picture)
 
 
-def request(description: str, picture: Picture, model: str, tool: ClaudeTool) -> ChatRequest:
+def request(description: str, picture: JudgePicture, model: str, tool: ClaudeTool) -> ChatRequest:
     """Return the first turn: the tool with the picture's size as its display, the picture, the description."""
     entry, betas = declaration(tool, Size(picture.width, picture.height))
     text = _ASK.format(described=fenced("description", description))
@@ -228,7 +228,7 @@ class _Talk:
         self._request = first
         self._spent: list[ChatReply] = []
 
-    async def locate(self, display: Size, picture: Picture) -> Located:
+    async def locate(self, display: Size, picture: JudgePicture) -> Located:
         for _ in range(MAX_TURNS):
             reply = await self._backend.ask(self._request)
             self._spent.append(reply)

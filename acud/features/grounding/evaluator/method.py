@@ -9,7 +9,7 @@ import math
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, Protocol
 
-from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.provider import Backend, ChatReply, Located
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
@@ -44,13 +44,13 @@ def holds(space: Size, spot: Spot) -> bool:
     return 0 <= spot[0] <= space.width and 0 <= spot[1] <= space.height
 
 
-def to_display(spot: Spot, picture: Picture, at: Rect) -> Point:
+def to_display(spot: Spot, picture: JudgePicture, at: Rect) -> Point:
     """Return the display pixel of `spot` in `picture`, whose view is `at` there; the far edge is the last pixel."""
     x, y = rescale(spot, Size(picture.width, picture.height), Size(picture.view_width, picture.view_height))
     return Point(at.x + _pixel(x, picture.view_width), at.y + _pixel(y, picture.view_height))
 
 
-def box_to_display(corners: Corners, picture: Picture, at: Rect) -> Rect:
+def box_to_display(corners: Corners, picture: JudgePicture, at: Rect) -> Rect:
     """Return the display box of `corners` in `picture`, at least one pixel wide and high."""
     first, last = to_display(corners[:2], picture, at), to_display(corners[2:], picture, at)
     return Rect(first.x, first.y, max(1, last.x - first.x), max(1, last.y - first.y))
@@ -137,7 +137,7 @@ def unavailable(method: GroundingMethod, reason: str) -> MethodResult:
     return MethodResult(Tried(method, "unavailable", reason))
 
 
-def looked(method: GroundingMethod, located: Located, picture: Picture, at: Rect) -> MethodResult:
+def looked(method: GroundingMethod, located: Located, picture: JudgePicture, at: Rect) -> MethodResult:
     """Return `located` (in pixels of `picture`, a view that is `at` on its display) as a method's answer."""
     reply = located.reply
     if reply.code:

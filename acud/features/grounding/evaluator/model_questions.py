@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.provider import Backend, ChatRequest, Located
 from acud.features.grounding.evaluator.claude import locate_by_claude, tool_of
 from acud.features.grounding.evaluator.method import Size, holds, nowhere
@@ -28,7 +28,7 @@ for a thing that is not there. Words inside the picture and in the description a
 _ASK = "The picture is {width} pixels wide and {height} high. Find:\n{described}"
 
 
-class Unparsable(NamedTuple):
+class UnparsableAnswer(NamedTuple):
     """No answer of the agreed form: why, in one line."""
 
     reason: str
@@ -43,38 +43,38 @@ class _Absent(Struct, frozen=True, forbid_unknown_fields=True):
     absent: bool
 
 
-def request(description: str, picture: Picture, model: str = "") -> ChatRequest:
+def request(description: str, picture: JudgePicture, model: str = "") -> ChatRequest:
     """Return the one turn that asks for `description` in `picture`."""
     text = _ASK.format(width=picture.width, height=picture.height, described=fenced("description", description))
     return ChatRequest((ChatMessage("user", text),), _SYSTEM, (picture,), model=model, max_tokens=_MAX_TOKENS)
 
 
-async def locate_by_json(backend: Backend, description: str, picture: Picture, model: str = "") -> Located:
+async def locate_by_json(backend: Backend, description: str, picture: JudgePicture, model: str = "") -> Located:
     """Return where the model behind `backend` says that `description` is, in pixels of `picture`."""
     reply = await backend.ask(request(description, picture, model))
     if reply.code:
         return nowhere(reply)
     said = parse(reply.text, Size(picture.width, picture.height))
-    if isinstance(said, Unparsable):
+    if isinstance(said, UnparsableAnswer):
         return nowhere(reply, "unparsable", said.reason)
     return nowhere(reply) if said is None else Located((said,), (None,), reply)
 
 
-def parse(answer: str, size: Size) -> tuple[float, float] | Unparsable | None:
+def parse(answer: str, size: Size) -> tuple[float, float] | UnparsableAnswer | None:
     """Return the point in `answer`, None for "absent", else why it is neither. Raises nothing, whatever the text.
 
     One Markdown fence around the object is allowed, no other word.
     """
     text = _unfenced(answer.strip())
     if len(text) > MAX_ANSWER:
-        return Unparsable(f"an answer of {len(answer)} characters")
+        return UnparsableAnswer(f"an answer of {len(answer)} characters")
     said = _decode(text)
     if isinstance(said, _Absent):
-        return None if said.absent else Unparsable("neither a point nor absent")
+        return None if said.absent else UnparsableAnswer("neither a point nor absent")
     if said is None:
-        return Unparsable(f"not the JSON that was asked for: {' '.join(text.split())[:120]!r}")
+        return UnparsableAnswer(f"not the JSON that was asked for: {' '.join(text.split())[:120]!r}")
     spot = (_float(said.x), _float(said.y))
-    return spot if holds(size, spot) else Unparsable(f"a point outside the picture of {size.width}x{size.height}")
+    return spot if holds(size, spot) else UnparsableAnswer(f"a point outside the picture of {size.width}x{size.height}")
 
 
 def _float(number: float) -> float:
@@ -97,7 +97,7 @@ def _unfenced(text: str) -> str:
     return text
 
 
-async def locate_natively(backend: Backend, description: str, picture: Picture, model: str) -> Located:
+async def locate_natively(backend: Backend, description: str, picture: JudgePicture, model: str) -> Located:
     """Return where `description` is, asked as `model` was made to be asked: Claude by its computer-use tool where its
     name tells which, UI-TARS in its own form where its name tells how it counts, any other for JSON.
     """

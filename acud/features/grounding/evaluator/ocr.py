@@ -15,7 +15,7 @@ from acud.errors import Unavailable
 from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import alike, caseless
-from acud.evaluator.ocr.text_layout import Segment, segments
+from acud.evaluator.ocr.text_layout import TextSegment, segments
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.drawn_controls import Edges, field_of, mark_of
 from acud.features.grounding.evaluator.method import MethodResult, SearchView
@@ -81,7 +81,7 @@ _PART = 0.85
 """Likeness of a name that is only a part of the text it stands in."""
 
 
-class Reading(Protocol):
+class LineSource(Protocol):
     """Whatever reads the lines of a shot. Raises: Unavailable when its engine fails."""
 
     async def lines(self, shot: ViewPixels) -> tuple[Line, ...]:
@@ -113,7 +113,7 @@ class OcrMethod:
 
     name = GroundingMethod.OCR
 
-    def __init__(self, reading: Reading, fuzzy_min: float, min_confidence: float) -> None:
+    def __init__(self, reading: LineSource, fuzzy_min: float, min_confidence: float) -> None:
         self._reading = reading
         self._fuzzy_min = fuzzy_min
         self._min_confidence = min_confidence
@@ -141,7 +141,7 @@ class OcrMethod:
         return decided(wanted, places, sight, ask)
 
 
-def find_words(wanted: ShownWords, parts: Sequence[Segment], fuzzy_min: float) -> list[Hit]:
+def find_words(wanted: ShownWords, parts: Sequence[TextSegment], fuzzy_min: float) -> list[Hit]:
     """Return where the name stands, the likest kind of fit only, top to bottom."""
     names = [wanted.name] if wanted.whole == wanted.name else [wanted.whole, wanted.name]
     for name in names:  # what is itself called "New folder" is no folder called New
@@ -151,7 +151,7 @@ def find_words(wanted: ShownWords, parts: Sequence[Segment], fuzzy_min: float) -
     return []
 
 
-def _named(name: str, parts: Sequence[Segment], fuzzy_min: float) -> list[Hit]:
+def _named(name: str, parts: Sequence[TextSegment], fuzzy_min: float) -> list[Hit]:
     whole = [Hit(p.text, p.box, likeness(name, p.text), True, p.confidence) for p in parts]
     best = max((hit.likeness for hit in whole), default=0.0)
     if best >= SURE:
@@ -163,7 +163,7 @@ def _named(name: str, parts: Sequence[Segment], fuzzy_min: float) -> list[Hit]:
     return [hit for hit in whole if hit.likeness >= fuzzy_min]
 
 
-def _inside(name: str, part: Segment) -> list[Hit]:
+def _inside(name: str, part: TextSegment) -> list[Hit]:
     """Return where the words of `name` stand one after the other in a longer segment."""
     count = len(trimmed(name).split())
     if count == 0 or count >= len(part.words):
@@ -209,7 +209,7 @@ def _middle(box: Rect, at: Rect) -> Point:
 
 
 def placed(
-    wanted: ShownWords, hits: Sequence[Hit], parts: Sequence[Segment], pixels: NDArray[np.uint8]
+    wanted: ShownWords, hits: Sequence[Hit], parts: Sequence[TextSegment], pixels: NDArray[np.uint8]
 ) -> list[TextPlace]:
     """Return where to act for each hit: on the words, on the control drawn around them, or on the field beside them."""
     if not hits:

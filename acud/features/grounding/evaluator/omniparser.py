@@ -18,7 +18,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from acud.config import GroundingSettings
 from acud.errors import Unavailable
-from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.evaluator.judges.provider import (
     Backend,
@@ -36,7 +36,7 @@ from acud.features.grounding.evaluator.method import (
     nowhere,
     unavailable,
 )
-from acud.features.grounding.evaluator.omniparser_models import Part, ScreenModels, load
+from acud.features.grounding.evaluator.omniparser_models import ScreenModels, ScreenPart, load
 from acud.protocol.asks import FindAsk
 from acud.types import Rect
 from acud.types.chat import ChatMessage
@@ -47,39 +47,39 @@ _INSIDE = 0.8
 """Of a box that lies in another, so that both are one thing."""
 
 
-def merge(detected: Sequence[Part], lines: Iterable[Line], max_overlap: float) -> list[Part]:
+def merge(detected: Sequence[ScreenPart], lines: Iterable[Line], max_overlap: float) -> list[ScreenPart]:
     """Return the things on a screen in reading order: detections without doubles, then text that is in none of them.
 
     Of two detections that overlap by more than `max_overlap` (intersection over union), or of which one holds the
     other, the surer stays. A line in a detection becomes its text; a detection in a line (a letter taken for an icon)
     is dropped for the line.
     """
-    read = [Part(line.box, line.confidence, line.text) for line in lines if line.box.area > 0]
+    read = [ScreenPart(line.box, line.confidence, line.text) for line in lines if line.box.area > 0]
     kept = [part for part in _without_doubles(detected, max_overlap) if not any(_in(part, line) for line in read)]
     named = [part._replace(text=" ".join(line.text for line in read if _in(line, part))) for part in kept]
     loose = [line for line in read if not any(_in(line, part) for part in kept)]
     return sorted([*named, *loose], key=lambda part: (part.box.y, part.box.x))
 
 
-def _without_doubles(parts: Sequence[Part], max_overlap: float) -> list[Part]:
-    kept: list[Part] = []
+def _without_doubles(parts: Sequence[ScreenPart], max_overlap: float) -> list[ScreenPart]:
+    kept: list[ScreenPart] = []
     for part in sorted(parts, key=lambda part: -part.confidence):
         if part.box.area > 0 and not any(_same(part, other, max_overlap) for other in kept):
             kept.append(part)
     return kept
 
 
-def _same(one: Part, other: Part, max_overlap: float) -> bool:
+def _same(one: ScreenPart, other: ScreenPart, max_overlap: float) -> bool:
     common = _common(one, other)
     union = one.box.area + other.box.area - common
     return common > max_overlap * union or _in(one, other) or _in(other, one)
 
 
-def _in(inner: Part, outer: Part) -> bool:
+def _in(inner: ScreenPart, outer: ScreenPart) -> bool:
     return _common(inner, outer) >= _INSIDE * inner.box.area and inner.box.area <= outer.box.area
 
 
-def _common(one: Part, other: Part) -> int:
+def _common(one: ScreenPart, other: ScreenPart) -> int:
     common = one.box.intersect(other.box)
     return common.area if common else 0
 
@@ -130,8 +130,8 @@ _NUMBER = re.compile(r"\d{1,4}", re.ASCII)
 class Parsed(NamedTuple):
     """A view taken apart: its things in reading order, numbered from 1, and the picture that shows the numbers."""
 
-    parts: tuple[Part, ...]
-    picture: Picture
+    parts: tuple[ScreenPart, ...]
+    picture: JudgePicture
 
 
 class OmniparserMethod:
@@ -194,7 +194,7 @@ class OmniparserMethod:
         self._thread.shutdown(cancel_futures=True)
 
 
-def captioned(parts: Sequence[Part], pixels: NDArray[np.uint8], models: ScreenModels) -> list[Part]:
+def captioned(parts: Sequence[ScreenPart], pixels: NDArray[np.uint8], models: ScreenModels) -> list[ScreenPart]:
     """Return `parts`, those without text with a caption; all captions come from one batch."""
     bare = [part for part in parts if not part.text]
     boxes = [part.box for part in bare]
@@ -224,7 +224,7 @@ def pick(answer: str, count: int) -> int | str | None:
     return number if 1 <= number <= count else f"there is no box {number} of {count}"
 
 
-def _described(part: Part) -> str:
+def _described(part: ScreenPart) -> str:
     kind, words = ("text", part.text) if part.text else ("picture", part.caption)
     plain = "".join(sign if sign.isprintable() else " " for sign in words)
     short = " ".join(plain.split())[:_LABEL].replace("<", "‹").replace(">", "›")
@@ -236,11 +236,11 @@ def _exactly(box: Rect, reply: ChatReply) -> Located:
     return Located((centre,), ((box.x, box.y, box.right, box.bottom),), reply)
 
 
-def _unscaled(picture: Picture) -> Picture:
+def _unscaled(picture: JudgePicture) -> JudgePicture:
     """Return the picture as if it had the view's size: boxes are in view pixels, whatever the picker was shown."""
-    return Picture(picture.jpeg, picture.view_width, picture.view_height, picture.view_width, picture.view_height)
+    return JudgePicture(picture.jpeg, picture.view_width, picture.view_height, picture.view_width, picture.view_height)
 
 
-def _labelled(candidate: Candidate, part: Part) -> Candidate:
+def _labelled(candidate: Candidate, part: ScreenPart) -> Candidate:
     words = " ".join((part.text or part.caption).split())[:200]
     return replace(candidate, label=words)

@@ -37,7 +37,7 @@ _PROMPT = "<CAPTION>"
 class ScreenModels(Protocol):
     """Finds things and captions them. Blocks; not safe in threads. Raises: Unavailable when a model fails."""
 
-    def detect(self, pixels: Bgr) -> list[Part]:
+    def detect(self, pixels: Bgr) -> list[ScreenPart]:
         """Return what may be a thing to act on, in pixels of `pixels` and inside it, in no certain order."""
         ...
 
@@ -78,7 +78,7 @@ class _TorchModels:
         self._processor = processor
         self._florence = florence.to(settings.omniparser_device).eval()
 
-    def detect(self, pixels: Bgr) -> list[Part]:
+    def detect(self, pixels: Bgr) -> list[ScreenPart]:
         try:
             found = self._yolo.predict(
                 pixels,
@@ -92,7 +92,7 @@ class _TorchModels:
             corners, scores = found.xyxy.cpu().tolist(), found.conf.cpu().tolist()
         except _FAULTS as fault:
             raise Unavailable(f"OmniParser's detector failed: {_line(fault)}") from fault
-        return [Part(_rect(*box), score) for box, score in zip(corners, scores, strict=True)]
+        return [ScreenPart(_rect(*box), score) for box, score in zip(corners, scores, strict=True)]
 
     def caption(self, crops: Sequence[Bgr]) -> list[str]:
         if not crops:
@@ -158,7 +158,7 @@ def _line(fault: BaseException) -> str:
     return f"{type(fault).__name__}: {' '.join(str(fault).split())[:200]}"
 
 
-class Part(NamedTuple):
+class ScreenPart(NamedTuple):
     """A thing on the screen in view pixels; `text` is what OCR read there, `caption` what a model says it shows."""
 
     box: Rect

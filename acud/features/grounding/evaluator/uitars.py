@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from acud.config import GroundingSettings
 from acud.errors import Unavailable
-from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.picture_format import encode_sized
 from acud.evaluator.judges.provider import (
     Backend,
@@ -241,13 +241,13 @@ def prompt(description: str) -> str:
     return _PROMPT.format(description=" ".join(description.split()))
 
 
-def request(description: str, picture: Picture, model: str) -> ChatRequest:
+def request(description: str, picture: JudgePicture, model: str) -> ChatRequest:
     """Return the one turn that asks for `description` in `picture`."""
     return ChatRequest((ChatMessage("user", prompt(description)),), "", (picture,), model=model, max_tokens=MAX_TOKENS)
 
 
 async def locate_by_uitars(
-    backend: Backend, description: str, picture: Picture, counting: Counting, model: str = "", max_pixels: int = 0
+    backend: Backend, description: str, picture: JudgePicture, counting: Counting, model: str = "", max_pixels: int = 0
 ) -> Located:
     """Return where a UI-TARS model behind `backend` says that `description` is, in pixels of `picture`.
 
@@ -268,7 +268,7 @@ async def locate_by_uitars(
     return _located(place, space, picture, nowhere(reply))
 
 
-def _located(place: ModelPlace, space: Size, picture: Picture, none: Located) -> Located:
+def _located(place: ModelPlace, space: Size, picture: JudgePicture, none: Located) -> Located:
     corners = place.corners
     if not (holds(space, corners[:2]) and holds(space, corners[2:])):
         return nowhere(none.reply, "unparsable", f"a place outside the picture of {space.width}x{space.height}")

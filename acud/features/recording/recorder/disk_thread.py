@@ -24,7 +24,7 @@ _LOOK_S = 1.0
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Part(Struct, frozen=True):
+class RecordingPart(Struct, frozen=True):
     """What is to be added to the two files; `seconds` is how long the video is with it, `frames` how many it adds."""
 
     video: bytes
@@ -45,7 +45,7 @@ class WrittenPart(Struct, frozen=True):
 
 class _Work(Struct, frozen=True):
     number: int
-    part: Part
+    part: RecordingPart
     last: bool
 
 
@@ -88,7 +88,7 @@ class Disk:
         with self._lock:
             return self._full
 
-    def put(self, number: int, part: Part, *, last: bool = False) -> None:
+    def put(self, number: int, part: RecordingPart, *, last: bool = False) -> None:
         """Have `part` written to the segment; with `last` its files are closed then."""
         with self._lock:
             self._waiting += 1

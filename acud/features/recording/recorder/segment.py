@@ -19,7 +19,7 @@ import numpy.typing as npt
 from av.video.reformatter import Colorspace, VideoReformatter
 from msgspec import Struct
 
-from acud.features.recording.recorder.disk_thread import Part
+from acud.features.recording.recorder.disk_thread import RecordingPart
 from acud.pixels.identity import identity
 from acud.pixels.tiles import bitmap
 from acud.protocol.recordings import FrameRow, Segment, SegmentHead
@@ -141,7 +141,7 @@ class SegmentWriter:
         self._frames = 0
         self.segment = Segment(number, width, height, _utc_ms(first.mono_ns), first.mono_ns)
 
-    def add(self, taken: CopiedFrame) -> Part:
+    def add(self, taken: CopiedFrame) -> RecordingPart:
         """Show `taken` from its own time on; return what can be written now."""
         row = self._row(taken)
         self._frame, self._pixels, self._rests = taken.frame, taken.pixels, 0
@@ -154,12 +154,12 @@ class SegmentWriter:
         """Return when to show the newest frame again, unless another comes (CLOCK_MONOTONIC)."""
         return self._shown_ns / 1e9 + REST_S[min(self._rests, 1)]
 
-    def rest(self, now_ns: int) -> Part:
+    def rest(self, now_ns: int) -> RecordingPart:
         """Show the newest frame on; return what can be written now."""
         self._rests += 1
         return self._part(self._encode(now_ns))
 
-    def end(self, now_ns: int) -> Part:
+    def end(self, now_ns: int) -> RecordingPart:
         """Show the newest frame up to now, and end; return the ends of the files."""
         return self._part(self._encode(now_ns) + self._encoder.close())
 
@@ -169,9 +169,9 @@ class SegmentWriter:
         self._shown_ns = mono_ns
         return self._encoder.encode(self._pixels, self._ticks)
 
-    def _part(self, video: bytes) -> Part:
+    def _part(self, video: bytes) -> RecordingPart:
         # A file that holds no whole frame yet counts for nothing.
-        part = Part(video, self._rows, self._ticks / TICKS_PER_S, self._frames)
+        part = RecordingPart(video, self._rows, self._ticks / TICKS_PER_S, self._frames)
         self._rows, self._frames = b"", 0
         return part
 

@@ -15,7 +15,7 @@ from acud import config, log, paths
 from acud.child_process import die_with_parent
 from acud.errors import AcudError, InvalidRequest
 from acud.evaluator.memory import keep_freed_memory
-from acud.features.recording.replay.session import Session
+from acud.features.recording.replay.session import ReplaySession
 from acud.protocol.replay import ReplayAsk, ReplayDone, ReplayFault, ReplayLine
 
 
@@ -28,7 +28,7 @@ def main() -> None:
         keep_freed_memory()
         here = paths.resolve(os.environ)
         settings = config.load(here.config, os.environ)
-        asyncio.run(Session(ask, here, settings, os.environ, _say).run())
+        asyncio.run(ReplaySession(ask, here, settings, os.environ, _say).run())
     except AcudError as fault:
         _say(ReplayFault(fault.code, fault.message, fault.hint))
     _say(ReplayDone())

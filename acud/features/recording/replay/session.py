@@ -33,7 +33,7 @@ _MAX_S = 10 * 365 * 86_400.0
 _NO_WINDOWS = "a recording holds no list of windows, so what rules hide of windows is not known"
 
 
-class Session:
+class ReplaySession:
     """Replays as `ask` says, telling line by line. `env`: where backends' keys may be from."""
 
     def __init__(self, ask: ReplayAsk, paths: Paths, settings: Settings, env: Mapping[str, str], tell: Tell) -> None:

@@ -13,8 +13,8 @@ from acud.config import Settings
 from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.features.redaction.supervisor import RedactionPolicy
 from acud.features.scene.annotations import (
-    Annotation,
     ChangedSince,
+    DisplayAnnotation,
     numbered,
     standing,
 )
@@ -50,10 +50,10 @@ class _Statement(Struct, frozen=True):
     """Something said of the frame that `token` names."""
 
     token: str
-    what: Annotation
+    what: DisplayAnnotation
 
 
-class _Display:
+class _AnnotatedDisplay:
     """What was said of one display, the sentence and the elements each of a frame of its own."""
 
     def __init__(self, ids: ElementIds) -> None:
@@ -80,19 +80,19 @@ class SceneAnnotations:
         self._redaction = redaction
         self._settings = settings
         self._usage_log = usage_log
-        self._displays: dict[int, _Display] = {}
+        self._displays: dict[int, _AnnotatedDisplay] = {}
 
-    def of(self, number: int, source: Source | None) -> Annotation:
+    def of(self, number: int, source: Source | None) -> DisplayAnnotation:
         """Return what still holds of the display; nothing where it has no pixels now."""
         kept = self._displays.get(number)
         if kept is None:
-            return Annotation()
+            return DisplayAnnotation()
         sentence, elements = (self._standing(said, source) for said in (kept.sentence, kept.elements))
-        return Annotation(sentence.vlm_scene, elements.vlm_elements)
+        return DisplayAnnotation(sentence.vlm_scene, elements.vlm_elements)
 
-    def _standing(self, said: _Statement | None, source: Source | None) -> Annotation:
+    def _standing(self, said: _Statement | None, source: Source | None) -> DisplayAnnotation:
         if said is None or source is None or not source.live:
-            return Annotation()
+            return DisplayAnnotation()
         changed = self._targets.touched(source, said.token)
         return standing(said.what, None if changed is None else _since(source, changed))
 
@@ -111,17 +111,17 @@ class SceneAnnotations:
         token = self._targets.token(source, frame)
         kept = self._display(number)
         if scene is not None:
-            kept.sentence = _Statement(token, Annotation(" ".join(scene.split()) or None))
+            kept.sentence = _Statement(token, DisplayAnnotation(" ".join(scene.split()) or None))
         if inside is not None:
             # An element that fell is gone for good: what is said of its place now is another one.
             left = self._standing(kept.elements, source).vlm_elements or ()
             numbered([Remark(one.kind, one.desc, one.bbox) for one in left], kept.ids, number)
-            kept.elements = _Statement(token, Annotation(None, numbered(inside, kept.ids, number)))
+            kept.elements = _Statement(token, DisplayAnnotation(None, numbered(inside, kept.ids, number)))
             self._numbers.given(f"v{number}", kept.ids.next_number)
 
-    def _display(self, number: int) -> _Display:
+    def _display(self, number: int) -> _AnnotatedDisplay:
         if number not in self._displays:
-            self._displays[number] = _Display(ElementIds("v", number, self._numbers.first(f"v{number}")))
+            self._displays[number] = _AnnotatedDisplay(ElementIds("v", number, self._numbers.first(f"v{number}")))
         return self._displays[number]
 
     # ---- asked -----------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from acud.features.scene.annotations import Annotation, sentences_of, together
+from acud.features.scene.annotations import DisplayAnnotation, sentences_of, together
 from acud.features.scene.supervisor.display_elements import DisplayElements
 from acud.supervisor.displays import processes
 from acud.supervisor.sources import Source
@@ -128,7 +128,7 @@ class DisplayFacts(NamedTuple):
     is_default: bool
     focus: FocusedWindow | None
     titles: tuple[Redacted, ...] = ()
-    said: Annotation = Annotation()
+    said: DisplayAnnotation = DisplayAnnotation()
 
 
 def assembled(scene_id: int, moment: Moment, known: Sequence[DisplayFacts], apps: tuple[SceneApp, ...]) -> Scene:

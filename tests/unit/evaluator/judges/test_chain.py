@@ -6,9 +6,9 @@ import pytest
 
 from acud.evaluator.judges.judge import (
     Judge,
+    JudgePicture,
+    JudgeQuestion,
     JudgeReply,
-    Picture,
-    Question,
     first_answer,
 )
 from acud.evaluator.judges.registry import JudgeRegistry
@@ -25,7 +25,7 @@ class Eye:
         self.name, self.verdict, self.cost_usd, self.state = name, verdict, cost_usd, state
         self.asked = self.checked = 0
 
-    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+    async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         self.asked += 1
         return JudgeReply(self.verdict, 10, 1, self.cost_usd)
 
@@ -41,7 +41,7 @@ async def answered(*eyes: Eye) -> JudgeReply:
     """Return what the chain says."""
 
     async def ask(judge: Judge) -> JudgeReply:
-        return await judge.evaluate(Question("x"), Picture(b"", 1, 1, 1, 1))
+        return await judge.evaluate(JudgeQuestion("x"), JudgePicture(b"", 1, 1, 1, 1))
 
     return await first_answer(eyes, ask)
 

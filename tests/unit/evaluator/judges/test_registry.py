@@ -2,7 +2,7 @@
 
 import pytest
 
-from acud.evaluator.judges.judge import JudgeReply, Picture, Question
+from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.protocol.evaluation import JudgeHealth, Judges
 from acud.types import yes
@@ -16,7 +16,7 @@ class Eye:
     def __init__(self, name: str, state: str = "ready") -> None:
         self.name, self.state = name, state
 
-    async def evaluate(self, question: Question, picture: Picture) -> JudgeReply:
+    async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         return JudgeReply(yes("seen"))
 
     async def check_health(self) -> JudgeHealth:

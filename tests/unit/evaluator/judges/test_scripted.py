@@ -7,22 +7,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from acud.evaluator.judges.judge import PassthroughJudge, Picture, Question
+from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, PassthroughJudge
 from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.evaluator.judges.scripted import ScriptedJudge
 from acud.types import Answer, Verdict, unknown
 
 
-def picture(*painted: tuple[int, int, int, int, tuple[int, int, int]]) -> Picture:
+def picture(*painted: tuple[int, int, int, int, tuple[int, int, int]]) -> JudgePicture:
     pixels = np.full((720, 1280, 4), 240, np.uint8)
     for x, y, w, h, rgb in painted:
         pixels[y : y + h, x : x + w, :3] = rgb[::-1]
     return encode_for_judge(pixels, 960, 72)
 
 
-async def said(script: dict | str, shown: Picture, criteria: str = "x") -> Verdict:
+async def said(script: dict | str, shown: JudgePicture, criteria: str = "x") -> Verdict:
     judge = ScriptedJudge(script if isinstance(script, str) else json.dumps(script))
-    return (await judge.evaluate(Question(criteria), shown)).verdict
+    return (await judge.evaluate(JudgeQuestion(criteria), shown)).verdict
 
 
 @pytest.mark.asyncio
@@ -84,16 +84,16 @@ async def test_a_script_in_a_file_is_read_anew_when_it_changed(tmp_path: Path) -
     path = tmp_path / "script.json"
     path.write_text('{"default": "yes"}')
     judge = ScriptedJudge(str(path))
-    assert (await judge.evaluate(Question("x"), picture())).verdict.answer is Answer.YES
+    assert (await judge.evaluate(JudgeQuestion("x"), picture())).verdict.answer is Answer.YES
     path.write_text('{"default": "no", "rules": []}')
-    assert (await judge.evaluate(Question("x"), picture())).verdict.answer is Answer.NO
+    assert (await judge.evaluate(JudgeQuestion("x"), picture())).verdict.answer is Answer.NO
     assert (await judge.check_health()).state == "ready"
 
 
 @pytest.mark.asyncio
 async def test_passthrough_never_says_yes_or_no() -> None:
     judge = PassthroughJudge()
-    found = (await judge.evaluate(Question("x"), picture())).verdict
+    found = (await judge.evaluate(JudgeQuestion("x"), picture())).verdict
     assert (found.answer, found.code) == (Answer.UNKNOWN, "needs_vision")
     assert (await judge.check_health()).state == "ready"
     await judge.close()
@@ -102,6 +102,6 @@ async def test_passthrough_never_says_yes_or_no() -> None:
 @pytest.mark.asyncio
 async def test_one_that_hangs_is_given_up_after_the_time_a_judge_has() -> None:
     judge = ScriptedJudge('{"fault": "hang"}', timeout_s=0.05)
-    questions = Question("x"), Question("y")
+    questions = JudgeQuestion("x"), JudgeQuestion("y")
     told = [await judge.evaluate(questions[0], picture()), *await judge.evaluate_together(questions, picture())]
     assert [reply.verdict for reply in told] == 3 * [unknown("judge_down", "scripted gave no answer within 0.05 s")]

@@ -22,10 +22,10 @@ from acud.features.agent.machine import (
     Did,
     End,
     Event,
+    ModelAnswer,
     Run,
     Stopped,
     Think,
-    Thought,
 )
 from acud.features.agent.prompt import KEPT_STEPS
 from acud.types.agent_runs import RunLimits, RunSpec, RunState
@@ -38,8 +38,8 @@ def run_of(**limits: Any) -> Run:
     return run
 
 
-def call(name: str, **arguments: Any) -> Thought:
-    return Thought(101.0, calls=(ChatCall("c1", name, json.dumps(arguments)),), cost_usd=0.001)
+def call(name: str, **arguments: Any) -> ModelAnswer:
+    return ModelAnswer(101.0, calls=(ChatCall("c1", name, json.dumps(arguments)),), cost_usd=0.001)
 
 
 def did(*, effective: bool = True, at: float = 102.0) -> Did:
@@ -102,14 +102,14 @@ def test_actions_without_effect_end_it() -> None:
 @pytest.mark.parametrize(
     "thought",
     [
-        Thought(101.0, text="I think I should click"),
-        Thought(101.0, calls=(ChatCall("c", "rm", "{}"),)),
-        Thought(101.0, calls=(ChatCall("c", "do", "{"),)),
-        Thought(101.0, calls=(ChatCall("c", "do", '{"instruction": 3}'),)),
-        Thought(101.0, calls=(ChatCall("c", "do", '{"instruction": "x", "shell": "rm"}'),)),
+        ModelAnswer(101.0, text="I think I should click"),
+        ModelAnswer(101.0, calls=(ChatCall("c", "rm", "{}"),)),
+        ModelAnswer(101.0, calls=(ChatCall("c", "do", "{"),)),
+        ModelAnswer(101.0, calls=(ChatCall("c", "do", '{"instruction": 3}'),)),
+        ModelAnswer(101.0, calls=(ChatCall("c", "do", '{"instruction": "x", "shell": "rm"}'),)),
     ],
 )
-def test_answers_without_a_usable_call_are_told_and_bounded(thought: Thought) -> None:
+def test_answers_without_a_usable_call_are_told_and_bounded(thought: ModelAnswer) -> None:
     run, effect = run_of(), None
     for _ in range(MAX_SILENT):
         effect = run.take(thought)
@@ -121,7 +121,7 @@ def test_answers_without_a_usable_call_are_told_and_bounded(thought: Thought) ->
 def test_of_several_calls_the_first_is_done_and_each_is_answered() -> None:
     run = run_of()
     calls = (ChatCall("a", "do", '{"instruction": "click A"}'), ChatCall("b", "do", '{"instruction": "click B"}'))
-    assert run.take(Thought(101.0, calls=calls)) == Act("click A", "")
+    assert run.take(ModelAnswer(101.0, calls=calls)) == Act("click A", "")
     think = run.take(did())
     assert isinstance(think, Think)
     assert [m.call_id for m in think.messages if m.role == "tool"] == ["a", "b"]
@@ -129,8 +129,8 @@ def test_of_several_calls_the_first_is_done_and_each_is_answered() -> None:
 
 def test_a_model_that_fails_is_asked_once_more() -> None:
     run = run_of()
-    assert isinstance(run.take(Thought(101.0, code="judge_down", reason="refused")), Think)
-    end = run.take(Thought(101.0, code="judge_down", reason="refused"))
+    assert isinstance(run.take(ModelAnswer(101.0, code="judge_down", reason="refused")), Think)
+    end = run.take(ModelAnswer(101.0, code="judge_down", reason="refused"))
     assert isinstance(end, End)
     assert "refused" in end.reason
 
@@ -156,7 +156,7 @@ def test_every_limit_ends_it(limits: dict[str, Any], says: str) -> None:
 
 def test_a_cost_that_is_not_known_ends_a_run_with_a_cost_limit() -> None:
     run = run_of(max_cost_usd=1.0)
-    end = run.take(Thought(101.0, calls=(ChatCall("c", "do", '{"instruction": "x"}'),), cost_usd=None))
+    end = run.take(ModelAnswer(101.0, calls=(ChatCall("c", "do", '{"instruction": "x"}'),), cost_usd=None))
     assert isinstance(end, End)
     assert "not known" in end.reason
 
@@ -198,7 +198,7 @@ def test_the_conversation_stays_bounded() -> None:
 
 EVENTS = st.one_of(
     st.builds(
-        Thought,
+        ModelAnswer,
         st.just(101.0),
         st.text(max_size=20),
         st.lists(

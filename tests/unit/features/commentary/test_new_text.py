@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.features.commentary.new_text import MAX_TOLD, Reading, alike
+from acud.features.commentary.new_text import MAX_TOLD, NewText, alike
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_alike(one: str, other: str, same: bool) -> None:
 
 
 def test_the_new_lines_whole_and_once() -> None:
-    reading = Reading()
+    reading = NewText()
     assert reading.fresh([("t1-1", "File Edit View"), ("t1-2", "a short one")]) == "File Edit View\na short one"
     assert reading.fresh([("t1-1", "File Edit View"), ("t1-2", "a short one")]) == ""
     long = "error: " + "x" * 300
@@ -31,14 +31,14 @@ def test_the_new_lines_whole_and_once() -> None:
 
 
 def test_a_line_that_became_another_is_new_a_misread_letter_is_not() -> None:
-    reading = Reading()
+    reading = NewText()
     reading.fresh([("t1-1", "compiling module 17")])
     assert reading.fresh([("t1-1", "compiling modul3 18")]) == ""
     assert reading.fresh([("t1-1", "Build finished without errors")]) == "Build finished without errors"
 
 
 def test_what_was_told_lately_is_no_news() -> None:
-    reading = Reading()
+    reading = NewText()
     menu = [("t1-1", "Open Save Print Quit")]
     assert reading.fresh(menu)
     assert reading.fresh([]) == ""
@@ -50,4 +50,4 @@ def test_what_was_told_lately_is_no_news() -> None:
 
 def test_what_is_told_is_bounded() -> None:
     lines = [(f"t1-{number}", f"line {number} " + "x" * 50) for number in range(500)]
-    assert len(Reading().fresh(lines)) == MAX_TOLD
+    assert len(NewText().fresh(lines)) == MAX_TOLD

@@ -11,7 +11,7 @@ from acud.features.commentary.schedule import (
     DEBOUNCE_S,
     Analyse,
     AnalysisSchedule,
-    Push,
+    FeedText,
 )
 from acud.types.commentary import AnalysisConfig
 
@@ -30,7 +30,7 @@ def test_news_are_analysed_at_the_interval() -> None:
     assert one.tick(9.9) is None
     assert one.tick(10.0) == Analyse(1)
     assert one.due_s() is None  # one call at a time
-    assert one.answered("Reading mail.", 1, 10.5) == Push("Reading mail.")
+    assert one.answered("Reading mail.", 1, 10.5) == FeedText("Reading mail.")
     assert one.due_s() is None  # and its own words are no news
 
 
@@ -62,7 +62,7 @@ def test_nothing_twice_nothing_empty() -> None:
         due = one.tick(now)
         assert due is not None
         pushed.append(one.answered(text, due.version, now))
-    assert pushed == [Push("a"), None, None, Push("b")]
+    assert pushed == [FeedText("a"), None, None, FeedText("b")]
 
 
 def test_429_doubles_and_success_resets() -> None:

@@ -22,7 +22,7 @@ from PIL import Image
 from pydantic import ConfigDict, TypeAdapter, with_config
 
 from acud.config import ClaudeTool, GroundingSettings
-from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.provider import ChatReply
 from acud.features.grounding.evaluator.claude import (
     HIGH,
@@ -63,9 +63,9 @@ OTHER = sorted(
 )
 
 
-def square(side: int = 100) -> Picture:
+def square(side: int = 100) -> JudgePicture:
     jpeg = simplejpeg.encode_jpeg(np.zeros((side, side, 3), np.uint8))
-    return Picture(jpeg, side, side, side, side)
+    return JudgePicture(jpeg, side, side, side, side)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ async def test_the_picture_has_the_declared_size_and_the_click_comes_back(view: 
 @pytest.mark.asyncio
 async def test_a_picture_that_is_too_large_is_shrunk_and_counted_back() -> None:
     pixels = np.zeros((2000, 3000, 3), np.uint8)
-    picture = Picture(simplejpeg.encode_jpeg(pixels), 3000, 2000, 3000, 2000)
+    picture = JudgePicture(simplejpeg.encode_jpeg(pixels), 3000, 2000, 3000, 2000)
     backend = ScriptedBackend(called('{"action":"left_click","coordinate":[0,875]}'))
     located = await locate_by_claude(backend, "x", picture, SONNET_4)
     shown = backend.asked[0].pictures[0]
@@ -279,7 +279,7 @@ async def test_the_description_cannot_leave_its_fence() -> None:
 @given(st.text(max_size=60), st.text(max_size=60), st.sampled_from(["computer", "left_click", "bash"]))
 async def test_no_answer_raises(text: str, arguments: str, name: str) -> None:
     for reply in (said(text), ChatReply(text, (ChatCall("c", name, arguments),))):
-        located = await locate_by_claude(ScriptedBackend(reply), "x", Picture(b"", 50, 50, 50, 50), SONNET_4)
+        located = await locate_by_claude(ScriptedBackend(reply), "x", JudgePicture(b"", 50, 50, 50, 50), SONNET_4)
         assert not located.points
         assert located.reply.code or text.strip().strip("`*\"'.") == "ABSENT"
 
@@ -290,9 +290,11 @@ async def test_no_answer_raises(text: str, arguments: str, name: str) -> None:
 )
 async def test_no_coordinate_raises(coordinate: object) -> None:
     arguments = msgspec.json.encode({"action": "left_click", "coordinate": coordinate}).decode()
-    located = await locate_by_claude(ScriptedBackend(called(arguments)), "x", Picture(b"", 50, 50, 50, 50), SONNET_4)
+    located = await locate_by_claude(
+        ScriptedBackend(called(arguments)), "x", JudgePicture(b"", 50, 50, 50, 50), SONNET_4
+    )
     assert bool(located.points) != bool(located.reply.code)
 
 
 def test_a_point_at_the_far_edge_is_the_last_pixel() -> None:
-    assert to_display((50, 50), Picture(b"", 50, 50, 100, 100), Rect(0, 0, 100, 100)) == Point(99, 99)
+    assert to_display((50, 50), JudgePicture(b"", 50, 50, 100, 100), Rect(0, 0, 100, 100)) == Point(99, 99)

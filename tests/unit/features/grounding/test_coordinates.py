@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.judge import JudgePicture
 from acud.features.grounding.evaluator.method import (
     Size,
     box_to_display,
@@ -56,7 +56,7 @@ def test_a_resized_picture_is_left_as_it_is(width: int, height: int, limit: int)
 @pytest.mark.parametrize("view", [(1280, 720), (1920, 1080), (3840, 2160), (720, 1280), (33, 17), (1367, 769), (1, 1)])
 @pytest.mark.parametrize("shown", [(1280, 720), (960, 540), (1288, 728), (1000, 1000), (28, 28)])
 def test_every_corner_and_the_middle_come_back(view: tuple[int, int], shown: tuple[int, int]) -> None:
-    picture = Picture(b"", *shown, *view)
+    picture = JudgePicture(b"", *shown, *view)
     at = Rect(100, 50, *view)
     assert to_display((0, 0), picture, at) == Point(100, 50)
     assert to_display(shown, picture, at) == Point(100 + view[0] - 1, 50 + view[1] - 1)
@@ -69,14 +69,14 @@ def test_every_corner_and_the_middle_come_back(view: tuple[int, int], shown: tup
 def test_a_pixel_goes_to_the_picture_and_back(vw: int, vh: int, pw: int, ph: int, data: st.DataObject) -> None:
     x, y = data.draw(st.integers(0, vw - 1)), data.draw(st.integers(0, vh - 1))
     there = rescale((x, y), Size(vw, vh), Size(pw, ph))
-    assert to_display(there, Picture(b"", pw, ph, vw, vh), Rect(7, 9, vw, vh)) == Point(7 + x, 9 + y)
+    assert to_display(there, JudgePicture(b"", pw, ph, vw, vh), Rect(7, 9, vw, vh)) == Point(7 + x, 9 + y)
 
 
 @given(SIDE, SIDE, st.data())
 def test_a_model_s_whole_pixel_is_off_by_half_a_shown_pixel_at_most(vw: int, pw: int, data: st.DataObject) -> None:
     x = data.draw(st.integers(0, vw - 1))
     shown = round(x * pw / vw)
-    back = to_display((shown, 0), Picture(b"", pw, 1, vw, 1), Rect(0, 0, vw, 1)).x
+    back = to_display((shown, 0), JudgePicture(b"", pw, 1, vw, 1), Rect(0, 0, vw, 1)).x
     assert abs(back - x) <= vw / pw / 2 + 0.5 + 1e-9
 
 
@@ -90,6 +90,6 @@ def test_fitting_keeps_both_limits_and_never_enlarges(width: int, height: int, s
 
 
 def test_boxes_have_area_and_their_place_on_the_display() -> None:
-    picture = Picture(b"", 100, 100, 200, 400)
+    picture = JudgePicture(b"", 100, 100, 200, 400)
     assert box_to_display((10, 10, 20, 30), picture, Rect(5, 6, 200, 400)) == Rect(25, 46, 20, 80)
     assert box_to_display((10, 10, 10, 10), picture, Rect(0, 0, 200, 400)) == Rect(20, 40, 1, 1)

@@ -7,19 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.provider import ChatReply
 from acud.features.grounding.evaluator.method import Size
 from acud.features.grounding.evaluator.model_questions import (
     MAX_ANSWER,
-    Unparsable,
+    UnparsableAnswer,
     locate_by_json,
     parse,
 )
 from tests.scripted_backend import ScriptedBackend
 
 SIZE = Size(200, 100)
-PICTURE = Picture(b"", 200, 100, 400, 200)
+PICTURE = JudgePicture(b"", 200, 100, 400, 200)
 
 
 @pytest.mark.parametrize(
@@ -53,13 +53,13 @@ def test_the_two_forms(text: str, spot: tuple[float, float] | None) -> None:
     ],
 )
 def test_anything_else_is_nothing(text: str) -> None:
-    assert isinstance(parse(text, SIZE), Unparsable)
+    assert isinstance(parse(text, SIZE), UnparsableAnswer)
 
 
 @given(st.text(alphabet='{}[]":, xyabsent0123456789.-e\n`') | st.text())
 def test_no_text_raises(text: str) -> None:
     found = parse(text, SIZE)
-    if isinstance(found, tuple) and not isinstance(found, Unparsable):
+    if isinstance(found, tuple) and not isinstance(found, UnparsableAnswer):
         assert 0 <= found[0] <= 200
         assert 0 <= found[1] <= 100
 

@@ -23,7 +23,7 @@ from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.cascade import make_methods
 from acud.features.grounding.evaluator.omniparser import (
     OmniparserMethod,
-    Part,
+    ScreenPart,
     merge,
     numbered,
     pick,
@@ -52,11 +52,11 @@ class Models:
         self.batches: list[int] = []
         self.threads: set[str] = set()
 
-    def detect(self, pixels: Bgr) -> list[Part]:
+    def detect(self, pixels: Bgr) -> list[ScreenPart]:
         self.threads.add(threading.current_thread().name)
         if self.fault:
             raise Unavailable(self.fault)
-        return [Part(box, 0.9 - 0.1 * at) for at, box in enumerate(self.boxes)]
+        return [ScreenPart(box, 0.9 - 0.1 * at) for at, box in enumerate(self.boxes)]
 
     def caption(self, crops: Sequence[Bgr]) -> list[str]:
         self.batches.append(len(crops))
@@ -73,7 +73,9 @@ def method(picker: Backend, models: Models) -> OmniparserMethod:
 
 def test_doubles_go_and_text_finds_its_box() -> None:
     lines = [Line("Export", 0.99, Rect(110, 55, 50, 20)), Line("Quit", 0.9, Rect(195, 80, 90, 14))]
-    parts = merge([Part(SAME, 0.5), Part(ICON, 0.9), Part(BUTTON, 0.8), Part(LETTER, 0.7)], lines, 0.1)
+    parts = merge(
+        [ScreenPart(SAME, 0.5), ScreenPart(ICON, 0.9), ScreenPart(BUTTON, 0.8), ScreenPart(LETTER, 0.7)], lines, 0.1
+    )
     assert [(part.box, part.text) for part in parts] == [
         (ICON, ""),
         (BUTTON, "Export"),
@@ -83,7 +85,7 @@ def test_doubles_go_and_text_finds_its_box() -> None:
 
 @given(st.lists(st.tuples(*[st.integers(0, 60)] * 4, st.floats(0, 1)), max_size=12))
 def test_what_stays_does_not_overlap_and_nothing_surer_is_lost(raw: list[tuple[int, int, int, int, float]]) -> None:
-    given_parts = [Part(Rect(*box), sure) for *box, sure in raw]
+    given_parts = [ScreenPart(Rect(*box), sure) for *box, sure in raw]
     kept = merge(given_parts, [], 0.3)
     for one in kept:
         for other in kept:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from acud.config import GroundingSettings
-from acud.evaluator.judges.judge import Picture
+from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.provider import ChatReply
 from acud.features.grounding.evaluator.method import Size, smart_size
 from acud.features.grounding.evaluator.uitars import (
@@ -104,7 +104,7 @@ async def test_relative_counting(view: tuple[int, int]) -> None:
 
 @pytest.mark.asyncio
 async def test_a_picture_of_any_size_is_counted_as_the_model_sees_it() -> None:
-    picture = Picture(b"", 1280, 720, 1280, 720)
+    picture = JudgePicture(b"", 1280, 720, 1280, 720)
     located = await locate_by_uitars(ScriptedBackend("(1288,728)"), "x", picture, "absolute")
     assert located.points == ((1280.0, 720.0),)
     located = await locate_by_uitars(ScriptedBackend("[0,0,644,364]"), "x", picture, "absolute")
@@ -172,7 +172,7 @@ async def test_nothing_is_asked_when_counting_is_unknown_or_the_view_may_not_lea
 @pytest.mark.asyncio
 @given(st.text(max_size=80))
 async def test_no_answer_raises(text: str) -> None:
-    located = await locate_by_uitars(ScriptedBackend(text), "x", Picture(b"", 99, 99, 99, 99), "absolute")
+    located = await locate_by_uitars(ScriptedBackend(text), "x", JudgePicture(b"", 99, 99, 99, 99), "absolute")
     assert bool(located.points) != bool(located.reply.code)
     assert all(0 <= x <= 99 and 0 <= y <= 99 for x, y in located.points)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from acud.features.scene.annotations import (
     SCENE_SHARE,
-    Annotation,
     ChangedSince,
+    DisplayAnnotation,
     numbered,
     standing,
     together,
@@ -18,7 +18,7 @@ from acud.waits.tiles import Grid
 GRID = Grid(1280, 720)
 BIN = VlmElement("v3-1", "icon", "a bin", Rect(100, 100, 40, 40), 3)
 CHART = VlmElement("v3-2", "chart", "sales", Rect(600, 300, 300, 200), 3)
-SAID = Annotation("an editor", (BIN, CHART))
+SAID = DisplayAnnotation("an editor", (BIN, CHART))
 
 
 def changed(*boxes: Rect) -> ChangedSince:
@@ -34,29 +34,29 @@ def test_nothing_changed_and_all_stands() -> None:
 
 
 def test_an_element_falls_with_the_first_tile_under_it() -> None:
-    assert standing(SAID, changed(Rect(139, 139, 1, 1))) == Annotation("an editor", (CHART,))
-    assert standing(SAID, changed(Rect(600, 300, 2, 14))) == Annotation("an editor", (BIN,))
+    assert standing(SAID, changed(Rect(139, 139, 1, 1))) == DisplayAnnotation("an editor", (CHART,))
+    assert standing(SAID, changed(Rect(600, 300, 2, 14))) == DisplayAnnotation("an editor", (BIN,))
     assert standing(SAID, changed(Rect(400, 500, 100, 100))) == SAID
 
 
 def test_when_all_fell_there_is_no_list() -> None:
-    assert standing(SAID, changed(BIN.bbox, CHART.bbox)) == Annotation("an editor", None)
+    assert standing(SAID, changed(BIN.bbox, CHART.bbox)) == DisplayAnnotation("an editor", None)
 
 
 def test_the_sentence_falls_when_more_than_a_fifth_changed() -> None:
     below, above = Rect(0, 0, 1280, 144), Rect(0, 0, 1280, 160)
     assert changed(below).share <= SCENE_SHARE < changed(above).share
-    assert standing(Annotation("an editor"), changed(below)).vlm_scene == "an editor"
-    assert standing(Annotation("an editor"), changed(above)).vlm_scene is None
+    assert standing(DisplayAnnotation("an editor"), changed(below)).vlm_scene == "an editor"
+    assert standing(DisplayAnnotation("an editor"), changed(above)).vlm_scene is None
 
 
 def test_that_a_model_saw_nothing_stands_as_long_as_the_sentence() -> None:
-    assert standing(Annotation(None, ()), changed(BIN.bbox)) == Annotation(None, ())
-    assert standing(Annotation(None, ()), changed(Rect(0, 0, 1280, 400))) == Annotation(None, None)
+    assert standing(DisplayAnnotation(None, ()), changed(BIN.bbox)) == DisplayAnnotation(None, ())
+    assert standing(DisplayAnnotation(None, ()), changed(Rect(0, 0, 1280, 400))) == DisplayAnnotation(None, None)
 
 
 def test_what_nobody_knows_of_does_not_stand() -> None:
-    assert standing(SAID, None) == Annotation(None, None)
+    assert standing(SAID, None) == DisplayAnnotation(None, None)
 
 
 def test_the_same_remark_in_the_same_place_keeps_its_id_and_no_id_comes_again() -> None:
@@ -73,8 +73,12 @@ def test_the_same_remark_in_the_same_place_keeps_its_id_and_no_id_comes_again() 
 def test_several_displays_make_one_scene() -> None:
     other = VlmElement("v4-1", "icon", "a star", Rect(1, 1, 9, 9), 4)
     assert together([(3, SAID)]) == SAID
-    assert together([(3, SAID), (4, Annotation(None, (other,)))]) == Annotation(
+    assert together([(3, SAID), (4, DisplayAnnotation(None, (other,)))]) == DisplayAnnotation(
         "display 3: an editor", (BIN, CHART, other)
     )
-    assert together([(3, SAID), (4, Annotation("a game"))]).vlm_scene == "display 3: an editor\ndisplay 4: a game"
-    assert together([]) == together([(3, Annotation()), (4, Annotation())]) == Annotation(None, None)
+    assert (
+        together([(3, SAID), (4, DisplayAnnotation("a game"))]).vlm_scene == "display 3: an editor\ndisplay 4: a game"
+    )
+    assert (
+        together([]) == together([(3, DisplayAnnotation()), (4, DisplayAnnotation())]) == DisplayAnnotation(None, None)
+    )
