@@ -6,7 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from acud.accessibility.nodes import Tree, WalkLimits
+from acud.accessibility.nodes import Limits, Tree
 from acud.types import Rect, WindowInfo
 
 
@@ -23,7 +23,7 @@ class AccessibilityAsk(Struct, frozen=True):
     bus_address: str = ""
     a11y_address: str = ""
     max_age_s: float = 0.0
-    limits: WalkLimits = WalkLimits()
+    limits: Limits = Limits()
     changed: tuple[Rect, ...] | None = None
 
 

@@ -96,7 +96,7 @@ class FailedApp(Struct, frozen=True):
     reason: str
 
 
-class WalkLimits(Struct, frozen=True):
+class Limits(Struct, frozen=True):
     """Bounds of one walk. `answer_s`: an application that says nothing for so long is given up. `details`: read
     descriptions and actions of every widget; `actions`: the actions of those that react.
     """

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from acud.accessibility.ask import AccessibilityAsk
-from acud.accessibility.nodes import WalkLimits
+from acud.accessibility.nodes import Limits
 from acud.config import AccessibilitySettings, OcrSettings, RedactionSettings
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.ocr.rapid_engine import TextReading
@@ -71,7 +71,7 @@ async def _fields() -> dict[str, Any]:
         while not await fields.boxes(shot):  # noqa: ASYNC110 - a program tells nobody when it is on the bus
             await asyncio.sleep(0.1)
         walked = await _timed(fields, shot)
-        limits = WalkLimits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s, actions=True)
+        limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s, actions=True)
         await mirrors.read(AccessibilityAsk(":1", told.windows, told.bus_address, "", 30.0, limits))
         mirrored = await _timed(fields, shot)
         await fields.close()

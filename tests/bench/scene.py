@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from acud.accessibility.nodes import WalkLimits
+from acud.accessibility.nodes import Limits
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.types import DisplayInfo, WindowInfo
@@ -119,7 +119,7 @@ async def _walk(address: str, windows: tuple[WindowInfo, ...]) -> tuple[float, f
     bus = AccessibilityBus(address)
     await bus.connection()
     wall, cpu = time.perf_counter(), time.process_time()
-    tree = await TreeReader(bus).read(windows, WalkLimits(actions=True))
+    tree = await TreeReader(bus).read(windows, Limits(actions=True))
     spent = (time.perf_counter() - wall) * 1000, (time.process_time() - cpu) * 1000
     await bus.close()
     return (*spent, len(tree.nodes))

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from acud.accessibility.nodes import WalkLimits
+from acud.accessibility.nodes import Limits
 from acud.config import AccessibilitySettings
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.reader import TreeReader
@@ -119,7 +119,7 @@ async def settled(desktop: Desktop) -> None:
     until, before, same = time.monotonic() + _PATIENCE_S, -1, 0
     try:
         while same < 3 and time.monotonic() < until:
-            tree = await TreeReader(bus).read(desktop.windows(), WalkLimits(answer_s=5, walk_s=10))
+            tree = await TreeReader(bus).read(desktop.windows(), Limits(answer_s=5, walk_s=10))
             there = {node.window for node in tree.nodes}
             is_whole = all(window.window_id in there for window in desktop.windows())
             same = same + 1 if is_whole and len(tree.nodes) == before else 0

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from Xlib import X
 
-from acud.accessibility.nodes import Node, Tree, WalkLimits
+from acud.accessibility.nodes import Limits, Node, Tree
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.mirror import LATE_S, Mirror
 from acud.evaluator.accessibility.reader import TreeReader
@@ -24,7 +24,7 @@ from acud.types import Rect
 from tests.grounding.browser import Page
 from tests.grounding.desktop import Desktop
 
-PATIENT = WalkLimits(walk_s=30, answer_s=10)
+PATIENT = Limits(walk_s=30, answer_s=10)
 LONG_S = 1e9
 """An age that nothing reaches."""
 
@@ -125,7 +125,7 @@ def page_of(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
     return tuple(msgspec.structs.replace(nodes[at], parent=places.get(nodes[at].parent, -1)) for at in places)
 
 
-async def fresh(desktop: Desktop, limits: WalkLimits = PATIENT) -> Tree:
+async def fresh(desktop: Desktop, limits: Limits = PATIENT) -> Tree:
     """Read everything, over a connection of its own."""
     bus = AccessibilityBus(desktop.bus_address, connect_s=30)
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from acud.accessibility.ask import AccessibilityAsk
-from acud.accessibility.nodes import App, Tree, WalkLimits
+from acud.accessibility.nodes import App, Limits, Tree
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.provider import AccessibilityChain, AtSpiProvider, installed
 
@@ -25,7 +25,7 @@ class Provider:
     async def close(self):
         pass
 """
-ASK = AccessibilityAsk(":1", limits=WalkLimits(walk_s=0.2))
+ASK = AccessibilityAsk(":1", limits=Limits(walk_s=0.2))
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ async def test_one_that_cannot_be_loaded_is_named_with_every_answer(install) -> 
 @pytest.mark.asyncio
 async def test_too_large_an_answer_is_cut_and_says_so(install) -> None:
     install("large", 1, "return Tree((App('a', 1),), (Node('n', 0, -1, 0, 'frame', '', 0, None),) * 50)")
-    answer = await (await _chain()).read(AccessibilityAsk(":1", limits=WalkLimits(max_nodes=7)))
+    answer = await (await _chain()).read(AccessibilityAsk(":1", limits=Limits(max_nodes=7)))
     assert (len(answer.tree.nodes), answer.tree.truncated) == (7, "nodes")
 
 
@@ -116,6 +116,6 @@ def test_the_chain_waits_for_nobody_when_it_is_cancelled(install) -> None:
         chain = await _chain()
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
-                await chain.read(AccessibilityAsk(":1", limits=WalkLimits(walk_s=60)))
+                await chain.read(AccessibilityAsk(":1", limits=Limits(walk_s=60)))
 
     asyncio.run(run())

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from acud.accessibility.nodes import WalkLimits
+from acud.accessibility.nodes import Limits
 from tests.grounding.desktop import chromium, missing
 from tests.integration.mirror_rig import (
     LONG_S,
@@ -160,7 +160,7 @@ def test_limits_cut_it_and_are_said() -> None:
             mirror = mirror_of(program.desktop)
             whole, _ = await agreed(mirror, program.desktop, list)
             windows = program.desktop.windows()
-            few = WalkLimits(max_nodes=3, walk_s=30, answer_s=10)
+            few = Limits(max_nodes=3, walk_s=30, answer_s=10)
             cut = await mirror.tree(LONG_S, few, windows, ())
             assert (cut.truncated, len(cut.nodes)) == ("nodes", 3)
             assert said(cut) == said(await fresh(program.desktop, few))

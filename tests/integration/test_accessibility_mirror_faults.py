@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 
 from acud.accessibility.ask import AccessibilityAsk
-from acud.accessibility.nodes import Tree, WalkLimits
+from acud.accessibility.nodes import Limits, Tree
 from acud.errors import Unavailable
 from acud.evaluator.accessibility import mirror as mirror_module
 from acud.evaluator.accessibility import provider as provider_module
@@ -35,7 +35,7 @@ pytestmark = [
 ]
 
 
-async def until(mirror: Mirror, desktop: Desktop, is_so: Callable[[Tree], bool], limits: WalkLimits = PATIENT) -> Tree:
+async def until(mirror: Mirror, desktop: Desktop, is_so: Callable[[Tree], bool], limits: Limits = PATIENT) -> Tree:
     """Ask the mirror again and again until its tree is as wanted."""
     deadline = time.monotonic() + 60
     while True:
@@ -97,7 +97,7 @@ async def test_one_that_hangs_keeps_what_it_said_is_named_and_holds_nobody_up(
     before, _ = await agreed(mirror, desktop, list)
     before = await until(mirror, desktop, shows("Odd plain", "Odd hostile"))
     os.kill(hung.pid, signal.SIGSTOP)
-    few = WalkLimits(walk_s=20, answer_s=5)  # the other one must answer in that time, whatever the machine does
+    few = Limits(walk_s=20, answer_s=5)  # the other one must answer in that time, whatever the machine does
     tree = await mirror.tree(0, few, desktop.windows())
     assert [(f.pid, "did not answer" in f.reason, "said before" in f.reason) for f in tree.failed] == [
         (hung.pid, True, True)
@@ -130,7 +130,7 @@ async def test_a_storm_is_muted_and_its_end_is_seen(desktop: Desktop) -> None:
     # A bound for the long run: what comes while this process stands still before it can mute is heard as well.
     while time.monotonic() - begun < 5 or trees <= 3 or count <= 5000 or listener.heard - heard >= bound:
         assert time.monotonic() - begun < 60, (trees, count, listener.heard - heard, bound)
-        tree = await mirror.tree(LONG_S, WalkLimits(walk_s=5, answer_s=5), desktop.windows(), ())
+        tree = await mirror.tree(LONG_S, Limits(walk_s=5, answer_s=5), desktop.windows(), ())
         trees += any(name.startswith("storm") for name in names(tree))
         await asyncio.sleep(0.25)
         count = json.loads(told.read_text())["count"][0]  # each is several events
@@ -150,7 +150,7 @@ async def test_a_hung_registry_is_unavailable_in_time_and_a_mirror_that_knows_go
     os.kill(registry, signal.SIGSTOP)
     begun = time.monotonic()
     with pytest.raises(Unavailable, match="did not answer in 1 s"):
-        await late.tree(0, WalkLimits(walk_s=1))
+        await late.tree(0, Limits(walk_s=1))
     assert time.monotonic() - begun < 20
     assert "Odd plain" in names(await mirror.tree(LONG_S, PATIENT, desktop.windows(), ()))
     os.kill(registry, signal.SIGCONT)
@@ -162,9 +162,9 @@ async def test_a_hung_registry_is_unavailable_in_time_and_a_mirror_that_knows_go
 async def test_a_bus_killed_in_mid_walk_is_unavailable_and_nothing_is_kept(desktop: Desktop) -> None:
     desktop.show("odd.py", "many", "2000")
     mirror = mirror_of(desktop)
-    await until(mirror, desktop, shows("Odd many"), WalkLimits(max_nodes=3, walk_s=60, answer_s=30))
+    await until(mirror, desktop, shows("Odd many"), Limits(max_nodes=3, walk_s=60, answer_s=30))
     daemon = process_of(desktop, b"dbus-daemon", b"accessibility.conf")
-    ask = asyncio.ensure_future(mirror.tree(0, WalkLimits(walk_s=20, answer_s=10), desktop.windows()))
+    ask = asyncio.ensure_future(mirror.tree(0, Limits(walk_s=20, answer_s=10), desktop.windows()))
     while not _is_walking(mirror):  # noqa: ASYNC110 - the mirror tells nobody
         await asyncio.sleep(0)
     os.kill(daemon, signal.SIGKILL)
@@ -202,7 +202,7 @@ async def test_a_bus_that_comes_back_is_used_again(desktop: Desktop) -> None:
 async def test_20_000_widgets_stay_inside_the_limits_of_number_and_time(desktop: Desktop) -> None:
     desktop.show("odd.py", "many", "20000")
     mirror = mirror_of(desktop)
-    slow = WalkLimits(max_nodes=1500, walk_s=60, answer_s=30)
+    slow = Limits(max_nodes=1500, walk_s=60, answer_s=30)
     tree = await until(mirror, desktop, shows("Odd many"), slow)
     assert (tree.truncated, len(tree.nodes)) == ("nodes", 1500)
     read, tries = -1, 0
@@ -210,7 +210,7 @@ async def test_20_000_widgets_stay_inside_the_limits_of_number_and_time(desktop:
         read, tries = mirror.read, tries + 1
         await mirror.tree(LONG_S, slow, desktop.windows(), ())
     assert read == mirror.read
-    brief = WalkLimits(max_nodes=50_000, walk_s=0.3, answer_s=10)
+    brief = Limits(max_nodes=50_000, walk_s=0.3, answer_s=10)
     begun = time.monotonic()
     cut = await mirror.tree(0, brief, desktop.windows(), ())
     assert cut.truncated == "time"
@@ -274,7 +274,7 @@ async def test_mirrors_end_when_nobody_asks(desktop: Desktop, monkeypatch: pytes
 async def test_an_ask_that_is_cancelled_leaves_a_mirror_that_works(desktop: Desktop) -> None:
     desktop.show("odd.py", "many", "2000")
     mirror = mirror_of(desktop)
-    whole = WalkLimits(max_nodes=5000, walk_s=60, answer_s=30)
+    whole = Limits(max_nodes=5000, walk_s=60, answer_s=30)
     before = await until(mirror, desktop, lambda tree: len(tree.nodes) > 2000, whole)
     for _ in range(5):
         ask = asyncio.ensure_future(mirror.tree(0, whole, desktop.windows()))

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from acud.accessibility.nodes import (
+    Limits,
     Node,
     State,
     Tree,
-    WalkLimits,
 )
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBus
@@ -23,13 +23,13 @@ from acud.types import Rect
 from tests.grounding.desktop import Desktop, end, missing
 
 GTK_3 = pytest.mark.skipif(bool(missing("gtk3")), reason=missing("gtk3") or "-")
-PATIENT = WalkLimits(walk_s=30, answer_s=10)
+PATIENT = Limits(walk_s=30, answer_s=10)
 """For what must be read whole, however slow the machine is."""
 
 pytestmark = [GTK_3, pytest.mark.timeout(120)]
 
 
-async def shown(desktop: Desktop, *titles: str, limits: WalkLimits = PATIENT) -> Tree:
+async def shown(desktop: Desktop, *titles: str, limits: Limits = PATIENT) -> Tree:
     """Read until windows of these titles are in the tree: a program registers itself on the bus in its own time."""
     bus = AccessibilityBus(desktop.bus_address, connect_s=30)
     try:
@@ -74,7 +74,7 @@ async def test_gtk_3_widgets_are_read_with_their_places(desktop: Desktop) -> Non
 @pytest.mark.asyncio
 async def test_secure_fields_are_marked_and_never_read(desktop: Desktop) -> None:
     desktop.show("odd.py", "plain")
-    tree = await shown(desktop, "Odd plain", limits=WalkLimits(walk_s=30, answer_s=10, details=True))
+    tree = await shown(desktop, "Odd plain", limits=Limits(walk_s=30, answer_s=10, details=True))
     (field,) = [n for n in tree.nodes if n.secure]
     assert (field.role, field.text, field.description) == ("password text", "", "")
     assert "hunter2" not in repr(tree)
@@ -92,7 +92,7 @@ async def test_hostile_names_are_bounded_data(desktop: Desktop) -> None:
 @pytest.mark.asyncio
 async def test_a_tree_of_8_000_nodes_stays_inside_the_limits(desktop: Desktop) -> None:
     desktop.show("odd.py", "many", "8000")
-    tree = await shown(desktop, "Odd many", limits=WalkLimits(max_nodes=1500, walk_s=60, answer_s=30))
+    tree = await shown(desktop, "Odd many", limits=Limits(max_nodes=1500, walk_s=60, answer_s=30))
     assert tree.truncated == "nodes"
     assert len(tree.nodes) <= 1500
 
@@ -100,7 +100,7 @@ async def test_a_tree_of_8_000_nodes_stays_inside_the_limits(desktop: Desktop) -
 @pytest.mark.asyncio
 async def test_depth_is_bounded_and_said(desktop: Desktop) -> None:
     desktop.show("odd.py", "plain")
-    tree = await shown(desktop, "Odd plain", limits=WalkLimits(max_depth=2, walk_s=30, answer_s=10))
+    tree = await shown(desktop, "Odd plain", limits=Limits(max_depth=2, walk_s=30, answer_s=10))
     assert tree.truncated == "depth"
     assert max(n.depth for n in tree.nodes) == 1
 
@@ -112,7 +112,7 @@ async def test_a_stopped_application_is_named_and_the_others_are_read(desktop: D
     await shown(desktop, "Odd plain", "Odd hostile")
     os.kill(hung.pid, signal.SIGSTOP)
     bus = AccessibilityBus(desktop.bus_address, connect_s=30)
-    tree = await TreeReader(bus).read(desktop.windows(), WalkLimits(walk_s=20, answer_s=5))
+    tree = await TreeReader(bus).read(desktop.windows(), Limits(walk_s=20, answer_s=5))
     assert [(f.pid, "did not answer" in f.reason) for f in tree.failed] == [(hung.pid, True)]
     assert named(tree, "OK")
     os.kill(hung.pid, signal.SIGCONT)
@@ -141,7 +141,7 @@ async def _in_mid_walk(desktop: Desktop, strike: Callable[[], None]) -> Awaitabl
 
     async def read() -> Tree:
         try:
-            return await TreeReader(bus).read(desktop.windows(), WalkLimits(walk_s=20, answer_s=5))
+            return await TreeReader(bus).read(desktop.windows(), Limits(walk_s=20, answer_s=5))
         finally:
             await bus.close()
 
@@ -153,7 +153,7 @@ async def _in_mid_walk(desktop: Desktop, strike: Callable[[], None]) -> Awaitabl
 @pytest.mark.asyncio
 async def test_an_application_stopped_in_mid_walk_is_given_up(desktop: Desktop) -> None:
     program, _ = desktop.show("odd.py", "many", "2000")
-    await shown(desktop, "Odd many", limits=WalkLimits(max_nodes=5, walk_s=60, answer_s=30))
+    await shown(desktop, "Odd many", limits=Limits(max_nodes=5, walk_s=60, answer_s=30))
     tree = await (await _in_mid_walk(desktop, lambda: os.kill(program.pid, signal.SIGSTOP)))
     assert [f.pid for f in tree.failed] == [program.pid]
     assert 0 < len(tree.nodes) < 2000
@@ -162,7 +162,7 @@ async def test_an_application_stopped_in_mid_walk_is_given_up(desktop: Desktop) 
 @pytest.mark.asyncio
 async def test_an_application_that_dies_in_mid_walk_is_named(desktop: Desktop) -> None:
     program, _ = desktop.show("odd.py", "many", "2000")
-    await shown(desktop, "Odd many", limits=WalkLimits(max_nodes=5, walk_s=60, answer_s=30))
+    await shown(desktop, "Odd many", limits=Limits(max_nodes=5, walk_s=60, answer_s=30))
     tree = await (await _in_mid_walk(desktop, lambda: os.kill(program.pid, signal.SIGKILL)))
     assert [(f.pid, f.reason) for f in tree.failed] == [(program.pid, "it ended while it was read")]
 
@@ -170,7 +170,7 @@ async def test_an_application_that_dies_in_mid_walk_is_named(desktop: Desktop) -
 @pytest.mark.asyncio
 async def test_a_bus_killed_in_mid_walk_is_unavailable(desktop: Desktop) -> None:
     desktop.show("odd.py", "many", "2000")
-    await shown(desktop, "Odd many", limits=WalkLimits(max_nodes=5, walk_s=60, answer_s=30))
+    await shown(desktop, "Odd many", limits=Limits(max_nodes=5, walk_s=60, answer_s=30))
     daemon = _accessibility_daemon(desktop)
     reading = await _in_mid_walk(desktop, lambda: os.kill(daemon, signal.SIGKILL))
     with pytest.raises(Unavailable, match="accessibility bus is gone"):

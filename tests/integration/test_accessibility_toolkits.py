@@ -8,10 +8,10 @@ from collections.abc import Mapping
 import pytest
 
 from acud.accessibility.nodes import (
+    Limits,
     Node,
     State,
     Tree,
-    WalkLimits,
 )
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.reader import TreeReader
@@ -29,7 +29,7 @@ async def _read(desktop: Desktop) -> Tree:
     await settled(desktop)
     bus = AccessibilityBus(desktop.bus_address, connect_s=30)
     try:
-        return await TreeReader(bus).read(desktop.windows(), WalkLimits(walk_s=30, answer_s=10))
+        return await TreeReader(bus).read(desktop.windows(), Limits(walk_s=30, answer_s=10))
     finally:
         await bus.close()
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from acud.accessibility.ask import AccessibilityAsk
-from acud.accessibility.nodes import WalkLimits
+from acud.accessibility.nodes import Limits
 from acud.config import AccessibilitySettings
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.view_pixels import ViewPixels
@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.asyncio,
 ]
 SETTINGS = AccessibilitySettings(walk_s=20, answer_s=5)
-LIMITS = WalkLimits(SETTINGS.max_depth, SETTINGS.max_nodes, SETTINGS.walk_s, SETTINGS.answer_s, actions=True)
+LIMITS = Limits(SETTINGS.max_depth, SETTINGS.max_nodes, SETTINGS.walk_s, SETTINGS.answer_s, actions=True)
 
 
 def shot_of(desktop: Desktop) -> ViewPixels:
@@ -110,7 +110,7 @@ async def test_where_the_mirror_is_not_sure_the_bus_is_walked(desktop: Desktop) 
     await rig.both(1)
     await rig.warm()
     os.kill(process.pid, signal.SIGSTOP)
-    hasty = WalkLimits(walk_s=2, answer_s=0.2, actions=True)
+    hasty = Limits(walk_s=2, answer_s=0.2, actions=True)
     ask = AccessibilityAsk(":1", desktop.windows(), desktop.bus_address, "", 0.0, hasty)
     assert (await rig.mirrors.read(ask)).failed
     assert await rig.mirrors.sure(ask) is None

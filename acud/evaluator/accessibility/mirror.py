@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from acud.accessibility.nodes import App, Tree, WalkLimits
+from acud.accessibility.nodes import App, Limits, Tree
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBus, BusConnection, NoAnswer
 from acud.evaluator.accessibility.listener import DoubtfulWidgets, Listener
@@ -26,7 +26,7 @@ _RETRY_S = (1.0, 30.0)
 LATE_S = 1.0
 """Chromium brings its tree up to date some 100 ms after its pixels, and tells of a disabled control by no event."""
 
-_NO_LIMITS = WalkLimits()
+_NO_LIMITS = Limits()
 
 
 class Mirrored:
@@ -40,7 +40,7 @@ class Mirrored:
         self._memory = WidgetMemory()
         self._own: tuple[WindowInfo, ...] = ()
         self._is_due = True
-        self._limits = WalkLimits()
+        self._limits = Limits()
         self._retry_at = 0.0
         self._patience = _RETRY_S[0]
         self._late: list[tuple[float, tuple[Rect, ...]]] = []
@@ -104,7 +104,7 @@ class Mirrored:
             self._is_due = True
         self._own = own
 
-    def doubt_limits(self, limits: WalkLimits) -> None:
+    def doubt_limits(self, limits: Limits) -> None:
         """Ask for more, or for less, than the last time."""
         self._is_due |= limits != self._limits or self.cut == "time"
         if (limits.details and not self._limits.details) or (limits.actions and not self._limits.actions):
@@ -119,7 +119,7 @@ class Mirrored:
         self,
         connection: BusConnection,
         windows: Sequence[WindowInfo],
-        limits: WalkLimits,
+        limits: Limits,
         budget: WalkBudget,
         until: float,
     ) -> None:
@@ -170,7 +170,7 @@ class Mirror:
     async def tree(
         self,
         max_age_s: float,
-        limits: WalkLimits = _NO_LIMITS,
+        limits: Limits = _NO_LIMITS,
         windows: Sequence[WindowInfo] = (),
         changed: Sequence[Rect] | None = None,
     ) -> Tree:
@@ -205,7 +205,7 @@ class Mirror:
     # ---- one turn ----------------------------------------------------------------------------------------------------
 
     async def _fresh(
-        self, since_s: float, limits: WalkLimits, windows: Sequence[WindowInfo], changed: Sequence[Rect] | None
+        self, since_s: float, limits: Limits, windows: Sequence[WindowInfo], changed: Sequence[Rect] | None
     ) -> Tree:
         begun = time.monotonic()
         try:
@@ -260,7 +260,7 @@ class Mirror:
         peer: str,
         app: Mirrored,
         since_s: float,
-        limits: WalkLimits,
+        limits: Limits,
         windows: Sequence[WindowInfo],
         changed: Sequence[Rect] | None,
     ) -> None:
@@ -274,7 +274,7 @@ class Mirror:
             app.doubt_pixels(changed)
 
     async def _read(
-        self, connection: BusConnection, windows: Sequence[WindowInfo], limits: WalkLimits, until: float
+        self, connection: BusConnection, windows: Sequence[WindowInfo], limits: Limits, until: float
     ) -> None:
         due = [app for app in self._apps.values() if app.is_due()]
         if not due:

@@ -15,9 +15,9 @@ from typing import Literal, cast
 from acud.accessibility.nodes import (
     App,
     FailedApp,
+    Limits,
     Node,
     Tree,
-    WalkLimits,
 )
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBus, BusConnection, NoAnswer
@@ -27,7 +27,7 @@ from acud.types import WindowInfo
 
 REGISTRY = Ref("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
 
-_NO_LIMITS = WalkLimits()
+_NO_LIMITS = Limits()
 
 
 class AppReading:
@@ -50,7 +50,7 @@ class AppReading:
         self,
         connection: BusConnection,
         windows: Sequence[WindowInfo],
-        limits: WalkLimits,
+        limits: Limits,
         budget: WalkBudget,
         until: float,
         memory: WidgetMemory | None = None,
@@ -74,7 +74,7 @@ class AppReading:
         self,
         connection: BusConnection,
         windows: Sequence[WindowInfo],
-        limits: WalkLimits,
+        limits: Limits,
         budget: WalkBudget,
         memory: WidgetMemory | None,
     ) -> None:
@@ -116,7 +116,7 @@ class TreeReader:
         self._bus = bus
 
     async def read(
-        self, windows: Sequence[WindowInfo] = (), limits: WalkLimits = _NO_LIMITS, pids: Collection[int] | None = None
+        self, windows: Sequence[WindowInfo] = (), limits: Limits = _NO_LIMITS, pids: Collection[int] | None = None
     ) -> Tree:
         """Return what the applications say (only those of `pids`, when given). `windows` are the display's, topmost
         first: they say which X window a widget is in, and where, when its toolkit doesn't know.
@@ -136,7 +136,7 @@ class TreeReader:
         return tree_of(readings, budget.cut, (time.monotonic() - begun) * 1000)
 
     async def _applications(
-        self, connection: BusConnection, limits: WalkLimits, pids: Collection[int] | None
+        self, connection: BusConnection, limits: Limits, pids: Collection[int] | None
     ) -> list[AppReading]:
         try:
             async with asyncio.timeout(limits.walk_s):

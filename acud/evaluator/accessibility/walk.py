@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from acud.accessibility.nodes import (
     App,
+    Limits,
     Node,
     State,
-    WalkLimits,
 )
 from acud.accessibility.roles import PASSWORD, TEXT_INPUT
 from acud.evaluator.accessibility.bus import NoAnswer
@@ -93,7 +93,7 @@ def place_of(
 class WalkBudget:
     """Widgets that may still be asked, shared by the applications of one walk."""
 
-    def __init__(self, limits: WalkLimits) -> None:
+    def __init__(self, limits: Limits) -> None:
         self.nodes = limits.max_nodes
         self.asked = limits.max_nodes * (1 + _HIDDEN_PER_NODE)
         self.cut = ""
@@ -143,7 +143,7 @@ class AppWalk:
         root: Ref,
         app: App,
         windows: Sequence[WindowInfo],
-        limits: WalkLimits,
+        limits: Limits,
         budget: WalkBudget,
         memory: WidgetMemory | None = None,
     ) -> None:

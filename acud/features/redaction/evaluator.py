@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from acud.accessibility.ask import AccessibilityAsk
-from acud.accessibility.nodes import Tree, WalkLimits
+from acud.accessibility.nodes import Limits, Tree
 from acud.config import AccessibilitySettings, RedactionSettings
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBuses
@@ -46,7 +46,7 @@ class SecureFields:
 
     def __init__(self, settings: AccessibilitySettings, mirrors: AtSpiProvider) -> None:
         self._mirrors = mirrors
-        self._limits = WalkLimits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s)
+        self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s)
         self._buses = AccessibilityBuses()
 
     async def boxes(self, shot: ViewPixels) -> list[Rect]:

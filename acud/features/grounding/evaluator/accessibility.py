@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from acud.accessibility.nodes import Tree, WalkLimits
+from acud.accessibility.nodes import Limits, Tree
 from acud.config import AccessibilitySettings
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBuses
@@ -22,7 +22,7 @@ class AccessibilityMethod:
     name = GroundingMethod.ACCESSIBILITY
 
     def __init__(self, settings: AccessibilitySettings) -> None:
-        self._limits = WalkLimits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s)
+        self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s)
         self._buses = AccessibilityBuses()
 
     async def find(self, ask: FindAsk, view: SearchView) -> MethodResult:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from acud.accessibility.ask import AccessibilityAsk, ProvidedTree
-from acud.accessibility.nodes import App, Node, WalkLimits
+from acud.accessibility.nodes import App, Limits, Node
 from acud.config import AccessibilitySettings
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.provider import MAX_AGE_S, AccessibilityChain, AtSpiProvider, installed
@@ -52,9 +52,7 @@ class WidgetReader:
     """
 
     def __init__(self, settings: AccessibilitySettings, mirrors: AtSpiProvider, redactor: Redactor) -> None:
-        self._limits = WalkLimits(
-            settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s, actions=True
-        )
+        self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s, actions=True)
         self._mirrors = mirrors
         self._redactor = redactor
         self._chain: AccessibilityChain | None = None
