@@ -16,9 +16,9 @@ from acud import ids
 from acud.errors import AcudError, DaemonDown, InvalidRequest, ProtocolError, from_wire
 from acud.protocol import VERSION, codec
 from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope
-from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.command import Command
 from acud_client.door import Door, DoorState, Sight
+from acud_client.limits import command_of
 
 ATTEMPT_S = 5.0
 """How long one attempt listens before the request is sent again; daemons answer plain requests in a millisecond."""
@@ -55,7 +55,7 @@ class ClientCall:
     def __init__(
         self, request: msgspec.Struct, limits: ClientLimits, door: Door, now_s: float, request_id: str = ""
     ) -> None:
-        self.spec: Command = _spec_of(request)
+        self.spec: Command = command_of(request)
         self.request_id = request_id or ids.new_id("req")
         self.frame = _envelope(self.request_id, request)
         self._limits = limits
@@ -141,14 +141,6 @@ def rebuilt(error: ErrorBody) -> AcudError:
     """Return the exception for an error from the wire; facts that would clash with an error's own names get a dash."""
     facts = {f"{name}_" if name in _TAKEN else name: value for name, value in error.facts.items()}
     return from_wire(error.code, error.message, error.hint, facts)
-
-
-def _spec_of(request: msgspec.Struct) -> Command:
-    tag = str(type(request).__struct_config__.tag)
-    try:
-        return BY_NAME[tag]
-    except KeyError:
-        raise InvalidRequest(f"{type(request).__name__} is not a request") from None
 
 
 def _envelope(request_id: str, request: msgspec.Struct) -> bytes:

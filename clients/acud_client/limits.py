@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from acud.protocol.requests import BY_NAME
+from acud.errors import InvalidRequest
+from acud.protocol.requests import BY_NAME, Command
 from acud.protocol.requests.command import name_of
 
 DEFAULT_S = 10.0
@@ -14,7 +15,15 @@ POLL_S = 20.0
 
 def total_s(request: msgspec.Struct, timeout_s: float) -> float:
     """Return the limit in seconds for `request`: the client's own, or more where its declaration says so."""
-    return BY_NAME[name_of(type(request))].total_s(request, timeout_s)
+    return command_of(request).total_s(request, timeout_s)
+
+
+def command_of(request: msgspec.Struct) -> Command:
+    """Return the declaration of `request`. Raises: InvalidRequest when its type is no request's."""
+    command = BY_NAME.get(name_of(type(request)))
+    if command is None:
+        raise InvalidRequest(f"{type(request).__name__} is not a request")
+    return command
 
 
 def poll_s(left_s: float) -> float:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from acud.errors import DaemonDown
+from acud.errors import DaemonDown, InvalidRequest
+from acud.paths import resolve
 from acud.protocol import codec
 from acud.protocol.envelope import ErrorBody, RequestEnvelope
 from acud.protocol.requests.daemon import Status
 from acud.protocol.requests.waits import WaitResult
+from acud_client import Client
 from acud_client.call import ATTEMPT_S, DEFERRED_ATTEMPT_S, ClientCall, ClientLimits, Step, rebuilt
 from acud_client.door import Door, DoorState, Sight
 
@@ -78,3 +81,11 @@ def test_the_frame_is_the_protocols_envelope(door: Door) -> None:
 def test_facts_never_clash_with_an_errors_own_names() -> None:
     fault = rebuilt(ErrorBody("not_found", "none", "", {"message": 1, "hint": 2, "self": 3, "id": 4}))
     assert fault.facts == {"message_": 1, "hint_": 2, "self_": 3, "id": 4}
+
+
+def test_what_is_no_request_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
+    with (
+        Client(resolve({"ACU_HOME": str(tmp_path)})) as client,
+        pytest.raises(InvalidRequest, match="Status2 is not a request"),
+    ):
+        client.ask(msgspec.defstruct("Status2", [], frozen=True)(), Status)
