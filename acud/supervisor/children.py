@@ -415,8 +415,10 @@ class ChildKeeper:
         if not self.hear():
             return  # so much is said that silence cannot be told: the next look may
         for child in list(self.slots.values()):
+            if child.process is None or child.ending:
+                continue  # one that was killed ends for the reason of then
             silent_s = self._now() - child.last_beat_s
-            if child.process is not None and silent_s > self.patience_s(child):
+            if silent_s > self.patience_s(child):
                 _LOG.warning("child.silent", child=child.name, silent_s=round(silent_s, 1))
                 self.kill(child, f"it was silent for {silent_s:.0f} s and was killed")
         self._reap_orphans()
