@@ -28,13 +28,9 @@ _MAX_KEPT = 10_000
 Effect = Callable[[], None]
 
 
-def _nothing() -> None:
-    """Do nothing after the commit."""
-
-
 class _Kept(Struct, frozen=True):
     mutation: Effect
-    done: Effect
+    done: Effect | None
 
 
 class Journal:
@@ -80,8 +76,8 @@ class Journal:
         """Store an event in this turn; it is published after the commit."""
         self._events.append(self.store.events.append(topic, subject, data, self._utc_s()))
 
-    def keep(self, mutation: Effect, done: Effect = _nothing, *, droppable: bool = False) -> None:
-        """Write `mutation` in this turn, or in the first later one whose commit holds; then call `done`, once.
+    def keep(self, mutation: Effect, done: Effect | None = None, *, droppable: bool = False) -> None:
+        """Write `mutation` in this turn, or in the first later one whose commit holds; then call `done` once, if given.
 
         A `droppable` one (a record of what was judged) is given up, and counted, when too many wait for the disk.
         """
@@ -159,6 +155,7 @@ class Journal:
             _LOG.debug("event.stored", n=event.n, topic=event.topic, subject=event.subject)
             self._tell(event)
         for entry in kept:
-            entry.done()
+            if entry.done is not None:
+                entry.done()
         for effect in effects:
             effect()

@@ -51,10 +51,6 @@ InstructionStarter = Callable[[GuiDo, DoDone], Drop]
 """Does one thing in words on a display; see `acud.features.actions.supervisor.instruction`."""
 
 
-def _nothing() -> None:
-    """Nothing is under way that could be given up."""
-
-
 class Tools(Struct, frozen=True):
     """What a driver works with; borrowed."""
 
@@ -80,7 +76,7 @@ class Driver:
         self._machine = Run(run.spec, tools_.monotonic_s())
         self._view = ""
         self._timer: Timer | None = None
-        self._drop: Drop = _nothing
+        self._drop: Drop | None = None
 
     @property
     def info(self) -> RunInfo:
@@ -118,7 +114,8 @@ class Driver:
     def _ended(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._drop()
+        if self._drop is not None:
+            self._drop()
         _LOG.info("agent.ended", run=self._run.run_id, state=self.info.state.value, steps=len(self._machine.steps))
 
     def _obey(self, effect: machine.Effect) -> None:
