@@ -102,9 +102,9 @@ class App:
         log_file: IO[bytes],
         inherited: dict[str, socket.socket],
         handlers: Mapping[str, Any],
-        instruction_runner: Callable[[App], InstructionStarter],
+        instruction_starter: Callable[[App], InstructionStarter],
     ) -> None:
-        """`handlers`: by the request's name. `instruction_runner` makes what does one thing in words for a run of the
+        """`handlers`: by the request's name. `instruction_starter` makes what does one thing in words for a run of the
         agent; both need the whole app.
         """
         self.settings, self.paths, self.clock = settings, paths, clock
@@ -125,7 +125,7 @@ class App:
         self._wire_children(log_file, env)
         self._wire_views(handlers)
         self._wire_recordings()
-        self._wire_actions(env, instruction_runner(self))
+        self._wire_actions(env, instruction_starter(self))
         self.upkeep = Upkeep(self)
         self._newest_told = self.store.events.newest()
 

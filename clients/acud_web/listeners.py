@@ -235,13 +235,14 @@ class Serving:
             asyncio.TaskGroup() as beside,
         ):
             gateway = DaemonGateway(client)
-            self._filter.state["desk"] = gateway
             listening: list[asyncio.Task[None]] = []
             if isinstance(self._listener.settings, WebSettings):
                 live = await stack.enter_async_context(Hub(gateway, self._paths, self._listener.settings))
-                shared = gateway_state(gateway, live, self._listener.settings)
-                self._filter.state.update(shared)
-                listening.append(beside.create_task(shared["revocations"].run(client)))
+                state = gateway_state(gateway, live, self._listener.settings)
+                listening.append(beside.create_task(state["revocations"].run(client)))
+            else:
+                state = {"desk": gateway}
+            self._filter.state.update(state)
             await self._server.run()
             for task in listening:
                 task.cancel()
