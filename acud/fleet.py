@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct
 
+from acud.errors import Refused
 from acud.http_listeners import is_loopback
 
 HOST = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
@@ -101,3 +102,16 @@ def _check_url(url: str) -> None:
         raise ValueError("url holds what is no nats:// or tls:// address")
     if parts.username or parts.password or parts.path.strip("/") or parts.query:
         raise ValueError("url carries more than host and port; credentials have keys of their own")
+
+
+def not_the_endpoint() -> Refused:
+    """Return the error of a request that only a fleet's endpoint answers."""
+    return Refused("this daemon is one host and answers for no fleet", hint="acud fleet serve, then acud --fleet …")
+
+
+def check_host_labels(settings: FleetSettings, asked: Labels) -> None:
+    """Raises: Refused when this host does not carry the labels that are asked for."""
+    missing = [f"{name}={value}" for name, value in asked.items() if settings.labels.get(name) != value]
+    if missing:
+        hint = "see [fleet] labels; acud --fleet … asks the fleet, which finds a host that is"
+        raise Refused(f"this host is not labelled {', '.join(missing)}", hint=hint)

@@ -16,8 +16,6 @@ from acud.clock import Clock
 from acud.config import CaptureSettings, Settings
 from acud.event_loop import EventLoop
 from acud.features.actions.supervisor.action_sequence import ActionPorts
-from acud.features.actions.supervisor.input_dispatcher import InputDispatcher
-from acud.features.actions.supervisor.takeovers import Takeovers
 from acud.features.agent.supervisor.driver import InstructionStarter, Tools
 from acud.features.agent.supervisor.service import Agents
 from acud.features.commentary.supervisor.wiring import wired
@@ -41,7 +39,7 @@ from acud.metrics.tallies import Histogram
 from acud.paths import Paths
 from acud.protocol import codec
 from acud.protocol.events import Event
-from acud.store import Store, Takeover
+from acud.store import Store
 from acud.supervisor.access_tokens import AccessTokens
 from acud.supervisor.children import ChildKeeper
 from acud.supervisor.control import Control
@@ -50,12 +48,14 @@ from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.fresh_frames import FreshFrameResolver
+from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal
 from acud.supervisor.listeners import Listeners
 from acud.supervisor.live_watches import LiveWatches
 from acud.supervisor.maintenance import Upkeep
 from acud.supervisor.maintenance.drain import Drain
 from acud.supervisor.metrics.judges import JudgeMetrics
+from acud.supervisor.observers import Order
 from acud.supervisor.orphaned_rings import KEEP_S
 from acud.supervisor.program_launcher import ProgramLauncher, inherited_environment
 from acud.supervisor.publisher import Publisher
@@ -65,6 +65,7 @@ from acud.supervisor.screenshots import Differences, Screenshots
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
 from acud.supervisor.systemd_notify import SystemdNotifier
+from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.service import EndPolls, Waits
 from acud.supervisor.waits.wait_runtime import WaitRuntime
@@ -149,6 +150,8 @@ class App:
             self.daemon_events.screen_changed,
             self.daemon_events.child_ended,
         )
+        input_dispatcher = self.input_dispatcher = InputDispatcher(self.watched_displays, loop)
+        self.takeovers = Takeovers(self.journal, loop, self.clock, input_dispatcher, self.watched_displays)
         self.displays = DisplayRegistry(
             self.watched_displays,
             self.journal,
@@ -157,7 +160,7 @@ class App:
             paths,
             settings,
             env,
-            taken=self._takeover_of,
+            taken=self.takeovers.of,
             wanted_names=self._names_waited_for,
         )
         self.judge_metrics = JudgeMetrics()
@@ -254,7 +257,7 @@ class App:
         self.annotations = SceneAnnotations(
             self.waits.targets, numbers, self.pool, self.redaction, self.settings, self.usage_log
         )
-        displays = (self.pool, self.redaction, self.watched_displays, self.displays.numbered)
+        displays = (self.pool, self.redaction, self.watched_displays, self.watched_displays.numbered)
         self.commentary, reading = wired(self.settings, self.journal, self.usage_log, self.loop, self.clock, *displays)
         self.scenes = Scenes(
             self.pool,
@@ -283,9 +286,11 @@ class App:
             self._utc_s,
             self.publisher.tell,
         )
-        self.watched_displays.gone.append(self.waits.display_gone)
-        self.watched_displays.removed += [self.annotations.forget, reading.forget, self.waits.display_removed]
-        self.elements = ElementLocator(self.scenes, self.displays.numbered, self._follow_windows)
+        self.watched_displays.gone.add(self.waits.display_gone, Order.WAITS)
+        self.watched_displays.removed.add(self.annotations.forget, Order.FEATURES)
+        self.watched_displays.removed.add(reading.forget, Order.FEATURES)
+        self.watched_displays.removed.add(self.waits.display_removed, Order.WAITS)
+        self.elements = ElementLocator(self.scenes, self.watched_displays.numbered, self._follow_windows)
 
     def _follow_windows(self, screen: WatchedDisplay) -> None:
         self.watched_displays.follow(screen, "handles", (0,))  # no window's own pixels, but its place before each frame
@@ -298,7 +303,7 @@ class App:
             self.loop,
             self.journal,
             self._utc_s,
-            self.displays,
+            self.watched_displays,
             self.settings,
             self.paths,
             self.daemon_events.child_ended,
@@ -309,16 +314,6 @@ class App:
         )
 
     def _wire_actions(self, env: Mapping[str, str], do_instruction: InstructionStarter) -> None:
-        input_dispatcher = InputDispatcher(self.watched_displays, self.loop)
-        self.takeovers = Takeovers(
-            self.journal,
-            self.loop,
-            self.clock,
-            input_dispatcher,
-            self.displays.numbered,
-            self.displays.of_server,
-            self._taken_over,
-        )
         managed, log_path = self.displays.managed, self.paths.programs_log
         given = (managed.living_by_name, log_path, managed.resources.check_room)
         self.program_launcher = ProgramLauncher(self.loop, self._inherited(env), *given)
@@ -334,11 +329,13 @@ class App:
             do_instruction,
         )
         self.agents = Agents(self.tools, self.journal, self._utc_s, self.task_log, self.wakes)
+        self.takeovers.taken.add(self.agents.taken, Order.FEATURES)
         self.tasks = Tasks(
             self.journal,
             self._utc_s,
             self.waits,
             self.displays,
+            self.watched_displays,
             on_begun=self.recordings.begin_task,
             on_stopped=self.agents.end_task,
             on_ended=self.recordings.end_task,
@@ -348,7 +345,7 @@ class App:
         self.action_ports = ActionPorts(
             self.loop,
             self.sources,
-            input_dispatcher,
+            self.input_dispatcher,
             self.takeovers,
             self.program_launcher,
             self.waits,
@@ -485,14 +482,8 @@ class App:
 
     # ---- asked by parts that are made before the part that answers ---------------------------------------------------
 
-    def _takeover_of(self, number: int) -> Takeover | None:
-        return self.takeovers.of(number)
-
     def _names_waited_for(self) -> set[str]:
         return self.waits.displays()
-
-    def _taken_over(self, display: str, reason: str) -> None:
-        self.agents.taken(display, reason)
 
     def _judges_changed(self) -> None:
         if self.daemon_events.judges_changed(self.pool.judges()):

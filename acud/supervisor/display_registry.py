@@ -24,7 +24,7 @@ from acud.supervisor.watched_displays import (
     WatchedDisplays,
     server_listens,
 )
-from acud.types import DisplayInfo, DisplayState, display_name, x_number
+from acud.types import DisplayInfo, DisplayState, display_name
 from acud.x11.auth import NOBODY_ELSE
 
 _LOG = log.logger("hosting")
@@ -89,15 +89,6 @@ class DisplayRegistry:
     def notes(self, screen: WatchedDisplay) -> tuple[str, ...]:
         """Return what is not as asked for on a managed display."""
         return next((d.notes for d in self.managed.living if d.name == screen.name), ())
-
-    def numbered(self, number: int) -> WatchedDisplay | None:
-        """Return the watched display with this number in the store; names are given again, numbers are not."""
-        return next((s for s in self._watched_displays.by_name.values() if number and s.number == number), None)
-
-    def of_server(self, screen: WatchedDisplay) -> list[WatchedDisplay]:
-        """Return the watched displays of the same X server, itself among them."""
-        number = x_number(screen.name)
-        return [one for one in self._watched_displays.by_name.values() if x_number(one.name) == number]
 
     def owned(self) -> list[tuple[WatchedDisplay, str]]:
         """Return the displays that were started for a task, with its id."""

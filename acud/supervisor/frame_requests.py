@@ -7,6 +7,7 @@ from collections.abc import Callable
 from acud.errors import DisplayDown, Unavailable
 from acud.event_loop import EventLoop, Timer
 from acud.protocol.capture import Notice
+from acud.supervisor.observers import Order
 from acud.supervisor.sources import Source, Sources
 
 _DEADLINE_S = 5.0
@@ -31,7 +32,7 @@ class FrameRequests:
         self._sources = sources
         self._loop = loop
         self._pending: list[_Pending] = []
-        sources.watchers.append(self)
+        sources.watchers.add(self, Order.CORE)
 
     def fresh(self, source: Source, done: Grabbed) -> None:
         """Grab `source` now; `done` gets the source once a frame made after this call is its newest, or the fault."""

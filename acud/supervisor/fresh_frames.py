@@ -13,6 +13,7 @@ from acud.ids import new_id
 from acud.protocol.capture import Notice
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.frame_requests import FrameRequests
+from acud.supervisor.observers import Order
 from acud.supervisor.screenshots import ScreenshotTarget
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Source, Sources
@@ -87,8 +88,8 @@ class FreshFrameResolver:
         self._sessions = sessions
         self._window_list_ready = window_list_ready
         self._awaited: list[_AwaitedFrame] = []
-        sources.watchers.append(self)
-        watched_displays.watchers.append(self)
+        sources.watchers.add(self, Order.CORE)
+        watched_displays.watchers.add(self, Order.CORE)
 
     def fresh(self, target: str, display: str, ignore: tuple[Rect, ...], done: Done) -> None:
         """Call `done` with the target and a frame grabbed from now on, or the fault.

@@ -15,6 +15,7 @@ from acud.ids import new_id
 from acud.protocol.capture import Notice
 from acud.protocol.events import Event
 from acud.protocol.requests.looks import LiveWatched
+from acud.supervisor.observers import Order
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState
@@ -65,7 +66,7 @@ class LiveWatches:
         self._watches: dict[str, _Watch] = {}
         self._shown: dict[str, _ShownFrame] = {}
         self._timer: Timer | None = None
-        sources.watchers.append(self)
+        sources.watchers.add(self, Order.CORE)
 
     # ---- asked -------------------------------------------------------------------------------------------------------
 

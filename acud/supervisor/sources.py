@@ -17,6 +17,7 @@ from acud.metrics.catalogue import QUICK_S
 from acud.metrics.tallies import Histogram
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor.frame_rate_limits import caps
+from acud.supervisor.observers import Observers
 from acud.supervisor.orphaned_rings import KEEP_S, OrphanedRings
 from acud.types import Rect
 
@@ -155,7 +156,7 @@ class Sources:
         self._counted_from_s = monotonic_s()
         self._now = monotonic_s
         self.by_name: dict[str, Source] = {}
-        self.watchers: list[Watcher] = []
+        self.watchers = Observers[Watcher]()
         self.forgotten: list[Callable[[Source], None]] = []
         """Told of each source that is dropped, after its loss: nothing is to be kept of it."""
         self.tallies: dict[str, FrameTally] = {}

@@ -21,6 +21,7 @@ from acud.protocol.bootstrap import CaptureOptions
 from acud.protocol.capture import Act, Acted, Attach, Demand, DropActs, Follow, Notice, SourceGone, SourceHello, Windows
 from acud.protocol.children import Heartbeat
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
+from acud.supervisor.observers import Observers
 from acud.supervisor.sources import Source, Sources
 from acud.types import DisplayInfo, DisplayState, MonitorInfo, WindowInfo, display_name, x_number
 from acud.x11 import auth
@@ -99,14 +100,25 @@ class WatchedDisplays:
         self._paths = paths
         self._changed = changed
         self.by_name: dict[str, WatchedDisplay] = {}
-        self.watchers: list[ScreenWatcher] = []
-        self.actors: list[Actor] = []
-        self.removed: list[Callable[[WatchedDisplay], None]] = []
+        self.watchers = Observers[ScreenWatcher]()
+        self.actors = Observers[Actor]()
+        self.removed = Observers[Callable[[WatchedDisplay], None]]()
         """Told of each display that is not watched any more: nothing is to be kept of it."""
-        self.gone: list[Callable[[str, str], None]] = []
+        self.gone = Observers[Callable[[str, str], None]]()
         """Told the name of each managed display that nothing starts again, and why."""
         self._on_capture_ended = on_capture_ended
         """Called for a capture process that ended unasked while its X server answers."""
+
+    # ---- found -----------------------------------------------------------------------------------------------------
+
+    def numbered(self, number: int) -> WatchedDisplay | None:
+        """Return the watched display with this number in the store; names are given again, numbers are not."""
+        return next((one for one in self.by_name.values() if number and one.number == number), None)
+
+    def of_server(self, screen: WatchedDisplay) -> list[WatchedDisplay]:
+        """Return the watched displays of the same X server, itself among them."""
+        number = x_number(screen.name)
+        return [one for one in self.by_name.values() if x_number(one.name) == number]
 
     # ---- asked for -------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from acud.errors import AcudError, DisplayDown, Unavailable
 from acud.event_loop import EventLoop, Timer
+from acud.supervisor.observers import Order
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState
 
@@ -30,7 +31,7 @@ class WindowListReady:
     def __init__(self, watched_displays: WatchedDisplays, loop: EventLoop) -> None:
         self._loop = loop
         self._awaited: list[_Awaited] = []
-        watched_displays.watchers.append(self)
+        watched_displays.watchers.add(self, Order.CORE)
 
     def when_known(self, screen: WatchedDisplay, step: Listed) -> None:
         """Call `step` once the windows of `screen` are known, at once if they are, or with the fault."""

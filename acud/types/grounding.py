@@ -66,6 +66,11 @@ class Tried(Struct, frozen=True, forbid_unknown_fields=True):
     tokens_out: int | None = None
     cost_usd: float | None = 0.0
 
+    @property
+    def is_paid(self) -> bool:
+        """Whether it asked a model, at whatever price."""
+        return self.tokens_in is not None or self.cost_usd != 0.0
+
 
 class Found(Struct, frozen=True, forbid_unknown_fields=True):
     """`found`: `candidates` has exactly one. `ambiguous`: several fit, best first, and none is chosen. `not_found`:

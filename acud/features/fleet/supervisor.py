@@ -9,9 +9,7 @@ from pathlib import Path
 
 from acud import log
 from acud.config import Settings
-from acud.errors import Refused
 from acud.event_loop import EventLoop
-from acud.fleet import FleetSettings, Labels
 from acud.protocol.bootstrap import FleetOptions
 from acud.protocol.fleet import FleetHello, FleetNews
 from acud.protocol.relay import Delivered
@@ -22,19 +20,6 @@ from acud.types import RouteName
 
 _LOG = log.logger("fleet")
 _UNREACHED = "start nats-server, or see [fleet] url"
-
-
-def not_the_endpoint() -> Refused:
-    """Return the error of a request that only a fleet's endpoint answers."""
-    return Refused("this daemon is one host and answers for no fleet", hint="acud fleet serve, then acud --fleet …")
-
-
-def check_labels(settings: FleetSettings, asked: Labels) -> None:
-    """Raises: Refused when this host does not carry the labels that are asked for."""
-    missing = [f"{name}={value}" for name, value in asked.items() if settings.labels.get(name) != value]
-    if missing:
-        hint = "see [fleet] labels; acud --fleet … asks the fleet, which finds a host that is"
-        raise Refused(f"this host is not labelled {', '.join(missing)}", hint=hint)
 
 
 class Fleet(OptionalChild):

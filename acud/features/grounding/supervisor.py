@@ -16,7 +16,6 @@ from acud.errors import AcudError, Unavailable
 from acud.features.grounding import search_progress
 from acud.features.grounding.visible_words import coordinates
 from acud.features.redaction.supervisor import RedactionPolicy
-from acud.features.scene.handles import handle_of
 from acud.features.scene.supervisor.element_locator import ElementLocator, LocatedElement
 from acud.protocol.asks import FindAsk, Hide, View
 from acud.protocol.evaluation import Job, JobResult
@@ -29,6 +28,7 @@ from acud.supervisor.sources import Source
 from acud.supervisor.usage_log import UsageLog
 from acud.types import Rect
 from acud.types.actions import Point
+from acud.types.element_ids import handle_of
 from acud.types.grounding import (
     Candidate,
     Found,
@@ -119,14 +119,9 @@ class _Parts(Struct, frozen=True):
     def pay(self, tried: Tried, task_id: str) -> None:
         """Enter what a method cost that asked a model."""
         via, model = self.asked(tried.method)
-        if via and is_paid(tried):
+        if via and tried.is_paid:
             tokens = (tried.tokens_in, tried.tokens_out)
             self.usage_log.enter(Purpose.FIND, via, tried.cost_usd, tokens, model=model, task_id=task_id)
-
-
-def is_paid(tried: Tried) -> bool:
-    """Tell whether a method asked a model, at whatever price."""
-    return tried.tokens_in is not None or tried.cost_usd != 0.0
 
 
 class FindWork:

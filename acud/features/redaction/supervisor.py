@@ -25,6 +25,7 @@ from acud.features.redaction.text import (
     text_rules,
 )
 from acud.protocol.asks import Hide, ToldBy
+from acud.supervisor.observers import Order
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import HiddenBox, Rect, WindowInfo
@@ -49,8 +50,8 @@ class RedactionPolicy:
         self._shown: dict[str, tuple[WindowInfo, ...]] = {}
         self._before: dict[str, list[tuple[int, tuple[WindowInfo, ...]]]] = {}
         if self._rules.windows:
-            watched_displays.watchers.append(self)
-            watched_displays.removed.append(self._forget)
+            watched_displays.watchers.add(self, Order.POLICY)
+            watched_displays.removed.add(self._forget, Order.POLICY)
 
     def windows_seen(self, screen: WatchedDisplay) -> None:
         """Take in a new window list of `screen`; keep the old places for as long as its newest frame may show them."""

@@ -1,15 +1,7 @@
-"""Element ids as handles: what an id names in a scene now, where it can be clicked, and what an id that is gone may be.
-
-    t3-12   the text with number 12 on display 3
-    a3-4    a widget
-    v3-1    something that a vision model named
-
-An id is the store's number of its display and a number that is never given again, so it can never mean another thing.
-"""
+"""Element ids as handles: what an id names in a scene now, where to click it, and what an id that is gone may be."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
@@ -17,22 +9,12 @@ from msgspec import Struct
 
 from acud.errors import Conflict, NotFound
 from acud.types import Rect, WindowInfo
+from acud.types.element_ids import ElementHandle
 from acud.types.scene import Scene
 
-_ID = re.compile(
-    r"(?:the\s+)?(?:element\s+|mark\s+)?(?P<open>[\[(#]?)(?P<id>[tav](?P<display>[1-9]\d{0,8})-[1-9]\d{0,8})[\])]?\.?",
-    re.IGNORECASE | re.ASCII,
-)
 _ALIKE = 0.6
 _MOST_TOLD = 5
 _WORDS_TOLD = 60
-
-
-class ElementHandle(Struct, frozen=True):
-    """An id, and the number of the display in it."""
-
-    id: str
-    display_id: int
 
 
 class NamedElement(Struct, frozen=True):
@@ -43,12 +25,6 @@ class NamedElement(Struct, frozen=True):
     bbox: Rect
     role: str = ""
     pid: int = 0
-
-
-def handle_of(words: str) -> ElementHandle | None:
-    """Return the handle that `words` are ("t3-12", "element a3-4", "[v3-1]"); None for any other description."""
-    found = _ID.fullmatch(words.strip())
-    return ElementHandle(found["id"].lower(), int(found["display"])) if found is not None else None
 
 
 def elements(scene: Scene, display_id: int) -> list[NamedElement]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.errors import AcudError, Conflict
-from acud.features.fleet.supervisor import check_labels, not_the_endpoint
+from acud.fleet import check_host_labels, not_the_endpoint
 from acud.protocol.requests.displays import (
     DisplayAdd,
     DisplayCreate,
@@ -47,7 +47,7 @@ def display_add(app: App, request: DisplayAdd, call: Call) -> None:
 @handles(DisplayCreate)
 def display_create(app: App, request: DisplayCreate, call: Call) -> None:
     """Start a managed display; the reply waits until it is watched."""
-    check_labels(app.settings.fleet, request.labels)
+    check_host_labels(app.settings.fleet, request.labels)
     width = request.width or app.settings.display.width
     height = request.height or app.settings.display.height
 

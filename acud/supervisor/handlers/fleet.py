@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.features.fleet.supervisor import not_the_endpoint
+from acud.fleet import not_the_endpoint
 from acud.protocol.requests.fleet import FleetDrain, FleetHosts, FleetPlace
 from acud.supervisor.app import App
 from acud.supervisor.control import Call

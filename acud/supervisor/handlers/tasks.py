@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from acud.errors import AcudError
-from acud.features.fleet.supervisor import check_labels
 from acud.features.tasks.summary import summarise
 from acud.features.tasks.supervisor.service import check_data
+from acud.fleet import check_host_labels
 from acud.ids import new_id
 from acud.protocol.requests.tasks import (
     TaskActions,
@@ -45,7 +45,7 @@ from acud.types.tasks import (
 def task_register(app: App, request: TaskRegister, call: Call) -> TaskReply | None:
     """Begin a task; the reply waits for its display."""
     check_data("metadata", request.metadata)
-    check_labels(app.settings.fleet, request.labels)
+    check_host_labels(app.settings.fleet, request.labels)
     task_id = new_id("task")
     if not request.isolated_display:
         return TaskReply(app.tasks.view(app.tasks.register(request, task_id, None)))

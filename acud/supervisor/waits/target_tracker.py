@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from acud import log
 from acud.protocol.capture import Notice
+from acud.supervisor.observers import Order
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
@@ -62,9 +63,9 @@ class TargetTracker:
         self._held: set[str] = set()
         self._blinded: dict[str, tuple[str, int, int]] = {}
         """By wait: the source, epoch and frame that it saw last before its task was paused."""
-        sources.watchers.append(self)
+        sources.watchers.add(self, Order.WAITS)
         sources.forgotten.append(self._forget)
-        watched_displays.watchers.append(self)
+        watched_displays.watchers.add(self, Order.WAITS)
         sessions.watchers.append(self)
 
     def token(self, source: Source, frame: int, identity: str = "", box: Rect | None = None) -> str:

@@ -9,6 +9,7 @@ from acud.clock import ManualClock
 from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
 from acud.event_loop import EventLoop
 from acud.supervisor.fresh_frames import Aimed, FreshFrameResolver
+from acud.supervisor.observers import Observers
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.supervisor.window_list_ready import WindowListReady
 from acud.types import DisplayState, MonitorInfo, Rect
@@ -26,9 +27,9 @@ class _Rig:
         self.screen.state = DisplayState.UP
         self.source = SimpleNamespace(name=":7", up=True, width=640, height=480, window_id=0)
         displays = SimpleNamespace(with_display=lambda name, done: done(self.screen))
-        sources = SimpleNamespace(by_name={":7": self.source}, watchers=[])
+        sources = SimpleNamespace(by_name={":7": self.source}, watchers=Observers())
         grabs = SimpleNamespace(fresh=lambda source, done: done(source))
-        screens: Any = SimpleNamespace(watchers=[])
+        screens: Any = SimpleNamespace(watchers=Observers())
         self.window_list_ready = WindowListReady(screens, self.loop)
         parts = cast(Any, (displays, screens, sources, grabs, self.loop, None, self.window_list_ready))
         self.fresh_frames = FreshFrameResolver(*parts)

@@ -17,6 +17,7 @@ from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor import sources as room
+from acud.supervisor.observers import Observers, Order
 from acud.supervisor.orphaned_rings import KEEP_S
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.active_waits import ActiveWaits
@@ -50,7 +51,7 @@ class Rig:
         self.clock = ManualClock()
         self.sources = Sources(folder, 2, self.clock.monotonic_s)
         self.watcher = Watcher()
-        self.sources.watchers.append(self.watcher)
+        self.sources.watchers.add(self.watcher, Order.CORE)
         self.sent: list[Struct] = []
         self.source = self.hello()
 
@@ -300,7 +301,7 @@ def test_more_frames_than_the_host_is_to_grab_lower_the_demand_and_fewer_raise_i
 
 def test_no_display_says_how_much_of_shared_memory_it_takes(tmp_path: Path) -> None:
     sources = Sources(tmp_path, 2, ManualClock().monotonic_s, max_megapixels=0.02)
-    sources.watchers.append(watcher := Watcher())
+    sources.watchers.add(watcher := Watcher(), Order.CORE)
 
     def hello(name: str, width: int, height: int) -> Source:
         return sources.hello(SourceHello(name, name.partition(".")[0], width, height, 24, "attachfd"), lambda _: True)
@@ -349,7 +350,7 @@ def test_numbers_of_sources_that_went_are_bounded_and_none_begins_below_them(
 
 
 def test_what_changed_on_a_source_is_forgotten_with_it(rig: Rig) -> None:
-    nobody: Any = SimpleNamespace(watchers=[], by_name={})
+    nobody: Any = SimpleNamespace(watchers=Observers(), by_name={})
     aims = TargetTracker(
         ActiveWaits(), nobody, rig.sources, rig.clock.monotonic_s, lambda live, event: None, nobody, nobody
     )

@@ -11,14 +11,13 @@ from acud.errors import AcudError, DisplayDown, NotFound
 from acud.event_loop import EventLoop
 from acud.features.actions.action_words import one_in_words
 from acud.features.actions.places import element_ids, pressed, resolved
-from acud.features.actions.supervisor.input_dispatcher import InputDispatcher
 from acud.features.actions.supervisor.input_places import named_window
-from acud.features.actions.supervisor.takeovers import Takeovers
-from acud.features.scene.handles import handle_of
 from acud.features.scene.supervisor.element_locator import ElementLocator, LocatedElement
 from acud.protocol.capture import Acted
+from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.program_launcher import ProgramLauncher
 from acud.supervisor.sources import Source, Sources
+from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.service import Waits
 from acud.supervisor.watched_displays import WatchedDisplay
@@ -39,6 +38,7 @@ from acud.types.actions import (
     WindowDo,
     WindowList,
 )
+from acud.types.element_ids import handle_of
 from acud.waits import baselines
 
 _RETRY_S = 0.02

@@ -25,7 +25,6 @@ from acud.features.agent.machine import (
     Think,
 )
 from acud.features.agent.supervisor.model_turn import ThinkWork, TurnOutcome
-from acud.features.grounding.supervisor import is_paid
 from acud.features.redaction.supervisor import RedactionPolicy
 from acud.protocol.asks import ThinkAsk
 from acud.protocol.evaluation import Thought
@@ -234,7 +233,7 @@ class Driver:
 def _paid(done: DoReply) -> tuple[int, float | None]:
     """Return how often models were asked to find things and to judge the effect, and what that cost."""
     tried = [one for found in (done.found, done.target_found) if found for one in found.tried]
-    paid = [one for one in tried if is_paid(one)]
+    paid = [one for one in tried if one.is_paid]
     unknown = done.spent.unpriced or any(one.cost_usd is None for one in paid)
     cost = None if unknown else sum(one.cost_usd or 0.0 for one in paid) + done.spent.cost_usd
     return len(paid) + done.spent.evaluations, cost

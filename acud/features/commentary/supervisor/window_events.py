@@ -13,6 +13,7 @@ from msgspec import Struct
 from acud.clock import Clock
 from acud.event_loop import EventLoop
 from acud.features.commentary.new_text import alike
+from acud.supervisor.observers import Order
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import WindowInfo
 from acud.types.commentary import SenseEvent, SenseMeta
@@ -53,8 +54,8 @@ class WindowEvents:
         self._tell = tell
         self._fronts: dict[int, _Front] = {}
         self._waiting: set[int] = set()
-        watched_displays.watchers.append(self)
-        watched_displays.removed.append(self._forget)
+        watched_displays.watchers.add(self, Order.FEATURES)
+        watched_displays.removed.add(self._forget, Order.FEATURES)
 
     def look(self) -> None:
         """Tell what is in front on each display now: somebody begins to listen."""

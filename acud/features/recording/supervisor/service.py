@@ -33,11 +33,11 @@ from acud.protocol.recordings import (
 )
 from acud.store import OwnerFilter
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
-from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.journal import Journal
+from acud.supervisor.observers import Order
 from acud.supervisor.sources import Source, Sources
-from acud.supervisor.watched_displays import WatchedDisplay
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState
 from acud.types.tasks import Task, TaskStatus
 
@@ -59,7 +59,7 @@ class RecordingService:
         loop: EventLoop,
         journal: Journal,
         utc_s: Callable[[], float],
-        displays: DisplayRegistry,
+        watched_displays: WatchedDisplays,
         settings: Settings,
         paths: Paths,
         on_recorder_ended: Callable[[Child], None],
@@ -70,7 +70,7 @@ class RecordingService:
         self._loop = loop
         self._journal = journal
         self._utc_s = utc_s
-        self._displays = displays
+        self._watched_displays = watched_displays
         self._settings = settings.recording
         self._paths = paths
         self.folders = RecordingFiles(paths.recordings)
@@ -78,7 +78,7 @@ class RecordingService:
         self.lost = Tally()
         """Frames that no recording has, by reason."""
         self._on_recorder_ended = on_recorder_ended
-        sources.watchers.append(self)
+        sources.watchers.add(self, Order.FEATURES)
 
     # ---- start of the supervisor -------------------------------------------------------------------------------------
 
@@ -90,7 +90,7 @@ class RecordingService:
             _LOG.info("recordings.swept", files=swept)
         for row in store.recordings.unfinished():
             recording = with_segments(row, self.folders.measured(row))
-            screen = self._displays.numbered(row.display_number)
+            screen = self._watched_displays.numbered(row.display_number)
             task = self._task(row.task_id)
             if row.task_id and task is None:
                 self._erase(recording)

@@ -9,10 +9,8 @@ from msgspec import Struct
 
 from acud.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
 from acud.features.scene.handles import (
-    ElementHandle,
     NamedElement,
     gone,
-    handle_of,
     middle,
     named,
     visible_part,
@@ -20,6 +18,7 @@ from acud.features.scene.handles import (
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect
 from acud.types.actions import Point
+from acud.types.element_ids import ElementHandle, handle_of
 from acud.types.scene import ProviderState, Scene, SceneMode
 
 

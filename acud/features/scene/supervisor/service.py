@@ -30,6 +30,7 @@ from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.job_queues import Work
 from acud.supervisor.journal import Journal
+from acud.supervisor.observers import Order
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Rect, WindowInfo
@@ -81,8 +82,9 @@ class Scenes:
         self._readers: dict[int, DisplayReader] = {}
         self._next = self._numbers.first(_NAME)
         self._kept: deque[Scene] = deque(maxlen=settings.kept)
-        sources.watchers.append(self)
-        watched_displays.removed += [self._numbers.forget, self._drop]
+        sources.watchers.add(self, Order.FEATURES)
+        watched_displays.removed.add(self._numbers.forget, Order.FEATURES)
+        watched_displays.removed.add(self._drop, Order.FEATURES)
 
     # ---- asked -----------------------------------------------------------------------------------------------------
 

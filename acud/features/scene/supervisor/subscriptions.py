@@ -13,6 +13,7 @@ from acud.event_loop import EventLoop, Timer
 from acud.features.scene.supervisor.service import Scenes
 from acud.ids import new_id
 from acud.protocol.capture import Notice
+from acud.supervisor.observers import Order
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types.scene import SceneMode
@@ -59,8 +60,8 @@ class SceneSubscriptions:
         self._now = now_s
         self._live: dict[str, _Subscription] = {}
         self._paces: dict[str, _Pace] = {}
-        sources.watchers.append(self)
-        watched_displays.watchers.append(self)
+        sources.watchers.add(self, Order.FEATURES)
+        watched_displays.watchers.add(self, Order.FEATURES)
 
     def subscribe(self, names: frozenset[str], for_s: float, subscription: str = "") -> str:
         """Look at the displays `names` (none: all) for `for_s` from now on; return the subscription's id.

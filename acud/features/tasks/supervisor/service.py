@@ -17,7 +17,7 @@ from acud.protocol.requests.tasks import TaskItemUpdate, TaskLogAction, TaskPlan
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.journal import Journal
 from acud.supervisor.waits.service import Waits
-from acud.supervisor.watched_displays import WatchedDisplay
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Budget, DisplayState
 from acud.types.tasks import (
     Action,
@@ -53,6 +53,7 @@ class Tasks:
         utc_s: Callable[[], float],
         waits: Waits,
         displays: DisplayRegistry,
+        watched_displays: WatchedDisplays,
         *,
         on_begun: Callable[[Task, WatchedDisplay], None],
         on_stopped: Callable[[str, str], None],
@@ -64,6 +65,7 @@ class Tasks:
         self._utc_s = utc_s
         self._waits = waits
         self._displays = displays
+        self._watched_displays = watched_displays
         self._on_stopped = on_stopped
         """Told of a task that is paused, has ended or is gone, and why: what works for it stops."""
         self._on_begun = on_begun
@@ -121,7 +123,7 @@ class Tasks:
         task = self.live(task_id)
         if parse_target(target, display).display or not task.display:
             return TaskPlace(task.task_id, display)
-        screen = self._displays.numbered(task.display_number)
+        screen = self._watched_displays.numbered(task.display_number)
         if screen is None or screen.state is DisplayState.ENDED:
             raise DisplayDown(
                 f"the display {task.display} of task {task.task_id} has ended",
@@ -225,7 +227,7 @@ class Tasks:
         self._on_stopped(task.task_id, reason)
         self._waits.end_task(task.task_id, reason)
         self._waits.release(task.task_id)
-        screen = self._displays.numbered(task.display_number)
+        screen = self._watched_displays.numbered(task.display_number)
         if screen is not None:
             self._displays.remove(screen, _nothing)
 

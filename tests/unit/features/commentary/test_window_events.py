@@ -7,6 +7,7 @@ from typing import Any, cast
 from acud.clock import ManualClock
 from acud.event_loop import EventLoop
 from acud.features.commentary.supervisor.window_events import PAUSE_S, WindowEvents
+from acud.supervisor.observers import Observers
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Rect, WindowInfo
 from acud.types.commentary import SenseEvent
@@ -20,8 +21,8 @@ class _Screens:
 
     def __init__(self) -> None:
         self.by_name: dict[str, WatchedDisplay] = {}
-        self.watchers: list[Any] = []
-        self.removed: list[Any] = []
+        self.watchers = Observers[Any]()
+        self.removed = Observers[Any]()
 
 
 class _Rig:

@@ -10,6 +10,7 @@ import pytest
 from acud.config import HiddenRegion, HiddenWindow, RedactionSettings
 from acud.features.redaction.supervisor import RedactionPolicy
 from acud.protocol.asks import Hide
+from acud.supervisor.observers import Observers
 from acud.types import Rect, WindowInfo
 
 VAULT = WindowInfo(7, "KeePass 2", Rect(10, 10, 50, 40), wm_class="Vault")
@@ -24,7 +25,10 @@ class Stage:
         self.display = SimpleNamespace(name=":1", display=":1", window_id=0, frame=5, width=200, height=100)
         self.followed: list[tuple[int, ...]] = []
         self.screens: Any = SimpleNamespace(
-            by_name={":1": self.screen}, watchers=[], removed=[], follow=lambda s, c, w: self.followed.append(w)
+            by_name={":1": self.screen},
+            watchers=Observers(),
+            removed=Observers(),
+            follow=lambda s, c, w: self.followed.append(w),
         )
         sources: Any = SimpleNamespace(by_name={":1": self.display})
         self.redaction = RedactionPolicy(RedactionSettings(**settings), self.screens, sources)

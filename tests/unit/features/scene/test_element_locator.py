@@ -9,11 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from acud.errors import AcudError, Conflict, DisplayDown, InvalidRequest, NotFound, Unavailable
-from acud.features.scene.handles import ElementHandle
 from acud.features.scene.supervisor.element_locator import ElementLocator, LocatedElement
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point
+from acud.types.element_ids import ElementHandle
 from acud.types.scene import (
     AxElement,
     DisplayProviders,

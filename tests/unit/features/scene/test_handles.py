@@ -8,15 +8,14 @@ from hypothesis import strategies as st
 
 from acud.errors import Conflict
 from acud.features.scene.handles import (
-    ElementHandle,
     NamedElement,
     gone,
-    handle_of,
     middle,
     named,
     visible_part,
 )
 from acud.types import Rect, WindowInfo
+from acud.types.element_ids import ElementHandle, handle_of
 from acud.types.scene import (
     AxElement,
     OcrElement,

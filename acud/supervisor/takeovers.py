@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from acud.clock import Clock, utc_iso
 from acud.errors import Conflict, Refused, Unavailable
 from acud.event_loop import EventLoop
-from acud.features.actions.supervisor.input_dispatcher import InputDispatcher
 from acud.store import Takeover
+from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal
-from acud.supervisor.watched_displays import WatchedDisplay
+from acud.supervisor.observers import Observers
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 
 _ACT = (
     "waits and looks go on; act with its lease (--lease, or ACU_LEASE), or when it is given back: "
@@ -34,22 +35,16 @@ class Takeovers:
         loop: EventLoop,
         clock: Clock,
         input_dispatcher: InputDispatcher,
-        numbered: Callable[[int], WatchedDisplay | None],
-        of_server: Callable[[WatchedDisplay], Iterable[WatchedDisplay]],
-        on_taken: Callable[[str, str], None],
+        watched_displays: WatchedDisplays,
     ) -> None:
-        """`numbered` finds a watched display by its number in the store; `of_server` those of one X server, which have
-        one keyboard and one pointer between them. `on_taken` is called with a display that a person has just taken,
-        and the words for it.
-        """
         self._journal = journal
         self._loop = loop
         self._clock = clock
         self._input_dispatcher = input_dispatcher
-        self._numbered = numbered
-        self._of_server = of_server
+        self._watched_displays = watched_displays
         self._live: dict[int, Takeover] = {}
-        self._on_taken = on_taken
+        self.taken = Observers[Callable[[str, str], None]]()
+        """Called with the name of a display that a person has just taken over, and the words for it."""
 
     def resume(self) -> None:
         """Take up what a former supervisor kept; what ran out meanwhile ends now."""
@@ -63,7 +58,7 @@ class Takeovers:
 
     def check(self, screen: WatchedDisplay, lease: str) -> None:
         """Raise Refused, naming who has `screen` and until when, unless nobody has or `lease` is theirs."""
-        for one in self._of_server(screen):
+        for one in self._watched_displays.of_server(screen):
             takeover = self.of(one.number)
             if takeover is not None and not _proves(lease, takeover):
                 raise _refused(one, takeover, _ACT)
@@ -74,7 +69,7 @@ class Takeovers:
         """Take `screen`, or prolong the takeover that `lease` proves. Raises: Refused when somebody else has it."""
         if not screen.number:
             raise Unavailable(f"display {screen.name} is still being made", hint="try again")
-        for one in self._of_server(screen):
+        for one in self._watched_displays.of_server(screen):
             held = self._stored(one)
             if held is not None and not _proves(lease, held):
                 raise _refused(one, held, _GIVE_BACK)
@@ -120,9 +115,10 @@ class Takeovers:
     def _taken(self, screen: WatchedDisplay, takeover: Takeover, *, fresh: bool) -> None:
         self._hold(takeover)
         if fresh:
-            for one in self._of_server(screen):
+            for one in self._watched_displays.of_server(screen):
                 self._input_dispatcher.drop(one, words_of(screen, takeover))
-                self._on_taken(one.name, words_of(screen, takeover))
+                for taken in self.taken:
+                    taken(one.name, words_of(screen, takeover))
 
     def _hold(self, takeover: Takeover) -> None:
         self._live[takeover.number] = takeover
@@ -146,7 +142,7 @@ class Takeovers:
         if stored != takeover:
             return
         self._journal.store.takeovers.drop(takeover.number)
-        screen = self._numbered(takeover.number)
+        screen = self._watched_displays.numbered(takeover.number)
         if screen is not None:
             self._tell("display.released", screen, takeover, reason="run out")
 

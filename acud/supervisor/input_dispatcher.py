@@ -8,6 +8,7 @@ from acud.errors import AcudError, DisplayDown, OutcomeUnknown, Unavailable, fro
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
 from acud.protocol.capture import Act, Acted, DropActs
+from acud.supervisor.observers import Order
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState
 from acud.types.actions import InputAction
@@ -34,7 +35,7 @@ class InputDispatcher:
         self._watched_displays = watched_displays
         self._loop = loop
         self._pending: dict[str, _PendingAction] = {}
-        watched_displays.actors.append(self)
+        watched_displays.actors.add(self, Order.CORE)
 
     def act(self, screen: WatchedDisplay, action: InputAction, done: ActedDone) -> None:
         """Have `action` done on `screen`, after those asked for before; `done` gets what came of it.
