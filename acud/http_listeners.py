@@ -1,4 +1,4 @@
-"""The HTTP listeners of a daemon: their settings `[relay]` and `[web]`, and their sockets, bound or handed over."""
+"""The HTTP listeners of a daemon: their settings `[http_endpoints]` and `[web]`, and their sockets."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST = 1024
 
 
 class ListenerSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[relay]`"""
+    """`[http_endpoints]`"""
 
     enabled: bool = False
     host: str = "127.0.0.1"

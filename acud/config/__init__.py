@@ -2,11 +2,13 @@
 
 The shipped `conf/acud.toml` documents every key with its reason; a test holds it to the defaults below.
 Every key but a model's price has an environment twin: the name in `SEED_NAMES` where one exists, else
-`ACU_<SECTION>_<KEY>`; a list is written there with commas (`a,b`; a table `a=b,c=d`), or as JSON.
+`ACU_<SECTION>_<KEY>`; a list is written there with commas (`a,b`; a table `a=b,c=d`), or as JSON. A table that was
+renamed is read by its former name too for one release (`FORMER_SECTIONS`).
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -77,7 +79,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     wait: WaitSettings = WaitSettings()
     pty: PtySettings = PtySettings()
     wake: WakeSettings = WakeSettings()
-    relay: ListenerSettings = ListenerSettings()
+    http_endpoints: ListenerSettings = ListenerSettings()
     web: WebSettings = WebSettings()
     notify: NotifySettings = NotifySettings()
     otel: OtelSettings = OtelSettings()
@@ -159,6 +161,9 @@ SEED_NAMES: dict[str, tuple[str, str]] = {
 }
 """Environment names that existing installations use, and the setting each one means."""
 
+FORMER_SECTIONS = {"relay": "http_endpoints"}
+"""Tables by their former name, which release 0.2 still reads, in the file and in variables (`ACU_RELAY_PORT`)."""
+
 _OWN_NAMES: dict[str, tuple[str, str]] = {"ACU_GUI_AGENT_CHAT_BACKEND": ("gui_agent", "backend")}
 """Settings whose plain name has meant another one for longer."""
 
@@ -192,6 +197,8 @@ command that is woken finds in its environment).
 """
 
 
+_FORMER_HEADER = re.compile(rf"^(\s*\[\s*)({'|'.join(FORMER_SECTIONS)})\b", re.MULTILINE)
+
 SECTIONS = tuple(field for field in msgspec.structs.fields(Settings) if field.name != "prices")
 """The tables whose keys have twins in the environment; a model's price has none."""
 
@@ -207,9 +214,29 @@ def environment_names() -> dict[str, tuple[str, str]]:
     return names
 
 
+def former_variables() -> dict[str, str]:
+    """Return the environment names of `FORMER_SECTIONS`, each with its present name."""
+    former = {section: name for name, section in FORMER_SECTIONS.items()}
+    return {
+        f"ACU_{former[section]}_{key}".upper(): name
+        for name, (section, key) in environment_names().items()
+        if section in former
+    }
+
+
+def former_names(path: Path, env: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the former names that the file at `path` and the environment use, each with its present name.
+
+    Raises: ConfigError when the file cannot be read.
+    """
+    given = _tables(path, _read(path))
+    tables = [(f"[{former}]", f"[{name}]") for former, name in FORMER_SECTIONS.items() if former in given]
+    return tables + [(former, name) for former, name in former_variables().items() if env.get(former, "") != ""]
+
+
 def unknown_variables(env: Mapping[str, str]) -> list[str]:
     """Return the `ACU_*` names in `env` that acud does not read, sorted; `acud doctor` warns of them."""
-    known = environment_names().keys() | NOT_SETTINGS
+    known = environment_names().keys() | former_variables().keys() | NOT_SETTINGS
     return sorted(name for name in env if name.startswith("ACU_") and name not in known)
 
 
@@ -219,9 +246,8 @@ def load(path: Path, env: Mapping[str, str]) -> Settings:
     Raises: ConfigError naming the file or variable and the key, for an unknown key or a malformed value.
     """
     text = _read(path)
-    tables = _tables(path, text)
+    merged = _with_present_names(path, _tables(path, text))
     overrides = _from_environment(env)
-    merged = dict(tables)
     for name, (section, key, text) in overrides.items():
         found = merged.get(section, {})
         if isinstance(found, dict):
@@ -231,7 +257,8 @@ def load(path: Path, env: Mapping[str, str]) -> Settings:
         settings = msgspec.convert(merged, Settings)
     except msgspec.ValidationError as fault:
         known = {section.name: [key.name for key in msgspec.structs.fields(section.type)] for section in SECTIONS}
-        raise setting_errors.config_error(str(fault), path, text, overrides, known) from fault
+        present = _FORMER_HEADER.sub(lambda found: found[1] + FORMER_SECTIONS[found[2]], text)
+        raise setting_errors.config_error(str(fault), path, present, overrides, known) from fault
     return msgspec.structs.replace(settings, prices=PRICES | settings.prices)
 
 
@@ -267,8 +294,24 @@ def _tables(path: Path, text: str) -> dict[str, Any]:
         raise ConfigError(f"{path}{place} is not valid TOML: {fault}", hint="mend the line named") from fault
 
 
+def _with_present_names(path: Path, tables: dict[str, Any]) -> dict[str, Any]:
+    for former, name in FORMER_SECTIONS.items():
+        if former in tables and name in tables:
+            words = f"{path}: [{former}] and [{name}] are both given: [{former}] is its former name"
+            raise ConfigError(words, hint=f"move the keys of [{former}] to [{name}]")
+        if former in tables:
+            tables[name] = tables.pop(former)
+    return tables
+
+
 def _from_environment(env: Mapping[str, str]) -> dict[str, tuple[str, str, str]]:
-    return {name: (*place, env[name]) for name, place in environment_names().items() if env.get(name, "") != ""}
+    given = {name: text for name, text in env.items() if text != ""}
+    for former, name in former_variables().items():
+        if former in given and name in given:
+            raise ConfigError(f"{former} and {name} are both set: {former} is its former name", hint=f"unset {former}")
+        if former in given:
+            given[name] = given[former]
+    return {name: (*place, given[name]) for name, place in environment_names().items() if name in given}
 
 
 def _parse(name: str, section: str, key: str, text: str) -> Any:

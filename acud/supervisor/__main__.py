@@ -79,6 +79,8 @@ def _serve(settings: config.Settings, places: paths.Paths, opened: list[private_
                 log.logger("supervisor").info("instance.swept", files=len(swept))
             for one in opened:
                 log.logger("supervisor").warning("instance.open", path=str(one.path), fault=one.fault, fix=one.fix)
+            for former, name in config.former_names(places.config, os.environ):
+                log.logger("supervisor").warning("settings.former_name", former=former, name=name)
             app = App(settings, places, SystemClock(), os.environ, log_file, given, HANDLERS, instruction_starter)
             is_made = True
             _run_app(app)

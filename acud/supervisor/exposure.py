@@ -84,13 +84,17 @@ def _limits(settings: Settings) -> Iterator[Finding]:
 
 def _listeners(settings: Settings) -> Iterator[Finding]:
     """What answers without a token, or takes tokens over a network in the clear."""
-    relay, web = settings.relay, settings.web
+    endpoints, web = settings.http_endpoints, settings.web
     if web.metrics_open and web.enabled:
         text = "/metrics answers every user of this machine without a token"
         yield Finding("metrics", "warning", text, "set [web] metrics_open = false")
-    if relay.enabled and not http_listeners.is_loopback(relay.host):
-        text = f"the relay's endpoints listen on {relay.host} without TLS: its token crosses the network in the clear"
-        yield Finding("web", "warning", text, "set [relay] host to loopback, and put a proxy with TLS before it")
+    if endpoints.enabled and not http_listeners.is_loopback(endpoints.host):
+        text = (
+            f"the relay's endpoints listen on {endpoints.host} without TLS: its token crosses the network in the clear"
+        )
+        yield Finding(
+            "web", "warning", text, "set [http_endpoints] host to loopback, and put a proxy with TLS before it"
+        )
 
 
 def _in_the_clear(settings: Settings) -> Iterator[Finding]:

@@ -185,7 +185,9 @@ def _web(app: App) -> Iterator[Finding]:
     if web.fault:
         yield Finding("web", "fault", web.fault, web.fix)
     if web.url and not web.asks_for_token:
-        yield Finding("web", "warning", f"serves {web.url} without a token", "set [relay] allow_tokenless = false")
+        yield Finding(
+            "web", "warning", f"serves {web.url} without a token", "set [http_endpoints] allow_tokenless = false"
+        )
     elif web.url:
         yield Finding("web", "ok", f"serves {web.url}, token in {web.token_file or 'the settings'}")
     if web.gateway_url:

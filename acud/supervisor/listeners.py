@@ -15,6 +15,8 @@ from acud.event_loop import EventLoop
 from acud.supervisor.systemd_notify import SystemdNotifier
 
 _PEER = struct.Struct("3i")  # pid, uid, gid: unix(7), SO_PEERCRED
+_SECTIONS = {"gateway": "web", "relay": "http_endpoints"}
+"""The settings table of each listener."""
 _LOG = log.logger("listeners")
 
 
@@ -41,7 +43,7 @@ class Listeners:
         else:
             if given is not None:
                 given.close()
-            given = http_listeners.bind(host, port, "web" if name == "gateway" else name)
+            given = http_listeners.bind(host, port, _SECTIONS[name])
         given.setblocking(False)
         self._held[name] = given
         self._notifier.keep(http_listeners.stored_name(name), given)

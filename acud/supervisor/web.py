@@ -1,5 +1,5 @@
-"""The web process seen from the supervisor: started when `[relay]`, `[web]` or `[otel]` asks for it, on sockets that
-are held here, and tried again when it cannot listen. Whatever becomes of it, the daemon goes on.
+"""The web process seen from the supervisor: started when `[http_endpoints]`, `[web]` or `[otel]` asks for it, on
+sockets that are held here, and tried again when it cannot listen. Whatever becomes of it, the daemon goes on.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Web(OptionalChild):
         end_sessions: Callable[[], None],
         on_ended: Callable[[Child], None],
     ) -> None:
-        self._relay, self._gateway = settings.relay, settings.web
+        self._relay, self._gateway = settings.http_endpoints, settings.web
         self._home, self._otel = str(home), settings.otel
         self._listeners = listeners
         self._end_sessions = end_sessions

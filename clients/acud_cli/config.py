@@ -42,10 +42,13 @@ def check_config(session: Session) -> None:
     session.only_here("acud config check")
     paths = session.paths
     settings.usable(paths.config, os.environ)
-    given = sorted(name for name in settings.environment_names() if os.environ.get(name, "") != "")
+    read = settings.environment_names().keys() | settings.former_variables().keys()
+    given = sorted(name for name in read if os.environ.get(name, "") != "")
     unread = settings.unknown_variables(os.environ)
     for name in unread:
         warn(f"{name} is set, and acud does not read it: docs/differences.md")
+    for former, name in settings.former_names(paths.config, os.environ):
+        warn(f"{former} is the former name of {name}: rename it, the next release does not read it")
     told: dict[str, Any] = {
         "file": str(paths.config),
         "exists": paths.config.exists(),

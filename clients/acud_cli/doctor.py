@@ -138,6 +138,8 @@ def settings_findings(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]
     else:
         source = str(paths.config) if paths.config.exists() else "defaults (no acud.toml)"
         yield Finding("settings", "ok", source)
+        for former, name in config.former_names(paths.config, env):
+            yield Finding("settings", "warning", f"{former} is the former name of {name}", f"rename it to {name}")
     for name in config.unknown_variables(env):
         yield Finding("settings", "warning", f"{name} is set, and acud does not read it", "see docs/differences.md")
 
@@ -215,7 +217,7 @@ def _secret_files(settings: Settings) -> Iterator[tuple[str, str]]:
     named = {
         "[wake] openclaw_token_file": settings.wake.openclaw_token_file,
         "[wake] webhook_secret_file": settings.wake.webhook_secret_file,
-        "[relay] token_file": settings.relay.token_file,
+        "[http_endpoints] token_file": settings.http_endpoints.token_file,
         "[web] tls_key": settings.web.tls_key,
     }
     named |= {f"[{name}] api_key_file": one.api_key_file for name, one in settings.backends().named().items()}

@@ -149,8 +149,10 @@ def serve(session: Session, **given: str | int | None) -> None:
 
 
 @web.command(short_help="Serve /feed, /sense, /health and /agent/* in the foreground.")
-@click.option("--host", help="Where to listen.  [default: [relay] host, 127.0.0.1]")
-@click.option("--port", type=click.IntRange(0, 65535), help="0 takes any free one.  [default: [relay] port, 18791]")
+@click.option("--host", help="Where to listen.  [default: [http_endpoints] host, 127.0.0.1]")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), help="0 takes any free one.  [default: [http_endpoints] port, 18791]"
+)
 @click.option("--allow-tokenless", is_flag=True, default=None, help="Serve also those who send no token.")
 @click.option("--allow-remote", is_flag=True, default=None, help="Let other machines in (unencrypted).")
 @json_option
@@ -158,12 +160,14 @@ def serve(session: Session, **given: str | int | None) -> None:
 def relay(session: Session, **given: str | int | bool | None) -> None:
     """Serve the endpoints of docs/relay.md in the foreground, until Ctrl-C.
 
-    The daemon serves them itself with `[relay] enabled = true`; this is for a daemon that does not. The address and
-    the place of the token are printed on standard error.
+    The daemon serves them itself with `[http_endpoints] enabled = true`; this is for a daemon that does not. The
+    address and the place of the token are printed on standard error.
     """
     from acud_web.process import serve_relay
 
-    serve_relay(_with(config.load(session.paths.config, os.environ).relay, given, "docs/relay.md"), session.paths)
+    serve_relay(
+        _with(config.load(session.paths.config, os.environ).http_endpoints, given, "docs/relay.md"), session.paths
+    )
 
 
 @web.command(short_help="Print a link that logs a browser in, once.")

@@ -106,11 +106,13 @@ def _read(path: Path) -> str:
     try:
         token = path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as fault:
-        raise ConfigError(f"cannot read {path}: {type(fault).__name__}", hint="relay.token_file names it") from fault
+        raise ConfigError(
+            f"cannot read {path}: {type(fault).__name__}", hint="[http_endpoints] token_file names it"
+        ) from fault
     try:
         check_token(token)
     except ValueError as fault:
-        raise ConfigError(f"{path}: {fault}", hint="relay.token_file names it") from fault
+        raise ConfigError(f"{path}: {fault}", hint="[http_endpoints] token_file names it") from fault
     return token
 
 

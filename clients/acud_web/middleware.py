@@ -62,7 +62,7 @@ GATEWAY = Surface(
     tuple((name.lower().encode("ascii"), value.encode("ascii")) for name, value in HEADERS.items()),
     _refuse_gateway,
 )
-RELAY = Surface("relay", ("http",), "GET, POST", "authorization, content-type", (), _refuse_relay)
+RELAY = Surface("http_endpoints", ("http",), "GET, POST", "authorization, content-type", (), _refuse_relay)
 
 
 class RequestFilter:

@@ -141,7 +141,7 @@ def test_a_wrong_setting_is_found() -> None:
 
 def test_every_variable_that_is_named_is_read() -> None:
     """docs/differences.md also names those of others, and its own test tells them apart."""
-    known = config.environment_names().keys() | config.NOT_SETTINGS | _read_by_name()
+    known = config.environment_names().keys() | config.former_variables().keys() | config.NOT_SETTINGS | _read_by_name()
     named = {(said.place, name) for said in everything() for name in _VARIABLE.findall(said.text)}
     assert sorted(one for one in named if one[1] not in known and one[0] != "docs/differences.md") == []
 

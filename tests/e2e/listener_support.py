@@ -19,7 +19,7 @@ from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
 
-SETTINGS = BARE + "[relay]\nenabled = true\nport = 0\n"
+SETTINGS = BARE + "[http_endpoints]\nenabled = true\nport = 0\n"
 
 
 def finding(daemon: Daemon) -> Finding | None:

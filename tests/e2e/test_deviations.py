@@ -187,7 +187,7 @@ port = 0
 allow_remote = true
 allow_insecure = true
 metrics_open = true
-[relay]
+[http_endpoints]
 enabled = true
 host = "0.0.0.0"
 port = 0
@@ -239,7 +239,7 @@ def test_a_daemon_that_falls_short_in_every_way_that_a_running_one_can() -> None
 
 
 def test_endpoints_without_a_token() -> None:
-    with Daemon(settings="[relay]\nenabled = true\nport = 0\nallow_tokenless = true\n" + BARE) as daemon:
+    with Daemon(settings="[http_endpoints]\nenabled = true\nport = 0\nallow_tokenless = true\n" + BARE) as daemon:
         row = ROWS["the relay's endpoints serve without a token"]
         until(lambda: is_told(row, list(daemon.client.doctor().findings)), "the line")
         account = is_told(ROWS["acud runs as root"], list(daemon.client.doctor().findings))

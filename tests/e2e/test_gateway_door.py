@@ -259,7 +259,7 @@ def test_no_secret_is_kept_or_shown(daemon: Daemon, browser: Browser) -> None:
 
 
 def test_a_relay_token_is_no_pass_and_a_pass_no_relay_token() -> None:
-    with Daemon(settings=SETTINGS + "[relay]\nenabled = true\nport = 0\n") as daemon:
+    with Daemon(settings=SETTINGS + "[http_endpoints]\nenabled = true\nport = 0\n") as daemon:
         address = served(daemon)
         relay = daemon.client.status().web["relay"]
         relay_token = (daemon.home / "relay-token").read_text().strip()

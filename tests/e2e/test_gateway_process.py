@@ -153,7 +153,7 @@ def test_one_that_can_not_listen_does_not_keep_the_other_from_it() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with Daemon(settings=SETTINGS + f"[relay]\nenabled = true\nport = {port}\n") as daemon:
+        with Daemon(settings=SETTINGS + f"[http_endpoints]\nenabled = true\nport = {port}\n") as daemon:
             url = served(daemon)
             assert httpx.get(url + "/dashboard", trust_env=False, timeout=60).status_code == 200
             assert [text for text in daemon.client.status().degraded if f"port {port}" in text]
@@ -165,7 +165,7 @@ def test_one_that_could_not_listen_does_later_and_the_other_goes_on() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", port))
         taken.listen()
-        with Daemon(settings=SETTINGS + f"[relay]\nenabled = true\nport = {port}\n") as daemon:
+        with Daemon(settings=SETTINGS + f"[http_endpoints]\nenabled = true\nport = {port}\n") as daemon:
             url = served(daemon)
             taken.close()
             until(lambda: "relay" in daemon.client.status().web, "the relay endpoints")

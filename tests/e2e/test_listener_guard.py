@@ -14,7 +14,10 @@ from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.listener_support import Foreground, Http
 
-ALLOWED = {"ACU_RELAY_ALLOWED_HOSTS": "hud.test", "ACU_RELAY_ALLOWED_ORIGINS": "http://localhost:3000,null"}
+ALLOWED = {
+    "ACU_HTTP_ENDPOINTS_ALLOWED_HOSTS": "hud.test",
+    "ACU_HTTP_ENDPOINTS_ALLOWED_ORIGINS": "http://localhost:3000,null",
+}
 HOSTS = {"127.0.0.1:{port}": True, "localhost": True, "[::1]:1": True, "hud.test:80": True}
 FOREIGN_HOSTS = {"evil.example": False, "127.0.0.1.evil.example": False, "evil.example:{port}": False, "": False}
 ORIGINS = {None: True, "http://{host}": True, "http://localhost:3000": True, "null": True}
@@ -124,7 +127,7 @@ def test_the_token_is_made_once_and_private(daemon: Daemon, guarded: Http) -> No
 def test_a_token_of_ones_own(daemon: Daemon, tmp_path: Path) -> None:
     own = tmp_path / "token"
     own.write_text("correct-horse-battery\n")
-    with Foreground(daemon.home, settings={"ACU_RELAY_TOKEN_FILE": str(own)}) as running:
+    with Foreground(daemon.home, settings={"ACU_HTTP_ENDPOINTS_TOKEN_FILE": str(own)}) as running:
         assert status(ask(running.http, "localhost", None, "Bearer {token}")) == 401
         assert status(ask(running.http, "localhost", None, "Bearer correct-horse-battery")) == 200
 
@@ -136,10 +139,10 @@ def test_a_token_of_ones_own(daemon: Daemon, tmp_path: Path) -> None:
         (("--host", "::"), {}, "not loopback"),
         (("--host", "example.invalid"), {}, "not loopback"),
         (("--host", "0.0.0.0", "--allow-remote", "--allow-tokenless"), {}, "loopback only"),
-        ((), {"ACU_RELAY_TOKEN": "short"}, "at least 16"),
-        ((), {"ACU_RELAY_ALLOWED_HOSTS": "*"}, "allowed_hosts"),
-        ((), {"ACU_RELAY_ALLOWED_ORIGINS": "*"}, "allowed_origins"),
-        ((), {"ACU_RELAY_TOKEN_FILE": "/nowhere/token"}, "/nowhere/token"),
+        ((), {"ACU_HTTP_ENDPOINTS_TOKEN": "short"}, "at least 16"),
+        ((), {"ACU_HTTP_ENDPOINTS_ALLOWED_HOSTS": "*"}, "allowed_hosts"),
+        ((), {"ACU_HTTP_ENDPOINTS_ALLOWED_ORIGINS": "*"}, "allowed_origins"),
+        ((), {"ACU_HTTP_ENDPOINTS_TOKEN_FILE": "/nowhere/token"}, "/nowhere/token"),
     ],
 )
 def test_what_would_let_strangers_in_is_refused(

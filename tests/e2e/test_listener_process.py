@@ -55,11 +55,11 @@ def test_a_taken_port_is_a_clear_fault_and_the_daemon_goes_on() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", port))
         taken.listen()
-        with Daemon(settings=BARE + f"[relay]\nenabled = true\nport = {port}\n") as daemon:
+        with Daemon(settings=BARE + f"[http_endpoints]\nenabled = true\nport = {port}\n") as daemon:
             found = until(lambda: finding(daemon), "the fault")
             assert found.level == "fault"
             assert f"port {port}" in found.text
-            assert "ACU_RELAY_PORT" in found.fix
+            assert "ACU_HTTP_ENDPOINTS_PORT" in found.fix
             assert [text for text in daemon.client.status().degraded if f"port {port}" in text]
             assert daemon.client.feed_post("the daemon goes on").id == 1
             taken.close()

@@ -1,4 +1,4 @@
-"""What `[relay]` may say: nothing that lets strangers in by accident."""
+"""What `[http_endpoints]` may say: nothing that lets strangers in by accident."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from acud.http_listeners import is_loopback
 
 
 def load(tmp_path: Path, text: str) -> config.Settings:
-    (tmp_path / "acud.toml").write_text("[relay]\n" + text)
+    (tmp_path / "acud.toml").write_text("[http_endpoints]\n" + text)
     return config.load(tmp_path / "acud.toml", {})
 
 
@@ -41,7 +41,7 @@ def test_refused(tmp_path: Path, text: str, named: str) -> None:
 
 def test_taken(tmp_path: Path) -> None:
     text = 'host = "::1"\ntoken = "sixteen-letters-"\nallowed_hosts = ["hud.test", "[fe80::1]"]\n'
-    found = load(tmp_path, text + 'allowed_origins = ["null", "http://localhost:3000", "app://hud"]').relay
+    found = load(tmp_path, text + 'allowed_origins = ["null", "http://localhost:3000", "app://hud"]').http_endpoints
     assert found.allowed_origins == ("null", "http://localhost:3000", "app://hud")
 
 
