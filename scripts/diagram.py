@@ -61,7 +61,7 @@ BOXES = (
     Box("data", 30, 440, 135, 70, "store", ("SQLite: one turn,", "one transaction")),
     Box("own", 235, 285, 150, 70, "evaluators", ("a pool: OCR,", "encoding, questions")),
     Box("other", 460, 285, 125, 70, "judge", ("a vision model,", "local or cloud")),
-    Box("own", 235, 440, 150, 70, "relay", ("webhook, OpenClaw,", "command")),
+    Box("own", 235, 440, 150, 70, "delivery", ("webhook, OpenClaw,", "command")),
     Box("own", 235, 550, 150, 70, "clients", ("acud, MCP,", "web, Python")),
     Box("other", 460, 440, 125, 180, "agent", ("hands over a", "condition, leaves,", "is woken once")),
 )

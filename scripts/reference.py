@@ -27,10 +27,10 @@ from acud.metrics.catalogue import FAMILIES
 from acud.protocol import (
     capture,
     children,
+    delivery,
     envelope,
     evaluation,
     events,
-    relay,
 )
 from acud.protocol.requests import REQUESTS, Command
 from acud.types.scene import Scene
@@ -151,8 +151,8 @@ def _children() -> str:
         "supervisor → capture": capture.ToCapture,
         "supervisor → evaluator": evaluation.ToEvaluator,
         "evaluator → supervisor": evaluation.FromEvaluator,
-        "supervisor → relay": relay.ToRelay,
-        "relay → supervisor": relay.FromRelay,
+        "supervisor → relay": delivery.ToDelivery,
+        "relay → supervisor": delivery.FromDelivery,
         "supervisor → web": children.ToWeb,
         "web → supervisor": children.FromWeb,
     }

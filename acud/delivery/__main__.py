@@ -11,27 +11,33 @@ from acud.async_child import AsyncChild
 from acud.delivery import service
 from acud.delivery.service import DeliveryService, SendPush, ShowNotification
 from acud.errors import ProtocolError, Unavailable
-from acud.protocol.bootstrap import Bootstrap, RelayOptions
-from acud.protocol.relay import Notified, Notify, Push, Pushed, ToRelay
+from acud.protocol.bootstrap import Bootstrap, DeliveryOptions
+from acud.protocol.delivery import (
+    Notified,
+    Notify,
+    Push,
+    Pushed,
+    ToDelivery,
+)
 
 
 def main(bootstrap: Bootstrap) -> None:
     """Serve as `bootstrap` says. Raises: ProtocolError when it is meant for another kind of child."""
-    if not isinstance(bootstrap.options, RelayOptions):
+    if not isinstance(bootstrap.options, DeliveryOptions):
         raise ProtocolError("the bootstrap of a delivery process holds options of another child")
     asyncio.run(_serve(bootstrap, bootstrap.options))
 
 
-async def _serve(bootstrap: Bootstrap, options: RelayOptions) -> None:
+async def _serve(bootstrap: Bootstrap, options: DeliveryOptions) -> None:
     async with AsyncExitStack() as stack:
-        child: AsyncChild[ToRelay] = await stack.enter_async_context(AsyncChild(bootstrap, ToRelay))
+        child: AsyncChild[ToDelivery] = await stack.enter_async_context(AsyncChild(bootstrap, ToDelivery))
         made = service.make_routes(options, os.environ)
         for route in made.values():
             stack.push_async_callback(route.close)
         await DeliveryService(child, made, _notifications(options), _pushes(options)).run()
 
 
-def _notifications(options: RelayOptions) -> ShowNotification:
+def _notifications(options: DeliveryOptions) -> ShowNotification:
     """Return what shows notifications. D-Bus is loaded only where they are wanted."""
     if not options.notify.enabled:
         return _refuse_notification
@@ -49,7 +55,7 @@ def _notifications(options: RelayOptions) -> ShowNotification:
     return show
 
 
-def _pushes(options: RelayOptions) -> SendPush:
+def _pushes(options: DeliveryOptions) -> SendPush:
     """Return what sends pushes. What encrypts is loaded only where there is a key."""
     if not options.push_key:
         return _refuse_push

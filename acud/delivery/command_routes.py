@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from acud.config import WakeSettings
 from acud.delivery.outcome import SENT, DeliveryOutcome, reason
-from acud.protocol.relay import Deliver
+from acud.protocol.delivery import Deliver
 from acud.waits.wake_text import bare_text
 
 _SECRET_VARIABLES = ("ACU_WAKE_OPENCLAW_TOKEN", "ACU_WAKE_WEBHOOK_SECRET")

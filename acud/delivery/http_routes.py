@@ -30,7 +30,7 @@ from acud.delivery.outcome import (
 )
 from acud.errors import Unavailable
 from acud.http_listeners import is_loopback
-from acud.protocol.relay import Deliver
+from acud.protocol.delivery import Deliver
 from acud.tls import authorities
 from acud.types import WakeKind
 

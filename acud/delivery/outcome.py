@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from acud.protocol.relay import Deliver
+from acud.protocol.delivery import Deliver
 
 _MAX_REASON = 200
 

@@ -13,14 +13,25 @@ from acud.async_child import AsyncChild
 from acud.delivery.command_routes import CommandRoute, OpenClawCliRoute
 from acud.delivery.http_routes import OpenClawRoute, WebhookRoute
 from acud.delivery.outcome import DeliveryOutcome, Route
-from acud.protocol.bootstrap import RelayOptions
+from acud.protocol.bootstrap import DeliveryOptions
 from acud.protocol.children import Heartbeat, Stop
-from acud.protocol.relay import Deliver, Delivered, Notified, Notify, Push, Pushed, RelayHello, ToRelay
+from acud.protocol.delivery import (
+    Deliver,
+    Delivered,
+    DeliveryHello,
+    Notified,
+    Notify,
+    Push,
+    Pushed,
+    ToDelivery,
+)
 from acud.types import RouteName
 
 _LOG = log.logger("relay")
 _GRACE_S = 2.0
-"""How long deliveries under way may take once the relay is told to stop: the supervisor kills it after three."""
+"""How long deliveries under way may take once the delivery process is told to stop: the supervisor kills it after
+three.
+"""
 ShowNotification = Callable[[Notify], Awaitable[Notified]]
 SendPush = Callable[[Push], Awaitable[Pushed]]
 
@@ -32,7 +43,7 @@ class DeliveryService:
     """
 
     def __init__(
-        self, child: AsyncChild[ToRelay], routes: Mapping[RouteName, Route], show: ShowNotification, sends: SendPush
+        self, child: AsyncChild[ToDelivery], routes: Mapping[RouteName, Route], show: ShowNotification, sends: SendPush
     ) -> None:
         self._child = child
         self._routes = routes
@@ -58,7 +69,7 @@ class DeliveryService:
                 task.cancel()
 
     async def _receive(self, group: asyncio.TaskGroup) -> None:
-        await self._child.send(RelayHello(os.getpid()))
+        await self._child.send(DeliveryHello(os.getpid()))
         async for message in self._child.messages():
             match message:
                 case Deliver():
@@ -117,7 +128,7 @@ class DeliveryService:
         return Heartbeat(jobs=tuple(self._tasks), rss_mb=child_process.rss_mb(), counters=dict(self._counts))
 
 
-def make_routes(options: RelayOptions, env: Mapping[str, str]) -> dict[RouteName, Route]:
+def make_routes(options: DeliveryOptions, env: Mapping[str, str]) -> dict[RouteName, Route]:
     """Return every route whose settings are complete. `env`: what commands inherit."""
     wake = options.wake
     secrets = (options.openclaw_token, options.webhook_secret)

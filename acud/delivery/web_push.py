@@ -13,8 +13,8 @@ from acud.config import NotifySettings
 from acud.delivery.http_routes import Poster
 from acud.features.notifications.push_services import is_service, origin_of
 from acud.features.notifications.vapid import authorization
+from acud.protocol.delivery import Push, Pushed
 from acud.protocol.push import PushTarget
-from acud.protocol.relay import Push, Pushed
 
 _GONE = frozenset({404, 410})
 """RFC 8030, 7.3: the subscription has ended."""

@@ -66,8 +66,8 @@ class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fiel
     jobs: JobSettings = JobSettings()
 
 
-class RelayOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True):
-    """For the relay: the settings of routes and notifications, and the secrets that may stand in files of their own."""
+class DeliveryOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True):
+    """For the delivery process: the settings of routes and notifications, and secrets that may stand in files."""
 
     wake: WakeSettings
     openclaw_token: str
@@ -117,4 +117,4 @@ class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):
     parent_pid: int
     heartbeat_s: float
     debug: bool
-    options: CaptureOptions | EvaluatorOptions | RelayOptions | WebOptions | RecorderOptions | FleetOptions
+    options: CaptureOptions | EvaluatorOptions | DeliveryOptions | WebOptions | RecorderOptions | FleetOptions

@@ -1,6 +1,6 @@
 """Messages that every child and the supervisor exchange on the `children` socket, and those of the web process.
 
-Pixels never travel here. Messages of the other kinds of children lie in `capture`, `asks`, `evaluation`, `relay`,
+Pixels never travel here. Messages of the other kinds of children lie in `capture`, `asks`, `evaluation`, `delivery`,
 `recordings` and `fleet`.
 """
 
@@ -45,10 +45,10 @@ ToWeb = Stop
 
 
 class WebHello(Struct, frozen=True, tag="web_hello", forbid_unknown_fields=True):
-    """The web process serves the relay endpoints at `url` and the gateway at `gateway_url` ("": not served).
+    """The web process serves the HTTP endpoints at `url` and the gateway at `gateway_url` ("": not served).
 
-    `token_file`: where the relay's token lies ("": it is in the settings, or none is asked for). `fault`: why one of
-    the two is not served though it should be; it is tried again, and told of by another hello.
+    `token_file`: where the token of the endpoints lies ("": it is in the settings, or none is asked for). `fault`: why
+    one of the two is not served though it should be; it is tried again, and told of by another hello.
     """
 
     pid: int

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from acud.fleet import Labels
 from acud.protocol.children import Fault, Heartbeat, Stop
-from acud.protocol.relay import Deliver, Delivered
+from acud.protocol.delivery import Deliver, Delivered
 
 
 class HostState(Struct, frozen=True, forbid_unknown_fields=False):

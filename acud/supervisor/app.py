@@ -44,6 +44,7 @@ from acud.supervisor.access_tokens import AccessTokens
 from acud.supervisor.children import ChildKeeper
 from acud.supervisor.control import Control
 from acud.supervisor.daemon_events import DaemonEvents
+from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_requests import FrameRequests
@@ -59,7 +60,6 @@ from acud.supervisor.observers import Order
 from acud.supervisor.orphaned_rings import KEEP_S
 from acud.supervisor.program_launcher import ProgramLauncher, inherited_environment
 from acud.supervisor.publisher import Publisher
-from acud.supervisor.relay import Relay
 from acud.supervisor.request_digest import RequestDigest
 from acud.supervisor.screenshots import Differences, Screenshots
 from acud.supervisor.sessions import Sessions
@@ -179,20 +179,20 @@ class App:
             blame=self.watched_displays.blame,
         )
         push_keys = key_pair(settings.notify, paths)
-        self.relay = Relay(self.keeper, loop, now, settings, push_keys[0], self.daemon_events.child_ended)
+        self.delivery = DeliveryProcess(self.keeper, loop, now, settings, push_keys[0], self.daemon_events.child_ended)
         self.redaction = RedactionPolicy(settings.redaction, self.watched_displays, self.sources)
-        self.wakes = Wakes(self.journal, loop, self.clock, settings, self.relay, self.redaction.quoted)
+        self.wakes = Wakes(self.journal, loop, self.clock, settings, self.delivery, self.redaction.quoted)
         self.desktop_notifications = DesktopNotifications(
-            self.relay, loop, now, settings.notify, self.redaction.written
+            self.delivery, loop, now, settings.notify, self.redaction.written
         )
         self.web_push = WebPush(
-            self.journal, self.relay, loop, (self._utc_s, now), settings.notify, push_keys, self.redaction.written
+            self.journal, self.delivery, loop, (self._utc_s, now), settings.notify, push_keys, self.redaction.written
         )
         self.access_tokens = AccessTokens(self.journal, self._utc_s, settings.web.session_days)
         self.web = Web(
             self.keeper, loop, settings, paths.home, self.listeners, self._end_sessions, self.daemon_events.child_ended
         )
-        self.fleet = Fleet(self.keeper, loop, settings, paths.home, self.relay, self.daemon_events.child_ended)
+        self.fleet = Fleet(self.keeper, loop, settings, paths.home, self.delivery, self.daemon_events.child_ended)
 
     def _wire_views(self, handlers: Mapping[str, Any]) -> None:
         self.sessions = Sessions(self.loop, self.clock.monotonic_s, self.settings.pty, self._env)
@@ -372,7 +372,7 @@ class App:
         self.displays.resume()
         self.takeovers.resume()
         if self.settings.wake.routes or self.settings.notify.wanted:
-            self.relay.start()
+            self.delivery.start()
         self.wakes.resume()
         self.tasks.hold_paused()
         self.waits.resume()
@@ -415,7 +415,7 @@ class App:
         """End in good order: deliveries, children, then the managed displays (or leave those for a successor)."""
         self.notifier.stopping()
         _LOG.info("daemon.stopping", keep_displays=keep_displays)
-        self.relay.settle(lambda: self._end_others(keep_displays))
+        self.delivery.settle(lambda: self._end_others(keep_displays))
         self.loop.call_later(_END_DEADLINE_S, self.loop.stop)
 
     def _end_others(self, keep_displays: bool) -> None:

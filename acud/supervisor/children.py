@@ -24,27 +24,27 @@ from acud.protocol import codec
 from acud.protocol.bootstrap import (
     Bootstrap,
     CaptureOptions,
+    DeliveryOptions,
     EvaluatorOptions,
     FleetOptions,
     RecorderOptions,
-    RelayOptions,
     WebOptions,
 )
 from acud.protocol.capture import FromCapture
 from acud.protocol.children import Fault, FromWeb, Heartbeat, Stop
+from acud.protocol.delivery import FromDelivery
 from acud.protocol.evaluation import FromEvaluator
 from acud.protocol.fleet import FromFleet
 from acud.protocol.recordings import FromRecorder
-from acud.protocol.relay import FromRelay
 from acud.supervisor.capture_forker import CaptureForker, ForkedCapture
 
-Message = FromCapture | FromEvaluator | FromRelay | FromWeb | FromRecorder | FromFleet
-Options = CaptureOptions | EvaluatorOptions | RelayOptions | WebOptions | RecorderOptions | FleetOptions
+Message = FromCapture | FromEvaluator | FromDelivery | FromWeb | FromRecorder | FromFleet
+Options = CaptureOptions | EvaluatorOptions | DeliveryOptions | WebOptions | RecorderOptions | FleetOptions
 
 SAYS = {
     "capture": FromCapture,
     "evaluator": FromEvaluator,
-    "relay": FromRelay,
+    "relay": FromDelivery,
     "web": FromWeb,
     "recorder": FromRecorder,
     "fleet": FromFleet,

@@ -89,9 +89,7 @@ def _listeners(settings: Settings) -> Iterator[Finding]:
         text = "/metrics answers every user of this machine without a token"
         yield Finding("metrics", "warning", text, "set [web] metrics_open = false")
     if endpoints.enabled and not http_listeners.is_loopback(endpoints.host):
-        text = (
-            f"the relay's endpoints listen on {endpoints.host} without TLS: its token crosses the network in the clear"
-        )
+        text = f"the HTTP endpoints listen on {endpoints.host} without TLS: its token crosses the network in the clear"
         yield Finding(
             "web", "warning", text, "set [http_endpoints] host to loopback, and put a proxy with TLS before it"
         )

@@ -302,7 +302,7 @@ def unlisted(app: App) -> list[tuple[str, str]]:
     """Return the reasons, each with what to do, that are about no part which `acud doctor` looks at by itself."""
     found = [
         (f"wake route {name.value} fails: {reason}", "acud wake test; docs/wakes.md")
-        for name, reason in app.relay.failing().items()
+        for name, reason in app.delivery.failing().items()
     ]
     undelivered = app.store.outbox.counts().get(WakeState.UNDELIVERED, 0) if app.settings.wake.routes else 0
     if undelivered:

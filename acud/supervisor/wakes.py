@@ -16,10 +16,10 @@ from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.tallies import Histograms
-from acud.protocol.relay import Deliver, Delivered
+from acud.protocol.delivery import Deliver, Delivered
 from acud.store import StoredWait
+from acud.supervisor.delivery import DeliveryProcess, Undone
 from acud.supervisor.journal import Journal
-from acud.supervisor.relay import Relay, Undone
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind, WakeState
 from acud.types.agent_runs import RunInfo
 from acud.untrusted_text import own_words
@@ -46,7 +46,7 @@ class Wakes:
         loop: EventLoop,
         clock: Clock,
         settings: Settings,
-        relay: Relay,
+        delivery: DeliveryProcess,
         quoted: Callable[[str], str],
     ) -> None:
         wake = settings.wake
@@ -58,9 +58,9 @@ class Wakes:
         self._terms = rules.RetryTerms(
             wake.retry_first_s, wake.retry_max_s, wake.retry_for_s, wake.remind_after_s, wake.max_reminders
         )
-        self._relay = relay
+        self._delivery = delivery
         self._quoted = quoted
-        relay.on_reopened(self._reopened)
+        delivery.on_reopened(self._reopened)
         self._open: dict[str, WakeInfo] = {}
         self._reminders: dict[str, None] = {}
         """Reminders whose time has come, in that order: each goes once no first delivery goes before it."""
@@ -152,7 +152,7 @@ class Wakes:
             if wake.state in rules.TRYING:
                 for route in wake.routes:
                     if not route.refused and (route.tries or route.shut):
-                        self._relay.doubt(route.name, route.reason, route.asked_until_utc_s - now)
+                        self._delivery.doubt(route.name, route.reason, route.asked_until_utc_s - now)
         for wake in wakes:
             self._open[wake.wake_id] = wake
             self._step(wake.wake_id, rules.WakeResumed(now))
@@ -181,7 +181,7 @@ class Wakes:
         """Try a kept wake again, over the routes as they are set up now. Raises: Conflict when it was seen."""
         wake = self._open.setdefault(stored.wake_id, stored)
         names = self._routes if wake.address.routes is None else wake.address.routes
-        self._relay.try_now(names)
+        self._delivery.try_now(names)
         try:
             self._step(wake.wake_id, rules.RetryRequested(self._now(), names))
             return self.known(wake)
@@ -267,7 +267,7 @@ class Wakes:
     def _send(self, wake: WakeInfo, send: rules.SendAttempt) -> None:
         route, attempt = send.route.value, send.attempt
         _LOG.debug("wake.due", wake=wake.wake_id, route=route, attempt=attempt, reminders=wake.reminders)
-        self._relay.submit(delivery_of(wake, send), lambda ended: self._ended(wake.wake_id, send, ended))
+        self._delivery.submit(delivery_of(wake, send), lambda ended: self._ended(wake.wake_id, send, ended))
 
     def _ended(self, wake_id: str, send: rules.SendAttempt, ended: Delivered | Undone) -> None:
         now = self._now()
@@ -313,11 +313,11 @@ class Wakes:
             session_key=address.session_key,
             agent_id=address.agent_id,
         )
-        self._relay.submit(delivery, done, patient=True)
+        self._delivery.submit(delivery, done, patient=True)
 
 
 def delivery_of(wake: WakeInfo, send: rules.SendAttempt) -> Deliver:
-    """Return what the relay is told of one attempt."""
+    """Return what the delivery process is told of one attempt."""
     return Deliver(
         wake_id=wake.wake_id,
         attempt=send.attempt,

@@ -38,7 +38,7 @@ class Web(OptionalChild):
         end_sessions: Callable[[], None],
         on_ended: Callable[[Child], None],
     ) -> None:
-        self._relay, self._gateway = settings.http_endpoints, settings.web
+        self._endpoints, self._gateway = settings.http_endpoints, settings.web
         self._home, self._otel = str(home), settings.otel
         self._listeners = listeners
         self._end_sessions = end_sessions
@@ -47,7 +47,7 @@ class Web(OptionalChild):
         """Why a port can't be had."""
         super().__init__(keeper, loop, "web", "acud_web", self._wanted(), on_ended)
         self.url = ""
-        """Where it serves the relay endpoints now."""
+        """Where it serves the HTTP endpoints now."""
         self.gateway_url = ""
         """Where it serves the gateway now."""
         self.token_file = ""
@@ -55,7 +55,7 @@ class Web(OptionalChild):
     @property
     def asks_for_token(self) -> bool:
         """Whether nobody gets in without the token."""
-        return not self._relay.allow_tokenless
+        return not self._endpoints.allow_tokenless
 
     def served(self) -> dict[str, str]:
         """Return what is served now, and where."""
@@ -106,17 +106,17 @@ class Web(OptionalChild):
         return Refused(fault.message + _ENDED, hint=fault.hint, **fault.facts)
 
     def _listened(self) -> tuple[tuple[str, ListenerSettings | WebSettings], ...]:
-        return (("relay", self._relay), ("gateway", self._gateway))
+        return (("relay", self._endpoints), ("gateway", self._gateway))
 
     def _wanted(self) -> WebOptions:
         """Return what can be served now."""
-        relay, gateway = self._fds.get("relay", -1), self._fds.get("gateway", -1)
+        endpoints, gateway = self._fds.get("relay", -1), self._fds.get("gateway", -1)
         return WebOptions(
-            replace(self._relay, enabled=relay >= 0),
+            replace(self._endpoints, enabled=endpoints >= 0),
             replace(self._gateway, enabled=gateway >= 0),
             self._home,
             self._otel,
-            relay,
+            endpoints,
             gateway,
         )
 

@@ -127,7 +127,7 @@ class AttemptEnded(Struct, frozen=True):
 
 
 class AttemptLost(Struct, frozen=True):
-    """The relay ended, or fell silent, with the attempt in hand: nobody knows what became of it."""
+    """The delivery process ended, or fell silent, with the attempt in hand: nobody knows what became of it."""
 
     at: float
     attempt: int

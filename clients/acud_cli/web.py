@@ -217,7 +217,7 @@ def status(session: Session) -> None:
 def _print_status(served: dict[str, str], passes: tuple[Pass, ...]) -> None:
     say(f"dashboard: {served.get('gateway', 'not served by the daemon')}")
     if "relay" in served:
-        say(f"relay endpoints: {served['relay']}")
+        say(f"HTTP endpoints: {served['relay']}")
     print_passes(passes)
 
 

@@ -25,8 +25,8 @@ from acud.features.fleet.names import own_host
 from acud.protocol import VERSION
 from acud.protocol.bootstrap import Bootstrap, FleetOptions
 from acud.protocol.children import Heartbeat
+from acud.protocol.delivery import Deliver
 from acud.protocol.fleet import FleetHello, FleetNews, HostState, ToFleet
-from acud.protocol.relay import Deliver
 from acud.protocol.requests.daemon import Status, StatusReply
 from acud_client.aio import AsyncClient
 from acud_fleet.events import EventForwarder

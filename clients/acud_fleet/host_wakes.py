@@ -21,7 +21,7 @@ from acud.features.fleet.cancellation import cancellation_kept
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.names import key_of
 from acud.features.fleet.server_policy import fault_text
-from acud.protocol.relay import Deliver, Delivered
+from acud.protocol.delivery import Deliver, Delivered
 from acud.protocol.requests.wakes import WakeCarryReply
 from acud.protocol.wakes import SeenWake, SharedWake
 from acud_client.aio import AsyncClient

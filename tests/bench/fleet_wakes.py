@@ -10,7 +10,7 @@ from typing import Any
 
 from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
-from acud.protocol.relay import Deliver
+from acud.protocol.delivery import Deliver
 from acud.types import RouteName, WakeKind
 from acud_fleet.host_wakes import WakePublisher
 from acud_fleet.wakes import AgentWakes

@@ -156,12 +156,12 @@ def test_nothing_is_wired_late(path: Path) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "class A:\n  def __init__(self, relay):\n    relay.ready = self._pump",
-        "class A:\n  def __init__(self, relay):\n    relay.ready: Callable[[], None] = self._pump",
-        "class A:\n  def _wire_parts(self):\n    self.relay.ready, self.relay.gone = self._pump, self._gone",
+        "class A:\n  def __init__(self, delivery):\n    delivery.ready = self._pump",
+        "class A:\n  def __init__(self, delivery):\n    delivery.ready: Callable[[], None] = self._pump",
+        "class A:\n  def _wire_parts(self):\n    self.delivery.ready, self.delivery.gone = self._pump, self._gone",
         "class A:\n  handlers: dict[str, Callable[[], None]]\ndef start(app):\n  app.control.handlers = app.bound",
         "class A:\n  def __init__(self, ended: Callable[[], None]):\n    self.ended = ended\na.ended = print",
-        "class A:\n  def _lend(self):\n    self.fleet.came = partial(self.relay.came, 1)",
+        "class A:\n  def _lend(self):\n    self.fleet.came = partial(self.delivery.came, 1)",
         "class A:\n  def begin(self):\n    self._app.control.admit = lambda request: self._refuse(request)",
         "class A:\n  def __init__(self):\n    self.ready: Callable[[], None] = lambda: None",
         "class A:\n  def __init__(self):\n    self.ready: Callable[[], set[int]] = lambda: set()",
@@ -185,7 +185,7 @@ def test_what_is_late(code: str) -> None:
     [
         "class A:\n  def __init__(self, ready: Callable[[], None]):\n    self.ready = ready",
         "class A:\n  def turn(self, source):\n    source.frame = 4",
-        "class A:\n  def __init__(self, relay):\n    relay.on_pushes(self._pump)",
+        "class A:\n  def __init__(self, delivery):\n    delivery.on_pushes(self._pump)",
         "def ask(clock: Callable[[], float] = time.monotonic, left: Callable[[], None] | None = None): ...",
     ],
 )

@@ -198,7 +198,7 @@ DAEMON = (
     "the service is not closed by its unit",
     "no limit for the programs of a display",
     "the dashboard serves other machines without TLS",
-    "the relay's endpoints listen beyond this machine",
+    "the HTTP endpoints listen beyond this machine",
     "figures are served without a token",
     "a fleet without TLS",
     "a model on another machine over http",
@@ -240,14 +240,14 @@ def test_a_daemon_that_falls_short_in_every_way_that_a_running_one_can() -> None
 
 def test_endpoints_without_a_token() -> None:
     with Daemon(settings="[http_endpoints]\nenabled = true\nport = 0\nallow_tokenless = true\n" + BARE) as daemon:
-        row = ROWS["the relay's endpoints serve without a token"]
+        row = ROWS["the HTTP endpoints serve without a token"]
         until(lambda: is_told(row, list(daemon.client.doctor().findings)), "the line")
         account = is_told(ROWS["acud runs as root"], list(daemon.client.doctor().findings))
         assert account is (os.getuid() == 0)
 
 
 def test_every_row_of_the_page_is_made_to_happen() -> None:
-    others = {"/dev/shm is too small", "acud runs as root", "the relay's endpoints serve without a token"}
+    others = {"/dev/shm is too small", "acud runs as root", "the HTTP endpoints serve without a token"}
     others |= {name for name in ROWS if "core dumps" in name}
     assert {*OUTSIDE, *DAEMON, *others} == ROWS.keys()
     assert all(re.fullmatch("ok|warning|fault", row.level) for row in ROWS.values())

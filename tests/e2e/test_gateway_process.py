@@ -168,7 +168,7 @@ def test_one_that_could_not_listen_does_later_and_the_other_goes_on() -> None:
         with Daemon(settings=SETTINGS + f"[http_endpoints]\nenabled = true\nport = {port}\n") as daemon:
             url = served(daemon)
             taken.close()
-            until(lambda: "relay" in daemon.client.status().web, "the relay endpoints")
+            until(lambda: "relay" in daemon.client.status().web, "the HTTP endpoints")
             until(lambda: daemon.client.status().degraded == (), "nothing amiss")
             assert daemon.client.status().web == {"gateway": url, "relay": f"http://127.0.0.1:{port}"}
 

@@ -1,4 +1,4 @@
-"""SIGKILL of the supervisor, the relay or the receiver anywhere between a verdict and its acknowledgement.
+"""SIGKILL of the supervisor, the delivery process or the receiver anywhere between a verdict and its acknowledgement.
 
 Every wake is committed once; each is received or listed as undelivered; it comes twice only after a kill.
 """

@@ -12,9 +12,9 @@ from acud.protocol import (
     capture,
     children,
     codec,
+    delivery,
     evaluation,
     recordings,
-    relay,
 )
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import REQUESTS
@@ -29,8 +29,8 @@ _CHILD_UNIONS: tuple[Any, ...] = (
     capture.ToCapture,
     evaluation.FromEvaluator,
     evaluation.ToEvaluator,
-    relay.FromRelay,
-    relay.ToRelay,
+    delivery.FromDelivery,
+    delivery.ToDelivery,
     children.FromWeb,
     children.ToWeb,
     recordings.FromRecorder,

@@ -8,7 +8,7 @@ import pytest
 
 from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
-from acud.protocol.relay import Deliver, Delivered
+from acud.protocol.delivery import Deliver, Delivered
 from acud.types import RouteName, WakeKind
 from acud_fleet import streams
 from acud_fleet.host_wakes import WakePublisher

@@ -20,8 +20,8 @@ from acud.config import WakeSettings
 from acud.delivery import service
 from acud.delivery.http_routes import WebhookRoute, signature, signing_key
 from acud.delivery.outcome import DeliveryOutcome, retry_after_s
-from acud.protocol.bootstrap import RelayOptions
-from acud.protocol.relay import Deliver
+from acud.protocol.bootstrap import DeliveryOptions
+from acud.protocol.delivery import Deliver
 from acud.types import RouteName, WakeKind
 from acud.untrusted_text import with_seen
 from tests.ports import free_port
@@ -48,7 +48,7 @@ def _deliver(
     delivery: Deliver, token: str = TOKEN, env: dict[str, str] | None = None, **settings: object
 ) -> DeliveryOutcome:
     wake = WakeSettings(openclaw_token="t", webhook_secret="s", **settings)  # type: ignore[arg-type]
-    made = service.make_routes(RelayOptions(wake, token, SECRET), env or {"PATH": "/usr/bin:/bin"})
+    made = service.make_routes(DeliveryOptions(wake, token, SECRET), env or {"PATH": "/usr/bin:/bin"})
 
     async def once() -> DeliveryOutcome:
         try:

@@ -1,5 +1,5 @@
 """Wakes that a dead receiver held up, over a restart: the first that gets through opens its route for all of them, and
-first deliveries go before reminders. A real store; the relay's process is a receiver that works, or does not.
+first deliveries go before reminders. A real store; the delivery process is a receiver that works, or does not.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import pytest
 from acud.clock import ManualClock
 from acud.config import Settings, StoreSettings, WakeSettings
 from acud.event_loop import EventLoop
-from acud.protocol.relay import Deliver, Delivered, RelayHello
+from acud.protocol.delivery import Deliver, Delivered, DeliveryHello
 from acud.store import Store
+from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.journal import Journal
-from acud.supervisor.relay import Relay
 from acud.supervisor.wakes import Wakes
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind, WakeState
 from acud.waits import wakes as rules
@@ -27,7 +27,7 @@ WAKE = WakeSettings(routes=(HOOK,), webhook_url="http://127.0.0.1:1/", webhook_s
 
 
 class Keeper:
-    """What the supervisor hands to the relay's process; it never starts."""
+    """What the supervisor hands to the delivery process; it never starts."""
 
     def __init__(self) -> None:
         self.handed: list[Deliver] = []
@@ -55,17 +55,17 @@ class Host:
         self.journal = Journal(self.store, self.loop, lambda: clock.instant().utc_s, lambda event: None)
         self.keeper = Keeper()
         settings = Settings(wake=WAKE)
-        self.relay = Relay(self.keeper, self.loop, clock.monotonic_s, settings, "", lambda child: None)  # type: ignore[arg-type]
-        self.wakes = Wakes(self.journal, self.loop, clock, settings, self.relay, str)
+        self.delivery = DeliveryProcess(self.keeper, self.loop, clock.monotonic_s, settings, "", lambda child: None)  # type: ignore[arg-type]
+        self.wakes = Wakes(self.journal, self.loop, clock, settings, self.delivery, str)
 
     def close(self) -> None:
         """Let go of everything; the store stays."""
         self.store.close()
 
     def hello(self) -> Host:
-        """Take up what was left, and have the relay's process there."""
+        """Take up what was left, and have the delivery process there."""
         self.wakes.resume()
-        self.relay.child_said(self.relay.child, RelayHello(1))
+        self.delivery.child_said(self.delivery.child, DeliveryHello(1))
         self.settle()
         return self
 
@@ -88,7 +88,7 @@ class Host:
         result = "sent" if self.works else "retry"
         pause = 0.0 if self.works else self.retry_after_s
         said = Delivered(one.wake_id, one.attempt, one.route, result, "", pause, 1.0)  # type: ignore[arg-type]
-        self.relay.child_said(self.relay.child, said)
+        self.delivery.child_said(self.delivery.child, said)
 
     def later(self, seconds: float) -> None:
         """Let time pass."""
@@ -157,7 +157,7 @@ def test_a_route_that_is_still_dead_is_tried_by_one(down: Host, tmp_path: Path) 
         host.works = False
         host.hello()
         assert len(host.tried) == 1
-        assert "webhook" in host.relay.failing()
+        assert "webhook" in host.delivery.failing()
         host.works = True
         for _ in range(4):
             host.later(1.0)

@@ -11,11 +11,11 @@ from acud import log
 from acud.config import Settings
 from acud.event_loop import EventLoop
 from acud.protocol.bootstrap import FleetOptions
+from acud.protocol.delivery import Delivered
 from acud.protocol.fleet import FleetHello, FleetNews
-from acud.protocol.relay import Delivered
 from acud.supervisor.children import Child, ChildKeeper, Message
+from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.optional_child import OptionalChild
-from acud.supervisor.relay import Relay
 from acud.types import RouteName
 
 _LOG = log.logger("fleet")
@@ -31,10 +31,10 @@ class Fleet(OptionalChild):
         loop: EventLoop,
         settings: Settings,
         home: Path,
-        relay: Relay,
+        delivery: DeliveryProcess,
         on_ended: Callable[[Child], None],
     ) -> None:
-        """`relay` hands wakes of the route `fleet` to this process, where it is wanted."""
+        """`delivery` hands wakes of the route `fleet` to this process, where it is wanted."""
         self.settings = settings.fleet
         options = FleetOptions(settings.fleet, str(home), settings.wake.carry)
         super().__init__(keeper, loop, "fleet", "acud_fleet", options, on_ended)
@@ -44,9 +44,9 @@ class Fleet(OptionalChild):
         self.server = ""
         self.warnings: tuple[tuple[str, str], ...] = ()
         """What is wrong on the servers though they answer, each with what mends it."""
-        self._relay = relay
+        self._delivery = delivery
         if self.wanted:
-            relay.set_carrier(RouteName.FLEET, self.child, "the fleet process has not reached a server yet")
+            delivery.set_carrier(RouteName.FLEET, self.child, "the fleet process has not reached a server yet")
 
     @property
     def wanted(self) -> bool:
@@ -71,7 +71,7 @@ class Fleet(OptionalChild):
         if isinstance(message, FleetHello):
             self.host, self.fault, self.fix = message.host, "", ""
         elif isinstance(message, Delivered):
-            self._relay.delivered(message)
+            self._delivery.delivered(message)
         elif isinstance(message, FleetNews):
             self.warnings = message.warnings
             if message.connected and self.server == message.text:
@@ -81,11 +81,11 @@ class Fleet(OptionalChild):
             self.fault, self.fix = ("", "") if message.connected else (message.text, _UNREACHED)
             _LOG.info("fleet.news", connected=message.connected, text=message.text)
             if message.connected:
-                self._relay.carrier_came(RouteName.FLEET)
+                self._delivery.carrier_came(RouteName.FLEET)
             else:
-                self._relay.carrier_went(RouteName.FLEET, message.text)
+                self._delivery.carrier_went(RouteName.FLEET, message.text)
 
     def lost(self, reason: str) -> None:
         """This host is in no fleet now."""
         self.connected, self.server, self.warnings = False, "", ()
-        self._relay.carrier_went(RouteName.FLEET, f"the fleet process ended: {reason}")
+        self._delivery.carrier_went(RouteName.FLEET, f"the fleet process ended: {reason}")

@@ -63,7 +63,7 @@ class WakeTest(Struct, frozen=True, tag="wake_test", forbid_unknown_fields=True)
 
 
 class RouteTest(Struct, frozen=True, forbid_unknown_fields=True):
-    """How a route did. `unknown`: the relay ended over it."""
+    """How a route did. `unknown`: the delivery process ended over it."""
 
     route: RouteName
     result: Literal["sent", "retry", "refused", "unknown"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acud.errors import InvalidRequest, Unavailable
-from acud.protocol.relay import Notified
+from acud.protocol.delivery import Notified
 from acud.protocol.requests.notifications import (
     NotifyTest,
     NotifyTestReply,

@@ -7,7 +7,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from acud.errors import InvalidRequest, NotFound
-from acud.protocol.relay import Deliver, Delivered
+from acud.protocol.delivery import Deliver, Delivered
 from acud.protocol.requests.wakes import (
     RouteTest,
     WakeCarry,
@@ -24,8 +24,8 @@ from acud.protocol.requests.wakes import (
 from acud.protocol.wakes import SharedWake
 from acud.supervisor.app import App
 from acud.supervisor.control import Call
+from acud.supervisor.delivery import Undone
 from acud.supervisor.handlers.registry import handles
-from acud.supervisor.relay import Undone
 from acud.types import RouteName, WakeState
 
 _UNSEEN = tuple(state for state in WakeState if state is not WakeState.SEEN)
@@ -36,7 +36,7 @@ def wake_list(app: App, request: WakeList, call: Call) -> WakeListReply:
     """Return the wakes asked for, newest first."""
     states = request.states or (tuple(WakeState) if request.seen else _UNSEEN)
     page = app.store.outbox.newest(states, request.limit, request.wait_id)
-    failing = {name.value: reason for name, reason in app.relay.failing().items()}
+    failing = {name.value: reason for name, reason in app.delivery.failing().items()}
     return WakeListReply(tuple(map(app.wakes.known, page.wakes)), page.total, app.settings.wake.routes, failing)
 
 
@@ -126,11 +126,11 @@ class _Carriage:
             final = isinstance(outcome, Delivered) and outcome.result == "refused"
             self.go(left[1:], refused=refused and final, reason=f"{route.value}: {outcome.reason}")
 
-        self._app.relay.submit(delivery_of(self._wake, route, self._attempt), self._call.later(ended))
+        self._app.delivery.submit(delivery_of(self._wake, route, self._attempt), self._call.later(ended))
 
 
 def delivery_of(wake: SharedWake, route: RouteName, attempt: int) -> Deliver:
-    """Return what the relay is told of one attempt."""
+    """Return what the delivery process is told of one attempt."""
     return Deliver(
         wake_id=wake.id,
         attempt=attempt,

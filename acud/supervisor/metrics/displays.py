@@ -87,9 +87,9 @@ def wakes(app: App) -> Iterator[Named]:
     counts = app.store.outbox.counts()
     yield from (("acud_wakes", Sample((state.value,), counts.get(state.value, 0))) for state in WakeState)
     yield from (("acud_verdict_to_wake_seconds", sample) for sample in app.wakes.sent_s.samples())
-    yield from (("acud_wake_deliveries_total", sample) for sample in app.relay.deliveries.samples())
-    yield from (("acud_wake_delivery_seconds", sample) for sample in app.relay.delivery_s.samples())
-    failing = app.relay.failing()
+    yield from (("acud_wake_deliveries_total", sample) for sample in app.delivery.deliveries.samples())
+    yield from (("acud_wake_delivery_seconds", sample) for sample in app.delivery.delivery_s.samples())
+    failing = app.delivery.failing()
     for route in app.settings.wake.routes:
         yield "acud_wake_route_failing", flag(route in failing, route.value)
 

@@ -138,7 +138,7 @@ def test_age_gives_up_and_no_route_does_so_at_once() -> None:
 
 def test_a_lost_attempt_is_made_again_on_the_same_route() -> None:
     life = Life(HOOK, CLI).began()
-    life.feed(AttemptLost(life.at, life.wake.flight, "the relay ended"))
+    life.feed(AttemptLost(life.at, life.wake.flight, "the delivery process ended"))
     assert life.tried == [HOOK, HOOK]
     life.feed(AttemptLost(life.at, 1, "a late word"))
     assert len(life.sends) == 2

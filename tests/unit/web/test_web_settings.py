@@ -30,7 +30,7 @@ def load(tmp_path: Path, text: str) -> WebSettings:
         ("session_days = 0", "session_days"),
         ("max_connections = 100000", "max_connections"),
         ("port = 65536", "port"),
-        ('token = "a token of the relay endpoints"', "token"),
+        ('token = "a token of the HTTP endpoints"', "token"),
     ],
 )
 def test_refused(tmp_path: Path, text: str, named: str) -> None:

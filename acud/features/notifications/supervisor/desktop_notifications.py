@@ -1,4 +1,4 @@
-"""Notifications to a person: chosen from committed events, one at a time in the relay's hand, never waited for."""
+"""Notifications to a person: chosen from committed events, one at a time in the delivery process, never waited for."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from acud.config import NotifySettings
 from acud.event_loop import EventLoop, Timer
 from acud.features.notifications.notice import notice_of
 from acud.features.notifications.rate import Rate
+from acud.protocol.delivery import Notified, Notify
 from acud.protocol.events import Event
-from acud.protocol.relay import Notified, Notify
-from acud.supervisor.relay import Relay, Undone
+from acud.supervisor.delivery import DeliveryProcess, Undone
 
 _LOG = log.logger("notifying")
 _MOST = 8
-"""Notifications that wait for the relay; with more the oldest are left out, and the next says how many."""
+"""Notifications that wait for the delivery process; with more the oldest are left out, and the next says how many."""
 _LATE_S = 10.0
-"""What a notification may take beyond the server's time limit: a relay that hangs is not waited for."""
+"""What a notification may take beyond the server's time limit: a delivery process that hangs is not waited for."""
 
 Done = Callable[[Notified], None]
 
@@ -35,7 +35,7 @@ class _Waiting(Struct, frozen=True):
     notice: Notify
     done: Done
     again: bool = False
-    """It was in the hand of a relay that ended; shown twice is better than never, and a third time is too much."""
+    """The delivery process ended while it held it; shown twice is better than never, and a third time is too much."""
 
 
 class DesktopNotifications:
@@ -43,13 +43,13 @@ class DesktopNotifications:
 
     def __init__(
         self,
-        relay: Relay,
+        delivery: DeliveryProcess,
         loop: EventLoop,
         monotonic_s: Callable[[], float],
         settings: NotifySettings,
         hide: Callable[[str], str],
     ) -> None:
-        self._relay = relay
+        self._delivery = delivery
         self._loop = loop
         self._now = monotonic_s
         self._settings = settings
@@ -64,7 +64,7 @@ class DesktopNotifications:
         self.server = ""
         """Who showed the newest one that was shown."""
         self.shown = 0
-        relay.on_notifications(self._pump, self._ended)
+        delivery.on_notifications(self._pump, self._ended)
 
     @property
     def enabled(self) -> bool:
@@ -93,14 +93,14 @@ class DesktopNotifications:
         if len(self._queue) > _MOST:
             self._rate.hold()
             oldest = self._queue.popleft()
-            oldest.done(Notified(oldest.notice.number, fault="too many notifications wait for the relay"))
-        self._relay.start()
+            oldest.done(Notified(oldest.notice.number, fault="too many notifications wait for the delivery process"))
+        self._delivery.start()
         self._pump()
 
     def _pump(self) -> None:
-        if self._in_hand is None and self._queue and self._relay.notify(self._queue[0].notice):
+        if self._in_hand is None and self._queue and self._delivery.notify(self._queue[0].notice):
             self._in_hand = self._queue.popleft()
-            gone = Undone("the relay lost the notification")
+            gone = Undone("the delivery process lost the notification")
             self._late = self._loop.call_later(self._settings.timeout_s + _LATE_S, lambda: self._ended(gone))
 
     def _ended(self, outcome: Notified | Undone) -> None:

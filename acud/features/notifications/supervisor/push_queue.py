@@ -1,4 +1,4 @@
-"""Pushes on their way: a bounded queue, a few in the relay's hand, few tries each, and pauses that services ask for."""
+"""Pushes on their way: a bounded queue, a few of them in the delivery process, few tries each, and services' pauses."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from acud import log
 from acud.config import NotifySettings
 from acud.event_loop import EventLoop, Timer
 from acud.features.notifications.push_services import origin_of
+from acud.protocol.delivery import Push, Pushed
 from acud.protocol.push import PushTarget
-from acud.protocol.relay import Push, Pushed
-from acud.supervisor.relay import Relay, Undone
+from acud.supervisor.delivery import DeliveryProcess, Undone
 
 _LOG = log.logger("outbound")
 _MOST = 64
@@ -25,7 +25,7 @@ _LONGEST_S = 3600.0
 _UNKNOWN_S = 5.0
 """Until the store is asked again who takes pushes; one that was revoked meanwhile must not get any."""
 _LATE_S = 10.0
-"""What one may take beyond the time limit: a relay that hangs is not waited for."""
+"""What one may take beyond the time limit: a delivery process that hangs is not waited for."""
 
 
 class _Going(Struct, frozen=True):
@@ -36,20 +36,21 @@ class _Going(Struct, frozen=True):
 
 
 class PushQueue:
-    """Sends by the relay. `fault`: why the newest was not sent ("": it was). `good` tells which subscriptions there
-    are (None: nobody knows now); `gone` is called with one that its push service knows no longer. The owner sets both.
+    """Sends by the delivery process. `fault`: why the newest was not sent ("": it was). `good` tells which
+    subscriptions there are (None: nobody knows now); `gone` is called with one that its push service knows no longer.
+    The owner sets both.
     """
 
     def __init__(
         self,
-        relay: Relay,
+        delivery: DeliveryProcess,
         loop: EventLoop,
         monotonic_s: Callable[[], float],
         settings: NotifySettings,
         good: Callable[[], set[str] | None],
         gone: Callable[[str], None],
     ) -> None:
-        self._relay = relay
+        self._delivery = delivery
         self._loop = loop
         self._now = monotonic_s
         self._limit_s = settings.timeout_s + _LATE_S
@@ -62,7 +63,7 @@ class PushQueue:
         self.sent = 0
         self.fault = ""
         self._good, self._gone = good, gone
-        relay.on_pushes(self.pump, self._ended)
+        delivery.on_pushes(self.pump, self._ended)
 
     def submit(self, push_id: str, target: PushTarget, body: str, *, urgent: bool) -> bool:
         """Send one as soon as can be; False when too many are on their way."""
@@ -71,7 +72,7 @@ class PushQueue:
             return False
         self._number += 1
         self._queue.append(_Going(push_id, Push(self._number, target, body, urgent)))
-        self._relay.start()
+        self._delivery.start()
         self.pump()
         return True
 
@@ -86,7 +87,7 @@ class PushQueue:
         for one in list(self._queue):
             if len(self._in_hand) >= _AT_ONCE:
                 return
-            if self._due_s(one) <= now and self._relay.push(one.push):
+            if self._due_s(one) <= now and self._delivery.push(one.push):
                 self._queue.remove(one)
                 self._take(one)
         self._wait(now)
@@ -96,7 +97,7 @@ class PushQueue:
 
     def _take(self, one: _Going) -> None:
         number = one.push.number
-        lost = Pushed(number, "retry", "the relay lost it")
+        lost = Pushed(number, "retry", "the delivery process lost it")
         self._in_hand[number] = (one, self._loop.call_later(self._limit_s, lambda: self._ended(lost)))
 
     def _wait(self, now: float) -> None:

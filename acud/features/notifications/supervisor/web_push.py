@@ -1,4 +1,4 @@
-"""Notifications to browsers: chosen from committed events for who may see them, sent by the relay, never waited for."""
+"""Notifications to browsers: chosen from committed events for who may see them, never waited for."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from acud.paths import Paths, kept_secret
 from acud.protocol.events import Event
 from acud.protocol.push import PushInfo, PushTarget
 from acud.store import Subscription
+from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.journal import Journal
-from acud.supervisor.relay import Relay
 
 _LOG = log.logger("pushing")
 _MOST = 50
@@ -60,7 +60,7 @@ class WebPush:
     def __init__(
         self,
         journal: Journal,
-        relay: Relay,
+        delivery: DeliveryProcess,
         loop: EventLoop,
         clock: tuple[Callable[[], float], Callable[[], float]],
         settings: NotifySettings,
@@ -70,7 +70,7 @@ class WebPush:
         self._journal = journal
         self._store = journal.store
         self._utc_s, self._now = clock
-        self.queue = PushQueue(relay, loop, self._now, settings, self._good, self._forget)
+        self.queue = PushQueue(delivery, loop, self._now, settings, self._good, self._forget)
         self._settings = settings
         _, self.public_key, self.off = keys
         self._screen_text = hide if settings.screen_text else None

@@ -1,4 +1,4 @@
-"""What the relay and the supervisor say to each other: deliveries of wakes, notifications, pushes."""
+"""What the delivery process and the supervisor say to each other: deliveries of wakes, notifications, pushes."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class Push(Struct, frozen=True, tag="push", forbid_unknown_fields=True):
     urgent: bool = False
 
 
-ToRelay = Deliver | Notify | Push | Stop
+ToDelivery = Deliver | Notify | Push | Stop
 
 
-class RelayHello(Struct, frozen=True, tag="relay_hello", forbid_unknown_fields=True):
-    """The relay takes deliveries."""
+class DeliveryHello(Struct, frozen=True, tag="relay_hello", forbid_unknown_fields=True):
+    """The delivery process takes deliveries."""
 
     pid: int
 
@@ -90,4 +90,4 @@ class Pushed(Struct, frozen=True, tag="pushed", forbid_unknown_fields=True):
     retry_after_s: float = 0.0
 
 
-FromRelay = Heartbeat | Fault | RelayHello | Delivered | Notified | Pushed
+FromDelivery = Heartbeat | Fault | DeliveryHello | Delivered | Notified | Pushed

@@ -1,4 +1,4 @@
-"""The relay seen from the supervisor: a queue and some places for each route, and what is known of the route itself.
+"""The delivery process seen from the supervisor: a queue and some places for each route, and how the route fares.
 
 A route that fails is not asked by every wake in turn: after a failure one wake at a time tries it, with growing pauses,
 and the others are told at once that it is shut. So a dead route delays only the wakes that have no other.
@@ -16,8 +16,16 @@ from acud.config import Settings, secret
 from acud.event_loop import EventLoop
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.tallies import Histograms, Tally
-from acud.protocol.bootstrap import RelayOptions
-from acud.protocol.relay import Deliver, Delivered, Notified, Notify, Push, Pushed, RelayHello
+from acud.protocol.bootstrap import DeliveryOptions
+from acud.protocol.delivery import (
+    Deliver,
+    Delivered,
+    DeliveryHello,
+    Notified,
+    Notify,
+    Push,
+    Pushed,
+)
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.types import RouteName
 
@@ -26,12 +34,12 @@ _LATE_S = 10.0
 """What a delivery may take beyond its route's time limit before it counts as lost."""
 _CHECK_S = 1.0
 _AGAIN_S = 60.0
-"""A relay that was given up is tried again after so long: wakes must not wait for a person."""
+"""A delivery process that was given up is tried again after so long: wakes must not wait for a person."""
 
 
 class Undone(Struct, frozen=True):
     """A delivery that was not made, or whose end nobody knows. `shut_s`: the route is not asked for so long (0: it is
-    the relay that failed).
+    the delivery process that failed).
     """
 
     reason: str
@@ -42,7 +50,7 @@ Ended = Callable[[Delivered | Undone], None]
 
 
 class _Ticket:
-    """A delivery in the queue, or in the relay's hand since `since_s`."""
+    """A delivery in the queue, or in the process's hand since `since_s`."""
 
     def __init__(self, delivery: Deliver, ended: Ended) -> None:
         self.delivery = delivery
@@ -55,7 +63,7 @@ class _Ticket:
 
 
 class _Route:
-    """A route's queue, what the relay has in hand of it, and how it fared."""
+    """A route's queue, what the delivery process has in hand of it, and how it fared."""
 
     def __init__(self, places: int, limit_s: float) -> None:
         self.places = places
@@ -84,8 +92,8 @@ class _Route:
         return waiting
 
 
-class Relay:
-    """Owns the relay process, started when the first route is needed. Outcomes come by callback, within a turn."""
+class DeliveryProcess:
+    """Owns the delivery process, started when the first route is needed. Outcomes come by callback, within a turn."""
 
     def __init__(
         self,
@@ -103,7 +111,7 @@ class Relay:
         self._now = monotonic_s
         self._wake = wake
         token = secret("openclaw_token", wake.openclaw_token, wake.openclaw_token_file)
-        self._options = RelayOptions(
+        self._options = DeliveryOptions(
             wake,
             token,
             secret("webhook_secret", wake.webhook_secret, wake.webhook_secret_file),
@@ -237,7 +245,7 @@ class Relay:
         return self._ready and self._settled is None and self._keeper.send(self.child, push)
 
     def settle(self, done: Callable[[], None]) -> None:
-        """Begin nothing new, have the relay end, and call `done` when it has (at once when none runs)."""
+        """Begin nothing new, have the delivery process end, and call `done` when it has (at once when none runs)."""
         self._settled = done
         if self.child.process is None:
             done()
@@ -280,15 +288,15 @@ class Relay:
         route.running[ticket.key] = ticket
         if not self._keeper.send(self._carriers.get(ticket.delivery.route, self.child), ticket.delivery):
             del route.running[ticket.key]
-            ticket.ended(Undone("the relay could not be reached", self._wake.retry_first_s))
+            ticket.ended(Undone("the delivery process could not be reached", self._wake.retry_first_s))
 
-    # ---- what the relay says ---------------------------------------------------------------------------------------
+    # ---- what the process says -------------------------------------------------------------------------------------
 
     def child_said(self, child: Child, message: Message) -> None:
         """Take an outcome."""
         if isinstance(message, Delivered):
             self.delivered(message)
-        elif isinstance(message, RelayHello):
+        elif isinstance(message, DeliveryHello):
             self._ready = True
             for name in self._routes.keys() - self._carriers.keys():
                 self._pump(name)
@@ -330,15 +338,15 @@ class Relay:
         return healed
 
     def child_ended(self, child: Child, reason: str) -> None:
-        """Give what the dead relay had in hand back to its wakes."""
+        """Give what the dead delivery process had in hand back to its wakes."""
         self._ready = False
         own = [route for name, route in self._routes.items() if name not in self._carriers]
         for route in own:
             running, route.running = route.running, {}
             for ticket in running.values():
-                ticket.ended(Undone(f"the relay ended: {reason}"))
-        self._tell_notified(Undone(f"the relay ended: {reason}"))
-        self._tell_pushed(Undone(f"the relay ended: {reason}"))
+                ticket.ended(Undone(f"the delivery process ended: {reason}"))
+        self._tell_notified(Undone(f"the delivery process ended: {reason}"))
+        self._tell_pushed(Undone(f"the delivery process ended: {reason}"))
         if self._settled is not None:
             self._settled()
             return
@@ -353,4 +361,4 @@ class Relay:
             for ticket in late:
                 del route.running[ticket.key]
                 _LOG.warning("wake.lost", wake=ticket.delivery.wake_id, route=name)
-                ticket.ended(Undone("the relay lost the delivery", self._wake.retry_first_s))
+                ticket.ended(Undone("the delivery process lost the delivery", self._wake.retry_first_s))
