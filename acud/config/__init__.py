@@ -28,6 +28,7 @@ from acud.config.machine import CaptureSettings as CaptureSettings
 from acud.config.machine import DaemonSettings as DaemonSettings
 from acud.config.machine import DisplaySettings as DisplaySettings
 from acud.config.machine import EvaluatorSettings as EvaluatorSettings
+from acud.config.machine import FeatureSettings as FeatureSettings
 from acud.config.machine import RecordingSettings as RecordingSettings
 from acud.config.machine import StoreSettings as StoreSettings
 from acud.config.notify import NotifySettings as NotifySettings
@@ -63,6 +64,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that can be set."""
 
     daemon: DaemonSettings = DaemonSettings()
+    features: FeatureSettings = FeatureSettings()
     display: DisplaySettings = DisplaySettings()
     capture: CaptureSettings = CaptureSettings()
     evaluator: EvaluatorSettings = EvaluatorSettings()

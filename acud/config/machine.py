@@ -31,6 +31,21 @@ class DaemonSettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_parked_replies: Count = 4096
 
 
+class FeatureSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[features]`: which features run. What one of them has stored stays while it is off."""
+
+    actions: bool = True
+    agent: bool = True
+    commentary: bool = True
+    fleet: bool = True
+    grounding: bool = True
+    notifications: bool = True
+    recording: bool = True
+    redaction: bool = True
+    scene: bool = True
+    tasks: bool = True
+
+
 class DisplaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[display]`"""
 
