@@ -5,7 +5,7 @@ supervisor.
     if __name__ == "__main__":
         child_process.run(main)
 
-A synchronous child (`Child`) drives `acud.event_loop.EventLoop`; an asyncio child (`acud.async_child`) awaits. Both
+A synchronous child (`SyncChild`) drives `acud.event_loop.EventLoop`; an asyncio child (`acud.async_child`) awaits. Both
 speak msgpack structs over one DEALER socket and never block on a send: what does not fit the queue is counted, and the
 next heartbeat tells.
 
@@ -123,7 +123,7 @@ def child_socket(context: zmq.Context[Any], bootstrap: Bootstrap) -> Any:
     return socket
 
 
-class Child(Generic[Incoming]):
+class SyncChild(Generic[Incoming]):
     """The socket of a synchronous child. `incoming`: the union of messages it accepts.
 
     Watch `socket` in a `Loop`; call `receive` there. Closing twice is harmless.
@@ -230,7 +230,7 @@ def _told(fault: BaseException) -> AcudError | None:
 
 def _say_fault(bootstrap: Bootstrap, fault: AcudError) -> None:
     # `main` has closed its own socket of this identity; the ROUTER takes the new one over (ROUTER_HANDOVER).
-    child: Child[Heartbeat] = Child(bootstrap, Heartbeat)
+    child: SyncChild[Heartbeat] = SyncChild(bootstrap, Heartbeat)
     with child:
         child.send(Fault(fault.code, fault.message, fault.hint))
 

@@ -74,7 +74,7 @@ class Node(Struct, frozen=True):
         return tuple(str(state.name).lower() for state in State if self.states & state)
 
 
-class App(Struct, frozen=True):
+class AccessibleApp(Struct, frozen=True):
     """An application on the accessibility bus; `pid` 0: the bus does not say."""
 
     name: str
@@ -96,7 +96,11 @@ class FailedApp(Struct, frozen=True):
     reason: str
 
 
-class Limits(Struct, frozen=True):
+App = AccessibleApp
+"""Its former name, which providers may import."""
+
+
+class Limits(Struct, frozen=True):  # part of the plug-in interface, as its name is
     """Bounds of one walk. `answer_s`: an application that says nothing for so long is given up. `details`: read
     descriptions and actions of every widget; `actions`: the actions of those that react.
     """
@@ -117,7 +121,7 @@ class Tree(Struct, frozen=True):
     that grows when something in it became different (0: not from a mirror).
     """
 
-    apps: tuple[App, ...] = ()
+    apps: tuple[AccessibleApp, ...] = ()
     nodes: tuple[Node, ...] = ()
     failed: tuple[FailedApp, ...] = ()
     truncated: Literal["", "depth", "nodes", "time"] = ""

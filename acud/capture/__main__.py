@@ -8,7 +8,7 @@ import zmq
 
 from acud import child_process
 from acud.capture.service import CaptureService
-from acud.child_process import Child
+from acud.child_process import SyncChild
 from acud.errors import ProtocolError
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
 from acud.protocol.capture import ToCapture
@@ -20,7 +20,7 @@ def main(bootstrap: Bootstrap) -> None:
     options = bootstrap.options
     if not isinstance(options, CaptureOptions):
         raise ProtocolError("the bootstrap is not for a capture process")
-    child: Child[ToCapture] = Child(bootstrap, ToCapture)
+    child: SyncChild[ToCapture] = SyncChild(bootstrap, ToCapture)
     with child, child.socket.context.socket(zmq.PUB) as publisher, translated(options.display):
         publisher.setsockopt(zmq.LINGER, 0)
         publisher.bind(options.frames_endpoint)

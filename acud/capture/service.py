@@ -12,7 +12,7 @@ from acud.capture.frame_rate import CaptureCounters, GrabSchedule, painted_ns
 from acud.capture.input_actions import InputActions
 from acud.capture.input_queue import InputQueue
 from acud.capture.source import CaptureSource
-from acud.child_process import Child, rss_mb
+from acud.child_process import SyncChild, rss_mb
 from acud.event_loop import EventLoop, Timer
 from acud.log import logger
 from acud.protocol import codec
@@ -22,13 +22,13 @@ from acud.protocol.capture import (
     Acted,
     Attach,
     Demand,
+    DisplayWindows,
     DropActs,
     Follow,
     Notice,
     SourceGone,
     SourceHello,
     ToCapture,
-    Windows,
 )
 from acud.protocol.children import Heartbeat, Stop
 from acud.x11 import events
@@ -53,7 +53,7 @@ class CaptureService:
         self,
         options: CaptureOptions,
         heartbeat_s: float,
-        child: Child[ToCapture],
+        child: SyncChild[ToCapture],
         connection: Connection,
         publisher: zmq.Socket[bytes],
     ) -> None:
@@ -243,7 +243,7 @@ class CaptureService:
             self._nudge.on_snapshot()
         if snapshot != self._told:
             self._told = snapshot
-            told = Windows(
+            told = DisplayWindows(
                 self._x.name, snapshot.windows, snapshot.focused, snapshot.a11y_address, monitors=snapshot.monitors
             )
             self._send(told)
@@ -323,7 +323,7 @@ class CaptureService:
             )
         )
 
-    def _send(self, message: Notice | SourceHello | SourceGone | Windows | Acted) -> None:
+    def _send(self, message: Notice | SourceHello | SourceGone | DisplayWindows | Acted) -> None:
         self._child.send(message)
         if isinstance(message, Notice):
             self._publish(message)

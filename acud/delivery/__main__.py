@@ -41,10 +41,9 @@ def _notifications(options: DeliveryOptions) -> ShowNotification:
     """Return what shows notifications. D-Bus is loaded only where they are wanted."""
     if not options.notify.enabled:
         return _refuse_notification
+    from acud.delivery.desktop_notifications import DesktopNotifier
 
-    from acud.delivery.desktop_notifications import DesktopNotifications
-
-    desktop = DesktopNotifications(options.notify, os.environ)
+    desktop = DesktopNotifier(options.notify, os.environ)
 
     async def show(notice: Notify) -> Notified:
         try:

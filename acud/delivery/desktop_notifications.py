@@ -26,7 +26,7 @@ _NO_BUS = "start the daemon in the desktop session, or set [notify] bus_address"
 _NO_SERVER = "run a notification server in that session (most desktops do; else dunst or mako)"
 
 
-class DesktopNotifications:
+class DesktopNotifier:
     """Shows notifications. A connection of its own for each: they are rare, and a session may begin anew meanwhile."""
 
     def __init__(self, settings: NotifySettings, env: Mapping[str, str]) -> None:

@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from acud.pixels.gates import luma
 from acud.types import Rect
-from acud.types.scene import Mark
+from acud.types.scene import ElementMark
 
 _ON_LABEL = 100
 """What a pixel of another label costs; one of an element's box costs 1."""
@@ -68,13 +68,13 @@ def placed(boxes: Sequence[Rect], sizes: Sequence[tuple[int, int]], width: int, 
 
 
 class _Drawn(NamedTuple):
-    mark: Mark
+    mark: ElementMark
     label: Rect
     colour: Colour
     ink: Colour
 
 
-def draw_marks(pixels: NDArray[np.uint8], marks: Sequence[Mark]) -> NDArray[np.uint8]:
+def draw_marks(pixels: NDArray[np.uint8], marks: Sequence[ElementMark]) -> NDArray[np.uint8]:
     """Return a copy of `pixels` (height x width x 4 uint8 BGRX) with the marks drawn on it; boxes in its pixels."""
     height, width = pixels.shape[:2]
     image = Image.frombuffer("RGB", (width, height), np.ascontiguousarray(pixels), "raw", "BGRX", 0, 1).copy()
@@ -88,9 +88,9 @@ def draw_marks(pixels: NDArray[np.uint8], marks: Sequence[Mark]) -> NDArray[np.u
     return _bgrx(image)
 
 
-def scaled(marks: Sequence[Mark], across: float, down: float) -> list[Mark]:
+def scaled(marks: Sequence[ElementMark], across: float, down: float) -> list[ElementMark]:
     """Return the marks for a picture `across` times as wide and `down` times as high."""
-    return [Mark(one.id, one.kind, _scaled(one.bbox, across, down)) for one in marks]
+    return [ElementMark(one.id, one.kind, _scaled(one.bbox, across, down)) for one in marks]
 
 
 def _taken(boxes: Sequence[Rect], width: int, height: int) -> Cost:
@@ -146,7 +146,7 @@ def _size(words: str, font: ImageFont.FreeTypeFont | ImageFont.ImageFont) -> tup
     return int(right - left) + 2 * _PAD_PX, int(bottom - top) + 2 * _PAD_PX
 
 
-def _dressed(mark: Mark, label: Rect, pixels: NDArray[np.uint8], number: int) -> _Drawn:
+def _dressed(mark: ElementMark, label: Rect, pixels: NDArray[np.uint8], number: int) -> _Drawn:
     """Choose a colour that shows on the ground, another one than its neighbours in the list have."""
     dark = _ground(mark.bbox, pixels) < _DARK_GROUND
     colours, ink = (ON_DARK, BLACK) if dark else (ON_LIGHT, WHITE)

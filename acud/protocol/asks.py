@@ -10,7 +10,7 @@ from acud.types import HiddenBox, Rect, Until, Verdict, WindowInfo
 from acud.types.actions import Point
 from acud.types.chat import ChatMessage, ChatTool
 from acud.types.grounding import Found, GroundingMethod
-from acud.types.scene import Mark
+from acud.types.scene import ElementMark
 
 
 class View(Struct, frozen=True, forbid_unknown_fields=True):
@@ -97,7 +97,7 @@ class PictureAsk(Struct, frozen=True, forbid_unknown_fields=True):
     max_side_px: int = 0
     quality: int = 90
     redacted: bool = False
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[ElementMark, ...] = ()
     secure: tuple[Rect, ...] = ()
     of_scene: tuple[int, int] | None = None
 

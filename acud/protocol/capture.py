@@ -47,7 +47,7 @@ class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
     where somebody waits for quiet, that were painted since the notice before and look the same, but may have looked
     different in between.
 
-    What changed among the windows until the grab was told before (`Windows`).
+    What changed among the windows until the grab was told before (`DisplayWindows`).
     """
 
     source: str
@@ -62,7 +62,7 @@ class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
     unsure: bytes = b""
 
 
-class Windows(Struct, frozen=True, tag="windows", forbid_unknown_fields=True):
+class DisplayWindows(Struct, frozen=True, tag="windows", forbid_unknown_fields=True):
     """The display's windows, topmost first, the focused one (0: none), and its monitors in the X server's order.
 
     `a11y_address`: the accessibility bus that the root window's property AT_SPI_BUS names ("": none yet).
@@ -94,7 +94,7 @@ class Acted(Struct, frozen=True, tag="acted", forbid_unknown_fields=True):
     window_id: XId = 0
 
 
-FromCapture = Heartbeat | Fault | SourceHello | SourceGone | Notice | Windows | Acted
+FromCapture = Heartbeat | Fault | SourceHello | SourceGone | Notice | DisplayWindows | Acted
 
 
 class Attach(Struct, frozen=True, tag="attach", forbid_unknown_fields=True):

@@ -51,7 +51,7 @@ from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.fresh_frames import FreshFrameResolver
 from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal
-from acud.supervisor.listeners import Listeners
+from acud.supervisor.listeners import ListenerSockets
 from acud.supervisor.live_watches import LiveWatches
 from acud.supervisor.maintenance import Upkeep
 from acud.supervisor.maintenance.drain import Drain
@@ -116,7 +116,7 @@ class App:
         self.keys = api_keys.read_all(settings.backends(), env)
         self.turns_s = Histogram(QUICK_S)
         self.loop = EventLoop(clock.monotonic_s, self._after_turn, self.turns_s.observe)
-        self.listeners = Listeners(inherited, paths.handover, self.loop, self.notifier)
+        self.listeners = ListenerSockets(inherited, paths.handover, self.loop, self.notifier)
         self._context: zmq.Context[Any] = zmq.Context()
         self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
         self.publisher = Publisher(paths.run / "events", self.loop, self._utc_s, self._newest)
@@ -442,8 +442,8 @@ class App:
             self.keeper.kill_all()
             self.listeners.close()
             self.store.close()
-            self.control.lines.shut()
-            self.publisher.lines.shut()
+            self.control.server.shut()
+            self.publisher.server.shut()
             self._context.destroy(linger=500)
 
     # ---- the end of a turn -----------------------------------------------------------------------------------------

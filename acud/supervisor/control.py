@@ -21,17 +21,17 @@ from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.command import Command
 from acud.supervisor.journal import Journal
-from acud.supervisor.lines import zmtp
-from acud.supervisor.lines.line import Line
-from acud.supervisor.lines.lines import LineLimits, Lines
 from acud.supervisor.replies import Outgoing, RequestTiming, error_of, reply_of
 from acud.supervisor.request_digest import RequestDigest
+from acud.supervisor.socket_server import zmtp
+from acud.supervisor.socket_server.connection import ServerConnection
+from acud.supervisor.socket_server.server import ServerLimits, SocketServer
 
 _LOG = log.logger("control")
 _TURN_REQUESTS = 64
 _TURN_S = 0.008
 """What requests may take of a turn: timers, children and commits come between. One that takes longer ends it."""
-_LIMITS = LineLimits(zmtp.Bounds(codec.MAX_MESSAGE_BYTES, 8), lines=640, of_client=512)
+_LIMITS = ServerLimits(zmtp.Bounds(codec.MAX_MESSAGE_BYTES, 8), connections=640, of_client=512)
 _CLIENTS_SHARE = 4
 """One client may have a part of the parked replies like this, so that another's has room."""
 
@@ -44,7 +44,9 @@ Thing = TypeVar("Thing")
 class Call:
     """One request in the making of its reply; answering twice is an error of ours."""
 
-    def __init__(self, control: Control, peer: Line, envelope: RequestEnvelope, spec: Command, at_s: float) -> None:
+    def __init__(
+        self, control: Control, peer: ServerConnection, envelope: RequestEnvelope, spec: Command, at_s: float
+    ) -> None:
         self._control = control
         self.peer = peer
         self.asked = RequestTiming(spec.name, at_s)
@@ -122,7 +124,7 @@ class Control:
         """Replies by request, and the time from the request on."""
         self.errors = Tally()
         """Replies that were errors, by request and code."""
-        self.lines = Lines(path, loop, "ROUTER", frozenset({"REQ", "DEALER"}), _LIMITS, self.serve)
+        self.server = SocketServer(path, loop, "ROUTER", frozenset({"REQ", "DEALER"}), _LIMITS, self.serve)
 
     @property
     def parked(self) -> int:
@@ -135,17 +137,17 @@ class Control:
         """Handle some of the requests that have arrived."""
         began_s = now_s = self._now()
         for _ in range(_TURN_REQUESTS):
-            found = self.lines.next() if now_s - began_s < _TURN_S else None
+            found = self.server.next() if now_s - began_s < _TURN_S else None
             if found is None:
                 return
             self._receive(*found)
             before_s, now_s = now_s, self._now()
-            self.lines.charge(found[0], now_s - before_s)
+            self.server.charge(found[0], now_s - before_s)
 
-    def _receive(self, peer: Line, parts: list[bytes]) -> None:
+    def _receive(self, peer: ServerConnection, parts: list[bytes]) -> None:
         data = parts[-1]
         if len(parts) != 2 or parts[0] != b"":
-            self.lines.close(peer, "it sends what is no request")  # there is no frame that it would read
+            self.server.close(peer, "it sends what is no request")  # there is no frame that it would read
             return
         request_id, asked = "-", RequestTiming("unknown", self._now())
         try:
@@ -156,7 +158,7 @@ class Control:
         except AcudError as fault:
             self._outgoing.append(Outgoing(peer, error_of(request_id, fault), asked))
 
-    def _begin(self, peer: Line, envelope: RequestEnvelope, at_s: float) -> None:
+    def _begin(self, peer: ServerConnection, envelope: RequestEnvelope, at_s: float) -> None:
         if envelope.v != VERSION:
             raise InvalidRequest(
                 f"protocol version {envelope.v} is not spoken here, {VERSION} is", hint="update the older side"
@@ -322,7 +324,7 @@ class Control:
             self._count(one)
             if self._send(one.peer, msgspec.structs.replace(one.envelope, n=newest)) and one.left is not None:
                 one.left()
-            self.lines.charge(one.peer, self._now() - began_s)
+            self.server.charge(one.peer, self._now() - began_s)
 
     def _count(self, one: Outgoing) -> None:
         took_s = self._now() - one.asked.at_s
@@ -344,8 +346,8 @@ class Control:
                 self._outgoing.append(Outgoing(call.peer, error_of(call.request_id, fault), call.asked))
         self.flush(newest)
 
-    def _send(self, peer: Line, envelope: ReplyEnvelope) -> bool:
-        if self.lines.send(peer, [b"", codec.encode(envelope)]):
+    def _send(self, peer: ServerConnection, envelope: ReplyEnvelope) -> bool:
+        if self.server.send(peer, [b"", codec.encode(envelope)]):
             return True
         _LOG.debug("reply.unsent", request=envelope.id)  # the client is gone, or was closed as it does not read
         return False

@@ -20,7 +20,7 @@ _SECTIONS = {"gateway": "web", "relay": "http_endpoints"}
 _LOG = log.logger("listeners")
 
 
-class Listeners:
+class ListenerSockets:
     """Owns the sockets. `inherited`: what this process was started with. `place`: the path of the Unix socket at which
     a restart asks for them. Nothing here blocks.
     """

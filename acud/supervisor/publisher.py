@@ -8,9 +8,9 @@ from pathlib import Path
 from acud.event_loop import EventLoop
 from acud.protocol import codec
 from acud.protocol.events import Beat, Event
-from acud.supervisor.lines import zmtp
-from acud.supervisor.lines.line import Line
-from acud.supervisor.lines.lines import LineLimits, Lines
+from acud.supervisor.socket_server import zmtp
+from acud.supervisor.socket_server.connection import ServerConnection
+from acud.supervisor.socket_server.server import ServerLimits, SocketServer
 
 _BEAT_S = 5.0
 _UNREAD_BYTES = 1 << 20
@@ -18,7 +18,7 @@ _UNREAD_BYTES = 1 << 20
 _MOST_PREFIXES = 256
 _LONGEST_PREFIX = 200
 """The longest topic has 30 bytes; a subscription begins with a byte of its own."""
-_LIMITS = LineLimits(zmtp.Bounds(_LONGEST_PREFIX + 1, 1), lines=512, of_client=256, large=1)
+_LIMITS = ServerLimits(zmtp.Bounds(_LONGEST_PREFIX + 1, 1), connections=512, of_client=256, large=1)
 _TURN_SUBSCRIPTIONS = 512
 _SUBSCRIBE, _CANCEL = b"\x01", b"\x00"
 
@@ -29,7 +29,7 @@ class Publisher:
     """
 
     def __init__(self, path: Path, loop: EventLoop, utc_s: Callable[[], float], newest: Callable[[], int]):
-        self.lines = Lines(path, loop, "XPUB", frozenset({"SUB", "XSUB"}), _LIMITS, self._subscriptions)
+        self.server = SocketServer(path, loop, "XPUB", frozenset({"SUB", "XSUB"}), _LIMITS, self._subscriptions)
         self._loop = loop
         self._utc_s = utc_s
         self._newest = newest
@@ -45,24 +45,24 @@ class Publisher:
 
     def _publish(self, topic: bytes, message: Event | Beat) -> None:
         told: bytes | None = None
-        for line in self.lines.all:
-            if line.out_bytes < _UNREAD_BYTES and any(map(topic.startswith, line.prefixes)):
+        for connection in self.server.all:
+            if connection.out_bytes < _UNREAD_BYTES and any(map(topic.startswith, connection.prefixes)):
                 told = codec.encode(message) if told is None else told
-                self.lines.send(line, [topic, told])
+                self.server.send(connection, [topic, told])
 
     def _subscriptions(self) -> None:
         for _ in range(_TURN_SUBSCRIPTIONS):
-            found = self.lines.next()
+            found = self.server.next()
             if found is None:
                 return
             self._subscribe(*found)
 
-    def _subscribe(self, line: Line, message: list[bytes]) -> None:
+    def _subscribe(self, connection: ServerConnection, message: list[bytes]) -> None:
         # A subscriber may also send us anything else. Nothing of it is acted on.
         kind, prefix = message[0][:1], message[0][1:]
         if kind == _CANCEL:
-            line.prefixes.discard(prefix)
+            connection.prefixes.discard(prefix)
         elif kind == _SUBSCRIBE:
-            line.prefixes.add(prefix)
-            if len(line.prefixes) > _MOST_PREFIXES:
-                self.lines.close(line, f"it asks for more than {_MOST_PREFIXES} topics")
+            connection.prefixes.add(prefix)
+            if len(connection.prefixes) > _MOST_PREFIXES:
+                self.server.close(connection, f"it asks for more than {_MOST_PREFIXES} topics")

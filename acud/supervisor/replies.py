@@ -8,7 +8,7 @@ import msgspec
 
 from acud.errors import AcudError
 from acud.protocol.envelope import ErrorBody, ReplyEnvelope
-from acud.supervisor.lines.line import Line
+from acud.supervisor.socket_server.connection import ServerConnection
 
 
 class RequestTiming(msgspec.Struct, frozen=True):
@@ -23,7 +23,7 @@ class Outgoing(msgspec.Struct, frozen=True):
     seen what is undone; `stands`: it tells what went before this turn, and wanted nothing stored in it.
     """
 
-    peer: Line
+    peer: ServerConnection
     envelope: ReplyEnvelope
     asked: RequestTiming
     left: Callable[[], None] | None = None

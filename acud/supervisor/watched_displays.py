@@ -18,7 +18,18 @@ from acud.errors import AcudError, Conflict, DisplayDown, NotFound, ProtocolErro
 from acud.event_loop import EventLoop, Timer
 from acud.paths import Paths
 from acud.protocol.bootstrap import CaptureOptions
-from acud.protocol.capture import Act, Acted, Attach, Demand, DropActs, Follow, Notice, SourceGone, SourceHello, Windows
+from acud.protocol.capture import (
+    Act,
+    Acted,
+    Attach,
+    Demand,
+    DisplayWindows,
+    DropActs,
+    Follow,
+    Notice,
+    SourceGone,
+    SourceHello,
+)
 from acud.protocol.children import Heartbeat
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.observers import Observers
@@ -208,7 +219,7 @@ class WatchedDisplays:
             self._hello(screen, message)
         elif isinstance(message, SourceGone):
             self._gone(message)
-        elif isinstance(message, Windows):
+        elif isinstance(message, DisplayWindows):
             self._windows(screen, message)
         elif isinstance(message, Heartbeat):
             self._sources.beat(message.newest, message.compared)
@@ -274,7 +285,7 @@ class WatchedDisplays:
             self._sources.lose(source, "not_viewable", message.reason)
             self._sources.forget(source)
 
-    def _windows(self, screen: WatchedDisplay, message: Windows) -> None:
+    def _windows(self, screen: WatchedDisplay, message: DisplayWindows) -> None:
         screen.windows, screen.focused, screen.windows_known = message.windows, message.focused, True
         screen.is_used = screen.is_used or any(window.kind != "popup" for window in message.windows)
         screen.monitors = message.monitors
@@ -410,7 +421,7 @@ def _told_of(message: Message) -> tuple[str, ...]:
         return (message.source,)
     if isinstance(message, Heartbeat):
         return (*message.newest, *message.compared)
-    return (message.display,) if isinstance(message, Windows) else ()
+    return (message.display,) if isinstance(message, DisplayWindows) else ()
 
 
 def _is_of(display: str, source: str) -> bool:

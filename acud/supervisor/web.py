@@ -17,7 +17,7 @@ from acud.http_listeners import ListenerSettings, WebSettings, taken_by_another
 from acud.protocol.bootstrap import WebOptions
 from acud.protocol.children import Stop, WebHello
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
-from acud.supervisor.listeners import Listeners
+from acud.supervisor.listeners import ListenerSockets
 from acud.supervisor.optional_child import OptionalChild
 
 _AGAIN_S = 10.0
@@ -34,7 +34,7 @@ class Web(OptionalChild):
         loop: EventLoop,
         settings: Settings,
         home: Path,
-        listeners: Listeners,
+        listeners: ListenerSockets,
         end_sessions: Callable[[], None],
         on_ended: Callable[[Child], None],
     ) -> None:

@@ -190,7 +190,7 @@ class Scene(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
     truncation: SceneTruncation | None = None
 
 
-class Mark(Struct, frozen=True, forbid_unknown_fields=True):
+class ElementMark(Struct, frozen=True, forbid_unknown_fields=True):
     """An element to be drawn: its id is the label, its box in pixels of the display."""
 
     id: str

@@ -57,7 +57,7 @@ def rotated(path: Path) -> Path:
 def follow(path: Path) -> Iterator[str]:
     """Yield lines as they are added to `path`, from its present end on, for ever; also those that the daemon moved away
     before they were read. A renamed file is read to its end, and the new one from its beginning."""
-    reader, rest = Reader(path), b""
+    reader, rest = LogReader(path), b""
     while True:
         data = reader.added()
         *whole, rest = (rest + data).split(b"\n")
@@ -66,7 +66,7 @@ def follow(path: Path) -> Iterator[str]:
             time.sleep(_LOOK_S)
 
 
-class Reader:
+class LogReader:
     """A place in a file that may be emptied, renamed or gone between two looks."""
 
     def __init__(self, path: Path) -> None:
@@ -113,7 +113,7 @@ def _end_of(path: Path) -> tuple[int, int]:
     return found.st_size, found.st_ino
 
 
-class Entry(msgspec.Struct):
+class LogEntry(msgspec.Struct):
     """One log line: its level, its time, its event, and the rest of its fields."""
 
     level: str
@@ -123,7 +123,7 @@ class Entry(msgspec.Struct):
     fields: dict[str, Any]
 
 
-def parse(line: str) -> Entry | None:
+def parse(line: str) -> LogEntry | None:
     """Return the entry in `line`, or None for one that is not acud's JSON (a library's words, a traceback)."""
     try:
         plain = msgspec.json.decode(line)
@@ -132,7 +132,7 @@ def parse(line: str) -> Entry | None:
     if not isinstance(plain, dict) or "event" not in plain:
         return None
     taken = {name: str(plain.pop(name, "")) for name in ("level", "timestamp", "event", "process")}
-    return Entry(taken["level"], taken["timestamp"], taken["event"], taken["process"], plain)
+    return LogEntry(taken["level"], taken["timestamp"], taken["event"], taken["process"], plain)
 
 
 LEVELS = ("debug", "info", "warning", "error", "critical")
@@ -180,7 +180,7 @@ def _print(line: str, *, as_written: bool) -> None:
     print(_coloured(text, entry.level if entry else ""), flush=True)
 
 
-def log_line(entry: Entry) -> str:
+def log_line(entry: LogEntry) -> str:
     """Return an entry as one line: time, level, process, event, fields."""
     fields = "  ".join(f"{name}={value}" for name, value in entry.fields.items() if name not in ("exception", "room"))
     head = f"{entry.at[11:23]}  {entry.level:<7}  {entry.process:<14}  {entry.event}  {fields}".rstrip()

@@ -60,7 +60,7 @@ class Box(click.ParamType[tuple[int, ...]]):
         return (x, y, w, h)
 
 
-class Size(click.ParamType[tuple[int, int]]):
+class SizeType(click.ParamType[tuple[int, int]]):
     """A size in pixels: `1280x720`."""
 
     name = "WxH"
@@ -77,7 +77,7 @@ class Size(click.ParamType[tuple[int, int]]):
 
 DURATION = Duration()
 BOX = Box()
-SIZE = Size()
+SIZE = SizeType()
 
 
 def labels_of(words: tuple[str, ...]) -> dict[str, str]:

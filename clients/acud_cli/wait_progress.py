@@ -49,7 +49,7 @@ def stay(session: Session, client: Client, wait: WaitInfo, greeting: str = "", n
 
 
 def _follow(session: Session, client: Client, wait: WaitInfo) -> WaitResultReply:
-    shown = Quiet() if session.json else LiveStatus(wait) if sys.stderr.isatty() else Lines()
+    shown = Quiet() if session.json else LiveStatus(wait) if sys.stderr.isatty() else ProgressLines()
     with shown.context():
         return _poll(client, wait.wait_id, shown)
 
@@ -97,7 +97,7 @@ class Quiet:
         """Take that the daemon does not answer now."""
 
 
-class Lines(Quiet):
+class ProgressLines(Quiet):
     """For a file or a pipe: one line whenever the verdict's words change."""
 
     poll_s = _LINES_POLL_S

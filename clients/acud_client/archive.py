@@ -21,7 +21,7 @@ class Packed(Struct, frozen=True):
     sha256: str
 
 
-class _Sink:
+class _ZipSink:
     """What zipfile writes to; without `seek` it never goes back, and sizes stand behind each file."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Archive:
     """`packed` tells what is in it so far."""
 
     def __init__(self) -> None:
-        self._sink = _Sink()
+        self._sink = _ZipSink()
         self._zip = zipfile.ZipFile(self._sink, "w", zipfile.ZIP_DEFLATED)  # type: ignore[call-overload]  # a file in part
         self.packed: list[Packed] = []
 

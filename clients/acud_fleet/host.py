@@ -174,7 +174,7 @@ class Membership:
         )
 
 
-class Host:
+class HostService:
     """The host `name`, over `connection`, for the daemon behind `client`. `run` until cancelled, then `leave`."""
 
     def __init__(
@@ -241,7 +241,7 @@ async def serve(bootstrap: Bootstrap, options: FleetOptions) -> None:
                 inbox=f"host-{name}",
             ) as connection,
         ):
-            await _until_stopped(child, Host(name, connection, client, places.home, options.carry))
+            await _until_stopped(child, HostService(name, connection, client, places.home, options.carry))
 
 
 class _ConnectionNews:
@@ -304,7 +304,7 @@ def _taken(holder: HostState) -> ConfigError:
     )
 
 
-async def _until_stopped(child: AsyncChild[ToFleet], host: Host) -> None:
+async def _until_stopped(child: AsyncChild[ToFleet], host: HostService) -> None:
     stopping = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
     async with asyncio.TaskGroup() as group:

@@ -16,7 +16,7 @@ from acud.errors import Refused
 TIMEOUT_MS = 60_000
 
 
-class Host(msgspec.Struct, frozen=True):
+class McpHost(msgspec.Struct, frozen=True):
     """`file`: under HOME. `section`: the path to the map of servers in it. `extra`: what an entry has beside command,
     args and env. `skill`: where the host looks for a skill file ("": nowhere)."""
 
@@ -27,31 +27,31 @@ class Host(msgspec.Struct, frozen=True):
     skill: str = ""
 
 
-HOSTS: dict[str, Host] = {
-    "openclaw": Host(
+HOSTS: dict[str, McpHost] = {
+    "openclaw": McpHost(
         "OpenClaw",
         ".openclaw/openclaw.json",
         ("mcp", "servers"),
         {"requestTimeoutMs": TIMEOUT_MS},
         ".openclaw/skills/acud/SKILL.md",
     ),
-    "claude": Host("Claude Code", ".claude.json", ("mcpServers",), {"type": "stdio"}),
-    "cursor": Host("Cursor", ".cursor/mcp.json", ("mcpServers",)),
-    "vscode": Host("VS Code", ".config/Code/User/mcp.json", ("servers",), {"type": "stdio"}),
+    "claude": McpHost("Claude Code", ".claude.json", ("mcpServers",), {"type": "stdio"}),
+    "cursor": McpHost("Cursor", ".cursor/mcp.json", ("mcpServers",)),
+    "vscode": McpHost("VS Code", ".config/Code/User/mcp.json", ("servers",), {"type": "stdio"}),
 }
 
 _CARRIED = ("ACU_HOME", "ACU_WORKSPACE")
 """Hosts strip the environment of their servers; what is set now is written down."""
 
 
-def entry(host: Host, arguments: Sequence[str], env: Mapping[str, str]) -> dict[str, Any]:
+def entry(host: McpHost, arguments: Sequence[str], env: Mapping[str, str]) -> dict[str, Any]:
     """Return the host's entry for acud, run by the interpreter of this installation."""
     carried = {name: env[name] for name in _CARRIED if env.get(name)}
     made: dict[str, Any] = {"command": sys.executable, "args": ["-m", "acud_cli", "mcp", *arguments]}
     return made | ({"env": carried} if carried else {}) | host.extra
 
 
-def merged(host: Host, text: str, added: dict[str, Any], file: Path) -> str:
+def merged(host: McpHost, text: str, added: dict[str, Any], file: Path) -> str:
     """Return the host's configuration `text` with `added` as its server `acud`, everything else kept.
 
     Raises: Refused when it is not plain JSON (comments would be lost).

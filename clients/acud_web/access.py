@@ -12,7 +12,7 @@ from acud.errors import AcudError
 from acud.protocol.events import Event
 from acud.protocol.web import Pass, Scope
 from acud_client.aio import AsyncClient
-from acud_web.authentication import Admission
+from acud_web.authentication import Authenticator
 from acud_web.faults import wrong
 
 
@@ -58,7 +58,7 @@ End = Literal["revoked", "expired"]
 class Revocations:
     """Hears `web.revoked`. `run` it beside the server."""
 
-    def __init__(self, admission: Admission) -> None:
+    def __init__(self, admission: Authenticator) -> None:
         self._admission = admission
         self._waiting: dict[str, set[asyncio.Future[End]]] = {}
 

@@ -23,7 +23,7 @@ _STATUS: dict[type[AcudError], int] = {
 }
 
 
-class Fault(Exception):
+class HttpFault(Exception):
     """A request that can't be served, with its status and body."""
 
     def __init__(self, status: int, body: Mapping[str, Any]) -> None:
@@ -32,14 +32,14 @@ class Fault(Exception):
         self.body = body
 
 
-def fault(status: int, words: str) -> Fault:
+def fault(status: int, words: str) -> HttpFault:
     """Return a fault whose body is `{ok: false, error: words}`."""
-    return Fault(status, {"ok": False, "error": words})
+    return HttpFault(status, {"ok": False, "error": words})
 
 
-def bad_json() -> Fault:
+def bad_json() -> HttpFault:
     """Return the fault of a body that is no JSON object."""
-    return Fault(400, {"error": "bad json"})
+    return HttpFault(400, {"error": "bad json"})
 
 
 def answer(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -58,8 +58,8 @@ def not_found(_request: Request, _fault: Exception) -> Response:
 
 
 def told(_request: Request, found: Exception) -> Response:
-    """Answer a `Fault`."""
-    assert isinstance(found, Fault)
+    """Answer an `HttpFault`."""
+    assert isinstance(found, HttpFault)
     return answer(found.body, found.status)
 
 

@@ -49,14 +49,14 @@ _RELAY_ROUTES = (
 GATEWAY_FAULTS: dict[Any, Any] = {  # Starlette's own type knows no handler for both requests and WebSockets
     404: faults.not_found,
     405: faults.wrong_method,
-    answers.Fault: faults.told,
+    answers.HttpFault: faults.told,
     AcudError: faults.told,
     500: faults.broken,
 }
 _RELAY_FAULTS: dict[Any, Any] = {
     404: answers.not_found,
     405: answers.not_found,
-    answers.Fault: answers.told,
+    answers.HttpFault: answers.told,
     AcudError: answers.failed,
     500: answers.broken,
 }

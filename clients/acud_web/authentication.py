@@ -85,7 +85,7 @@ the daemon from nothing else, and a right one waits for those before it alone.""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-class Admission:
+class Authenticator:
     """Borrows `desk`."""
 
     def __init__(self, desk: DaemonGateway) -> None:

@@ -9,7 +9,7 @@ from starlette.websockets import WebSocket, WebSocketState
 
 from acud import errors
 from acud.errors import AcudError
-from acud_web.answers import Fault, answer
+from acud_web.answers import HttpFault, answer
 
 _STATUS: dict[type[AcudError], tuple[int, str]] = {
     errors.NotFound: (404, "not_found"),
@@ -29,33 +29,33 @@ _FACTS = ("done",)
 _NONE = Match.NONE
 
 
-def wrong(status: int, code: str, words: str, hint: str = "") -> Fault:
+def wrong(status: int, code: str, words: str, hint: str = "") -> HttpFault:
     """Return the fault to raise where a request goes no further."""
     body = {"ok": False, "error": words, "code": code}
-    return Fault(status, {**body, "hint": hint} if hint else body)
+    return HttpFault(status, {**body, "hint": hint} if hint else body)
 
 
-def as_fault(found: AcudError) -> Fault:
+def as_fault(found: AcudError) -> HttpFault:
     """Return what an error of the daemon, or of the way to it, is over HTTP."""
     kinds = (_STATUS[kind] for kind in type(found).__mro__ if kind in _STATUS)
     status, code = next(kinds, (500, ""))
     fault = wrong(status, code or found.code, found.message, found.hint)
     facts = {name: found.facts[name] for name in _FACTS if name in found.facts}
-    return Fault(fault.status, {**fault.body, **facts})
+    return HttpFault(fault.status, {**fault.body, **facts})
 
 
-def response_of(fault: Fault) -> Response:
+def response_of(fault: HttpFault) -> Response:
     """Return the answer that tells of `fault`."""
     body = {"code": f"http_{fault.status}", **fault.body, "ok": False}
     return answer(body, fault.status, {"WWW-Authenticate": "Bearer"} if fault.status == 401 else None)
 
 
 async def told(connection: HTTPConnection, found: Exception) -> Response | None:
-    """Answer a Fault or an AcudError; a WebSocket that was not accepted yet gets it as an HTTP answer, another one as
+    """Answer an HttpFault or an AcudError; a WebSocket that was not accepted gets it as an HTTP answer, another one as
     the reason of its close.
     """
-    assert isinstance(found, Fault | AcudError)
-    fault = found if isinstance(found, Fault) else as_fault(found)
+    assert isinstance(found, HttpFault | AcudError)
+    fault = found if isinstance(found, HttpFault) else as_fault(found)
     if not isinstance(connection, WebSocket):
         return response_of(fault)
     if connection.application_state is WebSocketState.CONNECTING:

@@ -23,11 +23,11 @@ from acud_client.aio import AsyncClient
 from acud_client.token import kept_token
 from acud_web import applications
 from acud_web.access import Revocations
-from acud_web.api.hub import Hub as EventHub
-from acud_web.authentication import Admission
+from acud_web.api.hub import EventHub
+from acud_web.authentication import Authenticator
 from acud_web.connections import ConnectionLimit
 from acud_web.daemon_gateway import DaemonGateway
-from acud_web.live.displays import Hub
+from acud_web.live.displays import DisplayHub
 from acud_web.middleware import GATEWAY, RELAY, RequestFilter, Surface
 from acud_web.server import Server
 
@@ -239,7 +239,7 @@ class Serving:
             gateway = DaemonGateway(client)
             listening: list[asyncio.Task[None]] = []
             if isinstance(self._listener.settings, WebSettings):
-                live = await stack.enter_async_context(Hub(gateway, self._paths, self._listener.settings))
+                live = await stack.enter_async_context(DisplayHub(gateway, self._paths, self._listener.settings))
                 state = gateway_state(gateway, live, self._listener.settings)
                 listening.append(beside.create_task(state["revocations"].run(client)))
             else:
@@ -258,9 +258,9 @@ class Serving:
         return {"requests": float(self._filter.passed), "refused": float(self._filter.refused)}
 
 
-def gateway_state(gateway: DaemonGateway, live: Hub, settings: WebSettings) -> dict[str, Any]:
+def gateway_state(gateway: DaemonGateway, live: DisplayHub, settings: WebSettings) -> dict[str, Any]:
     """Return what requests to the gateway find as their state; run its "revocations" beside the server."""
-    admission = Admission(gateway)
+    admission = Authenticator(gateway)
     return {
         "desk": gateway,
         "admission": admission,

@@ -12,7 +12,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from acud.http_listeners import ListenerSettings, WebSettings
 from acud_web.answers import refusal
 from acud_web.faults import response_of, wrong
-from acud_web.origins import Names, raw, sharing, values
+from acud_web.origins import (
+    ServerNames,
+    raw,
+    sharing,
+    values,
+)
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -78,7 +83,7 @@ class RequestFilter:
         self._app = app
         self._surface = surface
         self._bearer = token.encode("ascii")
-        self._names = Names(settings.host, settings.allowed_hosts, settings.allowed_origins)
+        self._names = ServerNames(settings.host, settings.allowed_hosts, settings.allowed_origins)
         self.state: dict[str, object] = {}
         self.passed = 0
         self.refused = 0

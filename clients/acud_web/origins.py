@@ -17,7 +17,7 @@ _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _WILDCARDS = frozenset({"0.0.0.0", "[::]"})  # noqa: S104 - names that nobody may call us by
 
 
-class Names:
+class ServerNames:
     """The names a server goes by: loopback's, the `host` it listens on, `allowed_hosts`; and whose pages may use it:
     its own, and those of `allowed_origins`.
     """

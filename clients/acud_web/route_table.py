@@ -13,7 +13,7 @@ from starlette.websockets import WebSocket
 
 from acud.protocol.web import Scope
 from acud_web.access import need
-from acud_web.authentication import Admission
+from acud_web.authentication import Authenticator
 from acud_web.faults import wrong
 from acud_web.origins import values
 
@@ -59,7 +59,7 @@ def route(row: Row) -> BaseRoute:
 def _http(row: Row) -> HttpEndpoint:
     async def enter(request: Request) -> Response:
         if row.scope is not None and not row.may_pass(request):
-            admission: Admission = request.state.admission
+            admission: Authenticator = request.state.admission
             request.state.pass_ = await admission.admit(request)
             need(request, row.scope)
         _check_body(request, row)
@@ -72,7 +72,7 @@ def _http(row: Row) -> HttpEndpoint:
 def _socket(row: Row) -> SocketEndpoint:
     async def enter(socket: WebSocket) -> None:
         if row.scope is not None:
-            admission: Admission = socket.state.admission
+            admission: Authenticator = socket.state.admission
             socket.state.pass_ = await admission.admit(socket)
             need(socket, row.scope)
         await row.endpoint(socket)

@@ -14,7 +14,7 @@ import pytest
 from acud.protocol.web import Scope, digest_of
 from acud_client import AsyncClient
 from acud_web.access import Revocations
-from acud_web.authentication import Admission
+from acud_web.authentication import Authenticator
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.middleware import HEADERS
 from tests.daemon import Daemon
@@ -131,7 +131,7 @@ def test_what_is_open_hears_of_a_revocation_and_of_an_expiry(daemon: Daemon) -> 
     async def heard() -> tuple[str, str]:
         async with AsyncClient(daemon.paths) as client:
             desk = DaemonGateway(client)
-            revocations = Revocations(Admission(desk))
+            revocations = Revocations(Authenticator(desk))
             hearing = asyncio.create_task(revocations.run(client))
             long = (await client.web_token_create(digest_of("long"))).found
             short = (await client.web_token_create(digest_of("short"), for_s=0.5)).found

@@ -21,7 +21,7 @@ from acud.types import DisplayInfo, Rect
 from acud_client import Client
 from acud_client.aio import AsyncClient
 from acud_web.daemon_gateway import DaemonGateway as Asker
-from acud_web.live.displays import Hub
+from acud_web.live.displays import DisplayHub
 from acud_web.live.viewer import Ended, Viewer
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
@@ -34,20 +34,22 @@ Head = dict[str, Any]
 
 
 @asynccontextmanager
-async def hub_of(daemon: Daemon) -> AsyncIterator[Hub]:
+async def hub_of(daemon: Daemon) -> AsyncIterator[DisplayHub]:
     """The live part of a web process."""
-    async with AsyncClient(daemon.paths) as client, Hub(Asker(client), daemon.paths, WebSettings()) as hub:
+    async with AsyncClient(daemon.paths) as client, DisplayHub(Asker(client), daemon.paths, WebSettings()) as hub:
         yield hub
 
 
 @asynccontextmanager
-async def page_of(hub: Hub, display: str, *, hides: bool = False) -> AsyncIterator[Page]:
+async def page_of(hub: DisplayHub, display: str, *, hides: bool = False) -> AsyncIterator[Page]:
     """A viewer of `display` that paints."""
     async with Viewer(hub.display(display), hub.workers, hides=hides) as viewer:
         yield Page(viewer.next, viewer.hear)
 
 
-async def undisturbed(hub: Hub, page: Page, display: str, change: Callable[[int], Awaitable[None]]) -> list[Head]:
+async def undisturbed(
+    hub: DisplayHub, page: Page, display: str, change: Callable[[int], Awaitable[None]]
+) -> list[Head]:
     """Return the frames that `change` brought. It is tried again, with the next number, where the display was lost
     meanwhile: one that stands still for 3 s, with this machine, counts as lost, and comes anew as a whole.
     """
@@ -59,7 +61,7 @@ async def undisturbed(hub: Hub, page: Page, display: str, change: Callable[[int]
     raise AssertionError
 
 
-def _serial(hub: Hub, display: str) -> int:
+def _serial(hub: DisplayHub, display: str) -> int:
     """Return which ring is shown, another one after each loss; 0 for none."""
     ring = hub.display(display).ring
     return ring.serial if ring is not None else 0

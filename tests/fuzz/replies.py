@@ -20,7 +20,7 @@ from acud.evaluator.judges.registry import make_models
 from acud.protocol import codec
 from acud.x11 import keyboard, shm
 from acud.x11.request_templates import PackedQuery
-from acud_web.answers import Fault
+from acud_web.answers import HttpFault
 from acud_web.request_values import parsed
 from tests.fuzz.decoder import Decoder
 
@@ -151,7 +151,10 @@ REPLIES = (
     Decoder("x_replies", _x, lambda: [bytes(32), b"\x01" + bytes(range(60))]),
     Decoder("accessibility", _accessibility, _accessibility_seeds),
     Decoder(
-        "http_bodies", parsed, lambda: [b'{"a": [1, {"b": null}]}', b'{"tool": "x", "arguments": {"n": 5}}'], (Fault,)
+        "http_bodies",
+        parsed,
+        lambda: [b'{"a": [1, {"b": null}]}', b'{"tool": "x", "arguments": {"n": 5}}'],
+        (HttpFault,),
     ),
     Decoder("model_answers", _model_answers, lambda: [msgspec.json.encode(one) for one in _ANSWERS]),
 )

@@ -20,7 +20,15 @@ from acud.frames.reader import RingReader
 from acud.frames.ring import Ring
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
-from acud.protocol.capture import Attach, Demand, Follow, FromCapture, Notice, SourceHello, Windows
+from acud.protocol.capture import (
+    Attach,
+    Demand,
+    DisplayWindows,
+    Follow,
+    FromCapture,
+    Notice,
+    SourceHello,
+)
 from acud.protocol.children import Fault, Heartbeat, Stop
 from tests.integration.xserver import XServer
 
@@ -175,12 +183,12 @@ class CaptureRig:
         """Return the next message of `kind`."""
         return self.until(lambda m: isinstance(m, kind))
 
-    def windows_where(self, holds: Callable[[Windows], bool]) -> Windows:
+    def windows_where(self, holds: Callable[[DisplayWindows], bool]) -> DisplayWindows:
         """Return the newest windows message for which `holds`, waiting for one."""
-        last = next((m for m in reversed(self.said) if isinstance(m, Windows)), None)
+        last = next((m for m in reversed(self.said) if isinstance(m, DisplayWindows)), None)
         if last is not None and holds(last):
             return last
-        return self.until(lambda m: isinstance(m, Windows) and holds(m))
+        return self.until(lambda m: isinstance(m, DisplayWindows) and holds(m))
 
     def settle(self) -> Heartbeat:
         """Return the second heartbeat from now: whatever was asked before has been taken in."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from acud.accessibility.ask import AccessibilityAsk
-from acud.accessibility.nodes import App, Limits, Tree
+from acud.accessibility.nodes import AccessibleApp, Limits, Tree
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.provider import AccessibilityChain, AtSpiProvider, installed
 
@@ -58,7 +58,7 @@ async def test_the_first_that_is_available_answers_and_the_others_are_named(inst
     chain = await _chain(AtSpiProvider(30))
     assert chain.names == ("high", "at-spi", "low")
     answer = await chain.read(ASK)  # AT-SPI has no bus
-    assert (answer.provider, answer.tree) == ("low", Tree((App("low", 1),)))
+    assert (answer.provider, answer.tree) == ("low", Tree((AccessibleApp("low", 1),)))
     assert [fault.name for fault in answer.faults] == ["high", "at-spi"]
     assert answer.faults[0].reason == "no session"
     assert "no session bus" in answer.faults[1].reason

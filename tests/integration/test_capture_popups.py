@@ -10,7 +10,12 @@ from typing import Any
 import pytest
 from Xlib.ext import shape
 
-from acud.protocol.capture import Notice, SourceGone, SourceHello, Windows
+from acud.protocol.capture import (
+    DisplayWindows,
+    Notice,
+    SourceGone,
+    SourceHello,
+)
 from acud.types import Rect, WindowInfo
 from tests.integration.capture_rig import CaptureRig
 from tests.integration.painter import BLUE, GREEN, RED, Painter, Pixels, plain
@@ -49,7 +54,7 @@ def colour(value: int) -> tuple[int, int, int, int]:
     return value & 255, value >> 8 & 255, value >> 16, 0
 
 
-def info(told: Windows, window: Any) -> WindowInfo:
+def info(told: DisplayWindows, window: Any) -> WindowInfo:
     """Return what is told of the window."""
     return next(one for one in told.windows if one.window_id == window.id)
 

@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from acud.protocol.capture import Notice, SourceGone, SourceHello, Windows
+from acud.protocol.capture import (
+    DisplayWindows,
+    Notice,
+    SourceGone,
+    SourceHello,
+)
 from acud.types import Rect
 from tests.integration.capture_rig import CaptureRig
 from tests.integration.painter import BLUE, GREEN, RED, WHITE, Painter, Pixels, plain, tiles_in
@@ -204,11 +209,11 @@ def test_windows_are_told_when_they_change_and_only_then(rig: CaptureRig, painte
     window.set_wm_name("two")
     painter.connection.sync()
     rig.windows_where(lambda w: [i.title for i in w.windows] == ["two"])
-    count = len([m for m in rig.said if isinstance(m, Windows)])
+    count = len([m for m in rig.said if isinstance(m, DisplayWindows)])
     window.set_wm_name("two")
     painter.fill(Rect(0, 0, 10, 10), BLUE, window)
     rig.settle()
-    assert len([m for m in rig.said if isinstance(m, Windows)]) == count
+    assert len([m for m in rig.said if isinstance(m, DisplayWindows)]) == count
 
 
 def test_a_burst_of_changes_is_few_snapshots(rig: CaptureRig, painter: Painter) -> None:
@@ -218,7 +223,7 @@ def test_a_burst_of_changes_is_few_snapshots(rig: CaptureRig, painter: Painter) 
     painter.connection.sync()
     told = rig.windows_where(lambda w: [i.bounds.x for i in w.windows] == [299])
     assert told.windows[0].bounds.y == UNDER.y
-    assert len([m for m in rig.said if isinstance(m, Windows)]) < 30
+    assert len([m for m in rig.said if isinstance(m, DisplayWindows)]) < 30
 
 
 def test_a_frame_never_precedes_the_windows_it_shows(rig: CaptureRig, painter: Painter) -> None:
@@ -228,5 +233,5 @@ def test_a_frame_never_precedes_the_windows_it_shows(rig: CaptureRig, painter: P
         since = len(rig.said)
         painter.window(UNDER, RED, f"number {number}")
         rig.grab()
-        titles = [i.title for m in rig.said[since:] if isinstance(m, Windows) for i in m.windows]
+        titles = [i.title for m in rig.said[since:] if isinstance(m, DisplayWindows) for i in m.windows]
         assert f"number {number}" in titles

@@ -78,7 +78,7 @@ def rig(tmp_path: Path) -> Iterator[Rig]:
     made = Rig(tmp_path, context)
     with made.store:
         yield made
-        made.control.lines.shut()
+        made.control.server.shut()
     context.destroy(linger=0)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acud.config import NotifySettings
-from acud.delivery.desktop_notifications import DesktopNotifications, session_bus
+from acud.delivery.desktop_notifications import DesktopNotifier, session_bus
 from acud.errors import Unavailable
 from tests.notification_server import NotificationServer, Shown
 
@@ -21,8 +21,8 @@ def server() -> Iterator[NotificationServer]:
         yield running
 
 
-def notices(server: NotificationServer, timeout_s: float = 30) -> DesktopNotifications:
-    return DesktopNotifications(NotifySettings(timeout_s=timeout_s), {"DBUS_SESSION_BUS_ADDRESS": server.address})
+def notices(server: NotificationServer, timeout_s: float = 30) -> DesktopNotifier:
+    return DesktopNotifier(NotifySettings(timeout_s=timeout_s), {"DBUS_SESSION_BUS_ADDRESS": server.address})
 
 
 async def test_a_notification_arrives_with_its_urgency(server: NotificationServer) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from Xlib import Xatom
 
-from acud.protocol.capture import Windows
+from acud.protocol.capture import DisplayWindows
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point, WindowDo, WindowVerb
 from tests.integration.input_rig import HandsRig, Witness
@@ -38,7 +38,7 @@ class Desk:
         answer = self.rig.do(WindowDo(str(self.ids[name]), do, **more))  # type: ignore[arg-type]
         assert answer.window_id == self.ids[name]
 
-    def see(self, holds: Callable[[Windows], bool]) -> Windows:
+    def see(self, holds: Callable[[DisplayWindows], bool]) -> DisplayWindows:
         return self.rig.windows_where(holds)
 
     def sees(self, name: str, holds: Callable[[WindowInfo], bool]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 from acud import child_process
-from acud.child_process import Child
+from acud.child_process import SyncChild
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
 from acud.protocol.capture import ToCapture
 from acud.protocol.children import Heartbeat
@@ -14,7 +14,7 @@ from acud.protocol.children import Heartbeat
 def main(bootstrap: Bootstrap) -> None:
     """Hang."""
     assert isinstance(bootstrap.options, CaptureOptions)
-    child: Child[ToCapture] = Child(bootstrap, ToCapture)
+    child: SyncChild[ToCapture] = SyncChild(bootstrap, ToCapture)
     with child:
         if bootstrap.options.display != ":1":
             child.send(Heartbeat({}))

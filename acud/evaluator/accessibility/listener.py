@@ -106,7 +106,7 @@ class _Peer(Struct):
     muted_until: float = 0.0
 
 
-class Listener:
+class AccessibilityListener:
     """Keeps account of what the applications on one accessibility bus say about their widgets.
 
     The connection is the listener's own: `close` ends it. `roots_changed`: applications came or went, or the registry

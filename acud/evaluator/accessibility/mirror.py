@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from acud.accessibility.nodes import App, Limits, Tree
+from acud.accessibility.nodes import AccessibleApp, Limits, Tree
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBus, BusConnection, NoAnswer
-from acud.evaluator.accessibility.listener import DoubtfulWidgets, Listener
+from acud.evaluator.accessibility.listener import AccessibilityListener, DoubtfulWidgets
 from acud.evaluator.accessibility.reader import AppReading, applications, tree_of
 from acud.evaluator.accessibility.walk import WalkBudget
 from acud.evaluator.accessibility.widget import Ref, WidgetMemory
@@ -157,7 +157,7 @@ class Mirror:
 
     def __init__(self, bus: AccessibilityBus) -> None:
         self._bus = bus
-        self._listener: Listener | None = None
+        self._listener: AccessibilityListener | None = None
         self._address = ""
         self._apps: dict[str, Mirrored] = {}
         self._turn = asyncio.Lock()
@@ -220,7 +220,7 @@ class Mirror:
         self._drop(listener)
         return self._told(listener, (time.monotonic() - begun) * 1000)
 
-    async def _ready(self) -> tuple[Listener, BusConnection]:
+    async def _ready(self) -> tuple[AccessibilityListener, BusConnection]:
         """Return the listener, caught up with what was said until now, and a connection to read over."""
         if self._listener is not None and (not self._listener.is_open or self._listener.registry_is_new):
             await self._lose()
@@ -234,8 +234,8 @@ class Mirror:
         await self._listener.settle()
         return self._listener, connection
 
-    async def _listening(self) -> Listener:
-        listener = Listener(await self._bus.another())
+    async def _listening(self) -> AccessibilityListener:
+        listener = AccessibilityListener(await self._bus.another())
         try:
             await listener.start()
         except BaseException as fault:
@@ -245,7 +245,7 @@ class Mirror:
             raise
         return listener
 
-    async def _list(self, listener: Listener, connection: BusConnection) -> None:
+    async def _list(self, listener: AccessibilityListener, connection: BusConnection) -> None:
         """Bring the list of applications up to date, in the order of the registry."""
         if not listener.roots_changed:
             return
@@ -256,7 +256,7 @@ class Mirror:
 
     async def _doubt(
         self,
-        listener: Listener,
+        listener: AccessibilityListener,
         peer: str,
         app: Mirrored,
         since_s: float,
@@ -289,12 +289,12 @@ class Mirror:
             # Calls that wait on the hung one would pile up in the connection.
             await self._bus.close()
 
-    def _drop(self, listener: Listener) -> None:
+    def _drop(self, listener: AccessibilityListener) -> None:
         """Forget the applications that ended."""
         self._apps = {peer: app for peer, app in self._apps.items() if app.is_gone or peer not in listener.left}
         listener.left.clear()
 
-    def _told(self, listener: Listener, ms: float) -> Tree:
+    def _told(self, listener: AccessibilityListener, ms: float) -> Tree:
         readings = [app.reading for app in self._apps.values()]
         if readings != self._readings:
             cut = next((app.cut for app in self._apps.values() if app.cut), "")
@@ -316,7 +316,7 @@ class Mirror:
         await self._bus.close()
 
 
-def _tells_all(app: App) -> bool:
+def _tells_all(app: AccessibleApp) -> bool:
     """Tell whether events of an application's toolkit can be trusted for everything that a reader sees.
 
     Only GTK 3 tells of each widget that moved (tests/integration/test_accessibility_mirror.py). Qt tells neither of

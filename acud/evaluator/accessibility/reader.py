@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from acud.accessibility.nodes import (
-    App,
+    AccessibleApp,
     FailedApp,
     Limits,
     Node,
@@ -36,9 +36,9 @@ class AppReading:
     `known`: what it said of itself in an earlier reading; it isn't asked for that again then.
     """
 
-    def __init__(self, root: Ref, pid: int, known: App | None = None) -> None:
+    def __init__(self, root: Ref, pid: int, known: AccessibleApp | None = None) -> None:
         self.root = root
-        self.app = known or App(_command(pid), pid)
+        self.app = known or AccessibleApp(_command(pid), pid)
         self.walk: AppWalk | None = None
         self.failure = ""
         self.is_hung = False
@@ -90,7 +90,7 @@ class AppReading:
 
     async def _introduced(self, asker: WidgetClient) -> None:
         name, (toolkit, version) = await asyncio.gather(asker.name(self.root), asker.toolkit(self.root))
-        self.app = App(name or self.app.name, self.app.pid, toolkit, version)
+        self.app = AccessibleApp(name or self.app.name, self.app.pid, toolkit, version)
 
     async def _patiently(self, work: asyncio.Future[None], answer_s: float, until: float) -> None:
         """Wait for `work` as long as the application goes on answering, and not past `until`."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 
 from acud.accessibility.nodes import (
-    App,
+    AccessibleApp,
     Limits,
     Node,
     State,
@@ -141,7 +141,7 @@ class AppWalk:
         self,
         asker: WidgetClient,
         root: Ref,
-        app: App,
+        app: AccessibleApp,
         windows: Sequence[WindowInfo],
         limits: Limits,
         budget: WalkBudget,

@@ -156,7 +156,7 @@ class HttpExchange:
             await client.aclose()
 
 
-class Nothing(Struct, frozen=True):
+class AnyObject(Struct, frozen=True):
     """Any JSON object, of which nothing is wanted."""
 
 

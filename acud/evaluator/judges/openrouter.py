@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from acud.backends import OpenRouterSettings
 from acud.evaluator.judges.faults import CallFailed, TokenUsage
-from acud.evaluator.judges.http import HttpExchange, Nothing
+from acud.evaluator.judges.http import AnyObject, HttpExchange
 from acud.evaluator.judges.openai import ChatUsage, Error, OpenAiProvider
 from acud.evaluator.judges.provider import ChatRequest, ProviderHealth, absent
 
@@ -51,6 +51,6 @@ class OpenRouterProvider(OpenAiProvider):
 
     async def check(self, wire: HttpExchange, key: str, model: str) -> ProviderHealth:
         """Ask about the key, then about the model; both are free."""
-        await wire.ask("GET", "/key", Nothing, self.headers(key))
+        await wire.ask("GET", "/key", AnyObject, self.headers(key))
         missing = await absent(wire, f"/models/{quote(model)}/endpoints", self.headers(key), model)
         return ProviderHealth("", missing)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Protocol
 from msgspec import Meta, Struct
 
 from acud.evaluator.judges.faults import CallFailed, TokenUsage
-from acud.evaluator.judges.http import HttpExchange, Nothing
+from acud.evaluator.judges.http import AnyObject, HttpExchange
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply
 from acud.evaluator.judges.rate_limit import Claim
 from acud.protocol.evaluation import JudgeHealth
@@ -156,7 +156,7 @@ class Provider(Protocol):
 async def absent(wire: HttpExchange, path: str, headers: dict[str, str], model: str) -> str:
     """Return "" when the entry of `model` at `path` is there, else that it is not. Raises: CallFailed."""
     try:
-        await wire.ask("GET", path, Nothing, headers)
+        await wire.ask("GET", path, AnyObject, headers)
     except CallFailed as fault:
         if fault.status != 404:
             raise

@@ -27,7 +27,7 @@ _WORD_GAP_PX = 12
 _REACH_PX = 2
 
 
-class Line(Struct, frozen=True):
+class Line(Struct, frozen=True):  # part of the plug-in interface, as its name is
     """A piece of text on one row: its words, how sure the engine is (0 to 1), and its box in view pixels."""
 
     text: str

@@ -1,6 +1,6 @@
 """One run as a pure machine: events with their time in, the next effect out. No model, screen or clock in here.
 
-    Began -> Think -> ModelAnswer -> Act | Wait | Check -> Did | Checked -> Think … -> Ended
+    Began -> Think -> ModelAnswer -> RunInstruction | WaitUntil | Check -> Did | Checked -> Think … -> Ended
 
 It ends as `done` only when a check said yes; every other end names its reason.
 """
@@ -83,7 +83,7 @@ class Think(Struct, frozen=True):
     messages: tuple[ChatMessage, ...]
 
 
-class Act(Struct, frozen=True):
+class RunInstruction(Struct, frozen=True):
     """Do one thing in words; `expect` "": any change will do."""
 
     instruction: str
@@ -111,7 +111,7 @@ class End(Struct, frozen=True):
     evidence: str = ""
 
 
-Effect = Think | Act | Await | Check | End
+Effect = Think | RunInstruction | Await | Check | End
 
 
 class Run:
@@ -215,8 +215,8 @@ class Run:
 
     def _decided(self, decision: tools.Decision, at: float) -> Effect:
         if isinstance(decision, tools.Do):
-            return Act(decision.instruction, decision.expect)
-        if isinstance(decision, tools.Wait):
+            return RunInstruction(decision.instruction, decision.expect)
+        if isinstance(decision, tools.WaitUntil):
             left_s = self.spec.limits.max_time_s - (at - self.began)
             return Await(decision.until, max(0.1, min(decision.timeout_s, left_s)))
         if isinstance(decision, tools.Done):

@@ -31,7 +31,7 @@ class Do(Struct, frozen=True, forbid_unknown_fields=True):
     ] = ""
 
 
-class Wait(Struct, frozen=True, forbid_unknown_fields=True):
+class WaitUntil(Struct, frozen=True, forbid_unknown_fields=True):
     """Wait until something is visible."""
 
     until: Annotated[str, Meta(min_length=1, max_length=2000, description="what must be visible")]
@@ -52,9 +52,9 @@ class Escalate(Struct, frozen=True, forbid_unknown_fields=True):
     reason: Annotated[str, Meta(min_length=1, max_length=2000, description="one or two sentences")]
 
 
-Decision = Do | Wait | Done | Escalate
+Decision = Do | WaitUntil | Done | Escalate
 
-_KINDS: dict[str, type[Struct]] = {"do": Do, "wait": Wait, "done": Done, "escalate": Escalate}
+_KINDS: dict[str, type[Struct]] = {"do": Do, "wait": WaitUntil, "done": Done, "escalate": Escalate}
 
 
 def offered() -> tuple[ChatTool, ...]:
@@ -86,7 +86,7 @@ def words(decision: Decision) -> str:
     """Return the decision's own words, for the log."""
     if isinstance(decision, Do):
         return decision.instruction
-    if isinstance(decision, Wait):
+    if isinstance(decision, WaitUntil):
         return decision.until
     return decision.shows if isinstance(decision, Done) else decision.reason
 

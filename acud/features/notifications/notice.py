@@ -16,7 +16,7 @@ _CONDITION, _SEEN = 120, 120
 """Characters; a notification is read at a glance, and servers cut longer ones anyhow."""
 
 
-class Notice(Struct, frozen=True):
+class Notification(Struct, frozen=True):
     """One notification: a line for its title, a line for its body. `urgent`: somebody has to do something."""
 
     kind: NoticeKind
@@ -28,7 +28,9 @@ class Notice(Struct, frozen=True):
 Data = Mapping[str, Any]
 
 
-def notice_of(topic: str, subject: str, data: Data, screen_text: Callable[[str], str] | None = None) -> Notice | None:
+def notice_of(
+    topic: str, subject: str, data: Data, screen_text: Callable[[str], str] | None = None
+) -> Notification | None:
     """Return what is said of an event; None for one of which nothing is said.
 
     `screen_text` makes words that were read off a screen fit to be shown; None: there are to be none.
@@ -45,16 +47,16 @@ def notice_of(topic: str, subject: str, data: Data, screen_text: Callable[[str],
     return _bounded(maker()) if maker is not None else None
 
 
-def _resolved(data: Data, screen_text: Callable[[str], str] | None) -> Notice:
+def _resolved(data: Data, screen_text: Callable[[str], str] | None) -> Notification:
     body = str(data.get("label") or data.get("condition") or "")
     seen = str(data.get("detail") or "")
     if screen_text is not None and seen:
         body = f"{_line(body, _CONDITION)} → {quoted(_line(screen_text(seen), _SEEN))}"
-    return Notice("wait_resolved", "Wait resolved", body)
+    return Notification("wait_resolved", "Wait resolved", body)
 
 
-def _undelivered(data: Data) -> Notice:
-    return Notice(
+def _undelivered(data: Data) -> Notification:
+    return Notification(
         "wake_undelivered",
         "A wake reached nobody",
         f"{data.get('wait_id') or data.get('task_id') or data.get('kind')}: {data.get('reason')}; acud wake list",
@@ -62,26 +64,30 @@ def _undelivered(data: Data) -> Notice:
     )
 
 
-def _stuck(data: Data) -> Notice:
-    return Notice("task_stuck", "Task stuck", f"{data.get('name')}: nothing for {data.get('idle_s')} s", urgent=True)
+def _stuck(data: Data) -> Notification:
+    return Notification(
+        "task_stuck", "Task stuck", f"{data.get('name')}: nothing for {data.get('idle_s')} s", urgent=True
+    )
 
 
-def _ended(data: Data) -> Notice:
+def _ended(data: Data) -> Notification:
     if data.get("status") == "failed":
-        return Notice("task_failed", "Task failed", str(data.get("name")), urgent=True)
-    return Notice("task_ended", f"Task {data.get('status')}", str(data.get("name")))
+        return Notification("task_failed", "Task failed", str(data.get("name")), urgent=True)
+    return Notification("task_ended", f"Task {data.get('status')}", str(data.get("name")))
 
 
-def _down(subject: str, data: Data) -> Notice:
-    return Notice("display_down", f"Display {subject} is down", str(data.get("reason") or ""), urgent=True)
+def _down(subject: str, data: Data) -> Notification:
+    return Notification("display_down", f"Display {subject} is down", str(data.get("reason") or ""), urgent=True)
 
 
-def _released(subject: str, data: Data) -> Notice:
-    return Notice("takeover_ended", f"Display {subject} is free again", f"{data.get('who')}: {data.get('reason')}")
+def _released(subject: str, data: Data) -> Notification:
+    return Notification(
+        "takeover_ended", f"Display {subject} is free again", f"{data.get('who')}: {data.get('reason')}"
+    )
 
 
-def _bounded(notice: Notice) -> Notice:
-    return Notice(notice.kind, _line(notice.title, _TITLE), _line(notice.body, _BODY), notice.urgent)
+def _bounded(notice: Notification) -> Notification:
+    return Notification(notice.kind, _line(notice.title, _TITLE), _line(notice.body, _BODY), notice.urgent)
 
 
 def _line(text: str, most: int) -> str:

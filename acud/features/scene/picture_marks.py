@@ -10,7 +10,7 @@ from acud.features.scene.element_ids import shared
 from acud.types import Rect
 from acud.types.scene import (
     AxElement,
-    Mark,
+    ElementMark,
     OcrElement,
     Scene,
 )
@@ -27,7 +27,7 @@ _SAME = 0.6
 class Marks(Struct, frozen=True):
     """What is marked, and how many elements were left out for want of room."""
 
-    marks: tuple[Mark, ...]
+    marks: tuple[ElementMark, ...]
     left_out: int
 
 
@@ -42,9 +42,9 @@ def marks_of(scene: Scene, display_id: int, limit: int = MAX_MARKS) -> Marks:
     widgets = [one for one in scene.ax if one.display_id == display_id and _can_act(one) and _fits(one.bbox, whole)]
     texts = [one for one in scene.ocr if one.display_id == display_id and whole.intersect(one.bbox)]
     texts = [one for one in texts if not any(_repeats(one, widget) for widget in widgets)]
-    marks = [Mark(one.id, "widget", one.bbox) for one in widgets]
+    marks = [ElementMark(one.id, "widget", one.bbox) for one in widgets]
     marks += _seen(scene, display_id, whole, [*(one.bbox for one in widgets), *(one.bbox for one in texts)])
-    marks += [Mark(one.id, "text", one.bbox) for one in sorted(texts, key=lambda one: -one.conf)]
+    marks += [ElementMark(one.id, "text", one.bbox) for one in sorted(texts, key=lambda one: -one.conf)]
     return Marks(tuple(marks[:limit]), max(0, len(marks) - limit))
 
 
@@ -69,9 +69,9 @@ def _plain(words: str) -> str:
     return "".join(character for character in words.casefold() if character.isalnum())
 
 
-def _seen(scene: Scene, display_id: int, whole: Rect, others: Sequence[Rect]) -> list[Mark]:
+def _seen(scene: Scene, display_id: int, whole: Rect, others: Sequence[Rect]) -> list[ElementMark]:
     return [
-        Mark(one.id, "seen", one.bbox)
+        ElementMark(one.id, "seen", one.bbox)
         for one in scene.vlm_elements or ()
         if one.display_id == display_id
         and _fits(one.bbox, whole)

@@ -21,7 +21,12 @@ from acud.protocol.web import Scope
 from acud.types import DisplayInfo, MonitorInfo, WindowInfo
 from acud.types.actions import Action, Launch
 from acud_web.access import need
-from acud_web.api.operation import Asked, Body, Nothing, Operation
+from acud_web.api.operation import (
+    ApiRequest,
+    Body,
+    Nothing,
+    Operation,
+)
 
 Lease = Annotated[str, Meta(min_length=1, max_length=64)]
 
@@ -75,14 +80,14 @@ class ActionsBody(Struct, frozen=True, forbid_unknown_fields=True):
     target: Annotated[str, Meta(max_length=1100, pattern="^(screen|(window|region|monitor|pty):.+)$")] = "screen"
 
 
-async def displays(asked: Asked[DisplaysQuery, Nothing]) -> DisplayListReply:
+async def displays(asked: ApiRequest[DisplaysQuery, Nothing]) -> DisplayListReply:
     """List the displays that the pass may see."""
     found = await asked.ask(DisplayList(asked.query.ended), DisplayListReply)
     seen = tuple(_told(one) for one in found.displays if asked.pass_.sees_display(one.name))
     return DisplayListReply(seen, found.default if asked.pass_.sees_display(found.default) else "")
 
 
-async def windows(asked: Asked[Nothing, Nothing]) -> Windows:
+async def windows(asked: ApiRequest[Nothing, Nothing]) -> Windows:
     """List the windows and monitors of a display."""
     name = _named(asked)
     found = await asked.ask(DisplayList(), DisplayListReply)
@@ -92,7 +97,7 @@ async def windows(asked: Asked[Nothing, Nothing]) -> Windows:
     raise _none(name)
 
 
-async def take(asked: Asked[Nothing, TakeBody]) -> Taken:
+async def take(asked: ApiRequest[Nothing, TakeBody]) -> Taken:
     """Take a display over: until the lease ends, agents only watch it. Without leave of whoever has taken it, a
     conflict.
     """
@@ -102,7 +107,7 @@ async def take(asked: Asked[Nothing, TakeBody]) -> Taken:
     return Taken(taken.lease, taken.until_utc_s, _told(taken.display))
 
 
-async def release(asked: Asked[Nothing, ReleaseBody]) -> DisplayReply:
+async def release(asked: ApiRequest[Nothing, ReleaseBody]) -> DisplayReply:
     """Give a display back to the agents."""
     name = await _found(asked)
     body = await asked.body()
@@ -112,7 +117,7 @@ async def release(asked: Asked[Nothing, ReleaseBody]) -> DisplayReply:
     return DisplayReply(_told(found.display), found.notes)
 
 
-async def act(asked: Asked[Nothing, ActionsBody]) -> ActionReply:
+async def act(asked: ApiRequest[Nothing, ActionsBody]) -> ActionReply:
     """Act on a display that was taken over, with its lease. Launching a program needs a pass of scope admin."""
     name = await _found(asked)
     body = await asked.body()
@@ -122,13 +127,13 @@ async def act(asked: Asked[Nothing, ActionsBody]) -> ActionReply:
     return await asked.ask(DesktopAction(body.actions, body.target, name, lease=body.lease), ActionReply)
 
 
-def _named(asked: Asked[Nothing, Body]) -> str:
+def _named(asked: ApiRequest[Nothing, Body]) -> str:
     name = asked.place("name")
     asked.must_see(display=name)
     return name
 
 
-async def _found(asked: Asked[Nothing, Body]) -> str:
+async def _found(asked: ApiRequest[Nothing, Body]) -> str:
     """Return the display of the path. Raises: NotFound; Fault 403 where the pass may not see it. Some requests of the
     daemon take a name that nothing has for a display that is to be adopted.
     """

@@ -12,7 +12,12 @@ from acud.errors import InvalidRequest
 from acud.protocol.events import Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud.protocol.web import Scope
-from acud_web.api.operation import Asked, Nothing, Operation, query_of
+from acud_web.api.operation import (
+    ApiRequest,
+    Nothing,
+    Operation,
+    query_of,
+)
 from acud_web.api.owners import Owners
 from acud_web.api.streams import ServerSentEvents, over_websocket
 from acud_web.route_table import Row
@@ -48,7 +53,7 @@ class EventsPage(Struct, frozen=True):
     trimmed: int = 0
 
 
-async def page(asked: Asked[EventsQuery, Nothing]) -> EventsPage:
+async def page(asked: ApiRequest[EventsQuery, Nothing]) -> EventsPage:
     """List stored events. A page may be empty and not the last: go on while `next` is below `newest`."""
     query = asked.query
     found = await asked.ask(EventsSince(query.since, query.topic, query.limit), EventsSinceReply)
@@ -58,7 +63,7 @@ async def page(asked: Asked[EventsQuery, Nothing]) -> EventsPage:
     return EventsPage(tuple(seen), last, found.newest, found.trimmed)
 
 
-async def stream(asked: Asked[StreamQuery, Nothing]) -> Response:
+async def stream(asked: ApiRequest[StreamQuery, Nothing]) -> Response:
     """Follow events as server-sent events. Each is a message with its number as id and itself as JSON; `Last-Event-ID`
     goes before `since`. Other events are `trimmed` (`after`, `first`: what came between is not kept), `down` and `up`
     (the daemon) and, before the end, `bye` (`code`: slow, revoked, expired or unavailable).

@@ -14,7 +14,7 @@ from acud.errors import AcudError
 from acud.protocol.web import Scope as PassScope
 from acud_client.exporting import Manifest, Question, Steps, advance, export
 from acud_web.access import Revocations
-from acud_web.api.operation import Asked, Nothing, Operation
+from acud_web.api.operation import ApiRequest, Nothing, Operation
 from acud_web.api.tasks import task_seen
 
 _AT_ONCE = 2
@@ -27,7 +27,7 @@ class ZipAnswer(Response):
     daemon does.
     """
 
-    def __init__(self, asked: Asked[Nothing, Nothing], task_id: str, steps: Steps) -> None:
+    def __init__(self, asked: ApiRequest[Nothing, Nothing], task_id: str, steps: Steps) -> None:
         super().__init__(media_type="application/zip")
         del self.headers["content-length"]
         self.headers["Content-Disposition"] = f'attachment; filename="{task_id}.zip"'
@@ -83,7 +83,7 @@ class ZipAnswer(Response):
         return found
 
 
-async def whole(asked: Asked[Nothing, Nothing]) -> Response:
+async def whole(asked: ApiRequest[Nothing, Nothing]) -> Response:
     """Download everything of a task as a ZIP file: plan, actions, messages, waits with verdicts and pictures, runs,
     recordings, and a manifest with the SHA-256 of each file.
     """

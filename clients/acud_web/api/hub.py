@@ -83,7 +83,7 @@ class Reader:
         return self._waiting.popleft()
 
 
-class Hub:
+class EventHub:
     """Borrows `desk`. For one event loop."""
 
     def __init__(self, desk: DaemonGateway) -> None:

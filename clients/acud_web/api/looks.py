@@ -14,7 +14,7 @@ from acud.protocol.requests.waits import WaitList, WaitListReply
 from acud.protocol.web import Scope
 from acud.types import WaitState
 from acud.types.scene import Scene, SceneDiff, SceneMode
-from acud_web.api.operation import Asked, Nothing, Operation
+from acud_web.api.operation import ApiRequest, Nothing, Operation
 
 _LIMITED = "this pass is limited: how the whole daemon does is not for it"
 
@@ -52,7 +52,7 @@ class CommentaryQuery(Struct, frozen=True, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=50)] = 10
 
 
-async def health(asked: Asked[Nothing, Nothing]) -> StatusReply:
+async def health(asked: ApiRequest[Nothing, Nothing]) -> StatusReply:
     """Tell how the daemon does; `degraded` holds every reason why not well. A limited pass is told of its displays and
     how many of its waits there are.
     """
@@ -83,18 +83,18 @@ async def health(asked: Asked[Nothing, Nothing]) -> StatusReply:
     )
 
 
-async def _waits(asked: Asked[Nothing, Nothing], states: tuple[WaitState, ...]) -> int:
+async def _waits(asked: ApiRequest[Nothing, Nothing], states: tuple[WaitState, ...]) -> int:
     request = WaitList(states, limit=1, tasks=asked.pass_.tasks, displays=asked.pass_.displays)
     return (await asked.ask(request, WaitListReply)).total
 
 
-async def doctor(asked: Asked[Nothing, Nothing]) -> DoctorReply:
+async def doctor(asked: ApiRequest[Nothing, Nothing]) -> DoctorReply:
     """Tell of each part how it does, with the next step for each fault."""
     asked.must_be_unlimited("how the whole daemon does")
     return await asked.ask(Doctor(), DoctorReply)
 
 
-async def usage(asked: Asked[UsageQuery, Nothing]) -> UsageReply:
+async def usage(asked: ApiRequest[UsageQuery, Nothing]) -> UsageReply:
     """Tell what judging cost, by day, judge and task. A limited pass is told of its tasks."""
     query, pass_ = asked.query, asked.pass_
     if query.task:
@@ -117,7 +117,7 @@ def _of(found: UsageReply, tasks: tuple[str, ...]) -> UsageReply:
     )
 
 
-async def scene(asked: Asked[SceneQuery, Nothing]) -> Seen:
+async def scene(asked: ApiRequest[SceneQuery, Nothing]) -> Seen:
     """Tell what is on displays: windows, texts, controls."""
     query, pass_ = asked.query, asked.pass_
     for display in query.display:
@@ -130,7 +130,7 @@ async def scene(asked: Asked[SceneQuery, Nothing]) -> Seen:
     return Seen(found.scene, found.text, found.diff)
 
 
-async def commentary(asked: Asked[CommentaryQuery, Nothing]) -> AnalysisHistoryReply:
+async def commentary(asked: ApiRequest[CommentaryQuery, Nothing]) -> AnalysisHistoryReply:
     """List what the commentary said, newest first."""
     asked.must_be_unlimited("the commentary")
     return await asked.ask(AnalysisHistory(asked.query.limit), AnalysisHistoryReply)

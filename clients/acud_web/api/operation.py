@@ -13,7 +13,7 @@ from starlette.responses import Response
 from acud.errors import InvalidRequest, NotFound
 from acud.protocol import codec
 from acud.protocol.web import Pass, Scope
-from acud_web.answers import Fault, answer
+from acud_web.answers import HttpFault, answer
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.faults import wrong
 from acud_web.request_values import json_object
@@ -32,7 +32,7 @@ Body = TypeVar("Body", bound=Struct)
 Reply = TypeVar("Reply", bound=Struct)
 
 
-class Asked(Generic[Query, Body]):
+class ApiRequest(Generic[Query, Body]):
     """One request that its pass allows in kind; of whose things it tells is for the handler to check."""
 
     def __init__(self, request: Request, query: Query, body: type[Body]) -> None:
@@ -51,7 +51,7 @@ class Asked(Generic[Query, Body]):
         """Return the body; none at all counts as `{}`. To be asked for once the pass was found to be good for the
         place: who may not be here is not told what is wrong with a body.
 
-        Raises: Fault; InvalidRequest naming the field.
+        Raises: HttpFault; InvalidRequest naming the field.
         """
         headers = self.connection.headers
         has_body = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
@@ -64,7 +64,8 @@ class Asked(Generic[Query, Body]):
     async def find(self, request: Struct, kind: type[Reply]) -> Reply:
         """Return the daemon's reply about one thing, whose owner is still to be checked (`must_see`).
 
-        Raises: AcudError; Fault 403 instead of NotFound for a limited pass, which learns of no id whether it exists.
+        Raises: AcudError; HttpFault 403 instead of NotFound for a limited pass, which learns of no id whether it
+        exists.
         """
         try:
             return await self.desk.ask(request, kind)
@@ -74,17 +75,17 @@ class Asked(Generic[Query, Body]):
             raise unseen() from None
 
     def must_see(self, *, display: str = "", task_id: str = "") -> None:
-        """Raises: Fault 403 when the pass is limited to other displays and tasks than these."""
+        """Raises: HttpFault 403 when the pass is limited to other displays and tasks than these."""
         if not self.pass_.sees(display, task_id):
             raise unseen()
 
     def must_be_unlimited(self, what: str) -> None:
-        """Raises: Fault 403 when the pass is limited, and `what` is of no single display or task."""
+        """Raises: HttpFault 403 when the pass is limited, and `what` is of no single display or task."""
         if not self.pass_.unlimited:
             raise wrong(403, "forbidden", f"this pass is limited, and {what} is told of everything together")
 
 
-def unseen() -> Fault:
+def unseen() -> HttpFault:
     """Return the fault of what a limited pass may not see, in the same words whether there is such a thing or not."""
     return wrong(403, "forbidden", "this pass is not good for that")
 
@@ -131,7 +132,7 @@ def _counted(value: Any) -> Any:
     return [_counted(inner) for inner in value] if isinstance(value, list) else value
 
 
-Handler = Callable[[Asked[Any, Any]], Awaitable[Struct | Response]]
+Handler = Callable[[ApiRequest[Any, Any]], Awaitable[Struct | Response]]
 
 
 class Operation(Struct, frozen=True):
@@ -153,7 +154,7 @@ class Operation(Struct, frozen=True):
     async def endpoint(self, request: Request) -> Response:
         """Serve one request."""
         query = query_of(request, self.query)
-        found = await self.run(Asked(request, query, self.body))
+        found = await self.run(ApiRequest(request, query, self.body))
         return found if isinstance(found, Response) else answer(found)
 
     @property

@@ -8,7 +8,12 @@ from acud.errors import NotFound
 from acud.protocol.push import PushTarget
 from acud.protocol.requests.notifications import PushList, PushListReply, PushReply, PushSubscribe, PushUnsubscribe
 from acud.protocol.web import Scope
-from acud_web.api.operation import Asked, Nothing, Operation, unseen
+from acud_web.api.operation import (
+    ApiRequest,
+    Nothing,
+    Operation,
+    unseen,
+)
 
 
 class PushState(Struct, frozen=True):
@@ -22,18 +27,18 @@ class PushState(Struct, frozen=True):
     subscriptions: tuple[str, ...]
 
 
-async def state(asked: Asked[Nothing, Nothing]) -> PushState:
+async def state(asked: ApiRequest[Nothing, Nothing]) -> PushState:
     """Tell whether browsers are notified, with which key they subscribe, and which subscriptions are this pass's."""
     found = await asked.ask(PushList(asked.pass_.pass_id), PushListReply)
     return PushState(found.on, found.reason, found.public_key, tuple(one.push_id for one in found.subscriptions))
 
 
-async def subscribe(asked: Asked[Nothing, PushTarget]) -> PushReply:
+async def subscribe(asked: ApiRequest[Nothing, PushTarget]) -> PushReply:
     """Send notifications of what the pass may see to this browser. A conflict when there are too many."""
     return await asked.ask(PushSubscribe(asked.pass_.pass_id, await asked.body()), PushReply)
 
 
-async def unsubscribe(asked: Asked[Nothing, Nothing]) -> PushReply:
+async def unsubscribe(asked: ApiRequest[Nothing, Nothing]) -> PushReply:
     """Send this pass's browser nothing any more."""
     try:
         return await asked.ask(PushUnsubscribe(asked.place("id"), asked.pass_.pass_id), PushReply)

@@ -24,7 +24,7 @@ from acud.protocol.requests.recordings import (
 from acud.protocol.web import Scope
 from acud_web.api.files import FileAnswer, FramesPage, open_below, read_page
 from acud_web.api.operation import (
-    Asked,
+    ApiRequest,
     Body,
     Nothing,
     Operation,
@@ -75,7 +75,7 @@ class Recorded(Struct, frozen=True):
     recording: RecordingInfo
 
 
-async def recordings(asked: Asked[RecordingsQuery, Nothing]) -> Recordings:
+async def recordings(asked: ApiRequest[RecordingsQuery, Nothing]) -> Recordings:
     """List recordings that the pass may see, newest first."""
     query, pass_ = asked.query, asked.pass_
     if query.task:
@@ -85,32 +85,32 @@ async def recordings(asked: Asked[RecordingsQuery, Nothing]) -> Recordings:
     return Recordings((await asked.ask(request, RecordListReply)).recordings)
 
 
-async def recording(asked: Asked[Nothing, Nothing]) -> Recorded:
+async def recording(asked: ApiRequest[Nothing, Nothing]) -> Recorded:
     """Show a recording with its segments."""
     return Recorded(await _seen(asked))
 
 
-async def video(asked: Asked[Nothing, Nothing]) -> Response:
+async def video(asked: ApiRequest[Nothing, Nothing]) -> Response:
     """Send the video of a segment, or a range of it. One that is being made is sent as far as it is."""
     found, number = await _segment(asked)
     settled = _is_settled(found, number)
     return FileAnswer(asked.connection, await _opened(asked, found, number, VIDEO_SUFFIX), "video/mp4", settled=settled)
 
 
-async def frames(asked: Asked[FramesQuery, Nothing]) -> FramesPage:
+async def frames(asked: ApiRequest[FramesQuery, Nothing]) -> FramesPage:
     """List the frames of a segment: which is where in the video, and when it was taken."""
     found, number = await _segment(asked)
     descriptor = await _opened(asked, found, number, FRAMES_SUFFIX)
     return await asyncio.to_thread(read_page, descriptor, asked.query.from_ms, asked.query.limit)
 
 
-async def timeline(asked: Asked[TimelineQuery, Nothing]) -> TimelineReply:
+async def timeline(asked: ApiRequest[TimelineQuery, Nothing]) -> TimelineReply:
     """List what happened while a recording was made: verdicts, waits, actions, messages, changes of its task."""
     found, query = await _seen(asked), asked.query
     return await asked.find(RecordTimeline(found.recording_id, query.after_ms, query.limit), TimelineReply)
 
 
-async def start(asked: Asked[Nothing, StartBody]) -> Recorded:
+async def start(asked: ApiRequest[Nothing, StartBody]) -> Recorded:
     """Record a display, or the display of a task, until it is stopped or the task or the display ends."""
     body = await asked.body()
     if body.display and body.task_id:
@@ -125,19 +125,19 @@ async def start(asked: Asked[Nothing, StartBody]) -> Recorded:
     return Recorded(made.recording)
 
 
-async def stop(asked: Asked[Nothing, Nothing]) -> Recorded:
+async def stop(asked: ApiRequest[Nothing, Nothing]) -> Recorded:
     """End a recording with what its display shows now; the answer comes when its files are closed."""
     found = await _seen(asked)
     return Recorded((await asked.find(RecordStop(found.recording_id), RecordReply)).recording)
 
 
-async def delete(asked: Asked[Nothing, Nothing]) -> Recorded:
+async def delete(asked: ApiRequest[Nothing, Nothing]) -> Recorded:
     """Forget a recording that has ended, and remove its files."""
     found = await _seen(asked)
     return Recorded((await asked.find(RecordDelete(found.recording_id), RecordReply)).recording)
 
 
-async def _seen(asked: Asked[Query, Body]) -> RecordingInfo:
+async def _seen(asked: ApiRequest[Query, Body]) -> RecordingInfo:
     """Return the recording of the path. Raises: NotFound; Fault 403 where the pass may not see it."""
     recording_id = asked.place("id")
     found = (await asked.find(RecordShow(recording_id), RecordReply)).recording
@@ -146,7 +146,7 @@ async def _seen(asked: Asked[Query, Body]) -> RecordingInfo:
     return found
 
 
-async def _segment(asked: Asked[Query, Body]) -> tuple[RecordingInfo, int]:
+async def _segment(asked: ApiRequest[Query, Body]) -> tuple[RecordingInfo, int]:
     found, number = await _seen(asked), asked.place("n")
     for segment in found.segments:
         if str(segment.number) == number:
@@ -154,7 +154,7 @@ async def _segment(asked: Asked[Query, Body]) -> tuple[RecordingInfo, int]:
     raise NotFound(f"recording {found.recording_id} has no segment {number[:20]}", hint="its segments count from 1")
 
 
-async def _opened(asked: Asked[Query, Body], found: RecordingInfo, number: int, suffix: str) -> int:
+async def _opened(asked: ApiRequest[Query, Body], found: RecordingInfo, number: int, suffix: str) -> int:
     name = file_name(found.recording_id, number, suffix)
     return await asyncio.to_thread(open_below, asked.desk.paths.recordings, found.folder, name)
 

@@ -20,7 +20,13 @@ from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud.protocol.web import Pass
 from acud_client.cursor import Trimmed
 from acud_web.access import Revocations
-from acud_web.api.hub import Cut, Hub, Reader, Told, told_of
+from acud_web.api.hub import (
+    Cut,
+    EventHub,
+    Reader,
+    Told,
+    told_of,
+)
 from acud_web.api.owners import Owners
 from acud_web.daemon_gateway import DaemonGateway
 
@@ -100,14 +106,14 @@ _LAST_WORDS_S = 0.5
 Say = Callable[[Told | None, int], Awaitable[None]]
 
 
-class Bye(Struct, frozen=True, tag="bye"):
+class StreamEnd(Struct, frozen=True, tag="bye"):
     """The stream ends: `slow` (come back with the last number), `revoked` or `expired` (the pass), `unavailable`."""
 
     code: str
     reason: str
 
 
-async def stream(connection: HTTPConnection, telling: Telling, say: Say) -> Bye:
+async def stream(connection: HTTPConnection, telling: Telling, say: Say) -> StreamEnd:
     """Tell until something ends it; return what. Sending that is stuck is given up."""
     ended: asyncio.Future[str] = asyncio.ensure_future(_pass_ended(connection))
     talking = asyncio.ensure_future(_talk(telling, say))
@@ -116,7 +122,7 @@ async def stream(connection: HTTPConnection, telling: Telling, say: Say) -> Bye:
         watched: set[asyncio.Future[Any]] = {ended, talking, stuck}
         await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
         if ended.done():
-            return Bye(ended.result(), f"the pass is {ended.result()}")
+            return StreamEnd(ended.result(), f"the pass is {ended.result()}")
         if talking.done():
             return talking.result()
         return _SLOW
@@ -126,10 +132,10 @@ async def stream(connection: HTTPConnection, telling: Telling, say: Say) -> Bye:
         await asyncio.gather(ended, talking, stuck, return_exceptions=True)
 
 
-_SLOW = Bye("slow", "too many events were not read in time: come back with the last number")
+_SLOW = StreamEnd("slow", "too many events were not read in time: come back with the last number")
 
 
-async def _talk(telling: Telling, say: Say) -> Bye:
+async def _talk(telling: Telling, say: Say) -> StreamEnd:
     try:
         async with aclosing(telling.told()) as items:
             async for told in items:
@@ -137,7 +143,7 @@ async def _talk(telling: Telling, say: Say) -> Bye:
     except Cut:
         return _SLOW
     except AcudError as fault:
-        return Bye("unavailable", fault.message)
+        return StreamEnd("unavailable", fault.message)
     raise AssertionError("events never end by themselves")
 
 
@@ -159,7 +165,7 @@ class ServerSentEvents(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve it. Raises: AcudError before anything was sent."""
-        hub: Hub = self._connection.state.hub
+        hub: EventHub = self._connection.state.hub
         async with hub.reader() as reader:
             state = self._connection.state
             telling = Telling(state.desk, reader, state.pass_, self._topic)
@@ -219,7 +225,7 @@ _CLOSING = {"revoked": 1008, "expired": 1008, "slow": 1013, "unavailable": 1012}
 
 async def over_websocket(socket: WebSocket, since: int | None, topic: str) -> None:
     """Serve events as JSON texts. Raises: AcudError before the socket was accepted."""
-    hub: Hub = socket.state.hub
+    hub: EventHub = socket.state.hub
     async with hub.reader() as reader:
         telling = Telling(socket.state.desk, reader, socket.state.pass_, topic)
         await telling.begin(since)
@@ -243,7 +249,7 @@ def _over(socket: WebSocket) -> Say:
     return say
 
 
-async def _say_bye(socket: WebSocket, bye: Bye) -> None:
+async def _say_bye(socket: WebSocket, bye: StreamEnd) -> None:
     try:
         async with asyncio.timeout(_LAST_WORDS_S):
             await socket.send_text(msgspec.json.encode(bye).decode())

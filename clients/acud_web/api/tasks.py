@@ -28,7 +28,7 @@ from acud.types.tasks import (
     TaskView,
 )
 from acud_web.api.operation import (
-    Asked,
+    ApiRequest,
     Body,
     Nothing,
     Operation,
@@ -72,14 +72,14 @@ class TaskWhole(Struct, frozen=True):
     total_actions: int
 
 
-async def tasks(asked: Asked[TasksQuery, Nothing]) -> TaskListReply:
+async def tasks(asked: ApiRequest[TasksQuery, Nothing]) -> TaskListReply:
     """List tasks that the pass may see, newest first."""
     statuses, seen = asked.query.status or tuple(TaskStatus), asked.pass_
     request = TaskList(statuses, limit=asked.query.limit, tasks=seen.tasks, displays=seen.displays)
     return await asked.ask(request, TaskListReply)
 
 
-async def task(asked: Asked[TaskQuery, Nothing]) -> TaskWhole:
+async def task(asked: ApiRequest[TaskQuery, Nothing]) -> TaskWhole:
     """Show a task: its plan, its actions and their logs."""
     view = await task_seen(asked, asked.place("id"))
     request = TaskActions(view.task.task_id, asked.query.actions)
@@ -87,19 +87,19 @@ async def task(asked: Asked[TaskQuery, Nothing]) -> TaskWhole:
     return TaskWhole(view.task, view.items, view.live_waits, done.actions, done.total)
 
 
-async def thread(asked: Asked[ThreadQuery, Nothing]) -> TaskThreadReply:
+async def thread(asked: ApiRequest[ThreadQuery, Nothing]) -> TaskThreadReply:
     """Show the newest messages of a task, oldest of them first."""
     view = await task_seen(asked, asked.place("id"))
     return await asked.find(TaskThread(view.task.task_id, asked.query.limit), TaskThreadReply)
 
 
-async def set_status(asked: Asked[Nothing, StatusBody]) -> TaskReply:
+async def set_status(asked: ApiRequest[Nothing, StatusBody]) -> TaskReply:
     """Pause, resume or end a task."""
     view = await task_seen(asked, asked.place("id"))
     return await asked.find(TaskUpdate(view.task.task_id, status=(await asked.body()).status), TaskReply)
 
 
-async def delete(asked: Asked[Nothing, Nothing]) -> TaskDeleteReply:
+async def delete(asked: ApiRequest[Nothing, Nothing]) -> TaskDeleteReply:
     """Forget a task with its plan, actions, thread, waits, pictures, runs and recordings; its live waits are cancelled
     and its display ends.
     """
@@ -107,7 +107,7 @@ async def delete(asked: Asked[Nothing, Nothing]) -> TaskDeleteReply:
     return await asked.find(TaskDelete(view.task.task_id), TaskDeleteReply)
 
 
-async def task_seen(asked: Asked[Query, Body], task_id: str) -> TaskView:
+async def task_seen(asked: ApiRequest[Query, Body], task_id: str) -> TaskView:
     """Return the task with this whole id. Raises: NotFound; Fault 403 where the pass may not see it."""
     found = await asked.ask(TaskList(tuple(TaskStatus), limit=1, tasks=(task_id,)), TaskListReply)
     if found.tasks:

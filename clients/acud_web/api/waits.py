@@ -22,7 +22,7 @@ from acud.protocol.web import Scope
 from acud.types import WaitState
 from acud_web.api.files import picture
 from acud_web.api.operation import (
-    Asked,
+    ApiRequest,
     Body,
     Nothing,
     Operation,
@@ -58,7 +58,7 @@ class CancelBody(Struct, frozen=True, forbid_unknown_fields=True):
     reason: Annotated[str, Meta(max_length=500)] = ""
 
 
-async def waits(asked: Asked[WaitsQuery, Nothing]) -> WaitListReply:
+async def waits(asked: ApiRequest[WaitsQuery, Nothing]) -> WaitListReply:
     """List waits that the pass may see, newest first."""
     query, pass_ = asked.query, asked.pass_
     tasks, displays = pass_.tasks, pass_.displays
@@ -70,32 +70,32 @@ async def waits(asked: Asked[WaitsQuery, Nothing]) -> WaitListReply:
     )
 
 
-async def wait(asked: Asked[WaitQuery, Nothing]) -> WaitShowReply:
+async def wait(asked: ApiRequest[WaitQuery, Nothing]) -> WaitShowReply:
     """Show a wait with its newest evaluations, oldest of them first: the timeline of its verdicts."""
     return replace(await _seen(asked, asked.query.evaluations), evidence_path="")
 
 
-async def evidence(asked: Asked[EvidenceQuery, Nothing]) -> Response:
+async def evidence(asked: ApiRequest[EvidenceQuery, Nothing]) -> Response:
     """Show a picture that was kept of a wait. Not found, with the reason, where there is none."""
     shown = await _seen(asked, 0)
     found = await asked.find(EvidenceGet(shown.wait.wait_id, asked.query.part), EvidenceReply)
     return picture(asked.connection, found.image)
 
 
-async def cancel(asked: Asked[Nothing, CancelBody]) -> WaitReply:
+async def cancel(asked: ApiRequest[Nothing, CancelBody]) -> WaitReply:
     """Cancel a wait that is watching."""
     shown = await _seen(asked, 0)
     return await asked.find(WaitCancel(shown.wait.wait_id, (await asked.body()).reason), WaitReply)
 
 
-def _must_see_all(asked: Asked[WaitsQuery, Nothing], query: WaitsQuery) -> None:
+def _must_see_all(asked: ApiRequest[WaitsQuery, Nothing], query: WaitsQuery) -> None:
     if query.task:
         asked.must_see(task_id=query.task)
     if query.display:
         asked.must_see(display=query.display)
 
 
-async def _seen(asked: Asked[Query, Body], evaluations: int) -> WaitShowReply:
+async def _seen(asked: ApiRequest[Query, Body], evaluations: int) -> WaitShowReply:
     """Return the wait of the path. Raises: NotFound; Fault 403 where the pass may not see it."""
     wait_id = asked.place("id")
     found = await asked.find(WaitShow(wait_id, evaluations), WaitShowReply)

@@ -11,7 +11,7 @@ from acud.protocol.requests.wakes import WakeList, WakeListReply, WakeRetry, Wak
 from acud.protocol.web import Scope
 from acud.types import WakeInfo, WakeState
 from acud_web.api.operation import (
-    Asked,
+    ApiRequest,
     Body,
     Nothing,
     Operation,
@@ -30,7 +30,7 @@ class WakesQuery(Struct, frozen=True, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=_MOST)] = 100
 
 
-async def wakes(asked: Asked[WakesQuery, Nothing]) -> WakeListReply:
+async def wakes(asked: ApiRequest[WakesQuery, Nothing]) -> WakeListReply:
     """List wakes that the pass may see, newest first; for a limited one, of the newest thousand, without the routes."""
     query, pass_ = asked.query, asked.pass_
     limit = query.limit if pass_.unlimited else _MOST
@@ -42,7 +42,7 @@ async def wakes(asked: Asked[WakesQuery, Nothing]) -> WakeListReply:
     return WakeListReply(tuple(seen[: query.limit]), len(seen), ())
 
 
-async def retry(asked: Asked[Nothing, Nothing]) -> WakeRetryReply:
+async def retry(asked: ApiRequest[Nothing, Nothing]) -> WakeRetryReply:
     """Send a wake again now, over the routes that are set up now. A conflict when it was seen."""
     wake_id = asked.place("id")
     found = await asked.ask(WakeList(tuple(WakeState), limit=_MOST), WakeListReply)
@@ -54,7 +54,7 @@ async def retry(asked: Asked[Nothing, Nothing]) -> WakeRetryReply:
     return await asked.find(WakeRetry((wake_id,)), WakeRetryReply)
 
 
-async def _sees(asked: Asked[Query, Body], owners: Owners, wake: WakeInfo) -> bool:
+async def _sees(asked: ApiRequest[Query, Body], owners: Owners, wake: WakeInfo) -> bool:
     if asked.pass_.sees(task_id=wake.task_id):
         return True
     owner = await owners.of_wait(wake.wait_id) if wake.wait_id else None

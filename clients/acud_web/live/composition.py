@@ -61,7 +61,7 @@ class Canvas:
         return float(np.min(self.rough_s[self.rough])) + QUIET_S if self.rough.any() else None
 
 
-class Step(NamedTuple):
+class FrameStep(NamedTuple):
     """A head without its time of sending, and its blocks."""
 
     head: Head
@@ -74,7 +74,7 @@ class _Part(NamedTuple):
     pixels: Pixels
 
 
-class Ring:
+class OpenRing:
     """An open ring, and what is shared of its newest frames. `serial` is never that of another one.
 
     `begin` and `end` are around each use in a thread; a ring that was retired closes with the last of them.
@@ -113,7 +113,7 @@ class Ring:
 
     # ---- steps: in any thread ----------------------------------------------------------------------------------------
 
-    def step(self, canvas: Canvas, max_side_px: int, known: Known, *, hides: bool, now_s: float) -> Step | None:
+    def step(self, canvas: Canvas, max_side_px: int, known: Known, *, hides: bool, now_s: float) -> FrameStep | None:
         """Return what brings `canvas` to the newest frame, and note it there; None when nothing is to be sent.
 
         `hides`: what rules hide is black, and the frame is the one that `known` tells the places of.
@@ -137,7 +137,7 @@ class Ring:
         self._note(canvas, frame, max_side_px, hidden, now_s)
         if size == self.size:
             self._roughen(canvas, parts, blocks, now_s)
-        return Step(
+        return FrameStep(
             Head(
                 frame,
                 self.reader.epoch,

@@ -27,7 +27,7 @@ from acud.protocol.requests.looks import LiveWatch, LiveWatched
 from acud.types import Rect
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.faults import wrong
-from acud_web.live.composition import Known, Ring
+from acud_web.live.composition import Known, OpenRing
 from acud_web.live.messages import Bye, Lost
 
 _LEASE_S = 8.0
@@ -40,7 +40,7 @@ _LOOK_S = 0.25
 _SERIALS = count(1)
 
 
-class _Told(Struct, frozen=True):
+class _FrameEvent(Struct, frozen=True):
     """The data of `live.frame`."""
 
     epoch: int
@@ -60,7 +60,7 @@ class LiveDisplay:
     def __init__(self, name: str, desk: DaemonGateway, gone: Callable[[LiveDisplay], None]) -> None:
         self.name = name
         self.known: Known | None = None
-        self.ring: Ring | None = None
+        self.ring: OpenRing | None = None
         self.lost: Lost | None = None
         self.bye: Bye | None = None
         self._desk = desk
@@ -148,7 +148,7 @@ class LiveDisplay:
             return True
         self._close()
         try:
-            self.ring = Ring(found.path, next(_SERIALS))
+            self.ring = OpenRing(found.path, next(_SERIALS))
         except FrameGone as fault:
             self._lose(Lost("no_pixels", fault.message))
         except AcudError as fault:
@@ -164,7 +164,7 @@ class LiveDisplay:
             self._soon.set()
             return
         with suppress(msgspec.ValidationError):  # a newer daemon's words: the lease tells as much
-            told = msgspec.convert(event.data, _Told)
+            told = msgspec.convert(event.data, _FrameEvent)
             if self.ring is None or self.ring.reader.epoch != told.epoch:
                 self._soon.set()
             else:
@@ -213,7 +213,7 @@ _TOPICS = (b"live.frame", b"live.lost")
 _THREADS = 2
 
 
-class Hub:
+class DisplayHub:
     """Use it in an `async with`, in one loop. Borrows `desk`."""
 
     def __init__(self, desk: DaemonGateway, paths: Paths, settings: WebSettings) -> None:

@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw
 
 from acud.frames.reader import FrameGone
 from acud_web.live import encoding
-from acud_web.live.displays import Hub, LiveDisplay
+from acud_web.live.displays import DisplayHub, LiveDisplay
 
 BOUNDARY = "acud-frame"
 MEDIA_TYPE = f"multipart/x-mixed-replace; boundary={BOUNDARY}"
@@ -30,7 +30,7 @@ _UNKNOWN_SIZE = (640, 360)
 class Pictures:
     """The pictures of `display`; use `parts` once."""
 
-    def __init__(self, hub: Hub, display: LiveDisplay, *, hides: bool) -> None:
+    def __init__(self, hub: DisplayHub, display: LiveDisplay, *, hides: bool) -> None:
         self._hub = hub
         self._display = display
         self._hides = hides

@@ -18,7 +18,7 @@ from acud.protocol.web import Scope
 from acud_web.access import need_display, pass_of
 from acud_web.authentication import address_of
 from acud_web.live import mjpeg
-from acud_web.live.displays import Hub
+from acud_web.live.displays import DisplayHub
 from acud_web.live.messages import MAX_MESSAGE_BYTES, Bye, text
 from acud_web.live.mjpeg import Pictures
 from acud_web.live.viewer import Ended, Viewer
@@ -41,7 +41,7 @@ async def live(socket: WebSocket) -> None:
             await _close(socket, bye)
 
 
-async def _shown(socket: WebSocket, hub: Hub, name: str) -> Bye | None:
+async def _shown(socket: WebSocket, hub: DisplayHub, name: str) -> Bye | None:
     """Return why it ends; None when the viewer is gone itself."""
     async with Viewer(hub.display(name), hub.workers, hides=hub.hides(address_of(socket))) as viewer:
         works = {
@@ -142,8 +142,8 @@ async def _display(connection: HTTPConnection) -> str:
     return str(found.display)
 
 
-def _hub(connection: HTTPConnection) -> Hub:
-    hub: Hub = connection.state.live
+def _hub(connection: HTTPConnection) -> DisplayHub:
+    hub: DisplayHub = connection.state.live
     return hub
 
 

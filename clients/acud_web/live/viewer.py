@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from acud.frames.reader import FrameGone
 from acud_web.live.composition import (
     Canvas,
+    FrameStep,
     Known,
-    Ring,
-    Step,
+    OpenRing,
 )
 from acud_web.live.displays import LiveDisplay
 from acud_web.live.messages import Alive, Bye, Lost, Want, framed, heard, text, utc_ms
@@ -130,7 +130,7 @@ class Viewer:
         if now_s - self._sent_s > _ACK_S:
             raise Ended(Bye("not_painted", f"frame {self._unpainted} was not acknowledged in {_ACK_S:.0f} s"))
 
-    def _is_due(self, known: Known, ring: Ring, now_s: float) -> bool:
+    def _is_due(self, known: Known, ring: OpenRing, now_s: float) -> bool:
         canvas = self._canvas
         if canvas.ring != ring.serial or canvas.max_side_px != self._want.max_side_px:
             return True
@@ -138,7 +138,7 @@ class Viewer:
         moved = self._hides and known.hidden != canvas.hidden
         return known.frame > canvas.frame or moved or (exact_s is not None and exact_s <= now_s)
 
-    async def _made(self, ring: Ring, known: Known, now_s: float) -> Step | None:
+    async def _made(self, ring: OpenRing, known: Known, now_s: float) -> FrameStep | None:
         side_px = self._want.max_side_px
         ring.begin()
         work = asyncio.get_running_loop().run_in_executor(
@@ -179,7 +179,7 @@ class Viewer:
         return left_s if left_s > 0 else _RETRY_S
 
 
-def _through(ring: Ring, done: asyncio.Future[Step | None]) -> None:
+def _through(ring: OpenRing, done: asyncio.Future[FrameStep | None]) -> None:
     ring.end()
     if not done.cancelled():
         done.exception()  # whoever still waits is told of it

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from acud_cli.logs import (
-    Reader,
+    LogReader,
     follow,
     log_line,
     parse,
@@ -79,7 +79,7 @@ def test_following_goes_past_truncation_and_replacement(tmp_path: Path) -> None:
 def test_no_line_that_was_moved_away_is_missed(tmp_path: Path) -> None:
     path = tmp_path / "debug.log"
     path.write_text("old\n")
-    reader = Reader(path)
+    reader = LogReader(path)
     assert reader.added() == b""
     _append(path, "read\n")
     assert reader.added() == b"read\n"

@@ -15,7 +15,7 @@ from acud.evaluator.element_marks import (
     scaled,
 )
 from acud.types import Rect
-from acud.types.scene import Mark
+from acud.types.scene import ElementMark
 
 
 def contrast(one: Colour, other: Colour) -> float:
@@ -40,7 +40,7 @@ def test_every_label_can_be_read_on_its_colour_and_every_colour_told_from_its_gr
 def test_a_box_shows_on_its_ground_and_leaves_its_element_alone(ground: int) -> None:
     before = np.full((200, 300, 4), ground, np.uint8)
     before[90:110, 100:160, :3] = [1, 2, 3]
-    after = draw_marks(before, [Mark("t3-12", "text", Rect(100, 90, 60, 20))])
+    after = draw_marks(before, [ElementMark("t3-12", "text", Rect(100, 90, 60, 20))])
     assert after.shape == before.shape
     assert (after[90:110, 100:160, :3] == [1, 2, 3]).all()
     line = tuple(int(part) for part in after[89, 130, 2::-1])
@@ -56,18 +56,18 @@ def test_no_mark_changes_nothing_and_the_picture_given_is_left_as_it_was() -> No
     before = np.random.default_rng(1).integers(0, 256, (60, 80, 4), dtype=np.uint8)
     kept = before.copy()
     assert (draw_marks(before, [])[:, :, :3] == before[:, :, :3]).all()
-    draw_marks(before, [Mark("a1-1", "widget", Rect(10, 20, 30, 10))])
+    draw_marks(before, [ElementMark("a1-1", "widget", Rect(10, 20, 30, 10))])
     assert (before == kept).all()
 
 
 def test_boxes_off_the_picture_and_without_area_are_drawn_where_there_is_room() -> None:
     before = np.zeros((60, 80, 4), np.uint8)
     odd = [Rect(-50, -50, 10, 10), Rect(500, 500, 5, 5), Rect(20, 20, 0, 0), Rect(-10, -10, 4000, 4000)]
-    marks = [Mark(f"v1-{n}", "seen", box) for n, box in enumerate(odd)]
+    marks = [ElementMark(f"v1-{n}", "seen", box) for n, box in enumerate(odd)]
     assert draw_marks(before, marks).shape == (60, 80, 4)
 
 
 def test_marks_scale_with_their_picture() -> None:
-    mark = Mark("t1-1", "text", Rect(101, 51, 3, 1))
-    assert scaled([mark], 0.5, 0.25) == [Mark("t1-1", "text", Rect(50, 13, 2, 1))]
+    mark = ElementMark("t1-1", "text", Rect(101, 51, 3, 1))
+    assert scaled([mark], 0.5, 0.25) == [ElementMark("t1-1", "text", Rect(50, 13, 2, 1))]
     assert scaled([mark], 1.0, 1.0) == [mark]

@@ -14,11 +14,17 @@ from starlette.requests import HTTPConnection
 from acud.errors import NotFound
 from acud.protocol.requests.web import WebPass, WebPassReply
 from acud.protocol.web import Pass, Scope, digest_of, new_secret
-from acud_web.answers import Fault
-from acud_web.authentication import Admission, Credential, Tries, credential_of, wrong_try
+from acud_web.answers import HttpFault
+from acud_web.authentication import (
+    Authenticator,
+    Credential,
+    Tries,
+    credential_of,
+    wrong_try,
+)
 from acud_web.connections import ConnectionLimit
 from acud_web.daemon_gateway import DaemonGateway
-from acud_web.origins import Names
+from acud_web.origins import ServerNames
 
 
 def made(scope: Scope = Scope.READ, displays: tuple[str, ...] = (), tasks: tuple[str, ...] = ()) -> Pass:
@@ -100,11 +106,11 @@ def test_tries_run_out_and_come_back() -> None:
 
 
 def test_only_the_wrong_are_told_to_slow_down_and_no_flood_makes_it_worse() -> None:
-    tries, fault = Tries(3, 1000.0), Fault(401, {"ok": False})
+    tries, fault = Tries(3, 1000.0), HttpFault(401, {"ok": False})
     assert [wrong_try(tries, "a", fault) for _ in range(3)] == [fault] * 3
     for _ in range(100):
         told = wrong_try(tries, "a", fault)
-        assert isinstance(told, Fault)
+        assert isinstance(told, HttpFault)
         assert told.status == 429
     assert tries.wait_s("a", time.monotonic()) <= 1000.0
     assert wrong_try(tries, "b", fault) is fault
@@ -125,9 +131,9 @@ def test_a_right_token_is_let_in_whoever_else_was_wrong() -> None:
         return HTTPConnection({"type": "http", "headers": head, "client": ("127.0.0.1", 1)})
 
     async def asked() -> tuple[set[int], Pass]:
-        admission = Admission(cast(DaemonGateway, OnePass()))
+        admission = Authenticator(cast(DaemonGateway, OnePass()))
         wrong = await asyncio.gather(*(admission.admit(asking("wrong")) for _ in range(500)), return_exceptions=True)
-        return {one.status for one in wrong if isinstance(one, Fault)}, await admission.admit(asking("right"))
+        return {one.status for one in wrong if isinstance(one, HttpFault)}, await admission.admit(asking("right"))
 
     told, admitted = asyncio.run(asked())
     assert told == {401, 429}
@@ -236,12 +242,12 @@ def test_what_a_request_carries(headers: list[tuple[str, str]], found: Credentia
     ],
 )
 def test_hosts(host: str, ok: bool) -> None:
-    names = Names("0.0.0.0", ("desk.lan",), ())
+    names = ServerNames("0.0.0.0", ("desk.lan",), ())
     assert (names.host({"headers": [(b"host", host.encode())]}) is not None) == ok
 
 
 def test_origins() -> None:
-    names = Names("127.0.0.1", (), ("https://hud.test",))
+    names = ServerNames("127.0.0.1", (), ("https://hud.test",))
     assert names.may([], "localhost:1")
     assert names.may(["http://localhost:1"], "localhost:1")
     assert names.may(["https://hud.test"], "localhost:1")

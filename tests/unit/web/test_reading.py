@@ -14,7 +14,7 @@ from acud import errors
 from acud.protocol.requests.commentary import AnalysisStatusReply
 from acud.types.commentary import AnalysisConfig, AnalysisContext, AnalysisResult
 from acud_web import answers, views
-from acud_web.answers import Fault
+from acud_web.answers import HttpFault
 from acud_web.applications import RELAY
 from acud_web.request_values import json_object, number, parsed, whole
 
@@ -28,7 +28,7 @@ def test_whole_numbers(given: Any, read: int) -> None:
 
 @pytest.mark.parametrize("given", ["", "x", "5 apples", "nan", "inf", True, None, [5], 2**54, "9" * 400, 1e300])
 def test_what_is_no_number_is_refused_by_name(given: Any) -> None:
-    with pytest.raises(Fault, match=r"^n is (not a number|out of range)$"):
+    with pytest.raises(HttpFault, match=r"^n is (not a number|out of range)$"):
         number("n", given)
 
 
@@ -36,7 +36,7 @@ def test_what_is_no_number_is_refused_by_name(given: Any) -> None:
 def test_depth_has_a_limit(depth: int) -> None:
     data = b'{"a":' * depth + b"1" + b"}" * depth
     assert parsed(data)
-    with pytest.raises(Fault, match="nested too deeply"):
+    with pytest.raises(HttpFault, match="nested too deeply"):
         parsed(b'{"a":' * 64 + b"1" + b"}" * 64)
 
 
@@ -46,7 +46,7 @@ def test_a_body_that_does_not_come_gives_up_its_place() -> None:
         raise AssertionError
 
     request = Request({"type": "http", "method": "POST", "headers": []}, never)
-    with pytest.raises(Fault) as caught:
+    with pytest.raises(HttpFault) as caught:
         asyncio.run(json_object(request, read_s=0.01))
     assert caught.value.status == 408
 

@@ -19,7 +19,7 @@ from acud.protocol.web import Scope
 from acud_web.applications import GATEWAY_FAULTS
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.listeners import gateway_state
-from acud_web.live.displays import Hub
+from acud_web.live.displays import DisplayHub
 from acud_web.middleware import GATEWAY, HEADERS, RequestFilter
 from acud_web.route_table import Row, route
 
@@ -67,7 +67,7 @@ def test_refused(head: list[tuple[bytes, bytes]], status: int, tmp_path: Path) -
     }
 
     async def asked() -> None:
-        async with Hub(desk, resolve({"ACU_HOME": str(tmp_path)}), settings) as live:
+        async with DisplayHub(desk, resolve({"ACU_HOME": str(tmp_path)}), settings) as live:
             gate.state.update(gateway_state(desk, live, settings))
             await gate(scope, receive, send)
 

@@ -14,13 +14,13 @@ from acud.errors import AcudError
 from acud.event_loop import EventLoop, Timer
 from acud.features.agent import machine, prompt, tools
 from acud.features.agent.machine import (
-    Act,
     Await,
     Check,
     Checked,
     Did,
     End,
     Run,
+    RunInstruction,
     Stopped,
     Think,
 )
@@ -120,7 +120,7 @@ class Driver:
     def _obey(self, effect: machine.Effect) -> None:
         if isinstance(effect, Think):
             self._think(effect)
-        elif isinstance(effect, Act):
+        elif isinstance(effect, RunInstruction):
             self._act(effect)
         elif isinstance(effect, Await):
             self._watch(Criteria(effect.until), effect.timeout_s, self._awaited)
@@ -177,7 +177,7 @@ class Driver:
 
     # ---- acting ----------------------------------------------------------------------------------------------------
 
-    def _act(self, effect: Act) -> None:
+    def _act(self, effect: RunInstruction) -> None:
         spec = self._run.spec
         request = GuiDo(
             effect.instruction[:4000],

@@ -10,7 +10,7 @@ from acud import log
 from acud.config import NotifySettings
 from acud.errors import Conflict, InvalidRequest, NotFound, Refused, StoreUnavailable, Unavailable
 from acud.event_loop import EventLoop
-from acud.features.notifications.notice import Notice, notice_of
+from acud.features.notifications.notice import Notification, notice_of
 from acud.features.notifications.push_services import is_service
 from acud.features.notifications.rate import Rate
 from acud.features.notifications.supervisor.push_queue import PushQueue
@@ -148,7 +148,7 @@ class WebPush:
             self.queue.fault = f"nobody knows who takes it: {fault.message}"
             _LOG.warning("push.unsent", fault=fault.message)
 
-    def _send(self, event: Event, notice: Notice) -> None:
+    def _send(self, event: Event, notice: Notification) -> None:
         takers = self._store.push.good(self._utc_s())
         self._rates = {one.push_id: self._rate(one.push_id) for one in takers}
         if not takers:
@@ -158,7 +158,7 @@ class WebPush:
             if one.sees(display, task_id):
                 self._queue(one, notice, _path(event))
 
-    def _queue(self, one: Subscription, notice: Notice, path: str) -> None:
+    def _queue(self, one: Subscription, notice: Notification, path: str) -> None:
         rate = self._rates[one.push_id]
         held = rate.take(self._now())
         if held is None:

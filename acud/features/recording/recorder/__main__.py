@@ -7,7 +7,7 @@ from pathlib import Path
 import zmq
 
 from acud import child_process
-from acud.child_process import Child
+from acud.child_process import SyncChild
 from acud.errors import ProtocolError, Unavailable
 from acud.features.recording.recorder.disk_thread import Disk
 from acud.features.recording.recorder.service import Recorder
@@ -20,7 +20,7 @@ def main(bootstrap: Bootstrap) -> None:
     options = bootstrap.options
     if not isinstance(options, RecorderOptions):
         raise ProtocolError("the bootstrap is not for a recorder")
-    child: Child[ToRecorder] = Child(bootstrap, ToRecorder)
+    child: SyncChild[ToRecorder] = SyncChild(bootstrap, ToRecorder)
     with child, child.socket.context.socket(zmq.SUB) as notices:
         notices.setsockopt(zmq.SUBSCRIBE, b"")
         notices.setsockopt(zmq.LINGER, 0)

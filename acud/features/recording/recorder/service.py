@@ -12,7 +12,7 @@ import time
 import zmq
 from msgspec.structs import replace
 
-from acud.child_process import Child, rss_mb
+from acud.child_process import SyncChild, rss_mb
 from acud.errors import ProtocolError
 from acud.event_loop import EventLoop, Timer
 from acud.features.recording.recorder.disk_thread import Disk
@@ -69,7 +69,7 @@ class Recorder:
         self,
         options: RecorderOptions,
         heartbeat_s: float,
-        child: Child[ToRecorder],
+        child: SyncChild[ToRecorder],
         notices: zmq.Socket[bytes],
         disk: Disk,
     ) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from acud.accessibility.ask import AccessibilityAsk, ProvidedTree
-from acud.accessibility.nodes import App, Limits, Node
+from acud.accessibility.nodes import AccessibleApp, Limits, Node
 from acud.config import AccessibilitySettings
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.provider import MAX_AGE_S, AccessibilityChain, AtSpiProvider, installed
@@ -100,7 +100,7 @@ class WidgetReader:
             await self._chain.close()
 
 
-def _part(node: Node, app: App) -> NodePart:
+def _part(node: Node, app: AccessibleApp) -> NodePart:
     label = node.name or node.description
     if node.text and not node.secure:
         label = f"{label}: {node.text}" if label else node.text

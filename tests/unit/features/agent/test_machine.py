@@ -15,7 +15,6 @@ from acud.features.agent.machine import (
     MAX_CHECKS,
     MAX_FUTILE,
     MAX_SILENT,
-    Act,
     Await,
     Check,
     Checked,
@@ -24,6 +23,7 @@ from acud.features.agent.machine import (
     Event,
     ModelAnswer,
     Run,
+    RunInstruction,
     Stopped,
     Think,
 )
@@ -48,7 +48,7 @@ def did(*, effective: bool = True, at: float = 102.0) -> Did:
 
 def test_a_step_is_thought_done_and_thought_about_again() -> None:
     run = run_of()
-    assert run.take(call("do", instruction="click the Export button")) == Act("click the Export button", "")
+    assert run.take(call("do", instruction="click the Export button")) == RunInstruction("click the Export button", "")
     think = run.take(did())
     assert isinstance(think, Think)
     assert [m.role for m in think.messages] == ["user", "assistant", "tool", "user"]
@@ -121,7 +121,7 @@ def test_answers_without_a_usable_call_are_told_and_bounded(thought: ModelAnswer
 def test_of_several_calls_the_first_is_done_and_each_is_answered() -> None:
     run = run_of()
     calls = (ChatCall("a", "do", '{"instruction": "click A"}'), ChatCall("b", "do", '{"instruction": "click B"}'))
-    assert run.take(ModelAnswer(101.0, calls=calls)) == Act("click A", "")
+    assert run.take(ModelAnswer(101.0, calls=calls)) == RunInstruction("click A", "")
     think = run.take(did())
     assert isinstance(think, Think)
     assert [m.call_id for m in think.messages if m.role == "tool"] == ["a", "b"]
@@ -217,7 +217,7 @@ def test_whatever_a_model_says_ends_and_is_done_only_by_a_check(thoughts: list[E
     yes = False
     for thought in thoughts:
         effect = run.take(thought)
-        if isinstance(effect, Act | Await):
+        if isinstance(effect, RunInstruction | Await):
             run.take(did(effective=data.draw(st.booleans())))
         elif isinstance(effect, Check):
             answer = data.draw(st.sampled_from(["yes", "no", "unknown"]))

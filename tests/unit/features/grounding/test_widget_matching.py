@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.accessibility.nodes import App, Node, State, Tree
+from acud.accessibility.nodes import (
+    AccessibleApp,
+    Node,
+    State,
+    Tree,
+)
 from acud.features.grounding.description_readings import readings
 from acud.features.grounding.widget_matching import Match, match
 from acud.types import Rect, WindowInfo
@@ -32,7 +37,7 @@ def frame(window: WindowInfo = MAIN, **more: object) -> Node:
 
 
 def tree(*nodes: Node) -> Tree:
-    return Tree((App("mail", 7),), nodes)
+    return Tree((AccessibleApp("mail", 7),), nodes)
 
 
 def ask(words: str, nodes: Sequence[Node], windows: Sequence[WindowInfo] = (MAIN,), verb: str = "") -> Match:

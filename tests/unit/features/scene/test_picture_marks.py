@@ -8,7 +8,7 @@ from acud.features.scene.picture_marks import marks_of
 from acud.types import Rect
 from acud.types.scene import (
     AxElement,
-    Mark,
+    ElementMark,
     OcrElement,
     Scene,
     SceneDisplay,
@@ -52,7 +52,7 @@ def test_widgets_texts_and_what_a_model_saw_are_marked_on_their_own_display() ->
         seen,
     )
     assert ids(found) == ["a3-1", "v3-1", "t3-2", "t3-1"]
-    assert marks_of(found, 3).marks[0] == Mark("a3-1", "widget", Rect(100, 100, 80, 30))
+    assert marks_of(found, 3).marks[0] == ElementMark("a3-1", "widget", Rect(100, 100, 80, 30))
     assert marks_of(found, 5).marks == ()
 
 

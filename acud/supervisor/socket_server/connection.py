@@ -8,17 +8,17 @@ import socket
 import struct
 from collections import deque
 
-from acud.supervisor.lines import zmtp
+from acud.supervisor.socket_server import zmtp
 
 SMALL_BYTES = 16 * 1024
-"""What is read of a connection at once, and kept of it; a message that is larger needs a place (`Lines`)."""
+"""What is read of a connection at once, and kept of it; a message that is larger needs a place (`SocketServer`)."""
 _LARGE_READ = 256 * 1024
 _UCRED = struct.Struct("3i")
 _PIECES = 64
 """Pieces for one sendmsg(2)."""
 
 
-class Line:
+class ServerConnection:
     """A connection that was accepted. `client` names the process behind it: all of its connections share their turn."""
 
     def __init__(self, connection: socket.socket, bounds: zmtp.Bounds, hello: bytes, now_s: float) -> None:

@@ -13,12 +13,14 @@ import pytest
 import zmq
 
 from acud.event_loop import EventLoop
-from acud.supervisor.lines import zmtp
-from acud.supervisor.lines.line import Line
-from acud.supervisor.lines.lines import LineLimits, Lines
+from acud.supervisor.socket_server import zmtp
+from acud.supervisor.socket_server.connection import ServerConnection
+from acud.supervisor.socket_server.server import ServerLimits, SocketServer
 
 _TURNS = 20_000
-_LIMITS = LineLimits(zmtp.Bounds(1 << 20, 8), lines=8, of_client=6, large=2, line_bytes=1 << 20, out_bytes=2 << 20)
+_LIMITS = ServerLimits(
+    zmtp.Bounds(1 << 20, 8), connections=8, of_client=6, large=2, connection_bytes=1 << 20, out_bytes=2 << 20
+)
 _OTHER = """
 import sys, zmq
 with zmq.Context() as context, context.socket(zmq.REQ) as line:
@@ -35,20 +37,20 @@ class _Rig:
         self.now_s = 1000.0
         self.loop = EventLoop(lambda: self.now_s)
         self.path = folder / "control"
-        self.came: list[tuple[Line, list[bytes]]] = []
+        self.came: list[tuple[ServerConnection, list[bytes]]] = []
         self.a_turn = 1
-        self.answer: Callable[[Line, list[bytes]], list[bytes]] | None = None
-        self.lines = Lines(self.path, self.loop, "ROUTER", frozenset({"REQ", "DEALER"}), _LIMITS, self._serve)
+        self.answer: Callable[[ServerConnection, list[bytes]], list[bytes]] | None = None
+        self.server = SocketServer(self.path, self.loop, "ROUTER", frozenset({"REQ", "DEALER"}), _LIMITS, self._serve)
         self.context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
 
     def _serve(self) -> None:
         for _ in range(self.a_turn):
-            found = self.lines.next()
+            found = self.server.next()
             if found is None:
                 return
             self.came.append(found)
             if self.answer is not None:
-                self.lines.send(found[0], self.answer(*found))
+                self.server.send(found[0], self.answer(*found))
 
     def until(self, holds: Callable[[], object]) -> None:
         for _ in range(_TURNS):
@@ -73,7 +75,8 @@ class _Rig:
     def held_bytes(self) -> int:
         """What is kept of all clients."""
         return sum(
-            line.under_way + line.out_bytes + sum(map(len, line.message or [])) for line in self.lines._lines.values()
+            line.under_way + line.out_bytes + sum(map(len, line.message or []))
+            for line in self.server._connections.values()
         )
 
 
@@ -82,7 +85,7 @@ def rig(tmp_path: Path) -> Iterator[_Rig]:
     """A rig whose sockets are closed."""
     made = _Rig(tmp_path)
     yield made
-    made.lines.shut()
+    made.server.shut()
     made.context.destroy(linger=0)
     assert not made.path.exists()
 
@@ -101,10 +104,10 @@ def test_another_client_waits_for_one_message_of_a_flooder_not_for_all(rig: _Rig
     with socket.socket(socket.AF_UNIX) as flooder, socket.socket(socket.AF_UNIX) as other:
         for raw in (flooder, other):
             raw.connect(str(rig.path))
-        rig.until(lambda: len(rig.lines._lines) == 2)
-        theirs = list(rig.lines._lines.values())[1]
+        rig.until(lambda: len(rig.server._connections) == 2)
+        theirs = list(rig.server._connections.values())[1]
         theirs.client = "other"
-        rig.lines._of_client["other"] += 1
+        rig.server._of_client["other"] += 1
         flooder.sendall(hello + b"".join(zmtp.framed([b"", b"flood"])) * 800)
         rig.until(lambda: len(rig.came) >= 10)
         other.sendall(hello + b"".join(zmtp.framed([b"", b"one"])))
@@ -119,10 +122,10 @@ def test_a_client_that_is_gone_is_not_served(rig: _Rig) -> None:
         with socket.socket(socket.AF_UNIX) as raw:
             raw.connect(str(rig.path))
             raw.sendall(zmtp.GREETING + zmtp.ready("DEALER") + b"".join(zmtp.framed([b"", b"late"])))
-    rig.until(lambda: not rig.lines._lines and rig.lines._listener)
+    rig.until(lambda: not rig.server._connections and rig.server._listener)
     assert [parts for _, parts in rig.came if parts != [b"", b"late"]] == []
-    rig.until(lambda: not rig.lines.waiting)
-    assert (rig.held_bytes, rig.lines._of_client) == (0, {})
+    rig.until(lambda: not rig.server.waiting)
+    assert (rig.held_bytes, rig.server._of_client) == (0, {})
 
 
 def test_a_client_that_never_reads_is_not_served_on_and_is_closed(rig: _Rig) -> None:
@@ -136,10 +139,10 @@ def test_a_client_that_never_reads_is_not_served_on_and_is_closed(rig: _Rig) -> 
         assert len(rig.came) == 1
         assert rig.held_bytes < 1 << 20
         rig.later(59)
-        assert rig.lines._lines
+        assert rig.server._connections
         rig.later(3)
-        assert rig.lines.closed_for["it does not read what it is sent"] == 1
-        assert (rig.lines._lines, rig.held_bytes) == ({}, 0)
+        assert rig.server.closed_for["it does not read what it is sent"] == 1
+        assert (rig.server._connections, rig.held_bytes) == ({}, 0)
 
 
 def test_of_replies_that_come_late_no_more_is_kept_than_the_bounds(rig: _Rig) -> None:
@@ -151,9 +154,9 @@ def test_of_replies_that_come_late_no_more_is_kept_than_the_bounds(rig: _Rig) ->
     rig.until(lambda: len(rig.came) == 6)
     lines = [line for line, _ in rig.came]
     for line in lines:
-        assert rig.lines.send(line, [b"", b"y" * 900_000])
-    assert rig.lines.send(lines[0], [b"", b"y" * 900_000])
-    assert not rig.lines.send(lines[0], [b"", b"y" * 900_000])
+        assert rig.server.send(line, [b"", b"y" * 900_000])
+    assert rig.server.send(lines[0], [b"", b"y" * 900_000])
+    assert not rig.server.send(lines[0], [b"", b"y" * 900_000])
     rig.later(3)
     assert rig.held_bytes <= _LIMITS.out_bytes
     assert any(line.is_open for line in lines)
@@ -168,14 +171,14 @@ def test_large_messages_take_turns_and_one_that_stands_still_is_given_up(rig: _R
         raw.setblocking(False)
         raw.send(zmtp.GREETING + zmtp.ready("DEALER"))
         raw.send(b"\x01\0\x02" + (1 << 19).to_bytes(8, "big") + bytes(100_000))
-    rig.until(lambda: sum(line.has_place for line in rig.lines._lines.values()) == 2)
+    rig.until(lambda: sum(line.has_place for line in rig.server._connections.values()) == 2)
     for _ in range(100):
         rig.loop.turn(0)
     assert rig.held_bytes < 2 * 110_000 + 6 * 2 * 16_384 + 4096
     rig.later(12)
-    rig.until(lambda: len(rig.lines._lines) <= 4)
+    rig.until(lambda: len(rig.server._connections) <= 4)
     rig.later(24)
-    assert rig.lines.closed_for["a large message stands still"] >= 4
+    assert rig.server.closed_for["a large message stands still"] >= 4
     for raw in raws:
         raw.close()
 
@@ -184,7 +187,7 @@ def test_connections_are_bounded_for_one_process_and_the_others_have_room(rig: _
     raws = [socket.socket(socket.AF_UNIX) for _ in range(12)]
     for raw in raws:
         raw.connect(str(rig.path))
-    rig.until(lambda: rig.lines.closed_for["it has too many connections"] == 6)
+    rig.until(lambda: rig.server.closed_for["it has too many connections"] == 6)
     other = subprocess.Popen([sys.executable, "-c", _OTHER, f"ipc://{rig.path}"])
     rig.answer = lambda line, parts: [b"", b"answer"]
     rig.until(lambda: other.poll() is not None)
@@ -223,7 +226,7 @@ def test_what_is_no_message_closes_its_sender(rig: _Rig, data: bytes) -> None:
                 return False
             except (BrokenPipeError, ConnectionResetError):
                 return True
-            return bool(rig.lines.closed_for) and not rig.lines._lines
+            return bool(rig.server.closed_for) and not rig.server._connections
 
         rig.until(push)
         assert rig.came == []

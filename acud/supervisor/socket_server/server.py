@@ -1,0 +1,346 @@
+"""A socket of the daemon that clients connect to: accepted, read, served in turn and written to, within bounds.
+
+What one client (a process) does costs that client: its messages are served in turn with those of the others, by what
+they cost; it is not read while it reads nothing itself, and it is closed where it goes beyond its bounds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import select
+import socket
+import time
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+
+from acud import log
+from acud.event_loop import EventLoop, Timer
+from acud.supervisor.socket_server import zmtp
+from acud.supervisor.socket_server.connection import SMALL_BYTES, ServerConnection
+
+_LOG = log.logger("lines")
+_ACCEPTS = 64
+_EVENTS = 256
+_INTAKE_S = 0.005
+"""What reading may take of a turn."""
+_BACKLOG = 1024
+_CHECK_S = 1.0
+_NEGLIGIBLE_S = 1e-6
+_FLUSH_S = 0.5
+"""What the end of the daemon waits for the last replies to be read."""
+_QUIET_S = 60.0
+"""How long `closed` of one client is not told again."""
+
+
+class ServerLimits(Struct, frozen=True):
+    """`connections`, `of_client`: connections, in all and of one process. `large`: messages beyond 16 KiB that may be
+    under way at once; one that stands still is given up after `large_s`. `connection_bytes`: what one may leave unread
+    when more is to be sent to it; `out_bytes`: what all together may, beyond it whoever has not read for `stuck_s` is
+    closed, most first, and everybody after `deaf_s`.
+    """
+
+    message: zmtp.Bounds
+    connections: int
+    of_client: int
+    large: int = 12
+    large_s: float = 10.0
+    connection_bytes: int = 8 << 20
+    out_bytes: int = 24 << 20
+    stuck_s: float = 1.0
+    deaf_s: float = 60.0
+
+
+class SocketServer:
+    """Owns the Unix socket at `path` and every connection to it. `socket_type`, `peers`: as ZMTP names them.
+
+    `came` is called in each turn in which a message may be there; `next` gives one, of each client in turn.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        loop: EventLoop,
+        socket_type: str,
+        peers: frozenset[str],
+        limits: ServerLimits,
+        came: Callable[[], None],
+    ) -> None:
+        self._path, self._loop, self._limits, self._peers, self._came = path, loop, limits, peers, came
+        self._hello = zmtp.ready(socket_type)
+        self._epoll = select.epoll()
+        self._connections: dict[int, ServerConnection] = {}
+        self._of_client: Counter[str] = Counter()
+        self._readable: OrderedDict[int, ServerConnection] = OrderedDict()
+        self._ready: OrderedDict[str, OrderedDict[int, ServerConnection]] = OrderedDict()
+        self._for_place: deque[ServerConnection] = deque()
+        self._places = limits.large
+        self._told_s: dict[str, float] = {}
+        self._spent_s: dict[str, float] = {}
+        """What was worked for each client of late; it halves each second."""
+        self._again: Timer | None = None
+        self.closed_for: Counter[str] = Counter()
+        """Connections that were closed by us, by reason."""
+        self._listener = self._listen()
+        loop.watch(self._epoll, self._turn)
+        loop.call_later(_CHECK_S, self._check)
+
+    def _listen(self) -> socket.socket:
+        self._path.unlink(missing_ok=True)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
+        try:
+            listener.bind(str(self._path))
+            self._path.chmod(0o600)
+            listener.listen(_BACKLOG)
+        except OSError:
+            listener.close()
+            raise
+        self._epoll.register(listener, select.EPOLLIN)
+        return listener
+
+    @property
+    def all(self) -> list[ServerConnection]:
+        """Every connection whose handshake is whole."""
+        return [connection for connection in self._connections.values() if connection.peer]
+
+    # ---- in --------------------------------------------------------------------------------------------------------
+
+    def _turn(self) -> None:
+        for fd, event in self._epoll.poll(0, _EVENTS):
+            if fd == self._listener.fileno():
+                self._accept()
+            elif (connection := self._connections.get(fd)) is not None:
+                self._happened(connection, event)
+        end_s = time.monotonic() + _INTAKE_S
+        while self._readable and time.monotonic() < end_s:
+            self._read(self._readable.popitem(last=False)[1])
+        self._came()
+        if self._readable or self._ready:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Have another turn at once: what came is not served yet."""
+        if self._again is None or self._again.callback is None:
+            self._again = self._loop.call_later(0.0, self._turn)
+
+    def _accept(self) -> None:
+        for _ in range(_ACCEPTS):
+            try:
+                accepted, _ = self._listener.accept()
+            except BlockingIOError:
+                return
+            except OSError as fault:
+                if fault.errno in {errno.EMFILE, errno.ENFILE}:
+                    self._pause()
+                return
+            self._welcome(accepted)
+
+    def _pause(self) -> None:
+        """No descriptor is left: whoever comes waits, and the loop does not spin meanwhile."""
+        _LOG.warning("descriptors.gone", lines=len(self._connections))
+        self._epoll.modify(self._listener, 0)
+
+    def _welcome(self, accepted: socket.socket) -> None:
+        accepted.setblocking(False)
+        connection = ServerConnection(accepted, self._limits.message, self._hello, self._loop.now_s())
+        limits = self._limits
+        if len(self._connections) >= limits.connections or self._of_client[connection.client] >= limits.of_client:
+            self._tell(connection, "it has too many connections")
+            connection.close()
+            return
+        self._of_client[connection.client] += 1
+        self._connections[connection.fileno()] = connection
+        connection.events = connection.wanted
+        self._epoll.register(connection.fileno(), connection.events)
+        self.flush(connection)
+
+    def _happened(self, connection: ServerConnection, event: int) -> None:
+        if event & (select.EPOLLHUP | select.EPOLLERR | select.EPOLLRDHUP) and not event & select.EPOLLIN:
+            self.drop(connection)
+            return
+        if event & select.EPOLLOUT:
+            self.flush(connection)
+        if event & select.EPOLLIN and connection.is_open:
+            self._readable[connection.fileno()] = connection
+
+    def _read(self, connection: ServerConnection) -> None:
+        if not connection.is_open:
+            return
+        try:
+            if not connection.read(self._loop.now_s()):
+                self.drop(connection)
+                return
+            self._decode(connection)
+        except zmtp.Malformed as fault:
+            self.close(connection, str(fault))
+
+    def _decode(self, connection: ServerConnection) -> None:
+        connection.decode()
+        if connection.peer and connection.peer not in self._peers:
+            raise zmtp.Malformed(f"a {connection.peer[:20]} socket")
+        if connection.answer(self._loop.now_s()):
+            self.flush(connection)
+        else:
+            self._settle(connection)
+
+    def next(self) -> tuple[ServerConnection, list[bytes]] | None:
+        """Return the next message and whose it is; None when none is whole. The client that was worked for least of
+        late goes first, and of those that are equal the one that waits longest.
+        """
+        if self._ready:
+            client = min(self._ready, key=lambda one: self._spent_s.get(one, 0.0))
+            ready = self._ready[client]
+            _, connection = ready.popitem(last=False)
+            self._ready.move_to_end(client)
+            if not ready:
+                del self._ready[client]
+            message = connection.take()
+            self._after(connection)
+            return connection, message
+        return None
+
+    def _after(self, connection: ServerConnection) -> None:
+        try:
+            self._decode(connection)
+        except zmtp.Malformed as fault:
+            self.close(connection, str(fault))
+
+    def charge(self, connection: ServerConnection, seconds: float) -> None:
+        """Note how long was worked for whoever sent the last message."""
+        self._spent_s[connection.client] = self._spent_s.get(connection.client, 0.0) + seconds
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a message waits to be served."""
+        return bool(self._ready)
+
+    # ---- out -------------------------------------------------------------------------------------------------------
+
+    def send(self, connection: ServerConnection, parts: list[bytes]) -> bool:
+        """Have `parts` written to a client; False when it is gone."""
+        if not connection.is_open:
+            return False
+        if connection.out_bytes > self._limits.connection_bytes:
+            self.close(connection, "it does not read what it is sent")
+            return False
+        connection.queue(zmtp.framed(parts), self._loop.now_s())
+        self.flush(connection)
+        return connection.is_open
+
+    def flush(self, connection: ServerConnection) -> None:
+        """Write what it takes now."""
+        if not connection.write(self._loop.now_s()):
+            self.drop(connection)
+        else:
+            self._settle(connection)
+
+    def _settle(self, connection: ServerConnection) -> None:
+        """Have it served when a message of it waits and it reads what it is sent; have epoll(7) tell what else is
+        wanted of it now, and give a large message its place.
+        """
+        if not connection.is_open:
+            return
+        if connection.message is not None and not connection.out_bytes:
+            self._ready.setdefault(connection.client, OrderedDict())[connection.fileno()] = connection
+        else:
+            self._forget(connection, connection.fileno())
+        if connection.has_place and connection.under_way < SMALL_BYTES and connection.message is None:
+            self._vacate(connection)
+        elif not connection.has_place and connection.under_way >= SMALL_BYTES and connection.message is None:
+            self._place(connection)
+        if connection.wanted != connection.events:
+            connection.events = connection.wanted
+            self._epoll.modify(connection.fileno(), connection.events)
+
+    def _place(self, connection: ServerConnection) -> None:
+        if self._places:
+            self._places -= 1
+            connection.has_place, connection.read_s = True, self._loop.now_s()
+        elif connection not in self._for_place:
+            self._for_place.append(connection)
+
+    def _vacate(self, connection: ServerConnection) -> None:
+        connection.has_place = False
+        self._places += 1
+        while self._for_place:
+            other = self._for_place.popleft()
+            if other.is_open:
+                self._settle(other)
+                return
+
+    # ---- the end of a connection -----------------------------------------------------------------------------------
+
+    def drop(self, connection: ServerConnection) -> None:
+        """The client is gone: nothing of what it asked and was not begun is done."""
+        if not connection.is_open:
+            return
+        fd = connection.fileno()
+        with contextlib.suppress(OSError):
+            self._epoll.unregister(fd)
+        del self._connections[fd]
+        self._readable.pop(fd, None)
+        self._forget(connection, fd)
+        self._of_client[connection.client] -= 1
+        if not self._of_client[connection.client]:
+            del self._of_client[connection.client]
+        held = connection.has_place
+        connection.close()
+        if held:
+            self._vacate(connection)
+        self._epoll.modify(self._listener, select.EPOLLIN)
+
+    def _forget(self, connection: ServerConnection, fd: int) -> None:
+        ready = self._ready.get(connection.client)
+        if ready is not None:
+            ready.pop(fd, None)
+            if not ready:
+                del self._ready[connection.client]
+
+    def close(self, connection: ServerConnection, reason: str) -> None:
+        """End a connection that went beyond its bounds; its client is told by that, and the log why."""
+        if connection.is_open:
+            self._tell(connection, reason)
+            self.drop(connection)
+
+    def _tell(self, connection: ServerConnection, reason: str) -> None:
+        self.closed_for[reason.split(" of ", 1)[0][:40]] += 1
+        now_s = self._loop.now_s()
+        if now_s - self._told_s.get(connection.client, -_QUIET_S) >= _QUIET_S:
+            self._told_s[connection.client] = now_s
+            _LOG.warning("client.closed", socket=self._path.name, pid=int(connection.client), reason=reason)
+
+    def _check(self) -> None:
+        self._loop.call_later(_CHECK_S, self._check)
+        now_s, limits = self._loop.now_s(), self._limits
+        self._spent_s = {client: spent / 2 for client, spent in self._spent_s.items() if spent > _NEGLIGIBLE_S}
+        self._told_s = {client: at for client, at in self._told_s.items() if now_s - at < _QUIET_S}
+        large = [one for one in self._connections.values() if one.has_place and one.message is None]
+        for connection in large:
+            if now_s - connection.read_s > limits.large_s:
+                self.close(connection, "a large message stands still")
+        stuck = [one for one in self._connections.values() if one.out_bytes and now_s - one.moved_s > limits.stuck_s]
+        unread = sum(one.out_bytes for one in self._connections.values())
+        for connection in sorted(stuck, key=lambda one: one.out_bytes, reverse=True):
+            if unread > limits.out_bytes or now_s - connection.moved_s > limits.deaf_s:
+                unread -= connection.out_bytes
+                self.close(connection, "it does not read what it is sent")
+
+    def shut(self) -> None:
+        """Let the last replies be read, for half a second, then close everything."""
+        self._loop.unwatch(self._epoll)
+        end_s = time.monotonic() + _FLUSH_S
+        while (left := [one for one in self._connections.values() if one.out_bytes]) and time.monotonic() < end_s:
+            waiting = select.poll()
+            for connection in left:
+                waiting.register(connection.fileno(), select.POLLOUT)
+            waiting.poll(1000 * max(0.0, end_s - time.monotonic()))
+            for connection in left:
+                self.flush(connection)
+        for connection in list(self._connections.values()):
+            self.drop(connection)
+        self._listener.close()
+        self._epoll.close()
+        self._path.unlink(missing_ok=True)
