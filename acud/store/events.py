@@ -1,4 +1,4 @@
-"""The events that clients can ask for again, numbered without gaps and without reuse; and the newest sense events."""
+"""The events that clients can ask for again, numbered without gaps and without reuse."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ from acud.protocol.events import Event
 from acud.store import statements
 from acud.store.connection import Database
 from acud.store.rows import Row, RowCodec
-from acud.types.commentary import SENSE_KEPT, SenseEvent
 
 _SQL = statements.load("events")
 _EVENT = RowCodec(Event)
-_SENSE_SQL = statements.load("sense")
-_SENSE_EVENT = RowCodec(SenseEvent)
 
 
 class EventPage(Struct, frozen=True):
@@ -61,35 +58,3 @@ class EventTable:
 
     def _number(self, block: str) -> int:
         return int(next(iter(self._database.read(_SQL[block])[0].values())) or 0)
-
-
-class SenseEventTable:
-    """The table `sense`, a ring of `SENSE_KEPT`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def add(self, event: SenseEvent) -> int:
-        """Keep an event, forget what that pushes out of the ring, and return the number it got (its own is unread)."""
-        number = int(self._database.write_returning(_SENSE_SQL["add"], _SENSE_EVENT.bind(event))[0]["id"] or 0)
-        self._database.write(_SENSE_SQL["trim"], {"newest": number, "keep": SENSE_KEPT})
-        return number
-
-    def above(self, after: int, *, pictures: bool) -> tuple[SenseEvent, ...]:
-        """Return the kept events with a number above `after`, oldest first; without `pictures`, `data` of `roi` and
-        `diff` is left out.
-        """
-        block = "above" if pictures else "above_without_pictures"
-        return tuple(map(_SENSE_EVENT.read, self._database.read(_SENSE_SQL[block], {"after": after})))
-
-    def words(self) -> tuple[SenseEvent, ...]:
-        """Return every kept event, oldest first, with its words and its meta alone."""
-        return tuple(map(_SENSE_EVENT.read, self._database.read(_SENSE_SQL["words"])))
-
-    def count(self) -> int:
-        """Return how many are kept."""
-        return int(self._database.read(_SENSE_SQL["count"])[0]["found"] or 0)
-
-    def newest(self) -> int:
-        """Return the newest number; 0: there is none."""
-        return int(self._database.read(_SENSE_SQL["newest"])[0]["found"] or 0)

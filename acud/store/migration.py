@@ -1,7 +1,8 @@
-"""The schema's history: numbered `.sql` files. What a database lacks is applied and recorded in one transaction.
+"""The schema's history: numbered `.sql` files, the core's and those of every feature.
 
-A database that holds something is copied first, by SQLite's backup API while its owner may be writing
-(sqlite.org/backup.html): an upgrade happens whole, or the file stays as it was.
+What a database lacks is applied and recorded in one transaction. A database that holds something is copied first, by
+SQLite's backup API while its owner may be writing (sqlite.org/backup.html): an upgrade happens whole, or the file stays
+as it was.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _STEP_PAGES = 1000
 _SPARE_BYTES = 16_000_000
 """Left free beside a copy: for what is written meanwhile."""
 _GLOB = "before-*.db"
-_FOLDER = Path(__file__).parent / "migrations"
+_CORE = Path(__file__).parent / "migrations"
+_FEATURES = Path(__file__).parents[1] / "features"
 
 
 def before_upgrade(connection: apsw.Connection, path: Path, step: str, keep: int) -> Path:
@@ -120,11 +122,17 @@ class Migration(Struct, frozen=True):
     script: str
 
 
-def known_migrations(folder: Path = _FOLDER) -> tuple[Migration, ...]:
-    """Return every migration in `folder` by number. Raises: ValueError when the numbers are not 1, 2, 3 …"""
-    steps = tuple(_read_migration(path) for path in sorted(folder.glob("*.sql")))
+def known_migrations(*folders: Path) -> tuple[Migration, ...]:
+    """Return every migration in `folders` by number: one chain, however many folders hold it. None named: the core's
+    and each feature's, whether that feature runs or not, so that its tables stay while it is off.
+
+    Raises: ValueError when the numbers are not 1, 2, 3 …
+    """
+    searched = folders or (_CORE, *_FEATURES.glob("*/migrations"))
+    found = (path for folder in searched for path in folder.glob("*.sql"))
+    steps = tuple(_read_migration(path) for path in sorted(found, key=lambda path: path.name))
     if [step.number for step in steps] != list(range(1, len(steps) + 1)):
-        raise ValueError(f"{folder}: migrations are not numbered 1, 2, 3 …")
+        raise ValueError(f"{searched[0]}: migrations are not numbered 1, 2, 3 …")
     return steps
 
 

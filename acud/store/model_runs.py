@@ -10,12 +10,9 @@ from acud.store import statements
 from acud.store.connection import Database
 from acud.store.rows import RowCodec
 from acud.types.agent_runs import RunInfo
-from acud.types.commentary import HISTORY_KEPT, AnalysisResult
 
 _RUNS_SQL = statements.load("agent_runs")
 _RUN = RowCodec(RunInfo)
-_ANALYSES_SQL = statements.load("analyses")
-_ANALYSIS = RowCodec(AnalysisResult)
 _USAGE_SQL = statements.load("usage")
 _USAGE_ROW = RowCodec(UsageRow)
 
@@ -56,43 +53,6 @@ class AgentRunTable:
     def trim(self, before_utc_s: float, limit: int = -1) -> int:
         """Delete runs that ended before; return how many."""
         return self._database.write(_RUNS_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})
-
-
-class AnalysisInputs(Struct, frozen=True):
-    """Which inputs: the newest number of the feed, the commentary's own words left out, and of sense."""
-
-    heard: int = 0
-    seen: int = 0
-
-
-_INPUTS = RowCodec(AnalysisInputs)
-
-
-class AnalysisTable:
-    """The table `analyses`, a ring of `HISTORY_KEPT`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def add(self, result: AnalysisResult, inputs: AnalysisInputs) -> int:
-        """Keep a result, which answers for `inputs`; return the number it got (its own is unread)."""
-        row = _ANALYSIS.bind(result) | _INPUTS.bind(inputs)
-        number = int(self._database.write_returning(_ANALYSES_SQL["add"], row)[0]["id"] or 0)
-        self._database.write(_ANALYSES_SQL["trim"], {"newest": number, "keep": HISTORY_KEPT})
-        return number
-
-    def newest(self, limit: int) -> tuple[AnalysisResult, ...]:
-        """Return the newest results, newest first, at most `limit`."""
-        return tuple(map(_ANALYSIS.read, self._database.read(_ANALYSES_SQL["newest"], {"limit": limit})))
-
-    def last_pushed(self) -> str:
-        """Return what was said into the feed last; "" for nothing kept."""
-        rows = self._database.read(_ANALYSES_SQL["last_pushed"])
-        return str(rows[0]["analysis"]) if rows else ""
-
-    def answered(self) -> AnalysisInputs:
-        """Return the newest inputs that a kept result answers for."""
-        return _INPUTS.read(self._database.read(_ANALYSES_SQL["answered"])[0])
 
 
 class UsageEntry(Struct, frozen=True):

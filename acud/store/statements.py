@@ -1,18 +1,20 @@
-"""SQL in named blocks: `-- name: x` begins block x of a file in `sql/`."""
+"""SQL in named blocks: `-- name: x` begins block x of a file."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-_SQL = Path(__file__).parent / "sql"
+SQL = Path(__file__).parent / "sql"
+"""The core's statements; a feature's stand in `tables.sql` in its folder."""
 _HEADER = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
 
-def load(group: str) -> dict[str, str]:
-    """Return the blocks of `sql/<group>.sql` by name. Raises: ValueError when a name appears twice."""
-    parts = _HEADER.split((_SQL / f"{group}.sql").read_text(encoding="utf-8"))
+def load(group: str, folder: Path = SQL) -> dict[str, str]:
+    """Return the blocks of `<group>.sql` in `folder` by name. Raises: ValueError when a name appears twice."""
+    file = folder / f"{group}.sql"
+    parts = _HEADER.split(file.read_text(encoding="utf-8"))
     names, bodies = parts[1::2], parts[2::2]
     if len(set(names)) != len(names):
-        raise ValueError(f"sql/{group}.sql names a block twice")
+        raise ValueError(f"{file} names a block twice")
     return dict(zip(names, (body.strip() for body in bodies), strict=True))

@@ -6,19 +6,20 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
+from typing import Final
 
 from acud.config import StoreSettings
 from acud.store.connection import Database, library_version
 from acud.store.damaged_log import RescuedLog
 from acud.store.displays import DisplayTable, SceneNumbers, TakeoverTable
-from acud.store.events import EventTable, SenseEventTable
+from acud.store.events import EventTable
 from acud.store.evidence import EvidenceFiles
-from acud.store.model_runs import AgentRunTable, AnalysisTable, UsageTable
+from acud.store.model_runs import AgentRunTable, UsageTable
 from acud.store.outbox import Outbox
 from acud.store.recordings import RecordingTable, Timeline
 from acud.store.requests import RequestTable
 from acud.store.retention import DeletedTasks, FreePages
-from acud.store.tasks import ActionTable, MessageFeed, TaskTable
+from acud.store.tasks import ActionTable, TaskTable
 from acud.store.waits import EvaluationTable, WaitTable
 from acud.store.web import PushSubscriptions, WebPasses
 
@@ -33,31 +34,29 @@ class Store:
 
     def __init__(self, path: Path, evidence_directory: Path, settings: StoreSettings, now_utc_s: float) -> None:
         """Open or create the database at `path`, whose directory exists. Raises: StoreUnavailable (see `opening`)."""
-        self._database = Database(
+        self.database: Final = Database(
             path, busy_timeout_s=settings.busy_timeout_s, now_utc_s=now_utc_s, keep_backups=settings.keep_backups
         )
-        self.waits = WaitTable(self._database)
-        self.evaluations = EvaluationTable(self._database)
-        self.usage = UsageTable(self._database)
-        self.events = EventTable(self._database)
-        self.outbox = Outbox(self._database)
-        self.requests = RequestTable(self._database)
-        self.displays = DisplayTable(self._database)
-        self.takeovers = TakeoverTable(self._database)
-        self.scene_numbers = SceneNumbers(self._database)
-        self.tasks = TaskTable(self._database)
-        self.deleted_tasks = DeletedTasks(self._database)
-        self.actions = ActionTable(self._database)
-        self.agent_runs = AgentRunTable(self._database)
-        self.feed = MessageFeed(self._database)
-        self.sense = SenseEventTable(self._database)
-        self.analyses = AnalysisTable(self._database)
-        self.recordings = RecordingTable(self._database)
-        self.timeline = Timeline(self._database)
-        self.free_pages = FreePages(self._database)
-        self.web = WebPasses(self._database)
-        self.push = PushSubscriptions(self._database)
-        self.evidence = EvidenceFiles(self._database, evidence_directory)
+        """What features make their tables of."""
+        self.waits = WaitTable(self.database)
+        self.evaluations = EvaluationTable(self.database)
+        self.usage = UsageTable(self.database)
+        self.events = EventTable(self.database)
+        self.outbox = Outbox(self.database)
+        self.requests = RequestTable(self.database)
+        self.displays = DisplayTable(self.database)
+        self.takeovers = TakeoverTable(self.database)
+        self.scene_numbers = SceneNumbers(self.database)
+        self.tasks = TaskTable(self.database)
+        self.deleted_tasks = DeletedTasks(self.database)
+        self.actions = ActionTable(self.database)
+        self.agent_runs = AgentRunTable(self.database)
+        self.recordings = RecordingTable(self.database)
+        self.timeline = Timeline(self.database)
+        self.free_pages = FreePages(self.database)
+        self.web = WebPasses(self.database)
+        self.push = PushSubscriptions(self.database)
+        self.evidence = EvidenceFiles(self.database, evidence_directory)
 
     def __enter__(self) -> Store:
         return self
@@ -70,12 +69,12 @@ class Store:
     @property
     def in_turn(self) -> bool:
         """Whether something was written (or failed to be) since the last commit."""
-        return self._database.in_turn
+        return self.database.in_turn
 
     @property
     def lost(self) -> RescuedLog | None:
         """What a damaged log lost before this start; None: nothing."""
-        return self._database.lost
+        return self.database.lost
 
     @property
     def library_version(self) -> str:
@@ -87,7 +86,7 @@ class Store:
 
         Raises: StoreUnavailable, also when an earlier write of this turn hit a storage fault.
         """
-        return self._database.savepoint()
+        return self.database.savepoint()
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -104,12 +103,12 @@ class Store:
 
         Raises: StoreUnavailable; then none of the turn's writes was kept, and the next write begins a new turn.
         """
-        self._database.commit_turn()
+        self.database.commit_turn()
 
     def rollback_turn(self) -> None:
         """Forget the turn's writes; harmless when there are none."""
-        self._database.rollback_turn()
+        self.database.rollback_turn()
 
     def close(self) -> None:
         """Forget an uncommitted turn and close; closing twice is harmless."""
-        self._database.close()
+        self.database.close()

@@ -1,4 +1,4 @@
-"""The task memory: tasks, their plans and threads, what was done for them, and the feed of the newest messages."""
+"""The task memory: tasks, their plans and threads, what was done for them,"""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from acud.errors import AcudError, InvalidRequest, NotFound
 from acud.store import statements
 from acud.store.connection import Database
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list
-from acud.types.commentary import FEED_KEPT, FeedItem
 from acud.types.tasks import (
     Action,
     ActionLog,
@@ -27,8 +26,6 @@ _MESSAGE = RowCodec(Message)
 _ACTIONS_SQL = statements.load("actions")
 _ACTION = RowCodec(Action)
 _LOG = RowCodec(ActionLog)
-_FEED_SQL = statements.load("feed")
-_FEED_ITEM = RowCodec(FeedItem)
 
 
 class TaskPage(Struct, frozen=True):
@@ -202,28 +199,3 @@ class ActionTable:
         for row in self._database.read(_ACTIONS_SQL["logs"], {"action_ids": wanted}) if actions else []:
             logs[str(row["action_id"])].append(_LOG.read(row))
         return tuple(ActionView(action, tuple(logs[action.action_id])) for action in actions)
-
-
-class MessageFeed:
-    """The table `feed`, a ring of `FEED_KEPT`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def add(self, item: FeedItem) -> int:
-        """Keep a message, forget what that pushes out of the ring, and return the number it got (its own is unread)."""
-        number = int(self._database.write_returning(_FEED_SQL["add"], _FEED_ITEM.bind(item))[0]["id"] or 0)
-        self._database.write(_FEED_SQL["trim"], {"newest": number, "keep": FEED_KEPT})
-        return number
-
-    def above(self, after: int) -> tuple[FeedItem, ...]:
-        """Return the kept messages with a number above `after`, oldest first."""
-        return tuple(map(_FEED_ITEM.read, self._database.read(_FEED_SQL["above"], {"after": after})))
-
-    def count(self) -> int:
-        """Return how many are kept."""
-        return int(self._database.read(_FEED_SQL["count"])[0]["found"] or 0)
-
-    def newest_of_others(self, source: str) -> int:
-        """Return the newest number of a kept message that is not from `source`; 0: there is none."""
-        return int(self._database.read(_FEED_SQL["newest_of_others"], {"source": source})[0]["found"] or 0)

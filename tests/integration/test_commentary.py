@@ -86,12 +86,12 @@ class _Rig:
     @property
     def said(self) -> list[str]:
         """What it said in the feed."""
-        return [item.text for item in self.store.feed.above(0) if item.source == "agent"]
+        return [item.text for item in self.commentary.feed.above(0) if item.source == "agent"]
 
     @property
     def results(self) -> list[str]:
         """What it came to, oldest first."""
-        return [one.analysis for one in reversed(self.store.analyses.newest(50))]
+        return [one.analysis for one in reversed(self.commentary.analyses.newest(50))]
 
 
 @pytest.fixture
@@ -257,7 +257,7 @@ def test_what_nobody_answered_for_before_a_kill_is_answered_for_after(tmp_path: 
 def test_secrets_of_the_screen_are_not_kept(rig: _Rig) -> None:
     rig.see(f"export OPENAI_API_KEY={KEY}")
     rig.after(10)
-    kept = repr(rig.store.sense.words()) + repr(rig.results) + repr(rig.told) + repr(rig.said)
+    kept = repr(rig.commentary.sense.words()) + repr(rig.results) + repr(rig.told) + repr(rig.said)
     assert KEY not in kept
     assert "REDACTED" in kept
 

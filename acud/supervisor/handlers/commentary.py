@@ -43,7 +43,7 @@ def feed_post(app: App, request: FeedPost, call: Call) -> Posted:
 def feed_list(app: App, request: FeedList, call: Call) -> FeedListReply:
     """Return the messages above a number."""
     app.commentary.attend()
-    return FeedListReply(app.store.feed.above(request.after))
+    return FeedListReply(app.commentary.feed.above(request.after))
 
 
 _DEPTH = 32
@@ -69,7 +69,7 @@ def _deeper_than(depth: int, value: Any) -> bool:
 def sense_list(app: App, request: SenseList, call: Call) -> SenseListReply:
     """Return the events above a number."""
     app.commentary.attend()
-    return SenseListReply(app.store.sense.above(request.after, pictures=not request.meta_only))
+    return SenseListReply(app.commentary.sense.above(request.after, pictures=not request.meta_only))
 
 
 @handles(AnalysisStatus)
@@ -82,7 +82,7 @@ def analysis_status(app: App, request: AnalysisStatus, call: Call) -> AnalysisSt
 def analysis_history(app: App, request: AnalysisHistory, call: Call) -> AnalysisHistoryReply:
     """Return the newest results."""
     app.commentary.attend()
-    return AnalysisHistoryReply(app.store.analyses.newest(request.limit))
+    return AnalysisHistoryReply(app.commentary.analyses.newest(request.limit))
 
 
 @handles(AnalysisContextGet)

@@ -5,10 +5,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from acud.store import migration, statements
-from acud.store.statements import load
+from acud import features
+from acud.store import migration
+from acud.store.statements import SQL, load
 
-SQL = Path(statements.__file__).parent / "sql"
+FEATURES = Path(features.__file__).parent
 
 
 def test_blocks_are_read_by_name() -> None:
@@ -17,13 +18,15 @@ def test_blocks_are_read_by_name() -> None:
     assert blocks["trim"].startswith("DELETE FROM events")
 
 
-@pytest.mark.parametrize("group", sorted(path.stem for path in SQL.glob("*.sql")))
-def test_every_block_is_valid_sql_for_the_schema(group: str) -> None:
+@pytest.mark.parametrize(
+    "file", sorted([*SQL.glob("*.sql"), *FEATURES.glob("*/*.sql")]), ids=lambda file: f"{file.parent.name}-{file.stem}"
+)
+def test_every_block_is_valid_sql_for_the_schema(file: Path) -> None:
     connection = apsw.Connection(":memory:")
     connection.execute(load("migrations")["create"])
     for step in migration.known_migrations():
         connection.execute(step.script)
-    for name, sql in load(group).items():
+    for name, sql in load(file.stem, file.parent).items():
         if name != "create":
             connection.execute(f"EXPLAIN {sql}", _any_bindings(sql)).fetchall()
     connection.close()

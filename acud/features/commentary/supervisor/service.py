@@ -21,10 +21,10 @@ from acud.features.commentary import embedded
 from acud.features.commentary.context_window import AGENT, context_window
 from acud.features.commentary.prompt import analysis_of, user_prompt
 from acud.features.commentary.schedule import Analyse, AnalysisSchedule, FeedText
+from acud.features.commentary.tables import AnalysisInputs, AnalysisTable, MessageFeed, SenseEventTable
 from acud.protocol.evaluation import Thought
 from acud.protocol.requests.commentary import AnalysisStatusReply
 from acud.protocol.requests.daemon import Purpose
-from acud.store.model_runs import AnalysisInputs
 from acud.supervisor.journal import Journal
 from acud.supervisor.usage_log import UsageLog
 from acud.types.commentary import AnalysisConfig, AnalysisResult, ContextWindow, FeedItem, SenseEvent
@@ -81,6 +81,8 @@ class Commentary:
         usage_log: UsageLog,
     ) -> None:
         self._journal = journal
+        database = journal.store.database
+        self.feed, self.sense, self.analyses = MessageFeed(database), SenseEventTable(database), AnalysisTable(database)
         self._usage_log = usage_log
         self._loop = loop
         self._clock = clock
@@ -111,9 +113,8 @@ class Commentary:
 
     def start(self) -> None:
         """Take up what a former supervisor left unanswered."""
-        store = self._journal.store
-        self._rules.resume(store.analyses.last_pushed())
-        answered, now = store.analyses.answered(), self._inputs()
+        self._rules.resume(self.analyses.last_pushed())
+        answered, now = self.analyses.answered(), self._inputs()
         if now.heard > answered.heard or now.seen > answered.seen:
             self._news()
 
@@ -129,14 +130,14 @@ class Commentary:
 
     def heard(self, text: str, priority: str, source: str) -> int:
         """Put a message into the feed, in this turn; return its number."""
-        number = self._journal.store.feed.add(FeedItem(0, text, priority, self._now_ms(), source))
+        number = self.feed.add(FeedItem(0, text, priority, self._now_ms(), source))
         if source != AGENT:
             self._journal.after_commit(self._news)
         return number
 
     def seen(self, event: SenseEvent) -> int:
         """Keep a sense event, in this turn, without what redaction hides; return its number."""
-        number = self._journal.store.sense.add(self._stamped(event))
+        number = self.sense.add(self._stamped(event))
         self._journal.after_commit(self._news)
         return number
 
@@ -146,7 +147,7 @@ class Commentary:
         self._journal.keep(lambda: self._add(stamped), self._news, droppable=True)
 
     def _add(self, event: SenseEvent) -> None:
-        self._journal.store.sense.add(event)
+        self.sense.add(event)
 
     def configure(self, config: AnalysisConfig) -> None:
         """Run with `config` from now on."""
@@ -242,8 +243,8 @@ class Commentary:
         self._journal.keep(lambda: self._write(result, inputs, said), droppable=True)
 
     def _write(self, result: AnalysisResult, inputs: AnalysisInputs, said: FeedItem | None) -> None:
-        number = self._journal.store.analyses.add(result, inputs)
-        feed_id = self._journal.store.feed.add(said) if said is not None else 0
+        number = self.analyses.add(result, inputs)
+        feed_id = self.feed.add(said) if said is not None else 0
         self._journal.event(
             "analysis.result",
             str(number),
@@ -262,16 +263,16 @@ class Commentary:
 
     def window(self) -> ContextWindow:
         """Return what an analysis would be made from now."""
-        store, now_ms, age_ms = self._journal.store, self._now_ms(), self.config.max_age_ms
-        return context_window(store.feed.above(0), store.sense.words(), now_ms, age_ms)
+        now_ms, age_ms = self._now_ms(), self.config.max_age_ms
+        return context_window(self.feed.above(0), self.sense.words(), now_ms, age_ms)
 
     def status(self) -> AnalysisStatusReply:
         """Return how it is doing."""
-        store, spent = self._journal.store, self._spent
-        newest = store.analyses.newest(1)
+        spent = self._spent
+        newest = self.analyses.newest(1)
         return AnalysisStatusReply(
-            messages=store.feed.count(),
-            sense_events=store.sense.count(),
+            messages=self.feed.count(),
+            sense_events=self.sense.count(),
             config=self.config,
             model=model_of(self.config),
             calls=spent.calls,
@@ -289,8 +290,7 @@ class Commentary:
         return replace(event, ocr=self._hide(event.ocr), meta=meta, receivedAt=self._now_ms())
 
     def _inputs(self) -> AnalysisInputs:
-        store = self._journal.store
-        return AnalysisInputs(store.feed.newest_of_others(AGENT), store.sense.newest())
+        return AnalysisInputs(self.feed.newest_of_others(AGENT), self.sense.newest())
 
     def _now_ms(self) -> int:
         return int(self._clock.instant().utc_s * 1000)

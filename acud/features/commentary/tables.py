@@ -1,0 +1,118 @@
+"""The commentary's tables, each a ring of the newest: messages of the feed, sense events, analyses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from acud.store import statements
+from acud.store.connection import Database
+from acud.store.rows import RowCodec
+from acud.types.commentary import (
+    FEED_KEPT,
+    HISTORY_KEPT,
+    SENSE_KEPT,
+    AnalysisResult,
+    FeedItem,
+    SenseEvent,
+)
+
+_SQL = statements.load("tables", Path(__file__).parent)
+_FEED_ITEM = RowCodec(FeedItem)
+_SENSE_EVENT = RowCodec(SenseEvent)
+_ANALYSIS = RowCodec(AnalysisResult)
+
+
+class MessageFeed:
+    """The table `feed`, a ring of `FEED_KEPT`. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, item: FeedItem) -> int:
+        """Keep a message, forget what that pushes out of the ring, and return the number it got (its own is unread)."""
+        number = int(self._database.write_returning(_SQL["feed_add"], _FEED_ITEM.bind(item))[0]["id"] or 0)
+        self._database.write(_SQL["feed_trim"], {"newest": number, "keep": FEED_KEPT})
+        return number
+
+    def above(self, after: int) -> tuple[FeedItem, ...]:
+        """Return the kept messages with a number above `after`, oldest first."""
+        return tuple(map(_FEED_ITEM.read, self._database.read(_SQL["feed_above"], {"after": after})))
+
+    def count(self) -> int:
+        """Return how many are kept."""
+        return int(self._database.read(_SQL["feed_count"])[0]["found"] or 0)
+
+    def newest_of_others(self, source: str) -> int:
+        """Return the newest number of a kept message that is not from `source`; 0: there is none."""
+        return int(self._database.read(_SQL["feed_newest_of_others"], {"source": source})[0]["found"] or 0)
+
+
+class SenseEventTable:
+    """The table `sense`, a ring of `SENSE_KEPT`. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, event: SenseEvent) -> int:
+        """Keep an event, forget what that pushes out of the ring, and return the number it got (its own is unread)."""
+        number = int(self._database.write_returning(_SQL["sense_add"], _SENSE_EVENT.bind(event))[0]["id"] or 0)
+        self._database.write(_SQL["sense_trim"], {"newest": number, "keep": SENSE_KEPT})
+        return number
+
+    def above(self, after: int, *, pictures: bool) -> tuple[SenseEvent, ...]:
+        """Return the kept events with a number above `after`, oldest first; without `pictures`, `data` of `roi` and
+        `diff` is left out.
+        """
+        block = "sense_above" if pictures else "sense_above_without_pictures"
+        return tuple(map(_SENSE_EVENT.read, self._database.read(_SQL[block], {"after": after})))
+
+    def words(self) -> tuple[SenseEvent, ...]:
+        """Return every kept event, oldest first, with its words and its meta alone."""
+        return tuple(map(_SENSE_EVENT.read, self._database.read(_SQL["sense_words"])))
+
+    def count(self) -> int:
+        """Return how many are kept."""
+        return int(self._database.read(_SQL["sense_count"])[0]["found"] or 0)
+
+    def newest(self) -> int:
+        """Return the newest number; 0: there is none."""
+        return int(self._database.read(_SQL["sense_newest"])[0]["found"] or 0)
+
+
+class AnalysisInputs(Struct, frozen=True):
+    """Which inputs: the newest number of the feed, the commentary's own words left out, and of sense."""
+
+    heard: int = 0
+    seen: int = 0
+
+
+_INPUTS = RowCodec(AnalysisInputs)
+
+
+class AnalysisTable:
+    """The table `analyses`, a ring of `HISTORY_KEPT`. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, result: AnalysisResult, inputs: AnalysisInputs) -> int:
+        """Keep a result, which answers for `inputs`; return the number it got (its own is unread)."""
+        row = _ANALYSIS.bind(result) | _INPUTS.bind(inputs)
+        number = int(self._database.write_returning(_SQL["analyses_add"], row)[0]["id"] or 0)
+        self._database.write(_SQL["analyses_trim"], {"newest": number, "keep": HISTORY_KEPT})
+        return number
+
+    def newest(self, limit: int) -> tuple[AnalysisResult, ...]:
+        """Return the newest results, newest first, at most `limit`."""
+        return tuple(map(_ANALYSIS.read, self._database.read(_SQL["analyses_newest"], {"limit": limit})))
+
+    def last_pushed(self) -> str:
+        """Return what was said into the feed last; "" for nothing kept."""
+        rows = self._database.read(_SQL["analyses_last_pushed"])
+        return str(rows[0]["analysis"]) if rows else ""
+
+    def answered(self) -> AnalysisInputs:
+        """Return the newest inputs that a kept result answers for."""
+        return _INPUTS.read(self._database.read(_SQL["analyses_answered"])[0])
