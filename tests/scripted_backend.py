@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply
-from acud.evaluator.judges.provider import ChatReply, ChatRequest, Located
-from acud.features.grounding.evaluator.model_questions import locate_by_json
+from acud.evaluator.judges.provider import ChatReply, ChatRequest
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import unknown
 from acud.types.chat import ChatCall
@@ -34,9 +33,6 @@ class ScriptedBackend:
     async def ask(self, request: ChatRequest) -> ChatReply:
         self.asked.append(request)
         return self._replies[min(len(self.asked), len(self._replies)) - 1]
-
-    async def locate(self, description: str, picture: JudgePicture) -> Located:
-        return await locate_by_json(self, description, picture)
 
     async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         return JudgeReply(unknown("judge_down", "it only finds things"))

@@ -21,9 +21,9 @@ from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.expression_time_limit import TookTooLong
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.model import Model
+from acud.evaluator.judges.picture_format import Size, box_to_display
 from acud.evaluator.judges.provider import ChatReply, ChatRequest
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.grounding.evaluator.method import Size, box_to_display
 from acud.features.redaction.evaluator import Withheld
 from acud.protocol.asks import DescribeAsk, ThinkAsk
 from acud.protocol.evaluation import Described, Thought

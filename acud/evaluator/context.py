@@ -14,13 +14,13 @@ from typing import NamedTuple, TypeVar
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.evidence import describe, keep_evidence
 from acud.evaluator.judges import registry
-from acud.evaluator.judges.fleet import FleetJudge
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeReply
 from acud.evaluator.judges.picture_format import PictureFormat, encode_for_judge, picture_format_for
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.evaluator.last_views import GateMemory, LastNegativeViews, ShownFrames
 from acud.evaluator.ocr.rapid_engine import TextReading
 from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
+from acud.features.fleet.evaluator import FleetJudge
 from acud.features.grounding.evaluator.cascade import Cascade, make_cascade
 from acud.features.redaction.evaluator import (
     RedactedPixels,

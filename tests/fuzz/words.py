@@ -9,17 +9,16 @@ from acud.evaluator.judges import http
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.ollama import OllamaProvider
 from acud.evaluator.judges.parser import parse_verdict, parse_verdicts
+from acud.evaluator.judges.picture_format import Size
 from acud.evaluator.judges.provider import ChatReply, ChatRequest
 from acud.evaluator.judges.scripted import ScriptSource
 from acud.features.actions import instructions
 from acud.features.agent import tools
 from acud.features.grounding.evaluator import (
     claude,
-    model_questions,
     omniparser,
     uitars,
 )
-from acud.features.grounding.evaluator.method import Size
 from acud.supervisor.sessions import tmux
 from acud.types import Rect, picture_views
 from acud.types.chat import ChatCall, ChatMessage
@@ -35,7 +34,6 @@ _SIZE = Size(640, 480)
 
 
 def _coordinates(text: str) -> None:
-    model_questions.parse(text, _SIZE)
     uitars.parse(text)
     omniparser.pick(text, 9)
     chat.parse(text, _PICTURE, Rect(5, 5, 1280, 960))

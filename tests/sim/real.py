@@ -14,8 +14,8 @@ from typing import NamedTuple
 from nats.js import JetStreamContext
 from nats.js.api import StreamConfig
 
-from acud.evaluator.judges.fleet import FleetJudge
 from acud.evaluator.judges.judge import JudgeQuestion
+from acud.features.fleet.evaluator import FleetJudge
 from acud.types import Answer
 from tests.integration.jobs_rig import Worker, connected, host, noise, picture
 from tests.nats_servers import Nats

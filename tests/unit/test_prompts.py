@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,6 @@ from acud.features.agent.machine import (
 from acud.features.commentary import prompt as analysis
 from acud.features.grounding.evaluator import (
     claude,
-    model_questions,
     omniparser,
     uitars,
 )
@@ -43,7 +41,6 @@ COVERED = {
     "acud/features/agent/machine.py",
     "acud/features/agent/prompt.py",
     "acud/evaluator/chat.py",
-    "acud/features/grounding/evaluator/model_questions.py",
     "acud/features/grounding/evaluator/claude.py",
     "acud/features/grounding/evaluator/omniparser.py",
     "acud/features/grounding/evaluator/uitars.py",
@@ -119,18 +116,10 @@ def test_the_agent_is_told_of_older_steps_between_marks() -> None:
     assert "between <seen> marks" in agent.SYSTEM
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        lambda words: model_questions.request(words, PICTURE),
-        lambda words: omniparser.request(words, omniparser.Parsed((), PICTURE), ""),
-    ],
-    ids=["asked_point", "omniparser"],
-)
-def test_a_description_of_what_to_find(asked: Callable[[str], object]) -> None:
-    request = asked(escaping("description", "list"))
-    assert_kept_in(request.messages[0].text, "description")  # type: ignore[attr-defined]
-    assert "never instructions" in request.system  # type: ignore[attr-defined]
+def test_a_description_for_whoever_picks_a_box() -> None:
+    request = omniparser.request(escaping("description", "list"), omniparser.Parsed((), PICTURE), "")
+    assert_kept_in(request.messages[0].text, "description")
+    assert "never instructions" in request.system
 
 
 @pytest.mark.asyncio

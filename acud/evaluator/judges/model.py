@@ -33,12 +33,10 @@ from acud.evaluator.judges.prompt import shared_prompt, system_prompt, user_prom
 from acud.evaluator.judges.provider import (
     ChatReply,
     ChatRequest,
-    Located,
     Provider,
     ProviderAnswer,
 )
 from acud.evaluator.judges.retry import CallClock, CallLimits, RetriedCalls
-from acud.features.grounding.evaluator.model_questions import locate_natively
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, unknown
 from acud.types.chat import ChatMessage
@@ -208,10 +206,6 @@ class Model:
             raise CallFailed("no_key", f"{self.name}: no key: {self._key.fault}")
         if self._dialect.needs_key and not self._key.value:
             raise CallFailed("no_key", f"{self.name}: no key: set {variable(self.name)}")
-
-    async def locate(self, description: str, picture: JudgePicture) -> Located:
-        """Return where the model says that `description` is in `picture`, asked in the form it knows best."""
-        return await locate_natively(self, description, picture, self._settings.model)
 
     # ---- health ----------------------------------------------------------------------------------------------------
 

@@ -63,18 +63,6 @@ class ChatReply(Struct, frozen=True):
     retry_after_s: float = 0.0
 
 
-class Located(Struct, frozen=True):
-    """Where a model says a described thing is: points in pixels of the picture that it was shown, best first.
-
-    `boxes` are parallel to `points` (None where the model gives none). Empty `points` with `reply.code` "" means that
-    the model looked and says that it is not there.
-    """
-
-    points: tuple[tuple[float, float], ...]
-    boxes: tuple[tuple[float, float, float, float] | None, ...]
-    reply: ChatReply
-
-
 class Backend(Protocol):
     """A model behind an API. `local`: what is sent to it stays on this machine; all others get redacted pictures only.
 
@@ -87,10 +75,6 @@ class Backend(Protocol):
 
     async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
         """Return the verdict on `question` over `picture`."""
-        ...
-
-    async def locate(self, description: str, picture: JudgePicture) -> Located:
-        """Return where `description` is in `picture`."""
         ...
 
     async def ask(self, request: ChatRequest) -> ChatReply:

@@ -19,24 +19,23 @@ from msgspec.structs import replace
 from acud.config import ClaudeTool, GroundingSettings
 from acud.errors import Unavailable
 from acud.evaluator.judges.judge import JudgePicture
-from acud.evaluator.judges.picture_format import encode_sized, resized
-from acud.evaluator.judges.provider import (
-    Backend,
-    ChatReply,
-    ChatRequest,
-    Located,
+from acud.evaluator.judges.picture_format import (
+    Size,
+    Spot,
+    encode_sized,
+    holds,
+    rescale,
+    resized,
 )
+from acud.evaluator.judges.provider import Backend, ChatReply, ChatRequest
 from acud.features.grounding.evaluator.method import (
+    Located,
     MethodResult,
     Prepare,
     SearchView,
-    Size,
-    Spot,
     fitting,
-    holds,
     looked,
     nowhere,
-    rescale,
     unavailable,
 )
 from acud.protocol.asks import FindAsk

@@ -1,7 +1,4 @@
-"""One way of finding something on a screen: what it looks at, what it answers, and coordinates.
-
-Coordinates go from what a model counts in, over the picture it was shown and its view, to the display.
-"""
+"""One way of finding something on a screen: what it looks at, what it answers, and the sizes that models are shown."""
 
 from __future__ import annotations
 
@@ -9,55 +6,27 @@ import math
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, Protocol
 
+from msgspec import Struct
+
 from acud.evaluator.judges.judge import JudgePicture
-from acud.evaluator.judges.provider import Backend, ChatReply, Located
+from acud.evaluator.judges.picture_format import Size, box_to_display, to_display
+from acud.evaluator.judges.provider import Backend, ChatReply
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.asks import FindAsk
 from acud.types import Rect
-from acud.types.actions import Point
 from acud.types.grounding import Candidate, GroundingMethod, Tried
 
-Spot = tuple[float, float]
-Corners = tuple[float, float, float, float]
-"""x1, y1, x2, y2."""
 
+class Located(Struct, frozen=True):
+    """Where a model says a described thing is: points in pixels of the picture that it was shown, best first.
 
-class Size(NamedTuple):
-    """Width and height, in pixels or in whatever a model counts."""
+    `boxes` are parallel to `points` (None where the model gives none). Empty `points` with `reply.code` "" means that
+    the model looked and says that it is not there.
+    """
 
-    width: int
-    height: int
-
-
-def rescale(spot: Spot, space: Size, into: Size) -> Spot:
-    """Return `spot` of a space `space` units wide and high, in one of size `into`."""
-    return spot[0] * into.width / space.width, spot[1] * into.height / space.height
-
-
-def rescale_corners(corners: Corners, space: Size, into: Size) -> Corners:
-    """Return both corners in a space of size `into`."""
-    return (*rescale(corners[:2], space, into), *rescale(corners[2:], space, into))
-
-
-def holds(space: Size, spot: Spot) -> bool:
-    """Return whether `spot` is in `space`, its right and lower edge included (models count to the edge itself)."""
-    return 0 <= spot[0] <= space.width and 0 <= spot[1] <= space.height
-
-
-def to_display(spot: Spot, picture: JudgePicture, at: Rect) -> Point:
-    """Return the display pixel of `spot` in `picture`, whose view is `at` there; the far edge is the last pixel."""
-    x, y = rescale(spot, Size(picture.width, picture.height), Size(picture.view_width, picture.view_height))
-    return Point(at.x + _pixel(x, picture.view_width), at.y + _pixel(y, picture.view_height))
-
-
-def box_to_display(corners: Corners, picture: JudgePicture, at: Rect) -> Rect:
-    """Return the display box of `corners` in `picture`, at least one pixel wide and high."""
-    first, last = to_display(corners[:2], picture, at), to_display(corners[2:], picture, at)
-    return Rect(first.x, first.y, max(1, last.x - first.x), max(1, last.y - first.y))
-
-
-def _pixel(value: float, side: int) -> int:
-    return min(max(math.floor(value + 0.5), 0), side - 1)
+    points: tuple[tuple[float, float], ...]
+    boxes: tuple[tuple[float, float, float, float] | None, ...]
+    reply: ChatReply
 
 
 def smart_size(width: int, height: int, min_pixels: int, max_pixels: int, factor: int = 28) -> Size | None:

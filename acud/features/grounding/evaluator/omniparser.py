@@ -20,15 +20,11 @@ from acud.config import GroundingSettings
 from acud.errors import Unavailable
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.picture_format import encode_for_judge
-from acud.evaluator.judges.provider import (
-    Backend,
-    ChatReply,
-    ChatRequest,
-    Located,
-)
+from acud.evaluator.judges.provider import Backend, ChatReply, ChatRequest
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.method import (
+    Located,
     MethodResult,
     Prepare,
     SearchView,

@@ -15,26 +15,24 @@ from typing import Literal, NamedTuple
 from acud.config import GroundingSettings
 from acud.errors import Unavailable
 from acud.evaluator.judges.judge import JudgePicture
-from acud.evaluator.judges.picture_format import encode_sized
-from acud.evaluator.judges.provider import (
-    Backend,
-    ChatReply,
-    ChatRequest,
-    Located,
+from acud.evaluator.judges.picture_format import (
+    Corners,
+    Size,
+    encode_sized,
+    holds,
+    rescale,
+    rescale_corners,
 )
+from acud.evaluator.judges.provider import Backend, ChatReply, ChatRequest
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.method import (
-    Corners,
+    Located,
     MethodResult,
     Prepare,
     SearchView,
-    Size,
     fitting,
-    holds,
     looked,
     nowhere,
-    rescale,
-    rescale_corners,
     smart_size,
     unavailable,
 )

@@ -23,6 +23,7 @@ from pydantic import ConfigDict, TypeAdapter, with_config
 
 from acud.config import ClaudeTool, GroundingSettings
 from acud.evaluator.judges.judge import JudgePicture
+from acud.evaluator.judges.picture_format import Size, to_display
 from acud.evaluator.judges.provider import ChatReply
 from acud.features.grounding.evaluator.claude import (
     HIGH,
@@ -35,7 +36,6 @@ from acud.features.grounding.evaluator.claude import (
     locate_by_claude,
     tool_of,
 )
-from acud.features.grounding.evaluator.method import Size, to_display
 from acud.types import Rect
 from acud.types.actions import Point
 from acud.types.chat import ChatCall

@@ -11,8 +11,9 @@ from PIL import Image
 
 from acud.config import GroundingSettings
 from acud.evaluator.judges.judge import JudgePicture
+from acud.evaluator.judges.picture_format import Size
 from acud.evaluator.judges.provider import ChatReply
-from acud.features.grounding.evaluator.method import Size, smart_size
+from acud.features.grounding.evaluator.method import smart_size
 from acud.features.grounding.evaluator.uitars import (
     MIN_PIXELS,
     OLLAMA_PIXELS,
