@@ -80,10 +80,19 @@ def _nature(spec: Command) -> str:
 
 def _request_sections() -> str:
     return "\n\n".join(
-        f"### {spec.name}\n\n{_nature(spec).capitalize()}. {_prose(spec.request)}\n\n{_fields(spec.request)}\n\n"
-        f"Reply `{spec.reply.__name__}`: {_prose(spec.reply)}\n\n{_fields(spec.reply)}"
+        f"### {spec.name}\n\n{_nature(spec).capitalize()}. {_prose(spec.request)}{_errors(spec)}\n\n"
+        f"{_fields(spec.request)}\n\nReply `{spec.reply.__name__}`: {_prose(spec.reply)}\n\n{_fields(spec.reply)}"
         for spec in REQUESTS
     )
+
+
+def _errors(spec: Command) -> str:
+    """Return what `Command.errors` says, with codes for classes."""
+    if not spec.errors:
+        return ""
+    words = (part.replace(",", " ,").partition(" ") for part in spec.errors.split("; "))
+    told = [f"`{getattr(errors, kind).code}` {rest}".strip().replace(" ,", ",") for kind, _, rest in words]
+    return f" Errors: {'; '.join(told)}."
 
 
 def _nested_types() -> str:

@@ -18,7 +18,6 @@ from acud_cli.options import DURATION
 from acud_cli.session import Session, json_option, pass_session, say
 from acud_cli.status import status
 from acud_client.door import DoorState
-from acud_client.upkeep import HOUR_S
 
 
 @click.group(short_help="Start, stop, drain and reload the daemon.")
@@ -122,7 +121,7 @@ def _say_all(lines: list[str]) -> None:
 
 
 @daemon.command("drain", short_help="End the daemon once what runs has finished.")
-@click.option("--timeout", type=DURATION, default=HOUR_S, help="End at the latest after so long (default: 1h).")
+@click.option("--timeout", type=DURATION, default=3600.0, help="End at the latest after so long (default: 1h).")
 @click.option("--keep-displays", is_flag=True, help="Leave managed displays running for the next start.")
 @click.option("--no-wait", is_flag=True, help="Return at once; the daemon drains by itself.")
 @click.option("--cancel", is_flag=True, help="Take it back: new work is taken again.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 from click.shell_completion import CompletionItem
@@ -37,7 +37,7 @@ from acud_cli.wait_options import (
 )
 from acud_cli.wait_progress import PATIENCE_S, stay
 from acud_cli.wait_text import ending_lines, evaluation_table, show_lines, wait_table
-from acud_client.sync import Client, EvidencePart
+from acud_client.sync import Client
 
 _FULL_ID_LENGTH = 28
 
@@ -231,7 +231,7 @@ def result_of_wait(session: Session, *, wait_id: str, block: float | None, peek:
 )
 @json_option
 @pass_session
-def evidence_of_wait(session: Session, *, wait_id: str, output: Path, part: EvidencePart) -> int:
+def evidence_of_wait(session: Session, *, wait_id: str, output: Path, part: Literal["after", "before", "diff"]) -> int:
     """Save the evidence of a wait: the exact pixels that were judged, as PNG."""
     with session.client() as client:
         reply = client.evidence(full_id(client, wait_id), part=part)

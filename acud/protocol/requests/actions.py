@@ -13,7 +13,8 @@ from acud.types.actions import Action, Hold, Point, TypeText, WaitIdle
 
 
 class DesktopAction(Struct, frozen=True, tag="desktop_action", forbid_unknown_fields=True):
-    """Do `actions` in order; the first that fails ends the rest, and its error says how many were done.
+    """Do `actions` in order; the first that fails ends the rest, and its error says how many were done
+    (`facts["done"]`).
 
     Points are pixels of `target` (`screen`: of the display; a window, such as `window:active`, or a region: from its
     top left corner), or of the picture whose `view` is given (see `look`), which names the display too. `picture` asks
@@ -83,5 +84,9 @@ COMMANDS = (
         outside=True,
         limit_s=FIRST_USE_S,
         asked_s=_asked_s,
+        errors=(
+            "Refused while a person has the display, unless `lease` is theirs; "
+            "OutcomeUnknown when nobody knows whether it was done"
+        ),
     ),
 )

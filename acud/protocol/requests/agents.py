@@ -70,15 +70,15 @@ class AgentListReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AgentCancel(Struct, frozen=True, tag="agent_cancel", forbid_unknown_fields=True):
-    """End a run now; what is under way is dropped. Raises conflict when it has ended already."""
+    """End a run now; what is under way is dropped."""
 
     run_id: Annotated[str, Meta(min_length=1, max_length=64)]
     reason: Annotated[str, Meta(max_length=500)] = ""
 
 
 COMMANDS = (
-    Command(GuiAgent, RunReply, mutating=True, deferred=True, limit_s=FIRST_USE_S, begins="runs"),
+    Command(GuiAgent, RunReply, mutating=True, deferred=True, limit_s=FIRST_USE_S, begins="runs", positional=2),
     Command(AgentResult, AgentResultReply, deferred=True, asked_s=lambda request: request.block_s),
     Command(AgentList, AgentListReply),
-    Command(AgentCancel, RunReply, mutating=True),
+    Command(AgentCancel, RunReply, mutating=True, errors="Conflict when it has ended"),
 )

@@ -29,6 +29,8 @@ class Command(Struct, frozen=True):
     `limit_s`: a client's time limit is at least this. `asked_s` returns the time that a request itself asks for, which
     comes on top of the limit. `begins`: what a draining daemon would have to wait for, so it takes none ("": nothing).
     `over_fleet`: a fleet's endpoint answers it, or passes it to a host.
+    `positional`: how many of its fields the Python clients' methods take by position (None: those without a default).
+    `errors`: those to expect of it in particular, each after its class in acud.errors, with `; ` between them.
     """
 
     request: type[Struct]
@@ -40,6 +42,8 @@ class Command(Struct, frozen=True):
     asked_s: Callable[[Any], float] | None = None
     begins: str = ""
     over_fleet: bool = True
+    positional: int | None = None
+    errors: str = ""
 
     @property
     def name(self) -> str:

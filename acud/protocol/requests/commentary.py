@@ -18,7 +18,9 @@ from acud.types.commentary import (
 
 
 class FeedPost(Struct, frozen=True, tag="feed_post", forbid_unknown_fields=True):
-    """Add a message (a transcript, a note for whoever watches) to the feed; the newest 100 are kept."""
+    """Add a message (a transcript, a note for whoever watches) to the feed, and return its number; the newest 100 are
+    kept.
+    """
 
     text: Annotated[str, Meta(min_length=1, max_length=100_000)]
     priority: Annotated[str, Meta(max_length=40)] = "normal"
@@ -44,8 +46,9 @@ class FeedListReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SensePost(Struct, frozen=True, tag="sense_post", forbid_unknown_fields=True):
-    """Add a sense event from outside; the newest 30 are kept. `ts`: milliseconds since the epoch. Pictures ride in
-    `roi.data` and `diff.data` (base64) as they came; a message is at most 1 MiB, and its objects at most 32 deep.
+    """Add a sense event from outside, and return its number; the newest 30 are kept. `ts`: milliseconds since the
+    epoch. Pictures ride in `roi.data` and `diff.data` (base64) as they came; a message is at most 1 MiB, and its
+    objects at most 32 deep.
     """
 
     kind: Literal["text", "visual", "context"]
@@ -71,7 +74,7 @@ class SenseListReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AnalysisStatus(Struct, frozen=True, tag="analysis_status", forbid_unknown_fields=True):
-    """Return the state of the loop and its rings."""
+    """Return the state of the commentary's loop and its rings."""
 
 
 class AnalysisStatusReply(Struct, frozen=True, forbid_unknown_fields=True):
@@ -108,7 +111,7 @@ class AnalysisHistoryReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AnalysisContextGet(Struct, frozen=True, tag="analysis_context", forbid_unknown_fields=True):
-    """Return the context window as of now."""
+    """Return the context window as of now: what an analysis would be made from."""
 
 
 class AnalysisContextReply(Struct, frozen=True, forbid_unknown_fields=True):
@@ -146,11 +149,11 @@ class AnalysisConfigReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 COMMANDS = (
     Command(FeedPost, Posted, mutating=True),
-    Command(FeedList, FeedListReply),
-    Command(SensePost, Posted, mutating=True),
-    Command(SenseList, SenseListReply),
+    Command(FeedList, FeedListReply, positional=1),
+    Command(SensePost, Posted, mutating=True, positional=3),
+    Command(SenseList, SenseListReply, positional=1),
     Command(AnalysisStatus, AnalysisStatusReply),
-    Command(AnalysisHistory, AnalysisHistoryReply),
+    Command(AnalysisHistory, AnalysisHistoryReply, positional=1),
     Command(AnalysisContextGet, AnalysisContextReply),
     Command(AnalysisConfigure, AnalysisConfigReply, mutating=True),
 )

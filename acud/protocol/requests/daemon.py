@@ -68,7 +68,9 @@ class StatusReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Doctor(Struct, frozen=True, tag="doctor", forbid_unknown_fields=True):
-    """Ask for findings: each part, its version, the fallback in use and why, and the fix for each fault."""
+    """Ask for findings: each part, its version, the fallback in use and why, and the fix for each fault. `acud doctor`
+    adds what can only be seen from outside.
+    """
 
 
 class Finding(Struct, frozen=True, forbid_unknown_fields=True):
@@ -87,7 +89,9 @@ class DoctorReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Metrics(Struct, frozen=True, tag="metrics", forbid_unknown_fields=True):
-    """Ask for every figure that the daemon measures; docs/metrics.md lists them. `acud metrics` prints them as text."""
+    """Ask for every figure that the daemon measures; docs/metrics.md lists them. `acud metrics` prints them as text,
+    which `acud_client.exposition` makes.
+    """
 
 
 class MetricsReply(Struct, frozen=True, forbid_unknown_fields=True):
@@ -160,7 +164,9 @@ class EventsSinceReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DaemonReload(Struct, frozen=True, tag="daemon_reload", forbid_unknown_fields=True):
-    """Read acud.toml again and take what can change while the daemon runs. A malformed file is refused as a whole."""
+    """Read acud.toml again and take what can change while the daemon runs. A malformed file is refused as a whole. The
+    reply tells what was taken and what needs a restart.
+    """
 
 
 class DaemonReloadReply(Struct, frozen=True, forbid_unknown_fields=True):
@@ -217,7 +223,9 @@ class EvaluatorsRestartReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Shutdown(Struct, frozen=True, tag="shutdown", forbid_unknown_fields=True):
-    """End the daemon: managed displays end too, unless `keep_displays`; live waits stay armed for the next start."""
+    """End the daemon: managed displays end too, unless `keep_displays`; live waits stay armed for the next start. Wait
+    for the process `pid` of the reply.
+    """
 
     keep_displays: bool = False
 
@@ -235,9 +243,9 @@ COMMANDS = (
     Command(Doctor, DoctorReply),
     Command(Metrics, MetricsReply),
     Command(Usage, UsageReply),
-    Command(EventsSince, EventsSinceReply),
-    Command(DaemonReload, DaemonReloadReply),
-    Command(DaemonDrain, DaemonDrainReply),
+    Command(EventsSince, EventsSinceReply, positional=1),
+    Command(DaemonReload, DaemonReloadReply, errors="ConfigError for a malformed file"),
+    Command(DaemonDrain, DaemonDrainReply, positional=1),
     Command(EvaluatorsRestart, EvaluatorsRestartReply, deferred=True, limit_s=_RENEWAL_S),
     Command(Shutdown, ShutdownReply),
 )

@@ -12,7 +12,9 @@ from acud.types import DisplayInfo
 
 
 class DisplayList(Struct, frozen=True, tag="display_list", forbid_unknown_fields=True):
-    """List the displays with their state, frame rate, frame age and windows; ended ones too with `ended`."""
+    """List the displays with their state, frame rate, frame age and windows; ended ones too with `ended`; and which of
+    them `screen` means.
+    """
 
     ended: bool = False
 
@@ -52,7 +54,8 @@ class DisplayReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DisplayCreate(Struct, frozen=True, tag="display_create", forbid_unknown_fields=True):
-    """Start an Xvfb with a window manager and a session bus of its own; 0 means the size in the settings.
+    """Start an Xvfb with a window manager and a session bus of its own; 0 means the size in the settings. Programs find
+    it by its `name` and `auth_file` (DISPLAY, XAUTHORITY).
 
     The size at creation is the largest this display can ever have. `labels`: what the host must carry (`[fleet]
     labels`).
@@ -65,7 +68,7 @@ class DisplayCreate(Struct, frozen=True, tag="display_create", forbid_unknown_fi
 
 
 class DisplayRemove(Struct, frozen=True, tag="display_remove", forbid_unknown_fields=True):
-    """End the managed display `name`, or forget the adopted one. Refused while waits look at it, unless `force`."""
+    """End the managed display `name`, or forget the adopted one; with `force` also while waits look at it."""
 
     name: str
     force: bool = False
@@ -94,7 +97,7 @@ class TakeReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DisplayRelease(Struct, frozen=True, tag="display_release", forbid_unknown_fields=True):
-    """Give `display` back before its lease runs out. Refused without that `lease`, unless `force`."""
+    """Give `display` back before its lease runs out."""
 
     display: str
     lease: Annotated[str, Meta(max_length=64)] = ""
@@ -105,9 +108,29 @@ COMMANDS = (
     Command(DisplayList, DisplayListReply),
     Command(DisplayAdd, DisplayReply, mutating=True, deferred=True, limit_s=DISPLAY_S, begins="displays"),
     Command(
-        DisplayCreate, DisplayReply, mutating=True, deferred=True, outside=True, limit_s=DISPLAY_S, begins="displays"
+        DisplayCreate,
+        DisplayReply,
+        mutating=True,
+        deferred=True,
+        outside=True,
+        limit_s=DISPLAY_S,
+        begins="displays",
+        positional=2,
     ),
-    Command(DisplayRemove, DisplayReply, mutating=True, deferred=True, outside=True, limit_s=DISPLAY_S),
-    Command(DisplayTake, TakeReply, mutating=True, deferred=True, limit_s=FIRST_USE_S),
-    Command(DisplayRelease, DisplayReply, mutating=True),
+    Command(
+        DisplayRemove,
+        DisplayReply,
+        mutating=True,
+        deferred=True,
+        outside=True,
+        limit_s=DISPLAY_S,
+        errors="Conflict while waits look at it",
+    ),
+    Command(DisplayTake, TakeReply, mutating=True, deferred=True, limit_s=FIRST_USE_S, positional=1),
+    Command(
+        DisplayRelease,
+        DisplayReply,
+        mutating=True,
+        errors="Refused without its lease, unless `force`; Conflict when nobody has it",
+    ),
 )

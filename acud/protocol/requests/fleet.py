@@ -11,7 +11,9 @@ from acud.protocol.requests.command import Command
 
 
 class FleetHosts(Struct, frozen=True, tag="fleet_hosts", forbid_unknown_fields=True):
-    """List every host that ever joined the fleet. Asked of a fleet's endpoint (`acud fleet serve`), not of a daemon."""
+    """List every host that ever joined the fleet, with what it said last. Asked of a fleet's endpoint (`acud fleet
+    serve`), not of a daemon.
+    """
 
 
 class HostInfo(Struct, frozen=True, forbid_unknown_fields=True):
@@ -77,6 +79,6 @@ class FleetDrainReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 COMMANDS = (
     Command(FleetHosts, FleetHostsReply),
-    Command(FleetPlace, FleetPlaceReply),
-    Command(FleetDrain, FleetDrainReply),
+    Command(FleetPlace, FleetPlaceReply, positional=1, errors="NotFound; Refused when no host would do"),
+    Command(FleetDrain, FleetDrainReply, positional=2, errors="NotFound; Conflict"),
 )

@@ -15,8 +15,8 @@ from acud.types.grounding import Found, GroundingBackend
 class GuiFind(Struct, frozen=True, tag="gui_find", forbid_unknown_fields=True):
     """Find what `description` describes in `target`, on a grab made after this call; nothing is done there.
 
-    `backend` None is the one in the settings. With a `task_id`, `screen` is that task's display, and the search is
-    logged there.
+    `backend`: which methods may be asked (None: as in the settings; `auto` sends nothing off this machine). With a
+    `task_id`, `screen` is that task's display, and the search is logged there.
     """
 
     description: ShortText
@@ -39,11 +39,10 @@ class FindReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 class GuiDo(Struct, frozen=True, tag="gui_do", forbid_unknown_fields=True):
     """Do one thing said in words ("click the Export button", "type hello into the name field") or with coordinates
-    ("click(847, 523)"), and see whether it had an effect.
+    ("click(847, 523)"), and see whether it had an effect. Nothing is done unless one thing alone was found.
 
     `expect`: the condition that shows the effect (None: something in the target changed), within `timeout_s`; `judge`
-    answers what of it is in words.
-    Coordinates are pixels of `target`, or of the picture whose `view` is given.
+    answers what of it is in words. Coordinates are pixels of `target`, or of the picture whose `view` is given.
     """
 
     instruction: ShortText
@@ -83,7 +82,7 @@ class DoReply(Struct, frozen=True, forbid_unknown_fields=True):
 _SEARCHES_S = 300.0
 """A drag searches twice, a scroll after each turn of the wheel (for a minute at most)."""
 COMMANDS = (
-    Command(GuiFind, FindReply, deferred=True, limit_s=SEARCH_S),
+    Command(GuiFind, FindReply, deferred=True, limit_s=SEARCH_S, positional=2),
     Command(
         GuiDo,
         DoReply,
@@ -92,5 +91,11 @@ COMMANDS = (
         outside=True,
         limit_s=_SEARCHES_S,
         asked_s=lambda request: request.timeout_s,
+        positional=2,
+        errors=(
+            "InvalidRequest, with every form, for an instruction that fits none; "
+            "Refused while a person has the display, unless `lease` is theirs; "
+            "OutcomeUnknown when nobody knows whether it was done"
+        ),
     ),
 )

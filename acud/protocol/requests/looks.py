@@ -14,7 +14,7 @@ class Look(Struct, frozen=True, tag="look", forbid_unknown_fields=True):
     """Take a picture of `target` from a grab made after this call. `max_side_px` 0 keeps the size.
 
     With a `task_id`, `screen` is that task's display, and the look is logged there. `redacted`: as the picture may
-    leave this machine; an error where that cannot be told.
+    leave this machine.
     """
 
     target: str = "screen"
@@ -50,7 +50,8 @@ class Picture(Struct, frozen=True, forbid_unknown_fields=True):
 
 class LiveWatch(Struct, frozen=True, tag="live_watch", forbid_unknown_fields=True):
     """Grab `display` as it changes, up to `fps` times a second, for `for_s` from now on; asked again with the `watch`
-    of the reply it goes on, with `for_s` 0 it ends. Several watches of one display share the fastest.
+    of the reply it goes on, with `for_s` 0 it ends. Several watches of one display share the fastest. The reply tells
+    where the frames are.
 
     While one lasts, each comparison is told as an event `live.frame` {epoch, frame, checked_mono_ns, hidden, fault} (at
     least each second), and the lack of pixels as `live.lost` {code, reason}; neither is stored.
@@ -105,7 +106,14 @@ class BaselineReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 COMMANDS = (
-    Command(Look, Picture, deferred=True, limit_s=FIRST_USE_S),
+    Command(
+        Look,
+        Picture,
+        deferred=True,
+        limit_s=FIRST_USE_S,
+        positional=1,
+        errors="Unavailable where it cannot be told what to redact",
+    ),
     Command(LiveWatch, LiveWatched),
-    Command(Baseline, BaselineReply, deferred=True, limit_s=FIRST_USE_S),
+    Command(Baseline, BaselineReply, deferred=True, limit_s=FIRST_USE_S, positional=1),
 )

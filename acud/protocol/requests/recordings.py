@@ -37,8 +37,8 @@ class RecordStop(Struct, frozen=True, tag="record_stop", forbid_unknown_fields=T
 
 
 class RecordList(Struct, frozen=True, tag="record_list", forbid_unknown_fields=True):
-    """Return the newest recordings, of `task_id` alone where it is given, or of any of `tasks` (whole ids) and
-    `displays`.
+    """Return the newest recordings, newest first, of `task_id` alone where it is given, or of any of `tasks` (whole
+    ids) and `displays`.
     """
 
     task_id: Annotated[str, Meta(max_length=64)] = ""
@@ -61,8 +61,9 @@ class RecordShow(Struct, frozen=True, tag="record_show", forbid_unknown_fields=T
 
 
 class RecordTimeline(Struct, frozen=True, tag="record_timeline", forbid_unknown_fields=True):
-    """Return what happened on the display of a recording, and in its task, between its first frame and its end: the
-    first `limit` marks later than `after_ms` (UTC milliseconds), or all of the first millisecond where those are more.
+    """Return what happened (verdicts, waits, actions, messages, tasks) on the display of a recording, and in its task,
+    between its first frame and its end: the first `limit` marks later than `after_ms` (UTC milliseconds), or all of the
+    first millisecond where those are more.
     """
 
     recording_id: RecordingId
@@ -102,16 +103,24 @@ class TimelineReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RecordDelete(Struct, frozen=True, tag="record_delete", forbid_unknown_fields=True):
-    """Forget a recording and remove its files. A conflict while it is being made."""
+    """Forget a recording and remove its files."""
 
     recording_id: RecordingId
 
 
 COMMANDS = (
-    Command(RecordStart, RecordReply, mutating=True, deferred=True, begins="recordings"),
-    Command(RecordStop, RecordReply, deferred=True),
+    Command(
+        RecordStart,
+        RecordReply,
+        mutating=True,
+        deferred=True,
+        begins="recordings",
+        positional=1,
+        errors="Conflict when that is being recorded already",
+    ),
+    Command(RecordStop, RecordReply, deferred=True, errors="Conflict when it has ended"),
     Command(RecordList, RecordListReply),
     Command(RecordShow, RecordReply),
     Command(RecordTimeline, TimelineReply),
-    Command(RecordDelete, RecordReply, mutating=True),
+    Command(RecordDelete, RecordReply, mutating=True, errors="Conflict while it is being made"),
 )

@@ -53,7 +53,7 @@ class SceneReply(Struct, frozen=True, forbid_unknown_fields=True):
 class SceneSubscribe(Struct, frozen=True, tag="scene_subscribe", forbid_unknown_fields=True):
     """Look at `displays` (empty: all) as they change, for `for_s` from now on; asked again it goes on. Each scene that
     differs is told as an event `scene.updated` with its id and what made it, never stored; `scene` with mode null
-    fetches it.
+    fetches it (the Python clients' `subscribe_scene` does all of that).
 
     `for_s` 0 ends the subscription `subscription`.
     """
@@ -112,7 +112,18 @@ class SceneAnnotated(Struct, frozen=True, forbid_unknown_fields=True):
 _READ_S = 90.0
 """A display is read in a second or two; eight at once by one engine take their turn."""
 COMMANDS = (
-    Command(SceneGet, SceneReply, deferred=True, limit_s=_READ_S),
-    Command(SceneSubscribe, SceneSubscribed),
-    Command(SceneAnnotate, SceneAnnotated, deferred=True, limit_s=SEARCH_S),
+    Command(SceneGet, SceneReply, deferred=True, limit_s=_READ_S, positional=2),
+    Command(SceneSubscribe, SceneSubscribed, positional=1),
+    Command(
+        SceneAnnotate,
+        SceneAnnotated,
+        deferred=True,
+        limit_s=SEARCH_S,
+        positional=3,
+        errors=(
+            "InvalidRequest for a box outside the display; "
+            "NotFound for a scene that is forgotten and an unknown backend; "
+            "Unavailable when that gives no answer that can be used"
+        ),
+    ),
 )

@@ -110,7 +110,8 @@ class TaskLogActionReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 class TaskSummary(Struct, frozen=True, tag="task_summary", forbid_unknown_fields=True):
     """Tell a task in text of at most `max_tokens` (estimated as UTF-8 bytes / 3): its plan (`items`), with `actions`,
-    in `full`, or `focused` on the active item, its logs, the waits and the last messages.
+    in `full`, or `focused` on the active item, its logs, the waits and the last messages; it tells what was left out.
+    With `as_data` the plan comes as a `view` too, which no budget bounds.
     """
 
     task_id: TaskId
@@ -148,7 +149,7 @@ class TaskDrillDownReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TaskThread(Struct, frozen=True, tag="task_thread", forbid_unknown_fields=True):
-    """Show what was said and what happened, the newest `limit` messages."""
+    """Show what was said and what happened: the newest `limit` messages, oldest of them first."""
 
     task_id: TaskId
     limit: Annotated[int, Meta(ge=1, le=1000)] = 50
@@ -163,7 +164,7 @@ class TaskThreadReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TaskActions(Struct, frozen=True, tag="task_actions", forbid_unknown_fields=True):
-    """Show the newest actions of a task with their logs, under whichever plan item they are."""
+    """Show the newest actions of a task with their logs, oldest of them first, under whichever plan item they are."""
 
     task_id: TaskId
     limit: Annotated[int, Meta(ge=0, le=1000)] = 50
@@ -214,9 +215,9 @@ class TaskDeleteReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 COMMANDS = (
-    Command(TaskRegister, TaskReply, mutating=True, deferred=True, limit_s=DISPLAY_S, begins="tasks"),
-    Command(TaskUpdate, TaskReply, mutating=True),
-    Command(TaskItemUpdate, TaskReply, mutating=True),
+    Command(TaskRegister, TaskReply, mutating=True, deferred=True, limit_s=DISPLAY_S, begins="tasks", positional=2),
+    Command(TaskUpdate, TaskReply, mutating=True, errors="Conflict for an impossible move"),
+    Command(TaskItemUpdate, TaskReply, mutating=True, errors="Conflict for a move it cannot make"),
     Command(TaskPlanAppend, TaskReply, mutating=True),
     Command(TaskLogAction, TaskLogActionReply, mutating=True),
     Command(TaskSummary, TaskSummaryReply),

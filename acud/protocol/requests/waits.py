@@ -34,7 +34,6 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
     `ignore` boxes are in the target's own pixels. Without `timeout_s` the default in the settings holds; 0 looks
     once: the first answer on the target as it is now ends the wait.
     `wake` says how to wake whoever waits; `budget` what judging may cost.
-    A sentence that no configured judge could answer is an error `no_judge`, unless `force` arms it anyway.
     With a `task_id`, `screen` is that task's display, and the wait ends with the task.
     """
 
@@ -130,7 +129,7 @@ class WaitUpdate(Struct, frozen=True, tag="wait_update", forbid_unknown_fields=T
 
 
 class WaitCancel(Struct, frozen=True, tag="wait_cancel", forbid_unknown_fields=True):
-    """Cancel the live wait `wait_id`; an ended one is a conflict that says how it ended."""
+    """End the live wait `wait_id` without a verdict."""
 
     wait_id: WaitId
     reason: Annotated[str, Meta(max_length=500)] = ""
@@ -189,8 +188,7 @@ class ChangeReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 class EvidenceGet(Struct, frozen=True, tag="evidence", forbid_unknown_fields=True):
     """Return a picture of `wait_id`: the view as it resolved the wait (`after`), as it was when the condition was last
-    seen not to hold (`before`), or what differs between the two, in red over a dimmed view (`diff`). Not found when the
-    wait has none, with the reason.
+    seen not to hold (`before`), or what differs between the two, in red over a dimmed view (`diff`).
     """
 
     wait_id: WaitId
@@ -205,11 +203,26 @@ class EvidenceReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 COMMANDS = (
-    Command(WaitCreate, WaitReply, mutating=True, deferred=True, limit_s=FIRST_USE_S, begins="waits"),
+    Command(
+        WaitCreate,
+        WaitReply,
+        mutating=True,
+        deferred=True,
+        limit_s=FIRST_USE_S,
+        begins="waits",
+        positional=2,
+        errors="NoJudge for a sentence that no configured judge could answer, unless `force` arms it anyway",
+    ),
     Command(WaitList, WaitListReply),
     Command(WaitShow, WaitShowReply),
-    Command(WaitUpdate, WaitReply, mutating=True, deferred=True),
-    Command(WaitCancel, WaitReply, mutating=True),
+    Command(
+        WaitUpdate,
+        WaitReply,
+        mutating=True,
+        deferred=True,
+        errors="Conflict when it has ended; NoJudge as for `wait_create`",
+    ),
+    Command(WaitCancel, WaitReply, mutating=True, errors="Conflict when it has ended, saying how"),
     Command(WaitResult, WaitResultReply, deferred=True, asked_s=lambda request: request.block_s),
     Command(
         WaitForChange,
@@ -218,6 +231,7 @@ COMMANDS = (
         limit_s=GRAB_S,
         asked_s=lambda request: request.timeout_s + request.settle_s,
         begins="waits",
+        positional=1,
     ),
-    Command(EvidenceGet, EvidenceReply, deferred=True),
+    Command(EvidenceGet, EvidenceReply, deferred=True, errors="NotFound when the wait has none, saying why"),
 )

@@ -39,7 +39,7 @@ WakeId = Annotated[str, Meta(min_length=1, max_length=64)]
 class WakeRetry(Struct, frozen=True, tag="wake_retry", forbid_unknown_fields=True):
     """Try the wakes `wake_ids` (unique beginnings are enough) again now, or every undelivered one with `undelivered`.
 
-    Routes are those set up now. One that was sent goes out as a marked reminder; one that was seen is a conflict.
+    Routes are those set up now. One that was sent goes out as a marked reminder.
     """
 
     wake_ids: Annotated[tuple[WakeId, ...], Meta(max_length=1000)] = ()
@@ -108,8 +108,8 @@ class WakeCarryReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 COMMANDS = (
     Command(WakeList, WakeListReply),
-    Command(WakeRetry, WakeRetryReply, mutating=True),
-    Command(WakeTest, WakeTestReply, deferred=True, limit_s=ROUTE_S),
+    Command(WakeRetry, WakeRetryReply, mutating=True, positional=1, errors="Conflict for one that was seen"),
+    Command(WakeTest, WakeTestReply, deferred=True, limit_s=ROUTE_S, positional=1),
     Command(WakeSeen, WakeSeenReply, mutating=True),
     Command(WakeCarry, WakeCarryReply, deferred=True, limit_s=ROUTE_S),
 )

@@ -11,7 +11,8 @@ from acud.protocol.web import Digest, DisplayName, Pass, PassName, Scope, TaskId
 
 
 class WebLogin(Struct, frozen=True, tag="web_login", forbid_unknown_fields=True):
-    """Let the code with this digest open one session, within two minutes. The code itself stays with its maker.
+    """Let the code with this digest open one session, within two minutes (`new_secret` and `digest_of` of
+    `acud.protocol.web` make both). The code itself stays with its maker.
 
     `name`: what the session is called. `displays`, `tasks`: what it is limited to.
     """
@@ -30,10 +31,7 @@ class WebLoginReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WebLoginRedeem(Struct, frozen=True, tag="web_login_redeem", forbid_unknown_fields=True):
-    """Spend the code with the digest `code`, and let the secret with the digest `session` in from now on.
-
-    A code that is unknown, spent or too old is `not_found`.
-    """
+    """Spend the code with the digest `code`, and let the secret with the digest `session` in from now on."""
 
     code: Digest
     session: Digest
@@ -46,8 +44,8 @@ class WebPassReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WebTokenCreate(Struct, frozen=True, tag="web_token_create", forbid_unknown_fields=True):
-    """Let the token with this digest in from now on, for `for_s` (0: until it is revoked). The token itself stays with
-    its maker.
+    """Let the token with this digest in from now on, for `for_s` (0: until it is revoked); `new_secret` and `digest_of`
+    of `acud.protocol.web` make both. The token itself stays with its maker.
     """
 
     digest: Digest
@@ -79,16 +77,22 @@ class WebTokenRevoke(Struct, frozen=True, tag="web_token_revoke", forbid_unknown
 
 
 class WebPass(Struct, frozen=True, tag="web_pass", forbid_unknown_fields=True):
-    """Return the pass of the token or session with this digest; `not_found` when it is unknown, revoked or expired."""
+    """Return the pass of the token or session with this digest."""
 
     digest: Digest
 
 
 COMMANDS = (
-    Command(WebLogin, WebLoginReply, mutating=True, over_fleet=False),
-    Command(WebLoginRedeem, WebPassReply, mutating=True, over_fleet=False),
-    Command(WebTokenCreate, WebPassReply, mutating=True, over_fleet=False),
+    Command(WebLogin, WebLoginReply, mutating=True, over_fleet=False, positional=2),
+    Command(
+        WebLoginRedeem,
+        WebPassReply,
+        mutating=True,
+        over_fleet=False,
+        errors="NotFound for a code that is unknown, spent or too old",
+    ),
+    Command(WebTokenCreate, WebPassReply, mutating=True, over_fleet=False, positional=2),
     Command(WebTokenList, WebTokenListReply, over_fleet=False),
-    Command(WebTokenRevoke, WebTokenListReply, mutating=True, over_fleet=False),
-    Command(WebPass, WebPassReply, over_fleet=False),
+    Command(WebTokenRevoke, WebTokenListReply, mutating=True, over_fleet=False, positional=1, errors="NotFound"),
+    Command(WebPass, WebPassReply, over_fleet=False, errors="NotFound when it is unknown, revoked or expired"),
 )

@@ -11,6 +11,7 @@ import pytest
 from acud.protocol.requests import REQUESTS, Command
 from acud_client.aio import AsyncClient
 from acud_client.sync import Client
+from scripts import client_methods
 
 NAMES = [spec.name for spec in REQUESTS]
 
@@ -35,3 +36,7 @@ def test_the_async_client_is_the_same(name: str) -> None:
     assert inspect.iscoroutinefunction(other)
     assert inspect.signature(sync) == inspect.signature(other)
     assert name == "ask" or sync.__doc__ == other.__doc__
+
+
+def test_the_generated_methods_are_what_the_requests_declare() -> None:
+    assert client_methods.PAGE.read_text() == client_methods.rendered()

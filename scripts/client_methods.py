@@ -1,0 +1,171 @@
+"""Write the methods of the Python clients, sync and async, from the requests' declarations:
+clients/acud_client/request_methods.py. --check only tells whether the file is up to date.
+
+A method takes the fields of its request: by position the first `Command.positional`, the others by name. Its docstring
+is the request's, with `Command.errors`.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import subprocess
+import sys
+import textwrap
+import typing
+from collections import defaultdict
+from pathlib import Path
+from types import ModuleType
+
+import msgspec
+
+from acud.protocol.requests import REQUESTS, Command
+
+PAGE = Path(__file__).resolve().parent.parent / "clients" / "acud_client" / "request_methods.py"
+ONE_OR_MORE = {("desktop_action", "actions")}
+"""Sequences whose only item a caller may give by itself."""
+_WIDTH = 112
+_HEAD = '''"""Each request as a method, sync and async. Written by scripts/client_methods.py from the declarations."""
+
+# ruff: noqa: A002, B008 - names are the protocol's; defaults are frozen
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TypeVar
+
+import msgspec
+'''
+_CLASS = '''
+
+class {name}(ABC):
+    """The requests of a client {how}."""
+
+    @abstractmethod
+    {define} ask(self, request: msgspec.Struct, kind: type[Reply], *, request_id: str = "") -> Reply:
+        """Send `request` and return its reply."""
+'''
+
+
+class _Source:
+    """A module that declares requests, as it is written; `imports` collects what its types come from."""
+
+    def __init__(self, module: ModuleType, imports: dict[str, set[str]]) -> None:
+        tree = ast.parse(inspect.getsource(module))
+        froms = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+        self._homes = {alias.name: str(node.module) for node in froms for alias in node.names}
+        self._classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+        self._module = module
+        self._imports = imports
+
+    def fields(self, request: type[msgspec.Struct]) -> list[ast.AnnAssign]:
+        """Return the fields of `request` in their order."""
+        return [node for node in self._classes[request.__name__].body if isinstance(node, ast.AnnAssign)]
+
+    def parameter(self, command: Command, field: ast.AnnAssign) -> tuple[str, str]:
+        """Return `field` as a method's parameter, and that parameter as the request takes it."""
+        name = ast.unparse(field.target)
+        kind = self._kind(field.annotation)
+        if field.value is not None and ast.unparse(field.value) == "{}":
+            return f"{name}: {kind.replace('dict[', 'Mapping[')} | None = None", f"dict({name} or {{}})"
+        taken = name
+        if kind.startswith("Sequence["):
+            taken = f"tuple({name})"
+            if kind.endswith(" | None"):
+                taken = f"None if {name} is None else tuple({name})"
+            if (command.name, name) in ONE_OR_MORE:
+                taken = f"tuple({name}) if isinstance({name}, Sequence) else ({name},)"
+                kind += f" | {kind.removeprefix('Sequence[').removesuffix(']')}"
+        default = "" if field.value is None else f" = {self._default(field.value)}"
+        return f"{name}: {kind}{default}", taken
+
+    def _kind(self, node: ast.expr) -> str:
+        """Return the type of a field without its limits, with sequences where it has tuples."""
+        match node:
+            case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=[kind, *_])):
+                return self._kind(kind)
+            case ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=[kind, *_])):
+                return f"Sequence[{self._kind(kind)}]"
+            case ast.BinOp(left=left, right=right):
+                return f"{self._kind(left)} | {self._kind(right)}"
+            case ast.Name(id=name) if typing.get_origin(getattr(self._module, name, None)) is typing.Annotated:
+                return str(getattr(self._module, name).__origin__.__name__)
+        return self._imported(node)
+
+    def _default(self, node: ast.expr) -> str:
+        if isinstance(node, ast.Name):
+            return repr(getattr(self._module, node.id))
+        return self._imported(node)
+
+    def _imported(self, node: ast.expr) -> str:
+        """Return the source of `node`, whose names are imported."""
+        names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+        for name in names - set(dir(builtins)):
+            self._imports[self._homes.get(name, self._module.__name__)].add(name)
+        return ast.unparse(node)
+
+
+def rendered() -> str:
+    """Return the module that declares every request as a method of both clients."""
+    imports: dict[str, set[str]] = defaultdict(set, {"collections.abc": {"Mapping", "Sequence"}})
+    parts = [(command, _parts(command, imports)) for command in REQUESTS]
+    body = ""
+    for name, how, define, answer in (
+        ("RequestMethods", "that can `ask`", "def", "self.ask"),
+        ("AsyncRequestMethods", "whose `ask` is awaited", "async def", "await self.ask"),
+    ):
+        body += _CLASS.format(name=name, how=how, define=define)
+        for command, (parameters, reply, arguments) in parts:
+            body += f"\n    {define} {command.name}({', '.join(['self', *parameters])}) -> {reply}:\n"
+            body += f"{_docstring(command)}\n"
+            body += f"        return {answer}({command.request.__name__}({', '.join(arguments)}), {reply})\n"
+    froms = "".join(f"from {module} import {', '.join(sorted(names))}\n" for module, names in sorted(imports.items()))
+    reply_type = '\nReply = TypeVar("Reply", bound=msgspec.Struct)\n'
+    return _ruff("format", _ruff("check", f"{_HEAD}{froms}{reply_type}{body}", "--select=I,F401", "--fix-only"))
+
+
+def _parts(command: Command, imports: dict[str, set[str]]) -> tuple[list[str], str, list[str]]:
+    source = _Source(sys.modules[command.request.__module__], imports)
+    fields = source.fields(command.request)
+    for kind in (command.request, command.reply):
+        imports[kind.__module__].add(kind.__name__)
+    pairs = [source.parameter(command, field) for field in fields]
+    parameters = [parameter for parameter, _ in pairs]
+    required = sum(field.value is None for field in fields)
+    by_position = required if command.positional is None else command.positional
+    if by_position < len(parameters):
+        parameters.insert(by_position, "*")
+    return parameters, command.reply.__name__, [taken for _, taken in pairs]
+
+
+def _docstring(command: Command) -> str:
+    text = inspect.getdoc(command.request) or ""
+    if command.errors:
+        text += f"\n\nRaises: {command.errors}."
+    first, *others = ['"""' + text.split("\n\n")[0], *text.split("\n\n")[1:]]
+    return "\n\n".join(map(_wrapped, [first, *others[:-1], others[-1] + '"""'] if others else [first + '"""']))
+
+
+def _wrapped(text: str) -> str:
+    lines = textwrap.wrap(" ".join(text.split()), _WIDTH, break_on_hyphens=False, break_long_words=False)
+    return textwrap.indent("\n".join(lines), " " * 8)
+
+
+def _ruff(command: str, text: str, *options: str) -> str:
+    ruff = ["ruff", command, "--quiet", *options, "--stdin-filename", str(PAGE), "-"]
+    return subprocess.run(ruff, input=text, capture_output=True, text=True, check=True).stdout
+
+
+def main(args: list[str]) -> None:
+    """Write the file, or tell whether it is what the declarations say."""
+    text = rendered()
+    if args == ["--check"]:
+        if PAGE.read_text() != text:
+            raise SystemExit(f"{PAGE.name} is out of date; write it: python -m scripts.client_methods")
+    else:
+        PAGE.write_text(text)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
