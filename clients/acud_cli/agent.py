@@ -13,7 +13,7 @@ from acud_cli.formatting import bare_table, duration, local_time, shortened
 from acud_cli.options import DURATION, target_of, target_options
 from acud_cli.session import Session, json_option, pass_session, print_table, say, warn
 from acud_cli.wait_options import address_of, address_options
-from acud_client.limits import POLL_S
+from acud_client.call import POLL_S
 
 if TYPE_CHECKING:
     from acud_client.sync import Client

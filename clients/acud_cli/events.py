@@ -16,8 +16,7 @@ from acud_cli.exit_codes import Exit
 from acud_cli.formatting import local_time, plain, shortened
 from acud_cli.session import Session, as_json, json_option, pass_session, say, warn
 from acud_client.call import is_away
-from acud_client.cursor import Trimmed
-from acud_client.stream import EventStream
+from acud_client.stream import EventStream, Trimmed
 from acud_client.sync import Client
 
 _RETRY_S = 1.0

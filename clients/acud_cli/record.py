@@ -17,7 +17,7 @@ from acud_cli.session import Session, json_option, pass_session, print_table, sa
 from acud_client.sync import Client
 
 if TYPE_CHECKING:
-    from acud_client.exporting import Manifest
+    from acud_client.task_export import Manifest
 
 
 _STOP_S = 30.0
@@ -139,7 +139,7 @@ def write_export(client: Client, task_id: str, output: Path) -> Manifest:
 
 
 def _write_steps(client: Client, task_id: str, file: BinaryIO) -> Manifest:
-    from acud_client.exporting import Manifest, advance, export
+    from acud_client.task_export import Manifest, advance, export
 
     steps, answer = export(task_id), None
     while not isinstance(step := advance(steps, answer), Manifest):

@@ -15,8 +15,7 @@ from acud_cli.formatting import count, duration, shortened
 from acud_cli.session import Session, as_json, console, print_lines, warn
 from acud_cli.wait_options import tell_notes
 from acud_cli.wait_text import ending_lines, styled
-from acud_client.call import is_away
-from acud_client.limits import POLL_S
+from acud_client.call import POLL_S, is_away
 from acud_client.sync import Client
 
 if TYPE_CHECKING:

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
         TaskStatus,
     )
     from acud_client.aio import AsyncClient
-    from acud_client.cursor import Trimmed
-    from acud_client.stream import AsyncEventStream, EventStream
+    from acud_client.stream import AsyncEventStream, EventStream, Trimmed
     from acud_client.sync import Client
 
 __all__ = [
@@ -61,7 +60,7 @@ _HOMES = {
     "AsyncEventStream": "acud_client.stream",
     "Client": "acud_client.sync",
     "EventStream": "acud_client.stream",
-    "Trimmed": "acud_client.cursor",
+    "Trimmed": "acud_client.stream",
     "ActionStatus": "acud.types.tasks",
     "ActionType": "acud.types.tasks",
     "Detail": "acud.types.tasks",

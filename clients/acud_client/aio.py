@@ -21,10 +21,9 @@ from acud.protocol.requests.displays import DisplayReply
 from acud.protocol.requests.scenes import Annotation, SceneAnnotated, SceneSubscribed
 from acud.protocol.requests.waits import WaitResultReply
 from acud.types.scene import Scene, SceneMode
-from acud_client.call import PAUSE_S, ClientCall, ClientLimits, Step
+from acud_client.call import DEFAULT_S, PAUSE_S, ClientCall, ClientLimits, Step, poll_s, total_s
 from acud_client.door import Door
 from acud_client.here import Here, names_no_display
-from acud_client.limits import DEFAULT_S, poll_s, total_s
 from acud_client.links import Links, Loan
 from acud_client.request_methods import AsyncRequestMethods
 from acud_client.scenes import TOPIC, SceneReader, scene_of

@@ -16,9 +16,9 @@ from acud import ids
 from acud.errors import AcudError, DaemonDown, InvalidRequest, ProtocolError, from_wire
 from acud.protocol import VERSION, codec
 from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope
-from acud.protocol.requests.command import Command
+from acud.protocol.requests import BY_NAME
+from acud.protocol.requests.command import Command, name_of
 from acud_client.door import Door, DoorState, Sight
-from acud_client.limits import command_of
 
 ATTEMPT_S = 5.0
 """How long one attempt listens before the request is sent again; daemons answer plain requests in a millisecond."""
@@ -28,6 +28,12 @@ DEFERRED_ATTEMPT_S = 30.0
 
 PAUSE_S = 0.05
 """Between looks at a door where nobody answers."""
+
+DEFAULT_S = 10.0
+"""How long a client lets a plain request take in all, when its caller names no limit."""
+
+POLL_S = 20.0
+"""The longest single long-poll of `wait_end`: short enough that a daemon's restart costs little."""
 
 _GARBAGE_LIMIT = 3
 _FIRST_LOOK_S = 0.25
@@ -135,6 +141,24 @@ class ClientCall:
 _VERSION_HINT = f"this client speaks version {VERSION}; `acud daemon restart` starts the daemon of this installation"
 _NAMELESS = ("", "-")
 _TAKEN = frozenset({"self", "message", "hint"})
+
+
+def total_s(request: msgspec.Struct, timeout_s: float) -> float:
+    """Return the limit in seconds for `request`: the client's own, or more where its declaration says so."""
+    return command_of(request).total_s(request, timeout_s)
+
+
+def command_of(request: msgspec.Struct) -> Command:
+    """Return the declaration of `request`. Raises: InvalidRequest when its type is no request's."""
+    command = BY_NAME.get(name_of(type(request)))
+    if command is None:
+        raise InvalidRequest(f"{type(request).__name__} is not a request")
+    return command
+
+
+def poll_s(left_s: float) -> float:
+    """Return how long the next long-poll may block when `left_s` are left in all."""
+    return max(0.0, min(POLL_S, left_s))
 
 
 def rebuilt(error: ErrorBody) -> AcudError:

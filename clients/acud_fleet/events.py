@@ -27,7 +27,7 @@ from acud.protocol import codec
 from acud.protocol.events import Beat, Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud_client.aio import AsyncClient
-from acud_client.cursor import Trimmed
+from acud_client.stream import Trimmed
 from acud_fleet import streams
 
 _LOG = log.logger("fleet")

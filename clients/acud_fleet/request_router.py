@@ -24,7 +24,7 @@ from acud.protocol.requests.fleet import (
 from acud.protocol.requests.recordings import RecordReply
 from acud.protocol.requests.tasks import TaskRegister, TaskReply
 from acud.protocol.requests.waits import WaitReply, WaitResult, WaitShow, WaitShowReply
-from acud_client.limits import DEFAULT_S, total_s
+from acud_client.call import DEFAULT_S, total_s
 from acud_fleet.envelopes import ReadRequest, inward, outward
 from acud_fleet.events import EventFeed
 from acud_fleet.host_client import HostClient

@@ -13,7 +13,7 @@ from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
 from acud.protocol.events import Event
 from acud.types import WaitInfo, WakeInfo, WakeState, WindowTitle
-from acud_client.cursor import Trimmed
+from acud_client.stream import Trimmed
 from acud_fleet import streams
 from acud_fleet.events import ID, read
 from acud_fleet.wakes import AgentWakes

@@ -10,7 +10,7 @@ import pytest
 from acud.errors import InvalidRequest
 from acud.protocol.events import Event
 from acud.types import RouteName, WakeAddress, WakeState
-from acud_client.cursor import Trimmed
+from acud_client.stream import Trimmed
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine

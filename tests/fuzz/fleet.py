@@ -19,7 +19,7 @@ from acud.protocol.jobs import ToAsker, VisionAnswer, VisionJob, VisionOpen, fau
 from acud.protocol.requests import BY_NAME
 from acud.protocol.wakes import SeenWake, SharedWake
 from acud.types import WaitInfo
-from acud_client.cursor import Trimmed
+from acud_client.stream import Trimmed
 from acud_fleet import (
     envelopes,
     events,

@@ -9,7 +9,7 @@ import zipfile
 from io import BytesIO
 from pathlib import Path
 
-from acud_client.archive import Archive, Packed
+from acud_client.task_export import Archive, Packed
 
 
 def test_what_is_packed_is_what_is_unpacked(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from acud.errors import AcudError
 from acud.protocol.web import Scope as PassScope
-from acud_client.exporting import Manifest, Question, Steps, advance, export
+from acud_client.task_export import Manifest, Question, Steps, advance, export
 from acud_web.access import Revocations
 from acud_web.api.operation import ApiRequest, Nothing, Operation
 from acud_web.api.tasks import task_seen

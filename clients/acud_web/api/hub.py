@@ -13,8 +13,7 @@ from msgspec import Struct
 from acud.errors import AcudError
 from acud.protocol.events import Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
-from acud_client.cursor import Trimmed
-from acud_client.stream import PAGE, AsyncEventStream
+from acud_client.stream import PAGE, AsyncEventStream, Trimmed
 from acud_web.daemon_gateway import DaemonGateway
 
 QUEUED = 1000

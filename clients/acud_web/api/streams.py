@@ -18,7 +18,7 @@ from acud.errors import AcudError
 from acud.protocol.events import Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud.protocol.web import Pass
-from acud_client.cursor import Trimmed
+from acud_client.stream import Trimmed
 from acud_web.access import Revocations
 from acud_web.api.hub import (
     Cut,

@@ -24,7 +24,7 @@ from acud.paths import Paths
 from acud.protocol.events import Event
 from acud.types import WaitState
 from acud_client.aio import AsyncClient
-from acud_client.cursor import Trimmed
+from acud_client.stream import Trimmed
 from acud_web.traces import spans
 from acud_web.traces.spans import Span
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acud.protocol.events import Beat, Event
-from acud_client.cursor import EventCursor, Heard
+from acud_client.stream import EventCursor, Heard
 
 
 def history(topics: list[str]) -> list[Event]:
