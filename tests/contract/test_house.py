@@ -6,7 +6,7 @@ import pytest
 
 from scripts.house import ROOT, House, is_gerund
 
-LIMITS = {"small": 80, "gerunds": 7, "thrice": 0}
+LIMITS = {"small": 82, "gerunds": 7, "thrice": 0}
 """Modules under 40 lines, modules named by a gerund, class names that stand three times."""
 
 
