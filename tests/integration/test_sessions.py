@@ -13,6 +13,7 @@ import pytest
 
 from acud.config import PtySettings
 from acud.event_loop import EventLoop
+from acud.supervisor.observers import Order
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sessions.call import ProgramCall, Said
 from acud.types import Verdict
@@ -89,7 +90,7 @@ def test_the_usual_server_is_that_of_the_environment_and_not_one_we_live_in(
 def test_a_watched_session_is_surveyed_with_its_text_until_nobody_watches(loop: EventLoop, env: dict[str, str]) -> None:
     watcher = Watcher()
     sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.1, timeout_s=DEADLINE_S), env)
-    sessions.watchers.append(watcher)
+    sessions.watchers.add(watcher, Order.CORE)
     new = ["tmux", "-u", "new-session", "-d", "-s", "a", "-x", "20", "-y", "9", "printf 'ünï %s' one two; cat"]
     subprocess.run(new, env=env, check=True)
     subprocess.run(["tmux", "split-window", "-t", "=a:", "printf '%030d' 7; cat"], env=env, check=True)
@@ -114,7 +115,7 @@ def test_a_watched_session_is_surveyed_with_its_text_until_nobody_watches(loop: 
 def test_many_waits_on_a_session_are_one_poll(loop: EventLoop, env: dict[str, str], pty: str) -> None:
     watcher = Watcher()
     sessions = Sessions(loop, time.monotonic, PtySettings(poll_s=0.2, timeout_s=DEADLINE_S), env)
-    sessions.watchers.append(watcher)
+    sessions.watchers.add(watcher, Order.CORE)
     for consumer in range(8):
         sessions.watch(consumer, pty, text=bool(consumer % 2))
         seen = watcher.count

@@ -20,6 +20,7 @@ from acud.config import PtySettings
 from acud.errors import Unavailable
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
+from acud.supervisor.observers import Observers
 from acud.supervisor.sessions import processes, tmux
 from acud.supervisor.sessions.call import ProgramCall, Said
 from acud.types import Verdict, WindowInfo
@@ -66,7 +67,7 @@ class Sessions:
         self._due: set[str] = set()
         self._timers: dict[str, Timer] = {}
         self.newest: dict[str, SessionSurvey] = {}
-        self.watchers: list[SessionWatcher] = []
+        self.watchers = Observers[SessionWatcher]()
 
     # ---- asked for -------------------------------------------------------------------------------------------------
 

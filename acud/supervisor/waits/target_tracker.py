@@ -66,7 +66,7 @@ class TargetTracker:
         sources.watchers.add(self, Order.WAITS)
         sources.forgotten.append(self._forget)
         watched_displays.watchers.add(self, Order.WAITS)
-        sessions.watchers.append(self)
+        sessions.watchers.add(self, Order.WAITS)
 
     def token(self, source: Source, frame: int, identity: str = "", box: Rect | None = None) -> str:
         """Return the baseline token of a frame of `source`; the target in it looked like `identity`, at `box`."""
