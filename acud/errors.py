@@ -6,7 +6,8 @@
     │   ├── NotFound             no such wait, display, window …
     │   ├── Conflict             same request id with other content; illegal move of a state
     │   └── Refused              a limit, a policy or an unsupported setup says no
-    │       └── NoJudge          a sentence, and nobody is configured who could answer it
+    │       ├── NoJudge          a sentence, and nobody is configured who could answer it
+    │       └── NotEnabled       a feature is switched off in the settings
     ├── ConfigError              a setting is unknown or malformed
     ├── Unavailable              a part acud needs does not answer now
     │   ├── DaemonDown           no supervisor behind the control socket
@@ -82,6 +83,12 @@ class NoJudge(Refused):
     code = "no_judge"
 
 
+class NotEnabled(Refused):
+    """The feature that answers the request is switched off in the settings."""
+
+    code = "not_enabled"
+
+
 class ConfigError(AcudError):
     """A setting is unknown or malformed; the message names the key."""
 
@@ -146,6 +153,7 @@ _BY_CODE: dict[str, type[AcudError]] = {
         Conflict,
         Refused,
         NoJudge,
+        NotEnabled,
         ConfigError,
         Unavailable,
         DaemonDown,

@@ -27,7 +27,7 @@ from acud import (
 from acud.child_process import become_subreaper
 from acud.clock import SystemClock
 from acud.errors import AcudError, Unavailable
-from acud.features.agent.supervisor.run_caller import instruction_starter
+from acud.features.supervisors import FEATURES, redaction
 from acud.store import backup
 from acud.supervisor import instance, logfile
 from acud.supervisor.app import App
@@ -81,7 +81,7 @@ def _serve(settings: config.Settings, places: paths.Paths, opened: list[private_
                 log.logger("supervisor").warning("instance.open", path=str(one.path), fault=one.fault, fix=one.fix)
             for former, name in config.former_names(places.config, os.environ):
                 log.logger("supervisor").warning("settings.former_name", former=former, name=name)
-            app = App(settings, places, SystemClock(), os.environ, log_file, given, HANDLERS, instruction_starter)
+            app = App(settings, places, SystemClock(), os.environ, log_file, given, HANDLERS, FEATURES, redaction)
             is_made = True
             _run_app(app)
     finally:

@@ -19,7 +19,7 @@ from acud.protocol import VERSION, codec
 from acud.protocol.display_names import canonical
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import BY_NAME
-from acud.protocol.requests.command import Command
+from acud.protocol.requests.command import Command, name_of
 from acud.supervisor.journal import Journal
 from acud.supervisor.replies import Outgoing, RequestTiming, error_of, reply_of
 from acud.supervisor.request_digest import RequestDigest
@@ -39,6 +39,53 @@ Handler = Callable[[Any, "Call"], msgspec.Struct | None]
 """Returns the reply, or None when `Call.reply` or `Call.fail` will come later."""
 
 Thing = TypeVar("Thing")
+Registered = TypeVar("Registered", bound=Callable[..., Any])
+
+HANDLERS: dict[str, Callable[..., Any]] = {}
+"""The handler of each request, by name; `handles` fills it as their modules are imported."""
+
+
+def handles(request: type[msgspec.Struct]) -> Callable[[Registered], Registered]:
+    """Make the decorated function the handler of `request`. Raises: ValueError when it has one."""
+
+    def register(handler: Registered) -> Registered:
+        name = name_of(request)
+        if name in HANDLERS:
+            raise ValueError(f"{name} has two handlers: {HANDLERS[name].__module__} and {handler.__module__}")
+        HANDLERS[name] = handler
+        return handler
+
+    return register
+
+
+class FaultGuard:
+    """Turns a fault of acud itself into an error for whoever asked; everything else goes on."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        """Faults since the start."""
+
+    def inside(self, name: str, work: Callable[[], Thing]) -> Thing:
+        """Do `work`, a part of `name`. Raises: AcudError; InternalError for any other fault, which is logged."""
+        try:
+            return work()
+        except AcudError:
+            raise
+        except Exception as fault:
+            self.count += 1
+            _LOG.exception("request.internal", request=name)
+            raise InternalError(
+                f"{name} met a fault of acud itself: {type(fault).__name__}",
+                hint="see the traceback in the log: acud logs --level error",
+            ) from fault
+
+    def contained(self, name: str, step: Callable[[], None]) -> AcudError | None:
+        """Do a step of something that goes on without a call; return its fault, for whoever asked for it."""
+        try:
+            self.inside(name, step)
+        except AcudError as fault:
+            return fault
+        return None
 
 
 class Call:
@@ -105,6 +152,7 @@ class Control:
         request_digest: RequestDigest,
         handlers: Mapping[str, Handler],
         admit: Callable[[str], None],
+        faults: FaultGuard,
     ) -> None:
         """`admit` raises what a request of that name is refused with now."""
         self._utc_s = utc_s
@@ -119,7 +167,7 @@ class Control:
         self._starting: list[Call] = []
         """Calls that do nothing before this turn's commit."""
         self._outgoing: list[Outgoing] = []
-        self.internal_faults = 0
+        self._faults = faults
         self.answers_s = Summaries()
         """Replies by request, and the time from the request on."""
         self.errors = Tally()
@@ -206,7 +254,7 @@ class Control:
 
     def _read_again(self, call: Call, request: Any) -> ReplyEnvelope:
         try:
-            body = self._inside(call.spec.name, lambda: self._handlers[call.spec.name](request, call))
+            body = self._faults.inside(call.spec.name, lambda: self._handlers[call.spec.name](request, call))
         except AcudError as fault:
             return error_of(call.request_id, fault)
         assert body is not None  # a request that is never deferred answers at once
@@ -261,30 +309,9 @@ class Control:
             if not call.answered:
                 call.fail(fault)
 
-    def contained(self, name: str, step: Callable[[], None]) -> AcudError | None:
-        """Do a step of something that goes on without a call; return its fault, for whoever asked for it."""
-        try:
-            self._inside(name, step)
-        except AcudError as fault:
-            return fault
-        return None
-
     def _guarded(self, call: Call, work: Callable[[], Thing]) -> Thing:
         with self._journal.savepoint() if call.spec.mutating else nullcontext():
-            return self._inside(call.spec.name, work)
-
-    def _inside(self, name: str, work: Callable[[], Thing]) -> Thing:
-        try:
-            return work()
-        except AcudError:
-            raise
-        except Exception as fault:
-            self.internal_faults += 1
-            _LOG.exception("request.internal", request=name)
-            raise InternalError(
-                f"{name} met a fault of acud itself: {type(fault).__name__}",
-                hint="see the traceback in the log: acud logs --level error",
-            ) from fault
+            return self._faults.inside(call.spec.name, work)
 
     # ---- out -------------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud import log
 from acud.config import Settings, secret
@@ -101,10 +102,9 @@ class DeliveryProcess:
         loop: EventLoop,
         monotonic_s: Callable[[], float],
         settings: Settings,
-        push_key: str,
         on_ended: Callable[[Child], None],
     ) -> None:
-        """`push_key` "": no pushes. Raises: ConfigError when a secret's file cannot be read."""
+        """Raises: ConfigError when a secret's file cannot be read."""
         wake = settings.wake
         self._keeper = keeper
         self._loop = loop
@@ -116,7 +116,6 @@ class DeliveryProcess:
             token,
             secret("webhook_secret", wake.webhook_secret, wake.webhook_secret_file),
             settings.notify,
-            push_key,
         )
         self.child = Child("0", "relay", "acud.delivery", self)
         self._carriers: dict[RouteName, Child] = {}
@@ -141,6 +140,10 @@ class DeliveryProcess:
         self._on_ready: list[Callable[[], None]] = []
         self._on_notified: list[Callable[[Notified | Undone], None]] = []
         self._on_pushed: list[Callable[[Pushed | Undone], None]] = []
+
+    def set_push_key(self, key: str) -> None:
+        """Sign pushes with the private `key` ("": none are sent) from the next start of the process on."""
+        self._options = replace(self._options, push_key=key)
 
     def on_reopened(self, reopened: Callable[[RouteName], None]) -> None:
         """Call `reopened` when a route that failed works again."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -13,10 +12,9 @@ import zmq
 
 from acud import __version__, private_files
 from acud.api_keys import variable
-from acud.features.recording.supervisor import active_recording
 from acud.http_listeners import is_loopback
 from acud.protocol.requests.daemon import Finding
-from acud.store import OwnerFilter, damaged_log
+from acud.store import damaged_log
 from acud.supervisor import exposure
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.metrics import daemon, displays
@@ -39,9 +37,6 @@ _JUDGE_FIXES = {
 }
 
 
-_FLEET_FIX = "wait a moment; acud logs --level error"
-
-
 def findings(app: App) -> Iterator[Finding]:
     """Yield every part's finding."""
     yield Finding("daemon", "ok", f"acud {__version__}, pid {os.getpid()}, libzmq {zmq.zmq_version()}")
@@ -61,34 +56,19 @@ def findings(app: App) -> Iterator[Finding]:
     yield from _late(app)
     yield from _forking(app)
     yield from _web(app)
-    yield from _notify(app)
-    yield from _push(app)
     yield from _traces(app)
-    yield from _fleet(app)
     yield from _judges(app)
     yield from _keys(app)
     yield _redaction(app)
-    yield from _commentary(app)
-    yield from active_recording.findings(
-        app.recordings.newest(active_recording.LOOKED_THROUGH, OwnerFilter()), time.time()
-    )
-
-
-def _commentary(app: App) -> Iterator[Finding]:
-    """Who speaks, where that is a model; why nobody does."""
-    status = app.commentary.status()
-    backend = status.config.backend
-    if status.fault:
-        yield Finding("commentary", "warning", status.fault, "acud analysis config; docs/commentary.md")
-    elif backend and status.config.enabled:
-        local = app.settings.backends().named()[backend].is_local
-        text = f"{status.model} of {backend}" + ("" if local else "; what is said and seen leaves for it")
-        yield Finding("commentary", "ok", text)
+    for running in app.features.values():
+        yield from running.findings()
+    for name in app.switched_off:
+        yield Finding(f"feature {name}", "ok", "switched off in [features]")
 
 
 def _keys(app: App) -> Iterator[Finding]:
     """Where each key is from, never what it is; a backend that nobody named is asked nothing."""
-    named = (*app.settings.vision.chain(), app.commentary.config.backend)
+    named = {*app.settings.vision.chain(), *(name for running in app.features.values() for name in running.backends())}
     for name, key in app.keys.items():
         used = "" if name in named else "; used only by waits that name it as their judge"
         if key.fault:
@@ -194,53 +174,11 @@ def _web(app: App) -> Iterator[Finding]:
         yield _gateway(app, web.gateway_url)
 
 
-def _fleet(app: App) -> Iterator[Finding]:
-    fleet = app.fleet
-    if not fleet.wanted:
-        return
-    if fleet.settings.in_the_clear:
-        where = ", ".join(fleet.settings.in_the_clear)
-        yield Finding(
-            "fleet", "warning", f"talks to {where} without TLS: pictures are sent in the clear", "tls:// URLs"
-        )
-    for text, fix in fleet.warnings:
-        yield Finding("fleet", "warning", text, fix)
-    if fleet.connected:
-        yield Finding("fleet", "ok", f"host {fleet.host}, connected to {fleet.server}")
-    else:
-        text = fleet.fault or "its process is being started"
-        yield Finding("fleet", "fault", f"not in the fleet: {text}", fleet.fix or _FLEET_FIX)
-
-
 def _gateway(app: App, url: str) -> Finding:
     wanted = app.settings.web
     if not is_loopback(wanted.host) and not wanted.tls_cert:
         return Finding("dashboard", "warning", f"serves {url} without TLS", "set [web] tls_cert and tls_key")
     return Finding("dashboard", "ok", f"serves {url}; acud web login")
-
-
-def _push(app: App) -> Iterator[Finding]:
-    if not app.settings.notify.push:
-        return
-    if app.web_push.off:
-        yield Finding("push", "warning", f"browsers are not notified: {app.web_push.off}", "docs/notifications.md")
-    elif app.web_push.queue.fault:
-        fix = "acud logs --level warning; docs/notifications.md"
-        yield Finding("push", "warning", f"the newest push was not sent: {app.web_push.queue.fault}", fix)
-    else:
-        yield Finding("push", "ok", f"{len(app.web_push.all(''))} browsers, {app.web_push.queue.sent} pushes sent")
-
-
-def _notify(app: App) -> Iterator[Finding]:
-    desktop = app.desktop_notifications
-    if not desktop.enabled:
-        return
-    if desktop.fault:
-        yield Finding("notify", "warning", f"the newest notification was not shown: {desktop.fault}", desktop.hint)
-    elif desktop.shown:
-        yield Finding("notify", "ok", f"{desktop.shown} shown, the newest by {desktop.server}")
-    else:
-        yield Finding("notify", "ok", "none was shown yet: acud notify test")
 
 
 def _traces(app: App) -> Iterator[Finding]:
@@ -256,7 +194,7 @@ def _redaction(app: App) -> Finding:
     remote = [judge.name for judge in app.pool.judges() if not judge.local]
     leaving = f"pictures leave for {', '.join(remote)}" if remote else "every judge is local"
     text = f"{app.redaction.told()}; {leaving}"
-    if app.settings.redaction.reads:
+    if app.redaction.reads(local=False, keeps_evidence=False):
         return Finding("redaction", "ok", text)
     fix = "set [redaction] ocr = true and give it rules, or keep to local backends"
     return Finding("redaction", "warning", f"text in pictures is not looked for: {text}", fix)
@@ -294,7 +232,7 @@ def reasons(app: App) -> list[str]:
     missing = daemon.missing(app.settings.otel)
     found += [f"traces: {missing}"] if missing else []
     found += [f"web: {app.web.fault}"] if app.web.fault else []
-    found += [f"fleet: {app.fleet.fault}"] if app.fleet.fault else []
+    found += [reason for running in app.features.values() for reason in running.reasons()]
     return found + [text for text, _ in unlisted(app)]
 
 
@@ -307,8 +245,8 @@ def unlisted(app: App) -> list[tuple[str, str]]:
     undelivered = app.store.outbox.counts().get(WakeState.UNDELIVERED, 0) if app.settings.wake.routes else 0
     if undelivered:
         found.append((f"{undelivered} wakes are undelivered: acud wake list", "acud wake retry"))
-    if app.control.internal_faults:
-        words = f"{app.control.internal_faults} requests met a fault of acud itself: acud logs --level error"
+    if app.faults.count:
+        words = f"{app.faults.count} requests met a fault of acud itself: acud logs --level error"
         found.append((words, "acud daemon restart; report it"))
     if app.journal.dropped:
         found.append((f"{app.journal.dropped} evaluations could not be recorded", "acud logs --level error"))

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from acud.event_loop import EventLoop, Timer
-from acud.features.redaction.supervisor import RedactionPolicy
 from acud.ids import new_id
 from acud.protocol.capture import Notice
 from acud.protocol.events import Event
 from acud.protocol.requests.looks import LiveWatched
 from acud.supervisor.observers import Order
+from acud.supervisor.redaction import Redaction
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState
@@ -50,7 +50,7 @@ class LiveWatches:
         self,
         watched_displays: WatchedDisplays,
         sources: Sources,
-        redaction: RedactionPolicy,
+        redaction: Redaction,
         loop: EventLoop,
         now_s: Callable[[], float],
         utc_s: Callable[[], float],

@@ -11,7 +11,6 @@ from msgspec import Struct
 from acud import private_files
 from acud.errors import AcudError, Refused, Unavailable
 from acud.event_loop import EventLoop
-from acud.features.redaction.supervisor import RedactionPolicy
 from acud.ids import is_id
 from acud.protocol.asks import DiffAsk, PictureAsk, View
 from acud.protocol.codec import MAX_REPLY_BYTES
@@ -19,6 +18,7 @@ from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.requests.looks import Picture
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
+from acud.supervisor.redaction import Redaction
 from acud.supervisor.sources import Source
 from acud.types import Evidence, Rect, picture_views
 
@@ -168,7 +168,7 @@ class Screenshots:
         spool: Path,
         token: Callable[[Source, int, str], str],
         age_s: Callable[[Source], float | None],
-        redaction: RedactionPolicy,
+        redaction: Redaction,
         loop: EventLoop,
     ) -> None:
         self._pool = pool

@@ -6,6 +6,7 @@ own display. What could not be looked at is never an empty list alone: `provider
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Generic, Literal, TypeVar
@@ -320,3 +321,22 @@ def local_to_global(displays: Sequence[SceneDisplay], display_id: int, x: int, y
         return None
     left, top = display.bounds.x, display.bounds.y
     return left + min(max(x, 0), display.bounds.w - 1), top + min(max(y, 0), display.bounds.h - 1)
+
+
+_ELEMENT_ID = re.compile(
+    r"(?:the\s+)?(?:element\s+|mark\s+)?(?P<open>[\[(#]?)(?P<id>[tav](?P<display>[1-9]\d{0,8})-[1-9]\d{0,8})[\])]?\.?",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+class ElementHandle(Struct, frozen=True):
+    """An id, and the number of the display in it."""
+
+    id: str
+    display_id: int
+
+
+def handle_of(words: str) -> ElementHandle | None:
+    """Return the handle that `words` are ("t3-12", "element a3-4", "[v3-1]"); None for any other description."""
+    found = _ELEMENT_ID.fullmatch(words.strip())
+    return ElementHandle(found["id"].lower(), int(found["display"])) if found is not None else None

@@ -7,11 +7,22 @@ import pkgutil
 
 import pytest
 
+from acud.features.supervisors import FEATURES
 from acud.protocol import requests
 from acud.protocol.requests import BY_NAME, REQUESTS
 from acud.protocol.requests.daemon import Status
+from acud.supervisor.control import handles
 from acud.supervisor.handlers import HANDLERS
-from acud.supervisor.handlers.registry import handles
+
+for feature in FEATURES:
+    importlib.import_module(feature.module)
+
+
+def test_a_request_is_handled_in_the_feature_that_it_names() -> None:
+    for name, handler in HANDLERS.items():
+        feature = BY_NAME[name].feature
+        home = f"acud.features.{feature}.supervisor" if feature else "acud.supervisor.handlers"
+        assert handler.__module__.startswith(home), name
 
 
 def test_every_request_has_exactly_one_handler() -> None:

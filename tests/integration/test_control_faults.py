@@ -19,7 +19,7 @@ from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud.protocol.requests.waits import WaitCancel, WaitResult
 from acud.store import Store
-from acud.supervisor.control import Call, Control
+from acud.supervisor.control import Call, Control, FaultGuard
 from acud.supervisor.journal import Journal
 from acud.supervisor.request_digest import RequestDigest
 
@@ -38,7 +38,9 @@ class Rig:
         self.served = 0
         handlers = {"wait_cancel": self._write, "events_since": self._read, "wait_result": self._wait}
         digest = RequestDigest(folder / "key")
-        self.control = Control(self.path, loop, self.journal, 8, lambda: 1.0, digest, handlers, lambda request: None)
+        self.control = Control(
+            self.path, loop, self.journal, 8, lambda: 1.0, digest, handlers, lambda request: None, FaultGuard()
+        )
         self.waiting: list[Call] = []
         self.reading: Callable[[], None] = lambda: None
         self._context = context

@@ -14,10 +14,11 @@ from acud.backends import ClaudeSettings, OllamaSettings
 from acud.clock import Instant, ManualClock
 from acud.config import EvaluatorSettings, Settings, VisionSettings
 from acud.errors import NoJudge
-from acud.features.agent.supervisor.run_caller import instruction_starter
+from acud.features.supervisors import FEATURES, redaction
 from acud.protocol.evaluation import JudgeHealth
 from acud.supervisor import instance
 from acud.supervisor.app import App
+from acud.supervisor.handlers import HANDLERS
 from acud.supervisor.waits import wait_runtime
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import AllOf, AnyOf, Criteria, JudgeName, Target, Text, Until, WaitInfo, WaitSpec, WindowTitle
@@ -48,7 +49,7 @@ class _Host:
         instance.sweep(places)
         self._places = places
         self._log = places.debug_log.open("ab", buffering=0)
-        self.app = App(settings, places, clock, {}, self._log, {}, {}, instruction_starter)
+        self.app = App(settings, places, clock, {}, self._log, {}, HANDLERS, FEATURES, redaction)
 
     def close(self) -> None:
         """Let go of everything, as a killed supervisor would; the store stays."""

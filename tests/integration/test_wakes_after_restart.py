@@ -55,7 +55,7 @@ class Host:
         self.journal = Journal(self.store, self.loop, lambda: clock.instant().utc_s, lambda event: None)
         self.keeper = Keeper()
         settings = Settings(wake=WAKE)
-        self.delivery = DeliveryProcess(self.keeper, self.loop, clock.monotonic_s, settings, "", lambda child: None)  # type: ignore[arg-type]
+        self.delivery = DeliveryProcess(self.keeper, self.loop, clock.monotonic_s, settings, lambda child: None)  # type: ignore[arg-type]
         self.wakes = Wakes(self.journal, self.loop, clock, settings, self.delivery, str)
 
     def close(self) -> None:

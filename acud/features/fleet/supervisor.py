@@ -4,21 +4,28 @@ join. Whatever becomes of it, the daemon goes on as a host of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from acud import log
 from acud.config import Settings
 from acud.event_loop import EventLoop
+from acud.fleet import not_the_endpoint
 from acud.protocol.bootstrap import FleetOptions
 from acud.protocol.delivery import Delivered
 from acud.protocol.fleet import FleetHello, FleetNews
+from acud.protocol.requests.daemon import Finding
+from acud.protocol.requests.fleet import FleetDrain, FleetHosts, FleetPlace
 from acud.supervisor.children import Child, ChildKeeper, Message
+from acud.supervisor.control import Call, handles
+from acud.supervisor.core import Core
 from acud.supervisor.delivery import DeliveryProcess
+from acud.supervisor.feature import RunningFeature
 from acud.supervisor.optional_child import OptionalChild
 from acud.types import RouteName
 
 _LOG = log.logger("fleet")
+_WAIT = "wait a moment; acud logs --level error"
 _UNREACHED = "start nats-server, or see [fleet] url"
 
 
@@ -89,3 +96,65 @@ class Fleet(OptionalChild):
         """This host is in no fleet now."""
         self.connected, self.server, self.warnings = False, "", ()
         self._delivery.carrier_went(RouteName.FLEET, f"the fleet process ended: {reason}")
+
+
+class FleetFeature(RunningFeature):
+    """This daemon as a host of a fleet."""
+
+    def __init__(self, core: Core) -> None:
+        self._fleet = Fleet(
+            core.keeper, core.loop, core.settings, core.paths.home, core.delivery, core.daemon_events.child_ended
+        )
+
+    def start(self) -> None:
+        """Join, where a fleet is named."""
+        self._fleet.start()
+
+    def status(self) -> dict[str, str]:
+        """Return what this host is in the fleet."""
+        return self._fleet.told()
+
+    def reasons(self) -> Iterator[str]:
+        """Yield why it is in none."""
+        if self._fleet.fault:
+            yield f"fleet: {self._fleet.fault}"
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield how the host is connected, and what is wrong with the fleet."""
+        fleet = self._fleet
+        if not fleet.wanted:
+            return
+        if fleet.settings.in_the_clear:
+            where = ", ".join(fleet.settings.in_the_clear)
+            text = f"talks to {where} without TLS: pictures are sent in the clear"
+            yield Finding("fleet", "warning", text, "tls:// URLs")
+        for text, fix in fleet.warnings:
+            yield Finding("fleet", "warning", text, fix)
+        if fleet.connected:
+            yield Finding("fleet", "ok", f"host {fleet.host}, connected to {fleet.server}")
+        else:
+            text = fleet.fault or "its process is being started"
+            yield Finding("fleet", "fault", f"not in the fleet: {text}", fleet.fix or _WAIT)
+
+
+def start(core: Core) -> FleetFeature:
+    """Start the feature."""
+    return FleetFeature(core)
+
+
+@handles(FleetHosts)
+def fleet_hosts(feature: FleetFeature, request: FleetHosts, call: Call) -> None:
+    """Say who answers this: a daemon is one host and does not know the others."""
+    raise not_the_endpoint()
+
+
+@handles(FleetPlace)
+def fleet_place(feature: FleetFeature, request: FleetPlace, call: Call) -> None:
+    """Say who answers this: a daemon is one host and does not know the others."""
+    raise not_the_endpoint()
+
+
+@handles(FleetDrain)
+def fleet_drain(feature: FleetFeature, request: FleetDrain, call: Call) -> None:
+    """Say who answers this: a daemon is one host and does not know the others."""
+    raise not_the_endpoint()

@@ -6,8 +6,6 @@ take its time and a model minutes, and most searches end before any text is read
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -15,20 +13,30 @@ from acud.config import Settings
 from acud.errors import AcudError, Unavailable
 from acud.features.grounding import search_progress
 from acud.features.grounding.visible_words import coordinates
-from acud.features.redaction.supervisor import RedactionPolicy
-from acud.features.scene.supervisor.element_locator import ElementLocator, LocatedElement
 from acud.protocol.asks import FindAsk, Hide, View
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.requests.daemon import Purpose
+from acud.protocol.requests.gui import FindReply, GuiFind
+from acud.supervisor.control import Call, handles
+from acud.supervisor.core import Core
 from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.feature import RunningFeature
 from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.job_queues import Lane
+from acud.supervisor.ports import (
+    ElementPlaces,
+    LocatedElement,
+    Mapped,
+    SearchDone,
+    SearchOutcome,
+    SearchRequest,
+)
+from acud.supervisor.redaction import Redaction
 from acud.supervisor.screenshots import ScreenshotTarget
 from acud.supervisor.sources import Source
 from acud.supervisor.usage_log import UsageLog
 from acud.types import Rect
 from acud.types.actions import Point
-from acud.types.element_ids import handle_of
 from acud.types.grounding import (
     Candidate,
     Found,
@@ -36,32 +44,10 @@ from acud.types.grounding import (
     GroundingMethod,
     Tried,
 )
+from acud.types.scene import handle_of
+from acud.types.tasks import ActionType
 
 _TRIES = 5
-
-
-class SearchRequest(Struct, frozen=True):
-    """What to search for. `verb`: see `FindAsk`. `task_id`: whose usage what it costs is entered under."""
-
-    description: str
-    backend: GroundingBackend
-    verb: str = ""
-    max_candidates: int = 8
-    task_id: str = ""
-
-
-class SearchOutcome(Struct, frozen=True):
-    """What was found, and on which frame of which source."""
-
-    found: Found
-    source: Source
-    epoch: int
-    frame: int
-
-
-Done = Callable[[SearchOutcome | AcudError], None]
-Mapped = Callable[[float, float], Point | None]
-"""From coordinates in a description to a point of the display; None when they lie outside the target."""
 
 
 def area(aimed: Aimed) -> Rect:
@@ -91,9 +77,9 @@ class _Parts(Struct, frozen=True):
     """What every search needs."""
 
     pool: EvaluatorPool
-    redaction: RedactionPolicy
+    redaction: Redaction
     settings: Settings
-    elements: ElementLocator
+    elements: ElementPlaces
     usage_log: UsageLog
 
     def asked(self, method: GroundingMethod) -> tuple[str, str]:
@@ -110,6 +96,10 @@ class _Parts(Struct, frozen=True):
             (GroundingMethod.OMNIPARSER, via): grounding.omniparser_picker_model,
         }.get((method, via), "")
         return via, own or (backends[via].model if via else "")
+
+    def backend(self, wanted: SearchRequest) -> GroundingBackend:
+        """Return which methods may be tried."""
+        return wanted.backend or GroundingBackend(self.settings.grounding.backend)
 
     def is_local(self, method: GroundingMethod) -> bool:
         """Tell whether what `method` looks at stays on this machine."""
@@ -174,7 +164,7 @@ class FindWork:
 class _Search:
     """One search: what was found so far, and what is to be asked next."""
 
-    def __init__(self, parts: _Parts, aimed: Aimed, wanted: SearchRequest, done: Done) -> None:
+    def __init__(self, parts: _Parts, aimed: Aimed, wanted: SearchRequest, done: SearchDone) -> None:
         self._pool = parts.pool
         self._parts = parts
         self._wanted = wanted
@@ -222,7 +212,7 @@ class _Search:
         self._end(Found("found", (one,), (Tried(GroundingMethod.SCENE, "sure"),)))
 
     def _go_on(self) -> None:
-        method = search_progress.next_method(search_progress.methods(self._wanted.backend), self._found)
+        method = search_progress.next_method(search_progress.methods(self._parts.backend(self._wanted)), self._found)
         if method is None:
             self._end(self._found)
         else:
@@ -293,16 +283,65 @@ class ElementSearch:
     def __init__(
         self,
         pool: EvaluatorPool,
-        redaction: RedactionPolicy,
+        redaction: Redaction,
         settings: Settings,
-        elements: ElementLocator,
+        elements: ElementPlaces,
         usage_log: UsageLog,
     ) -> None:
         self._parts = _Parts(pool, redaction, settings, elements, usage_log)
 
-    def find(self, aimed: Aimed, wanted: SearchRequest, done: Done, mapped: Mapped | None = None) -> None:
+    def find(self, aimed: Aimed, wanted: SearchRequest, done: SearchDone, mapped: Mapped | None = None) -> None:
         """Search `aimed`, a fresh frame of a target; `done` gets what was found, or the fault.
 
         `mapped` says what coordinates in the description mean (None: pixels of the target).
         """
         _Search(self._parts, aimed, wanted, done).begin(mapped or mapping(aimed))
+
+
+class GroundingFeature(RunningFeature):
+    """Elements found by their description."""
+
+    def __init__(self, core: Core) -> None:
+        self.fresh_frames = core.fresh_frames
+        self.targets = core.waits.targets
+        self.tasks = core.ports.tasks
+        self.elements = core.ports.elements
+        self.search = ElementSearch(core.pool, core.redaction, core.settings, self.elements, core.usage_log)
+        core.ports.provide(finder=self.search)
+
+
+def start(core: Core) -> GroundingFeature:
+    """Start the feature."""
+    return GroundingFeature(core)
+
+
+@handles(GuiFind)
+def gui_find(feature: GroundingFeature, request: GuiFind, call: Call) -> None:
+    """Search a grab made after this call."""
+    named = request.display or ("" if request.task_id else feature.elements.display_of(request.description))
+    place = feature.tasks.place(request.task_id, request.target, named)
+    log = feature.tasks.doing(place.task_id, ActionType.VISION, f"find {request.description[:200]} in {request.target}")
+    wanted = SearchRequest(
+        request.description, request.backend, max_candidates=request.max_candidates, task_id=place.task_id
+    )
+
+    def fail(fault: AcudError) -> None:
+        log(fault, None)
+        call.fail(fault)
+
+    def done(outcome: SearchOutcome | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            fail(outcome)
+            return
+        found, source = outcome.found, outcome.source
+        log(None, {"status": found.status, "candidates": len(found.candidates)})
+        token = feature.targets.token(source, outcome.frame)
+        call.reply(FindReply(source.display, found, outcome.epoch, outcome.frame, token))
+
+    def aimed(outcome: Aimed | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            fail(outcome)
+        else:
+            feature.search.find(outcome, wanted, call.later(done))
+
+    feature.fresh_frames.fresh(request.target, place.display, (), call.later(aimed))

@@ -7,7 +7,7 @@ A list that was replaced since the frame therefore counts too.
 
 from __future__ import annotations
 
-from acud.config import RedactionSettings
+from acud.config import RedactionSettings, Settings
 from acud.features.redaction.screen_boxes import (
     Hidden,
     PlaceRules,
@@ -25,7 +25,10 @@ from acud.features.redaction.text import (
     text_rules,
 )
 from acud.protocol.asks import Hide, ToldBy
+from acud.supervisor.core import Core
+from acud.supervisor.feature import RunningFeature
 from acud.supervisor.observers import Order
+from acud.supervisor.redaction import Redaction
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import HiddenBox, Rect, WindowInfo
@@ -155,3 +158,13 @@ def _pieces(line: str) -> list[str]:
 def _places(settings: RedactionSettings) -> PlaceRules:
     titles = tuple(window_rule(one.title, one.wm_class) for one in settings.windows)
     return PlaceRules(titles, tuple(RegionRule(one.display, Rect(*one.box)) for one in settings.regions))
+
+
+def policy(settings: Settings, watched_displays: WatchedDisplays, sources: Sources) -> Redaction:
+    """Return the policy of these settings."""
+    return RedactionPolicy(settings.redaction, watched_displays, sources)
+
+
+def start(core: Core) -> RunningFeature:
+    """Return the feature running: the core asks its policy, and there is nothing else to do."""
+    return RunningFeature()

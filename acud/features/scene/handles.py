@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from acud.errors import Conflict, NotFound
 from acud.types import Rect, WindowInfo
-from acud.types.element_ids import ElementHandle
-from acud.types.scene import Scene
+from acud.types.scene import ElementHandle, Scene
 
 _ALIKE = 0.6
 _MOST_TOLD = 5

@@ -88,5 +88,6 @@ COMMANDS = (
             "Refused while a person has the display, unless `lease` is theirs; "
             "OutcomeUnknown when nobody knows whether it was done"
         ),
+        feature="actions",
     ),
 )

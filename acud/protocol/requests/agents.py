@@ -77,8 +77,17 @@ class AgentCancel(Struct, frozen=True, tag="agent_cancel", forbid_unknown_fields
 
 
 COMMANDS = (
-    Command(GuiAgent, RunReply, mutating=True, deferred=True, limit_s=FIRST_USE_S, begins="runs", positional=2),
-    Command(AgentResult, AgentResultReply, deferred=True, asked_s=lambda request: request.block_s),
-    Command(AgentList, AgentListReply),
-    Command(AgentCancel, RunReply, mutating=True, errors="Conflict when it has ended"),
+    Command(
+        GuiAgent,
+        RunReply,
+        mutating=True,
+        deferred=True,
+        limit_s=FIRST_USE_S,
+        begins="runs",
+        positional=2,
+        feature="agent",
+    ),
+    Command(AgentResult, AgentResultReply, deferred=True, asked_s=lambda request: request.block_s, feature="agent"),
+    Command(AgentList, AgentListReply, feature="agent"),
+    Command(AgentCancel, RunReply, mutating=True, errors="Conflict when it has ended", feature="agent"),
 )

@@ -28,7 +28,8 @@ class Command(Struct, frozen=True):
     supervisor died over it) answers `outcome_unknown`. Others are done anew then: nothing of them was kept.
     `limit_s`: a client's time limit is at least this. `asked_s` returns the time that a request itself asks for, which
     comes on top of the limit. `begins`: what a draining daemon would have to wait for, so it takes none ("": nothing).
-    `over_fleet`: a fleet's endpoint answers it, or passes it to a host.
+    `over_fleet`: a fleet's endpoint answers it, or passes it to a host. `feature`: which feature answers it ("": the
+    core does); where that is switched off, the answer is an error `not_enabled`.
     `positional`: how many of its fields the Python clients' methods take by position (None: those without a default).
     `errors`: those to expect of it in particular, each after its class in acud.errors, with `; ` between them.
     """
@@ -42,6 +43,7 @@ class Command(Struct, frozen=True):
     asked_s: Callable[[Any], float] | None = None
     begins: str = ""
     over_fleet: bool = True
+    feature: str = ""
     positional: int | None = None
     errors: str = ""
 

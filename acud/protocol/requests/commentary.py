@@ -148,12 +148,12 @@ class AnalysisConfigReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 COMMANDS = (
-    Command(FeedPost, Posted, mutating=True),
-    Command(FeedList, FeedListReply, positional=1),
-    Command(SensePost, Posted, mutating=True, positional=3),
-    Command(SenseList, SenseListReply, positional=1),
-    Command(AnalysisStatus, AnalysisStatusReply),
-    Command(AnalysisHistory, AnalysisHistoryReply, positional=1),
-    Command(AnalysisContextGet, AnalysisContextReply),
-    Command(AnalysisConfigure, AnalysisConfigReply, mutating=True),
+    Command(FeedPost, Posted, mutating=True, feature="commentary"),
+    Command(FeedList, FeedListReply, positional=1, feature="commentary"),
+    Command(SensePost, Posted, mutating=True, positional=3, feature="commentary"),
+    Command(SenseList, SenseListReply, positional=1, feature="commentary"),
+    Command(AnalysisStatus, AnalysisStatusReply, feature="commentary"),
+    Command(AnalysisHistory, AnalysisHistoryReply, positional=1, feature="commentary"),
+    Command(AnalysisContextGet, AnalysisContextReply, feature="commentary"),
+    Command(AnalysisConfigure, AnalysisConfigReply, mutating=True, feature="commentary"),
 )

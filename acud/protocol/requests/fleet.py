@@ -78,7 +78,9 @@ class FleetDrainReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 COMMANDS = (
-    Command(FleetHosts, FleetHostsReply),
-    Command(FleetPlace, FleetPlaceReply, positional=1, errors="NotFound; Refused when no host would do"),
-    Command(FleetDrain, FleetDrainReply, positional=2, errors="NotFound; Conflict"),
+    Command(FleetHosts, FleetHostsReply, feature="fleet"),
+    Command(
+        FleetPlace, FleetPlaceReply, positional=1, errors="NotFound; Refused when no host would do", feature="fleet"
+    ),
+    Command(FleetDrain, FleetDrainReply, positional=2, errors="NotFound; Conflict", feature="fleet"),
 )

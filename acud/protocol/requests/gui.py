@@ -82,7 +82,7 @@ class DoReply(Struct, frozen=True, forbid_unknown_fields=True):
 _SEARCHES_S = 300.0
 """A drag searches twice, a scroll after each turn of the wheel (for a minute at most)."""
 COMMANDS = (
-    Command(GuiFind, FindReply, deferred=True, limit_s=SEARCH_S, positional=2),
+    Command(GuiFind, FindReply, deferred=True, limit_s=SEARCH_S, positional=2, feature="grounding"),
     Command(
         GuiDo,
         DoReply,
@@ -97,5 +97,6 @@ COMMANDS = (
             "Refused while a person has the display, unless `lease` is theirs; "
             "OutcomeUnknown when nobody knows whether it was done"
         ),
+        feature="actions",
     ),
 )

@@ -61,8 +61,21 @@ class PushUnsubscribe(Struct, frozen=True, tag="push_unsubscribe", forbid_unknow
 
 
 COMMANDS = (
-    Command(NotifyTest, NotifyTestReply, deferred=True, limit_s=ROUTE_S, errors="Unavailable when nobody takes it"),
-    Command(PushList, PushListReply, positional=1),
-    Command(PushSubscribe, PushReply, mutating=True, errors="NotFound; InvalidRequest; Conflict; Unavailable"),
-    Command(PushUnsubscribe, PushReply, mutating=True, positional=2, errors="NotFound"),
+    Command(
+        NotifyTest,
+        NotifyTestReply,
+        deferred=True,
+        limit_s=ROUTE_S,
+        errors="Unavailable when nobody takes it",
+        feature="notifications",
+    ),
+    Command(PushList, PushListReply, positional=1, feature="notifications"),
+    Command(
+        PushSubscribe,
+        PushReply,
+        mutating=True,
+        errors="NotFound; InvalidRequest; Conflict; Unavailable",
+        feature="notifications",
+    ),
+    Command(PushUnsubscribe, PushReply, mutating=True, positional=2, errors="NotFound", feature="notifications"),
 )

@@ -112,8 +112,8 @@ class SceneAnnotated(Struct, frozen=True, forbid_unknown_fields=True):
 _READ_S = 90.0
 """A display is read in a second or two; eight at once by one engine take their turn."""
 COMMANDS = (
-    Command(SceneGet, SceneReply, deferred=True, limit_s=_READ_S, positional=2),
-    Command(SceneSubscribe, SceneSubscribed, positional=1),
+    Command(SceneGet, SceneReply, deferred=True, limit_s=_READ_S, positional=2, feature="scene"),
+    Command(SceneSubscribe, SceneSubscribed, positional=1, feature="scene"),
     Command(
         SceneAnnotate,
         SceneAnnotated,
@@ -125,5 +125,6 @@ COMMANDS = (
             "NotFound for a scene that is forgotten and an unknown backend; "
             "Unavailable when that gives no answer that can be used"
         ),
+        feature="scene",
     ),
 )

@@ -1,39 +1,6 @@
-"""The handlers of the requests of `acud.protocol.requests`, in files of the same names; a test pairs them."""
+"""The core's handlers of the requests of `acud.protocol.requests`, in files of the same names; a test pairs them."""
 
-from acud.supervisor.handlers import (
-    actions,
-    agents,
-    commentary,
-    daemon,
-    displays,
-    fleet,
-    gui,
-    looks,
-    notifications,
-    recordings,
-    scenes,
-    tasks,
-    waits,
-    wakes,
-    web,
-)
-from acud.supervisor.handlers.registry import HANDLERS
+from acud.supervisor.control import HANDLERS
+from acud.supervisor.handlers import daemon, displays, looks, waits, wakes, web
 
-__all__ = [
-    "HANDLERS",
-    "actions",
-    "agents",
-    "commentary",
-    "daemon",
-    "displays",
-    "fleet",
-    "gui",
-    "looks",
-    "notifications",
-    "recordings",
-    "scenes",
-    "tasks",
-    "waits",
-    "wakes",
-    "web",
-]
+__all__ = ["HANDLERS", "daemon", "displays", "looks", "waits", "wakes", "web"]

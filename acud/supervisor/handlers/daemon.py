@@ -33,8 +33,7 @@ from acud.protocol.requests.daemon import (
 from acud.supervisor import health
 from acud.supervisor.app import App
 from acud.supervisor.children import Child
-from acud.supervisor.control import Call
-from acud.supervisor.handlers.registry import handles
+from acud.supervisor.control import Call, handles
 from acud.supervisor.health import findings
 from acud.supervisor.metrics.daemon import collect
 
@@ -66,7 +65,7 @@ def status(app: App, request: Status, call: Call) -> StatusReply:
         waits={state.value: number for state, number in totals.by_state.items()},
         wake_routes=tuple(app.settings.wake.routes),
         web=app.web.served(),
-        fleet=app.fleet.told(),
+        fleet=app.status_of("fleet"),
     )
 
 
@@ -104,7 +103,7 @@ _DAY_S = 86_400.0
 @handles(Usage)
 def answer_usage(app: App, request: Usage, call: Call) -> UsageReply:
     """Add up what was asked; a cost that is not known is never shown as nothing."""
-    task_id = app.tasks.find(request.task_id).task_id if request.task_id else ""
+    task_id = app.ports.tasks.find(request.task_id).task_id if request.task_id else ""
     now = app.clock.instant().utc_s
     first = now - now % _DAY_S - (request.days - 1) * _DAY_S
     rows = app.store.usage.rows(first, task_id)

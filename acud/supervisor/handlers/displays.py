@@ -16,8 +16,7 @@ from acud.protocol.requests.displays import (
     TakeReply,
 )
 from acud.supervisor.app import App
-from acud.supervisor.control import Call
-from acud.supervisor.handlers.registry import handles
+from acud.supervisor.control import Call, handles
 from acud.supervisor.watched_displays import WatchedDisplay
 
 

@@ -6,9 +6,8 @@ from acud.errors import AcudError
 from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.looks import Baseline, BaselineReply, LiveWatch, LiveWatched, Look, Picture
 from acud.supervisor.app import App
-from acud.supervisor.control import Call
+from acud.supervisor.control import Call, handles
 from acud.supervisor.fresh_frames import Aimed
-from acud.supervisor.handlers.registry import handles
 from acud.types.tasks import ActionType
 
 _AIMS = 3
@@ -22,8 +21,8 @@ class _Looking:
         self.app = app
         self.target = request.target
         self.call = call
-        self.place = app.tasks.place(request.task_id, request.target, request.display)
-        self.log = app.task_log.doing(self.place.task_id, ActionType.VISION, f"look at {request.target}")
+        self.place = app.ports.tasks.place(request.task_id, request.target, request.display)
+        self.log = app.ports.tasks.doing(self.place.task_id, ActionType.VISION, f"look at {request.target}")
         self.ask = PictureAsk(request.format, request.max_side_px, request.quality, request.redacted)
         self.aims = 0
 
@@ -79,5 +78,5 @@ def answer_baseline(app: App, request: Baseline, call: Call) -> None:
             outcome.picture, call.later(lambda token: call.reply(BaselineReply(token, source.display)))
         )
 
-    display = app.tasks.place(request.task_id, request.target, request.display).display
+    display = app.ports.tasks.place(request.task_id, request.target, request.display).display
     app.fresh_frames.fresh(request.target, display, (), call.later(aimed))

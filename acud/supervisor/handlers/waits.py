@@ -28,9 +28,8 @@ from acud.protocol.requests.waits import (
 )
 from acud.store import OwnerFilter
 from acud.supervisor.app import App
-from acud.supervisor.control import Call
+from acud.supervisor.control import Call, handles
 from acud.supervisor.fresh_frames import Aimed
-from acud.supervisor.handlers.registry import handles
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
 from acud.supervisor.watched_displays import WatchedDisplay
@@ -48,7 +47,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
     from: whatever its caller does after the reply is seen. A target that is not there yet is measured when it comes.
     """
     app.wakes.check(request.wake)
-    place = app.tasks.place(request.task_id, request.target, request.display)
+    place = app.ports.tasks.place(request.task_id, request.target, request.display)
     spec = validate(
         request.until,
         parse_target(request.target, place.display, request.ignore),
@@ -71,7 +70,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
                 f"display {screen.name} has ended: {screen.reason}", hint="acud display create; or name another display"
             )
         if spec.task_id:
-            app.tasks.live(spec.task_id)  # it may have ended since the call came
+            app.ports.tasks.live(spec.task_id)  # it may have ended since the call came
         info, notes = app.waits.create(replace(spec, until=until), screen)
         call.reply(WaitReply(info, tuple(notes), app.wakes.routes_of(request.wake)))
 
@@ -174,8 +173,8 @@ class _Blocked:
         self.began_s = app.clock.monotonic_s()
         self.changed = ChangedShare(False, 0.0, None)
         self.detail = ""
-        self.place = app.tasks.place(request.task_id, request.target, request.display)
-        self.log = app.task_log.doing(self.place.task_id, ActionType.WAIT, f"wait for a change of {request.target}")
+        self.place = app.ports.tasks.place(request.task_id, request.target, request.display)
+        self.log = app.ports.tasks.doing(self.place.task_id, ActionType.WAIT, f"wait for a change of {request.target}")
 
     def fail(self, fault: AcudError) -> None:
         """Answer with the fault."""

@@ -23,9 +23,8 @@ from acud.protocol.requests.wakes import (
 )
 from acud.protocol.wakes import SharedWake
 from acud.supervisor.app import App
-from acud.supervisor.control import Call
+from acud.supervisor.control import Call, handles
 from acud.supervisor.delivery import Undone
-from acud.supervisor.handlers.registry import handles
 from acud.types import RouteName, WakeState
 
 _UNSEEN = tuple(state for state in WakeState if state is not WakeState.SEEN)

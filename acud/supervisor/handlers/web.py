@@ -14,8 +14,7 @@ from acud.protocol.requests.web import (
     WebTokenRevoke,
 )
 from acud.supervisor.app import App
-from acud.supervisor.control import Call
-from acud.supervisor.handlers.registry import handles
+from acud.supervisor.control import Call, handles
 
 
 @handles(WebLogin)

@@ -11,7 +11,6 @@ from acud.errors import Refused
 from acud.event_loop import Timer
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.daemon import DaemonDrain, DaemonDrainReply
-from acud.types.tasks import TaskStatus
 
 if TYPE_CHECKING:
     from acud.supervisor.app import App
@@ -94,9 +93,8 @@ class Drain:
         self._app.end(keep_displays=keep)
 
     def _at_work(self) -> tuple[int, int, int]:
-        store = self._app.store
-        tasks = store.tasks.newest((TaskStatus.ACTIVE,), 1).total
-        return len(self._app.wait_runtime.active), tasks, len(store.agent_runs.running())
+        app = self._app
+        return len(app.wait_runtime.active), app.at_work("tasks"), app.at_work("agent")
 
 
 def _clock(utc_s: float) -> str:

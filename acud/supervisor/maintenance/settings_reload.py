@@ -63,7 +63,8 @@ class SettingsReload:
             group = msgspec.structs.replace(getattr(settings, section), **{key: getattr(getattr(found, section), key)})
             settings = msgspec.structs.replace(settings, **{section: group})
         self._app.settings = settings
-        self._app.recording_retention.settings = settings.recording
+        for running in self._app.features.values():
+            running.reload(settings)
 
     def on_signal(self) -> None:
         """The same for SIGHUP, whose sender hears of a fault in the log alone."""

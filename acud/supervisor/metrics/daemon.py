@@ -1,4 +1,4 @@
-"""Figures of the supervisor itself, its children, the pool, the store, recordings and requests."""
+"""Figures of the supervisor itself, its children, the pool, the store, features and requests."""
 
 from __future__ import annotations
 
@@ -90,13 +90,10 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0  # the log is not there before the first write
 
 
-def recordings(app: App) -> Iterator[Named]:
-    """Yield what is recorded and what was lost."""
-    live = app.recordings.live.values()
-    yield "acud_recordings_live", Sample((), len(live))
-    yield "acud_recordings_bytes", Sample(("ended",), app.store.recordings.ended_bytes())
-    yield "acud_recordings_bytes", Sample(("live",), sum(one.info.size_bytes for one in live))
-    yield from (("acud_recording_frames_lost_total", sample) for sample in app.recordings.lost.samples())
+def features(app: App) -> Iterator[Named]:
+    """Yield the figures of the features that are on."""
+    for running in app.features.values():
+        yield from running.samples()
 
 
 def requests(app: App) -> Iterator[Named]:
@@ -132,7 +129,7 @@ _PARTS = (
     children,
     pool,
     store,
-    recordings,
+    features,
     requests,
 )
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from acud.features.redaction.supervisor import RedactionPolicy
 from acud.ids import new_id
 from acud.protocol.asks import Ask, LeafAsk, View, display_of
 from acud.protocol.evaluation import Answered, Job, JobResult, LeafAnswer
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
+from acud.supervisor.redaction import Redaction
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.budgets import Admission, Budgets, spends
@@ -49,7 +49,7 @@ class JudgeBatches:
         is_local: Callable[[JudgeName], bool],
         budgets: Budgets,
         settle: Callable[[ActiveWait], None],
-        redaction: RedactionPolicy,
+        redaction: Redaction,
         party_of: Callable[[ActiveWait], str],
         admission: Admission,
     ) -> None:

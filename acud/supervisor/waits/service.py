@@ -119,7 +119,7 @@ class Waits:
         stored = StoredWait(new_id("wait"), WaitState.WATCHING, spec, screen.name, now, now.later(lasts_s))
         self._journal.store.waits.insert(stored)
         self._runtime.budgets.open(spec.task_id)
-        self._runtime.recorded(stored)
+        self._runtime.tell_recorded(stored)
         self._journal.event("wait.created", stored.wait_id, **records.created_facts(stored))
         self._journal.after_commit(lambda: self._arm(stored))
         return self._info(stored), self._notes(stored)

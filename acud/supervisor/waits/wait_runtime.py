@@ -12,13 +12,14 @@ from acud.clock import Clock
 from acud.config import Settings
 from acud.errors import Conflict, NotFound
 from acud.event_loop import EventLoop
-from acud.features.redaction.supervisor import RedactionPolicy
 from acud.ids import new_id
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.tallies import Histogram, Tally
 from acud.store import StoredEvidence, StoredWait
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.journal import Journal
+from acud.supervisor.observers import Observers
+from acud.supervisor.redaction import Redaction
 from acud.supervisor.sessions import Sessions
 from acud.supervisor.sources import Sources
 from acud.supervisor.usage_log import UsageLog
@@ -58,15 +59,12 @@ class WaitRuntime:
         evidence: Path,
         wakes: Wakes,
         sessions: Sessions,
-        redaction: RedactionPolicy,
+        redaction: Redaction,
         usage_log: UsageLog,
         keys: Mapping[str, ApiKey],
-        recorded: Callable[[StoredWait], None],
         ended: Callable[[ActiveWait], None],
     ) -> None:
-        """`recorded` gets each wait as it is armed and as it ends, inside the transaction that stores that; `ended`
-        gets it once its end is stored.
-        """
+        """`ended` gets each wait once its end is stored."""
         self._keys = keys
         self._wakes = wakes
         self._evidence = evidence
@@ -97,7 +95,8 @@ class WaitRuntime:
         )
         self._suspended_s = self._boot_offset_s()
         self._had_ollama = False
-        self.recorded = recorded
+        self.recorded = Observers[Callable[[StoredWait], None]]()
+        """Called with each wait as it is armed and as it ends, inside the transaction that stores that."""
         self._ended = ended
         self.ends = Tally()
         """Waits that ended, by state."""
@@ -401,10 +400,15 @@ class WaitRuntime:
             return
         if live.wake is not None:
             self._wakes.write(live.wake)
-        self.recorded(stored)
+        self.tell_recorded(stored)
         if stored.evidence is not None and stored.evidence.name:
             self._keep_evidence(live, stored.evidence)
         self._journal.event(f"wait.{stored.state.value}", live.wait_id, **records.ended_facts(stored))
+
+    def tell_recorded(self, stored: StoredWait) -> None:
+        """Tell that the present transaction stores a wait's beginning or its end."""
+        for recorded in self.recorded:
+            recorded(stored)
 
     def _keep_evidence(self, live: ActiveWait, evidence: Evidence) -> None:
         path = self._evidence / evidence.name

@@ -12,9 +12,9 @@ from acud.event_loop import EventLoop
 from acud.features.actions.action_words import one_in_words
 from acud.features.actions.places import element_ids, pressed, resolved
 from acud.features.actions.supervisor.input_places import named_window
-from acud.features.scene.supervisor.element_locator import ElementLocator, LocatedElement
 from acud.protocol.capture import Acted
 from acud.supervisor.input_dispatcher import InputDispatcher
+from acud.supervisor.ports import ElementPlaces, LocatedElement
 from acud.supervisor.program_launcher import ProgramLauncher
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.takeovers import Takeovers
@@ -38,7 +38,7 @@ from acud.types.actions import (
     WindowDo,
     WindowList,
 )
-from acud.types.element_ids import handle_of
+from acud.types.scene import handle_of
 from acud.waits import baselines
 
 _RETRY_S = 0.02
@@ -73,7 +73,7 @@ class ActionPorts(Struct, frozen=True):
     takeovers: Takeovers
     program_launcher: ProgramLauncher
     waits: Waits
-    elements: ElementLocator
+    elements: ElementPlaces
     window_list_ready: WindowListReady
 
     def idle(self, screen: WatchedDisplay, stable_s: float, timeout_s: float, done: Callable[[bool], None]) -> None:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
 from acud.errors import AcudError, Refused
 from acud.features.actions import instructions
 from acud.features.actions.supervisor import instruction_verbs
-from acud.features.actions.supervisor.instruction_run import Caller, InstructionEnding, InstructionRun
+from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun
 from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.protocol.requests.looks import Picture
-from acud.supervisor.app import App
 from acud.supervisor.fresh_frames import Aimed
+from acud.supervisor.ports import InstructionCaller
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target, picture_views
 from acud.types.tasks import ActionType
 from acud.waits.targets import parse_target
 from acud.waits.validation import check_until
+
+if TYPE_CHECKING:
+    from acud.features.actions.supervisor.feature import ActionsFeature
+
 
 _SETTLE_S = 0.3
 _SETTLE_TIMEOUT_S = 2.0
@@ -30,25 +36,25 @@ class RunningInstruction:
     Raises on making: InvalidRequest for an instruction, view or target that means nothing; NotFound for its task.
     """
 
-    def __init__(self, app: App, request: GuiDo, caller: Caller) -> None:
-        self.app = app
+    def __init__(self, feature: ActionsFeature, request: GuiDo, caller: InstructionCaller) -> None:
+        self.feature = feature
         self.request = request
         self.caller = caller
         self.instruction = instructions.parse(request.instruction)
         if request.expect is not None:
             check_until(request.expect)
         view = picture_views.parse(request.view) if request.view else None
-        shown = view.display if view else app.elements.display_of(*instructions.places(self.instruction))
+        shown = view.display if view else feature.elements.display_of(*instructions.places(self.instruction))
         named = request.display or ("" if request.task_id else shown)
-        self.place = app.tasks.place(request.task_id, request.target, named)
+        self.place = feature.tasks.place(request.task_id, request.target, named)
         target = parse_target(request.target, self.place.display)
-        self.run = InstructionRun(app, request, caller, target, self.on_end)
-        self.log = app.task_log.doing(self.place.task_id, ActionType.GUI, instructions.said(self.instruction))
+        self.run = InstructionRun(feature, request, caller, target, self.on_end)
+        self.log = feature.tasks.doing(self.place.task_id, ActionType.GUI, instructions.said(self.instruction))
         self.ending: InstructionEnding | None = None
 
     def begin(self) -> None:
         """Find the display."""
-        self.app.displays.with_display(self.run.target.display, self.caller.later(self.on_display))
+        self.feature.displays.with_display(self.run.target.display, self.caller.later(self.on_display))
 
     def drop(self, reason: str) -> None:
         """Log that it was given up. Its caller runs no further step; what was sent to the display is done."""
@@ -61,7 +67,7 @@ class RunningInstruction:
             return
         self.run.screen = outcome
         self.run.target = replace(self.run.target, display=outcome.name)
-        self.app.takeovers.check(outcome, self.request.lease)
+        self.feature.takeovers.check(outcome, self.request.lease)
         instruction_verbs.follow(self.run, self.instruction)
 
     def on_end(self, ending: InstructionEnding | AcudError) -> None:
@@ -73,13 +79,13 @@ class RunningInstruction:
         self.ending = ending
         if self.request.picture:
             idle = self.caller.later(self.on_idle)
-            self.app.action_ports.idle(self.run.screen, _SETTLE_S, _SETTLE_TIMEOUT_S, idle)
+            self.feature.action_ports.idle(self.run.screen, _SETTLE_S, _SETTLE_TIMEOUT_S, idle)
         else:
             self.answer(ending, None)
 
     def on_idle(self, _: bool) -> None:
         """It settled, or did not in time: the picture shows it as it is."""
-        self.app.fresh_frames.at(Target(self.run.screen.name), self.caller.later(self.on_aim))
+        self.feature.fresh_frames.at(Target(self.run.screen.name), self.caller.later(self.on_aim))
 
     def on_aim(self, outcome: Aimed | AcudError) -> None:
         """The frame to show is there."""
@@ -87,7 +93,7 @@ class RunningInstruction:
             self.on_picture(outcome)
             return
         ask = PictureAsk("jpeg", self.request.max_side_px, self.request.quality)
-        self.app.screenshots.take(outcome.picture, ask, self.caller.later(self.on_picture))
+        self.feature.screenshots.take(outcome.picture, ask, self.caller.later(self.on_picture))
 
     def on_picture(self, outcome: Picture | AcudError) -> None:
         """Answer; what was done is done, whatever became of the picture."""

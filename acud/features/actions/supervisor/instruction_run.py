@@ -6,7 +6,7 @@ Nothing is done before everything that the instruction names was found for sure.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,10 +14,9 @@ from msgspec.structs import replace
 from acud.errors import AcudError, Refused
 from acud.features.actions.supervisor.action_sequence import ActionSequence
 from acud.features.actions.supervisor.input_places import named_window, spot_of
-from acud.features.grounding.supervisor import Mapped, SearchOutcome, SearchRequest
-from acud.protocol.requests.gui import DoReply, GuiDo
-from acud.supervisor.app import App
+from acud.protocol.requests.gui import GuiDo
 from acud.supervisor.fresh_frames import Aimed
+from acud.supervisor.ports import InstructionCaller, Mapped, SearchOutcome, SearchRequest
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.watched_displays import WatchedDisplay
@@ -37,29 +36,10 @@ from acud.types import (
     yes,
 )
 from acud.types.actions import Action, Move, Point
-from acud.types.grounding import Candidate, Found, GroundingBackend
+from acud.types.grounding import Candidate, Found
 
-Thing = TypeVar("Thing")
-
-
-class Caller(Protocol):
-    """Who wants the answer: see `acud.supervisor.control.Call`, which is one."""
-
-    def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
-        """Return `step` as a callback whose faults are this caller's alone."""
-        ...
-
-    def touch(self) -> None:
-        """Something is about to be done outside the store."""
-        ...
-
-    def answer(self, reply: DoReply) -> None:
-        """Take the answer."""
-        ...
-
-    def fail(self, fault: AcudError) -> None:
-        """Take the fault."""
-        ...
+if TYPE_CHECKING:
+    from acud.features.actions.supervisor.feature import ActionsFeature
 
 
 _QUIET_S = 0.1
@@ -89,13 +69,13 @@ class InstructionRun:
 
     def __init__(
         self,
-        app: App,
+        feature: ActionsFeature,
         request: GuiDo,
-        call: Caller,
+        call: InstructionCaller,
         target: Target,
         ended: Callable[[InstructionEnding | AcudError], None],
     ) -> None:
-        self.app = app
+        self.feature = feature
         self.request = request
         self.target = target
         self.found: Found | None = None
@@ -160,10 +140,10 @@ class InstructionRun:
                 self.fail(outcome)
                 return
             self._check_reach(outcome)
-            wanted = SearchRequest(description, self._backend(), verb, task_id=self.request.task_id)
-            self.app.element_search.find(outcome, wanted, self._call.later(looked), self._mapped(outcome))
+            wanted = SearchRequest(description, self.request.backend, verb, task_id=self.request.task_id)
+            self.feature.finder.find(outcome, wanted, self._call.later(looked), self._mapped(outcome))
 
-        self.app.fresh_frames.at(target, self._call.later(aimed))
+        self.feature.fresh_frames.at(target, self._call.later(aimed))
 
     def _judge(
         self,
@@ -184,9 +164,6 @@ class InstructionRun:
         assert found.status != "found"
         self.end(InstructionEnding(found.status, f"nothing was done: {why(found, description)}"))
 
-    def _backend(self) -> GroundingBackend:
-        return self.request.backend or GroundingBackend(self.app.settings.grounding.backend)
-
     def _check_reach(self, aimed: Aimed) -> None:
         if aimed.picture.source.window_id:
             raise Refused(
@@ -198,7 +175,7 @@ class InstructionRun:
         """Return what coordinates mean: pixels of the picture whose view was given, else of the target."""
         if not self.request.view:
             return None
-        source = self.app.action_ports.pixels(self.screen)
+        source = self.feature.action_ports.pixels(self.screen)
         spot = spot_of(
             Target(self.screen.name), picture_views.parse(self.request.view), self.screen, source.width, source.height
         )
@@ -218,7 +195,7 @@ class InstructionRun:
             then()
 
         doing = ActionSequence(
-            self.app.action_ports,
+            self.feature.action_ports,
             self.screen,
             tuple(actions),
             self.request.lease,
@@ -236,7 +213,7 @@ class InstructionRun:
             then()
 
         def moved() -> None:
-            self.app.action_ports.idle(self.screen, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(quiet))
+            self.feature.action_ports.idle(self.screen, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(quiet))
 
         self.act((Move(point),), moved)
 
@@ -247,7 +224,7 @@ class InstructionRun:
             self.restless = not idle
             then()
 
-        self.app.action_ports.idle(self.screen, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(quiet))
+        self.feature.action_ports.idle(self.screen, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(quiet))
 
     def middle(self) -> Point:
         """Return the middle of the target."""
@@ -256,7 +233,7 @@ class InstructionRun:
 
     def settle(self, then: Next, stable_s: float = _QUIET_S, timeout_s: float = _QUIET_TIMEOUT_S) -> None:
         """Go on when the display has been still for a moment, or after a longer one."""
-        self.app.action_ports.idle(self.screen, stable_s, timeout_s, self._call.later(lambda _: then()))
+        self.feature.action_ports.idle(self.screen, stable_s, timeout_s, self._call.later(lambda _: then()))
 
     def changed(
         self, then: Callable[[active_waits.ChangedShare], None], timeout_s: float, settle_s: float = 0.0
@@ -267,7 +244,7 @@ class InstructionRun:
         def ended(live: ActiveWait) -> None:
             then(active_waits.changed_share(live))
 
-        self.app.waits.passing(spec, self.screen, self._call.later(ended))
+        self.feature.waits.passing(spec, self.screen, self._call.later(ended))
 
     # ---- verify ----------------------------------------------------------------------------------------------------
 
@@ -292,7 +269,7 @@ class InstructionRun:
             self.spent = live.spent
             self._verdict(did, self._seen(live))
 
-        self.app.waits.passing(spec, self.screen, self._call.later(ended), self.request.task_id)
+        self.feature.waits.passing(spec, self.screen, self._call.later(ended), self.request.task_id)
 
     def _until(self) -> Until:
         expect = self.request.expect
@@ -317,7 +294,7 @@ class InstructionRun:
         return replace(self.target, ignore=(kept.moved(-area.x, -area.y),))
 
     def _area(self) -> Rect:
-        source = self.app.action_ports.pixels(self.screen)
+        source = self.feature.action_ports.pixels(self.screen)
         whole = Rect(0, 0, source.width, source.height)
         if self.target.region is not None:
             return self.target.region.intersect(whole) or whole

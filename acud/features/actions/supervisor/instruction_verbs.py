@@ -193,7 +193,7 @@ class ScrollSearch:
         self._direction = Direction.DOWN
         self._steps = 0
         self._turned = 0
-        self._until_s = run.app.clock.monotonic_s() + _SCROLL_S
+        self._until_s = run.feature.clock.monotonic_s() + _SCROLL_S
 
     def look(self) -> None:
         """Search what is in view now."""
@@ -212,7 +212,7 @@ class ScrollSearch:
         if found.status != "not_found" and not _is_doubt(found):
             self._run.give_up(found, self._instruction.to)
             return
-        if self._run.app.clock.monotonic_s() > self._until_s:
+        if self._run.feature.clock.monotonic_s() > self._until_s:
             self._finish("unknown", f"{said(self._instruction)}: not met within {_SCROLL_S:.0f} s of scrolling")
             return
         if self._steps >= _SCROLL_STEPS:

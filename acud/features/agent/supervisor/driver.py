@@ -25,13 +25,13 @@ from acud.features.agent.machine import (
     Think,
 )
 from acud.features.agent.supervisor.model_turn import ThinkWork, TurnOutcome
-from acud.features.redaction.supervisor import RedactionPolicy
 from acud.protocol.asks import ThinkAsk
 from acud.protocol.evaluation import Thought
 from acud.protocol.requests.daemon import Purpose
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.fresh_frames import Aimed, FreshFrameResolver
+from acud.supervisor.redaction import Redaction
 from acud.supervisor.screenshots import view_of
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.active_waits import ActiveWait
@@ -59,7 +59,7 @@ class Tools(Struct, frozen=True):
     fresh_frames: FreshFrameResolver
     pool: EvaluatorPool
     waits: Waits
-    redaction: RedactionPolicy
+    redaction: Redaction
     usage_log: UsageLog
     do: InstructionStarter
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from acud.errors import AcudError, Unavailable
-from acud.features.redaction.supervisor import RedactionPolicy
 from acud.protocol.asks import ThinkAsk, View
 from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.supervisor.job_queues import Lane
+from acud.supervisor.redaction import Redaction
 from acud.supervisor.screenshots import ScreenshotTarget
 from acud.waits.schedule import NORMAL_PRIORITY
 
@@ -38,7 +38,7 @@ class ThinkWork:
         self,
         aim: ScreenshotTarget,
         ask: ThinkAsk,
-        redaction: RedactionPolicy,
+        redaction: Redaction,
         again: Callable[[ThinkWork], None],
         done: Done,
         *,

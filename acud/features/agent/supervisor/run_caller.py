@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from acud.errors import AcudError
-from acud.features.actions.supervisor.instruction import RunningInstruction
 from acud.features.agent.supervisor.driver import DoDone, Drop, InstructionStarter
 from acud.protocol.requests.gui import DoReply, GuiDo
-from acud.supervisor.app import App
+from acud.supervisor.control import FaultGuard
+from acud.supervisor.ports import Instructions
 
 Thing = TypeVar("Thing")
 
@@ -17,8 +17,8 @@ Thing = TypeVar("Thing")
 class RunCaller:
     """Tells the run how its instruction ended, once."""
 
-    def __init__(self, app: App, done: DoDone) -> None:
-        self._app = app
+    def __init__(self, faults: FaultGuard, done: DoDone) -> None:
+        self._faults = faults
         self._done = done
         self._over = False
 
@@ -28,7 +28,7 @@ class RunCaller:
         def guarded(outcome: Thing) -> None:
             if self._over:
                 return
-            fault = self._app.control.contained("gui_agent", lambda: step(outcome))
+            fault = self._faults.contained("gui_agent", lambda: step(outcome))
             if fault is not None:
                 self.fail(fault)
 
@@ -45,11 +45,11 @@ class RunCaller:
         """Take the fault."""
         self._end(fault)
 
-    def drop(self, instruction: RunningInstruction) -> None:
+    def drop(self, give_up: Callable[[str], None]) -> None:
         """The run has ended: let no further step of its instruction be taken."""
         if not self._over:
             self._over = True
-            instruction.drop("the run of the agent ended before this did")
+            give_up("the run of the agent ended before this did")
 
     def _end(self, outcome: DoReply | AcudError) -> None:
         if not self._over:
@@ -57,13 +57,12 @@ class RunCaller:
             self._done(outcome)
 
 
-def instruction_starter(app: App) -> InstructionStarter:
+def instruction_starter(instructions: Instructions, faults: FaultGuard) -> InstructionStarter:
     """Return the function that carries out one instruction for a run."""
 
     def do(request: GuiDo, done: DoDone) -> Drop:
-        caller = RunCaller(app, done)
-        instruction = RunningInstruction(app, request, caller)
-        instruction.begin()
-        return lambda: caller.drop(instruction)
+        caller = RunCaller(faults, done)
+        give_up = instructions.begin(request, caller)
+        return lambda: caller.drop(give_up)
 
     return do

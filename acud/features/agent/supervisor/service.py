@@ -8,20 +8,30 @@ from msgspec.structs import replace
 
 from acud.errors import Conflict
 from acud.event_loop import Timer
+from acud.features.agent import prompt
 from acud.features.agent.supervisor.driver import Driver, Tools
-from acud.features.tasks.supervisor.task_log import TaskLog
 from acud.ids import new_id
 from acud.supervisor.journal import Journal
+from acud.supervisor.ports import TaskMemory
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import WakeKind
 from acud.types.agent_runs import RunInfo, RunSpec, RunState, check_move
+from acud.types.tasks import Action, ActionLog, ActionStatus, ActionType
 from acud.waits.wake_text import next_text
 
 Polled = Callable[[RunInfo, bool], None]
 
 _KINDS = {RunState.DONE: WakeKind.AGENT_DONE, RunState.ESCALATED: WakeKind.AGENT_ESCALATED}
 """Ends that wake somebody; whoever cancels a run knows it."""
+
+
+_ACTION_STATUS = {
+    RunState.RUNNING: ActionStatus.STARTED,
+    RunState.DONE: ActionStatus.COMPLETED,
+    RunState.ESCALATED: ActionStatus.FAILED,
+    RunState.CANCELLED: ActionStatus.CANCELLED,
+}
 
 
 class _Poll:
@@ -36,12 +46,12 @@ class Agents:
     """Runs by id. One display has one run at a time: two would undo each other's work."""
 
     def __init__(
-        self, tools: Tools, journal: Journal, utc_s: Callable[[], float], task_log: TaskLog, wakes: Wakes
+        self, tools: Tools, journal: Journal, utc_s: Callable[[], float], tasks: TaskMemory, wakes: Wakes
     ) -> None:
         self._tools = tools
         self._journal = journal
         self._utc_s = utc_s
-        self._task_log = task_log
+        self._tasks = tasks
         self._wakes = wakes
         self._drivers: dict[str, Driver] = {}
         self._polls: dict[str, list[_Poll]] = {}
@@ -78,6 +88,14 @@ class Agents:
         stored = self._journal.store.agent_runs.find(run_id)
         driver = self._drivers.get(stored.run_id)
         return driver.info if driver is not None else stored
+
+    def newest(self, limit: int, task_id: str) -> tuple[RunInfo, ...]:
+        """Return the newest runs as they are now (of a task alone, where its id is given), newest first."""
+        return tuple(self.find(run.run_id) for run in self._journal.store.agent_runs.newest(limit, task_id))
+
+    def running(self) -> int:
+        """Return how many runs go on."""
+        return len(self._journal.store.agent_runs.running())
 
     def cancel(self, run_id: str, reason: str) -> RunInfo:
         """End a run. Raises: NotFound; Conflict when it has ended."""
@@ -131,7 +149,8 @@ class Agents:
         def write() -> None:
             self._journal.store.agent_runs.update(ended)
             self._journal.event("agent.ended", ended.run_id, state=ended.state.value, reason=ended.reason)
-            self._task_log.run_ended(ended)
+            if ended.spec.task_id:
+                self._tasks.log_action(ended.spec.task_id, _action(ended), _lines(ended))
             kind = _KINDS.get(ended.state)
             if kind is not None:
                 self._wakes.of_run(kind, ended, text(ended))
@@ -153,3 +172,25 @@ def text(run: RunInfo) -> str:
     return next_text(
         f"[gui_agent {run.state.value}] {run.run_id}: {asked} ({steps})", "gui_agent with this run_id.", said
     )
+
+
+def _action(run: RunInfo) -> Action:
+    """Return a run that has ended as an action of its task."""
+    return Action(
+        action_id=new_id("action"),
+        action_type=ActionType.GUI,
+        summary=f"agent: {run.spec.instruction}"[:1000],
+        created_at=run.created_utc_s,
+        status=_ACTION_STATUS[run.state],
+        input_data={"display": run.display, "backend": run.spec.backend},
+        output_data={"state": run.state.value, "reason": run.reason, "calls": run.spent.calls},
+        duration_ms=round((run.ended_utc_s - run.created_utc_s) * 1000, 1),
+        judge=run.spec.backend,
+        cost_usd=None if run.spent.unpriced else run.spent.cost_usd,
+        subject=run.run_id,
+    )
+
+
+def _lines(run: RunInfo) -> list[ActionLog]:
+    """Return a log line for each step of a run."""
+    return [ActionLog("step", prompt.line(step), run.created_utc_s + step.at_s) for step in run.steps]

@@ -8,7 +8,7 @@ import msgspec
 
 from acud import log
 from acud.config import NotifySettings
-from acud.errors import Conflict, InvalidRequest, NotFound, Refused, StoreUnavailable, Unavailable
+from acud.errors import Conflict, InvalidRequest, NotEnabled, NotFound, Refused, StoreUnavailable, Unavailable
 from acud.event_loop import EventLoop
 from acud.features.notifications.notice import Notification, notice_of
 from acud.features.notifications.push_services import is_service
@@ -21,6 +21,7 @@ from acud.protocol.push import PushInfo, PushTarget
 from acud.store import Subscription
 from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.journal import Journal
+from acud.supervisor.ports import TaskMemory
 
 _LOG = log.logger("pushing")
 _MOST = 50
@@ -65,6 +66,7 @@ class WebPush:
         clock: tuple[Callable[[], float], Callable[[], float]],
         settings: NotifySettings,
         keys: tuple[str, str, str],
+        tasks: TaskMemory,
         hide: Callable[[str], str],
     ) -> None:
         self._journal = journal
@@ -72,6 +74,7 @@ class WebPush:
         self._utc_s, self._now = clock
         self.queue = PushQueue(delivery, loop, self._now, settings, self._good, self._forget)
         self._settings = settings
+        self._tasks = tasks
         _, self.public_key, self.off = keys
         self._screen_text = hide if settings.screen_text else None
         self._rates: dict[str, Rate] = {}
@@ -180,11 +183,11 @@ class WebPush:
             if kind == "display":
                 return event.subject, ""
             if kind == "task":
-                return self._store.tasks.get(event.subject).display, event.subject
+                return self._tasks.find(event.subject).display, event.subject
             if wait_id:
                 wait = self._store.waits.get(wait_id)
                 return wait.display, wait.spec.task_id or task_id
-        except NotFound:
+        except (NotFound, NotEnabled):
             _LOG.info("push.nobodys", topic=event.topic)
         return "", task_id
 

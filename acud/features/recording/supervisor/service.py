@@ -12,11 +12,10 @@ from msgspec.structs import replace
 
 from acud import log
 from acud.config import Settings
-from acud.errors import Conflict, NotFound, Refused
+from acud.errors import Conflict, Refused
 from acud.event_loop import EventLoop
 from acud.features.recording.supervisor.active_recording import ActiveRecording, Done, with_segments
 from acud.features.recording.supervisor.files import NOUN, RecordingFiles
-from acud.features.tasks.rules import has_task_ended
 from acud.ids import new_id
 from acud.metrics.tallies import Tally
 from acud.paths import Paths
@@ -36,6 +35,7 @@ from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Order
+from acud.supervisor.ports import TaskMemory
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState
@@ -62,6 +62,7 @@ class RecordingService:
         watched_displays: WatchedDisplays,
         settings: Settings,
         paths: Paths,
+        tasks: TaskMemory,
         on_recorder_ended: Callable[[Child], None],
     ) -> None:
         self._keeper = keeper
@@ -73,6 +74,7 @@ class RecordingService:
         self._watched_displays = watched_displays
         self._settings = settings.recording
         self._paths = paths
+        self._tasks = tasks
         self.folders = RecordingFiles(paths.recordings)
         self.live: dict[str, ActiveRecording] = {}
         self.lost = Tally()
@@ -91,19 +93,13 @@ class RecordingService:
         for row in store.recordings.unfinished():
             recording = with_segments(row, self.folders.measured(row))
             screen = self._watched_displays.numbered(row.display_number)
-            task = self._task(row.task_id)
-            if row.task_id and task is None:
+            task = self._tasks.state_of(row.task_id) if row.task_id else "live"
+            if task == "gone":
                 self._erase(recording)
-            elif screen is None or (task is not None and has_task_ended(task.status)):
+            elif screen is None or task == "ended":
                 self._close(recording, RecordingState.DONE, "the daemon ended over it")
             else:
                 self._go(ActiveRecording(recording, screen, self))
-
-    def _task(self, task_id: str) -> Task | None:
-        try:
-            return self._journal.store.tasks.find(task_id) if task_id else None
-        except NotFound:
-            return None
 
     # ---- found -------------------------------------------------------------------------------------------------------
 

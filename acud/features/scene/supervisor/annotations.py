@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from acud.config import Settings
 from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
-from acud.features.redaction.supervisor import RedactionPolicy
 from acud.features.scene.annotations import (
     ChangedSince,
     DisplayAnnotation,
@@ -25,6 +24,7 @@ from acud.protocol.evaluation import Described, Job, JobResult
 from acud.protocol.requests.daemon import Purpose
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
+from acud.supervisor.redaction import Redaction
 from acud.supervisor.sources import Source
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.target_tracker import TargetTracker
@@ -70,7 +70,7 @@ class SceneAnnotations:
         targets: TargetTracker,
         numbers: ReservedNumbers,
         pool: EvaluatorPool,
-        redaction: RedactionPolicy,
+        redaction: Redaction,
         settings: Settings,
         usage_log: UsageLog,
     ) -> None:

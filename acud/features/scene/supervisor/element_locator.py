@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from msgspec import Struct
-
 from acud.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
 from acud.features.scene.handles import (
     NamedElement,
@@ -15,11 +13,11 @@ from acud.features.scene.handles import (
     named,
     visible_part,
 )
+from acud.supervisor.observers import Observers, Order
+from acud.supervisor.ports import LocatedElement, LocateDone
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import Rect
 from acud.types.actions import Point
-from acud.types.element_ids import ElementHandle, handle_of
-from acud.types.scene import ProviderState, Scene, SceneMode
+from acud.types.scene import ElementHandle, ProviderState, Scene, SceneMode, handle_of
 
 
 class SceneSource(Protocol):
@@ -37,18 +35,12 @@ class SceneSource(Protocol):
         """Return the scenes that are still kept, newest first."""
         ...
 
-
-class LocatedElement(Struct, frozen=True):
-    """An element as it is now: `point` is the middle of `box`, what can be seen of it, in pixels of its display."""
-
-    id: str
-    words: str
-    role: str
-    box: Rect
-    point: Point
+    @property
+    def shown(self) -> Observers[Callable[[Scene], None]]:
+        """Who is told of each scene that differs from the one before."""
+        ...
 
 
-LocateDone = Callable[[LocatedElement | AcudError], None]
 Follow = Callable[[WatchedDisplay], None]
 
 
@@ -72,6 +64,10 @@ class ElementLocator:
             ids = ", ".join(handle.id for handle in found.values())
             raise InvalidRequest(f"these ids are of several displays: {ids}", hint="one request acts on one display")
         return "".join(self._screen(handle).name for handle in found.values())
+
+    def on_scene(self, shown: Callable[[Scene], None]) -> None:
+        """Call `shown` with each scene that differs from the one before, in the turn that made it."""
+        self._scenes.shown.add(shown, Order.FEATURES)
 
     def _screen(self, handle: ElementHandle) -> WatchedDisplay:
         screen = self._numbered(handle.display_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -10,10 +11,12 @@ from acud.errors import AcudError, DisplayDown
 from acud.features.scene.picture_marks import marks_of
 from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.looks import Picture
-from acud.supervisor.app import App
 from acud.supervisor.screenshots import ScreenshotTarget
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types.scene import Scene
+
+if TYPE_CHECKING:
+    from acud.features.scene.supervisor.feature import SceneFeature
 
 
 class MarkedPicture(Struct, frozen=True):
@@ -24,10 +27,14 @@ class MarkedPicture(Struct, frozen=True):
 
 
 def draw_marked(
-    app: App, screen: WatchedDisplay, scene: Scene, max_side_px: int, done: Callable[[MarkedPicture | AcudError], None]
+    feature: SceneFeature,
+    screen: WatchedDisplay,
+    scene: Scene,
+    max_side_px: int,
+    done: Callable[[MarkedPicture | AcudError], None],
 ) -> None:
     """Draw the marks of `scene` on a picture of `screen`, redacted as the scene is; `done` gets it, or the fault."""
-    source = app.sources.by_name.get(screen.name)
+    source = feature.sources.by_name.get(screen.name)
     shown = next((one for one in scene.displays if one.id == screen.number), None)
     if source is None or shown is None or not shown.frame:
         reason = screen.reason or "nobody has looked at it yet"
@@ -39,11 +46,11 @@ def draw_marked(
         max_side_px,
         redacted=True,
         marks=marks.marks,
-        secure=app.scenes.secure(screen),
+        secure=feature.scenes.secure(screen),
         of_scene=(shown.epoch, shown.frame),
     )
 
     def taken(outcome: Picture | AcudError) -> None:
         done(outcome if isinstance(outcome, AcudError) else MarkedPicture(outcome, marks.left_out))
 
-    app.screenshots.take(ScreenshotTarget(source, None, screen=(source.width, source.height)), ask, taken)
+    feature.screenshots.take(ScreenshotTarget(source, None, screen=(source.width, source.height)), ask, taken)

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from acud.clock import Clock
 from acud.config import SceneSettings
-from acud.features.redaction.supervisor import RedactionPolicy
 from acud.features.scene.supervisor.annotations import SceneAnnotations
 from acud.features.scene.supervisor.assembly import (
     DisplayFacts,
@@ -30,7 +29,8 @@ from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.job_queues import Work
 from acud.supervisor.journal import Journal
-from acud.supervisor.observers import Order
+from acud.supervisor.observers import Observers, Order
+from acud.supervisor.redaction import Redaction
 from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Rect, WindowInfo
@@ -43,8 +43,6 @@ from acud.types.scene import (
 
 _NAME = "scene"
 
-Heard = Callable[[Scene], None]
-
 
 class Scenes:
     """Every display's newest reading, and the scene they make. It looks only when asked to: see `subscriptions`."""
@@ -56,16 +54,14 @@ class Scenes:
         sources: Sources,
         frame_requests: FrameRequests,
         displays: DisplayRegistry,
-        redaction: RedactionPolicy,
+        redaction: Redaction,
         journal: Journal,
         clock: Clock,
         settings: SceneSettings,
         display_pids: Callable[[], set[int]],
         numbers: ReservedNumbers,
         annotations: SceneAnnotations,
-        heard: Sequence[Heard],
     ) -> None:
-        """`heard`: told of each scene that differs from the one before, after the turn that made it was committed."""
         self._pool = pool
         self._watched_displays = watched_displays
         self.sources = sources
@@ -77,7 +73,8 @@ class Scenes:
         self.settings = settings
         self._numbers = numbers
         self._annotations = annotations
-        self._heard = tuple(heard)
+        self.shown = Observers[Callable[[Scene], None]]()
+        """Called with each scene that differs from the one before, in the turn that made it."""
         self._programs = DisplayPrograms(clock.monotonic_s, display_pids)
         self._readers: dict[int, DisplayReader] = {}
         self._next = self._numbers.first(_NAME)
@@ -185,8 +182,8 @@ class Scenes:
         self._next += 1
         self._numbers.given(_NAME, self._next)
         self._kept.append(made)
-        for heard in self._heard:
-            heard(made)
+        for told in self.shown:
+            told(made)
         return made
 
     def _mode(self) -> SceneMode:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Literal
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from acud import log
-from acud.errors import Conflict, DisplayDown, InvalidRequest
+from acud.errors import Conflict, DisplayDown, InvalidRequest, NotFound
 from acud.features.tasks.rules import has_task_ended, move_item, move_task
 from acud.features.tasks.summary import TaskTree
+from acud.features.tasks.supervisor.task_log import TaskLog
 from acud.ids import new_id
 from acud.protocol.requests.tasks import TaskItemUpdate, TaskLogAction, TaskPlanAppend, TaskRegister, TaskUpdate
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.journal import Journal
+from acud.supervisor.ports import LogEnd, TaskObservers, TaskPlace
 from acud.supervisor.waits.service import Waits
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Budget, DisplayState
 from acud.types.tasks import (
     Action,
+    ActionLog,
+    ActionType,
     Detail,
     Message,
     PlanItem,
@@ -37,13 +41,6 @@ _MOST = 1000
 """Actions, messages and waits that are read for one summary; more would not fit into any budget."""
 
 
-class TaskPlace(Struct, frozen=True):
-    """Where a request that names a task looks: the task's whole id ("": none) and the display to use."""
-
-    task_id: str
-    display: str
-
-
 class Tasks:
     """Every task of this supervisor; they live in the store alone."""
 
@@ -54,28 +51,23 @@ class Tasks:
         waits: Waits,
         displays: DisplayRegistry,
         watched_displays: WatchedDisplays,
-        *,
-        on_begun: Callable[[Task, WatchedDisplay], None],
-        on_stopped: Callable[[str, str], None],
-        on_ended: Callable[[Task], None],
-        on_deleted: Callable[[str], None],
+        log: TaskLog,
         on_forgotten: Callable[[], None],
     ) -> None:
+        """`on_forgotten` is called after the commit of a deletion: all that belonged to the task is to be forgotten."""
         self._journal = journal
         self._utc_s = utc_s
         self._waits = waits
         self._displays = displays
         self._watched_displays = watched_displays
-        self._on_stopped = on_stopped
-        """Told of a task that is paused, has ended or is gone, and why: what works for it stops."""
-        self._on_begun = on_begun
-        """Told of a new task with a display of its own, in the savepoint of its call."""
-        self._on_ended = on_ended
-        """Told of an end after its commit, while the task's display is still there."""
-        self._on_deleted = on_deleted
-        """Told of a task that is forgotten, in the savepoint of that call."""
+        self._log = log
         self._on_forgotten = on_forgotten
-        """Told after its commit that there is something to forget: all that belonged to it."""
+        self._observers = TaskObservers()
+
+    @property
+    def observers(self) -> TaskObservers:
+        """Who is told of tasks."""
+        return self._observers
 
     # ---- start of the supervisor -----------------------------------------------------------------------------------
 
@@ -131,6 +123,26 @@ class Tasks:
             )
         return TaskPlace(task.task_id, screen.name)
 
+    def state_of(self, task_id: str) -> Literal["live", "ended", "gone"]:
+        """Return how a task stands whose whole id something has kept."""
+        try:
+            task = self.find(task_id)
+        except NotFound:
+            return "gone"
+        return "ended" if has_task_ended(task.status) else "live"
+
+    def active(self) -> int:
+        """Return how many tasks are active."""
+        return self._journal.store.tasks.newest((TaskStatus.ACTIVE,), 1).total
+
+    def doing(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
+        """Return what to call with the fault (or None) and the output of something that begins now."""
+        return self._log.doing(task_id, kind, summary)
+
+    def log_action(self, task_id: str, action: Action, lines: Iterable[ActionLog] = ()) -> None:
+        """Log an action that has ended, under the task's active item; nothing for a task that is gone."""
+        self._log.log_action(task_id, action, lines)
+
     def view(self, task: Task) -> TaskView:
         """Return the default view: the plan with counts."""
         return self.views((task,))[0]
@@ -179,7 +191,8 @@ class Tasks:
         self._journal.store.tasks.append_items(task_id, request.plan)
         self._journal.event("task.registered", task_id, name=task.name, items=len(request.plan), display=task.display)
         if screen is not None:
-            self._on_begun(task, screen)
+            for begun in self._observers.begun:
+                begun(task, screen)
         return task
 
     def update(self, request: TaskUpdate) -> Task:
@@ -215,16 +228,19 @@ class Tasks:
     def _moved(self, task: Task) -> None:
         match task.status:
             case TaskStatus.PAUSED:
-                self._on_stopped(task.task_id, f'task "{task.name}" is paused')
+                for stopped in self._observers.stopped:
+                    stopped(task.task_id, f'task "{task.name}" is paused')
                 self._waits.hold(task.task_id)
             case TaskStatus.ACTIVE:
                 self._waits.release(task.task_id)
             case _:
-                self._on_ended(task)
+                for ended in self._observers.ended:
+                    ended(task)
                 self._let_go(task, f'task "{task.name}" is {task.status}')
 
     def _let_go(self, task: Task, reason: str) -> None:
-        self._on_stopped(task.task_id, reason)
+        for stopped in self._observers.stopped:
+            stopped(task.task_id, reason)
         self._waits.end_task(task.task_id, reason)
         self._waits.release(task.task_id)
         screen = self._watched_displays.numbered(task.display_number)
@@ -253,7 +269,7 @@ class Tasks:
         self._journal.event("task.updated", task.task_id, appended=len(items), first=items[0].ordinal)
         return self._touch(task)
 
-    def log_action(self, request: TaskLogAction) -> tuple[Task, Action]:
+    def log_agents_action(self, request: TaskLogAction) -> tuple[Task, Action]:
         """Keep an action of the agent. Raises: NotFound; InvalidRequest; Conflict when the task has ended."""
         task = self.live(request.task_id)
         check_data("input_data", request.input_data)
@@ -279,7 +295,8 @@ class Tasks:
         """Forget a task; return its id and how many of its waits were watching."""
         task = self.find(task_id)
         self._journal.store.deleted_tasks.begin(task.task_id)
-        self._on_deleted(task.task_id)
+        for deleted in self._observers.deleted:
+            deleted(task.task_id)
         self._journal.store.tasks.delete(task.task_id)
         self._journal.event("task.deleted", task.task_id)
         self._journal.after_commit(lambda: self._forget(task))

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec.structs import replace
 
 from acud.errors import AcudError, NotFound
-from acud.features.agent import prompt
 from acud.features.tasks.rules import has_task_ended, move_action
 from acud.ids import new_id
 from acud.store import StoredWait
 from acud.supervisor.journal import Journal
 from acud.types import WaitState, condition_text
-from acud.types.agent_runs import RunInfo, RunState
 from acud.types.tasks import (
     Action,
     ActionLog,
@@ -29,13 +27,6 @@ _ENDS = {
     WaitState.TIMEOUT: ActionStatus.FAILED,
     WaitState.FAILED: ActionStatus.FAILED,
     WaitState.CANCELLED: ActionStatus.CANCELLED,
-}
-
-_RUN_ENDS = {
-    RunState.RUNNING: ActionStatus.STARTED,
-    RunState.DONE: ActionStatus.COMPLETED,
-    RunState.ESCALATED: ActionStatus.FAILED,
-    RunState.CANCELLED: ActionStatus.CANCELLED,
 }
 
 
@@ -95,33 +86,17 @@ class TaskLog:
         if not has_task_ended(task.status):
             self._journal.store.tasks.update(replace(task, updated_at=self._utc_s()))
 
-    # ---- runs of the agent -----------------------------------------------------------------------------------------
+    # ---- what others did for a task --------------------------------------------------------------------------------
 
-    def run_ended(self, run: RunInfo) -> None:
-        """A run of a task has ended: one action, a log line for each of its steps."""
-        if not run.spec.task_id:
-            return
+    def log_action(self, task_id: str, action: Action, lines: Iterable[ActionLog] = ()) -> None:
+        """Log an action that has ended, under the task's active item; nothing for a task that is gone."""
         try:
-            task = self._journal.store.tasks.get(run.spec.task_id)
+            task = self._journal.store.tasks.get(task_id)
         except NotFound:
             return
-        action = Action(
-            action_id=new_id("action"),
-            action_type=ActionType.GUI,
-            summary=f"agent: {run.spec.instruction}"[:1000],
-            created_at=run.created_utc_s,
-            status=_RUN_ENDS[run.state],
-            ordinal=self._journal.store.tasks.active_ordinal(task.task_id),
-            input_data={"display": run.display, "backend": run.spec.backend},
-            output_data={"state": run.state.value, "reason": run.reason, "calls": run.spent.calls},
-            duration_ms=round((run.ended_utc_s - run.created_utc_s) * 1000, 1),
-            judge=run.spec.backend,
-            cost_usd=None if run.spent.unpriced else run.spent.cost_usd,
-            subject=run.run_id,
-        )
-        self._journal.store.actions.add(task.task_id, action)
-        for step in run.steps:
-            line = ActionLog("step", prompt.line(step), run.created_utc_s + step.at_s)
+        ordinal = self._journal.store.tasks.active_ordinal(task.task_id)
+        self._journal.store.actions.add(task.task_id, replace(action, ordinal=ordinal))
+        for line in lines:
             self._journal.store.actions.add_log(action.action_id, line)
         self._touch(task)
 
@@ -141,19 +116,13 @@ class TaskLog:
     def _did(
         self, task_id: str, kind: ActionType, summary: str, took_ms: float, fault: AcudError | None, output: Any
     ) -> None:
-        try:
-            task = self._journal.store.tasks.get(task_id)
-        except NotFound:
-            return
         action = Action(
             action_id=new_id("action"),
             action_type=kind,
             summary=summary,
             created_at=self._utc_s(),
             status=ActionStatus.COMPLETED if fault is None else ActionStatus.FAILED,
-            ordinal=self._journal.store.tasks.active_ordinal(task.task_id),
             output_data=output if fault is None else {"error": fault.code, "message": fault.message},
             duration_ms=took_ms,
         )
-        self._journal.store.actions.add(task_id, action)
-        self._touch(task)
+        self.log_action(task_id, action)

@@ -20,21 +20,20 @@ def contained(name: str, step: Callable[[], None]) -> AcudError | None:
 
 def caller() -> tuple[RunCaller, list[Any]]:
     ends: list[Any] = []
-    app: Any = SimpleNamespace(control=SimpleNamespace(contained=contained))
-    return RunCaller(app, ends.append), ends
+    faults: Any = SimpleNamespace(contained=contained)
+    return RunCaller(faults, ends.append), ends
 
 
 def test_a_dropped_errand_takes_no_step_and_tells_nobody() -> None:
     one, ends = caller()
     steps: list[int] = []
     dropped: list[str] = []
-    instruction: Any = SimpleNamespace(drop=dropped.append)
     step = one.later(steps.append)
     step(1)
-    one.drop(instruction)
+    one.drop(dropped.append)
     step(2)
     one.fail(Refused("too late"))
-    one.drop(instruction)
+    one.drop(dropped.append)
     assert (steps, ends, len(dropped)) == ([1], [], 1)
 
 

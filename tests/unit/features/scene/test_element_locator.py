@@ -13,10 +13,10 @@ from acud.features.scene.supervisor.element_locator import ElementLocator, Locat
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point
-from acud.types.element_ids import ElementHandle
 from acud.types.scene import (
     AxElement,
     DisplayProviders,
+    ElementHandle,
     OcrElement,
     ProviderState,
     Scene,

@@ -15,14 +15,15 @@ from acud.features.scene.handles import (
     visible_part,
 )
 from acud.types import Rect, WindowInfo
-from acud.types.element_ids import ElementHandle, handle_of
 from acud.types.scene import (
     AxElement,
+    ElementHandle,
     OcrElement,
     Scene,
     SceneDisplay,
     SceneMode,
     VlmElement,
+    handle_of,
 )
 
 BOX = Rect(100, 100, 80, 20)

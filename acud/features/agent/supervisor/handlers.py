@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
 from acud.errors import AcudError, InvalidRequest, Refused
@@ -14,40 +16,41 @@ from acud.protocol.requests.agents import (
     GuiAgent,
     RunReply,
 )
-from acud.supervisor.app import App
-from acud.supervisor.control import Call
+from acud.supervisor.control import Call, handles
 from acud.supervisor.fresh_frames import Aimed
-from acud.supervisor.handlers.registry import handles
 from acud.types.agent_runs import RunInfo, RunLimits, RunSpec
 from acud.waits.validation import check_until
 
+if TYPE_CHECKING:
+    from acud.features.agent.supervisor.feature import AgentFeature
+
 
 @handles(GuiAgent)
-def answer_gui_agent(app: App, request: GuiAgent, call: Call) -> None:
+def answer_gui_agent(feature: AgentFeature, request: GuiAgent, call: Call) -> None:
     """Begin a run; the reply waits until its display is there."""
-    spec = _spec(app, request)
-    place = app.tasks.place(request.task_id, request.target, request.display)
+    spec = _spec(feature, request)
+    place = feature.tasks.place(request.task_id, request.target, request.display)
 
     def aimed(outcome: Aimed | AcudError) -> None:
         if isinstance(outcome, AcudError):
             call.fail(outcome)
             return
-        app.takeovers.check(outcome.screen, "")
-        call.reply(RunReply(app.agents.start(spec, outcome.screen), app.wakes.routes_of(request.wake)))
+        feature.takeovers.check(outcome.screen, "")
+        call.reply(RunReply(feature.agents.start(spec, outcome.screen), feature.wakes.routes_of(request.wake)))
 
-    app.fresh_frames.fresh(request.target, place.display, (), call.later(aimed))
+    feature.fresh_frames.fresh(request.target, place.display, (), call.later(aimed))
 
 
-def _spec(app: App, request: GuiAgent) -> RunSpec:
-    settings = app.settings.gui_agent
+def _spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:
+    settings = feature.settings.gui_agent
     backend = request.backend or settings.backend
     if not backend:
         hint = "name one in the request, or as backend in [gui_agent]: ollama, vllm, openrouter, claude"
         raise Refused("no chat model is named for the agent", hint=hint)
-    known = app.settings.backends().named()
+    known = feature.settings.backends().named()
     if backend not in known:
         raise InvalidRequest(f"{backend!r} is no chat model's backend", hint="name one of " + ", ".join(known))
-    app.wakes.check(request.wake)
+    feature.wakes.check(request.wake)
     return RunSpec(
         instruction=request.instruction,
         target=request.target,
@@ -56,31 +59,31 @@ def _spec(app: App, request: GuiAgent) -> RunSpec:
         model=request.model or (settings.model if backend == settings.backend else ""),
         judge=request.judge,
         limits=request.limits or RunLimits(),
-        task_id=app.tasks.live(request.task_id).task_id if request.task_id else "",
+        task_id=feature.tasks.live(request.task_id).task_id if request.task_id else "",
         wake=request.wake,
     )
 
 
 @handles(AgentResult)
-def agent_result(app: App, request: AgentResult, call: Call) -> None:
+def agent_result(feature: AgentFeature, request: AgentResult, call: Call) -> None:
     """Answer when the run has ended, or after `block_s` with its state so far; an end that was told is seen."""
 
     def done(run: RunInfo, ended: bool) -> None:
         seen = ended and not request.peek
-        call.reply(AgentResultReply(run, ended), (lambda: app.wakes.run_seen(run.run_id)) if seen else None)
+        call.reply(AgentResultReply(run, ended), (lambda: feature.wakes.run_seen(run.run_id)) if seen else None)
 
-    app.agents.when_ended(request.run_id, request.block_s, done)
+    feature.agents.when_ended(request.run_id, request.block_s, done)
 
 
 @handles(AgentList)
-def agent_list(app: App, request: AgentList, call: Call) -> AgentListReply:
+def agent_list(feature: AgentFeature, request: AgentList, call: Call) -> AgentListReply:
     """Return the newest runs without their steps."""
-    task_id = app.tasks.find(request.task_id).task_id if request.task_id else ""
-    runs = app.store.agent_runs.newest(request.limit, task_id)
-    return AgentListReply(tuple(replace(app.agents.find(run.run_id), steps=()) for run in runs))
+    task_id = feature.tasks.find(request.task_id).task_id if request.task_id else ""
+    runs = feature.agents.newest(request.limit, task_id)
+    return AgentListReply(tuple(replace(run, steps=()) for run in runs))
 
 
 @handles(AgentCancel)
-def agent_cancel(app: App, request: AgentCancel, call: Call) -> RunReply:
+def agent_cancel(feature: AgentFeature, request: AgentCancel, call: Call) -> RunReply:
     """End the run now."""
-    return RunReply(app.agents.cancel(request.run_id, request.reason))
+    return RunReply(feature.agents.cancel(request.run_id, request.reason))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -19,22 +20,23 @@ from acud.protocol.requests.scenes import (
     SceneSubscribe,
     SceneSubscribed,
 )
-from acud.supervisor.app import App
-from acud.supervisor.control import Call
+from acud.supervisor.control import Call, handles
 from acud.supervisor.fresh_frames import Aimed
-from acud.supervisor.handlers.registry import handles
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target
 from acud.types.scene import Remark, Scene, diff
 from acud.types.tasks import ActionType
 
+if TYPE_CHECKING:
+    from acud.features.scene.supervisor.feature import SceneFeature
+
 
 @handles(SceneGet)
-def answer_scene(app: App, request: SceneGet, call: Call) -> None:
+def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> None:
     """Look where it is asked for, and answer with what is known then."""
-    place = app.tasks.place(request.task_id, "screen", request.displays[0] if request.displays else "")
+    place = feature.tasks.place(request.task_id, "screen", request.displays[0] if request.displays else "")
     names = request.displays or ((place.display,) if request.task_id and place.display else ())
-    log = app.task_log.doing(place.task_id, ActionType.VISION, "scene")
+    log = feature.tasks.doing(place.task_id, ActionType.VISION, "scene")
 
     def fail(fault: AcudError) -> None:
         log(fault, None)
@@ -44,18 +46,18 @@ def answer_scene(app: App, request: SceneGet, call: Call) -> None:
         if request.mode is None:
             answer(screens)
         else:
-            app.scenes.look(screens, request.mode, lambda: later(screens))
+            feature.scenes.look(screens, request.mode, lambda: later(screens))
 
     def answer(screens: list[WatchedDisplay]) -> None:
-        fault = _missing(app, screens) if names else None
+        fault = _missing(feature, screens) if names else None
         if fault is not None:
             fail(fault)
             return
-        scene = app.scenes.newest(screens)
-        reply = _reply(app, request, screens, scene)
+        scene = feature.scenes.newest(screens)
+        reply = _reply(feature, request, screens, scene)
         if request.marks and screens:
             drawn: Callable[[MarkedPicture | AcudError], None] = call.later(lambda outcome: marked(reply, outcome))
-            draw_marked(app, screens[0], scene, request.max_side_px, drawn)
+            draw_marked(feature, screens[0], scene, request.max_side_px, drawn)
         else:
             done(reply)
 
@@ -67,7 +69,7 @@ def answer_scene(app: App, request: SceneGet, call: Call) -> None:
         done(replace(reply, marks=picture.image, marks_frame=picture.frame, marks_left_out=left_out))
 
     def done(reply: SceneReply) -> None:
-        log(None, {"scene": app.scenes.scene_id})
+        log(None, {"scene": feature.scenes.scene_id})
         call.reply(reply)
 
     later = call.later(answer)
@@ -79,25 +81,25 @@ def answer_scene(app: App, request: SceneGet, call: Call) -> None:
             look([outcome])
 
     if names:
-        look([app.watched_displays.get(name) for name in dict.fromkeys(names)])
-    elif app.watched_displays.by_name:
-        look(list(app.watched_displays.by_name.values()))
+        look([feature.watched_displays.get(name) for name in dict.fromkeys(names)])
+    elif feature.watched_displays.by_name:
+        look(list(feature.watched_displays.by_name.values()))
     else:
-        app.displays.with_display("", call.later(begun))
+        feature.displays.with_display("", call.later(begun))
 
 
-def _missing(app: App, screens: list[WatchedDisplay]) -> AcudError | None:
+def _missing(feature: SceneFeature, screens: list[WatchedDisplay]) -> AcudError | None:
     """Return why a display that was asked for is in no scene: it must not be left out without a word."""
     for screen in screens:
-        if app.watched_displays.by_name.get(screen.name) is not screen:
+        if feature.watched_displays.by_name.get(screen.name) is not screen:
             return DisplayDown(f"display {screen.name} was removed while it was looked at", hint="acud display list")
         if not screen.number:
             return Unavailable(f"display {screen.name} is still being added", hint="ask again in a moment")
     return None
 
 
-def _reply(app: App, request: SceneGet, screens: list[WatchedDisplay], scene: Scene) -> SceneReply:
-    before = app.scenes.former(request.since, screens) if request.since else None
+def _reply(feature: SceneFeature, request: SceneGet, screens: list[WatchedDisplay], scene: Scene) -> SceneReply:
+    before = feature.scenes.former(request.since, screens) if request.since else None
     change = diff(before, scene) if before is not None else None
     if request.form == "prompt":
         return SceneReply(text=prompt_text(scene, request.max_tokens), diff=change)
@@ -105,25 +107,25 @@ def _reply(app: App, request: SceneGet, screens: list[WatchedDisplay], scene: Sc
 
 
 @handles(SceneSubscribe)
-def scene_subscribe(app: App, request: SceneSubscribe, call: Call) -> SceneSubscribed:
+def scene_subscribe(feature: SceneFeature, request: SceneSubscribe, call: Call) -> SceneSubscribed:
     """Begin, prolong or end a subscription."""
-    names = frozenset(app.watched_displays.get(name).name for name in request.displays)
-    subscription = app.subscriptions.subscribe(names, request.for_s, request.subscription)
-    return SceneSubscribed(subscription, app.scenes.scene_id)
+    names = frozenset(feature.watched_displays.get(name).name for name in request.displays)
+    subscription = feature.subscriptions.subscribe(names, request.for_s, request.subscription)
+    return SceneSubscribed(subscription, feature.scenes.scene_id)
 
 
 class _Annotated:
     """One request on its way."""
 
-    def __init__(self, app: App, request: SceneAnnotate, call: Call) -> None:
-        self.app = app
+    def __init__(self, feature: SceneFeature, request: SceneAnnotate, call: Call) -> None:
+        self.feature = feature
         self.request = request
         self.call = call
-        self.backend = app.annotations.backend(request.ask) if request.ask else ""
-        place = app.tasks.place(request.task_id, "screen", request.display)
+        self.backend = feature.annotations.backend(request.ask) if request.ask else ""
+        place = feature.tasks.place(request.task_id, "screen", request.display)
         self.target = Target(place.display)
         self.task_id = place.task_id
-        self.log = app.task_log.doing(place.task_id, ActionType.VISION, f"describe with {self.backend or 'own words'}")
+        self.log = feature.tasks.doing(place.task_id, ActionType.VISION, f"describe with {self.backend or 'own words'}")
 
     def fail(self, fault: AcudError) -> None:
         """Answer with the fault."""
@@ -137,9 +139,9 @@ class _Annotated:
             return
         self.screen, self.source = outcome.screen, outcome.picture.source
         if self.backend:
-            secure = self.app.scenes.secure(self.screen)
+            secure = self.feature.scenes.secure(self.screen)
             described = self.call.later(self.on_described)
-            self.app.annotations.ask(self.source, self.backend, secure, described, self.task_id)
+            self.feature.annotations.ask(self.source, self.backend, secure, described, self.task_id)
         else:
             self.say(self.frame())
 
@@ -147,7 +149,7 @@ class _Annotated:
         """Return the frame that the client speaks of. Raises: NotFound for a scene that is forgotten."""
         if not self.request.scene_id:
             return self.source.frame
-        scene = self.app.scenes.former(self.request.scene_id, [self.screen])
+        scene = self.feature.scenes.former(self.request.scene_id, [self.screen])
         shown = next(iter(scene.displays), None) if scene is not None else None
         if shown is None or shown.epoch != self.source.epoch:
             raise NotFound(
@@ -159,7 +161,7 @@ class _Annotated:
         """Take down what the client says of a frame."""
         given = self.request.vlm_elements
         remarks = None if given is None else [Remark(one.kind, one.desc, one.bbox) for one in given]
-        self.app.annotations.say(self.screen.number, self.source, frame, self.request.vlm_scene, remarks)
+        self.feature.annotations.say(self.screen.number, self.source, frame, self.request.vlm_scene, remarks)
         self.answer(Described(cost_usd=0.0))
 
     def on_described(self, outcome: Description | AcudError) -> None:
@@ -168,12 +170,12 @@ class _Annotated:
             self.fail(outcome)
             return
         said = outcome.described
-        self.app.annotations.say(self.screen.number, self.source, outcome.frame, said.scene, said.remarks)
+        self.feature.annotations.say(self.screen.number, self.source, outcome.frame, said.scene, said.remarks)
         self.answer(said)
 
     def answer(self, said: Described) -> None:
         """Reply with what stands."""
-        scene = self.app.scenes.newest([self.screen])
+        scene = self.feature.scenes.newest([self.screen])
         reply = SceneAnnotated(
             scene_id=scene.scene_id,
             vlm_scene=scene.vlm_scene,
@@ -187,9 +189,9 @@ class _Annotated:
 
 
 @handles(SceneAnnotate)
-def scene_annotate(app: App, request: SceneAnnotate, call: Call) -> None:
+def scene_annotate(feature: SceneFeature, request: SceneAnnotate, call: Call) -> None:
     """Say it of a frame grabbed after this call, or of the scene that the client names."""
     if not request.ask and request.vlm_scene is None and request.vlm_elements is None:
         raise InvalidRequest("nothing is said and nobody is asked", hint="give vlm_scene, vlm_elements or ask")
-    annotated = _Annotated(app, request, call)
-    app.fresh_frames.at(annotated.target, call.later(annotated.on_aim))
+    annotated = _Annotated(feature, request, call)
+    feature.fresh_frames.at(annotated.target, call.later(annotated.on_aim))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -26,24 +26,25 @@ from acud.protocol.requests.commentary import (
     SenseListReply,
     SensePost,
 )
-from acud.supervisor.app import App
-from acud.supervisor.control import Call
-from acud.supervisor.handlers.registry import handles
+from acud.supervisor.control import Call, handles
 from acud.types.commentary import AnalysisConfig, SenseEvent
+
+if TYPE_CHECKING:
+    from acud.features.commentary.supervisor.feature import CommentaryFeature
 
 
 @handles(FeedPost)
-def feed_post(app: App, request: FeedPost, call: Call) -> Posted:
+def feed_post(feature: CommentaryFeature, request: FeedPost, call: Call) -> Posted:
     """Keep the message."""
-    app.commentary.attend()
-    return Posted(app.commentary.heard(request.text, request.priority, request.source))
+    feature.commentary.attend()
+    return Posted(feature.commentary.heard(request.text, request.priority, request.source))
 
 
 @handles(FeedList)
-def feed_list(app: App, request: FeedList, call: Call) -> FeedListReply:
+def feed_list(feature: CommentaryFeature, request: FeedList, call: Call) -> FeedListReply:
     """Return the messages above a number."""
-    app.commentary.attend()
-    return FeedListReply(app.commentary.feed.above(request.after))
+    feature.commentary.attend()
+    return FeedListReply(feature.commentary.feed.above(request.after))
 
 
 _DEPTH = 32
@@ -51,13 +52,15 @@ _DEPTH = 32
 
 
 @handles(SensePost)
-def sense_post(app: App, request: SensePost, call: Call) -> Posted:
+def sense_post(feature: CommentaryFeature, request: SensePost, call: Call) -> Posted:
     """Keep what was seen elsewhere."""
     pictures = (request.roi, request.diff, request.observation)
     if any(_deeper_than(_DEPTH, picture) for picture in pictures):
         raise InvalidRequest(f"roi, diff or observation is nested deeper than {_DEPTH}", hint="send it flatter")
-    app.commentary.attend()
-    return Posted(app.commentary.seen(SenseEvent(0, request.kind, request.ts, 0, request.ocr, request.meta, *pictures)))
+    feature.commentary.attend()
+    return Posted(
+        feature.commentary.seen(SenseEvent(0, request.kind, request.ts, 0, request.ocr, request.meta, *pictures))
+    )
 
 
 def _deeper_than(depth: int, value: Any) -> bool:
@@ -66,30 +69,30 @@ def _deeper_than(depth: int, value: Any) -> bool:
 
 
 @handles(SenseList)
-def sense_list(app: App, request: SenseList, call: Call) -> SenseListReply:
+def sense_list(feature: CommentaryFeature, request: SenseList, call: Call) -> SenseListReply:
     """Return the events above a number."""
-    app.commentary.attend()
-    return SenseListReply(app.commentary.sense.above(request.after, pictures=not request.meta_only))
+    feature.commentary.attend()
+    return SenseListReply(feature.commentary.sense.above(request.after, pictures=not request.meta_only))
 
 
 @handles(AnalysisStatus)
-def analysis_status(app: App, request: AnalysisStatus, call: Call) -> AnalysisStatusReply:
+def analysis_status(feature: CommentaryFeature, request: AnalysisStatus, call: Call) -> AnalysisStatusReply:
     """Return how the loop is doing; asking is no listening."""
-    return app.commentary.status()
+    return feature.commentary.status()
 
 
 @handles(AnalysisHistory)
-def analysis_history(app: App, request: AnalysisHistory, call: Call) -> AnalysisHistoryReply:
+def analysis_history(feature: CommentaryFeature, request: AnalysisHistory, call: Call) -> AnalysisHistoryReply:
     """Return the newest results."""
-    app.commentary.attend()
-    return AnalysisHistoryReply(app.commentary.analyses.newest(request.limit))
+    feature.commentary.attend()
+    return AnalysisHistoryReply(feature.commentary.analyses.newest(request.limit))
 
 
 @handles(AnalysisContextGet)
-def analysis_context(app: App, request: AnalysisContextGet, call: Call) -> AnalysisContextReply:
+def analysis_context(feature: CommentaryFeature, request: AnalysisContextGet, call: Call) -> AnalysisContextReply:
     """Return the window as of now."""
-    app.commentary.attend()
-    window = app.commentary.window()
+    feature.commentary.attend()
+    window = feature.commentary.window()
     return AnalysisContextReply(window, user_prompt(window))
 
 
@@ -97,14 +100,14 @@ _LEAST = {"interval_ms": 5000, "max_age_ms": 10_000}
 
 
 @handles(AnalysisConfigure)
-def analysis_config(app: App, request: AnalysisConfigure, call: Call) -> AnalysisConfigReply:
+def analysis_config(feature: CommentaryFeature, request: AnalysisConfigure, call: Call) -> AnalysisConfigReply:
     """Change what is given; nothing when any of it cannot be."""
     given = {name: value for name, value in msgspec.structs.asdict(request).items() if value is not None}
     if given:
-        config = _changed(app.commentary.config, given)
-        app.journal.after_commit(lambda: app.commentary.configure(config))
-        return _reply(app, config)
-    return _reply(app, app.commentary.config)
+        config = _changed(feature.commentary.config, given)
+        feature.journal.after_commit(lambda: feature.commentary.configure(config))
+        return _reply(feature, config)
+    return _reply(feature, feature.commentary.config)
 
 
 def _changed(config: AnalysisConfig, given: dict[str, Any]) -> AnalysisConfig:
@@ -121,6 +124,6 @@ def _changed(config: AnalysisConfig, given: dict[str, Any]) -> AnalysisConfig:
         ) from fault
 
 
-def _reply(app: App, config: AnalysisConfig) -> AnalysisConfigReply:
-    key = app.keys.get(config.backend)
+def _reply(feature: CommentaryFeature, config: AnalysisConfig) -> AnalysisConfigReply:
+    key = feature.keys.get(config.backend)
     return AnalysisConfigReply(config, has_key=key is not None and bool(key.value))

@@ -1,6 +1,9 @@
-"""Answer requests: input to a display, in exact steps."""
+"""Answer requests: input to a display, in exact steps and in words."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
@@ -9,31 +12,34 @@ from acud.features.actions.action_words import in_words
 from acud.features.actions.places import element_ids, placed
 from acud.features.actions.supervisor.action_sequence import ActionSequence
 from acud.features.actions.supervisor.input_places import spot_of
+from acud.features.actions.supervisor.instruction import RunningInstruction
 from acud.protocol.asks import PictureAsk
 from acud.protocol.requests.actions import ActionReply, DesktopAction
+from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.protocol.requests.looks import Picture
-from acud.supervisor.app import App
-from acud.supervisor.control import Call
+from acud.supervisor.control import Call, handles
 from acud.supervisor.fresh_frames import Aimed
-from acud.supervisor.handlers.registry import handles
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target, picture_views
 from acud.types.tasks import ActionType
 from acud.waits.targets import parse_target
 
+if TYPE_CHECKING:
+    from acud.features.actions.supervisor.feature import ActionsFeature
+
 
 class _Acted:
     """One request on its way: its display, its actions, then its picture."""
 
-    def __init__(self, app: App, request: DesktopAction, call: Call) -> None:
-        self.app = app
+    def __init__(self, feature: ActionsFeature, request: DesktopAction, call: Call) -> None:
+        self.feature = feature
         self.request = request
         self.call = call
         self.view = picture_views.parse(request.view) if request.view else None
         named = request.display or ("" if request.task_id else self._display())
-        self.place = app.tasks.place(request.task_id, request.target, named)
+        self.place = feature.tasks.place(request.task_id, request.target, named)
         self.target = parse_target(request.target, self.place.display)
-        self.log = app.task_log.doing(self.place.task_id, ActionType.GUI, in_words(request.actions))
+        self.log = feature.tasks.doing(self.place.task_id, ActionType.GUI, in_words(request.actions))
         self.settled: bool | None = None
 
     def _display(self) -> str:
@@ -41,7 +47,7 @@ class _Acted:
         if self.view is not None:
             return self.view.display
         ids = (element_id for action in self.request.actions for element_id in element_ids(action))
-        return self.app.elements.display_of(*ids)
+        return self.feature.elements.display_of(*ids)
 
     def fail(self, fault: AcudError) -> None:
         """Answer with the fault."""
@@ -50,7 +56,7 @@ class _Acted:
 
     def begin(self) -> None:
         """Its start is on disk: find the display."""
-        self.app.displays.with_display(self.target.display, self.call.later(self.on_display))
+        self.feature.displays.with_display(self.target.display, self.call.later(self.on_display))
 
     def on_display(self, outcome: WatchedDisplay | AcudError) -> None:
         """Find what the points are pixels of."""
@@ -59,7 +65,7 @@ class _Acted:
             return
         self.screen = outcome
         if self.target.window or (self.view and self.view.window):
-            self.app.window_list_ready.when_known(outcome, self.call.later(self.on_place))
+            self.feature.window_list_ready.when_known(outcome, self.call.later(self.on_place))
         else:
             self.on_place(None)
 
@@ -70,8 +76,8 @@ class _Acted:
             return
         screen = self.screen
         try:
-            self.app.takeovers.check(screen, self.request.lease)
-            source = self.app.action_ports.pixels(screen)
+            self.feature.takeovers.check(screen, self.request.lease)
+            source = self.feature.action_ports.pixels(screen)
             spot = spot_of(self.target, self.view, screen, source.width, source.height)
             actions = tuple(placed(one, spot, source.width, source.height) for one in self.request.actions)
         except AcudError as refusal:
@@ -79,7 +85,7 @@ class _Acted:
             return
         on_done = self.call.later(self.on_done)
         self.doing = ActionSequence(
-            self.app.action_ports, screen, actions, self.request.lease, self.call.touch, on_done
+            self.feature.action_ports, screen, actions, self.request.lease, self.call.touch, on_done
         )
         self.doing.begin()
 
@@ -91,14 +97,14 @@ class _Acted:
             self.answer(None)
         elif self.request.settle_s:
             timeout_s = max(self.request.settle_timeout_s, 0.001)
-            self.app.action_ports.idle(self.screen, self.request.settle_s, timeout_s, self.call.later(self.on_idle))
+            self.feature.action_ports.idle(self.screen, self.request.settle_s, timeout_s, self.call.later(self.on_idle))
         else:
             self.on_idle(None)
 
     def on_idle(self, settled: bool | None) -> None:
         """It settled, or did not in time: the picture shows it as it is."""
         self.settled = settled
-        self.app.fresh_frames.at(Target(self.screen.name), self.call.later(self.on_aim))
+        self.feature.fresh_frames.at(Target(self.screen.name), self.call.later(self.on_aim))
 
     def on_aim(self, outcome: Aimed | AcudError) -> None:
         """The frame to show is there."""
@@ -106,7 +112,7 @@ class _Acted:
             self.no_picture(outcome)
             return
         ask = PictureAsk(self.request.format, self.request.max_side_px, self.request.quality)
-        self.app.screenshots.take(outcome.picture, ask, self.call.later(self.on_picture))
+        self.feature.screenshots.take(outcome.picture, ask, self.call.later(self.on_picture))
 
     def on_picture(self, outcome: Picture | AcudError) -> None:
         """Answer."""
@@ -147,7 +153,39 @@ def _left_out(reply: ActionReply) -> str:
 
 
 @handles(DesktopAction)
-def desktop_action(app: App, request: DesktopAction, call: Call) -> None:
+def desktop_action(feature: ActionsFeature, request: DesktopAction, call: Call) -> None:
     """Do the actions once the start of the request is on disk: no repeat will do them again."""
-    acted = _Acted(app, request, call)
+    acted = _Acted(feature, request, call)
     call.when_started(acted.begin)
+
+
+Thing = TypeVar("Thing")
+
+
+class _Caller:
+    """A client's call as the caller of an instruction."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
+        """Return a part of the call."""
+        return self._call.later(step)
+
+    def touch(self) -> None:
+        """From here on its error is the recorded answer too."""
+        self._call.touch()
+
+    def answer(self, reply: DoReply) -> None:
+        """Reply; a picture is not stored for a repeat."""
+        self._call.reply(reply, kept=replace(reply, picture=None))
+
+    def fail(self, fault: AcudError) -> None:
+        """Answer with the fault."""
+        self._call.fail(fault)
+
+
+@handles(GuiDo)
+def gui_do(feature: ActionsFeature, request: GuiDo, call: Call) -> None:
+    """Do it once the start of the request is on disk: no repeat will do it again."""
+    call.when_started(RunningInstruction(feature, request, _Caller(call)).begin)

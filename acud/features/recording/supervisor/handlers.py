@@ -1,0 +1,97 @@
+"""Answer requests: recordings of displays and tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acud.errors import AcudError, DisplayDown
+from acud.protocol.recordings import RecordingInfo
+from acud.protocol.requests.recordings import (
+    RecordDelete,
+    RecordList,
+    RecordListReply,
+    RecordReply,
+    RecordShow,
+    RecordStart,
+    RecordStop,
+    RecordTimeline,
+    TimelineReply,
+)
+from acud.store import OwnerFilter, TimelineSpan
+from acud.supervisor.control import Call, handles
+from acud.supervisor.watched_displays import WatchedDisplay
+from acud.types import DisplayState
+
+if TYPE_CHECKING:
+    from acud.features.recording.supervisor.feature import RecordingFeature
+
+
+@handles(RecordStart)
+def record_start(feature: RecordingFeature, request: RecordStart, call: Call) -> None:
+    """Begin a recording; the default display may have to be started first."""
+    place = feature.tasks.place(request.task_id, "screen", request.display)
+
+    def on_display(outcome: WatchedDisplay | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            call.fail(outcome)
+        elif outcome.state is DisplayState.ENDED:
+            call.fail(DisplayDown(f"display {outcome.name} has ended: {outcome.reason}", hint="acud display list"))
+        else:
+            recording = feature.recordings.start(outcome, fps=request.fps, task_id=place.task_id)
+            call.reply(RecordReply(recording, str(feature.recordings.folders.folder(recording.folder))))
+
+    feature.displays.with_display(place.display, call.later(on_display))
+
+
+@handles(RecordStop)
+def record_stop(feature: RecordingFeature, request: RecordStop, call: Call) -> None:
+    """End a recording; the reply waits for its last frame."""
+
+    def closed(recording: RecordingInfo) -> None:
+        call.reply(RecordReply(recording, str(feature.recordings.folders.folder(recording.folder))))
+
+    feature.recordings.stop(request.recording_id, "stopped", closed)
+
+
+@handles(RecordList)
+def record_list(feature: RecordingFeature, request: RecordList, call: Call) -> RecordListReply:
+    """Return the newest recordings."""
+    of = OwnerFilter(request.tasks, request.displays)
+    if request.task_id:
+        of = OwnerFilter((feature.tasks.find(request.task_id).task_id,))
+    return RecordListReply(feature.recordings.newest(request.limit, of), str(feature.paths.recordings))
+
+
+@handles(RecordShow)
+def record_show(feature: RecordingFeature, request: RecordShow, call: Call) -> RecordReply:
+    """Return one recording."""
+    recording = feature.recordings.find(request.recording_id)
+    return RecordReply(recording, str(feature.recordings.folders.folder(recording.folder)))
+
+
+@handles(RecordTimeline)
+def record_timeline(feature: RecordingFeature, request: RecordTimeline, call: Call) -> TimelineReply:
+    """Return what happened while a recording was made."""
+    recording = feature.recordings.find(request.recording_id)
+    start_ms, end_s = _start_ms(recording), recording.ended_utc_s or feature.clock.instant().utc_s
+    span = TimelineSpan(
+        max(start_ms, request.after_ms + 1) / 1000,
+        end_s,
+        recording.display,
+        recording.display_number,
+        recording.task_id,
+    )
+    marks, more = feature.store.timeline.page(span, request.limit)
+    return TimelineReply(recording.recording_id, start_ms, int(end_s * 1000), marks, more)
+
+
+def _start_ms(recording: RecordingInfo) -> int:
+    first = recording.segments[0].start_utc_ms if recording.segments else recording.created_utc_s * 1000
+    return int(min(first, recording.created_utc_s * 1000))
+
+
+@handles(RecordDelete)
+def record_delete(feature: RecordingFeature, request: RecordDelete, call: Call) -> RecordReply:
+    """Forget a recording."""
+    recording = feature.recordings.delete(request.recording_id)
+    return RecordReply(recording, str(feature.recordings.folders.folder(recording.folder)))

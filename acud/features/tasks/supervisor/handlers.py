@@ -1,0 +1,158 @@
+"""Answer requests: the task memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acud.errors import AcudError
+from acud.features.tasks.summary import summarise
+from acud.features.tasks.supervisor.service import check_data
+from acud.fleet import check_host_labels
+from acud.ids import new_id
+from acud.protocol.requests.tasks import (
+    TaskActions,
+    TaskActionsReply,
+    TaskDelete,
+    TaskDeleteReply,
+    TaskDrillDown,
+    TaskDrillDownReply,
+    TaskItemUpdate,
+    TaskList,
+    TaskListReply,
+    TaskLogAction,
+    TaskLogActionReply,
+    TaskPlanAppend,
+    TaskRegister,
+    TaskReply,
+    TaskSummary,
+    TaskSummaryReply,
+    TaskThread,
+    TaskThreadReply,
+    TaskUpdate,
+)
+from acud.store import OwnerFilter
+from acud.supervisor.control import Call, handles
+from acud.supervisor.watched_displays import WatchedDisplay
+from acud.types.tasks import (
+    Detail,
+    ItemStatus,
+    TaskStatus,
+    TaskView,
+)
+
+if TYPE_CHECKING:
+    from acud.features.tasks.supervisor.feature import TasksFeature
+
+
+@handles(TaskRegister)
+def task_register(feature: TasksFeature, request: TaskRegister, call: Call) -> TaskReply | None:
+    """Begin a task; the reply waits for its display."""
+    check_data("metadata", request.metadata)
+    check_host_labels(feature.settings.fleet, request.labels)
+    task_id = new_id("task")
+    if not request.isolated_display:
+        return TaskReply(feature.tasks.view(feature.tasks.register(request, task_id, None)))
+
+    def on_display(outcome: WatchedDisplay | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            call.fail(outcome)
+        else:
+            task = feature.tasks.register(request, task_id, outcome)
+            call.reply(TaskReply(feature.tasks.view(task), feature.displays.notes(outcome)))
+
+    size = feature.settings.display
+    width, height = request.display_width or size.width, request.display_height or size.height
+    feature.displays.create(width, height, size.window_manager, call.later(on_display), task_id)
+    return None
+
+
+_ANSWER_TOKENS = 500
+
+
+@handles(TaskUpdate)
+def task_update(feature: TasksFeature, request: TaskUpdate, call: Call) -> TaskReply:
+    """Say, ask, move. An end with open plan items is noted, not refused."""
+    view = feature.tasks.view(feature.tasks.update(request))
+    return TaskReply(view, tuple(_notes(view)), _answer(feature, view) if request.query else "")
+
+
+def _notes(view: TaskView) -> list[str]:
+    still = [item.ordinal for item in view.items if item.status in (ItemStatus.PENDING, ItemStatus.ACTIVE)]
+    if view.task.status is not TaskStatus.COMPLETED or not still:
+        return []
+    return [f"completed with open plan items: {', '.join(map(str, still[:20]))}"]
+
+
+def _answer(feature: TasksFeature, view: TaskView) -> str:
+    return summarise(feature.tasks.tree(view.task, Detail.FOCUSED, view.items), Detail.FOCUSED, _ANSWER_TOKENS).text
+
+
+@handles(TaskItemUpdate)
+def task_item_update(feature: TasksFeature, request: TaskItemUpdate, call: Call) -> TaskReply:
+    """Set the status of a plan item."""
+    return TaskReply(feature.tasks.view(feature.tasks.update_item(request)))
+
+
+@handles(TaskPlanAppend)
+def task_plan_append(feature: TasksFeature, request: TaskPlanAppend, call: Call) -> TaskReply:
+    """Add plan items at the end."""
+    return TaskReply(feature.tasks.view(feature.tasks.append(request)))
+
+
+@handles(TaskLogAction)
+def task_log_action(feature: TasksFeature, request: TaskLogAction, call: Call) -> TaskLogActionReply:
+    """Keep what the agent did."""
+    task, action = feature.tasks.log_agents_action(request)
+    return TaskLogActionReply(task.task_id, action)
+
+
+@handles(TaskSummary)
+def task_summary(feature: TasksFeature, request: TaskSummary, call: Call) -> TaskSummaryReply:
+    """Tell a task within the budget."""
+    view, detail = feature.tasks.view(feature.tasks.find(request.task_id)), request.detail_level
+    told = summarise(feature.tasks.tree(view.task, detail, view.items), detail, request.max_tokens)
+    return TaskSummaryReply(
+        task_id=view.task.task_id,
+        status=view.task.status,
+        summary=told.text,
+        tokens=told.tokens,
+        left_out=told.left_out,
+        view=view if request.as_data else None,
+    )
+
+
+@handles(TaskDrillDown)
+def task_drill_down(feature: TasksFeature, request: TaskDrillDown, call: Call) -> TaskDrillDownReply:
+    """Show one plan item with its newest actions."""
+    task_id = feature.tasks.find(request.task_id).task_id
+    item = feature.store.tasks.item(task_id, request.ordinal)
+    return TaskDrillDownReply(task_id, item, feature.store.actions.newest_of_item(task_id, item.ordinal, request.limit))
+
+
+@handles(TaskThread)
+def task_thread(feature: TasksFeature, request: TaskThread, call: Call) -> TaskThreadReply:
+    """Show the newest messages."""
+    task_id, store = feature.tasks.find(request.task_id).task_id, feature.store.tasks
+    return TaskThreadReply(task_id, store.messages(task_id, request.limit), store.count_messages(task_id))
+
+
+@handles(TaskActions)
+def task_actions(feature: TasksFeature, request: TaskActions, call: Call) -> TaskActionsReply:
+    """Show the newest actions of a task."""
+    task_id, actions = feature.tasks.find(request.task_id).task_id, feature.store.actions
+    return TaskActionsReply(task_id, actions.newest(task_id, request.limit), actions.count(task_id))
+
+
+@handles(TaskList)
+def task_list(feature: TasksFeature, request: TaskList, call: Call) -> TaskListReply:
+    """Return the tasks asked for, newest first."""
+    living = (TaskStatus.ACTIVE, TaskStatus.PAUSED)
+    of = OwnerFilter(request.tasks, request.displays)
+    page = feature.store.tasks.newest(request.statuses or (() if request.ended else living), request.limit, of)
+    return TaskListReply(feature.tasks.views(page.tasks), page.total)
+
+
+@handles(TaskDelete)
+def task_delete(feature: TasksFeature, request: TaskDelete, call: Call) -> TaskDeleteReply:
+    """Forget a task."""
+    return TaskDeleteReply(*feature.tasks.delete(request.task_id))

@@ -1,0 +1,261 @@
+"""The core of a supervisor, wired: frames, windows, jobs, store, displays, waits and wakes. It knows no feature."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from collections.abc import Callable, Mapping
+from typing import IO, Any
+
+import zmq
+
+from acud import api_keys
+from acud.clock import Clock
+from acud.config import CaptureSettings, Settings
+from acud.event_loop import EventLoop
+from acud.metrics.catalogue import QUICK_S
+from acud.metrics.tallies import Histogram
+from acud.paths import Paths
+from acud.protocol import codec
+from acud.protocol.events import Event
+from acud.store import Store
+from acud.supervisor.access_tokens import AccessTokens
+from acud.supervisor.children import ChildKeeper
+from acud.supervisor.control import FaultGuard
+from acud.supervisor.daemon_events import DaemonEvents
+from acud.supervisor.delivery import DeliveryProcess
+from acud.supervisor.display_registry import DisplayRegistry
+from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.frame_requests import FrameRequests
+from acud.supervisor.fresh_frames import FreshFrameResolver
+from acud.supervisor.input_dispatcher import InputDispatcher
+from acud.supervisor.journal import Journal
+from acud.supervisor.listeners import ListenerSockets
+from acud.supervisor.live_watches import LiveWatches
+from acud.supervisor.metrics.judges import JudgeMetrics
+from acud.supervisor.observers import Observers, Order
+from acud.supervisor.ports import FeaturePorts
+from acud.supervisor.program_launcher import ProgramLauncher, inherited_environment
+from acud.supervisor.publisher import Publisher
+from acud.supervisor.redaction import Redaction
+from acud.supervisor.screenshots import Differences, Screenshots
+from acud.supervisor.sessions import Sessions
+from acud.supervisor.sources import Sources
+from acud.supervisor.systemd_notify import SystemdNotifier
+from acud.supervisor.takeovers import Takeovers
+from acud.supervisor.usage_log import UsageLog
+from acud.supervisor.waits.service import EndPolls, Waits
+from acud.supervisor.waits.wait_runtime import WaitRuntime
+from acud.supervisor.wakes import Wakes
+from acud.supervisor.watched_displays import WatchedDisplays
+from acud.supervisor.web import Web
+from acud.supervisor.window_list_ready import WindowListReady
+
+RedactionMaker = Callable[[Settings, WatchedDisplays, Sources], Redaction]
+_FPS_PER_CORE = 150.0
+"""Half a core: a frame takes 3.3 ms of one in all (`scripts/bench displays`), programs that paint want the rest."""
+
+
+def _total_fps(settings: CaptureSettings) -> float:
+    return settings.max_total_fps or _FPS_PER_CORE * len(os.sched_getaffinity(0))
+
+
+class Core:
+    """The parts that a feature may use. A feature takes those that it needs, once, when it starts."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        paths: Paths,
+        clock: Clock,
+        env: Mapping[str, str],
+        log_file: IO[bytes],
+        inherited: dict[str, socket.socket],
+        after_turn: Callable[[], None],
+        redaction: RedactionMaker,
+    ) -> None:
+        """`after_turn` is called at the end of each turn of the loop. `redaction` makes the policy of redaction."""
+        self.settings, self.paths, self.clock = settings, paths, clock
+        self._env = env
+        self.started = clock.instant()
+        self.server_start = secrets.token_hex(4)
+        self.notifier = SystemdNotifier(env)
+        self.keys = api_keys.read_all(settings.backends(), env)
+        self.turns_s = Histogram(QUICK_S)
+        self.loop = EventLoop(clock.monotonic_s, after_turn, self.turns_s.observe)
+        self.listeners = ListenerSockets(inherited, paths.handover, self.loop, self.notifier)
+        self._context: zmq.Context[Any] = zmq.Context()
+        self.store = Store(paths.database, paths.evidence, settings.store, self.started.utc_s)
+        self.publisher = Publisher(paths.run / "events", self.loop, self.utc_s, self._newest)
+        self.committed_events = Observers[Callable[[Event], None]]()
+        """Called with each event after its commit."""
+        self.committed_events.add(self.publisher.tell, Order.CORE)
+        self.journal = Journal(self.store, self.loop, self.utc_s, self._tell)
+        self.daemon_events = DaemonEvents(self.journal, self.publisher, self.utc_s)
+        self.usage_log = UsageLog(self.journal, self.utc_s)
+        self.faults = FaultGuard()
+        self.ports = FeaturePorts()
+        self._newest_told = self.store.events.newest()
+        self._wire_children(log_file, env)
+        self.redaction = redaction(settings, self.watched_displays, self.sources)
+        self._wire_deliveries()
+        self._wire_views()
+
+    def _wire_children(self, log_file: IO[bytes], env: Mapping[str, str]) -> None:
+        settings, paths, loop, now = self.settings, self.paths, self.loop, self.clock.monotonic_s
+        children = self._bind_children()
+        endpoint = paths.endpoint("children")
+        self.keeper = ChildKeeper(
+            children, loop, now, settings.daemon, log_file, endpoint, forks=True, known_pids=self.display_pids
+        )
+        grabbed = settings.capture
+        self.sources = Sources(
+            paths.shm, grabbed.slots, now, _total_fps(grabbed), self.server_start, grabbed.max_megapixels
+        )
+        self.watched_displays = WatchedDisplays(
+            self.keeper,
+            self.sources,
+            loop,
+            settings,
+            paths,
+            self.daemon_events.screen_changed,
+            self.daemon_events.child_ended,
+        )
+        input_dispatcher = self.input_dispatcher = InputDispatcher(self.watched_displays, loop)
+        self.takeovers = Takeovers(self.journal, loop, self.clock, input_dispatcher, self.watched_displays)
+        self.displays = DisplayRegistry(
+            self.watched_displays,
+            self.journal,
+            loop,
+            self.clock,
+            paths,
+            settings,
+            env,
+            taken=self.takeovers.of,
+            wanted_names=self._names_waited_for,
+        )
+        self.judge_metrics = JudgeMetrics()
+        self.pool = EvaluatorPool(
+            self.keeper,
+            loop,
+            now,
+            settings,
+            paths,
+            len(os.sched_getaffinity(0)),
+            self.keys,
+            on_judges_changed=self._judges_changed,
+            on_worker_ended=self.daemon_events.child_ended,
+            on_result=self.judge_metrics.heard,
+            believes=self.sources.believes,
+            blame=self.watched_displays.blame,
+        )
+
+    def _wire_deliveries(self) -> None:
+        settings, loop, now = self.settings, self.loop, self.clock.monotonic_s
+        self.delivery = DeliveryProcess(self.keeper, loop, now, settings, self.daemon_events.child_ended)
+        self.wakes = Wakes(self.journal, loop, self.clock, settings, self.delivery, self.redaction.quoted)
+        self.access_tokens = AccessTokens(self.journal, self.utc_s, settings.web.session_days)
+        self.web = Web(
+            self.keeper,
+            loop,
+            settings,
+            self.paths.home,
+            self.listeners,
+            self._end_sessions,
+            self.daemon_events.child_ended,
+        )
+
+    def _wire_views(self) -> None:
+        self.sessions = Sessions(self.loop, self.clock.monotonic_s, self.settings.pty, self._env)
+        polls = EndPolls(self.loop, self.clock, self.wakes)
+        self.wait_runtime = WaitRuntime(
+            self.journal,
+            self.loop,
+            self.clock,
+            self.settings,
+            self.pool,
+            self.watched_displays,
+            self.sources,
+            self.paths.evidence,
+            self.wakes,
+            self.sessions,
+            self.redaction,
+            self.usage_log,
+            self.keys,
+            polls.ended,
+        )
+        self.waits = Waits(self.wait_runtime, polls, self.journal, self.loop, self.clock, self.settings)
+        self.frame_requests = FrameRequests(self.sources, self.loop)
+        token = self.waits.targets.token
+        self.screenshots = Screenshots(
+            self.pool, self.paths.spool, token, self.sources.age_s, self.redaction, self.loop
+        )
+        self.differences = Differences(self.pool, self.paths.spool)
+        self.window_list_ready = WindowListReady(self.watched_displays, self.loop)
+        self.fresh_frames = FreshFrameResolver(
+            self.displays,
+            self.watched_displays,
+            self.sources,
+            self.frame_requests,
+            self.loop,
+            self.sessions,
+            self.window_list_ready,
+        )
+        self.live_watches = LiveWatches(
+            self.watched_displays,
+            self.sources,
+            self.redaction,
+            self.loop,
+            self.clock.monotonic_s,
+            self.utc_s,
+            self.publisher.tell,
+        )
+        self.watched_displays.gone.add(self.waits.display_gone, Order.WAITS)
+        self.watched_displays.removed.add(self.waits.display_removed, Order.WAITS)
+        managed, log_path = self.displays.managed, self.paths.programs_log
+        inherited = inherited_environment(self._env, self.settings.display.environment)
+        self.program_launcher = ProgramLauncher(
+            self.loop, inherited, managed.living_by_name, log_path, managed.resources.check_room
+        )
+
+    def _bind_children(self) -> zmq.Socket[bytes]:
+        socket: zmq.Socket[bytes] = self._context.socket(zmq.ROUTER)
+        socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_MESSAGE_BYTES)
+        socket.setsockopt(zmq.LINGER, 500)
+        socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
+        socket.setsockopt(zmq.ROUTER_HANDOVER, 1)  # a child's last words come over a second socket of its name
+        socket.bind(self.paths.endpoint("children"))
+        (self.paths.run / "children").chmod(0o600)
+        return socket
+
+    # ---- asked by parts ----------------------------------------------------------------------------------------------
+
+    def utc_s(self) -> float:
+        """Return the time of day, in seconds since 1970."""
+        return self.clock.instant().utc_s
+
+    def display_pids(self) -> set[int]:
+        """Return the processes of managed displays, and those that were launched on displays."""
+        displays = {process.pid for display in self.displays.managed.living for process in display.watched()}
+        return displays.union(self.program_launcher.pids)
+
+    def _newest(self) -> int:
+        return self._newest_told
+
+    def _tell(self, event: Event) -> None:
+        for told in self.committed_events:
+            told(event)
+
+    def _names_waited_for(self) -> set[str]:
+        return self.waits.displays()
+
+    def _judges_changed(self) -> None:
+        if self.daemon_events.judges_changed(self.pool.judges()):
+            self.wait_runtime.judges_changed()
+
+    def _end_sessions(self) -> None:
+        def ended() -> None:
+            self.access_tokens.revoke("", "session")
+
+        self.journal.keep(ended)

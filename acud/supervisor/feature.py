@@ -1,0 +1,88 @@
+"""What a feature is to the supervisor: something that it starts with the core, and asks now and then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+
+from acud.protocol.requests import REQUESTS
+from acud.protocol.requests.daemon import Finding
+from acud.supervisor.control import HANDLERS
+from acud.supervisor.ports import not_enabled
+from acud.types.metrics import Sample
+
+if TYPE_CHECKING:
+    from acud.config import Settings
+    from acud.supervisor.core import Core
+
+Handler = Callable[[Any, Any], Any]
+"""Answers a request: takes it and its call."""
+
+
+class RunningFeature:
+    """One feature in a running supervisor. A feature overrides what it has something to do at.
+
+    Handlers of its requests, registered with `@handles` when its module is imported, get it as their first argument.
+    """
+
+    def resume_first(self) -> None:
+        """Take up what has to stand before the waits of a former supervisor are armed again."""
+
+    def start(self) -> None:
+        """Take up what a former supervisor left, and begin; the waits are armed."""
+
+    def reload(self, settings: Settings) -> None:
+        """Take the settings that can change while the daemon runs."""
+
+    def status(self) -> dict[str, str]:
+        """Return what `acud status` tells of it."""
+        return {}
+
+    def at_work(self) -> int:
+        """Return how many things it does that a draining daemon waits for."""
+        return 0
+
+    def reasons(self) -> Iterator[str]:
+        """Yield why the daemon is degraded."""
+        yield from ()
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what `acud doctor` tells of it."""
+        yield from ()
+
+    def samples(self) -> Iterator[tuple[str, Sample]]:
+        """Yield its figures, each with the name of its family."""
+        yield from ()
+
+    def backends(self) -> Iterator[str]:
+        """Yield the model backends that it asks as it is set up."""
+        yield from ()
+
+
+class Feature(NamedTuple):
+    """One feature by name. `module` is imported when the feature is on: its `start(core)` returns it running."""
+
+    name: str
+    module: str
+
+    def start(self, core: Core) -> RunningFeature:
+        """Import the feature and start it."""
+        return cast(_Module, import_module(self.module)).start(core)
+
+
+class _Module(Protocol):
+    def start(self, core: Core) -> RunningFeature: ...
+
+
+def handlers_of(feature: str, running: RunningFeature | None) -> Mapping[str, Handler]:
+    """Return the handlers of the requests of `feature` (running None: it is off, and they are refused)."""
+    names = [command.name for command in REQUESTS if command.feature == feature]
+    if running is None:
+        return dict.fromkeys(names, partial(_refuse, feature))
+    return {name: partial(HANDLERS[name], running) for name in names}
+
+
+def _refuse(feature: str, request: object, call: object) -> None:
+    raise not_enabled(feature)

@@ -1,0 +1,309 @@
+"""What the core and features ask of features: a port each, and what stands in for one that is switched off.
+
+A feature provides its port when it starts (`FeaturePorts.provide`). Features know ports and the core, never each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, Protocol, TypeVar
+
+from msgspec import Struct
+
+from acud.errors import AcudError, NotEnabled
+from acud.protocol.requests.gui import DoReply, GuiDo
+from acud.supervisor.fresh_frames import Aimed
+from acud.supervisor.observers import Observers
+from acud.supervisor.sources import Source
+from acud.supervisor.watched_displays import WatchedDisplay
+from acud.types import Rect
+from acud.types.actions import Point
+from acud.types.grounding import Found, GroundingBackend
+from acud.types.scene import ElementHandle, Scene
+from acud.types.tasks import Action, ActionLog, ActionType, Task
+
+Thing = TypeVar("Thing")
+
+
+def not_enabled(feature: str) -> NotEnabled:
+    """Return the error of what needs a feature that is switched off."""
+    return NotEnabled(
+        f"the feature {feature} is switched off here",
+        hint=f"set {feature} = true in [features], then acud daemon restart",
+    )
+
+
+# ---- tasks -----------------------------------------------------------------------------------------------------------
+
+
+class TaskPlace(Struct, frozen=True):
+    """Where a request that names a task looks: the task's whole id ("": none) and the display to use."""
+
+    task_id: str
+    display: str
+
+
+LogEnd = Callable[[AcudError | None, Any], None]
+"""Called once with the fault (or None) and the output (JSON) of what was begun."""
+
+
+class TaskObservers:
+    """Who is told as tasks begin and end."""
+
+    def __init__(self) -> None:
+        self.begun = Observers[Callable[[Task, WatchedDisplay], None]]()
+        """A new task has a display of its own; called in the savepoint of its request."""
+        self.stopped = Observers[Callable[[str, str], None]]()
+        """A task (its id) is paused, has ended or is gone, and why: what works for it stops."""
+        self.ended = Observers[Callable[[Task], None]]()
+        """A task's end is committed; its display is still there."""
+        self.deleted = Observers[Callable[[str], None]]()
+        """A task (its id) is forgotten; called in the savepoint of that request."""
+
+
+class TaskMemory(Protocol):
+    """The tasks of this supervisor, as the others see them."""
+
+    def find(self, task_id: str) -> Task:
+        """Return the task with this id, or the one whose id begins so. Raises: NotFound, InvalidRequest."""
+        ...
+
+    def live(self, task_id: str) -> Task:
+        """Return it when it has not ended. Raises: NotFound; Conflict saying how it ended."""
+        ...
+
+    def state_of(self, task_id: str) -> Literal["live", "ended", "gone"]:
+        """Return how a task stands whose whole id something has kept."""
+        ...
+
+    def place(self, task_id: str, target: str, display: str) -> TaskPlace:
+        """Return the display for a request: the one it names, else its task's, else the default.
+
+        Raises: NotFound for an unknown task, Conflict for an ended one, DisplayDown when its display is gone.
+        """
+        ...
+
+    def doing(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
+        """Log something that begins now as an action of the task ("": of none, and nothing is logged)."""
+        ...
+
+    def log_action(self, task_id: str, action: Action, lines: Iterable[ActionLog] = ()) -> None:
+        """Log an action that has ended, under the task's active item, in the present transaction.
+
+        Nothing is logged for a task that is gone.
+        """
+        ...
+
+    @property
+    def observers(self) -> TaskObservers:
+        """Who is told of tasks."""
+        ...
+
+
+class NoTasks:
+    """Stands in for the feature tasks: a request that names no task goes on as it would."""
+
+    def __init__(self) -> None:
+        self._observers = TaskObservers()
+
+    def find(self, task_id: str) -> Task:
+        """Raises: NotEnabled."""
+        raise not_enabled("tasks")
+
+    def live(self, task_id: str) -> Task:
+        """Raises: NotEnabled."""
+        raise not_enabled("tasks")
+
+    def state_of(self, task_id: str) -> Literal["live", "ended", "gone"]:
+        """Return "ended": whatever was begun for a task does not go on without it, and is kept."""
+        return "ended"
+
+    def place(self, task_id: str, target: str, display: str) -> TaskPlace:
+        """Return the display that the request names. Raises: NotEnabled when it names a task."""
+        if task_id:
+            raise not_enabled("tasks")
+        return TaskPlace("", display)
+
+    def doing(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
+        """Return what logs nothing."""
+        return lambda fault, output: None
+
+    def log_action(self, task_id: str, action: Action, lines: Iterable[ActionLog] = ()) -> None:
+        """Log nothing."""
+
+    @property
+    def observers(self) -> TaskObservers:
+        """Return who is told of tasks: none begins."""
+        return self._observers
+
+
+# ---- scene -----------------------------------------------------------------------------------------------------------
+
+
+class LocatedElement(Struct, frozen=True):
+    """An element as it is now: `point` is the middle of `box`, what can be seen of it, in pixels of its display."""
+
+    id: str
+    words: str
+    role: str
+    box: Rect
+    point: Point
+
+
+LocateDone = Callable[[LocatedElement | AcudError], None]
+
+
+class ElementPlaces(Protocol):
+    """Where the elements are that ids of scenes name."""
+
+    def display_of(self, *places: str) -> str:
+        """Return the name of the display that the ids among `places` are of; "" when none of them is an id.
+
+        Raises: InvalidRequest for ids of several displays; NotFound for a display that is not watched.
+        """
+        ...
+
+    def locate(self, screen: WatchedDisplay, handle: ElementHandle, done: LocateDone) -> None:
+        """Look at `screen`, then call `done` with the element, or why it cannot be clicked.
+
+        The fault is NotFound naming candidates for one that is gone, Conflict for one that cannot be seen, Unavailable
+        when the kind of thing it is could not be looked for, InvalidRequest for one of another display.
+        """
+        ...
+
+    def on_scene(self, shown: Callable[[Scene], None]) -> None:
+        """Call `shown` with each scene that differs from the one before, in the turn that made it."""
+        ...
+
+
+class NoElements:
+    """Stands in for the feature scene: ids of elements mean nothing."""
+
+    def display_of(self, *places: str) -> str:
+        """Return "": no id names a display."""
+        return ""
+
+    def locate(self, screen: WatchedDisplay, handle: ElementHandle, done: LocateDone) -> None:
+        """Call `done` with NotEnabled."""
+        done(not_enabled("scene"))
+
+    def on_scene(self, shown: Callable[[Scene], None]) -> None:
+        """No scene is made."""
+
+
+# ---- grounding -------------------------------------------------------------------------------------------------------
+
+
+class SearchRequest(Struct, frozen=True):
+    """What to search for. `verb`: see `FindAsk`. `task_id`: whose usage what it costs is entered under.
+
+    `backend` None: the one of the settings.
+    """
+
+    description: str
+    backend: GroundingBackend | None
+    verb: str = ""
+    max_candidates: int = 8
+    task_id: str = ""
+
+
+class SearchOutcome(Struct, frozen=True):
+    """What was found, and on which frame of which source."""
+
+    found: Found
+    source: Source
+    epoch: int
+    frame: int
+
+
+SearchDone = Callable[[SearchOutcome | AcudError], None]
+Mapped = Callable[[float, float], Point | None]
+"""From coordinates in a description to a point of the display; None when they lie outside the target."""
+
+
+class ElementFinder(Protocol):
+    """Finds elements by their description."""
+
+    def find(self, aimed: Aimed, wanted: SearchRequest, done: SearchDone, mapped: Mapped | None = None) -> None:
+        """Search `aimed`, a fresh frame of a target; `done` gets what was found, or the fault.
+
+        `mapped` says what coordinates in the description mean (None: pixels of the target).
+        """
+        ...
+
+
+class NoFinder:
+    """Stands in for the feature grounding."""
+
+    def find(self, aimed: Aimed, wanted: SearchRequest, done: SearchDone, mapped: Mapped | None = None) -> None:
+        """Call `done` with NotEnabled."""
+        done(not_enabled("grounding"))
+
+
+# ---- actions ---------------------------------------------------------------------------------------------------------
+
+
+class InstructionCaller(Protocol):
+    """Who wants the outcome of an instruction."""
+
+    def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
+        """Return `step` as a callback whose faults are this caller's alone."""
+        ...
+
+    def touch(self) -> None:
+        """Something is about to be done outside the store."""
+        ...
+
+    def answer(self, reply: DoReply) -> None:
+        """Take the answer."""
+        ...
+
+    def fail(self, fault: AcudError) -> None:
+        """Take the fault."""
+        ...
+
+
+class Instructions(Protocol):
+    """Carries out what is said in words on a display."""
+
+    def begin(self, request: GuiDo, caller: InstructionCaller) -> Callable[[str], None]:
+        """Begin `request`; return what gives it up with a reason: call that only while `caller` was told no outcome.
+
+        Raises: InvalidRequest for an instruction, view or target that means nothing; NotFound for its task.
+        """
+        ...
+
+
+class NoInstructions:
+    """Stands in for the feature actions."""
+
+    def begin(self, request: GuiDo, caller: InstructionCaller) -> Callable[[str], None]:
+        """Raises: NotEnabled."""
+        raise not_enabled("actions")
+
+
+# ---- all -------------------------------------------------------------------------------------------------------------
+
+
+class FeaturePorts:
+    """The port of each feature that has one; until its feature provides it, what stands in for it."""
+
+    def __init__(self) -> None:
+        self.tasks: TaskMemory = NoTasks()
+        self.elements: ElementPlaces = NoElements()
+        self.finder: ElementFinder = NoFinder()
+        self.instructions: Instructions = NoInstructions()
+
+    def provide(
+        self,
+        *,
+        tasks: TaskMemory | None = None,
+        elements: ElementPlaces | None = None,
+        finder: ElementFinder | None = None,
+        instructions: Instructions | None = None,
+    ) -> None:
+        """Answer what is given from now on: called by a feature as it starts, before those that ask it."""
+        self.tasks = tasks or self.tasks
+        self.elements = elements or self.elements
+        self.finder = finder or self.finder
+        self.instructions = instructions or self.instructions
