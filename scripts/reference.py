@@ -324,15 +324,15 @@ def threats() -> str:
 
 
 def _openapi() -> dict[str, Any]:
-    from acud_web import api, applications
+    from acud_web import api, application
     from acud_web.api import document
 
-    return document.document(applications.ROWS, api.OPERATIONS)
+    return document.document(application.ROWS, api.OPERATIONS)
 
 
 def _operations() -> str:
     from acud_web.api.document import words_of
-    from acud_web.applications import ROWS
+    from acud_web.application import ROWS
 
     described = [(row, words_of(row.endpoint)) for row in ROWS if row.path.startswith("/api/")]
     told = {(path, way): node for path, ways in _openapi()["paths"].items() for way, node in ways.items()}

@@ -1,13 +1,23 @@
-"""The daemon, asked on behalf of HTTP clients: a bounded number of questions at once."""
+"""The daemon, asked on behalf of HTTP clients: a bounded number of questions at once, and whose each thing is."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import msgspec
+from msgspec import Struct
 
+from acud.errors import NotFound
 from acud.paths import Paths
+from acud.protocol.events import Event
+from acud.protocol.requests.recordings import RecordReply, RecordShow
+from acud.protocol.requests.tasks import TaskList, TaskListReply
+from acud.protocol.requests.waits import WaitShow, WaitShowReply
+from acud.protocol.web import Pass
+from acud.types.tasks import TaskStatus
 from acud_client.aio import AsyncClient
 from acud_client.stream import AsyncEventStream
 
@@ -37,3 +47,90 @@ class DaemonGateway:
         """Return the daemon's reply to `request`, which is a `kind`. Raises: AcudError, as the daemon says."""
         async with self._places:
             return await self._client.ask(request, kind)
+
+
+_KEPT = 4096
+
+
+class Owner(Struct, frozen=True):
+    """A display's name and a task's id; "" for none."""
+
+    display: str = ""
+    task_id: str = ""
+
+
+NOBODY = Owner()
+
+
+class Owners:
+    """Borrows `desk`. What is gone belongs to nobody."""
+
+    def __init__(self, desk: DaemonGateway) -> None:
+        self._desk = desk
+        self._known: OrderedDict[tuple[str, str], Owner] = OrderedDict()
+
+    async def sees(self, pass_: Pass, event: Event) -> bool:
+        """Tell whether `pass_` may be told of `event`. Raises: AcudError, as the daemon says."""
+        if pass_.unlimited or event.topic.startswith("daemon."):
+            return True
+        owner = await self.of(event)
+        return pass_.sees(owner.display, owner.task_id)
+
+    async def of(self, event: Event) -> Owner:
+        """Return whose event it is."""
+        kind = event.topic.partition(".")[0]
+        if kind in ("display", "scene"):
+            return Owner(event.subject)
+        if kind in _FINDERS and event.subject:  # without: of a task that was deleted
+            found = await self._found(kind, event.subject)
+            return found if found != NOBODY else _told(event)
+        told = _told(event)
+        if not told.display and event.data.get("wait_id"):
+            return await self.of_wait(str(event.data["wait_id"]))
+        return told
+
+    async def of_wait(self, wait_id: str) -> Owner:
+        """Return whose the wait `wait_id` is."""
+        return await self._found("wait", wait_id)
+
+    async def _found(self, kind: str, subject: str) -> Owner:
+        known = self._known.get((kind, subject))
+        if known is not None:
+            return known
+        try:
+            owner = await _FINDERS[kind](self._desk, subject)
+        except NotFound:
+            return NOBODY
+        self._known[kind, subject] = owner
+        while len(self._known) > _KEPT:
+            self._known.popitem(last=False)
+        return owner
+
+
+async def _wait(desk: DaemonGateway, wait_id: str) -> Owner:
+    wait = (await desk.ask(WaitShow(wait_id, 0), WaitShowReply)).wait
+    return Owner(wait.display, wait.spec.task_id)
+
+
+async def _task(desk: DaemonGateway, task_id: str) -> Owner:
+    request = TaskList(tuple(TaskStatus), limit=1, tasks=(task_id,))
+    found = (await desk.ask(request, TaskListReply)).tasks
+    return Owner(found[0].task.display, task_id) if found else NOBODY
+
+
+async def _recording(desk: DaemonGateway, recording_id: str) -> Owner:
+    recording = (await desk.ask(RecordShow(recording_id), RecordReply)).recording
+    return Owner(recording.display, recording.task_id)
+
+
+def _told(event: Event) -> Owner:
+    """Return what the event itself says of its owner."""
+    task_id = event.subject if event.topic.startswith("task.") else str(event.data.get("task_id", ""))
+    return Owner(str(event.data.get("display", "")), task_id)
+
+
+_FINDERS: dict[str, Callable[[DaemonGateway, str], Awaitable[Owner]]] = {
+    "wait": _wait,
+    "task": _task,
+    "recording": _recording,
+}

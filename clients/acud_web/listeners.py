@@ -3,81 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
-import socket
 import ssl
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
 
 from acud.errors import AcudError, ConfigError
-from acud.http_listeners import ListenerSettings, WebSettings, bind, check_token, url_of
+from acud.http_listeners import ListenerSettings, WebSettings, check_token
 from acud.paths import Paths
 from acud.protocol.bootstrap import WebOptions
 from acud.protocol.children import WebHello
-from acud_client.aio import AsyncClient
 from acud_client.token import kept_token
-from acud_web import applications
-from acud_web.access import Revocations
-from acud_web.api.hub import EventHub
-from acud_web.authentication import Authenticator
-from acud_web.connections import ConnectionLimit
-from acud_web.daemon_gateway import DaemonGateway
-from acud_web.live.displays import DisplayHub
-from acud_web.middleware import GATEWAY, RELAY, RequestFilter, Surface
-from acud_web.server import Server
+from acud_web.application import Serving
+from acud_web.request_filter import ENDPOINTS, GATEWAY
+from acud_web.server import Listener
 
 
-class Listener:
-    """A listening socket, which it owns, and what it is for. `settings` are checked ones. `fd`: a listening socket that
-    was inherited; -1: one is bound. `certificate`: the paths of certificate and key; ("", "") for plain HTTP. `token`:
-    what every request needs ("": none), and `token_file` where it lies ("": in the settings).
-    Raises: Refused when host and port can't be bound.
-    """
-
-    def __init__(
-        self,
-        surface: Surface,
-        settings: ListenerSettings | WebSettings,
-        fd: int,
-        *,
-        token: str = "",
-        token_file: str = "",
-        certificate: tuple[str, str] = ("", ""),
-    ) -> None:
-        self.surface, self.settings = surface, settings
-        self.token, self.token_file, self.certificate = token, token_file, certificate
-        table = surface.table
-        self.socket = socket.socket(fileno=os.dup(fd)) if fd >= 0 else bind(settings.host, settings.port, table)
-        self.port: int = self.socket.getsockname()[1]
-
-    @property
-    def url(self) -> str:
-        """Return where clients find it."""
-        return url_of(self.settings.host, self.port, tls=bool(self.certificate[0]))
-
-    @property
-    def credentials(self) -> str:
-        """Return in words how clients of the relay endpoints get in."""
-        return f"token in {self.token_file or 'the settings'}" if self.token else "no token asked for"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
-        self.socket.close()
-
-
-def listen_relay(settings: ListenerSettings, paths: Paths, fd: int = -1) -> Listener:
+def listen_endpoints(settings: ListenerSettings, paths: Paths, fd: int = -1) -> Listener:
     """Listen for the relay endpoints. Raises: Refused when host and port can't be bound, or the kept token's file is
     open to others; ConfigError when the token's own file can't be read.
     """
     token, token_file = _token(settings, paths)
-    return Listener(RELAY, settings, fd, token=token, token_file=token_file)
+    return Listener(ENDPOINTS, settings, fd, token=token, token_file=token_file)
 
 
 def listen_gateway(settings: WebSettings, fd: int = -1) -> Listener:
@@ -153,7 +102,7 @@ class Listeners:
     @property
     def hello(self) -> WebHello:
         """Return what is served as of now, and why something is not."""
-        relay, gateway = (self._opened.get(one.table) for one in (RELAY, GATEWAY))
+        relay, gateway = (self._opened.get(one.table) for one in (ENDPOINTS, GATEWAY))
         fault = next(iter(self._faults.values()), None)
         return WebHello(
             os.getpid(),
@@ -190,7 +139,7 @@ class Listeners:
         options = self._options
         wanted: dict[str, Callable[[], Listener]] = {}
         if options.listener.enabled:
-            wanted[RELAY.table] = partial(listen_relay, options.listener, self._paths, options.listener_fd)
+            wanted[ENDPOINTS.table] = partial(listen_endpoints, options.listener, self._paths, options.listener_fd)
         if options.gateway.enabled:
             wanted[GATEWAY.table] = partial(listen_gateway, options.gateway, options.gateway_fd)
         made: list[Serving] = []
@@ -214,67 +163,3 @@ class Listeners:
                 return await self._stopping.wait()
         except TimeoutError:
             return False
-
-
-_RELAY_CONNECTIONS = 400
-"""Connections and answers at once; more are told 503. A process may open 1,024 files, and the gateway has its own."""
-
-
-class Serving:
-    """One run of what `listener` is for, for the daemon of `paths`. Borrows the socket; run once."""
-
-    def __init__(self, listener: Listener, paths: Paths) -> None:
-        self._listener, self._paths = listener, paths
-        application = applications.GATEWAY if listener.surface is GATEWAY else applications.RELAY
-        self._filter = RequestFilter(application, listener.surface, listener.settings, listener.token)
-        self._server = _server(self._filter, listener)
-
-    async def run(self) -> None:
-        """Serve until `stop`."""
-        async with (
-            AsyncClient(self._paths) as client,
-            contextlib.AsyncExitStack() as stack,
-            asyncio.TaskGroup() as beside,
-        ):
-            gateway = DaemonGateway(client)
-            listening: list[asyncio.Task[None]] = []
-            if isinstance(self._listener.settings, WebSettings):
-                live = await stack.enter_async_context(DisplayHub(gateway, self._paths, self._listener.settings))
-                state = gateway_state(gateway, live, self._listener.settings)
-                listening.append(beside.create_task(state["revocations"].run(client)))
-            else:
-                state = {"desk": gateway}
-            self._filter.state.update(state)
-            await self._server.run()
-            for task in listening:
-                task.cancel()
-
-    def stop(self) -> None:
-        """End in good order: no new connections, answers under way finished."""
-        self._server.stop()
-
-    def counters(self) -> dict[str, float]:
-        """Return how many requests were let in and how many refused, since the start."""
-        return {"requests": float(self._filter.passed), "refused": float(self._filter.refused)}
-
-
-def gateway_state(gateway: DaemonGateway, live: DisplayHub, settings: WebSettings) -> dict[str, Any]:
-    """Return what requests to the gateway find as their state; run its "revocations" beside the server."""
-    admission = Authenticator(gateway)
-    return {
-        "desk": gateway,
-        "admission": admission,
-        "revocations": Revocations(admission),
-        "hub": EventHub(gateway),
-        "live": live,
-        "metrics_open": settings.metrics_open,
-    }
-
-
-def _server(application: RequestFilter, listener: Listener) -> Server:
-    wanted = listener.settings
-    if not isinstance(wanted, WebSettings):
-        return Server(application, listener.socket, _RELAY_CONNECTIONS)
-    limit = ConnectionLimit(wanted.max_connections, wanted.max_connections_per_address)
-    most = wanted.max_connections + 1  # the limit's own refusal comes first, and makes room
-    return Server(application, listener.socket, most, limit, websockets=True, certificate=listener.certificate)

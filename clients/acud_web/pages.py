@@ -10,7 +10,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from acud_web.faults import wrong
+from acud_web.errors import wrong
 from acud_web.route_table import Row
 
 _FOLDER = Path(__file__).parent / "static"
@@ -79,7 +79,7 @@ def _answer(request: Request, name: str) -> Response:
     page = _PAGES.get(name)
     if page is None:
         raise wrong(404, "not_found", "nothing is served here")
-    # Asked about each time (an update of acud must not mix with old files), and answered without the bytes.
+    # ApiRequest about each time (an update of acud must not mix with old files), and answered without the bytes.
     headers = {"Cache-Control": "no-cache", "ETag": page.etag, "Vary": "Accept-Encoding"}
     if name == _WORKER:
         headers["Service-Worker-Allowed"] = "/dashboard"

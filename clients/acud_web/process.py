@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-import sys
 from collections.abc import Coroutine
 
 from acud import child_process, log, paths
@@ -14,8 +13,11 @@ from acud.http_listeners import ListenerSettings, WebSettings
 from acud.paths import Paths
 from acud.protocol.bootstrap import Bootstrap, WebOptions
 from acud.protocol.children import Heartbeat, ToWeb
-from acud_web.listeners import Listeners, Serving, listen_gateway, listen_relay
-from acud_web.traces import export
+from acud_web.application import Serving
+from acud_web.listeners import Listeners, listen_endpoints, listen_gateway
+from acud_web.server import run_in_foreground
+
+_LOG = log.logger("traces")
 
 
 async def serve(bootstrap: Bootstrap, options: WebOptions) -> None:
@@ -28,19 +30,24 @@ async def serve(bootstrap: Bootstrap, options: WebOptions) -> None:
             listeners = Listeners(options, places, stack)
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, listeners.stop)
             await child.send(listeners.hello)
-            await _until_stopped(child, listeners, _traces(options, places))
+            await _until_stopped(child, listeners, _send_traces(options, places))
 
 
-def _traces(options: WebOptions, places: paths.Paths) -> list[Coroutine[None, None, None]]:
-    otel = options.otel
-    return [export.run(otel.url, places, direct=otel.is_here)] if otel.url else []
+async def _send_traces(options: WebOptions, places: paths.Paths) -> None:
+    """Send spans where one asks for it; without the SDK nothing is sent, which doctor tells as well."""
+    if not options.otel.url:
+        return
+    try:
+        from acud_web import trace_export
+    except ImportError as fault:
+        _LOG.error("traces.missing", fault=str(fault), fix='pip install "acud[otel]"')
+        return
+    await trace_export.run(options.otel.url, places, direct=options.otel.is_here)
 
 
-async def _until_stopped(
-    child: AsyncChild[ToWeb], listeners: Listeners, beside: list[Coroutine[None, None, None]]
-) -> None:
+async def _until_stopped(child: AsyncChild[ToWeb], listeners: Listeners, traces: Coroutine[None, None, None]) -> None:
     async with asyncio.TaskGroup() as group:
-        work = [_obey(child, listeners), child.beat(lambda: _heartbeat(listeners)), *beside]
+        work = [_obey(child, listeners), child.beat(lambda: _heartbeat(listeners)), traces]
         tasks = [group.create_task(one) for one in work]
         await listeners.run(lambda: group.create_task(child.send(listeners.hello)))
         for task in tasks:
@@ -59,9 +66,9 @@ def _heartbeat(listeners: Listeners) -> Heartbeat:
 def serve_relay(settings: ListenerSettings, paths: Paths) -> None:
     """Serve until SIGINT or SIGTERM. Raises: Refused when the port is taken or the token's file is open to others."""
     log.configure("web", debug=False)
-    with listen_relay(settings, paths) as listening:
+    with listen_endpoints(settings, paths) as listening:
         told = f"acud web: {listening.url}, {listening.credentials}"
-        asyncio.run(_serve(Serving(listening, paths), told))
+        asyncio.run(run_in_foreground(Serving(listening, paths), told))
 
 
 def serve_gateway(settings: WebSettings, paths: Paths) -> None:
@@ -71,14 +78,4 @@ def serve_gateway(settings: WebSettings, paths: Paths) -> None:
     log.configure("web", debug=False)
     with listen_gateway(settings) as listening:
         told = f"acud web: {listening.url}; acud web login --url {listening.url}"
-        asyncio.run(_serve(Serving(listening, paths), told))
-
-
-async def _serve(serving: Serving, told: str) -> None:
-    """Serve; `told` says where, once it listens and a signal would end it."""
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, serving.stop)
-    sys.stderr.write(told + "\n")
-    sys.stderr.flush()
-    await serving.run()
+        asyncio.run(run_in_foreground(Serving(listening, paths), told))

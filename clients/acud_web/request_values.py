@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 
-from acud_web.answers import bad_json, fault
+from acud_web.errors import bad_json, fault
 
 _MOST = 2**53
 """Whole numbers that every JSON reader keeps exact."""

@@ -12,10 +12,9 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from acud.protocol.web import Scope
-from acud_web.access import need
-from acud_web.authentication import Authenticator
-from acud_web.faults import wrong
-from acud_web.origins import values
+from acud_web.access import Authenticator, need
+from acud_web.errors import wrong
+from acud_web.request_filter import values
 
 BODY_BYTES = 64 * 1024
 

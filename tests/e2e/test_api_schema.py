@@ -16,13 +16,13 @@ from schemathesis.checks import CHECKS, load_all_checks
 from acud.types import Criteria
 from acud.types.tasks import ActionType
 from acud_web import api as served
-from acud_web import applications
+from acud_web import application
 from acud_web.api import document
 from tests.daemon import Daemon
 from tests.e2e.api_support import SETTINGS, Api
 from tests.e2e.desktop import until
 
-DOCUMENT = document.document(applications.ROWS, served.OPERATIONS)
+DOCUMENT = document.document(application.ROWS, served.OPERATIONS)
 SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
 OPERATIONS = [(one.method, one.path) for one in served.OPERATIONS if one.media != "text/event-stream"]
 """A stream has no end to be tried."""

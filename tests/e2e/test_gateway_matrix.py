@@ -9,7 +9,7 @@ import pytest
 from msgspec import Struct
 
 from acud.protocol.web import Scope, digest_of, new_secret
-from acud_web.applications import ROWS
+from acud_web.application import ROWS
 from acud_web.route_table import Row
 from tests.daemon import Daemon
 from tests.e2e.gateway_support import SETTINGS, Browser, code, served, token

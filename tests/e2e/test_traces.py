@@ -9,7 +9,7 @@ import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Status
 
 from acud.types import DisplayInfo
-from acud_web.traces.spans import trace_id
+from acud_web.trace_export import trace_id
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.faults import Judge

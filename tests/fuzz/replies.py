@@ -20,7 +20,7 @@ from acud.evaluator.judges.registry import make_models
 from acud.protocol import codec
 from acud.x11 import keyboard, shm
 from acud.x11.request_templates import PackedQuery
-from acud_web.answers import HttpFault
+from acud_web.errors import HttpFault
 from acud_web.request_values import parsed
 from tests.fuzz.decoder import Decoder
 

@@ -21,12 +21,7 @@ from acud.protocol.web import Scope
 from acud.types import DisplayInfo, MonitorInfo, WindowInfo
 from acud.types.actions import Action, Launch
 from acud_web.access import need
-from acud_web.api.operation import (
-    ApiRequest,
-    Body,
-    Nothing,
-    Operation,
-)
+from acud_web.api.operation import ApiRequest, Body, Nothing, Operation
 
 Lease = Annotated[str, Meta(min_length=1, max_length=64)]
 

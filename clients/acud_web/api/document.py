@@ -15,8 +15,8 @@ from starlette.responses import Response
 
 from acud.protocol import VERSION
 from acud.protocol.web import Scope
-from acud_web.answers import answer
 from acud_web.api.operation import Nothing, Operation
+from acud_web.errors import answer
 from acud_web.route_table import Row
 
 OPENAPI = "3.1.0"

@@ -1,26 +1,264 @@
-"""/api/events: what happened, page by page or as it happens."""
+"""/api/events: what happened, page by page, as server-sent events or over a WebSocket; who does not read is cut."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import Annotated, Any
 
+import msgspec
 from msgspec import Meta, Struct
+from starlette.requests import HTTPConnection
 from starlette.responses import Response
-from starlette.websockets import WebSocket
+from starlette.types import Receive, Send
+from starlette.types import Scope as AsgiScope
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from acud.errors import InvalidRequest
+from acud.errors import AcudError, InvalidRequest
 from acud.protocol.events import Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
-from acud.protocol.web import Scope
-from acud_web.api.operation import (
-    ApiRequest,
-    Nothing,
-    Operation,
-    query_of,
-)
-from acud_web.api.owners import Owners
-from acud_web.api.streams import ServerSentEvents, over_websocket
+from acud.protocol.web import Pass, Scope
+from acud_client.stream import Trimmed
+from acud_web.access import Revocations
+from acud_web.api.hub import Cut, EventHub, Reader, Told, told_of
+from acud_web.api.operation import ApiRequest, Nothing, Operation, query_of
+from acud_web.daemon_gateway import DaemonGateway, Owners
 from acud_web.route_table import Row
+
+HEARTBEAT_S = 15.0
+_PAGE = 500
+
+
+class Telling:
+    """One stream. `topic`: what topics begin with. `begin` it, then take from `told`."""
+
+    def __init__(self, desk: DaemonGateway, reader: Reader, pass_: Pass, topic: str) -> None:
+        self._desk = desk
+        self.reader = reader
+        self._pass = pass_
+        self._topic = topic
+        self._owners = Owners(desk)
+        self.position = 0
+        """Everything up to this number was told, or is not for this client."""
+        self._first: EventsSinceReply | None = None
+
+    async def begin(self, since: int | None) -> None:
+        """Take up after the number `since`, or from now on. Raises: AcudError when the daemon does not answer."""
+        if since is None:
+            self.position = (await self._page(0, 1)).newest
+        else:
+            self.position = since
+            self._first = await self._page(since, _PAGE)
+
+    async def told(self) -> AsyncGenerator[Told | None, None]:
+        """Yield item after item, and None where nothing came for 15 s. Raises: Cut; AcudError when the daemon can't be
+        asked what was missed, or whose an event is: the client comes back with the number it had last.
+        """
+        async for item in self._missed():
+            yield item
+        while True:
+            told = await self.reader.next(HEARTBEAT_S)
+            if told is None or await self._is_new(told):
+                yield told
+
+    async def _missed(self) -> AsyncGenerator[Told, None]:
+        page = self._first
+        while page is not None:
+            if page.trimmed > self.position + 1:
+                yield told_of(Trimmed(self.position, page.trimmed))
+            elif page.newest < self.position:
+                # Numbers from another life of the store: there is no knowing what came between.
+                yield told_of(Trimmed(self.position, page.newest + 1))
+                self.position = page.newest
+            for event in page.events:
+                if await self._may_tell(event):
+                    yield told_of(event)
+                self.position = event.n
+            page = await self._page(self.position, _PAGE) if len(page.events) == _PAGE else None
+
+    async def _is_new(self, told: Told) -> bool:
+        """Tell whether to pass it on, and count it."""
+        if not isinstance(told.item, Event):
+            return True
+        if 0 < told.item.n <= self.position:
+            return False
+        new = await self._may_tell(told.item)
+        self.position = max(self.position, told.item.n)
+        return new
+
+    async def _may_tell(self, event: Event) -> bool:
+        return event.topic.startswith(self._topic) and await self._owners.sees(self._pass, event)
+
+    async def _page(self, after: int, limit: int) -> EventsSinceReply:
+        return await self._desk.ask(EventsSince(after, limit=limit), EventsSinceReply)
+
+
+RETRY_MS = 2000
+"""What a browser waits before it comes back."""
+_LAST_WORDS_S = 0.5
+"""A client that does not read gets no goodbye."""
+
+Say = Callable[[Told | None, int], Awaitable[None]]
+
+
+class StreamEnd(Struct, frozen=True, tag="bye"):
+    """The stream ends: `slow` (come back with the last number), `revoked` or `expired` (the pass), `unavailable`."""
+
+    code: str
+    reason: str
+
+
+async def tell(connection: HTTPConnection, telling: Telling, say: Say) -> StreamEnd:
+    """Tell until something ends it; return what. Sending that is stuck is given up."""
+    ended: asyncio.Future[str] = asyncio.ensure_future(_pass_ended(connection))
+    talking = asyncio.ensure_future(_talk(telling, say))
+    stuck = asyncio.ensure_future(telling.reader.until_cut())
+    try:
+        watched: set[asyncio.Future[Any]] = {ended, talking, stuck}
+        await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+        if ended.done():
+            return StreamEnd(ended.result(), f"the pass is {ended.result()}")
+        if talking.done():
+            return talking.result()
+        return _SLOW
+    finally:
+        for task in (ended, talking, stuck):
+            task.cancel()
+        await asyncio.gather(ended, talking, stuck, return_exceptions=True)
+
+
+_SLOW = StreamEnd("slow", "too many events were not read in time: come back with the last number")
+
+
+async def _talk(telling: Telling, say: Say) -> StreamEnd:
+    try:
+        async with aclosing(telling.told()) as items:
+            async for told in items:
+                await say(told, telling.position)
+    except Cut:
+        return _SLOW
+    except AcudError as fault:
+        return StreamEnd("unavailable", fault.message)
+    raise AssertionError("events never end by themselves")
+
+
+async def _pass_ended(connection: HTTPConnection) -> str:
+    revocations: Revocations = connection.state.revocations
+    return await revocations.until_ended(connection.state.pass_)
+
+
+class ServerSentEvents(Response):
+    """An answer that goes on until its reader leaves, its pass ends or it reads too slowly (the HTML standard, 9.2)."""
+
+    def __init__(self, connection: HTTPConnection, since: int | None, topic: str) -> None:
+        super().__init__(media_type="text/event-stream")
+        del self.headers["content-length"]
+        self.headers["X-Accel-Buffering"] = "no"
+        self._connection = connection
+        self._since = since
+        self._topic = topic
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        """Serve it. Raises: AcudError before anything was sent."""
+        hub: EventHub = self._connection.state.hub
+        async with hub.reader() as reader:
+            state = self._connection.state
+            telling = Telling(state.desk, reader, state.pass_, self._topic)
+            await telling.begin(self._since)
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            await self._until_gone(telling, receive, send)
+
+    async def _until_gone(self, telling: Telling, receive: Receive, send: Send) -> None:
+        async def write(text: str, more: bool = True) -> None:
+            await send({"type": "http.response.body", "body": text.encode(), "more_body": more})
+
+        async def say(told: Told | None, position: int) -> None:
+            await write(framed(told, position))
+
+        await write(f"retry: {RETRY_MS}\nid: {telling.position}\n\n")
+        talking = asyncio.ensure_future(tell(self._connection, telling, say))
+        leaving = asyncio.ensure_future(_left(receive))
+        try:
+            await asyncio.wait({talking, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if talking.done():
+                async with asyncio.timeout(_LAST_WORDS_S):
+                    await write(_event("bye", msgspec.json.encode(talking.result()).decode()), more=False)
+        except TimeoutError:
+            pass  # who does not read does not read this either
+        finally:
+            talking.cancel()
+            leaving.cancel()
+            await asyncio.gather(talking, leaving, return_exceptions=True)
+
+
+def framed(told: Told | None, position: int) -> str:
+    """Return an item as the text of a server-sent event. Stored events are messages with their number as id; others
+    have their kind as the event's name. Nothing becomes a comment and, so that a reader that may see little does not
+    ask for everything again, the number reached.
+    """
+    if told is None:
+        return f": alive\nid: {position}\n\n"
+    if isinstance(told.item, Event):
+        number = f"id: {told.item.n}\n" if told.item.n else ""
+        return f"{number}data: {told.text}\n\n"
+    tag = str(type(told.item).__struct_config__.tag)
+    return _event(tag, told.text)
+
+
+def _event(name: str, data: str) -> str:
+    return f"event: {name}\ndata: {data}\n\n"
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+_CLOSING = {"revoked": 1008, "expired": 1008, "slow": 1013, "unavailable": 1012}
+"""RFC 6455, section 7.4, and its registry: policy, try again later, service restart."""
+
+
+async def over_websocket(socket: WebSocket, since: int | None, topic: str) -> None:
+    """Serve events as JSON texts. Raises: AcudError before the socket was accepted."""
+    hub: EventHub = socket.state.hub
+    async with hub.reader() as reader:
+        telling = Telling(socket.state.desk, reader, socket.state.pass_, topic)
+        await telling.begin(since)
+        await socket.accept()
+        talking = asyncio.ensure_future(tell(socket, telling, _over(socket)))
+        leaving = asyncio.ensure_future(_closed(socket))
+        try:
+            await asyncio.wait({talking, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if talking.done() and not leaving.done():
+                await _say_bye(socket, talking.result())
+        finally:
+            talking.cancel()
+            leaving.cancel()
+            await asyncio.gather(talking, leaving, return_exceptions=True)
+
+
+def _over(socket: WebSocket) -> Say:
+    async def say(told: Told | None, position: int) -> None:
+        await socket.send_text(told.text if told is not None else f'{{"type":"alive","n":{position}}}')
+
+    return say
+
+
+async def _say_bye(socket: WebSocket, bye: StreamEnd) -> None:
+    try:
+        async with asyncio.timeout(_LAST_WORDS_S):
+            await socket.send_text(msgspec.json.encode(bye).decode())
+            await socket.close(_CLOSING.get(bye.code, 1011), bye.code)
+    except (TimeoutError, WebSocketDisconnect, RuntimeError):
+        return  # it is gone, or does not read
+
+
+async def _closed(socket: WebSocket) -> None:
+    """Return when the client has gone. What it says is not listened to."""
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass
+
 
 _HIGHEST = 2**53
 Number = Annotated[int, Meta(ge=0, le=_HIGHEST)]

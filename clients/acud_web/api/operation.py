@@ -13,9 +13,8 @@ from starlette.responses import Response
 from acud.errors import InvalidRequest, NotFound
 from acud.protocol import codec
 from acud.protocol.web import Pass, Scope
-from acud_web.answers import HttpFault, answer
 from acud_web.daemon_gateway import DaemonGateway
-from acud_web.faults import wrong
+from acud_web.errors import HttpFault, answer, wrong
 from acud_web.request_values import json_object
 from acud_web.route_table import Row
 
@@ -64,8 +63,7 @@ class ApiRequest(Generic[Query, Body]):
     async def find(self, request: Struct, kind: type[Reply]) -> Reply:
         """Return the daemon's reply about one thing, whose owner is still to be checked (`must_see`).
 
-        Raises: AcudError; HttpFault 403 instead of NotFound for a limited pass, which learns of no id whether it
-        exists.
+        Raises: AcudError; Fault 403 instead of NotFound for a limited pass, which learns of no id whether it exists.
         """
         try:
             return await self.desk.ask(request, kind)
@@ -75,12 +73,12 @@ class ApiRequest(Generic[Query, Body]):
             raise unseen() from None
 
     def must_see(self, *, display: str = "", task_id: str = "") -> None:
-        """Raises: HttpFault 403 when the pass is limited to other displays and tasks than these."""
+        """Raises: Fault 403 when the pass is limited to other displays and tasks than these."""
         if not self.pass_.sees(display, task_id):
             raise unseen()
 
     def must_be_unlimited(self, what: str) -> None:
-        """Raises: HttpFault 403 when the pass is limited, and `what` is of no single display or task."""
+        """Raises: Fault 403 when the pass is limited, and `what` is of no single display or task."""
         if not self.pass_.unlimited:
             raise wrong(403, "forbidden", f"this pass is limited, and {what} is told of everything together")
 

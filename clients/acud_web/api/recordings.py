@@ -138,7 +138,7 @@ async def delete(asked: ApiRequest[Nothing, Nothing]) -> Recorded:
 
 
 async def _seen(asked: ApiRequest[Query, Body]) -> RecordingInfo:
-    """Return the recording of the path. Raises: NotFound; Fault 403 where the pass may not see it."""
+    """Return the recording of the path. Raises: NotFound; HttpFault 403 where the pass may not see it."""
     recording_id = asked.place("id")
     found = (await asked.find(RecordShow(recording_id), RecordReply)).recording
     asked.must_see(display=found.display, task_id=found.task_id)

@@ -96,7 +96,7 @@ def _must_see_all(asked: ApiRequest[WaitsQuery, Nothing], query: WaitsQuery) -> 
 
 
 async def _seen(asked: ApiRequest[Query, Body], evaluations: int) -> WaitShowReply:
-    """Return the wait of the path. Raises: NotFound; Fault 403 where the pass may not see it."""
+    """Return the wait of the path. Raises: NotFound; HttpFault 403 where the pass may not see it."""
     wait_id = asked.place("id")
     found = await asked.find(WaitShow(wait_id, evaluations), WaitShowReply)
     asked.must_see(display=found.wait.display, task_id=found.wait.spec.task_id)

@@ -1,4 +1,4 @@
-"""/api/wakes: the wakes, and what became of them."""
+"""/api/wakes: the wakes, and what became of them. /api/push: browsers that take notifications."""
 
 from __future__ import annotations
 
@@ -7,18 +7,13 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from acud.errors import NotFound
+from acud.protocol.push import PushTarget
+from acud.protocol.requests.notifications import PushList, PushListReply, PushReply, PushSubscribe, PushUnsubscribe
 from acud.protocol.requests.wakes import WakeList, WakeListReply, WakeRetry, WakeRetryReply
 from acud.protocol.web import Scope
 from acud.types import WakeInfo, WakeState
-from acud_web.api.operation import (
-    ApiRequest,
-    Body,
-    Nothing,
-    Operation,
-    Query,
-    unseen,
-)
-from acud_web.api.owners import Owners
+from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query, unseen
+from acud_web.daemon_gateway import Owners
 
 _MOST = 1000
 
@@ -61,7 +56,45 @@ async def _sees(asked: ApiRequest[Query, Body], owners: Owners, wake: WakeInfo) 
     return owner is not None and asked.pass_.sees(owner.display, owner.task_id)
 
 
+# ---- /api/push: a pass sees its own subscriptions alone --------------------------------------------------------------
+
+
+class PushState(Struct, frozen=True):
+    """`on`: whether browsers are notified; `reason`: why not. `public_key`: what a browser subscribes with.
+    `subscriptions`: the ids of this pass's own.
+    """
+
+    on: bool
+    reason: str
+    public_key: str
+    subscriptions: tuple[str, ...]
+
+
+async def state(asked: ApiRequest[Nothing, Nothing]) -> PushState:
+    """Tell whether browsers are notified, with which key they subscribe, and which subscriptions are this pass's."""
+    found = await asked.ask(PushList(asked.pass_.pass_id), PushListReply)
+    return PushState(found.on, found.reason, found.public_key, tuple(one.push_id for one in found.subscriptions))
+
+
+async def subscribe(asked: ApiRequest[Nothing, PushTarget]) -> PushReply:
+    """Send notifications of what the pass may see to this browser. A conflict when there are too many."""
+    return await asked.ask(PushSubscribe(asked.pass_.pass_id, await asked.body()), PushReply)
+
+
+async def unsubscribe(asked: ApiRequest[Nothing, Nothing]) -> PushReply:
+    """Send this pass's browser nothing any more."""
+    try:
+        return await asked.ask(PushUnsubscribe(asked.place("id"), asked.pass_.pass_id), PushReply)
+    except NotFound:
+        if asked.pass_.unlimited:
+            raise
+        raise unseen() from None
+
+
 OPERATIONS = (
     Operation("GET", "/api/wakes", Scope.READ, wakes, WakeListReply, WakesQuery),
     Operation("POST", "/api/wakes/{id}/retry", Scope.ACT, retry, WakeRetryReply, statuses=(404, 409)),
+    Operation("GET", "/api/push", Scope.READ, state, PushState),
+    Operation("POST", "/api/push", Scope.READ, subscribe, PushReply, body=PushTarget, statuses=(409,)),
+    Operation("DELETE", "/api/push/{id}", Scope.READ, unsubscribe, PushReply, statuses=(404,)),
 )

@@ -1,12 +1,15 @@
 """The next step of a viewer's picture, out of the ring: which parts changed for it, copied under one check, encoded.
 
-All of it is for threads other than the loop's: numpy, zlib and the JPEG encoder let go of the interpreter's lock.
+What several viewers need of one frame is made once. All of it is for threads other than the loop's: numpy, zlib and the
+JPEG encoder let go of the interpreter's lock.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, NamedTuple
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +20,40 @@ from acud.types import TILE_PX, Rect
 from acud_web.live import encoding, regions
 from acud_web.live.encoding import Pixels
 from acud_web.live.messages import Block, Head, utc_ms
-from acud_web.live.shared import Shared
+
+Thing = TypeVar("Thing")
+
+_FRAMES = 2
+"""Frames of which things are kept: viewers at one pace look at the newest, or the one before."""
+
+
+class Shared(Generic[Thing]):
+    """Things by frame number and key. For several threads; who comes second waits for who makes it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._made: dict[int, dict[Hashable, Future[Thing]]] = {}
+
+    def get(self, frame: int, key: Hashable, make: Callable[[], Thing]) -> Thing:
+        """Return what `make` returns, or returned for the same frame and key. Raises: what it raises."""
+        with self._lock:
+            things = self._made.setdefault(frame, {})
+            found = things.get(key)
+            mine: Future[Thing] = Future() if found is None else found
+            things[key] = mine
+            for old in sorted(self._made)[:-_FRAMES]:
+                del self._made[old]
+        if found is None:
+            self._make(mine, make)
+        return mine.result()
+
+    def _make(self, mine: Future[Thing], make: Callable[[], Thing]) -> None:
+        try:
+            mine.set_result(make())
+        except BaseException as fault:
+            mine.set_exception(fault)
+            raise
+
 
 QUIET_S = 0.3
 """A part that was sent roughly and did not change for so long is sent exactly."""

@@ -26,7 +26,7 @@ from acud.protocol.events import Event
 from acud.protocol.requests.looks import LiveWatch, LiveWatched
 from acud.types import Rect
 from acud_web.daemon_gateway import DaemonGateway
-from acud_web.faults import wrong
+from acud_web.errors import wrong
 from acud_web.live.composition import Known, OpenRing
 from acud_web.live.messages import Bye, Lost
 

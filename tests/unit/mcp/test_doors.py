@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from acud.errors import Refused
+from acud.http_listeners import ListenerSettings
 from acud.paths import resolve
 from acud_mcp import look_tools
-from acud_mcp.http_server import Guard, token, token_path
+from acud_mcp.http_server import SURFACE, token, token_path
+from acud_web.request_filter import RequestFilter, values
 
 TOKEN = "t" * 43
 
@@ -25,8 +27,14 @@ def status(**headers: str) -> int:
     """Return what the guard answers to these headers; 0: it lets them through."""
     given = {"host": "127.0.0.1:1", "authorization": f"Bearer {TOKEN}", **headers}
     raw = [(name.encode(), value.encode()) for name, value in given.items() if value]
-    refusal = Guard(_never, TOKEN).refusal({"type": "http", "headers": raw})
-    return refusal[0] if refusal else 0
+    return refused(raw)
+
+
+def refused(headers: list[tuple[bytes, bytes]]) -> int:
+    scope = {"type": "http", "headers": headers}
+    guard = RequestFilter(_never, SURFACE, ListenerSettings(), TOKEN)
+    refusal = guard.answer(scope, values(scope, b"origin"))
+    return refusal.status_code if refusal else 0
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:18794", "localhost:18794", "[::1]:18794", "localhost"])
@@ -54,9 +62,7 @@ def test_a_wrong_token_is_unauthorized(given: str) -> None:
 
 def test_a_doubled_header_is_refused() -> None:
     twice = [(b"host", b"localhost"), (b"host", b"evil.example"), (b"authorization", b"x")]
-    refusal = Guard(_never, TOKEN).refusal({"type": "http", "headers": twice})
-    assert refusal is not None
-    assert refusal[0] == 421
+    assert refused(twice) == 421
 
 
 def test_the_token_is_made_once_and_private(tmp_path: Path) -> None:

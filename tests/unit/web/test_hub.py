@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from acud.protocol.events import Event
+from acud_web.api.events import framed
 from acud_web.api.hub import QUEUED, Cut, Down, Reader, told_of
-from acud_web.api.streams import framed
 
 
 def event(n: int) -> Event:

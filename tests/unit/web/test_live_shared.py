@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from acud_web.live.shared import Shared
+from acud_web.live.composition import Shared
 
 
 def test_it_is_made_once_for_all_who_come_meanwhile() -> None:

@@ -14,17 +14,17 @@ from starlette.requests import HTTPConnection
 from acud.errors import NotFound
 from acud.protocol.requests.web import WebPass, WebPassReply
 from acud.protocol.web import Pass, Scope, digest_of, new_secret
-from acud_web.answers import HttpFault
-from acud_web.authentication import (
+from acud_web.access import (
     Authenticator,
     Credential,
     Tries,
     credential_of,
     wrong_try,
 )
-from acud_web.connections import ConnectionLimit
 from acud_web.daemon_gateway import DaemonGateway
-from acud_web.origins import ServerNames
+from acud_web.errors import HttpFault
+from acud_web.request_filter import ServerNames
+from acud_web.server import ConnectionLimit
 
 
 def made(scope: Scope = Scope.READ, displays: tuple[str, ...] = (), tasks: tuple[str, ...] = ()) -> Pass:

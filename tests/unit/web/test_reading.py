@@ -13,9 +13,9 @@ from starlette.requests import Request
 from acud import errors
 from acud.protocol.requests.commentary import AnalysisStatusReply
 from acud.types.commentary import AnalysisConfig, AnalysisContext, AnalysisResult
-from acud_web import answers, views
-from acud_web.answers import HttpFault
-from acud_web.applications import RELAY
+from acud_web import http_endpoints
+from acud_web.application import with_errors
+from acud_web.errors import ENDPOINT_ERRORS, HttpFault
 from acud_web.request_values import json_object, number, parsed, whole
 
 
@@ -54,10 +54,10 @@ def test_a_body_that_does_not_come_gives_up_its_place() -> None:
 def test_costs_have_six_places_and_unknown_ones_are_null() -> None:
     context = AnalysisContext("xterm", 0, 1)
     known = AnalysisResult(1, 2, "Typing.", context, True, "m", 3, 280, 24, 0.0000376004)
-    assert views.result(known)["cost"] == 0.000038
-    assert views.result(msgspec.structs.replace(known, cost_usd=None, tokensIn=None))["cost"] is None
+    assert http_endpoints.result_view(known)["cost"] == 0.000038
+    assert http_endpoints.result_view(msgspec.structs.replace(known, cost_usd=None, tokensIn=None))["cost"] is None
     status = AnalysisStatusReply(15, 30, AnalysisConfig(), "m", 142, 39_200, 3_400, 0.005280001, 1, 10_000, "", known)
-    told = views.health(status)
+    told = http_endpoints.health_view(status)
     assert told["agent"]["estimatedCost"] == 0.00528
     assert told["agent"]["totalTokens"] == {"in": 39_200, "out": 3_400}
     assert told["agent"]["unpricedCalls"] == 1
@@ -77,7 +77,7 @@ def test_costs_have_six_places_and_unknown_ones_are_null() -> None:
     ],
 )
 def test_every_error_has_a_status_and_its_reason(found: errors.AcudError, status: int) -> None:
-    told = answers.failed(Request({"type": "http"}), found)
+    told = ENDPOINT_ERRORS.response(ENDPOINT_ERRORS.as_fault(found))
     body = msgspec.json.decode(told.body)
     assert told.status_code == status
     assert (body["ok"], body["error"], body["code"]) == (False, found.message, found.code)
@@ -95,6 +95,6 @@ def test_a_fault_of_the_listener_is_told_as_one() -> None:
 
     scope = {"type": "http", "method": "GET", "path": "/health", "query_string": b"", "headers": [], "state": {}}
     with pytest.raises(AttributeError):  # goes on to the server, which logs it
-        asyncio.run(RELAY(scope, receive, send))
+        asyncio.run(with_errors(http_endpoints.ROUTES, ENDPOINT_ERRORS)(scope, receive, send))
     assert sent[0]["status"] == 500
     assert msgspec.json.decode(sent[1]["body"])["ok"] is False

@@ -9,18 +9,17 @@ from typing import Any, cast
 
 import msgspec
 import pytest
-from starlette.applications import Starlette
 from starlette.websockets import WebSocket
 
 from acud.errors import NotFound
 from acud.http_listeners import WebSettings
 from acud.paths import resolve
 from acud.protocol.web import Scope
-from acud_web.applications import GATEWAY_FAULTS
+from acud_web.application import gateway_state, with_errors
 from acud_web.daemon_gateway import DaemonGateway
-from acud_web.listeners import gateway_state
+from acud_web.errors import GATEWAY_ERRORS
 from acud_web.live.displays import DisplayHub
-from acud_web.middleware import GATEWAY, HEADERS, RequestFilter
+from acud_web.request_filter import GATEWAY, HEADERS, RequestFilter
 from acud_web.route_table import Row, route
 
 
@@ -55,7 +54,7 @@ def test_refused(head: list[tuple[bytes, bytes]], status: int, tmp_path: Path) -
 
     settings = WebSettings()
     routes = [route(Row("WS", "/x", never, Scope.READ))]
-    gate = RequestFilter(Starlette(routes=routes, exception_handlers=GATEWAY_FAULTS), GATEWAY, settings)
+    gate = RequestFilter(with_errors(routes, GATEWAY_ERRORS), GATEWAY, settings)
     desk = cast(DaemonGateway, NobodyKnown())
     scope = {
         "type": "websocket",

@@ -1,20 +1,35 @@
-"""/api/health, doctor, scene, commentary and usage: what is, what is seen, what was said of it, what it cost."""
+"""/api/health, doctor, usage, scene, commentary, and /metrics: what is, what is seen, what was said, what it cost."""
 
 from __future__ import annotations
 
+import ipaddress
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
+from starlette.requests import Request
+from starlette.responses import Response
 
 from acud.protocol.requests.commentary import AnalysisHistory, AnalysisHistoryReply
-from acud.protocol.requests.daemon import Doctor, DoctorReply, Status, StatusReply, Usage, UsageReply
+from acud.protocol.requests.daemon import (
+    Doctor,
+    DoctorReply,
+    Metrics,
+    MetricsReply,
+    Status,
+    StatusReply,
+    Usage,
+    UsageReply,
+)
 from acud.protocol.requests.scenes import SceneGet, SceneReply
 from acud.protocol.requests.waits import WaitList, WaitListReply
 from acud.protocol.web import Scope
 from acud.types import WaitState
 from acud.types.scene import Scene, SceneDiff, SceneMode
+from acud_client import exposition
+from acud_web.access import need_unlimited
 from acud_web.api.operation import ApiRequest, Nothing, Operation
+from acud_web.route_table import Row
 
 _LIMITED = "this pass is limited: how the whole daemon does is not for it"
 
@@ -143,3 +158,36 @@ OPERATIONS = (
     Operation("GET", "/api/scene", Scope.READ, scene, Seen, SceneQuery, statuses=(404,)),
     Operation("GET", "/api/commentary", Scope.READ, commentary, AnalysisHistoryReply, CommentaryQuery),
 )
+
+
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
+
+
+async def metrics(request: Request) -> Response:
+    """Return the text. It names every display, so a pass that is limited to some is not good for it."""
+    if not is_open(request):
+        need_unlimited(request, Scope.READ)
+    told = await request.state.desk.ask(Metrics(), MetricsReply)
+    return Response(exposition.text(told.metrics), media_type=exposition.CONTENT_TYPE)
+
+
+def is_open(request: Request) -> bool:
+    """Tell whether this scrape needs no pass: `[web] metrics_open`, and it comes from this machine.
+
+    A proxy on this machine speaks for others; those that say so are told from scrapes.
+    """
+    if not request.state.metrics_open or request.client is None:
+        return False
+    return _is_here(request.client.host) and not any(name in request.headers for name in _FORWARDED)
+
+
+def _is_here(address: str) -> bool:
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return (mapped or found).is_loopback
+
+
+ROWS = (Row("GET", "/metrics", metrics, Scope.READ, may_pass=is_open),)

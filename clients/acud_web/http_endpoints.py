@@ -1,0 +1,235 @@
+"""The HTTP endpoints of docs/relay.md: /feed, /sense, /agent/* and /health, in the words that their clients read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from acud.errors import InvalidRequest
+from acud.protocol import codec
+from acud.protocol.requests.commentary import (
+    AnalysisConfigReply,
+    AnalysisConfigure,
+    AnalysisContextGet,
+    AnalysisContextReply,
+    AnalysisHistory,
+    AnalysisHistoryReply,
+    AnalysisStatus,
+    AnalysisStatusReply,
+    FeedList,
+    FeedListReply,
+    FeedPost,
+    Posted,
+    SenseList,
+    SenseListReply,
+    SensePost,
+)
+from acud.types.commentary import AnalysisResult, ContextWindow, SenseEvent
+from acud_web.errors import answer, fault
+from acud_web.request_values import CONFIG_LIMIT_BYTES, json_object, number, query_number, switch, text, whole
+
+View = dict[str, Any]
+
+# ---- /feed: messages in, messages out --------------------------------------------------------------------------------
+
+_LONGEST_TEXT = 100_000
+_OWN = "agent"
+"""The source of the commentary's own words, which count as no news to it: nobody else may take it."""
+
+
+async def post_feed(request: Request) -> Response:
+    """Add a message."""
+    body = await json_object(request)
+    words = body.get("text")
+    if not isinstance(words, str) or not words:
+        raise fault(400, "missing text")
+    if len(words) > _LONGEST_TEXT:
+        raise fault(413, f"text is longer than {_LONGEST_TEXT} characters")
+    source = text("source", body.get("source") or "")
+    if source == _OWN:
+        raise fault(400, f"source {_OWN} is for the commentary itself")
+    posting = FeedPost(words, text("priority", body.get("priority") or "normal"), source)
+    return answer({"ok": True, "id": (await request.state.desk.ask(posting, Posted)).id})
+
+
+async def get_feed(request: Request) -> Response:
+    """List messages with an id above `after`, oldest first."""
+    after = max(0, query_number(request, "after", 0))
+    found = await request.state.desk.ask(FeedList(after), FeedListReply)
+    return answer({"messages": found.messages})
+
+
+# ---- /sense: what was seen, in and out -------------------------------------------------------------------------------
+
+_KEPT = ("ocr", "meta", "roi", "diff", "observation")
+_LONGEST_OCR = 100_000
+_ENVELOPE_BYTES = 1024
+"""What the request's id and version take on top of it."""
+
+
+async def post_sense(request: Request) -> Response:
+    """Add an event."""
+    posted = await request.state.desk.ask(_sense_post(await json_object(request)), Posted)
+    return answer({"ok": True, "id": posted.id})
+
+
+def _sense_post(body: dict[str, Any]) -> SensePost:
+    """Return the request for `body`; keys that are not part of an event are left out. Raises: Fault."""
+    if not body.get("type") or not body.get("ts"):
+        raise fault(400, "missing type or ts")
+    given = {name: body[name] for name in _KEPT if body.get(name) is not None}
+    if isinstance(given.get("meta"), dict):
+        given["meta"] = {name: value for name, value in given["meta"].items() if value is not None}
+    if isinstance(given.get("ocr"), str) and len(given["ocr"]) > _LONGEST_OCR:
+        raise fault(413, f"ocr is longer than {_LONGEST_OCR} characters")
+    try:
+        event = codec.convert(
+            {"type": "sense_post", "kind": body["type"], "ts": whole("ts", body["ts"]), **given}, SensePost
+        )
+    except InvalidRequest as found:
+        raise fault(400, found.message.replace("kind:", "type:", 1)) from None
+    if len(codec.encode(event)) + _ENVELOPE_BYTES > codec.MAX_MESSAGE_BYTES:
+        raise fault(413, f"an event with its pictures may take {codec.MAX_MESSAGE_BYTES} bytes")
+    return event
+
+
+async def get_sense(request: Request) -> Response:
+    """List events with an id above `after`, oldest first; with `meta_only=true` without the pictures themselves."""
+    after = max(0, query_number(request, "after", 0))
+    meta_only = request.query_params.get("meta_only") == "true"
+    found = await request.state.desk.ask(SenseList(after, meta_only), SenseListReply)
+    return answer({"events": [_event_view(event) for event in found.events]})
+
+
+def _event_view(found: SenseEvent) -> View:
+    """Return a sense event: its words and its meta always, what came with it where something came."""
+    meta: View = {"app": found.meta.app, "windowTitle": found.meta.windowTitle, "screen": found.meta.screen}
+    if found.meta.ssim is not None:
+        meta["ssim"] = found.meta.ssim
+    return {**msgspec.to_builtins(found), "ocr": found.ocr, "meta": meta}
+
+
+# ---- /agent: what the commentary said, what it would be made from, and how it runs -----------------------------------
+
+_MOST = 50
+_DEFAULT = 10
+_COST_PLACES = 6
+_CONFIG: dict[str, tuple[str, Callable[[str, Any], Any]]] = {
+    "enabled": ("enabled", switch),
+    "intervalMs": ("interval_ms", whole),
+    "model": ("model", text),
+    "backend": ("backend", text),
+    "maxAgeMs": ("max_age_ms", whole),
+    "maxTokens": ("max_tokens", whole),
+    "temperature": ("temperature", number),
+    "pushToFeed": ("push_to_feed", switch),
+    "logVerbose": ("log_verbose", switch),
+    "cadence": ("cadence", text),
+}
+"""What may be read and set, the name the daemon has for it, and what it is."""
+_SETTABLE = {**_CONFIG, "maxAge": _CONFIG["maxAgeMs"]}
+"""`maxAge` is read back as `maxAgeMs`."""
+
+
+async def last(request: Request) -> Response:
+    """Return the newest result, or null."""
+    found = await request.state.desk.ask(AnalysisHistory(1), AnalysisHistoryReply)
+    return answer({"ok": True, "result": result_view(found.results[0]) if found.results else None})
+
+
+async def history(request: Request) -> Response:
+    """Return the newest results, newest first: 10, or `limit` (1 to 50)."""
+    limit = min(_MOST, max(1, query_number(request, "limit", _DEFAULT)))
+    found = await request.state.desk.ask(AnalysisHistory(limit), AnalysisHistoryReply)
+    return answer({"ok": True, "results": [result_view(one) for one in found.results]})
+
+
+def result_view(found: AnalysisResult) -> View:
+    """Return one analysis; a cost or a number of tokens that nobody knows is null."""
+    view: View = msgspec.to_builtins(found)
+    cost_usd = view.pop("cost_usd")
+    return {**view, "cost": None if cost_usd is None else round(cost_usd, _COST_PLACES)}
+
+
+async def context(request: Request) -> Response:
+    """Return the context window as of now."""
+    found = await request.state.desk.ask(AnalysisContextGet(), AnalysisContextReply)
+    return answer({"ok": True, "context": _context_view(found.context)})
+
+
+def _context_view(window: ContextWindow) -> View:
+    """Return a context window; its moments have their words always, the rest where there is something."""
+    words = dict.fromkeys(("ts", "type", "app", "ocr"), "")
+    return {**msgspec.to_builtins(window), "screen": [{**words, **msgspec.to_builtins(one)} for one in window.screen]}
+
+
+async def get_config(request: Request) -> Response:
+    """Return how the commentary runs."""
+    return _config(await request.state.desk.ask(AnalysisConfigure(), AnalysisConfigReply))
+
+
+async def set_config(request: Request) -> Response:
+    """Change what is given, and return the whole; unknown keys are ignored, null leaves a value as it is."""
+    body = await json_object(request, CONFIG_LIMIT_BYTES)
+    given = [(name, *_SETTABLE[name]) for name in _SETTABLE if body.get(name) is not None]
+    values = {ours: read(name, body[name]) for name, ours, read in given}
+    try:
+        change = codec.convert({"type": "analysis_config", **values}, AnalysisConfigure)
+    except InvalidRequest as found:
+        raise fault(400, found.message) from None
+    return _config(await request.state.desk.ask(change, AnalysisConfigReply))
+
+
+def _config(reply: AnalysisConfigReply) -> Response:
+    """Keys of backends stay where they are kept; `hasApiKey` tells of one."""
+    told = {name: getattr(reply.config, ours) for name, (ours, _) in _CONFIG.items()}
+    return answer({"ok": True, "config": {**told, "hasApiKey": reply.has_key}})
+
+
+# ---- /health ---------------------------------------------------------------------------------------------------------
+
+
+async def health(request: Request) -> Response:
+    """Return the state of rings and loop of the commentary; 503 with the reason when the daemon does not answer."""
+    return answer(health_view(await request.state.desk.ask(AnalysisStatus(), AnalysisStatusReply)))
+
+
+def health_view(status: AnalysisStatusReply) -> View:
+    """Return how the commentary does. `estimatedCost` is USD over the calls whose price is known; `unpricedCalls`
+    counts the others, and `fault` says why the newest call came to nothing (null: it did not).
+    """
+    return {
+        "ok": True,
+        "messages": status.messages,
+        "senseEvents": status.sense_events,
+        "agent": {
+            "enabled": status.config.enabled,
+            "lastAnalysis": status.last.ts if status.last is not None else None,
+            "totalCalls": status.calls,
+            "totalTokens": {"in": status.tokens_in, "out": status.tokens_out},
+            "estimatedCost": round(status.cost_usd, _COST_PLACES),
+            "model": status.model,
+            "unpricedCalls": status.unpriced,
+            "intervalMs": status.interval_ms,
+            "fault": status.fault or None,
+        },
+    }
+
+
+ROUTES = (
+    Route("/feed", post_feed, methods=["POST"]),
+    Route("/feed", get_feed, methods=["GET"]),
+    Route("/sense", post_sense, methods=["POST"]),
+    Route("/sense", get_sense, methods=["GET"]),
+    Route("/health", health, methods=["GET"]),
+    Route("/agent/last", last, methods=["GET"]),
+    Route("/agent/history", history, methods=["GET"]),
+    Route("/agent/context", context, methods=["GET"]),
+    Route("/agent/config", get_config, methods=["GET"]),
+    Route("/agent/config", set_config, methods=["POST"]),
+)

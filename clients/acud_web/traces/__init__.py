@@ -1,1 +1,0 @@
-"""Traces: the spans of waits, made from the daemon's events and sent by OTLP over HTTP (`[otel]`)."""
