@@ -11,7 +11,7 @@ from py_vapid import VapidException
 
 from acud.config import NotifySettings
 from acud.delivery.http_routes import Poster
-from acud.features.notifications.push_services import is_service, origin_of
+from acud.features.notifications.notice import is_service, origin_of
 from acud.features.notifications.vapid import authorization
 from acud.protocol.delivery import Push, Pushed
 from acud.protocol.push import PushTarget

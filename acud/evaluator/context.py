@@ -18,7 +18,7 @@ from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeReply
 from acud.evaluator.judges.picture_format import PictureFormat, encode_for_judge, picture_format_for
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.evaluator.last_views import GateMemory, LastNegativeViews, ShownFrames
-from acud.evaluator.ocr.rapid_engine import TextReading
+from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
 from acud.features.fleet.evaluator import FleetJudge
 from acud.features.grounding.evaluator.cascade import Cascade, make_cascade

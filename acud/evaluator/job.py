@@ -17,7 +17,7 @@ from acud.evaluator.questions import JobCache, QuestionBatcher, WaitQuestions
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction.evaluator import RedactedPixels, Withheld
 from acud.frames.ring import FrameGone
-from acud.pixels.identity import identity
+from acud.pixels.tiles import identity
 from acud.protocol.asks import DiffAsk
 from acud.protocol.evaluation import Answered, Described, Job, JobResult
 from acud.protocol.scene_parts import SceneParts

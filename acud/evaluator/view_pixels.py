@@ -16,7 +16,7 @@ from acud.errors import NotFound
 from acud.features.redaction.screen_boxes import Hidden
 from acud.features.redaction.spans import Rule
 from acud.frames.reader import FrameGone, FrameView, RingReader
-from acud.pixels.identity import identity
+from acud.pixels.tiles import identity
 from acud.protocol.asks import Hide, ToldBy, View
 from acud.protocol.evaluation import Job
 from acud.types import Rect

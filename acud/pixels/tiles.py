@@ -1,4 +1,4 @@
-"""Which 16x16 tiles differ between two frames, exactly: no pixel is sampled, no threshold applied.
+"""Which 16x16 tiles differ between two frames, exactly (no pixel is sampled, no threshold); and a view's identity.
 
 Frames are height x width x 4 uint8 BGRX, C-contiguous. The fourth byte is undefined (a server returns 00 and ff for the
 same RGB) and masked. Tiles at the right and bottom edge are partial.
@@ -6,10 +6,13 @@ same RGB) and masked. Tiles at the right and bottom edge are partial.
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import xxhash
 
 from acud.types import TILE_PX, Rect
 
@@ -19,6 +22,11 @@ Mask = npt.NDArray[np.bool_]
 
 _STRIP_ROWS = 4
 """Rows of tiles compared in one go: their scratch fits a second-level cache (`scripts/bench capture`)."""
+
+_COLOUR = np.uint32(0x00FFFFFF)
+
+_MASKED_ROWS = 64
+"""Rows masked at a time: the scratch stays in a second-level cache."""
 
 
 class TileCompare:
@@ -100,3 +108,40 @@ class TileCompare:
 def bitmap(mask: Mask) -> bytes:
     """Return `mask` as little-endian bytes, bit `row * columns + column`."""
     return np.packbits(mask.ravel(), bitorder="little").tobytes()
+
+
+def identity(pixels: Pixels, ignore: Iterable[Rect] = ()) -> str:
+    """Return the identity of `pixels` (height x width x 4 uint8 BGRX, any strides) as 16 hexadecimal digits.
+
+    `ignore` boxes are in the view's own pixels. Reads only; about 0.5 ms for 1280x720.
+    """
+    height, width = pixels.shape[:2]
+    boxes = [box for box in ignore if box.intersect(Rect(0, 0, width, height))]
+    words = np.ascontiguousarray(pixels).view(np.uint32).reshape(height, width)
+    scratch = np.empty((_MASKED_ROWS, width), np.uint32)
+    digest = xxhash.xxh3_64(struct.pack("<II", width, height))
+    for top in range(0, height, _MASKED_ROWS):
+        strip = scratch[: min(_MASKED_ROWS, height - top)]
+        np.bitwise_and(words[top : top + len(strip)], _COLOUR, out=strip)
+        _blacken(strip, top, boxes)
+        digest.update(strip.data)
+    return digest.hexdigest()
+
+
+def blackout(pixels: Pixels, boxes: Iterable[Rect]) -> Pixels:
+    """Return a C-contiguous copy of `pixels` (height x width x 4 uint8 BGRX) with `boxes` black; they may overhang.
+
+    `pixels` is never written to. About 0.3 ms for 1280x720.
+    """
+    black = np.array(pixels, order="C", copy=True)
+    bounds = Rect(0, 0, pixels.shape[1], pixels.shape[0])
+    for box in boxes:
+        inside = box.intersect(bounds)
+        if inside is not None:
+            black[inside.y : inside.bottom, inside.x : inside.right] = 0
+    return black
+
+
+def _blacken(strip: npt.NDArray[np.uint32], top: int, boxes: list[Rect]) -> None:
+    for box in boxes:
+        strip[max(0, box.y - top) : max(0, box.bottom - top), max(0, box.x) : max(0, box.right)] = 0

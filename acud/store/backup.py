@@ -16,11 +16,11 @@ import msgspec
 from msgspec import Struct
 
 from acud.errors import StoreUnavailable
-from acud.store import migration, statements
+from acud.store import migration, rows
 from acud.store.database_file import APPLICATION_ID, refuse_damaged_log
 from acud.store.faults import translated, unavailable
 
-_SQL = statements.load("migrations")
+_SQL = rows.load("migrations")
 _BUSY_MS = 10_000
 STAGE = ".restoring"
 _SWAP_NOTE = "restore.json"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import apsw
 
-from acud.errors import AcudError, InvalidRequest, StoreUnavailable
+from acud.errors import AcudError, InvalidRequest, NotFound, StoreUnavailable
 from acud.store import database_file
 from acud.store.faults import from_sqlite, translated
-from acud.store.rows import Row, Value
+from acud.store.rows import Row, RowCodec, T, Value
 
 _NOTHING: Mapping[str, Value] = {}
 
@@ -155,9 +155,36 @@ class Database:
                 self._connection.execute("ROLLBACK")
 
 
-def library_version() -> str:
-    """Return the version of the SQLite library in use."""
-    return apsw.sqlite_lib_version()
+class Table:
+    """What every table group is: statements over the one connection. Every method may raise StoreUnavailable."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def _all(self, codec: RowCodec[T], sql: str, bindings: Mapping[str, Value] = _NOTHING) -> tuple[T, ...]:
+        """Return the structs of a query's rows."""
+        return tuple(map(codec.read, self._database.read(sql, bindings)))
+
+    def _first(self, codec: RowCodec[T], sql: str, bindings: Mapping[str, Value]) -> T | None:
+        rows = self._database.read(sql, bindings)
+        return codec.read(rows[0]) if rows else None
+
+    def _number(self, sql: str, bindings: Mapping[str, Value] = _NOTHING) -> int:
+        """Return the one number that a query finds; 0 for NULL."""
+        return int(next(iter(self._database.read(sql, bindings)[0].values())) or 0)
+
+    def _beginning(self, codec: RowCodec[T], sql: str, several: str, beginning: str, unknown: NotFound) -> T:
+        """Return the one struct whose id, its first column, is or begins with `beginning`.
+
+        Raises: `unknown`; InvalidRequest when `several` are.
+        """
+        rows = self._database.read(sql, {"beginning": beginning}) if beginning else []
+        if not rows:
+            raise unknown
+        ids = [str(row[codec.key]) for row in rows]
+        if len(rows) > 1 and ids[0] != beginning:
+            raise InvalidRequest(f"{several} begin with {beginning}: {', '.join(ids)}", hint="give more of the id")
+        return codec.read(rows[0])
 
 
 def _again(error: StoreUnavailable) -> StoreUnavailable:

@@ -11,11 +11,7 @@ from pathlib import Path
 import apsw
 
 from acud.errors import StoreUnavailable
-from acud.store import (
-    damaged_log,
-    migration,
-    statements,
-)
+from acud.store import damaged_log, migration, rows
 from acud.store.faults import translated, unavailable
 
 APPLICATION_ID = 0x61637564
@@ -23,7 +19,7 @@ APPLICATION_ID = 0x61637564
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
-_SQL = statements.load("migrations")
+_SQL = rows.load("migrations")
 _OPEN = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 
 

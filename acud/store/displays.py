@@ -10,14 +10,13 @@ from msgspec import Struct
 
 from acud.clock import Instant
 from acud.errors import Conflict, NotFound
-from acud.store import statements
-from acud.store.connection import Database
-from acud.store.rows import Row, RowCodec
+from acud.store.connection import Table
+from acud.store.rows import Row, RowCodec, load
 from acud.types import DisplayState
 
-_SQL = statements.load("displays")
-_TAKEOVERS_SQL = statements.load("takeovers")
-_SCENE_SQL = statements.load("scene")
+_SQL = load("displays")
+_TAKEOVERS_SQL = load("takeovers")
+_SCENE_SQL = load("scene")
 
 
 class StoredProcess(Struct, frozen=True):
@@ -60,11 +59,8 @@ class StoredDisplay(Struct, frozen=True):
 _DISPLAY = RowCodec(StoredDisplay)
 
 
-class DisplayTable:
-    """The table `displays`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class DisplayTable(Table):
+    """The table `displays`."""
 
     def add(self, display: StoredDisplay) -> StoredDisplay:
         """Keep a new display; return it with its number. Raises: Conflict when its name is in use."""
@@ -86,11 +82,11 @@ class DisplayTable:
 
     def living(self) -> tuple[StoredDisplay, ...]:
         """Return every display that has not ended, oldest first."""
-        return tuple(map(_DISPLAY.read, self._database.read(_SQL["living"])))
+        return self._all(_DISPLAY, _SQL["living"])
 
     def newest_ended(self, limit: int) -> tuple[StoredDisplay, ...]:
         """Return ended displays, newest first, at most `limit`."""
-        return tuple(map(_DISPLAY.read, self._database.read(_SQL["newest_ended"], {"limit": limit})))
+        return self._all(_DISPLAY, _SQL["newest_ended"], {"limit": limit})
 
     def trim(self, before_utc_s: float, limit: int = -1) -> int:
         """Delete displays that ended before; their numbers are not given again. Return how many."""
@@ -117,11 +113,8 @@ class Takeover(Struct, frozen=True):
 _TAKEOVER = RowCodec(Takeover)
 
 
-class TakeoverTable:
-    """The table `takeovers`, one row a display at most. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class TakeoverTable(Table):
+    """The table `takeovers`, one row a display at most."""
 
     def put(self, takeover: Takeover) -> None:
         """Keep `takeover` in place of whatever its display had."""
@@ -129,23 +122,19 @@ class TakeoverTable:
 
     def of(self, number: int) -> Takeover | None:
         """Return the display's takeover, which may have run out, or None."""
-        rows = self._database.read(_TAKEOVERS_SQL["of"], {"number": number})
-        return _TAKEOVER.read(rows[0]) if rows else None
+        return self._first(_TAKEOVER, _TAKEOVERS_SQL["of"], {"number": number})
 
     def all(self) -> tuple[Takeover, ...]:
         """Return every takeover, those that ran out too."""
-        return tuple(map(_TAKEOVER.read, self._database.read(_TAKEOVERS_SQL["all"])))
+        return self._all(_TAKEOVER, _TAKEOVERS_SQL["all"])
 
     def drop(self, number: int) -> None:
         """Forget the display's; harmless when it has none."""
         self._database.write(_TAKEOVERS_SQL["drop"], {"number": number})
 
 
-class SceneNumbers:
-    """The table `scene_numbers`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class SceneNumbers(Table):
+    """The table `scene_numbers`."""
 
     def reserve(self, name: str, upto: int) -> None:
         """Keep that numbers of `name` below `upto` may have been given; a lower one than kept changes nothing."""

@@ -8,11 +8,10 @@ import msgspec
 from msgspec import Struct
 
 from acud.protocol.events import Event
-from acud.store import statements
-from acud.store.connection import Database
-from acud.store.rows import Row, RowCodec
+from acud.store.connection import Table
+from acud.store.rows import Row, RowCodec, load
 
-_SQL = statements.load("events")
+_SQL = load("events")
 _EVENT = RowCodec(Event)
 
 
@@ -24,14 +23,11 @@ class EventPage(Struct, frozen=True):
     trimmed: int
 
 
-class EventTable:
+class EventTable(Table):
     """The table `events`. Every method may raise StoreUnavailable.
 
     Numbers of a turn that is rolled back are given again: tell an event, and `newest`, only after the commit.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def append(self, topic: str, subject: str, data: dict[str, Any], utc_s: float) -> Event:
         """Keep an event and return it with its number and the previous one on its topic. `data` must be JSON-able."""
@@ -43,18 +39,15 @@ class EventTable:
     def since(self, after: int, topic: str, limit: int) -> EventPage:
         """Return the events above `after` whose topic begins with `topic`, at most `limit`, and what was trimmed."""
         bindings: Row = {"after": after, "beginning": topic, "limit": limit}
-        events = tuple(map(_EVENT.read, self._database.read(_SQL["since"], bindings)))
+        events = self._all(_EVENT, _SQL["since"], bindings)
         newest = self.newest()
-        oldest = self._number("oldest") or newest + 1
+        oldest = self._number(_SQL["oldest"]) or newest + 1
         return EventPage(events, newest, oldest if after < oldest - 1 else 0)
 
     def newest(self) -> int:
         """Return the newest number ever given (0: none), also when its event was trimmed."""
-        return self._number("newest")
+        return self._number(_SQL["newest"])
 
     def trim(self, keep: int, limit: int = -1) -> int:
         """Delete all but the newest `keep` events; return how many."""
         return self._database.write(_SQL["trim"], {"keep": keep, "limit": limit})
-
-    def _number(self, block: str) -> int:
-        return int(next(iter(self._database.read(_SQL[block])[0].values())) or 0)

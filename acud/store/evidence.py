@@ -13,11 +13,10 @@ from msgspec import Struct
 
 from acud.errors import InternalError, InvalidRequest, NotFound, StoreUnavailable
 from acud.ids import is_id
-from acud.store import statements
 from acud.store.connection import Database
-from acud.store.rows import Row, RowCodec
+from acud.store.rows import Row, RowCodec, load
 
-_SQL = statements.load("evidence")
+_SQL = load("evidence")
 
 SUFFIX = ".png"
 NOUN = "evidence"

@@ -16,10 +16,10 @@ import apsw
 from msgspec import Struct
 
 from acud.errors import StoreUnavailable
-from acud.store import statements
+from acud.store import rows
 from acud.store.faults import from_sqlite, unavailable
 
-_SQL = statements.load("migrations")
+_SQL = rows.load("migrations")
 _STEP_PAGES = 1000
 _SPARE_BYTES = 16_000_000
 """Left free beside a copy: for what is written meanwhile."""

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.errors import InvalidRequest, NotFound
+from acud.errors import NotFound
 from acud.protocol.requests.daemon import Purpose, UsageRow
-from acud.store import statements
-from acud.store.connection import Database
-from acud.store.rows import RowCodec
+from acud.store.connection import Table
+from acud.store.rows import RowCodec, load
 from acud.types.agent_runs import RunInfo
 
-_RUNS_SQL = statements.load("agent_runs")
+_RUNS_SQL = load("agent_runs")
 _RUN = RowCodec(RunInfo)
-_USAGE_SQL = statements.load("usage")
+_USAGE_SQL = load("usage")
 _USAGE_ROW = RowCodec(UsageRow)
 
 
-class AgentRunTable:
-    """The table `agent_runs`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class AgentRunTable(Table):
+    """The table `agent_runs`."""
 
     def insert(self, run: RunInfo) -> None:
         """Keep a new run. Raises: Conflict when its id is there already."""
@@ -33,22 +29,16 @@ class AgentRunTable:
 
     def find(self, beginning: str) -> RunInfo:
         """Return the one run whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
-        rows = self._database.read(_RUNS_SQL["beginning"], {"beginning": beginning}) if beginning else []
-        if not rows:
-            raise NotFound(f"no run {beginning}", hint="acud agent list shows the newest ones", run_id=beginning)
-        if len(rows) > 1 and rows[0]["run_id"] != beginning:
-            ids = ", ".join(str(row["run_id"]) for row in rows)
-            raise InvalidRequest(f"several runs begin with {beginning}: {ids}", hint="give more of the id")
-        return _RUN.read(rows[0])
+        unknown = NotFound(f"no run {beginning}", hint="acud agent list shows the newest ones", run_id=beginning)
+        return self._beginning(_RUN, _RUNS_SQL["beginning"], "several runs", beginning, unknown)
 
     def running(self) -> tuple[RunInfo, ...]:
         """Return the runs that had not ended when they were written last, oldest first."""
-        return tuple(map(_RUN.read, self._database.read(_RUNS_SQL["running"])))
+        return self._all(_RUN, _RUNS_SQL["running"])
 
     def newest(self, limit: int, task_id: str = "") -> tuple[RunInfo, ...]:
         """Return the newest runs (of one task), newest first."""
-        rows = self._database.read(_RUNS_SQL["newest"], {"limit": limit, "task_id": task_id})
-        return tuple(map(_RUN.read, rows))
+        return self._all(_RUN, _RUNS_SQL["newest"], {"limit": limit, "task_id": task_id})
 
     def trim(self, before_utc_s: float, limit: int = -1) -> int:
         """Delete runs that ended before; return how many."""
@@ -71,11 +61,8 @@ class UsageEntry(Struct, frozen=True):
 _USAGE_ENTRY = RowCodec(UsageEntry)
 
 
-class UsageTable:
-    """The table `usage`, told together with `evaluations`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class UsageTable(Table):
+    """The table `usage`, told together with `evaluations`."""
 
     def add(self, entry: UsageEntry) -> None:
         """Keep one entry."""
@@ -88,8 +75,7 @@ class UsageTable:
 
     def rows(self, since_utc_s: float, task_id: str) -> tuple[UsageRow, ...]:
         """Add up since then by day, purpose, judge, model and task, newest day first; `task_id` "": of all."""
-        found = self._database.read(_USAGE_SQL["rows"], {"since_utc_s": since_utc_s, "task_id": task_id})
-        return tuple(map(_USAGE_ROW.read, found))
+        return self._all(_USAGE_ROW, _USAGE_SQL["rows"], {"since_utc_s": since_utc_s, "task_id": task_id})
 
     def trim(self, before_utc_s: float, limit: int = -1) -> int:
         """Delete entries made before; return how many."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from acud.errors import InvalidRequest, NotFound
-from acud.store import statements
-from acud.store.connection import Database
-from acud.store.rows import Row, RowCodec
+from acud.errors import NotFound
+from acud.store.connection import Table
+from acud.store.rows import Row, RowCodec, load
 from acud.types import WakeInfo, WakeState
 
-_SQL = statements.load("outbox")
+_SQL = load("outbox")
 _CODEC = RowCodec(WakeInfo)
 
 
@@ -23,11 +22,8 @@ class WakePage(Struct, frozen=True):
     counts: dict[str, int]
 
 
-class Outbox:
-    """The table `outbox`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class Outbox(Table):
+    """The table `outbox`."""
 
     def insert(self, wake: WakeInfo) -> None:
         """Keep a new wake. Raises: Conflict when its id is there already, or its wait has one."""
@@ -39,27 +35,20 @@ class Outbox:
 
     def find(self, beginning: str) -> WakeInfo:
         """Return the one wake whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
-        rows = self._database.read(_SQL["beginning"], {"beginning": beginning}) if beginning else []
-        if not rows:
-            raise NotFound(f"no wake {beginning}", hint="acud wake list --all shows every kept one", wake_id=beginning)
-        if len(rows) > 1 and rows[0]["wake_id"] != beginning:
-            ids = ", ".join(str(row["wake_id"]) for row in rows)
-            raise InvalidRequest(f"several wakes begin with {beginning}: {ids}", hint="give more of the id")
-        return _CODEC.read(rows[0])
+        unknown = NotFound(f"no wake {beginning}", hint="acud wake list --all shows every kept one", wake_id=beginning)
+        return self._beginning(_CODEC, _SQL["beginning"], "several wakes", beginning, unknown)
 
     def of_wait(self, wait_id: str) -> WakeInfo | None:
         """Return the wake that tells of the wait, None when there is none."""
-        rows = self._database.read(_SQL["of_wait"], {"wait_id": wait_id})
-        return _CODEC.read(rows[0]) if rows else None
+        return self._first(_CODEC, _SQL["of_wait"], {"wait_id": wait_id})
 
     def of_run(self, run_id: str) -> WakeInfo | None:
         """Return the wake that tells of the agent's run, None when there is none."""
-        rows = self._database.read(_SQL["of_run"], {"run_id": run_id})
-        return _CODEC.read(rows[0]) if rows else None
+        return self._first(_CODEC, _SQL["of_run"], {"run_id": run_id})
 
     def open(self) -> tuple[WakeInfo, ...]:
         """Return every wake to which something will happen by itself, oldest first: what a new supervisor takes up."""
-        return tuple(map(_CODEC.read, self._database.read(_SQL["open"])))
+        return self._all(_CODEC, _SQL["open"])
 
     def newest(self, states: tuple[WakeState, ...], limit: int, wait_id: str = "") -> WakePage:
         """Return the wakes in `states` (of one wait), newest first, at most `limit`."""

@@ -8,28 +8,24 @@ from contextlib import suppress
 import msgspec
 from msgspec import Struct
 
-from acud.errors import InvalidRequest, NotFound
+from acud.errors import NotFound
 from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.recordings import Mark
-from acud.store import statements
-from acud.store.connection import Database
-from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec
+from acud.store.connection import Table
+from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, load
 from acud.types import Verdict, WaitSpec, condition_text
 from acud.types.actions import Point
 
-_SQL = statements.load("recordings")
+_SQL = load("recordings")
 _CODEC = RowCodec(RecordingInfo)
 _OLDEST = 100
-_TIMELINE_SQL = statements.load("timeline")
+_TIMELINE_SQL = load("timeline")
 _ALL = 1_000_000
 """More than a millisecond holds."""
 
 
-class RecordingTable:
-    """The table `recordings`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class RecordingTable(Table):
+    """The table `recordings`."""
 
     def insert(self, recording: RecordingInfo) -> None:
         """Keep a new recording. Raises: Conflict when its id is there already."""
@@ -45,25 +41,20 @@ class RecordingTable:
 
     def find(self, beginning: str) -> RecordingInfo:
         """Return the one whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
-        rows = self._database.read(_SQL["beginning"], {"beginning": beginning}) if beginning else []
-        if not rows:
-            raise NotFound(f"no recording {beginning[:80]}", hint="acud record list; old ones may have been deleted")
-        if len(rows) > 1 and rows[0]["recording_id"] != beginning:
-            ids = ", ".join(str(row["recording_id"]) for row in rows)
-            raise InvalidRequest(f"several recordings begin with {beginning}: {ids}", hint="give more of the id")
-        return _CODEC.read(rows[0])
+        unknown = NotFound(f"no recording {beginning[:80]}", hint="acud record list; old ones may have been deleted")
+        return self._beginning(_CODEC, _SQL["beginning"], "several recordings", beginning, unknown)
 
     def unfinished(self) -> tuple[RecordingInfo, ...]:
         """Return those that are being made, oldest first."""
-        return self._all("unfinished", {})
+        return self._all(_CODEC, _SQL["unfinished"])
 
     def newest(self, limit: int, of: OwnerFilter = EVERYONE) -> tuple[RecordingInfo, ...]:
         """Return the newest (`of` some alone), newest first."""
-        return self._all("newest", {"limit": limit, **of.bound()})
+        return self._all(_CODEC, _SQL["newest"], {"limit": limit, **of.bound()})
 
     def of_task(self, task_id: str) -> tuple[RecordingInfo, ...]:
         """Return every recording of a task, oldest first."""
-        return self._all("of_task", {"task_id": task_id})
+        return self._all(_CODEC, _SQL["of_task"], {"task_id": task_id})
 
     def ids(self) -> frozenset[str]:
         """Return every id."""
@@ -71,18 +62,15 @@ class RecordingTable:
 
     def ended_bytes(self) -> int:
         """Return the size of all that are not being made."""
-        return int(self._database.read(_SQL["ended_bytes"])[0]["bytes"] or 0)
+        return self._number(_SQL["ended_bytes"])
 
     def too_old(self, before_utc_s: float) -> tuple[RecordingInfo, ...]:
         """Return those that ended before."""
-        return self._all("too_old", {"before_utc_s": before_utc_s})
+        return self._all(_CODEC, _SQL["too_old"], {"before_utc_s": before_utc_s})
 
     def oldest(self) -> tuple[RecordingInfo, ...]:
         """Return those that ended first, at most 100."""
-        return self._all("oldest", {"limit": _OLDEST})
-
-    def _all(self, block: str, bindings: Row) -> tuple[RecordingInfo, ...]:
-        return tuple(map(_CODEC.read, self._database.read(_SQL[block], bindings)))
+        return self._all(_CODEC, _SQL["oldest"], {"limit": _OLDEST})
 
 
 class TimelineSpan(Struct, frozen=True):
@@ -103,11 +91,8 @@ class _Pressing(Struct, frozen=True):
     points: tuple[Point, ...] = ()
 
 
-class Timeline:
+class Timeline(Table):
     """Reads waits, evaluations, actions, messages and tasks. `page` may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def page(self, span: TimelineSpan, limit: int) -> tuple[tuple[Mark, ...], bool]:
         """Return the earliest marks of `span`, in the order of their times, and whether there may be more.

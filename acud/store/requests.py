@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from acud.errors import Conflict, OutcomeUnknown
-from acud.store import statements
-from acud.store.connection import Database
-from acud.store.rows import Row
+from acud.store.connection import Table
+from acud.store.rows import Row, load
 
-_SQL = statements.load("requests")
+_SQL = load("requests")
 
 KEEP_S = 24 * 3600.0
 """How long a reply is kept; clients give up re-asking long before."""
 
 
-class RequestTable:
+class RequestTable(Table):
     """The table `requests`. Every method may raise StoreUnavailable.
 
     A request whose effects all lie in the store calls `answer` in the effects' own turn. One with effects outside calls
     `start`, commits, acts, then `answer`. While it is still at work in this process, the caller knows it as parked and
     does not ask here: `recall` would say that its outcome is unknown.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def recall(self, request_id: str, digest: str) -> bytes | None:
         """Return the reply that this request got; None when it was never seen.

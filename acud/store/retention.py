@@ -8,10 +8,9 @@ import msgspec
 from msgspec import Struct
 
 from acud.config import StoreSettings
-from acud.store import statements
-from acud.store.connection import Database
+from acud.store.connection import Database, Table
 from acud.store.requests import KEEP_S
-from acud.store.rows import RowCodec
+from acud.store.rows import RowCodec, load
 
 if TYPE_CHECKING:
     from acud.store.store import Store
@@ -21,10 +20,10 @@ _DAY_S = 86_400.0
 _MB = 1_000_000
 STEP_ROWS = 500
 """Rows of each table that one step of the supervisor deletes: some milliseconds, also on a slow disk."""
-_DELETED_SQL = statements.load("forgetting")
+_DELETED_SQL = load("forgetting")
 _MOST_EVENTS = 2000
 """Events that one step looks at: some milliseconds."""
-_SPACE_SQL = statements.load("space")
+_SPACE_SQL = load("space")
 _INCREMENTAL = 2  # sqlite.org/pragma.html#pragma_auto_vacuum
 _SPARE_PAGES = 1000
 """4 MB stay free in the file: what is written next would only make it grow again."""
@@ -102,11 +101,8 @@ class _Deleted(Struct, frozen=True):
 _CODEC = RowCodec(_Deleted)
 
 
-class DeletedTasks:
-    """The table `deleted_tasks`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class DeletedTasks(Table):
+    """The table `deleted_tasks`."""
 
     def begin(self, task_id: str) -> None:
         """Note that the task is to be forgotten, in the turn that deletes it, before anything of it is deleted."""
@@ -156,17 +152,17 @@ def _json(words: list[str]) -> str:
     return msgspec.json.encode(words).decode()
 
 
-class FreePages:
-    """What the file holds beyond its rows. Every method may raise StoreUnavailable."""
+class FreePages(Table):
+    """What the file holds beyond its rows."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self.shrinks = self._number("mode") == _INCREMENTAL
+        super().__init__(database)
+        self.shrinks = self._number(_SPACE_SQL["mode"]) == _INCREMENTAL
         """Whether free pages can be given back; a database that an early acud made cannot until `acud vacuum`."""
 
     def free_pages(self) -> int:
         """Return how many pages hold nothing."""
-        return self._number("free")
+        return self._number(_SPACE_SQL["free"])
 
     def give_back(self) -> bool:
         """Give back 200 free pages in this turn, where many are free; return whether more are left to give."""
@@ -174,6 +170,3 @@ class FreePages:
             return False
         self._database.write(_SPACE_SQL["give_back"])
         return self.free_pages() > _SPARE_PAGES
-
-    def _number(self, block: str) -> int:
-        return int(next(iter(self._database.read(_SPACE_SQL[block])[0].values())) or 0)

@@ -1,9 +1,11 @@
-"""Structs to rows and back (a column per field, JSON text where it is no plain value), and whose rows are asked for."""
+"""Rows: SQL in named blocks (`-- name: x` begins block x of a file in `sql/`), structs to rows and back, whose rows."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
@@ -12,9 +14,23 @@ from msgspec import Struct
 
 from acud.errors import StoreUnavailable
 
+SQL = Path(__file__).parent / "sql"
+"""The core's statements; a feature's stand in `tables.sql` in its folder."""
+_HEADER = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+
 T = TypeVar("T", bound=msgspec.Struct)
 Value = str | int | float | bytes | None
 Row = dict[str, Value]
+
+
+def load(group: str, folder: Path = SQL) -> dict[str, str]:
+    """Return the blocks of `<group>.sql` in `folder` by name. Raises: ValueError when a name appears twice."""
+    file = folder / f"{group}.sql"
+    parts = _HEADER.split(file.read_text(encoding="utf-8"))
+    names, bodies = parts[1::2], parts[2::2]
+    if len(set(names)) != len(names):
+        raise ValueError(f"{file} names a block twice")
+    return dict(zip(names, (body.strip() for body in bodies), strict=True))
 
 
 class RowCodec(Generic[T]):
@@ -22,6 +38,7 @@ class RowCodec(Generic[T]):
 
     def __init__(self, kind: type[T]) -> None:
         self._kind = kind
+        self.key = kind.__struct_fields__[0]
         hints = get_type_hints(kind)
         self._types = {name: hints[name] for name in kind.__struct_fields__}
         # Made once: msgspec takes a type apart at each call that names one.

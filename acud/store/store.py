@@ -8,8 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
+import apsw
+
 from acud.config import StoreSettings
-from acud.store.connection import Database, library_version
+from acud.store.connection import Database
 from acud.store.damaged_log import RescuedLog
 from acud.store.displays import DisplayTable, SceneNumbers, TakeoverTable
 from acud.store.events import EventTable
@@ -79,7 +81,7 @@ class Store:
     @property
     def library_version(self) -> str:
         """The version of SQLite."""
-        return library_version()
+        return apsw.sqlite_lib_version()
 
     def savepoint(self) -> AbstractContextManager[None]:
         """Keep all writes of the block or, when it raises, none of them; the turn's other writes stay. Nests.

@@ -5,10 +5,9 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from acud.errors import AcudError, InvalidRequest, NotFound
-from acud.store import statements
-from acud.store.connection import Database
-from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list
+from acud.errors import NotFound
+from acud.store.connection import Table
+from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list, load
 from acud.types.tasks import (
     Action,
     ActionLog,
@@ -19,11 +18,11 @@ from acud.types.tasks import (
     TaskStatus,
 )
 
-_SQL = statements.load("tasks")
+_SQL = load("tasks")
 _TASK = RowCodec(Task)
 _ITEM = RowCodec(PlanItem)
 _MESSAGE = RowCodec(Message)
-_ACTIONS_SQL = statements.load("actions")
+_ACTIONS_SQL = load("actions")
 _ACTION = RowCodec(Action)
 _LOG = RowCodec(ActionLog)
 
@@ -35,11 +34,8 @@ class TaskPage(Struct, frozen=True):
     total: int
 
 
-class TaskTable:
-    """The tables `tasks`, `plan_items` and `task_messages`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class TaskTable(Table):
+    """The tables `tasks`, `plan_items` and `task_messages`."""
 
     # ---- tasks -----------------------------------------------------------------------------------------------------
 
@@ -54,19 +50,15 @@ class TaskTable:
 
     def get(self, task_id: str) -> Task:
         """Return the task with exactly this id. Raises: NotFound."""
-        rows = self._database.read(_SQL["get"], {"task_id": task_id})
-        if not rows:
+        found = self._first(_TASK, _SQL["get"], {"task_id": task_id})
+        if found is None:
             raise _not_found(task_id)
-        return _TASK.read(rows[0])
+        return found
 
     def find(self, beginning: str) -> Task:
         """Return the one task whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
-        rows = self._database.read(_SQL["beginning"], {"beginning": beginning}) if beginning else []
-        if not rows:
-            raise _not_found(beginning)
-        if len(rows) > 1 and rows[0]["task_id"] != beginning:
-            raise _ambiguous(beginning, rows)
-        return _TASK.read(rows[0])
+        unknown = _not_found(beginning)
+        return self._beginning(_TASK, _SQL["beginning"], "several tasks", beginning, unknown)
 
     def newest(self, statuses: tuple[TaskStatus, ...], limit: int, of: OwnerFilter = EVERYONE) -> TaskPage:
         """Return the tasks in `statuses` (empty: in any), newest first, at most `limit`; `of` some alone."""
@@ -77,7 +69,7 @@ class TaskTable:
 
     def all_in(self, status: TaskStatus) -> tuple[Task, ...]:
         """Return every task in `status`, oldest first."""
-        return tuple(map(_TASK.read, self._database.read(_SQL["all_in"], {"status": status.value})))
+        return self._all(_TASK, _SQL["all_in"], {"status": status.value})
 
     def delete(self, task_id: str) -> None:
         """Forget a task with its plan, actions, logs and thread. Raises: NotFound."""
@@ -115,7 +107,7 @@ class TaskTable:
 
     def items(self, task_id: str) -> tuple[PlanItem, ...]:
         """Return the plan in order, each item with its counts of actions."""
-        return tuple(map(_ITEM.read, self._database.read(_SQL["items"], {"task_id": task_id})))
+        return self._all(_ITEM, _SQL["items"], {"task_id": task_id})
 
     def active_ordinal(self, task_id: str) -> int | None:
         """Return the item that an action belongs to when nobody says: the one made active last; None: none is."""
@@ -144,23 +136,15 @@ class TaskTable:
 
     def count_messages(self, task_id: str) -> int:
         """Return how many messages the thread has."""
-        return int(self._database.read(_SQL["count_messages"], {"task_id": task_id})[0]["count(*)"] or 0)
+        return self._number(_SQL["count_messages"], {"task_id": task_id})
 
 
-def _not_found(task_id: str) -> AcudError:
+def _not_found(task_id: str) -> NotFound:
     return NotFound(f"no task {task_id!r}", hint="task_list shows every kept one", task_id=task_id)
 
 
-def _ambiguous(beginning: str, rows: list[Row]) -> AcudError:
-    ids = [str(row["task_id"]) for row in rows]
-    return InvalidRequest(f"several tasks begin with {beginning}: {', '.join(ids)}", hint="give more of the id")
-
-
-class ActionTable:
-    """The tables `actions` and `action_logs`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class ActionTable(Table):
+    """The tables `actions` and `action_logs`."""
 
     def add(self, task_id: str, action: Action) -> None:
         """Keep an action. Raises: Conflict when the task, or its item, is not in the store."""
@@ -172,8 +156,7 @@ class ActionTable:
 
     def of_subject(self, subject: str) -> Action | None:
         """Return the action that the wait `subject` is, or None (its task was deleted, or it has none)."""
-        rows = self._database.read(_ACTIONS_SQL["of_subject"], {"subject": subject})
-        return _ACTION.read(rows[0]) if rows else None
+        return self._first(_ACTION, _ACTIONS_SQL["of_subject"], {"subject": subject})
 
     def add_log(self, action_id: str, log: ActionLog) -> None:
         """Keep a line under an action. Raises: Conflict when it is not in the store."""
@@ -185,7 +168,7 @@ class ActionTable:
 
     def count(self, task_id: str) -> int:
         """Return how many actions a task has."""
-        return int(self._database.read(_ACTIONS_SQL["count"], {"task_id": task_id})[0]["count(*)"] or 0)
+        return self._number(_ACTIONS_SQL["count"], {"task_id": task_id})
 
     def newest_of_item(self, task_id: str, ordinal: int, limit: int) -> tuple[ActionView, ...]:
         """Return the same of one plan item."""

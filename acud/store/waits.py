@@ -6,16 +6,15 @@ import msgspec
 from msgspec import Struct
 
 from acud.clock import Instant
-from acud.errors import AcudError, Conflict, InvalidRequest, NotFound
+from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.protocol.requests.waits import Evaluation
-from acud.store import statements
-from acud.store.connection import Database
-from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list
+from acud.store.connection import Table
+from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list, load
 from acud.types import Evidence, Spent, Verdict, WaitSpec, WaitState, unknown
 from acud.waits.machine import StoredBaseline
 
-_SQL = statements.load("waits")
-_EVALUATIONS_SQL = statements.load("evaluations")
+_SQL = load("waits")
+_EVALUATIONS_SQL = load("evaluations")
 _EVALUATION = RowCodec(Evaluation)
 
 
@@ -80,11 +79,8 @@ class WaitTotals(Struct, frozen=True):
 _WAIT = RowCodec(StoredWait)
 
 
-class WaitTable:
-    """The table `wait_jobs`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class WaitTable(Table):
+    """The table `wait_jobs`."""
 
     def insert(self, wait: StoredWait) -> None:
         """Keep a new wait. Raises: Conflict when its id is there already."""
@@ -101,21 +97,17 @@ class WaitTable:
 
     def get(self, wait_id: str) -> StoredWait:
         """Return the wait with exactly this id. Raises: NotFound."""
-        rows = self._database.read(_SQL["get"], {"wait_id": wait_id})
-        if not rows:
+        found = self._first(_WAIT, _SQL["get"], {"wait_id": wait_id})
+        if found is None:
             raise _not_found(wait_id)
-        return _WAIT.read(rows[0])
+        return found
 
     def find(self, beginning: str) -> StoredWait:
         """Return the one wait whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
         if not beginning:
             raise InvalidRequest("an empty text is no wait id")
-        rows = self._database.read(_SQL["beginning"], {"beginning": beginning})
-        if not rows:
-            raise _not_found(beginning)
-        if len(rows) > 1 and rows[0]["wait_id"] != beginning:
-            raise _ambiguous(beginning, rows)
-        return _WAIT.read(rows[0])
+        unknown = _not_found(beginning)
+        return self._beginning(_WAIT, _SQL["beginning"], "several waits", beginning, unknown)
 
     def newest(self, states: tuple[WaitState, ...], limit: int, of: OwnerFilter = EVERYONE) -> WaitPage:
         """Return the waits in `states` (empty: in any), newest first, at most `limit`; `of` some alone."""
@@ -126,12 +118,11 @@ class WaitTable:
 
     def live(self) -> tuple[StoredWait, ...]:
         """Return every watching wait, oldest first: what a starting supervisor arms again."""
-        return tuple(map(_WAIT.read, self._database.read(_SQL["live"])))
+        return self._all(_WAIT, _SQL["live"])
 
     def of_task(self, task_id: str, limit: int) -> tuple[StoredWait, ...]:
         """Return the waits of a task, live ones first, then newest first, at most `limit`."""
-        rows = self._database.read(_SQL["of_task"], {"task_id": task_id, "limit": limit})
-        return tuple(map(_WAIT.read, rows))
+        return self._all(_WAIT, _SQL["of_task"], {"task_id": task_id, "limit": limit})
 
     def spent_of_task(self, task_id: str) -> Spent:
         """Add up what the kept waits of a task spent."""
@@ -147,20 +138,12 @@ class WaitTable:
         return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})
 
 
-def _not_found(wait_id: str) -> AcudError:
+def _not_found(wait_id: str) -> NotFound:
     return NotFound(f"no wait {wait_id}", hint="acud wait list --all shows every kept one", wait_id=wait_id)
 
 
-def _ambiguous(beginning: str, rows: list[Row]) -> AcudError:
-    ids = [str(row["wait_id"]) for row in rows]
-    return InvalidRequest(f"several waits begin with {beginning}: {', '.join(ids)}", hint="give more of the id")
-
-
-class EvaluationTable:
-    """The table `evaluations`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class EvaluationTable(Table):
+    """The table `evaluations`."""
 
     def add(self, wait_id: str, evaluation: Evaluation) -> None:
         """Keep one evaluation. Raises: Conflict when the wait is not in the store."""

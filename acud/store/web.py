@@ -7,16 +7,15 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from acud.errors import InvalidRequest, NotFound
+from acud.errors import NotFound
 from acud.protocol.push import PushInfo, PushTarget
 from acud.protocol.web import Pass, Scope
-from acud.store import statements
-from acud.store.connection import Database
-from acud.store.rows import RowCodec
+from acud.store.connection import Table
+from acud.store.rows import RowCodec, load
 
-_SQL = statements.load("web")
+_SQL = load("web")
 _PASS = RowCodec(Pass)
-_PUSH_SQL = statements.load("push")
+_PUSH_SQL = load("push")
 
 
 class LoginCode(Struct, frozen=True):
@@ -33,11 +32,8 @@ class LoginCode(Struct, frozen=True):
 _CODE = RowCodec(LoginCode)
 
 
-class WebPasses:
-    """The tables `web_passes` and `web_codes`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class WebPasses(Table):
+    """The tables `web_passes` and `web_codes`."""
 
     def insert(self, made: Pass, digest: str) -> None:
         """Keep a new pass. Raises: Conflict when its id or its digest is there already."""
@@ -45,22 +41,16 @@ class WebPasses:
 
     def of(self, digest: str) -> Pass | None:
         """Return the pass of the secret with this digest, which may have expired, or None."""
-        rows = self._database.read(_SQL["digest"], {"digest": digest})
-        return _PASS.read(rows[0]) if rows else None
+        return self._first(_PASS, _SQL["digest"], {"digest": digest})
 
     def find(self, beginning: str) -> Pass:
         """Return the one whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
-        rows = self._database.read(_SQL["beginning"], {"beginning": beginning}) if beginning else []
-        if not rows:
-            raise NotFound(f"no token or session {beginning[:80]}", hint="acud web token list")
-        if len(rows) > 1 and rows[0]["pass_id"] != beginning:
-            ids = ", ".join(str(row["pass_id"]) for row in rows)
-            raise InvalidRequest(f"several begin with {beginning}: {ids}", hint="give more of the id")
-        return _PASS.read(rows[0])
+        unknown = NotFound(f"no token or session {beginning[:80]}", hint="acud web token list")
+        return self._beginning(_PASS, _SQL["beginning"], "several", beginning, unknown)
 
     def all(self) -> tuple[Pass, ...]:
         """Return every pass, newest first, expired ones that were not trimmed yet too."""
-        return tuple(map(_PASS.read, self._database.read(_SQL["all"])))
+        return self._all(_PASS, _SQL["all"])
 
     def used(self, pass_id: str, utc_s: float) -> None:
         """Note that a pass was used; one that was revoked is left alone."""
@@ -121,11 +111,8 @@ class Subscription(Struct, frozen=True):
 _SUBSCRIPTION = RowCodec(Subscription)
 
 
-class PushSubscriptions:
-    """The table `push_subscriptions`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class PushSubscriptions(Table):
+    """The table `push_subscriptions`."""
 
     def put(self, made: Subscription) -> None:
         """Keep one, in the place of one with the same endpoint."""
@@ -133,7 +120,7 @@ class PushSubscriptions:
 
     def good(self, utc_s: float) -> tuple[Subscription, ...]:
         """Return those whose time is not over, oldest first."""
-        return tuple(map(_SUBSCRIPTION.read, self._database.read(_PUSH_SQL["good"], {"utc_s": utc_s})))
+        return self._all(_SUBSCRIPTION, _PUSH_SQL["good"], {"utc_s": utc_s})
 
     def delete(self, push_id: str) -> None:
         """Forget one; harmless when it is not there."""

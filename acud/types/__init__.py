@@ -24,13 +24,15 @@ from acud.types.conditions import (
     unknown,
     yes,
 )
-from acud.types.displays import DisplayInfo, DisplayState, MonitorInfo, WindowInfo, display_name, x_number
-from acud.types.values import (
+from acud.types.displays import (
     MAX_NUMBER,
     MAX_SIDE_PX,
     MAX_TEXT,
     TILE_PX,
+    DisplayInfo,
+    DisplayState,
     HiddenBox,
+    MonitorInfo,
     Number,
     Pixel,
     PixelFormat,
@@ -39,7 +41,10 @@ from acud.types.values import (
     Seconds,
     Share,
     ShortText,
+    WindowInfo,
     XId,
+    display_name,
+    x_number,
 )
 from acud.types.waits import (
     Budget,

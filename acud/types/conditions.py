@@ -7,7 +7,13 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from acud.types.values import PositiveSeconds, Rect, Seconds, Share, ShortText
+from acud.types.displays import (
+    PositiveSeconds,
+    Rect,
+    Seconds,
+    Share,
+    ShortText,
+)
 
 
 class Answer(StrEnum):

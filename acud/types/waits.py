@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from acud.types.conditions import Target, Until, Verdict
-from acud.types.values import Rect
+from acud.types.displays import Rect
 from acud.types.wakes import WakeAddress
 
 
@@ -136,7 +136,7 @@ class Evidence(Struct, frozen=True, forbid_unknown_fields=True):
     """The kept picture of a view: which frame it was, where its file is, and the hash that proves it.
 
     `name` is the file's name under the evidence directory ("" when no picture could be kept, `reason` says why).
-    `identity` names the masked pixels: see `acud.pixels.identity`. `before` is the file with the view as it was when
+    `identity` names the masked pixels: see `acud.pixels.tiles`. `before` is the file with the view as it was when
     the condition was last seen not to hold, `before_frame` its frame; without one `before_reason` says why.
     """
 

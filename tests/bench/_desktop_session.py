@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from acud.pixels.identity import identity
-from acud.pixels.tiles import TileCompare, bitmap
+from acud.pixels.tiles import TileCompare, bitmap, identity
 from acud.waits.tiles import from_bytes
 
 WIDTH, HEIGHT = 320, 192

@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from acud.features.commentary.context_window import context_window
-from acud.features.commentary.prompt import SYSTEM, user_prompt
+from acud.features.commentary.prompt import SYSTEM, context_window, user_prompt
 from acud.features.commentary.schedule import AnalysisSchedule
 from acud.types.commentary import (
     FEED_KEPT,

@@ -19,7 +19,7 @@ from Xlib import X
 
 from acud.config import AccessibilitySettings, GroundingSettings, OcrSettings
 from acud.evaluator.memory import keep_freed_memory
-from acud.evaluator.ocr.rapid_engine import TextReading
+from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding import search_progress
 from acud.features.grounding.evaluator.accessibility import AccessibilityMethod

@@ -19,7 +19,7 @@ from PIL import Image, ImageDraw, ImageFont
 from acud.child_process import rss_mb as own_rss_mb
 from acud.evaluator.memory import give_back, keep_freed_memory
 from acud.evaluator.ocr.engine import Bgr
-from acud.evaluator.ocr.rapid_engine import RapidEngine
+from acud.evaluator.ocr.reader import RapidEngine
 from acud.types import Criteria, WindowTitle
 from acud_client import Client
 from tests.bench._process import rss_mb

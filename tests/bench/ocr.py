@@ -18,8 +18,7 @@ from typing import Any
 from acud.child_process import rss_mb
 from acud.evaluator.memory import keep_freed_memory
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.rapid_engine import RapidEngine
-from acud.evaluator.ocr.reader import ScreenReader
+from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
 from acud.evaluator.ocr.text_layout import rows
 from tests.bench._text_desktop import BITMAP_BOX, DIALOG_BOX, TextDesktop
 

@@ -21,7 +21,7 @@ from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import Limits
 from acud.config import AccessibilitySettings, OcrSettings, RedactionSettings
 from acud.evaluator.accessibility.provider import AtSpiProvider
-from acud.evaluator.ocr.rapid_engine import TextReading
+from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction.evaluator import RedactedPixels, Redactor, SecureFields
 from acud.protocol.asks import ToldBy

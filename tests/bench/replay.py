@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from acud.evaluator.ocr.rapid_engine import RapidEngine
-from acud.evaluator.ocr.reader import ScreenReader
+from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
 from acud.features.recording.recorder.segment import CopiedFrame, SegmentWriter
 from acud.features.recording.replay.frame_source import APART
 from acud.features.recording.replay.recording import VideoReader, load

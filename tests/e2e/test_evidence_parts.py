@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from acud.errors import NotFound
-from acud.pixels.identity import identity
+from acud.pixels.tiles import identity
 from acud.types import Change, Criteria, DisplayInfo, Rect, WindowTitle
 from acud_client import Client
 from tests.daemon import Daemon

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from acud.errors import Conflict, NotFound
-from acud.pixels.identity import identity
+from acud.pixels.tiles import identity
 from acud.protocol.recordings import RecordingInfo, RecordingState
 from acud.types import DisplayInfo, Rect
 from acud.types.tasks import TaskStatus

@@ -14,8 +14,7 @@ import pytest
 import simplejpeg
 
 from acud.evaluator.evidence import pixels_of
-from acud.evaluator.ocr.rapid_engine import RapidEngine
-from acud.evaluator.ocr.reader import ScreenReader
+from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
 from acud.types import Criteria, DisplayInfo, JudgeName, Rect, WaitState, WindowInfo
 from acud_client import Client
 from tests.daemon import Daemon

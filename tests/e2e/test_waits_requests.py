@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from acud.errors import Conflict, InvalidRequest, NotFound
-from acud.pixels.identity import identity
+from acud.pixels.tiles import identity
 from acud.types import Change, Criteria, DisplayInfo, Policy, Rect, Stable, Until, WaitState, WindowTitle
 from acud.untrusted_text import with_seen
 from acud_client import Client

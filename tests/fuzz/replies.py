@@ -18,7 +18,7 @@ from acud.evaluator.accessibility.widget import Ref, WidgetClient
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.registry import make_models
 from acud.protocol import codec
-from acud.x11 import keyboard, shm
+from acud.x11 import grab, keyboard
 from acud.x11.request_templates import PackedQuery
 from acud_web.errors import HttpFault
 from acud_web.request_values import parsed
@@ -31,11 +31,11 @@ _REPLY = 32
 def _x(data: bytes) -> None:
     """Unpack a reply as each of our own requests does."""
     raw = data.ljust(_REPLY, b"\0")
-    for shape in (keyboard.KEYBOARD_STATE, shm.IMAGE_SIZE, struct.Struct("=xB")):
+    for shape in (keyboard.KEYBOARD_STATE, grab.IMAGE_SIZE, struct.Struct("=xB")):
         asked = PackedQuery.__new__(PackedQuery)
         asked._shape = shape
         asked._parse_response(raw)
-    shm.QueryVersion._reply.parse_binary(raw, None)
+    grab.QueryVersion._reply.parse_binary(raw, None)
 
 
 class _Bus:

@@ -8,12 +8,12 @@ from acud.evaluator import chat
 from acud.evaluator.judges import http
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.ollama import OllamaProvider
-from acud.evaluator.judges.parser import parse_verdict, parse_verdicts
 from acud.evaluator.judges.picture_format import Size
+from acud.evaluator.judges.prompt import parse_verdict, parse_verdicts
 from acud.evaluator.judges.provider import ChatReply, ChatRequest
 from acud.evaluator.judges.scripted import ScriptSource
 from acud.features.actions import instructions
-from acud.features.agent import tools
+from acud.features.agent import prompt
 from acud.features.grounding.evaluator import (
     claude,
     omniparser,
@@ -43,7 +43,7 @@ def _calls(text: str) -> None:
     claude.meaning(ChatReply(text, (ChatCall("a", "computer", text),)), _SIZE, "ABSENT")
     for name in ("do", "wait", "done", "escalate"):
         try:
-            tools.decided(ChatCall("a", name, text))
+            prompt.decided(ChatCall("a", name, text))
         except AcudError:
             continue
 

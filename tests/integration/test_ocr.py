@@ -11,8 +11,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from acud.evaluator.ocr.match import look_for
-from acud.evaluator.ocr.rapid_engine import RapidEngine
-from acud.evaluator.ocr.reader import ScreenReader
+from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
 from acud.evaluator.ocr.text_layout import rows
 from acud.protocol.evaluation import Judges
 from acud.types import AllOf, Answer, Criteria, Rect, Text

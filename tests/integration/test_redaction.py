@@ -21,8 +21,7 @@ from acud.config import OcrSettings, RedactionSettings
 from acud.errors import Unavailable
 from acud.evaluator.evidence import pixels_of
 from acud.evaluator.ocr.engine import Bgr, InkEngine
-from acud.evaluator.ocr.rapid_engine import RapidEngine, TextReading
-from acud.evaluator.ocr.reader import ScreenReader
+from acud.evaluator.ocr.reader import RapidEngine, ScreenReader, TextReading
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction import evaluator
 from acud.features.redaction.evaluator import RedactedPixels, Redactor, Withheld

@@ -12,8 +12,7 @@ import pytest
 
 from acud.types import Rect
 from acud.x11.connection import Connection
-from acud.x11.grab import METHODS, Area, GrabMemory, GrabPath, PixelsGone, choose
-from acud.x11.shm import SegmentRefused, SharedMemory
+from acud.x11.grab import METHODS, Area, GrabMemory, GrabPath, PixelsGone, SegmentRefused, SharedMemory, choose
 from tests.integration.painter import RED, Painter, plain
 from tests.integration.xserver import XServer
 

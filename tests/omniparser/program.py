@@ -23,7 +23,7 @@ from acud.config import GroundingSettings
 from acud.errors import Unavailable
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.grounding.evaluator import omniparser_models
+from acud.features.grounding.evaluator import omniparser
 from acud.features.grounding.evaluator.omniparser import OmniparserMethod
 from acud.types import Rect
 from tests.scripted_backend import ScriptedBackend
@@ -90,7 +90,7 @@ async def find(settings: GroundingSettings) -> dict[str, Any]:
     made: list[Watched] = []
 
     def loaded(given: GroundingSettings) -> Watched:
-        made.append(Watched(omniparser_models.load(given)))
+        made.append(Watched(omniparser.load(given)))
         return made[0]
 
     picker = ScriptedBackend("1")
@@ -120,7 +120,7 @@ async def find(settings: GroundingSettings) -> dict[str, Any]:
 
 def fault(settings: GroundingSettings) -> str:
     try:
-        omniparser_models.load(settings)
+        omniparser.load(settings)
     except Unavailable as refused:
         return str(refused)
     return "loaded"

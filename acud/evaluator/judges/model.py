@@ -23,13 +23,15 @@ from acud.evaluator.judges.judge import (
     JudgeReply,
     split,
 )
-from acud.evaluator.judges.parser import (
+from acud.evaluator.judges.prompt import (
     begins_with_thought,
     parse_verdict,
     parse_verdicts,
+    shared_prompt,
+    system_prompt,
+    user_prompt,
     without_thought,
 )
-from acud.evaluator.judges.prompt import shared_prompt, system_prompt, user_prompt
 from acud.evaluator.judges.provider import (
     ChatReply,
     ChatRequest,

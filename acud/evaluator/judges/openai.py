@@ -1,6 +1,6 @@
-"""OpenAI's chat completions, as vLLM and many others speak them (https://platform.openai.com/docs/api-reference/chat).
+"""OpenAI's chat completions, as vLLM and many others speak them, and OpenRouter's dialect of it.
 
-OpenRouter's dialect of it builds on this (`openrouter.py`).
+Sources: https://platform.openai.com/docs/api-reference/chat, https://openrouter.ai/docs/api-reference/overview.
 """
 
 from __future__ import annotations
@@ -8,18 +8,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
 
+from acud.backends import OpenRouterSettings
 from acud.evaluator.judges import http
 from acud.evaluator.judges.faults import CallFailed, TokenUsage
-from acud.evaluator.judges.http import HttpExchange
+from acud.evaluator.judges.http import AnyObject, HttpExchange
 from acud.evaluator.judges.provider import (
     ChatRequest,
     ProviderAnswer,
     ProviderHealth,
     Tokens,
+    absent,
     base64_of,
     last_user,
 )
@@ -205,3 +208,42 @@ def _text(content: str | list[Any] | None) -> str:
         said = (part for part in content if isinstance(part, dict) and part.get("type", "text") in _SAID)
         return "".join(str(part.get("text") or "") for part in said)
     return content or ""
+
+
+class OpenRouterProvider(OpenAiProvider):
+    """`/chat/completions` under a base URL that ends in `/api/v1`."""
+
+    needs_key = True
+    retry_empty = True
+    thoughtless: Mapping[str, Any] = {"reasoning": {"effort": "none"}}
+
+    def __init__(self, settings: OpenRouterSettings) -> None:
+        self.path = "/chat/completions"
+        named = {"http-referer": settings.referer, "x-title": settings.title}
+        self._caller = {name: value for name, value in named.items() if value}
+
+    def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
+        """Return the key, and who calls where the settings say so."""
+        return super().headers(key, request) | self._caller
+
+    def usage(self, told: ChatUsage | None) -> TokenUsage:
+        """Return what the answer took. OpenRouter's own figure wins; with one's own provider key it is only its fee."""
+        if told is None:
+            return TokenUsage()
+        cost = told.cost
+        if cost is not None and told.is_byok:
+            upstream = told.cost_details.upstream_inference_cost if told.cost_details is not None else None
+            cost = cost + upstream if upstream is not None else None
+        return TokenUsage(told.prompt_tokens, told.completion_tokens, cost)
+
+    def fault(self, wire: HttpExchange, error: Error, usage: TokenUsage) -> CallFailed:
+        """Return what an error inside a 2xx means; a flagged input is a refusal."""
+        if error.metadata and "flagged_input" in error.metadata:
+            return CallFailed("refusal", wire.words.line(f"{wire.who} refused: {error.message}"), usage=usage)
+        return super().fault(wire, error, usage)
+
+    async def check(self, wire: HttpExchange, key: str, model: str) -> ProviderHealth:
+        """Ask about the key, then about the model; both are free."""
+        await wire.ask("GET", "/key", AnyObject, self.headers(key))
+        missing = await absent(wire, f"/models/{quote(model)}/endpoints", self.headers(key), model)
+        return ProviderHealth("", missing)

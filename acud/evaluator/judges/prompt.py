@@ -1,13 +1,27 @@
-"""What a vision model is told: the protocol in the system message, the condition and the time in the user's.
+"""What a vision model is told, and the strict reader of its words.
 
-Text on the screen is data: the system message says so, and the condition is fenced off from the instructions.
+The system message holds the protocol, the user's the condition and the time. Text on the screen is data: the system
+message says so, and the condition is fenced off from the instructions.
+
+`YES:` or `NO:` is the whole first word of the first line of an answer, or nothing is known. A guess would wake an agent
+for nothing ("Yesterday's report …" is not a yes), so whatever is not plain is `unknown(unparsable)`. Accepted around
+the word: white space, quotes and Markdown marks. A first line that holds nothing but the word needs no colon. A later
+line that says the opposite just as strictly makes the reply unparsable (models that repeat both forms of the
+instruction do that).
+
+What reasoning models print before their answer is taken off: a thought is never a verdict. Servers with a parser for
+their model keep thoughts in a field of their own, which nobody here reads. Others print them, in one of the forms that
+vendors document (vLLM, "Reasoning Outputs"; SGLang, "Reasoning Parser"; the model cards). A thought may quote the
+screen, and the screen may say anything; so where it is not plain which mark ends the thought, there is no answer.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from acud.evaluator.judges.judge import JudgeQuestion
+from acud.types import Answer, Verdict, unknown
 from acud.untrusted_text import fenced
 
 SYSTEM = """\
@@ -33,6 +47,49 @@ Give {count} lines and no more, one for each condition and in their order. Each 
 condition and has one of these two forms:
 1 YES: what in the picture shows that it holds
 1 NO: what the picture still lacks"""
+
+_BLOCKS = (
+    ("<think>", "</think>"),  # DeepSeek, Qwen, QwQ, GLM, MiniMax, Granite 3.3, ERNIE, Hunyuan, Magistral before 2507
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("[THINK]", "[/THINK]"),  # Magistral
+    ("<seed:think>", "</seed:think>"),  # Seed-OSS
+    ("◁think▷", "◁/think▷"),  # Kimi-VL, Kimi K2
+    ("<|START_THINKING|>", "<|END_THINKING|>"),  # Command A Reasoning
+    ("<|channel>thought", "<channel|>"),  # Gemma 4
+    ("<|channel|>analysis<|message|>", "<|end|>"),  # gpt-oss (Harmony)
+    ("<|start|>assistant<|channel|>analysis<|message|>", "<|end|>"),
+    ("Here is my thought process:", "Here is my response:"),  # Granite 3.2
+    ("Here's my thought process:", "Here's my response:"),
+)
+
+_HEADLESS = ("</think>", "[/THINK]", "</seed:think>", "◁/think▷")
+"""Ends of thoughts whose beginning stands in the prompt (DeepSeek-R1, Qwen3-Thinking-2507), on lines of their own."""
+
+_WRAPPED = (
+    ("<response>", ("</response>",)),  # Granite 3.3, ERNIE
+    ("<answer>", ("</answer>",)),  # Hunyuan
+    ("<|START_RESPONSE|>", ("<|END_RESPONSE|>",)),
+    ("<|start|>assistant<|channel|>final<|message|>", ("<|return|>", "<|end|>")),
+    ("<|channel|>final<|message|>", ("<|return|>", "<|end|>")),
+    ("<|begin_of_box|>", ("<|end_of_box|>",)),  # GLM-4.5V
+)
+
+MAX_REPLY = 20_000
+"""Characters of an answer that are read."""
+
+MAX_DETAIL = 500
+"""Characters kept of a judge's sentence; it ends in the wake's text."""
+
+_MARKS = "*_`~#>\"'“”‘’«»"
+
+_FORM = re.compile(rf"^[\s{_MARKS}]*(YES|NO)[{_MARKS}]*(?:\s*[:：][\s{_MARKS}]*(.*)|[\s{_MARKS}.]*)$", re.IGNORECASE)
+
+_NUMBER = re.compile(
+    rf"^[\s{_MARKS}]*(?:condition\s+)?(\d{{1,3}})(?!\d)[{_MARKS}]*[.):：]?\s+(.*)$", re.IGNORECASE | re.ASCII
+)
+"""A line of a list. `1. YES: …`, `**2** NO: …`; ASCII digits alone."""
 
 
 def system_prompt(own_instructions: str) -> str:
@@ -62,3 +119,136 @@ def question_key(question: JudgeQuestion) -> str:
 def _time_line(question: JudgeQuestion) -> str:
     limit = f" of at most {question.timeout_s:.0f}" if question.timeout_s > 0 else ""
     return f"Seconds waited so far: {question.elapsed_s:.0f}{limit}."
+
+
+def begins_with_thought(text: str) -> bool:
+    """Tell whether `text` begins with a mark of a thought."""
+    return text.lstrip().startswith(tuple(begin for begin, _ in _BLOCKS))
+
+
+def thought_and_answer(text: str) -> tuple[str, str] | None:
+    """Return what of `text` is thought and what is the answer; None when no answer is plainly told apart.
+
+    So it is when a thought does not end, or its end is found twice.
+    """
+    rest, thought = text.strip(), ""
+    while (block := next((one for one in _BLOCKS if rest.startswith(one[0])), None)) is not None:
+        inside, end, rest = rest[len(block[0]) :].partition(block[1])
+        if not end or block[1] in rest:
+            return None
+        thought, rest = f"{thought}{inside}\n", rest.lstrip()
+    if not thought:
+        headless = _headless(rest)
+        if headless is None:
+            return None
+        thought, rest = headless
+    return thought, _unwrapped(rest)
+
+
+def without_thought(text: str) -> str:
+    """Return the answer in `text`; "" when it is all thought."""
+    parts = thought_and_answer(text) if begins_with_thought(text) else ("", text)
+    return parts[1] if parts is not None else ""
+
+
+def parse_verdict(reply: str) -> Verdict:
+    """Return the verdict in a judge's `reply`: yes or no with its sentence, else `unknown(unparsable)` quoting it."""
+    answer = _answer(reply)
+    if isinstance(answer, Verdict):
+        return answer
+    lines = [line for line in answer[:MAX_REPLY].splitlines() if line.strip()]
+    if not lines:
+        return unknown("unparsable", "the judge's answer is empty")
+    found = _read(lines[0])
+    if found is None:
+        return unknown("unparsable", f"the judge did not begin with YES: or NO: {_quote(lines[0])}")
+    later = (_read(line) for line in lines[1:])
+    if any(other is not None and other.answer is not found.answer for other in later):
+        return unknown("unparsable", f"the judge said both YES and NO: {_quote(lines[0])}")
+    return found if found.detail else Verdict(found.answer, _sentence(" ".join(lines[1:])))
+
+
+def parse_verdicts(reply: str, count: int) -> tuple[Verdict, ...]:
+    """Return the verdicts on conditions 1 to `count` in a judge's `reply` to all of them, each read alone.
+
+    A line is a number and then a verdict in the strict form. A condition without its line, or with two, is
+    `unknown(unparsable)`. All are when the reply does not begin with such a line, numbers a condition that nobody asked
+    about, or has a verdict without a number: whoever lost count once may have done so elsewhere.
+    """
+    answer = _answer(reply)
+    if isinstance(answer, Verdict):
+        return (answer,) * count
+    lines = [line for line in answer[: MAX_REPLY * count].splitlines() if line.strip()]
+    found: dict[int, list[Verdict]] = {}
+    for place, line in enumerate(lines):
+        number, verdict = _numbered(line)
+        if number is None:
+            if place == 0 or _read(line) is not None:
+                return (unknown("unparsable", f"the judge gave a line without a number: {_quote(line)}"),) * count
+        elif not 1 <= number <= count:
+            return (unknown("unparsable", f"the judge told of a condition {number} of {count}"),) * count
+        else:
+            found.setdefault(number, []).append(verdict)
+    return tuple(_only(found.get(number, []), number) for number in range(1, count + 1))
+
+
+def _headless(text: str) -> tuple[str, str] | None:
+    lines = text.splitlines(keepends=True)
+    ends = [number for number, line in enumerate(lines) if line.strip() in _HEADLESS]
+    if not ends:
+        return "", text
+    return ("".join(lines[: ends[0]]), "".join(lines[ends[0] + 1 :]).strip()) if len(ends) == 1 else None
+
+
+def _unwrapped(text: str) -> str:
+    for begin, ends in _WRAPPED:
+        if text.startswith(begin):
+            inside = text[len(begin) :].rstrip()
+            return next((inside.removesuffix(end) for end in ends if inside.endswith(end)), inside).strip()
+    return text
+
+
+def _answer(reply: str) -> str | Verdict:
+    """Return what of `reply` is no thought, or why that cannot be told."""
+    parts = thought_and_answer(reply)
+    if parts is None:
+        return unknown("unparsable", "the judge's answer cannot be told from its thoughts, which have no plain end")
+    thought, answer = parts
+    begun = next((line for line in thought.splitlines() if line.strip()), "")
+    if thought and not answer:
+        return unknown("unparsable", "the judge thought and did not answer")
+    if _read(begun) is not None and not begins_with_thought(reply):
+        return unknown("unparsable", f"the judge began with an answer and called it a thought: {_quote(begun)}")
+    return answer
+
+
+def _numbered(line: str) -> tuple[int | None, Verdict]:
+    """Return the number that a line begins with, None for none, and the verdict after it."""
+    match = _NUMBER.match(line)
+    if match is None:
+        return None, unknown("unparsable", "no number")
+    verdict = _read(match[2])
+    return int(match[1]), verdict or unknown("unparsable", f"the judge did not say YES: or NO: {_quote(line)}")
+
+
+def _only(found: list[Verdict], number: int) -> Verdict:
+    if len(found) == 1:
+        return found[0]
+    said = "nothing" if not found else f"{len(found)} lines"
+    return unknown("unparsable", f"the judge gave {said} for condition {number} of several")
+
+
+def _read(line: str) -> Verdict | None:
+    match = _FORM.match(line)
+    if match is None:
+        return None
+    return Verdict(Answer.YES if match[1].upper() == "YES" else Answer.NO, _sentence(match[2] or ""))
+
+
+def _sentence(text: str) -> str:
+    folded = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return folded.rstrip("*_`~ ")[:MAX_DETAIL]
+
+
+def _quote(line: str) -> str:
+    return repr(_sentence(line)[:120])

@@ -16,8 +16,7 @@ from acud.evaluator.judges.claude import ClaudeProvider
 from acud.evaluator.judges.judge import Judge, PassthroughJudge
 from acud.evaluator.judges.model import Model
 from acud.evaluator.judges.ollama import OllamaProvider
-from acud.evaluator.judges.openai import OpenAiProvider
-from acud.evaluator.judges.openrouter import OpenRouterProvider
+from acud.evaluator.judges.openai import OpenAiProvider, OpenRouterProvider
 from acud.evaluator.judges.provider import Provider
 from acud.evaluator.judges.retry import CallClock
 from acud.evaluator.judges.scripted import ScriptedJudge

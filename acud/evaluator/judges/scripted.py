@@ -31,7 +31,7 @@ from acud.evaluator.judges.judge import (
     JudgeReply,
     split,
 )
-from acud.evaluator.judges.parser import parse_verdict, parse_verdicts
+from acud.evaluator.judges.prompt import parse_verdict, parse_verdicts
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, unknown
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from acud.errors import InvalidRequest
-from acud.features.agent import prompt, tools
+from acud.features.agent import prompt
+from acud.features.agent import prompt as tools
 from acud.types.agent_runs import (
     RunSpec,
     RunSpent,

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from acud.store import statements
-from acud.store.connection import Database
-from acud.store.rows import RowCodec
+from acud.store.connection import Table
+from acud.store.rows import RowCodec, load
 from acud.types.commentary import (
     FEED_KEPT,
     HISTORY_KEPT,
@@ -18,17 +17,14 @@ from acud.types.commentary import (
     SenseEvent,
 )
 
-_SQL = statements.load("tables", Path(__file__).parent)
+_SQL = load("tables", Path(__file__).parent)
 _FEED_ITEM = RowCodec(FeedItem)
 _SENSE_EVENT = RowCodec(SenseEvent)
 _ANALYSIS = RowCodec(AnalysisResult)
 
 
-class MessageFeed:
-    """The table `feed`, a ring of `FEED_KEPT`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class MessageFeed(Table):
+    """The table `feed`, a ring of `FEED_KEPT`."""
 
     def add(self, item: FeedItem) -> int:
         """Keep a message, forget what that pushes out of the ring, and return the number it got (its own is unread)."""
@@ -38,22 +34,19 @@ class MessageFeed:
 
     def above(self, after: int) -> tuple[FeedItem, ...]:
         """Return the kept messages with a number above `after`, oldest first."""
-        return tuple(map(_FEED_ITEM.read, self._database.read(_SQL["feed_above"], {"after": after})))
+        return self._all(_FEED_ITEM, _SQL["feed_above"], {"after": after})
 
     def count(self) -> int:
         """Return how many are kept."""
-        return int(self._database.read(_SQL["feed_count"])[0]["found"] or 0)
+        return self._number(_SQL["feed_count"])
 
     def newest_of_others(self, source: str) -> int:
         """Return the newest number of a kept message that is not from `source`; 0: there is none."""
-        return int(self._database.read(_SQL["feed_newest_of_others"], {"source": source})[0]["found"] or 0)
+        return self._number(_SQL["feed_newest_of_others"], {"source": source})
 
 
-class SenseEventTable:
-    """The table `sense`, a ring of `SENSE_KEPT`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class SenseEventTable(Table):
+    """The table `sense`, a ring of `SENSE_KEPT`."""
 
     def add(self, event: SenseEvent) -> int:
         """Keep an event, forget what that pushes out of the ring, and return the number it got (its own is unread)."""
@@ -66,19 +59,19 @@ class SenseEventTable:
         `diff` is left out.
         """
         block = "sense_above" if pictures else "sense_above_without_pictures"
-        return tuple(map(_SENSE_EVENT.read, self._database.read(_SQL[block], {"after": after})))
+        return self._all(_SENSE_EVENT, _SQL[block], {"after": after})
 
     def words(self) -> tuple[SenseEvent, ...]:
         """Return every kept event, oldest first, with its words and its meta alone."""
-        return tuple(map(_SENSE_EVENT.read, self._database.read(_SQL["sense_words"])))
+        return self._all(_SENSE_EVENT, _SQL["sense_words"])
 
     def count(self) -> int:
         """Return how many are kept."""
-        return int(self._database.read(_SQL["sense_count"])[0]["found"] or 0)
+        return self._number(_SQL["sense_count"])
 
     def newest(self) -> int:
         """Return the newest number; 0: there is none."""
-        return int(self._database.read(_SQL["sense_newest"])[0]["found"] or 0)
+        return self._number(_SQL["sense_newest"])
 
 
 class AnalysisInputs(Struct, frozen=True):
@@ -91,11 +84,8 @@ class AnalysisInputs(Struct, frozen=True):
 _INPUTS = RowCodec(AnalysisInputs)
 
 
-class AnalysisTable:
-    """The table `analyses`, a ring of `HISTORY_KEPT`. Every method may raise StoreUnavailable."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class AnalysisTable(Table):
+    """The table `analyses`, a ring of `HISTORY_KEPT`."""
 
     def add(self, result: AnalysisResult, inputs: AnalysisInputs) -> int:
         """Keep a result, which answers for `inputs`; return the number it got (its own is unread)."""
@@ -106,7 +96,7 @@ class AnalysisTable:
 
     def newest(self, limit: int) -> tuple[AnalysisResult, ...]:
         """Return the newest results, newest first, at most `limit`."""
-        return tuple(map(_ANALYSIS.read, self._database.read(_SQL["analyses_newest"], {"limit": limit})))
+        return self._all(_ANALYSIS, _SQL["analyses_newest"], {"limit": limit})
 
     def last_pushed(self) -> str:
         """Return what was said into the feed last; "" for nothing kept."""

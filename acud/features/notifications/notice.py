@@ -1,9 +1,14 @@
-"""What a notification says of an event. Words of agents and people; of the screen only where that was asked for."""
+"""Notifications: what one says of an event, how often a person gets one, and which addresses are push services.
+
+Words of agents and people; of the screen only where that was asked for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -15,6 +20,10 @@ _BODY = 300
 _CONDITION, _SEEN = 120, 120
 """Characters; a notification is read at a glance, and servers cut longer ones anyhow."""
 
+Data = Mapping[str, Any]
+
+_WINDOW_S = 60.0
+
 
 class Notification(Struct, frozen=True):
     """One notification: a line for its title, a line for its body. `urgent`: somebody has to do something."""
@@ -23,9 +32,6 @@ class Notification(Struct, frozen=True):
     title: str
     body: str
     urgent: bool = False
-
-
-Data = Mapping[str, Any]
 
 
 def notice_of(
@@ -94,3 +100,51 @@ def _line(text: str, most: int) -> str:
     """Return `text` as one printable line."""
     words = " ".join("".join(one if one.isprintable() else " " for one in text[: 4 * most]).split())
     return words if len(words) <= most else words[: most - 1] + "…"
+
+
+class Rate:
+    """Lets at most `per_minute` through in any 60 s. Times are monotonic seconds, passed in."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._times: deque[float] = deque(maxlen=per_minute)
+        self._held = 0
+
+    def take(self, now_s: float) -> int | None:
+        """Return how many were held back since the last that went through; None: this one is held back too."""
+        if len(self._times) == self._times.maxlen and now_s - self._times[0] < _WINDOW_S:
+            self._held += 1
+            return None
+        self._times.append(now_s)
+        held, self._held = self._held, 0
+        return held
+
+    def hold(self) -> None:
+        """Count one that went through and then was not sent."""
+        self._held += 1
+
+
+def origin_of(endpoint: str) -> str:
+    """Return scheme, host and, where it is named, port. Raises: ValueError when it is no address."""
+    parts = urlsplit(endpoint)
+    port = parts.port
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
+    return f"{parts.scheme}://{host}" + (f":{port}" if port is not None else "")
+
+
+def is_service(endpoint: str, services: Sequence[str]) -> bool:
+    """Tell whether `endpoint` lies with one of `services`: an origin, or over https at its usual port a host or a
+    domain (`*.` before it).
+    """
+    try:
+        parts, origin = urlsplit(endpoint), origin_of(endpoint)
+    except ValueError:
+        return False
+    if parts.username is not None or parts.password is not None:
+        return False
+    host = parts.hostname or ""
+    usual = parts.scheme == "https" and parts.port in (None, 443)
+    return any(origin == one if "://" in one else usual and _matches(host, one) for one in services)
+
+
+def _matches(host: str, service: str) -> bool:
+    return host.endswith(service[1:]) if service.startswith("*.") else host == service

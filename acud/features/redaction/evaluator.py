@@ -21,7 +21,7 @@ from acud.evaluator.accessibility.provider import MAX_AGE_S, AtSpiProvider
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.evaluator.expression_time_limit import TookTooLong, limited
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.rapid_engine import TextReading
+from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.ocr.text_layout import rows
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction.screen_boxes import (
@@ -33,7 +33,7 @@ from acud.features.redaction.screen_boxes import (
 )
 from acud.features.redaction.spans import Rule
 from acud.features.redaction.text import find, redact, text_rules
-from acud.pixels.identity import blackout
+from acud.pixels.tiles import blackout
 from acud.protocol.asks import ToldBy
 from acud.types import Rect
 

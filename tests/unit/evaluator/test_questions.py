@@ -12,7 +12,7 @@ from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.evaluator.judges.scripted import ScriptedJudge
 from acud.evaluator.ocr.engine import InkEngine
-from acud.evaluator.ocr.rapid_engine import TextReading
+from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.questions import JobCache, QuestionBatcher, WaitQuestions
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.cascade import Cascade

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from acud.pixels.identity import blackout
+from acud.pixels.tiles import blackout
 from acud.types import Rect
 
 

@@ -10,8 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from acud.pixels.gates import DEFAULTS, Compared, compare, dhash, passes, ratio, shrunk, ssim, tile_max
-from acud.pixels.identity import identity
-from acud.pixels.tiles import TileCompare
+from acud.pixels.tiles import TileCompare, identity
 from acud.types import GateKind
 
 Frame = NDArray[np.uint8]

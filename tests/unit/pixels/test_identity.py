@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from acud.pixels.identity import identity
+from acud.pixels.tiles import identity
 from acud.types import Rect
 
 Frame = NDArray[np.uint8]

@@ -7,7 +7,7 @@ import pytest
 
 from acud import features
 from acud.store import migration
-from acud.store.statements import SQL, load
+from acud.store.rows import SQL, load
 
 FEATURES = Path(features.__file__).parent
 

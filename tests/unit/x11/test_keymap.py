@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 from acud.errors import InvalidRequest
 from acud.x11.fake_input import InputTrace
 from acud.x11.keymap import (
+    LINGER_S,
     UNICODE,
+    KeycodeSlot,
     Keymap,
+    SpareKeycodes,
     Stroke,
     keysym_of_character,
     keysym_of_name,
 )
-from acud.x11.spare_keycodes import LINGER_S, KeycodeSlot, SpareKeycodes
 
 _A, _SHIFT, _EMPTY = 38, 50, 93
 

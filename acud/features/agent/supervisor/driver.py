@@ -12,7 +12,8 @@ from acud import log
 from acud.config import Settings
 from acud.errors import AcudError
 from acud.event_loop import EventLoop, Timer
-from acud.features.agent import machine, prompt, tools
+from acud.features.agent import machine, prompt
+from acud.features.agent import prompt as tools
 from acud.features.agent.machine import (
     Await,
     Check,

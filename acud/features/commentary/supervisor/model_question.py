@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from acud.features.commentary.context_window import AUDIO_CHARACTERS
-from acud.features.commentary.prompt import SYSTEM, user_prompt
+from acud.features.commentary.prompt import AUDIO_CHARACTERS, SYSTEM, user_prompt
 from acud.features.commentary.supervisor.service import model_named
 from acud.protocol.asks import ThinkAsk, View
 from acud.protocol.evaluation import Job, JobResult, Thought

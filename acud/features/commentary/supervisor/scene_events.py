@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from acud.clock import Clock
 from acud.event_loop import EventLoop
-from acud.features.commentary.new_text import VISUAL_SSIM, NewText
+from acud.features.commentary.prompt import VISUAL_SSIM, NewText
 from acud.features.commentary.supervisor.window_events import OWN, Title, meta_of
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types.commentary import SenseEvent

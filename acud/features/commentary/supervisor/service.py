@@ -17,9 +17,8 @@ from acud.clock import Clock
 from acud.config import AnalysisSettings
 from acud.errors import StoreUnavailable
 from acud.event_loop import EventLoop, Timer
-from acud.features.commentary import embedded
-from acud.features.commentary.context_window import AGENT, context_window
-from acud.features.commentary.prompt import analysis_of, user_prompt
+from acud.features.commentary import prompt
+from acud.features.commentary.prompt import AGENT, analysis_of, context_window, user_prompt
 from acud.features.commentary.schedule import Analyse, AnalysisSchedule, FeedText
 from acud.features.commentary.tables import AnalysisInputs, AnalysisTable, MessageFeed, SenseEventTable
 from acud.protocol.evaluation import Thought
@@ -199,8 +198,8 @@ class Commentary:
 
             self._mind.ask(self.config, window, said)
         else:
-            text = embedded.comment(window, self._before)
-            answered(Thought(text, model=embedded.MODEL, tokens_in=0, tokens_out=0, cost_usd=0.0))
+            text = prompt.comment(window, self._before)
+            answered(Thought(text, model=prompt.MODEL, tokens_in=0, tokens_out=0, cost_usd=0.0))
 
     def _answered(
         self, thought: Thought, window: ContextWindow, inputs: AnalysisInputs, version: int, latency_ms: int
@@ -299,7 +298,7 @@ class Commentary:
 def model_of(config: AnalysisConfig) -> str:
     """Return whose words are said with `config`: the embedded commentary's unless a backend is named."""
     if not config.backend:
-        return embedded.MODEL
+        return prompt.MODEL
     return model_named(config) or f"the model of {config.backend}"
 
 

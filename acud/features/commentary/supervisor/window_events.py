@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from acud.clock import Clock
 from acud.event_loop import EventLoop
-from acud.features.commentary.new_text import alike
+from acud.features.commentary.prompt import alike
 from acud.supervisor.observers import Order
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import WindowInfo

@@ -14,7 +14,7 @@ from acud.errors import Unavailable
 from acud.evaluator.judges import registry
 from acud.evaluator.judges.provider import Backend
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.rapid_engine import TextReading
+from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding import search_progress
 from acud.features.grounding.evaluator.accessibility import AccessibilityMethod

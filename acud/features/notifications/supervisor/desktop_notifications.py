@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from acud import log
 from acud.config import NotifySettings
 from acud.event_loop import EventLoop, Timer
-from acud.features.notifications.notice import notice_of
-from acud.features.notifications.rate import Rate
+from acud.features.notifications.notice import Rate, notice_of
 from acud.protocol.delivery import Notified, Notify
 from acud.protocol.events import Event
 from acud.supervisor.delivery import DeliveryProcess, Undone

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from acud import log
 from acud.config import NotifySettings
 from acud.event_loop import EventLoop, Timer
-from acud.features.notifications.push_services import origin_of
+from acud.features.notifications.notice import origin_of
 from acud.protocol.delivery import Push, Pushed
 from acud.protocol.push import PushTarget
 from acud.supervisor.delivery import DeliveryProcess, Undone

@@ -10,9 +10,7 @@ from acud import log
 from acud.config import NotifySettings
 from acud.errors import Conflict, InvalidRequest, NotEnabled, NotFound, Refused, StoreUnavailable, Unavailable
 from acud.event_loop import EventLoop
-from acud.features.notifications.notice import Notification, notice_of
-from acud.features.notifications.push_services import is_service
-from acud.features.notifications.rate import Rate
+from acud.features.notifications.notice import Notification, Rate, is_service, notice_of
 from acud.features.notifications.supervisor.push_queue import PushQueue
 from acud.ids import new_id
 from acud.paths import Paths, kept_secret

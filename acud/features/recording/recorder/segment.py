@@ -20,8 +20,7 @@ from av.video.reformatter import Colorspace, VideoReformatter
 from msgspec import Struct
 
 from acud.features.recording.recorder.disk_thread import RecordingPart
-from acud.pixels.identity import identity
-from acud.pixels.tiles import bitmap
+from acud.pixels.tiles import bitmap, identity
 from acud.protocol.recordings import FrameRow, Segment, SegmentHead
 
 Pixels = npt.NDArray[np.uint8]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.evaluator.judges.parser import MAX_DETAIL, parse_verdict, parse_verdicts
+from acud.evaluator.judges.prompt import MAX_DETAIL, parse_verdict, parse_verdicts
 from acud.types import Answer, Verdict
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acud.errors import InvalidRequest
-from acud.features.agent import tools
+from acud.features.agent import prompt
 from acud.features.agent.machine import (
     MAX_CHECKS,
     MAX_FUTILE,
@@ -228,8 +228,8 @@ def test_whatever_a_model_says_ends_and_is_done_only_by_a_check(thoughts: list[E
 
 
 def test_the_tools_offered_are_those_understood() -> None:
-    for tool in tools.offered():
+    for tool in prompt.offered():
         schema = json.loads(tool.schema)
         assert schema["additionalProperties"] is False
         with pytest.raises(InvalidRequest):
-            tools.decided(ChatCall("c", tool.name, "{}"))
+            prompt.decided(ChatCall("c", tool.name, "{}"))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from acud.features.commentary.context_window import AUDIO_KEPT, SCREEN_KEPT, context_window
-from acud.features.commentary.embedded import comment
 from acud.features.commentary.prompt import (
+    AUDIO_KEPT,
     MAX_WORDS,
     NOTHING,
+    SCREEN_KEPT,
     analysis_of,
+    comment,
+    context_window,
     user_prompt,
 )
 from acud.types.commentary import ContextWindow, FeedItem, SenseEvent, SenseMeta

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.features.commentary.new_text import MAX_TOLD, NewText, alike
+from acud.features.commentary.prompt import MAX_TOLD, NewText, alike
 
 
 @pytest.mark.parametrize(

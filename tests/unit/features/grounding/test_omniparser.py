@@ -22,13 +22,14 @@ from acud.evaluator.ocr.engine import Line
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.cascade import make_methods
 from acud.features.grounding.evaluator.omniparser import (
+    Bgr,
     OmniparserMethod,
     ScreenPart,
+    load,
     merge,
     numbered,
     pick,
 )
-from acud.features.grounding.evaluator.omniparser_models import Bgr, load
 from acud.types import Rect
 from acud.types.actions import Point
 from acud.types.grounding import GroundingMethod

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.features.notifications.rate import Rate
+from acud.features.notifications.notice import Rate
 
 
 def test_a_storm_is_held_back_and_counted() -> None:
