@@ -69,8 +69,11 @@ def renewed(page: str, generated: dict[str, Callable[[], str]], path: Path) -> s
 
 
 def _requests() -> str:
-    rows = [f"| [`{s.name}`](#{s.name}) | {_nature(s)} | {_summary(s.request)} |" for s in REQUESTS]
-    return "\n".join(["| request | nature | what it does |", "|---|---|---|", *rows])
+    rows = [
+        f"| [`{s.name}`](#{s.name}) | {_nature(s)} | {s.effect.value} | {s.fleet.value} | {_summary(s.request)} |"
+        for s in REQUESTS
+    ]
+    return "\n".join(["| request | nature | effect | fleet | what it does |", "|---|---|---|---|---|", *rows])
 
 
 def _nature(spec: Command) -> str:
@@ -269,7 +272,7 @@ GENERATED: dict[str, Callable[[], str]] = {
 def _tools() -> str:
     from acud_mcp.tool_table import TOOLS
 
-    there = [tool for tool in TOOLS if tool.exists]
+    there = TOOLS
     rows = [f"| [`{t.name}`](#{t.name}) | {t.toolset} | {t.effect.value} | {_cell(t.about)} |" for t in there]
     head = ["| tool | toolset | effect | what it does |", "|---|---|---|---|"]
     return "\n".join([*head, *rows]) + "\n\n" + "\n\n".join(_tool_section(tool) for tool in there)

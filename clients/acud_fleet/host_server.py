@@ -14,9 +14,8 @@ from acud import log
 from acud.child_process import guarded_async
 from acud.errors import AcudError, Refused, Unavailable
 from acud.features.fleet.connection import NatsConnection
-from acud.protocol.requests.daemon import Shutdown
-from acud.protocol.requests.displays import DisplayCreate
-from acud.protocol.requests.tasks import TaskRegister
+from acud.protocol.requests import declared
+from acud.protocol.requests.command import FleetRoute
 from acud.types import DisplayState
 from acud_client.aio import AsyncClient
 from acud_fleet import envelopes
@@ -92,7 +91,7 @@ class HostCapacity:
 
 def is_placing(request: Any) -> bool:
     """Tell whether `request` starts a managed display, and so needs a place."""
-    return isinstance(request, DisplayCreate) or (isinstance(request, TaskRegister) and request.isolated_display)
+    return declared(type(request)).fleet is FleetRoute.PLACED and getattr(request, "isolated_display", True)
 
 
 class HostServer:
@@ -143,7 +142,7 @@ class HostServer:
             return envelopes.refusal(asked.request_id, fault)
 
     async def _ask(self, asked: ReadRequest, again: bool) -> Any:
-        if isinstance(asked.request, Shutdown) or not asked.spec.over_fleet:
+        if asked.spec.fleet in (FleetRoute.NEVER, FleetRoute.ENDPOINT):
             raise Refused(f"{asked.spec.name} is not taken over the fleet", hint="ask the daemon on its own host")
         if not is_placing(asked.request):
             return await self._client.ask(asked.request, asked.spec.reply, request_id=asked.request_id)

@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -15,6 +15,7 @@ from acud.child_process import rss_mb
 from acud.errors import AcudError, InvalidRequest
 from acud.protocol import VERSION
 from acud.protocol.requests.agents import AgentList, AgentListReply
+from acud.protocol.requests.command import name_of
 from acud.protocol.requests.daemon import Doctor, DoctorReply, Finding, Status, StatusReply, Usage, UsageReply
 from acud.protocol.requests.displays import DisplayList, DisplayListReply
 from acud.protocol.requests.recordings import RecordList, RecordListReply
@@ -35,6 +36,20 @@ _LIVE_TASKS = (TaskStatus.ACTIVE, TaskStatus.PAUSED)
 Replies = dict[str, Any]
 """By host, its reply with displays named as outside."""
 
+Merger = TypeVar("Merger", bound=Callable[..., Any])
+MERGERS: dict[str, Callable[..., Any]] = {}
+"""What makes one reply of many, by the name of the request: for each whose declaration says `FleetRoute.ALL`."""
+
+
+def _merges(request: type[msgspec.Struct]) -> Callable[[Merger], Merger]:
+    """Have the decorated method merge the replies to `request`."""
+
+    def register(merger: Merger) -> Merger:
+        MERGERS[name_of(request)] = merger
+        return merger
+
+    return register
+
 
 class MergedReplies:
     """Asks all hosts that can be asked. `fleet_faults`: what the endpoint itself has to tell."""
@@ -47,28 +62,13 @@ class MergedReplies:
         self._offline = offline
         self._started_utc_s = started_utc_s
         self._home = home
-        self._makers: dict[type[msgspec.Struct], Callable[[Any, Replies, dict[str, str]], Any]] = {
-            Status: self._status,
-            Doctor: self._doctor,
-            DisplayList: self._displays,
-            TaskList: self._tasks,
-            WaitList: self._waits,
-            WakeList: self._wakes,
-            RecordList: self._recordings,
-            AgentList: self._runs,
-            Usage: self._usage,
-        }
-
-    def takes(self, request: msgspec.Struct) -> bool:
-        """Tell whether `request` is about everything."""
-        return type(request) in self._makers
 
     async def reply(self, request: Any) -> Any:
         """Return one reply for the fleet. Raises: Unavailable, naming them, when hosts are missing from an answer that
         has no place to say so.
         """
         replies, silent = await self._ask(request)
-        made = self._makers[type(request)](request, replies, silent)
+        made = MERGERS[name_of(type(request))](self, request, replies, silent)
         return await made if asyncio.iscoroutine(made) else made
 
     async def _ask(self, request: Any) -> tuple[Replies, dict[str, str]]:
@@ -89,6 +89,7 @@ class MergedReplies:
 
     # ---- with a place for what is missing ----
 
+    @_merges(Status)
     def _status(self, _: Status, replies: Replies, silent: dict[str, str]) -> StatusReply:
         all_of: list[StatusReply] = list(replies.values())
         costs = [one.cost_usd_today for one in all_of if one.cost_usd_today is not None]
@@ -125,6 +126,7 @@ class MergedReplies:
             fleet={host: silent.get(host) or member.life.value for host, member in members.items()},
         )
 
+    @_merges(Doctor)
     def _doctor(self, _: Doctor, replies: Replies, silent: dict[str, str]) -> DoctorReply:
         fix = "start its daemon, or acud fleet forget HOST"
         own = [Finding(f"host {host}", "fault", words, fix) for host, words in silent.items()]
@@ -136,12 +138,14 @@ class MergedReplies:
         )
         return DoctorReply((*own, *told))
 
+    @_merges(DisplayList)
     async def _displays(self, _: DisplayList, replies: Replies, silent: dict[str, str]) -> DisplayListReply:
         defaults = [one.default for one in replies.values() if one.default]
         lost = [info for member in self._lost(silent) for info in await self._offline.displays(member)]
         displays = [display for one in replies.values() for display in one.displays]
         return DisplayListReply((*displays, *lost), defaults[0] if len(replies) == 1 and defaults else "")
 
+    @_merges(TaskList)
     async def _tasks(self, request: TaskList, replies: Replies, silent: dict[str, str]) -> TaskListReply:
         lost = [view for member in self._lost(silent) for view in await self._offline.tasks(member)]
         lost = [view for view in lost if _asked_task(request, view)]
@@ -149,6 +153,7 @@ class MergedReplies:
         newest = sorted((*found, *lost), key=lambda view: -view.task.created_at)
         return TaskListReply(tuple(newest[: request.limit]), sum(one.total for one in replies.values()) + len(lost))
 
+    @_merges(WaitList)
     async def _waits(self, request: WaitList, replies: Replies, silent: dict[str, str]) -> WaitListReply:
         lost = [info for member in self._lost(silent) for info in await self._offline.waits(member)]
         lost = [info for info in lost if _asked_wait(request, info)]
@@ -156,6 +161,7 @@ class MergedReplies:
         newest = sorted((*found, *lost), key=lambda info: -info.created_utc_s)
         return WaitListReply(tuple(newest[: request.limit]), sum(one.total for one in replies.values()) + len(lost))
 
+    @_merges(WakeList)
     def _wakes(self, request: WakeList, replies: Replies, silent: dict[str, str]) -> WakeListReply:
         wakes = sorted((wake for one in replies.values() for wake in one.wakes), key=lambda wake: -wake.created_utc_s)
         failing = {f"{host}/{route}": why for host, one in replies.items() for route, why in one.failing.items()}
@@ -169,17 +175,20 @@ class MergedReplies:
 
     # ---- whole or not at all ----
 
+    @_merges(RecordList)
     def _recordings(self, request: RecordList, replies: Replies, silent: dict[str, str]) -> RecordListReply:
         _whole("recordings", silent)
         found = sorted((one for r in replies.values() for one in r.recordings), key=lambda one: -one.created_utc_s)
         paths = ", ".join(f"{host}:{one.path}" for host, one in replies.items())
         return RecordListReply(tuple(found[: request.limit]), paths)
 
+    @_merges(AgentList)
     def _runs(self, request: AgentList, replies: Replies, silent: dict[str, str]) -> AgentListReply:
         _whole("runs", silent)
         found = sorted((one for r in replies.values() for one in r.runs), key=lambda one: -one.created_utc_s)
         return AgentListReply(tuple(found[: request.limit]))
 
+    @_merges(Usage)
     def _usage(self, _: Usage, replies: Replies, silent: dict[str, str]) -> UsageReply:
         _whole("usage", silent)
         all_of: list[UsageReply] = list(replies.values())

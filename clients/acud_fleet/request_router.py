@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -11,8 +12,8 @@ from acud import ids
 from acud.errors import Conflict, InvalidRequest, NotFound, Refused, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.protocol.requests.agents import RunReply
-from acud.protocol.requests.daemon import EventsSince
-from acud.protocol.requests.displays import DisplayCreate
+from acud.protocol.requests.command import FleetRoute, name_of
+from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud.protocol.requests.fleet import (
     FleetDrain,
     FleetDrainReply,
@@ -22,7 +23,7 @@ from acud.protocol.requests.fleet import (
     FleetPlaceReply,
 )
 from acud.protocol.requests.recordings import RecordReply
-from acud.protocol.requests.tasks import TaskRegister, TaskReply
+from acud.protocol.requests.tasks import TaskReply
 from acud.protocol.requests.waits import WaitReply, WaitResult, WaitShow, WaitShowReply
 from acud_client.call import DEFAULT_S, total_s
 from acud_fleet.envelopes import ReadRequest, inward, outward
@@ -39,6 +40,20 @@ from acud_fleet.places import (
 )
 from acud_fleet.registry import Life, Member, Roster, info_of
 from acud_fleet.state_mirror import OfflineState
+
+Own = TypeVar("Own", bound=Callable[..., Awaitable[Any]])
+OWN: dict[str, Callable[..., Awaitable[Any]]] = {}
+"""What the endpoint answers itself, by the name of the request; its own end (`shutdown`) is the endpoint's."""
+
+
+def _answers(request: type[msgspec.Struct]) -> Callable[[Own], Own]:
+    """Have the decorated method answer `request`, whose declaration says `FleetRoute.ENDPOINT`."""
+
+    def register(own: Own) -> Own:
+        OWN[name_of(request)] = own
+        return own
+
+    return register
 
 
 class RequestRouter:
@@ -60,15 +75,15 @@ class RequestRouter:
     async def reply(self, asked: ReadRequest) -> Any:
         """Return the reply. Raises: what went wrong, with the host at fault in its facts."""
         request = asked.request
-        if not asked.spec.over_fleet:
-            raise Refused(f"{asked.spec.name} is not taken over the fleet", hint="ask the daemon on its own host")
-        own = await self._own(request)
-        if own is not None:
-            return own
-        if self._merged_replies.takes(request):
-            return await self._merged_replies.reply(request)
-        if isinstance(request, TaskRegister | DisplayCreate):
-            return await self._start(asked)
+        match asked.spec.fleet:
+            case FleetRoute.NEVER:
+                raise Refused(f"{asked.spec.name} is not taken over the fleet", hint="ask the daemon on its own host")
+            case FleetRoute.ENDPOINT:
+                return await OWN[asked.spec.name](self, request)
+            case FleetRoute.ALL:
+                return await self._merged_replies.reply(request)
+            case FleetRoute.PLACED:
+                return await self._start(asked)
         if isinstance(request, WaitResult):
             return await self._result(asked, request)
         if isinstance(request, WaitShow):
@@ -77,18 +92,16 @@ class RequestRouter:
 
     # ---- of the endpoint itself ----
 
-    async def _own(self, request: Any) -> Any:
-        if isinstance(request, EventsSince):
-            return self._feed.since(request)
-        if isinstance(request, FleetHosts):
-            hosts = tuple(info_of(one) for one in self._roster.all().values())
-            return FleetHostsReply(hosts, self._connection.server)
-        if isinstance(request, FleetPlace):
-            return await self._place(request)
-        if isinstance(request, FleetDrain):
-            return await self._drain(request)
-        return None
+    @_answers(EventsSince)
+    async def _events(self, request: EventsSince) -> EventsSinceReply:
+        return self._feed.since(request)
 
+    @_answers(FleetHosts)
+    async def _hosts(self, _: FleetHosts) -> FleetHostsReply:
+        hosts = tuple(info_of(one) for one in self._roster.all().values())
+        return FleetHostsReply(hosts, self._connection.server)
+
+    @_answers(FleetPlace)
     async def _place(self, request: FleetPlace) -> FleetPlaceReply:
         if request.name:
             return FleetPlaceReply(await self._place_finder.any_host_of(request.name))
@@ -98,6 +111,7 @@ class RequestRouter:
             raise nowhere(others)
         return FleetPlaceReply(best.host, others)
 
+    @_answers(FleetDrain)
     async def _drain(self, request: FleetDrain) -> FleetDrainReply:
         member = self._roster.all().get(request.host)
         if member is None:

@@ -13,12 +13,13 @@ from mcp.server.lowlevel import Server
 from mcp.server.subscriptions import ListenHandler
 
 from acud import __version__
+from acud.protocol.requests.command import Effect
 from acud_mcp import resources
 from acud_mcp.daemon import Daemon, Starter
 from acud_mcp.options import Options
 from acud_mcp.resources import Updates, client_of
 from acud_mcp.task_handles import Handles
-from acud_mcp.tool import Effect, Tool, input_schema, output_schema
+from acud_mcp.tool import Tool, input_schema, output_schema
 from acud_mcp.tool_calls import DaemonCall, answer, failure
 from acud_mcp.tool_table import selected
 

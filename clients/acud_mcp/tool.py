@@ -7,22 +7,14 @@ titles, and defaults that mean "not given" are left out.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from enum import Enum
 from typing import Any, Protocol
 
 import msgspec
 
 from acud.errors import InvalidRequest
-from acud.protocol.requests import BY_NAME
+from acud.protocol.requests import Command, declared
+from acud.protocol.requests.command import Effect
 from acud_mcp.options import Options
-
-
-class Effect(Enum):
-    """What a call may do to the world; becomes the tool's annotations."""
-
-    READS = "reads"
-    WRITES = "writes"
-    DESTROYS = "destroys"
 
 
 class ToolCall(Protocol):
@@ -51,12 +43,13 @@ Handler = Callable[[ToolCall, Any], Awaitable[Any]]
 
 
 class Tool(msgspec.Struct, frozen=True):
-    """`about`: the description a model reads. `requests`: the tool exists only where all of these exist.
+    """`about`: the description a model reads. `request`: the one that it is, or the strongest of those that it makes:
+    what that does to the world is what a call may do (`own_effect`, for a tool that asks the daemon nothing).
 
-    `arguments` and `result` are structs that become the schemas (None: those of the first request and of its reply).
+    `arguments` and `result` are structs that become the schemas (None: those of the request and of its reply).
     `run` takes the call and an `arguments`, and returns a `result` (None: the arguments are the request, the reply the
     result). `aliases` maps other names a caller may use for an argument. `hidden` arguments are taken and not listed.
-    `passed` arguments exist only where the first request has such a field. `params` describes arguments. `shows`: the
+    `passed` arguments exist only where the request has such a field. `params` describes arguments. `shows`: the
     members of the result that the schema lists (none: all); an open schema may leave out what explains itself.
     `quotes_screens`: a result that has no such member itself is marked as holding words from screens.
     """
@@ -64,8 +57,7 @@ class Tool(msgspec.Struct, frozen=True):
     name: str
     toolset: str
     about: str
-    effect: Effect
-    requests: tuple[str, ...] = ()
+    request: type[msgspec.Struct] | None = None
     arguments: type[msgspec.Struct] | None = None
     result: type[msgspec.Struct] | None = None
     run: Handler | None = None
@@ -77,27 +69,33 @@ class Tool(msgspec.Struct, frozen=True):
     always_load: bool = False
     needs_workspace: bool = False
     quotes_screens: bool = False
+    own_effect: Effect = Effect.READS
 
     @property
-    def exists(self) -> bool:
-        """Whether this version of the protocol has every request the tool needs."""
-        return all(name in BY_NAME for name in self.requests)
+    def effect(self) -> Effect:
+        """What a call may do to the world; becomes the tool's annotations."""
+        return self.own_effect if self.request is None else declared(self.request).effect
 
     @property
     def arguments_type(self) -> type[msgspec.Struct]:
         """The struct that a call's arguments become."""
-        return self.arguments or BY_NAME[self.requests[0]].request
+        return self.arguments or self._command.request
 
     @property
     def result_type(self) -> type[msgspec.Struct]:
         """The struct that the structured content is made from."""
-        return self.result or BY_NAME[self.requests[0]].reply
+        return self.result or self._command.reply
 
     @property
     def unlisted(self) -> frozenset[str]:
         """Arguments that the schema does not show: hidden ones, and those this protocol has no field for."""
-        fields = BY_NAME[self.requests[0]].request.__struct_fields__ if self.requests else ()
+        fields = self.request.__struct_fields__ if self.request is not None else ()
         return frozenset(self.hidden) | {name for name in self.passed if name not in fields}
+
+    @property
+    def _command(self) -> Command:
+        assert self.request is not None, f"{self.name} is no request: it needs arguments and a result"
+        return declared(self.request)
 
 
 def passed_on(tool_arguments: msgspec.Struct, request: type[msgspec.Struct], *names: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Every tool, one row each, and which of them one server serves.
 
-A row whose request is not in the protocol does not exist.
+A tool that is its request comes from that request's declaration; the rows here add to a request, or make several.
 """
 
 from __future__ import annotations
@@ -8,6 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from acud.errors import InvalidRequest
+from acud.protocol.requests import REQUESTS
+from acud.protocol.requests.actions import DesktopAction
+from acud.protocol.requests.agents import GuiAgent
+from acud.protocol.requests.command import Effect
+from acud.protocol.requests.commentary import FeedPost
+from acud.protocol.requests.daemon import Doctor
+from acud.protocol.requests.displays import DisplayList
+from acud.protocol.requests.gui import GuiDo, GuiFind
+from acud.protocol.requests.looks import Look
+from acud.protocol.requests.recordings import RecordStart
+from acud.protocol.requests.scenes import SceneGet
+from acud.protocol.requests.waits import WaitCancel, WaitCreate, WaitForChange, WaitList, WaitResult, WaitUpdate
 from acud_mcp import (
     action_tool,
     daemon,
@@ -18,7 +30,7 @@ from acud_mcp import (
     wait_tools,
 )
 from acud_mcp.options import Options
-from acud_mcp.tool import Effect, Tool
+from acud_mcp.tool import Tool
 from acud_mcp.views import WaitView
 
 CAPS = {
@@ -34,10 +46,19 @@ _WAIT_SHOWS = ("wait_id", "status", "evidence")
 _HELD_BACK = ("baseline", "poll_interval", "priority", "regex")
 
 
-def _task(name: str, about: str, effect: Effect = Effect.WRITES, *, quotes_screens: bool = False) -> Tool:
-    """Return a tool that is its request: same name, same fields, the reply as it is."""
-    return Tool(name, "tasks", about, effect, requests=(name,), quotes_screens=quotes_screens)
-
+_FROM_REQUESTS = tuple(
+    Tool(
+        command.name,
+        command.tool.toolset,
+        command.tool.about,
+        request=command.request,
+        hidden=command.tool.hidden,
+        quotes_screens=command.tool.quotes_screens,
+    )
+    for command in REQUESTS
+    if command.tool is not None
+)
+"""The tools that are their request: same name, same fields, the reply as it is."""
 
 TOOLS: tuple[Tool, ...] = (
     Tool(
@@ -45,8 +66,7 @@ TOOLS: tuple[Tool, ...] = (
         "core",
         "Wait for something on screen without polling: give criteria (a sentence) or text, gone, window, change,"
         " stable; returns at once, and `next` says how you get the result.",
-        Effect.WRITES,
-        requests=("wait_create",),
+        request=WaitCreate,
         arguments=wait_tools.SmartWait,
         result=WaitView,
         shows=_WAIT_SHOWS,
@@ -73,8 +93,7 @@ TOOLS: tuple[Tool, ...] = (
         "wait_result",
         "core",
         "Get a wait's result: blocks until it ends, at most 45 s; still watching then: call again. Never cancels it.",
-        Effect.READS,
-        requests=("wait_result", "wait_show"),
+        request=WaitResult,
         arguments=wait_tools.WaitPoll,
         result=WaitView,
         shows=_WAIT_SHOWS,
@@ -87,8 +106,7 @@ TOOLS: tuple[Tool, ...] = (
         "wait_status",
         "core",
         "Show one wait now; without wait_id all live waits.",
-        Effect.READS,
-        requests=("wait_list", "wait_show"),
+        request=WaitList,
         arguments=wait_tools.WaitStatus,
         result=wait_tools.WaitsView,
         shows=(*_WAIT_SHOWS, "waits", "count"),
@@ -99,8 +117,7 @@ TOOLS: tuple[Tool, ...] = (
         "wait_update",
         "core",
         "Change criteria or timeout of a live wait; restarts its clock.",
-        Effect.WRITES,
-        requests=("wait_update", "wait_show"),
+        request=WaitUpdate,
         arguments=wait_tools.WaitChanges,
         result=WaitView,
         shows=_WAIT_SHOWS,
@@ -112,8 +129,7 @@ TOOLS: tuple[Tool, ...] = (
         "wait_cancel",
         "core",
         "End a wait.",
-        Effect.DESTROYS,
-        requests=("wait_cancel", "wait_show"),
+        request=WaitCancel,
         arguments=wait_tools.WaitEnd,
         result=WaitView,
         shows=_WAIT_SHOWS,
@@ -125,8 +141,7 @@ TOOLS: tuple[Tool, ...] = (
         "core",
         "Block until the screen, window or region changes, e.g. after a click; returns a screenshot file. Beyond 45 s:"
         " a wait_id for wait_result.",
-        Effect.WRITES,
-        requests=("wait_for_change", "wait_create", "baseline", "look"),
+        request=WaitForChange,
         arguments=look_tools.ChangeArguments,
         result=look_tools.ChangeView,
         shows=("changed", "message", "picture", "wait_id", "next"),
@@ -144,8 +159,7 @@ TOOLS: tuple[Tool, ...] = (
         "desktop_look",
         "core",
         "Screenshot of the screen, a window or a region, now: a file path and size; image=true shows it too.",
-        Effect.READS,
-        requests=("look",),
+        request=Look,
         arguments=look_tools.LookArguments,
         result=look_tools.PictureView,
         shows=("path", "view", "baseline"),
@@ -159,8 +173,7 @@ TOOLS: tuple[Tool, ...] = (
         "scene",
         "core",
         "What is on screen as text: windows, focus, texts and widgets with ids and boxes. Cheaper than a screenshot.",
-        Effect.READS,
-        requests=("scene",),
+        request=SceneGet,
         arguments=look_tools.SceneArguments,
         result=look_tools.SceneView,
         shows=("scene", "changes"),
@@ -175,8 +188,7 @@ TOOLS: tuple[Tool, ...] = (
         "core",
         "Act on the desktop: mouse, keyboard, windows, clipboard, launch. Answers with a screenshot file taken at rest"
         " and a baseline for wait_for_change.",
-        Effect.DESTROYS,
-        requests=("desktop_action", "look", "wait_for_change"),
+        request=DesktopAction,
         arguments=action_tool.ActArguments,
         result=action_tool.ActView,
         shows=("baseline", "picture", "text", "windows", "note"),
@@ -205,8 +217,7 @@ TOOLS: tuple[Tool, ...] = (
         "display_list",
         "core",
         "List displays and their windows (titles, ids, boxes).",
-        Effect.READS,
-        requests=("display_list",),
+        request=DisplayList,
         arguments=look_tools.DisplaysAsked,
         result=look_tools.DisplaysView,
         run=look_tools.display_list,
@@ -215,8 +226,7 @@ TOOLS: tuple[Tool, ...] = (
         "gui_find",
         "core",
         "Find something on screen by description; gives its point and box, or candidates.",
-        Effect.READS,
-        requests=("gui_find",),
+        request=GuiFind,
         arguments=gui_tools.FindArguments,
         result=gui_tools.FindView,
         shows=("status", "things"),
@@ -229,8 +239,7 @@ TOOLS: tuple[Tool, ...] = (
         "core",
         "Do one thing on screen and verify its effect: click/double-click/right-click/hover over X, type 'T' into X,"
         " select O in X, scroll to X, drag X to Y, press ctrl+s, click(x, y).",
-        Effect.DESTROYS,
-        requests=("gui_do",),
+        request=GuiDo,
         arguments=gui_tools.DoArguments,
         result=gui_tools.DoView,
         shows=("status", "message"),
@@ -249,8 +258,7 @@ TOOLS: tuple[Tool, ...] = (
         "gui_agent",
         "core",
         "Hand over several GUI steps in words; returns a run_id at once, and `next` says how you get the result.",
-        Effect.DESTROYS,
-        requests=("gui_agent", "agent_result", "agent_cancel"),
+        request=GuiAgent,
         arguments=gui_tools.AgentArguments,
         result=gui_tools.RunView,
         shows=("run_id", "state", "reason"),
@@ -266,8 +274,7 @@ TOOLS: tuple[Tool, ...] = (
         "commentary",
         "core",
         "The running commentary: what is going on; post adds to its feed.",
-        Effect.WRITES,
-        requests=("analysis_history", "analysis_context", "analysis_config", "feed_list", "feed_post"),
+        request=FeedPost,
         arguments=history_tools.CommentaryArguments,
         result=history_tools.CommentaryView,
         shows=("results", "messages", "context"),
@@ -278,30 +285,18 @@ TOOLS: tuple[Tool, ...] = (
         "video_record",
         "tasks",
         "Record a display to video.",
-        Effect.WRITES,
-        requests=("record_start", "record_stop", "record_list"),
+        request=RecordStart,
         arguments=history_tools.RecordArguments,
         result=history_tools.RecordView,
         shows=("videos",),
         run=history_tools.video_record,
         hidden=("fps", "recording_id", "task_id"),
     ),
-    _task("task_register", "Start a task with a plan; gets its own isolated display."),
-    # An end cancels the task's waits and closes its display.
-    _task("task_update", "Message, query or status of a task.", Effect.DESTROYS, quotes_screens=True),
-    _task("task_item_update", "Set a plan item's status."),
-    _task("task_plan_append", "Add plan items."),
-    _task("task_log_action", "Log an action under a plan item."),
-    _task("task_summary", "Summary of a task's plan and progress.", Effect.READS, quotes_screens=True),
-    _task("task_drill_down", "One plan item with its actions and logs.", Effect.READS, quotes_screens=True),
-    _task("task_thread", "Messages of a task.", Effect.READS, quotes_screens=True),
-    # `tasks`, `displays`: for those who are limited to some.
-    Tool("task_list", "tasks", "List tasks.", Effect.READS, requests=("task_list",), hidden=("tasks", "displays")),
+    *_FROM_REQUESTS,
     Tool(
         "memory_search",
         "memory",
         "Search your notes.",
-        Effect.READS,
         arguments=memory_tools.MemorySearch,
         result=memory_tools.MemorySearchView,
         run=memory_tools.memory_search,
@@ -311,7 +306,6 @@ TOOLS: tuple[Tool, ...] = (
         "memory_read",
         "memory",
         "Read a note.",
-        Effect.READS,
         arguments=memory_tools.MemoryRead,
         result=memory_tools.MemoryReadView,
         run=memory_tools.memory_read,
@@ -322,18 +316,17 @@ TOOLS: tuple[Tool, ...] = (
         "memory_append",
         "memory",
         "Add to a note.",
-        Effect.WRITES,
         arguments=memory_tools.MemoryAppend,
         result=memory_tools.MemoryAppendView,
         run=memory_tools.memory_append,
         needs_workspace=True,
+        own_effect=Effect.WRITES,
     ),
     Tool(
         "health_check",
         "admin",
         "Check the daemon: judges, displays, faults and their fix.",
-        Effect.READS,
-        requests=("doctor", "status"),
+        request=Doctor,
         arguments=daemon.HealthAsked,
         result=daemon.HealthView,
         shows=("status", "findings"),
@@ -345,7 +338,7 @@ TOOLS: tuple[Tool, ...] = (
 def selected(options: Options) -> tuple[Tool, ...]:
     """Return the tools to serve, in the order of the table: those of `caps` and those named in `tools`, or all when
     neither is given; `read_only` then takes away whatever writes. Raises: InvalidRequest for a name that is none."""
-    possible = [tool for tool in TOOLS if tool.exists and not (tool.needs_workspace and options.workspace is None)]
+    possible = [tool for tool in TOOLS if not (tool.needs_workspace and options.workspace is None)]
     _check("toolset", options.caps, CAPS)
     _check("tool", options.tools, [tool.name for tool in possible])
     everything = not options.caps and not options.tools

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from acud.protocol.requests import (
     actions,
     agents,
@@ -19,7 +21,7 @@ from acud.protocol.requests import (
     wakes,
     web,
 )
-from acud.protocol.requests.command import Command
+from acud.protocol.requests.command import Command, name_of
 
 REQUESTS: tuple[Command, ...] = (
     *daemon.COMMANDS,
@@ -41,4 +43,10 @@ REQUESTS: tuple[Command, ...] = (
 
 BY_NAME: dict[str, Command] = {command.name: command for command in REQUESTS}
 
-__all__ = ["BY_NAME", "REQUESTS", "Command"]
+
+def declared(request: type[Struct]) -> Command:
+    """Return what `request` declares."""
+    return BY_NAME[name_of(request)]
+
+
+__all__ = ["BY_NAME", "REQUESTS", "Command", "declared"]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from acud.protocol.requests.command import FIRST_USE_S, Command
+from acud.protocol.requests.command import FIRST_USE_S, Command, FleetRoute
 from acud.types import JudgeName, RouteName, ShortText, Until, WakeAddress
 from acud.types.agent_runs import RunInfo, RunLimits
 
@@ -86,8 +86,9 @@ COMMANDS = (
         begins="runs",
         positional=2,
         feature="agent",
+        destroys=True,
     ),
     Command(AgentResult, AgentResultReply, deferred=True, asked_s=lambda request: request.block_s, feature="agent"),
-    Command(AgentList, AgentListReply, feature="agent"),
-    Command(AgentCancel, RunReply, mutating=True, errors="Conflict when it has ended", feature="agent"),
+    Command(AgentList, AgentListReply, feature="agent", fleet=FleetRoute.ALL),
+    Command(AgentCancel, RunReply, mutating=True, errors="Conflict when it has ended", feature="agent", destroys=True),
 )

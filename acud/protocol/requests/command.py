@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from enum import Enum
+from typing import Any, Literal
 
 from msgspec import Struct
+
+from acud.protocol.web import Scope
 
 FIRST_USE_S = 30.0
 """`screen` may mean a managed display that is started now, with `[display] start_deadline_s`."""
@@ -19,6 +22,53 @@ ROUTE_S = 60.0
 """A command that brings a wake may take half a minute (`[wake] command_timeout_s`), after others of its kind."""
 
 
+class Effect(Enum):
+    """What a request may do to the world, the weakest first."""
+
+    READS = "reads"
+    WRITES = "writes"
+    DESTROYS = "destroys"
+
+
+class FleetRoute(Enum):
+    """Who answers a request that reaches a fleet's endpoint."""
+
+    NEVER = "never"
+    """Nobody: it is asked on its own host."""
+    ENDPOINT = "endpoint"
+    """The endpoint itself."""
+    ALL = "all"
+    """All hosts; the endpoint merges their replies."""
+    PLACED = "placed"
+    """The host that has room for the display that it starts."""
+    HOST = "host"
+    """The host that what it names lives on."""
+
+
+class McpTool(Struct, frozen=True):
+    """A tool that is its request: its fields are the arguments, but for those `hidden`, and its reply the result.
+    `about`: what a model reads of it. `quotes_screens`: the result holds words from screens.
+    """
+
+    about: str
+    toolset: str
+    hidden: tuple[str, ...] = ()
+    quotes_screens: bool = False
+
+
+class RestOperation(Struct, frozen=True):
+    """An operation that is its request: its fields are the query of a GET and the body of a POST, its reply the answer.
+
+    It is for passes that are not limited; `whole` says of what it tells. What a limited pass sees of a request takes
+    an owner to look up, so acud_web.api writes such an operation by hand, with the scope that its path needs.
+    """
+
+    method: Literal["GET", "POST"]
+    path: str
+    scope: Scope
+    whole: str
+
+
 class Command(Struct, frozen=True):
     """One request: its type (whose tag is its name and whose docstring documents it), its reply, and its nature.
 
@@ -28,8 +78,11 @@ class Command(Struct, frozen=True):
     supervisor died over it) answers `outcome_unknown`. Others are done anew then: nothing of them was kept.
     `limit_s`: a client's time limit is at least this. `asked_s` returns the time that a request itself asks for, which
     comes on top of the limit. `begins`: what a draining daemon would have to wait for, so it takes none ("": nothing).
-    `over_fleet`: a fleet's endpoint answers it, or passes it to a host. `feature`: which feature answers it ("": the
-    core does); where that is switched off, the answer is an error `not_enabled`.
+    `writes`: it changes something though no reply of it is stored. `destroys`: it ends or removes something, or does
+    what can't be taken back. `fleet`: who answers it at a fleet's endpoint. `feature`: which feature answers it
+    ("": the core does); where that is switched off, the answer is an error `not_enabled`.
+    `tool`, `rest`: the MCP tool and the REST operation that are made from it. Tools and operations of several requests,
+    and the words of the CLI, are written by hand; both Python clients have every request.
     `positional`: how many of its fields the Python clients' methods take by position (None: those without a default).
     `errors`: those to expect of it in particular, each after its class in acud.errors, with `; ` between them.
     """
@@ -42,7 +95,11 @@ class Command(Struct, frozen=True):
     limit_s: float = 0.0
     asked_s: Callable[[Any], float] | None = None
     begins: str = ""
-    over_fleet: bool = True
+    writes: bool = False
+    destroys: bool = False
+    fleet: FleetRoute = FleetRoute.HOST
+    tool: McpTool | None = None
+    rest: RestOperation | None = None
     feature: str = ""
     positional: int | None = None
     errors: str = ""
@@ -51,6 +108,13 @@ class Command(Struct, frozen=True):
     def name(self) -> str:
         """The tag on the wire."""
         return name_of(self.request)
+
+    @property
+    def effect(self) -> Effect:
+        """What it may do to the world."""
+        if self.destroys:
+            return Effect.DESTROYS
+        return Effect.WRITES if self.mutating or self.writes else Effect.READS
 
     def total_s(self, request: Struct, timeout_s: float) -> float:
         """Return how long `request` may take in all, for a client whose own limit is `timeout_s`."""

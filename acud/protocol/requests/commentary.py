@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from acud.protocol.requests.command import Command
+from acud.protocol.requests.command import Command, RestOperation
+from acud.protocol.web import Scope
 from acud.types.commentary import (
     AnalysisConfig,
     AnalysisResult,
@@ -153,7 +154,13 @@ COMMANDS = (
     Command(SensePost, Posted, mutating=True, positional=3, feature="commentary"),
     Command(SenseList, SenseListReply, positional=1, feature="commentary"),
     Command(AnalysisStatus, AnalysisStatusReply, feature="commentary"),
-    Command(AnalysisHistory, AnalysisHistoryReply, positional=1, feature="commentary"),
+    Command(
+        AnalysisHistory,
+        AnalysisHistoryReply,
+        positional=1,
+        feature="commentary",
+        rest=RestOperation("GET", "/api/commentary", Scope.READ, "the commentary"),
+    ),
     Command(AnalysisContextGet, AnalysisContextReply, feature="commentary"),
     Command(AnalysisConfigure, AnalysisConfigReply, mutating=True, feature="commentary"),
 )

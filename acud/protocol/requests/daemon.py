@@ -9,7 +9,8 @@ from msgspec import Meta, Struct
 
 from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.events import Event
-from acud.protocol.requests.command import Command
+from acud.protocol.requests.command import Command, FleetRoute, RestOperation
+from acud.protocol.web import Scope
 from acud.types import DisplayInfo, RouteName
 from acud.types.metrics import Metric
 
@@ -239,13 +240,18 @@ class ShutdownReply(Struct, frozen=True, forbid_unknown_fields=True):
 _RENEWAL_S = 600.0
 """Each evaluator in turn finishes what it has in hand (10 s at most) and starts anew."""
 COMMANDS = (
-    Command(Status, StatusReply),
-    Command(Doctor, DoctorReply),
+    Command(Status, StatusReply, fleet=FleetRoute.ALL),
+    Command(
+        Doctor,
+        DoctorReply,
+        fleet=FleetRoute.ALL,
+        rest=RestOperation("GET", "/api/doctor", Scope.READ, "how the whole daemon does"),
+    ),
     Command(Metrics, MetricsReply),
-    Command(Usage, UsageReply),
-    Command(EventsSince, EventsSinceReply, positional=1),
-    Command(DaemonReload, DaemonReloadReply, errors="ConfigError for a malformed file"),
-    Command(DaemonDrain, DaemonDrainReply, positional=1),
-    Command(EvaluatorsRestart, EvaluatorsRestartReply, deferred=True, limit_s=_RENEWAL_S),
-    Command(Shutdown, ShutdownReply),
+    Command(Usage, UsageReply, fleet=FleetRoute.ALL),
+    Command(EventsSince, EventsSinceReply, positional=1, fleet=FleetRoute.ENDPOINT),
+    Command(DaemonReload, DaemonReloadReply, errors="ConfigError for a malformed file", writes=True),
+    Command(DaemonDrain, DaemonDrainReply, positional=1, writes=True),
+    Command(EvaluatorsRestart, EvaluatorsRestartReply, deferred=True, limit_s=_RENEWAL_S, writes=True),
+    Command(Shutdown, ShutdownReply, fleet=FleetRoute.ENDPOINT, destroys=True),
 )

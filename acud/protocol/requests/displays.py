@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from acud.fleet import Labels
-from acud.protocol.requests.command import DISPLAY_S, FIRST_USE_S, Command
+from acud.protocol.requests.command import DISPLAY_S, FIRST_USE_S, Command, FleetRoute
 from acud.types import DisplayInfo
 
 
@@ -105,7 +105,7 @@ class DisplayRelease(Struct, frozen=True, tag="display_release", forbid_unknown_
 
 
 COMMANDS = (
-    Command(DisplayList, DisplayListReply),
+    Command(DisplayList, DisplayListReply, fleet=FleetRoute.ALL),
     Command(DisplayAdd, DisplayReply, mutating=True, deferred=True, limit_s=DISPLAY_S, begins="displays"),
     Command(
         DisplayCreate,
@@ -116,6 +116,7 @@ COMMANDS = (
         limit_s=DISPLAY_S,
         begins="displays",
         positional=2,
+        fleet=FleetRoute.PLACED,
     ),
     Command(
         DisplayRemove,
@@ -125,6 +126,7 @@ COMMANDS = (
         outside=True,
         limit_s=DISPLAY_S,
         errors="Conflict while waits look at it",
+        destroys=True,
     ),
     Command(DisplayTake, TakeReply, mutating=True, deferred=True, limit_s=FIRST_USE_S, positional=1),
     Command(

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from acud.fleet import Labels
-from acud.protocol.requests.command import Command
+from acud.protocol.requests.command import Command, FleetRoute
 
 
 class FleetHosts(Struct, frozen=True, tag="fleet_hosts", forbid_unknown_fields=True):
@@ -78,9 +78,22 @@ class FleetDrainReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 COMMANDS = (
-    Command(FleetHosts, FleetHostsReply, feature="fleet"),
+    Command(FleetHosts, FleetHostsReply, feature="fleet", fleet=FleetRoute.ENDPOINT),
     Command(
-        FleetPlace, FleetPlaceReply, positional=1, errors="NotFound; Refused when no host would do", feature="fleet"
+        FleetPlace,
+        FleetPlaceReply,
+        positional=1,
+        errors="NotFound; Refused when no host would do",
+        feature="fleet",
+        fleet=FleetRoute.ENDPOINT,
     ),
-    Command(FleetDrain, FleetDrainReply, positional=2, errors="NotFound; Conflict", feature="fleet"),
+    Command(
+        FleetDrain,
+        FleetDrainReply,
+        positional=2,
+        errors="NotFound; Conflict",
+        feature="fleet",
+        fleet=FleetRoute.ENDPOINT,
+        destroys=True,
+    ),
 )

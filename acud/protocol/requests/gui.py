@@ -98,5 +98,6 @@ COMMANDS = (
             "OutcomeUnknown when nobody knows whether it was done"
         ),
         feature="actions",
+        destroys=True,
     ),
 )

@@ -68,6 +68,7 @@ COMMANDS = (
         limit_s=ROUTE_S,
         errors="Unavailable when nobody takes it",
         feature="notifications",
+        writes=True,
     ),
     Command(PushList, PushListReply, positional=1, feature="notifications"),
     Command(

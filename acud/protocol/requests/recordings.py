@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from acud.protocol.recordings import RecordingId, RecordingInfo
-from acud.protocol.requests.command import Command
+from acud.protocol.requests.command import Command, FleetRoute
 from acud.types import Answer
 from acud.types.actions import Point
 from acud.types.tasks import TaskId
@@ -119,9 +119,18 @@ COMMANDS = (
         errors="Conflict when that is being recorded already",
         feature="recording",
     ),
-    Command(RecordStop, RecordReply, deferred=True, errors="Conflict when it has ended", feature="recording"),
-    Command(RecordList, RecordListReply, feature="recording"),
+    Command(
+        RecordStop, RecordReply, deferred=True, errors="Conflict when it has ended", feature="recording", writes=True
+    ),
+    Command(RecordList, RecordListReply, feature="recording", fleet=FleetRoute.ALL),
     Command(RecordShow, RecordReply, feature="recording"),
     Command(RecordTimeline, TimelineReply, feature="recording"),
-    Command(RecordDelete, RecordReply, mutating=True, errors="Conflict while it is being made", feature="recording"),
+    Command(
+        RecordDelete,
+        RecordReply,
+        mutating=True,
+        errors="Conflict while it is being made",
+        feature="recording",
+        destroys=True,
+    ),
 )

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from acud.fleet import Labels
-from acud.protocol.requests.command import DISPLAY_S, Command
+from acud.protocol.requests.command import DISPLAY_S, Command, FleetRoute, McpTool
 from acud.types import Budget
 from acud.types.tasks import (
     Action,
@@ -224,15 +224,56 @@ COMMANDS = (
         begins="tasks",
         positional=2,
         feature="tasks",
+        fleet=FleetRoute.PLACED,
+        tool=McpTool("Start a task with a plan; gets its own isolated display.", "tasks"),
     ),
-    Command(TaskUpdate, TaskReply, mutating=True, errors="Conflict for an impossible move", feature="tasks"),
-    Command(TaskItemUpdate, TaskReply, mutating=True, errors="Conflict for a move it cannot make", feature="tasks"),
-    Command(TaskPlanAppend, TaskReply, mutating=True, feature="tasks"),
-    Command(TaskLogAction, TaskLogActionReply, mutating=True, feature="tasks"),
-    Command(TaskSummary, TaskSummaryReply, feature="tasks"),
-    Command(TaskDrillDown, TaskDrillDownReply, feature="tasks"),
-    Command(TaskThread, TaskThreadReply, feature="tasks"),
+    Command(
+        TaskUpdate,
+        TaskReply,
+        mutating=True,
+        errors="Conflict for an impossible move",
+        feature="tasks",
+        destroys=True,  # an end cancels the task's waits and closes its display
+        tool=McpTool("Message, query or status of a task.", "tasks", quotes_screens=True),
+    ),
+    Command(
+        TaskItemUpdate,
+        TaskReply,
+        mutating=True,
+        errors="Conflict for a move it cannot make",
+        feature="tasks",
+        tool=McpTool("Set a plan item's status.", "tasks"),
+    ),
+    Command(TaskPlanAppend, TaskReply, mutating=True, feature="tasks", tool=McpTool("Add plan items.", "tasks")),
+    Command(
+        TaskLogAction,
+        TaskLogActionReply,
+        mutating=True,
+        feature="tasks",
+        tool=McpTool("Log an action under a plan item.", "tasks"),
+    ),
+    Command(
+        TaskSummary,
+        TaskSummaryReply,
+        feature="tasks",
+        tool=McpTool("Summary of a task's plan and progress.", "tasks", quotes_screens=True),
+    ),
+    Command(
+        TaskDrillDown,
+        TaskDrillDownReply,
+        feature="tasks",
+        tool=McpTool("One plan item with its actions and logs.", "tasks", quotes_screens=True),
+    ),
+    Command(
+        TaskThread, TaskThreadReply, feature="tasks", tool=McpTool("Messages of a task.", "tasks", quotes_screens=True)
+    ),
     Command(TaskActions, TaskActionsReply, feature="tasks"),
-    Command(TaskList, TaskListReply, feature="tasks"),
-    Command(TaskDelete, TaskDeleteReply, mutating=True, feature="tasks"),
+    Command(
+        TaskList,
+        TaskListReply,
+        feature="tasks",
+        fleet=FleetRoute.ALL,
+        tool=McpTool("List tasks.", "tasks", hidden=("tasks", "displays")),  # hidden: for who is limited to some
+    ),
+    Command(TaskDelete, TaskDeleteReply, mutating=True, feature="tasks", destroys=True),
 )

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.protocol.requests.command import FIRST_USE_S, GRAB_S, Command
+from acud.protocol.requests.command import FIRST_USE_S, GRAB_S, Command, FleetRoute
 from acud.protocol.requests.looks import Picture
 from acud.types import (
     Budget,
@@ -213,7 +213,7 @@ COMMANDS = (
         positional=2,
         errors="NoJudge for a sentence that no configured judge could answer, unless `force` arms it anyway",
     ),
-    Command(WaitList, WaitListReply),
+    Command(WaitList, WaitListReply, fleet=FleetRoute.ALL),
     Command(WaitShow, WaitShowReply),
     Command(
         WaitUpdate,
@@ -222,7 +222,7 @@ COMMANDS = (
         deferred=True,
         errors="Conflict when it has ended; NoJudge as for `wait_create`",
     ),
-    Command(WaitCancel, WaitReply, mutating=True, errors="Conflict when it has ended, saying how"),
+    Command(WaitCancel, WaitReply, mutating=True, errors="Conflict when it has ended, saying how", destroys=True),
     Command(WaitResult, WaitResultReply, deferred=True, asked_s=lambda request: request.block_s),
     Command(
         WaitForChange,
@@ -232,6 +232,7 @@ COMMANDS = (
         asked_s=lambda request: request.timeout_s + request.settle_s,
         begins="waits",
         positional=1,
+        writes=True,
     ),
     Command(EvidenceGet, EvidenceReply, deferred=True, errors="NotFound when the wait has none, saying why"),
 )

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.protocol.requests.command import ROUTE_S, Command
+from acud.protocol.requests.command import ROUTE_S, Command, FleetRoute
 from acud.protocol.wakes import SharedWake
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeState
 
@@ -107,9 +107,9 @@ class WakeCarryReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 COMMANDS = (
-    Command(WakeList, WakeListReply),
+    Command(WakeList, WakeListReply, fleet=FleetRoute.ALL),
     Command(WakeRetry, WakeRetryReply, mutating=True, positional=1, errors="Conflict for one that was seen"),
-    Command(WakeTest, WakeTestReply, deferred=True, limit_s=ROUTE_S, positional=1),
+    Command(WakeTest, WakeTestReply, deferred=True, limit_s=ROUTE_S, positional=1, writes=True),
     Command(WakeSeen, WakeSeenReply, mutating=True),
-    Command(WakeCarry, WakeCarryReply, deferred=True, limit_s=ROUTE_S),
+    Command(WakeCarry, WakeCarryReply, deferred=True, limit_s=ROUTE_S, writes=True),
 )

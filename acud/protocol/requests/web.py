@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.protocol.requests.command import Command
+from acud.protocol.requests.command import Command, FleetRoute
 from acud.protocol.web import Digest, DisplayName, Pass, PassName, Scope, TaskId
 
 
@@ -83,16 +83,24 @@ class WebPass(Struct, frozen=True, tag="web_pass", forbid_unknown_fields=True):
 
 
 COMMANDS = (
-    Command(WebLogin, WebLoginReply, mutating=True, over_fleet=False, positional=2),
+    Command(WebLogin, WebLoginReply, mutating=True, fleet=FleetRoute.NEVER, positional=2),
     Command(
         WebLoginRedeem,
         WebPassReply,
         mutating=True,
-        over_fleet=False,
+        fleet=FleetRoute.NEVER,
         errors="NotFound for a code that is unknown, spent or too old",
     ),
-    Command(WebTokenCreate, WebPassReply, mutating=True, over_fleet=False, positional=2),
-    Command(WebTokenList, WebTokenListReply, over_fleet=False),
-    Command(WebTokenRevoke, WebTokenListReply, mutating=True, over_fleet=False, positional=1, errors="NotFound"),
-    Command(WebPass, WebPassReply, over_fleet=False, errors="NotFound when it is unknown, revoked or expired"),
+    Command(WebTokenCreate, WebPassReply, mutating=True, fleet=FleetRoute.NEVER, positional=2),
+    Command(WebTokenList, WebTokenListReply, fleet=FleetRoute.NEVER),
+    Command(
+        WebTokenRevoke,
+        WebTokenListReply,
+        mutating=True,
+        fleet=FleetRoute.NEVER,
+        positional=1,
+        errors="NotFound",
+        destroys=True,
+    ),
+    Command(WebPass, WebPassReply, fleet=FleetRoute.NEVER, errors="NotFound when it is unknown, revoked or expired"),
 )

@@ -1,9 +1,14 @@
-"""The REST API: each operation as data (`OPERATIONS`), and the routes of all (`ROUTES`)."""
+"""The REST API: each operation as data (`OPERATIONS`), and the routes of all (`ROUTES`).
+
+An operation that is its request comes from that request's declaration. The others are written here, for each looks up
+whose the thing is that it tells of, since a pass may be limited to some displays and tasks.
+"""
 
 from __future__ import annotations
 
+from acud.protocol.requests import REQUESTS
 from acud_web.api import daemon, displays, events, recordings, tasks, waits, wakes
-from acud_web.api.operation import Operation
+from acud_web.api.operation import Operation, operation_of
 from acud_web.route_table import Row
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -14,6 +19,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *recordings.OPERATIONS,
     *wakes.OPERATIONS,
     *events.OPERATIONS,
+    *(operation_of(command, command.rest) for command in REQUESTS if command.rest is not None),
 )
 
 ROUTES: tuple[Row, ...] = (*(one.row for one in OPERATIONS), *events.ROWS, *daemon.ROWS)

@@ -1,4 +1,4 @@
-"""/api/health, doctor, usage, scene, commentary, and /metrics: what is, what is seen, what was said, what it cost."""
+"""/api/health, usage and scene, and /metrics: what is, what it cost, what is seen."""
 
 from __future__ import annotations
 
@@ -10,17 +10,7 @@ from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
-from acud.protocol.requests.commentary import AnalysisHistory, AnalysisHistoryReply
-from acud.protocol.requests.daemon import (
-    Doctor,
-    DoctorReply,
-    Metrics,
-    MetricsReply,
-    Status,
-    StatusReply,
-    Usage,
-    UsageReply,
-)
+from acud.protocol.requests.daemon import Metrics, MetricsReply, Status, StatusReply, Usage, UsageReply
 from acud.protocol.requests.scenes import SceneGet, SceneReply
 from acud.protocol.requests.waits import WaitList, WaitListReply
 from acud.protocol.web import Scope
@@ -61,12 +51,6 @@ class Seen(Struct, frozen=True):
     diff: SceneDiff | None
 
 
-class CommentaryQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """How many of the newest."""
-
-    limit: Annotated[int, Meta(ge=1, le=50)] = 10
-
-
 async def health(asked: ApiRequest[Nothing, Nothing]) -> StatusReply:
     """Tell how the daemon does; `degraded` holds every reason why not well. A limited pass is told of its displays and
     how many of its waits there are.
@@ -101,12 +85,6 @@ async def health(asked: ApiRequest[Nothing, Nothing]) -> StatusReply:
 async def _waits(asked: ApiRequest[Nothing, Nothing], states: tuple[WaitState, ...]) -> int:
     request = WaitList(states, limit=1, tasks=asked.pass_.tasks, displays=asked.pass_.displays)
     return (await asked.ask(request, WaitListReply)).total
-
-
-async def doctor(asked: ApiRequest[Nothing, Nothing]) -> DoctorReply:
-    """Tell of each part how it does, with the next step for each fault."""
-    asked.must_be_unlimited("how the whole daemon does")
-    return await asked.ask(Doctor(), DoctorReply)
 
 
 async def usage(asked: ApiRequest[UsageQuery, Nothing]) -> UsageReply:
@@ -145,18 +123,10 @@ async def scene(asked: ApiRequest[SceneQuery, Nothing]) -> Seen:
     return Seen(found.scene, found.text, found.diff)
 
 
-async def commentary(asked: ApiRequest[CommentaryQuery, Nothing]) -> AnalysisHistoryReply:
-    """List what the commentary said, newest first."""
-    asked.must_be_unlimited("the commentary")
-    return await asked.ask(AnalysisHistory(asked.query.limit), AnalysisHistoryReply)
-
-
 OPERATIONS = (
     Operation("GET", "/api/health", Scope.READ, health, StatusReply),
-    Operation("GET", "/api/doctor", Scope.READ, doctor, DoctorReply),
     Operation("GET", "/api/usage", Scope.READ, usage, UsageReply, UsageQuery, statuses=(404,)),
     Operation("GET", "/api/scene", Scope.READ, scene, Seen, SceneQuery, statuses=(404,)),
-    Operation("GET", "/api/commentary", Scope.READ, commentary, AnalysisHistoryReply, CommentaryQuery),
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, get_type_hints
 
 import msgspec
 from msgspec import Struct, inspect
@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from acud.errors import InvalidRequest, NotFound
 from acud.protocol import codec
+from acud.protocol.requests.command import Command, RestOperation
 from acud.protocol.web import Pass, Scope
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.errors import HttpFault, answer, wrong
@@ -159,3 +160,34 @@ class Operation(Struct, frozen=True):
     def row(self) -> Row:
         """The line of the route table, which has the pass checked."""
         return Row(self.method, self.path, self.endpoint, self.scope, BODY_BYTES)
+
+
+def operation_of(command: Command, rest: RestOperation) -> Operation:
+    """Return the operation `rest` that is the request of `command`: its fields, its reply, its documentation."""
+    fields = _untagged(command.request)
+
+    async def run(asked: ApiRequest[Any, Any]) -> Any:
+        asked.must_be_unlimited(rest.whole)
+        given = asked.query if rest.method == "GET" else await asked.body()
+        return await asked.ask(command.request(**msgspec.structs.asdict(given)), command.reply)
+
+    run.__doc__ = command.request.__doc__
+    query, body = (fields, Nothing) if rest.method == "GET" else (Nothing, fields)
+    return Operation(rest.method, rest.path, rest.scope, run, command.reply, query, body)
+
+
+def _untagged(request: type[Struct]) -> type[Struct]:
+    """Return a struct of the fields of `request`, without the tag that only the daemon's wire has."""
+    if not request.__struct_fields__:
+        return Nothing
+    hints = get_type_hints(request, include_extras=True)
+    fields = [_field(one, hints[one.name]) for one in msgspec.structs.fields(request)]
+    return msgspec.defstruct(
+        f"{request.__name__}Fields", fields, frozen=True, forbid_unknown_fields=True, namespace={"__doc__": ""}
+    )
+
+
+def _field(one: msgspec.structs.FieldInfo, kind: Any) -> tuple[str, Any, Any]:
+    if one.default_factory is not msgspec.NODEFAULT:
+        return one.name, kind, msgspec.field(default_factory=one.default_factory)
+    return one.name, kind, msgspec.field() if one.required else msgspec.field(default=one.default)

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from acud.errors import InvalidRequest
 from acud.paths import resolve
-from acud.protocol.requests import BY_NAME
+from acud.protocol.requests import BY_NAME, declared
 from acud.types import AllOf, AnyOf, Change, Criteria, Policy, Priority, Stable, Text, WindowTitle
 from acud_mcp.options import Options, workspace_of
 from acud_mcp.server import INSTRUCTIONS, described
-from acud_mcp.tool import Effect, Tool, input_schema, output_schema, parse_arguments
+from acud_mcp.tool import Tool, input_schema, output_schema, parse_arguments
 from acud_mcp.tool_calls import failure, result
 from acud_mcp.tool_table import CAPS, TOOLS, selected
 from acud_mcp.wait_tools import SmartWait, policy_of, until_of, wanted_until
@@ -27,7 +27,6 @@ MAX_TOKENS = 4000
 BYTES_PER_TOKEN = 4.1
 """These schemas make 4.18 bytes a token in o200k; the long test counts tokens."""
 
-THERE = [tool for tool in TOOLS if tool.exists]
 BY_TOOL = {tool.name: tool for tool in TOOLS}
 
 
@@ -46,7 +45,7 @@ def test_all_tools_fit_the_budget() -> None:
     assert len(INSTRUCTIONS) <= 1200
 
 
-@pytest.mark.parametrize("tool", THERE, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_a_tool_is_whole(tool: Tool) -> None:
     listed = wire(tool)
     assert tool.toolset in CAPS
@@ -61,7 +60,7 @@ def test_a_tool_is_whole(tool: Tool) -> None:
 
 
 def test_what_is_always_loaded() -> None:
-    loaded = {tool.name for tool in THERE if wire(tool).get("_meta") == {"anthropic/alwaysLoad": True}}
+    loaded = {tool.name for tool in TOOLS if wire(tool).get("_meta") == {"anthropic/alwaysLoad": True}}
     assert loaded == {"smart_wait", "wait_result", "gui_do", "scene"}
 
 
@@ -78,15 +77,15 @@ def test_a_member_that_may_be_null_has_no_type() -> None:
     assert (listed["view"], listed["tokens"]) == ({}, {"type": "integer"})
 
 
-def test_rows_without_their_request_do_not_exist() -> None:
-    ghost = Tool("ghost", "core", "", Effect.READS, requests=("no_such_request",))
-    assert not ghost.exists
+def test_a_tool_is_declared_with_its_request() -> None:
+    named = {name for name, command in BY_NAME.items() if command.tool is not None}
+    assert {tool.name for tool in TOOLS if tool.run is None} == named
     for tool in TOOLS:
-        assert tool.exists == all(name in BY_NAME for name in tool.requests)
+        assert tool.request is None or tool.effect is declared(tool.request).effect
 
 
 def test_a_row_that_is_its_request_needs_no_more() -> None:
-    row = Tool("display_remove", "admin", "", Effect.DESTROYS, requests=("display_remove",))
+    row = Tool("display_remove", "admin", "", request=BY_NAME["display_remove"].request)
     assert input_schema(row) == {
         "type": "object",
         "properties": {"name": {"type": "string"}, "force": {"type": "boolean"}},
@@ -175,7 +174,7 @@ JSON = st.recursive(
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(tool=st.sampled_from(THERE), data=st.data())
+@given(tool=st.sampled_from(TOOLS), data=st.data())
 def test_whatever_is_sent_is_taken_or_refused_in_one_line(tool: Tool, data: st.DataObject) -> None:
     names = [*tool.arguments_type.__struct_fields__, *tool.aliases, "type", "x"]
     arguments = data.draw(st.dictionaries(st.sampled_from(names), JSON, max_size=5))
