@@ -197,12 +197,9 @@ class _Writing:
             case "AT_END":
                 self.ends.add("line" if flags & re.MULTILINE else "text")
                 return "(?m:$)"
-        return {
-            "AT_BEGINNING_STRING": "\\A",
-            "AT_END_STRING": "\\z",
-            "AT_BOUNDARY": "\\b",
-            "AT_NON_BOUNDARY": "\\B",
-        }[name]
+        return {"AT_BEGINNING_STRING": "\\A", "AT_END_STRING": "\\z", "AT_BOUNDARY": "\\b", "AT_NON_BOUNDARY": "\\B"}[
+            name
+        ]
 
 
 @cache

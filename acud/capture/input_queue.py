@@ -29,10 +29,7 @@ class InputQueue:
     """
 
     def __init__(
-        self,
-        actions: InputActions,
-        baseline: Callable[[], tuple[int, int]],
-        say: Callable[[Acted], None],
+        self, actions: InputActions, baseline: Callable[[], tuple[int, int]], say: Callable[[Acted], None]
     ) -> None:
         self._baseline = baseline
         self._say = say

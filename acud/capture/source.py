@@ -10,12 +10,7 @@ import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.capture.frame_rate import (
-    CaptureCounters,
-    GrabSchedule,
-    PaintEffect,
-    QuietWatch,
-)
+from acud.capture.frame_rate import CaptureCounters, GrabSchedule, PaintEffect, QuietWatch
 from acud.errors import ProtocolError
 from acud.frames.ring import FrameGone, Ring
 from acud.frames.writer import FrameWriter

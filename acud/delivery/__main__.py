@@ -12,13 +12,7 @@ from acud.delivery import service
 from acud.delivery.service import DeliveryService, SendPush, ShowNotification
 from acud.errors import ProtocolError, Unavailable
 from acud.protocol.bootstrap import Bootstrap, DeliveryOptions
-from acud.protocol.delivery import (
-    Notified,
-    Notify,
-    Push,
-    Pushed,
-    ToDelivery,
-)
+from acud.protocol.delivery import Notified, Notify, Push, Pushed, ToDelivery
 
 
 def main(bootstrap: Bootstrap) -> None:

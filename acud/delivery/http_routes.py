@@ -22,12 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from acud.config import WakeSettings
-from acud.delivery.outcome import (
-    SENT,
-    DeliveryOutcome,
-    reason,
-    retry_after_s,
-)
+from acud.delivery.outcome import SENT, DeliveryOutcome, reason, retry_after_s
 from acud.errors import Unavailable
 from acud.http_listeners import is_loopback
 from acud.protocol.delivery import Deliver

@@ -15,16 +15,7 @@ from acud.delivery.http_routes import OpenClawRoute, WebhookRoute
 from acud.delivery.outcome import DeliveryOutcome, Route
 from acud.protocol.bootstrap import DeliveryOptions
 from acud.protocol.children import Heartbeat, Stop
-from acud.protocol.delivery import (
-    Deliver,
-    Delivered,
-    DeliveryHello,
-    Notified,
-    Notify,
-    Push,
-    Pushed,
-    ToDelivery,
-)
+from acud.protocol.delivery import Deliver, Delivered, DeliveryHello, Notified, Notify, Push, Pushed, ToDelivery
 from acud.types import RouteName
 
 _LOG = log.logger("relay")

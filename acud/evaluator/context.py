@@ -22,12 +22,7 @@ from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
 from acud.features.fleet.evaluator import FleetJudge
 from acud.features.grounding.evaluator.cascade import Cascade, make_cascade
-from acud.features.redaction.evaluator import (
-    RedactedPixels,
-    Redactor,
-    SecureFields,
-    Withheld,
-)
+from acud.features.redaction.evaluator import RedactedPixels, Redactor, SecureFields, Withheld
 from acud.features.scene.evaluator.reader import SceneReader
 from acud.features.scene.evaluator.texts import FoundProviders as Providers
 from acud.features.scene.evaluator.texts import find_providers

@@ -147,16 +147,6 @@ REQUESTS = (
     _gauge("acud_requests_parked", "Requests whose reply is still to come."),
 )
 
-FAMILIES: tuple[Family, ...] = (
-    *DAEMON,
-    *DISPLAYS,
-    *JUDGES,
-    *CHATS,
-    *WAITS,
-    *WAKES,
-    *PROCESSES,
-    *KEEPING,
-    *REQUESTS,
-)
+FAMILIES: tuple[Family, ...] = (*DAEMON, *DISPLAYS, *JUDGES, *CHATS, *WAITS, *WAKES, *PROCESSES, *KEEPING, *REQUESTS)
 
 BY_NAME: dict[str, Family] = {family.name: family for family in FAMILIES}

@@ -8,15 +8,7 @@ from msgspec import Struct
 from acud.errors import NotFound
 from acud.store.connection import Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list, load
-from acud.types.tasks import (
-    Action,
-    ActionLog,
-    ActionView,
-    Message,
-    PlanItem,
-    Task,
-    TaskStatus,
-)
+from acud.types.tasks import Action, ActionLog, ActionView, Message, PlanItem, Task, TaskStatus
 
 _SQL = load("tasks")
 _TASK = RowCodec(Task)

@@ -7,13 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from acud.types.displays import (
-    PositiveSeconds,
-    Rect,
-    Seconds,
-    Share,
-    ShortText,
-)
+from acud.types.displays import PositiveSeconds, Rect, Seconds, Share, ShortText
 
 
 class Answer(StrEnum):

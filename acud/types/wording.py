@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from acud.types.conditions import (
-    AllOf,
-    AnyOf,
-    Change,
-    Criteria,
-    Leaf,
-    NotOf,
-    Stable,
-    Target,
-    Text,
-    Until,
-    WindowTitle,
-)
+from acud.types.conditions import AllOf, AnyOf, Change, Criteria, Leaf, NotOf, Stable, Target, Text, Until, WindowTitle
 
 
 class Wording(StrEnum):

@@ -9,21 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 
-from acud.types import (
-    AllOf,
-    Answer,
-    AnyOf,
-    Change,
-    Leaf,
-    NotOf,
-    Stable,
-    Until,
-    Verdict,
-    WindowTitle,
-    no,
-    unknown,
-    yes,
-)
+from acud.types import AllOf, Answer, AnyOf, Change, Leaf, NotOf, Stable, Until, Verdict, WindowTitle, no, unknown, yes
 
 NOT_JUDGED = unknown("not_judged", "not judged yet")
 _OPPOSITE: dict[Answer | None, Answer | None] = {

@@ -8,21 +8,8 @@ from msgspec.structs import replace
 
 from acud.errors import Conflict
 from acud.types import Evidence, Verdict, WaitState
-from acud.waits.effects import (
-    JobKind,
-    WaitCancelled,
-    WaitEffect,
-    WaitFailed,
-    WaitResolved,
-    WaitTimedOut,
-)
-from acud.waits.model import (
-    JobInFlight,
-    JudgeState,
-    OpenRequests,
-    PendingYes,
-    Wait,
-)
+from acud.waits.effects import JobKind, WaitCancelled, WaitEffect, WaitFailed, WaitResolved, WaitTimedOut
+from acud.waits.model import JobInFlight, JudgeState, OpenRequests, PendingYes, Wait
 
 
 class WaitMove(StrEnum):

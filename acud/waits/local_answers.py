@@ -32,13 +32,7 @@ from acud.types import (
 )
 from acud.waits.conditions import evaluate, is_local
 from acud.waits.events import FrameSeen
-from acud.waits.model import (
-    NOT_LOCATED,
-    JobInFlight,
-    PendingYes,
-    TextSnapshot,
-    Wait,
-)
+from acud.waits.model import NOT_LOCATED, JobInFlight, PendingYes, TextSnapshot, Wait
 from acud.waits.ocr_criteria import text_criteria
 from acud.waits.terminals import judge_pane
 from acud.waits.view_state import ViewState

@@ -42,30 +42,12 @@ from acud.waits.events import (
     WindowsSeen,
 )
 from acud.waits.frame_coalescing import apply_frames
-from acud.waits.lifecycle import (
-    Outcome,
-    WaitMove,
-    cancel,
-    fail,
-    has_ended,
-    move_wait,
-    time_out,
-)
+from acud.waits.lifecycle import Outcome, WaitMove, cancel, fail, has_ended, move_wait, time_out
 from acud.waits.local_answers import apply_texts, texts_after_frame, texts_for_new_view
-from acud.waits.model import (
-    NOT_LOCATED,
-    JudgeState,
-    VerdictCache,
-    Wait,
-)
+from acud.waits.model import NOT_LOCATED, JudgeState, VerdictCache, Wait
 from acud.waits.ocr_criteria import text_criteria
 from acud.waits.planner import plan
-from acud.waits.results import (
-    apply_dispatch,
-    apply_loss,
-    apply_result,
-    new_baselines,
-)
+from acud.waits.results import apply_dispatch, apply_loss, apply_result, new_baselines
 from acud.waits.schedule import JUDGE_FPS
 from acud.waits.view_state import ChangeState, StoredBaseline, view_of
 

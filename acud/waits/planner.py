@@ -24,27 +24,9 @@ from acud.waits.effects import (
     TickRequest,
     WaitEffect,
 )
-from acud.waits.lifecycle import (
-    Outcome,
-    has_ended,
-    resolve,
-    resolve_without_picture,
-    time_out,
-)
-from acud.waits.local_answers import (
-    held_on,
-    is_of_moment,
-    known_now,
-    note_of,
-    quiet_spans,
-)
-from acud.waits.model import (
-    NOT_LOCATED,
-    Coverage,
-    PendingPicture,
-    PendingYes,
-    Wait,
-)
+from acud.waits.lifecycle import Outcome, has_ended, resolve, resolve_without_picture, time_out
+from acud.waits.local_answers import held_on, is_of_moment, known_now, note_of, quiet_spans
+from acud.waits.model import NOT_LOCATED, Coverage, PendingPicture, PendingYes, Wait
 from acud.waits.schedule import (
     EVIDENCE_PRIORITY,
     IDENTITY_PRIORITY,

@@ -6,23 +6,11 @@ from msgspec.structs import replace
 
 from acud.types import Answer, Evidence, Verdict, unknown
 from acud.waits.conditions import evaluate
-from acud.waits.effects import (
-    BaselineTaken,
-    EvaluationRecord,
-    JobKind,
-    WaitEffect,
-)
+from acud.waits.effects import BaselineTaken, EvaluationRecord, JobKind, WaitEffect
 from acud.waits.events import JobDispatched, JobDone, JobLost
 from acud.waits.lifecycle import Outcome, count_overtaken, resolve_without_picture
 from acud.waits.local_answers import known_on, seen_there, with_absence
-from acud.waits.model import (
-    JobInFlight,
-    JudgeState,
-    PendingPicture,
-    PendingYes,
-    VerdictCache,
-    Wait,
-)
+from acud.waits.model import JobInFlight, JudgeState, PendingPicture, PendingYes, VerdictCache, Wait
 from acud.waits.planner import coverage_of
 from acud.waits.schedule import next_backoff
 from acud.waits.view_state import ViewState

@@ -88,12 +88,7 @@ class AttachFd(rq.Request):
     """Attach a mapped file; its descriptor rides along."""
 
     _request = rq.Struct(
-        rq.Card8("opcode"),
-        rq.Opcode(6),
-        rq.RequestLength(),
-        rq.Card32("segment"),
-        rq.Bool("read_only"),
-        rq.Pad(3),
+        rq.Card8("opcode"), rq.Opcode(6), rq.RequestLength(), rq.Card32("segment"), rq.Bool("read_only"), rq.Pad(3)
     )
 
 

@@ -15,12 +15,7 @@ from Xlib import X, error
 
 from acud.types import MonitorInfo, Rect, WindowInfo
 from acud.x11.connection import Connection
-from acud.x11.window_tree import (
-    Outline,
-    WindowTree,
-    octets,
-    words,
-)
+from acud.x11.window_tree import Outline, WindowTree, octets, words
 
 _MAX = 64
 _MAX_NAME = 100

@@ -116,12 +116,7 @@ class Mirrored:
         return (self._is_due or bool(self.reading.failure)) and time.monotonic() >= self._retry_at
 
     async def read(
-        self,
-        connection: BusConnection,
-        windows: Sequence[WindowInfo],
-        limits: Limits,
-        budget: WalkBudget,
-        until: float,
+        self, connection: BusConnection, windows: Sequence[WindowInfo], limits: Limits, budget: WalkBudget, until: float
     ) -> None:
         """Read what is in doubt. Raises: Unavailable when the bus is gone.
 

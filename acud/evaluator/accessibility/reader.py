@@ -12,13 +12,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Literal, cast
 
-from acud.accessibility.nodes import (
-    AccessibleApp,
-    FailedApp,
-    Limits,
-    Node,
-    Tree,
-)
+from acud.accessibility.nodes import AccessibleApp, FailedApp, Limits, Node, Tree
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBus, BusConnection, NoAnswer
 from acud.evaluator.accessibility.walk import AppWalk, WalkBudget, in_document_order

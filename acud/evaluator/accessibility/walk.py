@@ -11,21 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
-from acud.accessibility.nodes import (
-    AccessibleApp,
-    Limits,
-    Node,
-    State,
-)
+from acud.accessibility.nodes import AccessibleApp, Limits, Node, State
 from acud.accessibility.roles import PASSWORD, TEXT_INPUT
 from acud.evaluator.accessibility.bus import NoAnswer
-from acud.evaluator.accessibility.widget import (
-    Ref,
-    RememberedWidget,
-    WidgetAnswers,
-    WidgetClient,
-    WidgetMemory,
-)
+from acud.evaluator.accessibility.widget import Ref, RememberedWidget, WidgetAnswers, WidgetClient, WidgetMemory
 from acud.types import Rect, WindowInfo
 
 _SLACK_PX = 3

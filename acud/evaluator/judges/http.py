@@ -16,12 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from acud.errors import Unavailable
-from acud.evaluator.judges.faults import (
-    FREE,
-    CallFailed,
-    KeyFilter,
-    TokenUsage,
-)
+from acud.evaluator.judges.faults import FREE, CallFailed, KeyFilter, TokenUsage
 from acud.http_listeners import is_loopback
 from acud.tls import authorities
 

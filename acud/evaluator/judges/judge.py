@@ -10,12 +10,7 @@ from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from acud.evaluator.judges.faults import (
-    CONTINUES,
-    FREE,
-    TokenUsage,
-    added,
-)
+from acud.evaluator.judges.faults import CONTINUES, FREE, TokenUsage, added
 from acud.evaluator.judges.rate_limit import Claim
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Answer, Verdict, unknown

@@ -10,19 +10,9 @@ import msgspec
 from acud.api_keys import ApiKey, variable
 from acud.backends import BackendSettings, Price, cost_usd
 from acud.config import VisionSettings
-from acud.evaluator.judges.faults import (
-    CallFailed,
-    KeyFilter,
-    TokenUsage,
-    added,
-)
+from acud.evaluator.judges.faults import CallFailed, KeyFilter, TokenUsage, added
 from acud.evaluator.judges.http import HttpExchange
-from acud.evaluator.judges.judge import (
-    JudgePicture,
-    JudgeQuestion,
-    JudgeReply,
-    split,
-)
+from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply, split
 from acud.evaluator.judges.prompt import (
     begins_with_thought,
     parse_verdict,
@@ -32,12 +22,7 @@ from acud.evaluator.judges.prompt import (
     user_prompt,
     without_thought,
 )
-from acud.evaluator.judges.provider import (
-    ChatReply,
-    ChatRequest,
-    Provider,
-    ProviderAnswer,
-)
+from acud.evaluator.judges.provider import ChatReply, ChatRequest, Provider, ProviderAnswer
 from acud.evaluator.judges.retry import CallClock, CallLimits, RetriedCalls
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, unknown

@@ -12,14 +12,7 @@ from msgspec import Raw, Struct
 from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.openai import tool
-from acud.evaluator.judges.provider import (
-    ChatRequest,
-    ProviderAnswer,
-    ProviderHealth,
-    Tokens,
-    base64_of,
-    last_user,
-)
+from acud.evaluator.judges.provider import ChatRequest, ProviderAnswer, ProviderHealth, Tokens, base64_of, last_user
 from acud.types.chat import ChatCall, ChatMessage
 
 

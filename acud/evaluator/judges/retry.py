@@ -16,19 +16,8 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from acud.evaluator.judges.faults import (
-    CONTINUES,
-    FREE,
-    CallFailed,
-    TokenUsage,
-    added,
-)
-from acud.evaluator.judges.rate_limit import (
-    Claim,
-    RateLimitQueue,
-    TokenBucket,
-    TurnRefused,
-)
+from acud.evaluator.judges.faults import CONTINUES, FREE, CallFailed, TokenUsage, added
+from acud.evaluator.judges.rate_limit import Claim, RateLimitQueue, TokenBucket, TurnRefused
 
 PATIENCE_S = 10.0
 """The longest single pause inside a call."""

@@ -25,12 +25,7 @@ from numpy.typing import NDArray
 
 from acud.backends import Price, cost_usd
 from acud.errors import ConfigError
-from acud.evaluator.judges.judge import (
-    JudgePicture,
-    JudgeQuestion,
-    JudgeReply,
-    split,
-)
+from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply, split
 from acud.evaluator.judges.prompt import parse_verdict, parse_verdicts
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, unknown

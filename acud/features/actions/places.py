@@ -7,18 +7,7 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from acud.errors import InvalidRequest
-from acud.types.actions import (
-    Action,
-    Click,
-    Drag,
-    InputAction,
-    Move,
-    Place,
-    Point,
-    Scroll,
-    WindowDo,
-    WindowVerb,
-)
+from acud.types.actions import Action, Click, Drag, InputAction, Move, Place, Point, Scroll, WindowDo, WindowVerb
 
 Spot = Callable[[Point], Point]
 """From a point as the request gives it to the display's pixel."""

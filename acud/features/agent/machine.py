@@ -12,12 +12,7 @@ from msgspec import Struct
 from acud.errors import InvalidRequest
 from acud.features.agent import prompt
 from acud.features.agent import prompt as tools
-from acud.types.agent_runs import (
-    RunSpec,
-    RunSpent,
-    RunState,
-    RunStep,
-)
+from acud.types.agent_runs import RunSpec, RunSpent, RunState, RunStep
 from acud.types.chat import ChatCall, ChatMessage
 
 MAX_SILENT = 3

@@ -8,14 +8,7 @@ from msgspec import Struct
 
 from acud.store.connection import Table
 from acud.store.rows import RowCodec, load
-from acud.types.commentary import (
-    FEED_KEPT,
-    HISTORY_KEPT,
-    SENSE_KEPT,
-    AnalysisResult,
-    FeedItem,
-    SenseEvent,
-)
+from acud.types.commentary import FEED_KEPT, HISTORY_KEPT, SENSE_KEPT, AnalysisResult, FeedItem, SenseEvent
 
 _SQL = load("tables", Path(__file__).parent)
 _FEED_ITEM = RowCodec(FeedItem)

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING
 
 from acud.config import JobSettings, VisionSettings
 from acud.errors import AcudError, ConfigError, ProtocolError, Refused, Unavailable
-from acud.evaluator.judges.faults import (
-    CONTINUES,
-    FREE,
-    CallFailed,
-    KeyFilter,
-    TokenUsage,
-)
+from acud.evaluator.judges.faults import CONTINUES, FREE, CallFailed, KeyFilter, TokenUsage
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply
 from acud.evaluator.judges.retry import CallClock, CallLimits, RetriedCalls
 from acud.features.fleet import require_nats

@@ -7,14 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from acud.features.grounding.widget_names import (
-    CONTAINERS,
-    GROUPS,
-    LISTS,
-    WINDOWS,
-    WORDS,
-    normal,
-)
+from acud.features.grounding.widget_names import CONTAINERS, GROUPS, LISTS, WINDOWS, WORDS, normal
 
 _POLITE = re.compile(
     r"^(?:please )?(?:(?:left |right |double |triple )?[ -]?(?:click|press|tap|select|choose|find|locate|open|focus)"

@@ -8,13 +8,7 @@ from msgspec.structs import replace
 
 from acud.types import Rect
 from acud.types.actions import Point
-from acud.types.grounding import (
-    Candidate,
-    Found,
-    GroundingBackend,
-    GroundingMethod,
-    Tried,
-)
+from acud.types.grounding import Candidate, Found, GroundingBackend, GroundingMethod, Tried
 
 LOCAL = (GroundingMethod.DIRECT, GroundingMethod.ACCESSIBILITY, GroundingMethod.OCR)
 SAME_PX = 24

@@ -23,27 +23,14 @@ from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.job_queues import Lane
-from acud.supervisor.ports import (
-    ElementPlaces,
-    LocatedElement,
-    Mapped,
-    SearchDone,
-    SearchOutcome,
-    SearchRequest,
-)
+from acud.supervisor.ports import ElementPlaces, LocatedElement, Mapped, SearchDone, SearchOutcome, SearchRequest
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.screenshots import ScreenshotTarget
 from acud.supervisor.sources import Source
 from acud.supervisor.usage_log import UsageLog
 from acud.types import Rect
 from acud.types.actions import Point
-from acud.types.grounding import (
-    Candidate,
-    Found,
-    GroundingBackend,
-    GroundingMethod,
-    Tried,
-)
+from acud.types.grounding import Candidate, Found, GroundingBackend, GroundingMethod, Tried
 from acud.types.scene import handle_of
 from acud.types.tasks import ActionType
 

@@ -10,12 +10,7 @@ from msgspec import Struct
 from acud.accessibility.nodes import Node, State, Tree
 from acud.features.grounding.description_readings import DescriptionReading, readings
 from acud.features.grounding.widget_names import implied_names
-from acud.features.grounding.widget_scoring import (
-    TYPED_INTO,
-    Scorer,
-    WidgetVisibility,
-    is_interactive,
-)
+from acud.features.grounding.widget_scoring import TYPED_INTO, Scorer, WidgetVisibility, is_interactive
 from acud.types import Rect, WindowInfo
 from acud.types.grounding import Candidate, GroundingMethod
 
@@ -47,13 +42,7 @@ class Scored(Struct, frozen=True):
 
 
 def match(
-    description: str,
-    tree: Tree,
-    windows: Sequence[WindowInfo],
-    screen: Rect,
-    *,
-    verb: str = "",
-    most: int = 8,
+    description: str, tree: Tree, windows: Sequence[WindowInfo], screen: Rect, *, verb: str = "", most: int = 8
 ) -> Match:
     """Return which widget of `tree` is meant. `windows` are the display's, topmost first; `screen` its bounds.
 

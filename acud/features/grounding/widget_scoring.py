@@ -6,13 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from acud.accessibility.nodes import Node, State, Tree
 from acud.features.grounding.description_readings import DescriptionReading
-from acud.features.grounding.widget_names import (
-    CHOOSERS,
-    INPUTS,
-    INTERACTIVE,
-    likeness,
-    normal,
-)
+from acud.features.grounding.widget_names import CHOOSERS, INPUTS, INTERACTIVE, likeness, normal
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point
 

@@ -18,12 +18,7 @@ from acud.features.redaction.screen_boxes import (
     window_rule,
 )
 from acud.features.redaction.spans import Rule, mark
-from acud.features.redaction.text import (
-    TextRules,
-    find,
-    redact,
-    text_rules,
-)
+from acud.features.redaction.text import TextRules, find, redact, text_rules
 from acud.protocol.asks import Hide, ToldBy
 from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature

@@ -8,12 +8,7 @@ from msgspec import Struct
 
 from acud.features.scene.element_ids import shared
 from acud.types import Rect
-from acud.types.scene import (
-    AxElement,
-    ElementMark,
-    OcrElement,
-    Scene,
-)
+from acud.types.scene import AxElement, ElementMark, OcrElement, Scene
 
 MAX_MARKS = 250
 """More cannot be told apart on 1280x720."""

@@ -8,22 +8,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from acud.features.tasks.rules import (
-    current_item,
-    headline,
-    one_line,
-    utc_text,
-)
+from acud.features.tasks.rules import current_item, headline, one_line, utc_text
 from acud.types import WaitInfo
-from acud.types.tasks import (
-    Action,
-    ActionView,
-    Detail,
-    ItemStatus,
-    Message,
-    PlanItem,
-    Task,
-)
+from acud.types.tasks import Action, ActionView, Detail, ItemStatus, Message, PlanItem, Task
 
 PACKET_MESSAGES = 5
 PACKET_ACTIONS = 10

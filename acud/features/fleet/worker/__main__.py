@@ -10,12 +10,7 @@ from contextlib import AsyncExitStack
 
 import msgspec
 
-from acud import (
-    api_keys,
-    config,
-    log,
-    paths,
-)
+from acud import api_keys, config, log, paths
 from acud.config import Settings
 from acud.errors import AcudError, ConfigError
 from acud.features.fleet import require_nats

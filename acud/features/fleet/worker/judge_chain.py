@@ -9,13 +9,7 @@ from acud.api_keys import ApiKey
 from acud.config import Settings
 from acud.errors import ConfigError
 from acud.evaluator.judges import registry
-from acud.evaluator.judges.judge import (
-    Judge,
-    JudgePicture,
-    JudgeQuestion,
-    JudgeReply,
-    first_answer,
-)
+from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeQuestion, JudgeReply, first_answer
 from acud.protocol.jobs import VisionJob
 
 

@@ -19,13 +19,7 @@ from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding import search_progress
 from acud.features.grounding.evaluator.accessibility import AccessibilityMethod
 from acud.features.grounding.evaluator.claude import ClaudeMethod
-from acud.features.grounding.evaluator.method import (
-    GroundingMethodPort,
-    MethodResult,
-    Prepare,
-    SearchView,
-    unavailable,
-)
+from acud.features.grounding.evaluator.method import GroundingMethodPort, MethodResult, Prepare, SearchView, unavailable
 from acud.features.grounding.evaluator.ocr import OcrMethod
 from acud.features.grounding.evaluator.omniparser import OmniparserMethod, ReadLines
 from acud.features.grounding.evaluator.uitars import UitarsMethod
@@ -74,11 +68,7 @@ class OpenBackend(Protocol):
 
 
 def make_methods(
-    settings: GroundingSettings,
-    backends: Backends,
-    open_backend: OpenBackend,
-    prepare: Prepare,
-    read_lines: ReadLines,
+    settings: GroundingSettings, backends: Backends, open_backend: OpenBackend, prepare: Prepare, read_lines: ReadLines
 ) -> dict[GroundingMethod, GroundingMethodPort]:
     """Return each method that asks a model. Nothing is sent, loaded or connected before one is asked to find."""
     methods: tuple[GroundingMethodPort, ...] = (
@@ -147,11 +137,7 @@ class _ModelAccess:
     """What the methods that ask a model share: backends, what may leave for them, and the text of a shot."""
 
     def __init__(
-        self,
-        options: EvaluatorOptions,
-        text: TextReading | None,
-        backends: Mapping[str, Backend],
-        redactor: Redactor,
+        self, options: EvaluatorOptions, text: TextReading | None, backends: Mapping[str, Backend], redactor: Redactor
     ) -> None:
         self._options = options
         self._text = text

@@ -19,14 +19,7 @@ from msgspec.structs import replace
 from acud.config import ClaudeTool, GroundingSettings
 from acud.errors import Unavailable
 from acud.evaluator.judges.judge import JudgePicture
-from acud.evaluator.judges.picture_format import (
-    Size,
-    Spot,
-    encode_sized,
-    holds,
-    rescale,
-    resized,
-)
+from acud.evaluator.judges.picture_format import Size, Spot, encode_sized, holds, rescale, resized
 from acud.evaluator.judges.provider import Backend, ChatReply, ChatRequest
 from acud.features.grounding.evaluator.method import (
     Located,

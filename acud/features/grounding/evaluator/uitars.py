@@ -15,14 +15,7 @@ from typing import Literal, NamedTuple
 from acud.config import GroundingSettings
 from acud.errors import Unavailable
 from acud.evaluator.judges.judge import JudgePicture
-from acud.evaluator.judges.picture_format import (
-    Corners,
-    Size,
-    encode_sized,
-    holds,
-    rescale,
-    rescale_corners,
-)
+from acud.evaluator.judges.picture_format import Corners, Size, encode_sized, holds, rescale, rescale_corners
 from acud.evaluator.judges.provider import Backend, ChatReply, ChatRequest
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.method import (
