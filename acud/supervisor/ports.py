@@ -266,6 +266,10 @@ class InstructionCaller(Protocol):
 class Instructions(Protocol):
     """Carries out what is said in words on a display."""
 
+    def check(self) -> None:
+        """Raises: NotEnabled when no instruction can be carried out here."""
+        ...
+
     def begin(self, request: GuiDo, caller: InstructionCaller) -> Callable[[str], None]:
         """Begin `request`; return what gives it up with a reason: call that only while `caller` was told no outcome.
 
@@ -276,6 +280,10 @@ class Instructions(Protocol):
 
 class NoInstructions:
     """Stands in for the feature actions."""
+
+    def check(self) -> None:
+        """Raises: NotEnabled."""
+        raise not_enabled("actions")
 
     def begin(self, request: GuiDo, caller: InstructionCaller) -> Callable[[str], None]:
         """Raises: NotEnabled."""

@@ -49,6 +49,7 @@ _BY_CODE = {
     "conflict": Exit.REFUSED,
     "refused": Exit.REFUSED,
     "no_judge": Exit.NO_JUDGE,
+    "not_enabled": Exit.REFUSED,
 }
 
 _BY_STATE = {

@@ -136,6 +136,7 @@ GATEWAY_ERRORS = ErrorFormat(
         errors.NotFound: (404, "not_found"),
         errors.Conflict: (409, "conflict"),
         errors.NoJudge: (422, "no_judge"),
+        errors.NotEnabled: (403, "not_enabled"),
         errors.Refused: (403, "refused"),
         errors.UsageError: (422, "invalid"),
         errors.DaemonDown: (503, "unavailable"),

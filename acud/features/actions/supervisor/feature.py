@@ -39,6 +39,9 @@ class ActionsFeature(RunningFeature):
         )
         core.ports.provide(instructions=self)
 
+    def check(self) -> None:
+        """Instructions are carried out."""
+
     def begin(self, request: GuiDo, caller: InstructionCaller) -> Callable[[str], None]:
         """Begin an instruction; see `acud.supervisor.ports.Instructions`."""
         instruction = RunningInstruction(self, request, caller)

@@ -20,6 +20,7 @@ class AgentFeature(RunningFeature):
         self.takeovers = core.takeovers
         self.wakes = core.wakes
         self.tasks = core.ports.tasks
+        self.instructions = core.ports.instructions
         tools = Tools(
             core.loop,
             core.clock.monotonic_s,
@@ -29,7 +30,7 @@ class AgentFeature(RunningFeature):
             core.waits,
             core.redaction,
             core.usage_log,
-            instruction_starter(core.ports.instructions, core.faults),
+            instruction_starter(self.instructions, core.faults),
         )
         self.agents = Agents(tools, core.journal, core.utc_s, self.tasks, core.wakes)
         core.takeovers.taken.add(self.agents.taken, Order.FEATURES)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @handles(GuiAgent)
 def answer_gui_agent(feature: AgentFeature, request: GuiAgent, call: Call) -> None:
     """Begin a run; the reply waits until its display is there."""
+    feature.instructions.check()
     spec = _spec(feature, request)
     place = feature.tasks.place(request.task_id, request.target, request.display)
 
