@@ -1,7 +1,7 @@
 """Measures the shape of the code: modules, lines, names, imports; one column for each checkout, to compare two.
 
 .venv/bin/python scripts/house.py [CHECKOUT …]   prints a table; without a path, of this checkout
-.venv/bin/python scripts/house.py --list WHAT    names what is counted: gerunds, thrice, small, lone (one importer)
+.venv/bin/python scripts/house.py --list WHAT    names what is counted: gerunds, twice, thrice, small, lone
 """
 
 from __future__ import annotations
@@ -35,8 +35,11 @@ NO_GERUNDS = {
     "string",
     "thing",
     "heading",
+    "setting",
+    "rolling",
+    "formatting",
 }
-"""The field's own nouns, and words that end alike and are none."""
+"""The field's own nouns (a rolling restart), and words that end alike and are none."""
 WAY = ("acud.capture", "acud.supervisor", "acud.evaluator", "acud.delivery", "acud.delivery")
 """The processes between damage and wake; the last was the delivery process's name."""
 
@@ -89,11 +92,20 @@ class House:
         return sorted(name for name in self.files if is_gerund(name.rpartition(".")[2]))
 
     @cached_property
+    def class_names(self) -> Counter[str]:
+        """How often each name of a class stands."""
+        tops = (node for tree in self.trees.values() for node in tree.body)
+        return Counter(node.name for node in tops if isinstance(node, ast.ClassDef))
+
+    @cached_property
+    def twice(self) -> list[str]:
+        """Class names that stand twice or more."""
+        return sorted(f"{name} ({count})" for name, count in self.class_names.items() if count > 1)
+
+    @cached_property
     def thrice(self) -> list[str]:
         """Class names that stand three times or more."""
-        tops = (node for tree in self.trees.values() for node in tree.body)
-        counts = Counter(node.name for node in tops if isinstance(node, ast.ClassDef))
-        return sorted(f"{name} ({count})" for name, count in counts.items() if count > 2)
+        return sorted(f"{name} ({count})" for name, count in self.class_names.items() if count > 2)
 
     @cached_property
     def chain(self) -> int:
@@ -132,6 +144,7 @@ class House:
             "modules under 40 lines": len(self.small),
             "modules with one importer": len(self.lone),
             "gerund module names": len(self.gerunds),
+            "class names used twice": len(self.twice),
             "class names used three times": len(self.thrice),
             "longest import chain, damage to wake": self.chain,
             "files that name a request, median": statistics.median(self.files_of_requests or [0]),

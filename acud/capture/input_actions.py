@@ -37,10 +37,10 @@ from acud.x11.events import (
     Translator,
 )
 from acud.x11.fake_input import InputTrace, InputTraceProperty, XTest
+from acud.x11.input_steps import ActOutcome, Rest, Steps
 from acud.x11.keyboard import Keyboard, Typist
 from acud.x11.keymap import keysym_of_name
 from acud.x11.pointer import Pointer
-from acud.x11.steps import ActOutcome, Rest, Steps
 from acud.x11.window_verbs import Ping, WindowVerbs
 from acud.x11.windows import WindowReader
 

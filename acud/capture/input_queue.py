@@ -8,7 +8,7 @@ from collections.abc import Callable
 from acud.capture.input_actions import InputActions
 from acud.errors import AcudError, Refused
 from acud.protocol.capture import Act, Acted, DropActs
-from acud.x11.steps import ActOutcome, Rest, Steps
+from acud.x11.input_steps import ActOutcome, Rest, Steps
 
 
 class _RunningAct:

@@ -25,8 +25,8 @@ from acud.evaluator.judges.picture_format import Size, box_to_display
 from acud.evaluator.judges.provider import ChatReply, ChatRequest
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction.evaluator import Withheld
-from acud.protocol.asks import DescribeAsk, ThinkAsk
 from acud.protocol.evaluation import Described, Thought
+from acud.protocol.questions import DescribeAsk, ThinkAsk
 from acud.types import Rect
 from acud.types.chat import ChatMessage
 from acud.types.scene import Remark

@@ -16,7 +16,7 @@ from acud.evaluator.element_marks import draw_marks, scaled
 from acud.evaluator.judges.picture_format import encode_for_judge, resized_pixels, scaled_size
 from acud.evaluator.view_pixels import ViewPixels
 from acud.ids import is_id
-from acud.protocol.asks import DiffAsk, PictureAsk, display_of
+from acud.protocol.questions import DiffAsk, PictureAsk, display_of
 from acud.types import Evidence
 
 _PNG_LEVEL = 1

@@ -18,8 +18,8 @@ from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction.evaluator import RedactedPixels, Withheld
 from acud.frames.ring import FrameGone
 from acud.pixels.tiles import identity
-from acud.protocol.asks import DiffAsk
 from acud.protocol.evaluation import Answered, Described, Job, JobResult
+from acud.protocol.questions import DiffAsk
 from acud.protocol.scene_parts import SceneParts
 from acud.types import HiddenBox
 from acud.types.grounding import Found

@@ -13,7 +13,7 @@ from acud.evaluator.view_pixels import ViewPixels
 from acud.pixels import gates
 from acud.pixels.gates import DEFAULTS, dhash, passes, ssim
 from acud.pixels.tiles import TileCompare
-from acud.protocol.asks import Ask
+from acud.protocol.questions import Ask
 from acud.types import Answer, GateKind, Verdict
 from acud.types.scene import ChangeTiers
 

@@ -36,7 +36,7 @@ def give_back() -> bool:
     return trim is not None and bool(trim(0))
 
 
-class GivingBack:
+class MemoryTrim:
     """Says when `give_back` is due: after work, once it rests, and under work that never rests now and then."""
 
     def __init__(self, monotonic_s: Callable[[], float]) -> None:

@@ -22,8 +22,8 @@ from acud.evaluator.judges.prompt import question_key
 from acud.evaluator.judges.rate_limit import Claim
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction.evaluator import RedactedPixels, Withheld
-from acud.protocol.asks import Ask, display_of
 from acud.protocol.evaluation import Answered, LeafAnswer
+from acud.protocol.questions import Ask, display_of
 from acud.types import Answer, Criteria, Evidence, JudgeName, Leaf, Text, Verdict, no, unknown
 from acud.waits import conditions, ocr_criteria
 

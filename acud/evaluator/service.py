@@ -11,7 +11,7 @@ from acud import child_process, log
 from acud.async_child import AsyncChild
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.job import run_job
-from acud.evaluator.memory import GivingBack, give_back
+from acud.evaluator.memory import MemoryTrim, give_back
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.evaluation import EvaluatorHello, Job, JobResult, WaitsOver
 
@@ -38,7 +38,7 @@ class EvaluatorService:
         self._jobs: dict[str, asyncio.Task[None]] = {}
         self._over: dict[str, set[str]] = {}
         """By job under way: waits that ended meanwhile, of which it may still remember something."""
-        self._memory = GivingBack(time.monotonic)
+        self._memory = MemoryTrim(time.monotonic)
         self._log = log.logger("evaluator")
 
     async def run(self) -> None:

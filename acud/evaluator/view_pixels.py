@@ -17,8 +17,8 @@ from acud.features.redaction.screen_boxes import Hidden
 from acud.features.redaction.spans import Rule
 from acud.frames.reader import FrameGone, FrameView, RingReader
 from acud.pixels.tiles import identity
-from acud.protocol.asks import Hide, ToldBy, View
 from acud.protocol.evaluation import Job
+from acud.protocol.questions import Hide, ToldBy, View
 from acud.types import Rect
 
 MAX_RINGS = 64

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from acud.config import Settings
 from acud.supervisor.feature import Feature
+from acud.supervisor.frame_sources import Sources
 from acud.supervisor.redaction import NoRedaction, Redaction
-from acud.supervisor.sources import Sources
 from acud.supervisor.watched_displays import WatchedDisplays
 
 FEATURES = (

@@ -19,7 +19,7 @@ from acud.child_process import EXIT_FAULT
 from acud.config import DaemonSettings
 from acud.errors import AcudError, InvalidRequest, ProtocolError
 from acud.event_loop import EventLoop, Timer
-from acud.metrics.tallies import Tally, Totals
+from acud.metrics.counters import Tally, Totals
 from acud.protocol import codec
 from acud.protocol.bootstrap import (
     Bootstrap,

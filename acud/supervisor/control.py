@@ -14,7 +14,7 @@ import msgspec
 from acud import log
 from acud.errors import AcudError, Conflict, InternalError, InvalidRequest, Refused, StoreUnavailable
 from acud.event_loop import EventLoop
-from acud.metrics.tallies import Summaries, Tally
+from acud.metrics.counters import Summaries, Tally
 from acud.protocol import VERSION, codec
 from acud.protocol.display_names import canonical
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope

@@ -15,7 +15,7 @@ from acud.clock import Clock
 from acud.config import CaptureSettings, Settings
 from acud.event_loop import EventLoop
 from acud.metrics.catalogue import QUICK_S
-from acud.metrics.tallies import Histogram
+from acud.metrics.counters import Histogram
 from acud.paths import Paths
 from acud.protocol import codec
 from acud.protocol.events import Event
@@ -28,6 +28,7 @@ from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_requests import FrameRequests
+from acud.supervisor.frame_sources import Sources
 from acud.supervisor.fresh_frames import FreshFrameResolver
 from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal
@@ -40,10 +41,9 @@ from acud.supervisor.program_launcher import ProgramLauncher, inherited_environm
 from acud.supervisor.publisher import Publisher
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.screenshots import Differences, Screenshots
-from acud.supervisor.sessions import Sessions
-from acud.supervisor.sources import Sources
 from acud.supervisor.systemd_notify import SystemdNotifier
 from acud.supervisor.takeovers import Takeovers
+from acud.supervisor.terminal_sessions import Sessions
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.service import EndPolls, Waits
 from acud.supervisor.waits.wait_runtime import WaitRuntime

@@ -16,7 +16,7 @@ from acud import log
 from acud.config import Settings, secret
 from acud.event_loop import EventLoop
 from acud.metrics.catalogue import SLOW_S
-from acud.metrics.tallies import Histograms, Tally
+from acud.metrics.counters import Histograms, Tally
 from acud.protocol.bootstrap import DeliveryOptions
 from acud.protocol.delivery import (
     Deliver,

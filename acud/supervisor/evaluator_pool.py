@@ -12,7 +12,7 @@ from acud.api_keys import ApiKey
 from acud.config import Settings
 from acud.errors import ProtocolError
 from acud.event_loop import EventLoop
-from acud.metrics.tallies import Tally
+from acud.metrics.counters import Tally
 from acud.paths import Paths
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.children import Heartbeat

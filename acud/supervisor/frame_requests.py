@@ -7,8 +7,8 @@ from collections.abc import Callable
 from acud.errors import DisplayDown, Unavailable
 from acud.event_loop import EventLoop, Timer
 from acud.protocol.capture import Notice
+from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.observers import Order
-from acud.supervisor.sources import Source, Sources
 
 _DEADLINE_S = 5.0
 

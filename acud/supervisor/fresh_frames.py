@@ -13,10 +13,10 @@ from acud.ids import new_id
 from acud.protocol.capture import Notice
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.frame_requests import FrameRequests
+from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.observers import Order
 from acud.supervisor.screenshots import ScreenshotTarget
-from acud.supervisor.sessions import Sessions
-from acud.supervisor.sources import Source, Sources
+from acud.supervisor.terminal_sessions import Sessions
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.supervisor.window_list_ready import WindowListReady
 from acud.types import DisplayState, Rect, Target, Verdict

@@ -15,7 +15,7 @@ from acud.api_keys import variable
 from acud.http_listeners import is_loopback
 from acud.protocol.requests.daemon import Finding
 from acud.store import damaged_log
-from acud.supervisor import exposure
+from acud.supervisor import security_checks
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.metrics import daemon, displays
 from acud.supervisor.watched_displays import WatchedDisplay
@@ -49,7 +49,7 @@ def findings(app: App) -> Iterator[Finding]:
     yield _descriptors()
     yield from (_screen(app, screen) for screen in app.watched_displays.by_name.values())
     yield from (cookie for screen in app.watched_displays.by_name.values() for cookie in _cookie(screen))
-    yield from exposure.findings(app.settings, os.environ)
+    yield from security_checks.findings(app.settings, os.environ)
     yield from _over_limits(app)
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
     yield from (Finding("daemon", "warning", text, fix) for text, fix in unlisted(app))

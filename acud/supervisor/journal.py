@@ -16,7 +16,7 @@ from acud import log
 from acud.errors import AcudError, StoreUnavailable
 from acud.event_loop import EventLoop
 from acud.metrics.catalogue import QUICK_S
-from acud.metrics.tallies import Histogram, Tally
+from acud.metrics.counters import Histogram, Tally
 from acud.protocol.events import Event
 from acud.store import Store
 

@@ -14,9 +14,9 @@ from acud.ids import new_id
 from acud.protocol.capture import Notice
 from acud.protocol.events import Event
 from acud.protocol.requests.looks import LiveWatched
+from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.observers import Order
 from acud.supervisor.redaction import Redaction
-from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState
 

@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from acud.errors import AcudError, NotEnabled
 from acud.protocol.requests.gui import DoReply, GuiDo
+from acud.supervisor.frame_sources import Source
 from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.observers import Observers
-from acud.supervisor.sources import Source
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect
 from acud.types.actions import Point

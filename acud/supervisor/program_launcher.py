@@ -12,7 +12,7 @@ from acud import log
 from acud.errors import InvalidRequest, NotFound
 from acud.event_loop import EventLoop
 from acud.supervisor.displays import ManagedDisplay, processes
-from acud.supervisor.displays.watched import WatchedProcess, spawn
+from acud.supervisor.displays.watched_process import WatchedProcess, spawn
 from acud.supervisor.watched_displays import WatchedDisplay, check_server
 from acud.types.actions import Launch
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from acud.protocol.asks import Hide
-from acud.supervisor.sources import Source
+from acud.protocol.questions import Hide
+from acud.supervisor.frame_sources import Source
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import WindowInfo
 

@@ -12,14 +12,14 @@ from acud import private_files
 from acud.errors import AcudError, Refused, Unavailable
 from acud.event_loop import EventLoop
 from acud.ids import is_id
-from acud.protocol.asks import DiffAsk, PictureAsk, View
 from acud.protocol.codec import MAX_REPLY_BYTES
 from acud.protocol.evaluation import Job, JobResult
+from acud.protocol.questions import DiffAsk, PictureAsk, View
 from acud.protocol.requests.looks import Picture
 from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.frame_sources import Source
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction import Redaction
-from acud.supervisor.sources import Source
 from acud.types import Evidence, Rect, picture_views
 
 _TRIES = 5

@@ -15,7 +15,7 @@ from acud.errors import Conflict, InvalidRequest
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
 from acud.metrics.catalogue import SLOW_S
-from acud.metrics.tallies import Histograms
+from acud.metrics.counters import Histograms
 from acud.protocol.delivery import Deliver, Delivered
 from acud.store import StoredWait
 from acud.supervisor.delivery import DeliveryProcess, Undone

@@ -32,8 +32,8 @@ from acud.protocol.capture import (
 )
 from acud.protocol.children import Heartbeat
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
+from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.observers import Observers
-from acud.supervisor.sources import Source, Sources
 from acud.types import DisplayInfo, DisplayState, MonitorInfo, WindowInfo, display_name, x_number
 from acud.x11 import auth
 

@@ -6,6 +6,12 @@ happens here (`msgspec.Meta`); what needs two values or the world is checked by 
 This is the vocabulary that everybody shares, clients too: import it from here, not from the files it lies in.
 """
 
+from acud.types.condition_text import (
+    ConditionWords,
+    condition_text,
+    target_argument,
+    target_text,
+)
 from acud.types.conditions import (
     AllOf,
     Answer,
@@ -62,7 +68,6 @@ from acud.types.waits import (
     WaitState,
 )
 from acud.types.wakes import RouteName, RouteTry, WakeAddress, WakeInfo, WakeKind, WakeState
-from acud.types.wording import Wording, condition_text, target_argument, target_text
 
 __all__ = [
     "MAX_NUMBER",
@@ -75,6 +80,7 @@ __all__ = [
     "Budget",
     "Cadence",
     "Change",
+    "ConditionWords",
     "Criteria",
     "DisplayInfo",
     "DisplayState",
@@ -114,7 +120,6 @@ __all__ = [
     "WakeState",
     "WindowInfo",
     "WindowTitle",
-    "Wording",
     "XId",
     "condition_text",
     "display_name",

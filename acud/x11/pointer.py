@@ -11,8 +11,8 @@ from typing import cast
 from acud.types.actions import Button, Direction, Point
 from acud.x11.connection import Connection
 from acud.x11.fake_input import InputTraceProperty, XTest
+from acud.x11.input_steps import Rest
 from acud.x11.request_templates import PackedQuery
-from acud.x11.steps import Rest
 
 EXTENSION = "XFIXES"
 NO_SERIAL = 0

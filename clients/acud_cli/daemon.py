@@ -17,7 +17,7 @@ from acud_cli.formatting import count, duration
 from acud_cli.options import DURATION
 from acud_cli.session import Session, json_option, pass_session, say
 from acud_cli.status import status
-from acud_client.door import DoorState
+from acud_client.daemon_socket import SocketState
 
 
 @click.group(short_help="Start, stop, drain and reload the daemon.")
@@ -45,7 +45,7 @@ def start_daemon(session: Session, *, debug: bool) -> None:
 def _running(session: Session) -> StatusReply | None:
     """Return the status of the daemon that runs; None when there is none, or it ends just now."""
     with session.client() as client:
-        if client.door.look().state is not DoorState.OPEN:
+        if client.door.look().state is not SocketState.OPEN:
             return None
         try:
             return client.status()

@@ -19,7 +19,7 @@ from acud.http_listeners import receive_sockets
 from acud.paths import Paths, make_private
 from acud.protocol.requests.daemon import StatusReply
 from acud_cli.logs import tail
-from acud_client.door import DoorState
+from acud_client.daemon_socket import SocketState
 from acud_client.sync import Client
 
 START_DEADLINE_S = 300.0
@@ -184,9 +184,9 @@ def stop(client: Client, *, keep_displays: bool, force: bool) -> int:
     `force` ends by signals one that does not answer. Raises: Unavailable when it is still there.
     """
     sight = client.door.look()
-    if sight.state in (DoorState.ABSENT, DoorState.REFUSED):
+    if sight.state in (SocketState.ABSENT, SocketState.REFUSED):
         return 0
-    if sight.state is not DoorState.OPEN or not sight.pid:
+    if sight.state is not SocketState.OPEN or not sight.pid:
         raise client.door.fault(sight.state)
     client.timeout_s = _FORCED_S if force else client.timeout_s
     with contextlib.closing(Running(sight.pid)) as daemon:
@@ -205,7 +205,7 @@ def until_ended(client: Client, pid: int) -> bool:
         while not daemon.ended(_DRAIN_LOOK_S):
             with contextlib.suppress(DaemonDown):
                 if not any("draining" in reason for reason in client.status().degraded):
-                    return daemon.ended(STOP_DEADLINE_S if client.door.look().state is not DoorState.OPEN else 0)
+                    return daemon.ended(STOP_DEADLINE_S if client.door.look().state is not SocketState.OPEN else 0)
     return True
 
 

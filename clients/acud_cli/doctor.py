@@ -21,7 +21,7 @@ from acud.paths import Paths
 from acud.protocol.requests.daemon import Finding
 from acud_cli.formatting import plain
 from acud_cli.session import Session, console, json_option, pass_session
-from acud_client.door import Door, DoorState
+from acud_client.daemon_socket import DaemonSocket, SocketState
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -183,9 +183,9 @@ def _program(name: str, use: str, fix: str) -> Finding:
 
 def socket_finding(paths: Paths) -> Finding:
     """The control socket, as a client meets it."""
-    door = Door(paths.run / "control")
+    door = DaemonSocket(paths.run / "control")
     sight = door.look()
-    if sight.state is DoorState.OPEN:
+    if sight.state is SocketState.OPEN:
         return Finding("control socket", "ok", f"{door.path}, pid {sight.pid}")
     fault = door.fault(sight.state)
     return Finding("control socket", "fault", fault.message, fault.hint)

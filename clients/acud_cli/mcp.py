@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from acud_cli.session import Session, json_option, pass_session, say, session_of
-from acud_client.here import here_of
+from acud_client.own_display import here_of
 from acud_mcp.options import DEFAULT_PORT, Options, workspace_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -16,7 +16,7 @@ import msgspec
 from acud import paths as places
 from acud.errors import UsageError
 from acud_cli.formatting import plain, plain_json
-from acud_client.here import here_of
+from acud_client.own_display import here_of
 from acud_client.sync import Client
 
 if TYPE_CHECKING:

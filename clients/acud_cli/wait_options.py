@@ -17,6 +17,7 @@ from acud.types import (
     Budget,
     Cadence,
     Change,
+    ConditionWords,
     Criteria,
     GateKind,
     JudgeName,
@@ -31,7 +32,6 @@ from acud.types import (
     WaitInfo,
     WakeAddress,
     WindowTitle,
-    Wording,
     condition_text,
     target_text,
 )
@@ -347,5 +347,5 @@ def tell_result(reply: WaitReply) -> None:
 def armed_line(wait: WaitInfo) -> str:
     """Return one line about a wait that was just armed."""
     where = target_text(wait.spec.target, wait.display)
-    what = condition_text(wait.spec.until, Wording.DETAILED)
+    what = condition_text(wait.spec.until, ConditionWords.DETAILED)
     return f"armed {wait.wait_id}: {what}, on {where}, {time_given(wait.spec.timeout_s)}"

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acud.protocol.requests.waits import Evaluation, WaitResultReply, WaitShowReply
-from acud.types import Budget, Verdict, WaitInfo, WaitState, Wording, condition_text, target_text
+from acud.types import (
+    Budget,
+    ConditionWords,
+    Verdict,
+    WaitInfo,
+    WaitState,
+    condition_text,
+    target_text,
+)
 from acud.untrusted_text import quoted
 from acud_cli.formatting import (
     bare_table,
@@ -59,9 +67,9 @@ def ending_lines(reply: WaitResultReply) -> list[Text]:
     wait = reply.wait
     took_s = (wait.ended_utc_s or wait.created_utc_s) - wait.created_utc_s
     head = (
-        f"{condition_text(wait.spec.until, Wording.DETAILED)}  (after {duration(took_s)})"
+        f"{condition_text(wait.spec.until, ConditionWords.DETAILED)}  (after {duration(took_s)})"
         if reply.ended
-        else condition_text(wait.spec.until, Wording.DETAILED)
+        else condition_text(wait.spec.until, ConditionWords.DETAILED)
     )
     lines = [styled(head, wait.state.value, _STATE_STYLE[wait.state]), fact("verdict", verdict_words(wait.verdict))]
     if picture := _picture(reply.evidence_path, wait):
@@ -107,7 +115,7 @@ def show_lines(reply: WaitShowReply) -> list[Text]:
     """Return one wait in full, without its evaluations."""
     wait, spec = reply.wait, reply.wait.spec
     lines = [
-        styled(condition_text(spec.until, Wording.DETAILED), wait.state.value, _STATE_STYLE[wait.state]),
+        styled(condition_text(spec.until, ConditionWords.DETAILED), wait.state.value, _STATE_STYLE[wait.state]),
         fact("id", wait.wait_id),
     ]
     lines += [fact("label", spec.label)] if spec.label else []
@@ -157,7 +165,7 @@ def wait_table(waits: tuple[WaitInfo, ...]) -> Table:
     for wait in waits:
         left = duration(wait.remaining_s) if wait.state is WaitState.WATCHING else "-"
         where = shortened(target_text(wait.spec.target, wait.display), 30)
-        words = wait.spec.label or condition_text(wait.spec.until, Wording.DETAILED)
+        words = wait.spec.label or condition_text(wait.spec.until, ConditionWords.DETAILED)
         said, seen = verdict_words(wait.verdict), wait.verdict.detail
         verdict = shortened(f"{said}: {quoted(seen)}" if seen else said, 120)
         table.add_row(

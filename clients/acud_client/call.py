@@ -18,7 +18,7 @@ from acud.protocol import VERSION, codec
 from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.command import Command, name_of
-from acud_client.door import Door, DoorState, Sight
+from acud_client.daemon_socket import DaemonSocket, SocketState, SocketStatus
 
 ATTEMPT_S = 5.0
 """How long one attempt listens before the request is sent again; daemons answer plain requests in a millisecond."""
@@ -59,7 +59,7 @@ class ClientCall:
     """A request, its id and its clocks. All times are readings of one monotonic clock, in seconds."""
 
     def __init__(
-        self, request: msgspec.Struct, limits: ClientLimits, door: Door, now_s: float, request_id: str = ""
+        self, request: msgspec.Struct, limits: ClientLimits, door: DaemonSocket, now_s: float, request_id: str = ""
     ) -> None:
         self.spec: Command = command_of(request)
         self.request_id = request_id or ids.new_id("req")
@@ -74,18 +74,18 @@ class ClientCall:
         self._sent_to = ""
         self._garbage = 0
 
-    def next(self, now_s: float, sight: Sight) -> Step:
+    def next(self, now_s: float, sight: SocketStatus) -> Step:
         """Tell what to do, given a look at the door. Raises: DaemonDown when there is nothing more to hope for."""
         if now_s >= self._deadline_s and self._sent_to:
             raise self._door.silent(self._limits.total_s, self.spec.name, self.request_id)
-        if sight.state is not DoorState.OPEN:
+        if sight.state is not SocketState.OPEN:
             return self._away(now_s, sight.state)
         self._away_since_s = None
         if sight.serial == self._sent_to and now_s < self._attempt_end_s:
             return Step.LISTEN
         return self._send(now_s, sight.serial)
 
-    def _away(self, now_s: float, state: DoorState) -> Step:
+    def _away(self, now_s: float, state: SocketState) -> Step:
         if self._away_since_s is None:
             self._away_since_s = now_s
         if now_s - self._away_since_s >= self._limits.patience_s or now_s >= self._deadline_s:
@@ -178,4 +178,4 @@ def _envelope(request_id: str, request: msgspec.Struct) -> bytes:
 
 def is_away(fault: AcudError) -> bool:
     """Tell whether `fault` says that no daemon listens now (rather than that one is silent or closed to us)."""
-    return isinstance(fault, DaemonDown) and fault.facts.get("reason") in (DoorState.ABSENT, DoorState.REFUSED)
+    return isinstance(fault, DaemonDown) and fault.facts.get("reason") in (SocketState.ABSENT, SocketState.REFUSED)

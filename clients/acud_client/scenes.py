@@ -15,7 +15,7 @@ _FIRST_S = 1.0
 """The first renewal, which also finds what was told before the socket was connected."""
 
 
-class SceneReader:
+class SceneSubscriber:
     """Which scene a subscription yielded, and when to renew it."""
 
     def __init__(self, displays: Sequence[str]) -> None:

@@ -19,11 +19,11 @@ from acud.protocol.requests.scenes import Annotation, SceneAnnotated, SceneSubsc
 from acud.protocol.requests.waits import WaitResultReply
 from acud.types.scene import Scene, SceneMode
 from acud_client.call import DEFAULT_S, PAUSE_S, ClientCall, ClientLimits, Step, poll_s, total_s
-from acud_client.door import Door
-from acud_client.here import Here, names_no_display
-from acud_client.links import Links, Loan, closed
+from acud_client.connections import ConnectionPool, PooledConnection, closed
+from acud_client.daemon_socket import DaemonSocket
+from acud_client.own_display import OwnDisplay, names_no_display
 from acud_client.request_methods import RequestMethods
-from acud_client.scenes import TOPIC, SceneReader, scene_of
+from acud_client.scenes import TOPIC, SceneSubscriber, scene_of
 from acud_client.stream import EventStream
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
@@ -46,16 +46,16 @@ class Client(RequestMethods):
         timeout_s: float = DEFAULT_S,
         patience_s: float = 0.0,
         fleet: bool = False,
-        here: Here | None = None,
+        here: OwnDisplay | None = None,
     ) -> None:
         found = paths or places.resolve(os.environ)
         self._paths = found.of_fleet() if fleet else found
         self.timeout_s = timeout_s
         self.patience_s = patience_s
         self._here = None if fleet else here
-        self.door = Door(self._paths.run / "control", self._paths.fleet)
+        self.door = DaemonSocket(self._paths.run / "control", self._paths.fleet)
         self._context: zmq.Context[Any] = zmq.Context()
-        self._links: Links[zmq.Socket[Any]] = Links(self._context, self._paths.endpoint("control"))
+        self._links: ConnectionPool[zmq.Socket[Any]] = ConnectionPool(self._context, self._paths.endpoint("control"))
 
     @property
     def paths(self) -> places.Paths:
@@ -77,7 +77,7 @@ class Client(RequestMethods):
         assert isinstance(reply, kind)
         return reply
 
-    def _placed(self, request: msgspec.Struct, here: Here) -> msgspec.Struct:
+    def _placed(self, request: msgspec.Struct, here: OwnDisplay) -> msgspec.Struct:
         placed, add = here.on(request, self.display_list())
         if add is not None:
             try:
@@ -89,7 +89,7 @@ class Client(RequestMethods):
         return placed
 
     def _exchange(self, call: ClientCall) -> Any:
-        with Loan(self._links, self.door) as loan:
+        with PooledConnection(self._links, self.door) as loan:
             while True:
                 step = call.next(time.monotonic(), loan.sight)
                 if step is Step.SEND:
@@ -130,7 +130,7 @@ class Client(RequestMethods):
 
         It blocks between scenes; closing the iterator ends the subscription. A slow reader gets the newest scene.
         """
-        reader = SceneReader(displays)
+        reader = SceneSubscriber(displays)
         with self.events(topic=TOPIC) as stream:
             try:
                 while True:

@@ -17,7 +17,7 @@ from acud_mcp.tool import ToolCall
 
 if TYPE_CHECKING:
     from acud_client.aio import AsyncClient
-    from acud_client.here import Here
+    from acud_client.own_display import OwnDisplay
 
 
 Starter = Callable[[], object]
@@ -27,7 +27,7 @@ Starter = Callable[[], object]
 class Daemon:
     """Made before a connection is: the client, and ZeroMQ with it, are loaded at the first call. `close` it."""
 
-    def __init__(self, paths: Paths, starter: Starter | None, here: Here | None = None) -> None:
+    def __init__(self, paths: Paths, starter: Starter | None, here: OwnDisplay | None = None) -> None:
         self._paths = paths
         self._here = here
         self._starter = starter
@@ -56,9 +56,9 @@ class Daemon:
 
     async def _start(self, starter: Starter) -> None:
         async with self._starting:
-            from acud_client.door import DoorState
+            from acud_client.daemon_socket import SocketState
 
-            if self.client.door.look().state is not DoorState.OPEN:
+            if self.client.door.look().state is not SocketState.OPEN:
                 await anyio.to_thread.run_sync(starter)
 
     async def close(self) -> None:

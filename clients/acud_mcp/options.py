@@ -9,7 +9,7 @@ import msgspec
 
 from acud.errors import ConfigError
 from acud.paths import Paths
-from acud_client.here import Here
+from acud_client.own_display import OwnDisplay
 
 DEFAULT_PORT = 18794
 """Beside the ports that OpenClaw takes (18789 and the next)."""
@@ -28,7 +28,7 @@ class Options(msgspec.Struct, frozen=True):
     autostart: bool = False
     workspace: Path | None = None
     tasks_extension: bool = False
-    here: Here | None = None
+    here: OwnDisplay | None = None
 
 
 def workspace_of(env: Mapping[str, str]) -> Path | None:

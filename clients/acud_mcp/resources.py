@@ -18,7 +18,7 @@ from acud.errors import AcudError
 from acud.protocol.events import Event
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.waits import WaitList, WaitListReply, WaitShow, WaitShowReply
-from acud.types import Wording, condition_text
+from acud.types import ConditionWords, condition_text
 from acud_mcp.daemon import Daemon
 from acud_mcp.tool_calls import text_of
 from acud_mcp.views import screen_last, wait_view
@@ -59,7 +59,7 @@ async def listed(daemon: Daemon) -> types.ListResourcesResult:
             types.Resource(
                 uri=f"{WAIT}{info.wait_id}",
                 name=info.wait_id,
-                description=condition_text(info.spec.until, Wording.BRIEF)[:200],
+                description=condition_text(info.spec.until, ConditionWords.BRIEF)[:200],
                 mime_type=_JSON,
             )
             for info in reply.waits

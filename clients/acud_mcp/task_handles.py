@@ -17,7 +17,12 @@ from mcp.shared.exceptions import MCPError
 
 from acud.errors import AcudError, Conflict, NotFound
 from acud.protocol.requests.waits import WaitCancel, WaitResult, WaitResultReply, WaitShow, WaitShowReply
-from acud.types import WaitInfo, WaitState, Wording, condition_text
+from acud.types import (
+    ConditionWords,
+    WaitInfo,
+    WaitState,
+    condition_text,
+)
 from acud_mcp.daemon import Daemon
 from acud_mcp.tool_calls import result
 from acud_mcp.views import wait_view
@@ -106,7 +111,7 @@ def _task(info: WaitInfo) -> Wire:
     return {
         "taskId": info.wait_id,
         "status": _STATUS.get(info.state, "completed"),
-        "statusMessage": f"{info.state.value}: {condition_text(info.spec.until, Wording.BRIEF)}",
+        "statusMessage": f"{info.state.value}: {condition_text(info.spec.until, ConditionWords.BRIEF)}",
         "createdAt": _iso(info.created_utc_s),
         "lastUpdatedAt": _iso(info.ended_utc_s or info.created_utc_s),
         "ttlMs": None,

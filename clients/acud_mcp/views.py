@@ -9,9 +9,9 @@ import msgspec
 
 from acud.types import (
     Answer,
+    ConditionWords,
     WaitInfo,
     WaitState,
-    Wording,
     condition_text,
     target_argument,
 )
@@ -86,7 +86,7 @@ def wait_view(info: WaitInfo, *, notes: tuple[str, ...] = (), evidence_path: str
     return WaitView(
         wait_id=info.wait_id,
         status=info.state.value,
-        criteria=condition_text(info.spec.until, Wording.BRIEF),
+        criteria=condition_text(info.spec.until, ConditionWords.BRIEF),
         target=target_argument(info.spec.target, info.display),
         timeout=info.spec.timeout_s,
         elapsed_s=round((time.time() if live else info.ended_utc_s) - info.created_utc_s, 1),

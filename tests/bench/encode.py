@@ -29,8 +29,8 @@ from acud.frames.layout import Layout
 from acud.frames.reader import RingReader
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
-from acud.protocol.asks import View
 from acud.protocol.evaluation import Job
+from acud.protocol.questions import View
 from tests.bench._plain_encoder import OrdinaryProcess, plain
 
 WIDTH, HEIGHT, MAX_DIM, QUALITY = 1280, 720, 960, 72

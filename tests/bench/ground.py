@@ -25,7 +25,7 @@ from acud.features.grounding import search_progress
 from acud.features.grounding.evaluator.accessibility import AccessibilityMethod
 from acud.features.grounding.evaluator.cascade import Cascade
 from acud.features.grounding.evaluator.ocr import OcrMethod
-from acud.protocol.asks import FindAsk
+from acud.protocol.questions import FindAsk
 from acud.types.grounding import Found, GroundingBackend, GroundingMethod
 from tests.grounding import run as grounding
 

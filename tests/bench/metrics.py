@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from acud.metrics.catalogue import QUICK_S
-from acud.metrics.tallies import Histogram, Summaries
+from acud.metrics.counters import Histogram, Summaries
 from acud.protocol.capture import Notice
 from acud.protocol.evaluation import Answered, JobResult, LeafAnswer
+from acud.supervisor.frame_sources import FrameTally
 from acud.supervisor.metrics.judges import JudgeMetrics
-from acud.supervisor.sources import FrameTally
 from acud.types import no
 from acud_client.exposition import text
 from tests.daemon import Daemon

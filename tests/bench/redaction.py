@@ -24,7 +24,7 @@ from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction.evaluator import RedactedPixels, Redactor, SecureFields
-from acud.protocol.asks import ToldBy
+from acud.protocol.questions import ToldBy
 from acud.types import Rect
 from tests.grounding.desktop import Desktop, missing
 from tests.integration.secret_screen import COLOURS, HEIGHT, WIDTH, covered, draw, screen

@@ -11,8 +11,8 @@ OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes"}
 OF_THE_KERNEL = {
     "displays/numbers.py": {"_NET_UNIX.read_text"},
     "displays/processes.py": {"read_bytes", "read_text"},  # each of them under /proc
-    "sessions/processes.py": {"read_text", "open"},
-    "exposure.py": {"_CORE_PATTERN.read_text", "_STATUS.read_text"},
+    "terminal_sessions/processes.py": {"read_text", "open"},
+    "security_checks.py": {"_CORE_PATTERN.read_text", "_STATUS.read_text"},
 }
 OTHERS = {"self._journal.store.outbox.open", "self._runtime.budgets.open", "self._listeners.open", "Ring.open"}
 """Not of files; a ring opens its own as carefully (`acud/frames/ring.py`)."""

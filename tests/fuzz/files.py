@@ -20,7 +20,7 @@ from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.ids import new_id
 from acud.protocol.recordings import FRAMES_SUFFIX, FrameRow, SegmentHead, file_name
-from acud.supervisor.sessions import processes
+from acud.supervisor.terminal_sessions import processes
 from acud.types import Rect
 from acud.x11 import auth
 from tests.fuzz.decoder import Decoder

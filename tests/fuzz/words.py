@@ -19,7 +19,7 @@ from acud.features.grounding.evaluator import (
     omniparser,
     uitars,
 )
-from acud.supervisor.sessions import tmux
+from acud.supervisor.terminal_sessions import tmux
 from acud.types import Rect, picture_views
 from acud.types.chat import ChatCall, ChatMessage
 from acud.waits import baselines

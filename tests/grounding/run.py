@@ -21,7 +21,7 @@ from acud.config import AccessibilitySettings
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.features.grounding.evaluator.accessibility import AccessibilityMethod
-from acud.protocol.asks import FindAsk
+from acud.protocol.questions import FindAsk
 from acud.types import Rect
 from acud.types.grounding import Found, Tried
 from tests.grounding import screens

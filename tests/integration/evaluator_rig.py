@@ -24,10 +24,15 @@ from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.ids import new_id
 from acud.protocol import codec
-from acud.protocol.asks import Ask, LeafAsk, PictureAsk, View
 from acud.protocol.bootstrap import Bootstrap, EvaluatorOptions
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.evaluation import EvaluatorHello, FromEvaluator, Job, JobResult, Judges
+from acud.protocol.questions import (
+    Ask,
+    LeafAsk,
+    PictureAsk,
+    View,
+)
 from acud.types import Rect, Until
 from acud.waits import conditions
 

@@ -13,7 +13,7 @@ from acud.config import AnalysisSettings
 from acud.event_loop import EventLoop
 from acud.features.commentary.prompt import NOTHING
 from acud.features.commentary.supervisor.service import MARK, Commentary
-from acud.features.redaction.text import redact
+from acud.features.redaction.text_rules import redact
 from acud.protocol.evaluation import Thought
 from acud.protocol.events import Event
 from acud.store import Store

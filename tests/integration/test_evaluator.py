@@ -16,9 +16,9 @@ import pytest
 from acud.evaluator.evidence import pixels_of
 from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.ids import is_id
-from acud.protocol.asks import PictureAsk
 from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import Job, JobResult, Judges
+from acud.protocol.questions import PictureAsk
 from acud.types import AllOf, Answer, AnyOf, Criteria, NotOf, Rect, Stable, WindowTitle, no, unknown, yes
 from tests.integration.evaluator_rig import SOURCE, EvaluatorRig, PaintedRing, ask
 from tests.integration.ollama_server import OllamaThread

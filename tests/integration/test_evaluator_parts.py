@@ -16,8 +16,8 @@ from acud.evaluator import view_pixels as rings_module
 from acud.evaluator.memory import keep_freed_memory
 from acud.evaluator.view_pixels import Rings, ViewPixels
 from acud.frames.ring import FrameGone
-from acud.protocol.asks import PictureAsk
 from acud.protocol.evaluation import Job
+from acud.protocol.questions import PictureAsk
 from acud.types import Rect
 from tests.integration.evaluator_rig import PaintedRing
 

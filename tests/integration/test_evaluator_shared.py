@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from acud.backends import Backends, OllamaSettings
-from acud.protocol.asks import Ask
 from acud.protocol.evaluation import JobResult, LeafAnswer
+from acud.protocol.questions import Ask
 from acud.types import AnyOf, Criteria, Rect
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
 

@@ -12,9 +12,9 @@ import simplejpeg
 from msgspec.structs import replace
 
 from acud.protocol import codec
-from acud.protocol.asks import Hide
 from acud.protocol.evaluation import JobResult, Judges
 from acud.protocol.jobs import VisionAnswer, VisionJob, digest_of
+from acud.protocol.questions import Hide
 from acud.types import Answer, Criteria, HiddenBox, Rect, yes
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
 from tests.integration.jobs_rig import Worker, connected, queued

@@ -27,8 +27,8 @@ from acud.features.redaction import evaluator
 from acud.features.redaction.evaluator import RedactedPixels, Redactor, Withheld
 from acud.features.redaction.screen_boxes import Hidden
 from acud.features.redaction.spans import Rule
-from acud.protocol.asks import Hide
 from acud.protocol.evaluation import JobResult
+from acud.protocol.questions import Hide
 from acud.types import Answer, Criteria, HiddenBox, Rect
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
 from tests.integration.ollama_server import OllamaServer, OllamaThread

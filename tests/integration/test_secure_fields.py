@@ -17,7 +17,7 @@ from acud.config import AccessibilitySettings
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction.evaluator import SecureFields
-from acud.protocol.asks import ToldBy
+from acud.protocol.questions import ToldBy
 from acud.types import Rect
 from tests.grounding.desktop import Desktop, missing
 

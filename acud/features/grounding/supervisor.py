@@ -13,20 +13,20 @@ from acud.config import Settings
 from acud.errors import AcudError, Unavailable
 from acud.features.grounding import search_progress
 from acud.features.grounding.visible_words import coordinates
-from acud.protocol.asks import FindAsk, Hide, View
 from acud.protocol.evaluation import Job, JobResult
+from acud.protocol.questions import FindAsk, Hide, View
 from acud.protocol.requests.daemon import Purpose
 from acud.protocol.requests.gui import FindReply, GuiFind
 from acud.supervisor.control import Call, handles
 from acud.supervisor.core import Core
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.feature import RunningFeature
+from acud.supervisor.frame_sources import Source
 from acud.supervisor.fresh_frames import Aimed
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.ports import ElementPlaces, LocatedElement, Mapped, SearchDone, SearchOutcome, SearchRequest
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.screenshots import ScreenshotTarget
-from acud.supervisor.sources import Source
 from acud.supervisor.usage_log import UsageLog
 from acud.types import Rect
 from acud.types.actions import Point

@@ -26,9 +26,9 @@ from acud.evaluator.ocr.text_layout import rows
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction.screen_boxes import Hidden, Masked, ReadLine, hidden_in, masked_in
 from acud.features.redaction.spans import Rule
-from acud.features.redaction.text import find, redact, text_rules
+from acud.features.redaction.text_rules import find, redact, text_rules
 from acud.pixels.tiles import blackout
-from acud.protocol.asks import ToldBy
+from acud.protocol.questions import ToldBy
 from acud.types import Rect
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from acud.features.redaction.spans import RedactedSpan, Rule, looks_random, mark, merged
-from acud.features.redaction.text import TextRules, find
+from acud.features.redaction.text_rules import TextRules, find
 from acud.patterns import Pattern, compiled
 from acud.types import Rect, WindowInfo
 

@@ -18,13 +18,18 @@ from acud.features.redaction.screen_boxes import (
     window_rule,
 )
 from acud.features.redaction.spans import Rule, mark
-from acud.features.redaction.text import TextRules, find, redact, text_rules
-from acud.protocol.asks import Hide, ToldBy
+from acud.features.redaction.text_rules import (
+    TextRules,
+    find,
+    redact,
+    text_rules,
+)
+from acud.protocol.questions import Hide, ToldBy
 from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature
+from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.observers import Order
 from acud.supervisor.redaction import Redaction
-from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import HiddenBox, Rect, WindowInfo
 

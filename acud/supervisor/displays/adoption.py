@@ -8,9 +8,9 @@ from acud.errors import DisplayDown
 from acud.event_loop import EventLoop
 from acud.paths import Paths
 from acud.store import StoredDisplay, StoredProcess
-from acud.supervisor.displays import places, processes
-from acud.supervisor.displays.display import ManagedDisplay
-from acud.supervisor.displays.watched import WatchedProcess, ignore_exit
+from acud.supervisor.displays import folders, processes
+from acud.supervisor.displays.managed_display import ManagedDisplay
+from acud.supervisor.displays.watched_process import WatchedProcess, ignore_exit
 
 _NAME = re.compile(r"^:([0-9]{1,5})$")
 
@@ -46,11 +46,11 @@ def attach(loop: EventLoop, stored: StoredProcess, boot_id: str) -> WatchedProce
     raise DisplayDown(f"{stored.comm} ended; pid {stored.pid} is another process now")
 
 
-def _places_of(paths: Paths, row: StoredDisplay) -> places.DisplayFolders:
+def _places_of(paths: Paths, row: StoredDisplay) -> folders.DisplayFolders:
     match = _NAME.match(row.name)
     if match is None:
         raise DisplayDown(f"{row.name[:40]} is not the name of a managed display")
-    return places.of(paths, int(match[1]))
+    return folders.of(paths, int(match[1]))
 
 
 def _stored(row: StoredDisplay, role: str) -> StoredProcess:

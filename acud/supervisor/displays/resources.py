@@ -17,7 +17,7 @@ from acud.config import DisplaySettings
 from acud.errors import Refused
 from acud.event_loop import EventLoop, Timer
 from acud.supervisor.displays import processes
-from acud.supervisor.displays.display import ManagedDisplay
+from acud.supervisor.displays.managed_display import ManagedDisplay
 
 _LOG = log.logger("displays")
 _AGAIN_S = 0.2

@@ -14,9 +14,9 @@ from acud import private_files
 from acud.errors import AcudError, DisplayDown, Unavailable
 from acud.event_loop import EventLoop
 from acud.supervisor.displays import numbers
-from acud.supervisor.displays.display import DEPTH, ManagedDisplay
-from acud.supervisor.displays.places import DisplayFolders
-from acud.supervisor.displays.watched import WatchedProcess, ignore_exit, spawn
+from acud.supervisor.displays.folders import DisplayFolders
+from acud.supervisor.displays.managed_display import DEPTH, ManagedDisplay
+from acud.supervisor.displays.watched_process import WatchedProcess, ignore_exit, spawn
 from acud.supervisor.displays.window_manager import WindowManager
 from acud.x11 import auth
 

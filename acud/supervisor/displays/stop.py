@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 
 from acud.event_loop import EventLoop
 from acud.supervisor.displays import processes as proc
-from acud.supervisor.displays.places import DisplayFolders
-from acud.supervisor.displays.watched import WatchedProcess, ignore_exit
+from acud.supervisor.displays.folders import DisplayFolders
+from acud.supervisor.displays.watched_process import WatchedProcess, ignore_exit
 
 _SILENT_S = 1.0
 """How long the socket of an X server that ended may take to fall silent, on a machine that has a lot to do."""

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 
 from acud.errors import InvalidRequest, Unavailable
 from acud.event_loop import EventLoop, Timer
-from acud.supervisor.displays.places import DisplayFolders
-from acud.supervisor.displays.watched import WatchedProcess, spawn
+from acud.supervisor.displays.folders import DisplayFolders
+from acud.supervisor.displays.watched_process import WatchedProcess, spawn
 
 _PROGRAM = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$")
 _BACKOFF_S = 0.5

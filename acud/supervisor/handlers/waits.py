@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from acud import private_files
 from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
-from acud.protocol.asks import PictureAsk
+from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.looks import Picture
 from acud.protocol.requests.waits import (
     ChangeReply,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from acud.metrics.freshness import late_beat, stale_frame
 from acud.supervisor.children import Child, ChildState
-from acud.supervisor.sources import Source
+from acud.supervisor.frame_sources import Source
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, WakeState
 from acud.types.metrics import Sample, flag

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from acud.metrics.catalogue import SLOW_S
-from acud.metrics.tallies import Histograms, Tally
+from acud.metrics.counters import Histograms, Tally
 from acud.protocol.evaluation import Described, JobResult, LeafAnswer, Thought
 from acud.types import Answer
 from acud.types.metrics import Sample

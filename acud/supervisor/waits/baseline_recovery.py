@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from acud.protocol.asks import View, display_of
 from acud.protocol.evaluation import Job, JobResult
+from acud.protocol.questions import View, display_of
 from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.frame_sources import Source
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.orphaned_rings import OrphanedRing, OrphanedRings, alike
-from acud.supervisor.sources import Source
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.types import Rect
 from acud.waits import baselines

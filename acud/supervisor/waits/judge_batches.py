@@ -7,12 +7,17 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from acud.ids import new_id
-from acud.protocol.asks import Ask, LeafAsk, View, display_of
 from acud.protocol.evaluation import Answered, Job, JobResult, LeafAnswer
+from acud.protocol.questions import (
+    Ask,
+    LeafAsk,
+    View,
+    display_of,
+)
 from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction import Redaction
-from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.budgets import Admission, Budgets, spends
 from acud.types import JudgeName, Rect, Text

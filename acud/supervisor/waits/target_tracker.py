@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from acud import log
 from acud.protocol.capture import Notice
+from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.observers import Order
-from acud.supervisor.sessions import Sessions
-from acud.supervisor.sources import Source, Sources
+from acud.supervisor.terminal_sessions import Sessions
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays

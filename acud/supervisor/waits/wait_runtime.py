@@ -14,14 +14,14 @@ from acud.errors import Conflict, NotFound
 from acud.event_loop import EventLoop
 from acud.ids import new_id
 from acud.metrics.catalogue import SLOW_S
-from acud.metrics.tallies import Histogram, Tally
+from acud.metrics.counters import Histogram, Tally
 from acud.store import StoredEvidence, StoredWait
 from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.frame_sources import Sources
 from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Observers
 from acud.supervisor.redaction import Redaction
-from acud.supervisor.sessions import Sessions
-from acud.supervisor.sources import Sources
+from acud.supervisor.terminal_sessions import Sessions
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits import records
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits

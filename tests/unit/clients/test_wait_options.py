@@ -10,6 +10,7 @@ from acud.types import (
     AnyOf,
     Cadence,
     Change,
+    ConditionWords,
     Criteria,
     GateKind,
     NotOf,
@@ -20,7 +21,6 @@ from acud.types import (
     Text,
     Until,
     WindowTitle,
-    Wording,
     condition_text,
     target_text,
 )
@@ -95,7 +95,7 @@ def test_options_that_do_not_fit(wanted: Wanted) -> None:
     ],
 )
 def test_conditions_in_words(until: Until, words: str) -> None:
-    assert condition_text(until, Wording.DETAILED) == words
+    assert condition_text(until, ConditionWords.DETAILED) == words
 
 
 def test_targets() -> None:

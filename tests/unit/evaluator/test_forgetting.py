@@ -20,10 +20,10 @@ from acud.evaluator.service import EvaluatorService, Incoming
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.cascade import Cascade
 from acud.features.redaction.evaluator import Redactor
-from acud.protocol.asks import Ask, LeafAsk, View
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.evaluation import Job, JobResult, WaitsOver
+from acud.protocol.questions import Ask, LeafAsk, View
 from acud.types import Criteria, Rect
 
 SCRIPT = '{"default": "no", "delay_ms": 50}'

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from acud.clock import ManualClock
-from acud.evaluator.memory import GivingBack
+from acud.evaluator.memory import MemoryTrim
 
 SCRIPT = """
 from acud.evaluator import memory
@@ -29,13 +29,13 @@ def clock() -> ManualClock:
 
 
 def test_a_process_that_never_worked_has_nothing_to_give_back(clock: ManualClock) -> None:
-    memory = GivingBack(clock.monotonic_s)
+    memory = MemoryTrim(clock.monotonic_s)
     clock.advance(3600)
     assert not memory.due(busy=False)
 
 
 def test_after_work_once_it_rests(clock: ManualClock) -> None:
-    memory = GivingBack(clock.monotonic_s)
+    memory = MemoryTrim(clock.monotonic_s)
     memory.worked()
     clock.advance(4.9)
     assert not memory.due(busy=False)
@@ -46,7 +46,7 @@ def test_after_work_once_it_rests(clock: ManualClock) -> None:
 
 
 def test_under_work_that_never_rests_now_and_then(clock: ManualClock) -> None:
-    memory = GivingBack(clock.monotonic_s)
+    memory = MemoryTrim(clock.monotonic_s)
     memory.worked()
     clock.advance(29.9)
     assert not memory.due(busy=True)

@@ -17,9 +17,9 @@ from acud.evaluator.questions import JobCache, QuestionBatcher, WaitQuestions
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.cascade import Cascade
 from acud.features.redaction.evaluator import Redactor
-from acud.protocol.asks import Ask, LeafAsk
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.evaluation import Answered
+from acud.protocol.questions import Ask, LeafAsk
 from acud.types import AllOf, Answer, AnyOf, Criteria, NotOf, Rect, Stable, Text, Until, WindowTitle, no, unknown, yes
 from acud.waits import conditions
 

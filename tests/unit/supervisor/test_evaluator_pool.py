@@ -12,9 +12,9 @@ from acud.clock import ManualClock
 from acud.config import EvaluatorSettings, Settings
 from acud.event_loop import EventLoop
 from acud.paths import Paths
-from acud.protocol.asks import View
 from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import EvaluatorHello, Job, JobResult, WaitsOver
+from acud.protocol.questions import View
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane

@@ -13,13 +13,13 @@ from acud.frames.layout import S_TILES, Layout
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
+from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.orphaned_rings import (
     MAX_SEQUENCE_NUMBERS,
     OrphanedRings,
     alike,
     count_by_frame,
 )
-from acud.supervisor.sources import Source, Sources
 from acud.types import MAX_NUMBER
 
 LAYOUT = Layout(64, 48, 2)

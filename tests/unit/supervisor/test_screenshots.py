@@ -10,11 +10,11 @@ import pytest
 from acud.config import RedactionSettings
 from acud.errors import AcudError, Unavailable
 from acud.features.redaction.supervisor import RedactionPolicy
-from acud.protocol.asks import PictureAsk
 from acud.protocol.evaluation import JobResult
+from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.looks import Picture
+from acud.supervisor.frame_sources import Source
 from acud.supervisor.screenshots import Screenshots, ScreenshotTarget
-from acud.supervisor.sources import Source
 from acud.types import Rect
 from tests.unit.supervisor.test_evaluator_pool import Rig
 

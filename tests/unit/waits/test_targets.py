@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.protocol.asks import display_of
+from acud.protocol.questions import display_of
 from acud.types import MonitorInfo, Rect, Target, WindowInfo, WindowTitle, unknown
 from acud.waits.local_answers import judge_titles
 from acud.waits.targets import TargetLocation, locate, window_number

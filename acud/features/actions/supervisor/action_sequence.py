@@ -13,10 +13,10 @@ from acud.features.actions.action_words import one_in_words
 from acud.features.actions.places import element_ids, pressed, resolved
 from acud.features.actions.supervisor.input_places import named_window
 from acud.protocol.capture import Acted
+from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.ports import ElementPlaces, LocatedElement
 from acud.supervisor.program_launcher import ProgramLauncher
-from acud.supervisor.sources import Source, Sources
 from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.service import Waits

@@ -13,7 +13,7 @@ from acud.features.actions.places import element_ids, placed
 from acud.features.actions.supervisor.action_sequence import ActionSequence
 from acud.features.actions.supervisor.input_places import spot_of
 from acud.features.actions.supervisor.instruction import RunningInstruction
-from acud.protocol.asks import PictureAsk
+from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.protocol.requests.looks import Picture

@@ -10,7 +10,7 @@ from acud.errors import AcudError, Refused
 from acud.features.actions import instructions
 from acud.features.actions.supervisor import instruction_verbs
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun
-from acud.protocol.asks import PictureAsk
+from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.protocol.requests.looks import Picture
 from acud.supervisor.fresh_frames import Aimed

@@ -26,8 +26,8 @@ from acud.features.agent.machine import (
     Think,
 )
 from acud.features.agent.supervisor.model_turn import ThinkWork, TurnOutcome
-from acud.protocol.asks import ThinkAsk
 from acud.protocol.evaluation import Thought
+from acud.protocol.questions import ThinkAsk
 from acud.protocol.requests.daemon import Purpose
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.evaluator_pool import EvaluatorPool

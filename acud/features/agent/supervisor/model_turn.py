@@ -7,8 +7,8 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from acud.errors import AcudError, Unavailable
-from acud.protocol.asks import ThinkAsk, View
 from acud.protocol.evaluation import Job, JobResult, Thought
+from acud.protocol.questions import ThinkAsk, View
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.screenshots import ScreenshotTarget

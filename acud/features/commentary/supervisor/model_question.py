@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from acud.features.commentary.prompt import AUDIO_CHARACTERS, SYSTEM, user_prompt
 from acud.features.commentary.supervisor.service import model_named
-from acud.protocol.asks import ThinkAsk, View
 from acud.protocol.evaluation import Job, JobResult, Thought
+from acud.protocol.questions import ThinkAsk, View
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
 from acud.types.chat import ChatMessage

@@ -10,8 +10,8 @@ from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBuses
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.features.grounding.evaluator.method import MethodResult, SearchView
-from acud.features.grounding.widget_matching import Match, match
-from acud.protocol.asks import FindAsk
+from acud.features.grounding.widget_match import Match, match
+from acud.protocol.questions import FindAsk
 from acud.types import Rect
 from acud.types.grounding import Candidate, GroundingMethod, Tried
 

@@ -24,8 +24,8 @@ from acud.features.grounding.evaluator.ocr import OcrMethod
 from acud.features.grounding.evaluator.omniparser import OmniparserMethod, ReadLines
 from acud.features.grounding.evaluator.uitars import UitarsMethod
 from acud.features.redaction.evaluator import Redactor, Withheld
-from acud.protocol.asks import FindAsk
 from acud.protocol.bootstrap import EvaluatorOptions
+from acud.protocol.questions import FindAsk
 from acud.types.grounding import Found, GroundingMethod, Tried
 
 

@@ -31,7 +31,7 @@ from acud.features.grounding.evaluator.method import (
     nowhere,
     unavailable,
 )
-from acud.protocol.asks import FindAsk
+from acud.protocol.questions import FindAsk
 from acud.types.chat import ChatCall, ChatMessage
 from acud.types.grounding import GroundingMethod
 from acud.untrusted_text import fenced

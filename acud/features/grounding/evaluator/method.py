@@ -12,7 +12,7 @@ from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.picture_format import Size, box_to_display, to_display
 from acud.evaluator.judges.provider import Backend, ChatReply
 from acud.evaluator.view_pixels import ViewPixels
-from acud.protocol.asks import FindAsk
+from acud.protocol.questions import FindAsk
 from acud.types import Rect
 from acud.types.grounding import Candidate, GroundingMethod, Tried
 

@@ -20,7 +20,7 @@ from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.drawn_controls import Edges, field_of, mark_of
 from acud.features.grounding.evaluator.method import MethodResult, SearchView
 from acud.features.grounding.visible_words import ShownWords, Sort, shown_words
-from acud.protocol.asks import FindAsk
+from acud.protocol.questions import FindAsk
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point
 from acud.types.grounding import Candidate, GroundingMethod, Tried

@@ -43,7 +43,7 @@ from acud.features.grounding.evaluator.method import (
     nowhere,
     unavailable,
 )
-from acud.protocol.asks import FindAsk
+from acud.protocol.questions import FindAsk
 from acud.types import Rect
 from acud.types.chat import ChatMessage
 from acud.types.grounding import Candidate, GroundingMethod

@@ -29,7 +29,7 @@ from acud.features.grounding.evaluator.method import (
     smart_size,
     unavailable,
 )
-from acud.protocol.asks import FindAsk
+from acud.protocol.questions import FindAsk
 from acud.types.chat import ChatMessage
 from acud.types.grounding import GroundingMethod
 

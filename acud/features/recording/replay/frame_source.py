@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from acud.errors import NotFound, Unavailable
 from acud.evaluator.view_pixels import ViewPixels, hiding, ignored, paint
 from acud.features.recording.replay.recording import RecordedFrame, RecordedSegment, VideoReader
-from acud.protocol.asks import Hide
 from acud.protocol.evaluation import Job
+from acud.protocol.questions import Hide
 from acud.types import Rect
 from acud.waits.tiles import Grid, Masks, bits, masks
 

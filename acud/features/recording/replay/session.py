@@ -18,8 +18,8 @@ from acud.features.recording.replay.recording import RecordedFrames
 from acud.features.recording.replay.simulation import ReplayReport, Simulation
 from acud.features.redaction.screen_boxes import PlaceRules, RegionRule, on_display
 from acud.paths import Paths
-from acud.protocol.asks import Hide
 from acud.protocol.bootstrap import EvaluatorOptions
+from acud.protocol.questions import Hide
 from acud.protocol.replay import ReplayAsk, ReplayBegan, ReplayFault, ReplayLine, ReplayPair, ReplayRow, ReplayRun
 from acud.types import Change, HiddenBox, JudgeName, Rect, Target, WaitSpec, WindowTitle
 from acud.waits.conditions import leaves

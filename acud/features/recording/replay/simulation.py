@@ -17,8 +17,8 @@ from acud.evaluator.job import run_job
 from acud.features.recording.replay.frame_source import FrameSource
 from acud.features.recording.replay.recording import RecordedFrame, RecordedFrames, RecordedSegment
 from acud.ids import new_id
-from acud.protocol.asks import Ask, LeafAsk, View
 from acud.protocol.evaluation import Answered, Job, JobResult, LeafAnswer
+from acud.protocol.questions import Ask, LeafAsk, View
 from acud.protocol.replay import Gate, ReplayRow, ReplayRun
 from acud.types import Criteria, Spent, Verdict, WaitSpec, WaitState
 from acud.waits import budget as rules

@@ -17,7 +17,7 @@ from acud.event_loop import EventLoop
 from acud.features.recording.supervisor.active_recording import ActiveRecording, Done, with_segments
 from acud.features.recording.supervisor.files import NOUN, RecordingFiles
 from acud.ids import new_id
-from acud.metrics.tallies import Tally
+from acud.metrics.counters import Tally
 from acud.paths import Paths
 from acud.protocol.bootstrap import RecorderOptions
 from acud.protocol.capture import Notice
@@ -33,10 +33,10 @@ from acud.protocol.recordings import (
 from acud.store import OwnerFilter
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.frame_requests import FrameRequests
+from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Order
 from acud.supervisor.ports import TaskMemory
-from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState
 from acud.types.tasks import Task, TaskStatus

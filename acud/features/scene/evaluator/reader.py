@@ -25,7 +25,7 @@ from acud.features.scene.evaluator.texts import (
 )
 from acud.features.scene.evaluator.widgets import FrameFacts, SceneWidgets, WidgetReader
 from acud.protocol import codec
-from acud.protocol.asks import display_of
+from acud.protocol.questions import display_of
 from acud.protocol.scene_parts import MAX_LINES, MAX_NODES, MAX_PARTS_BYTES, SceneAsk, SceneParts, TextPart
 from acud.types import Rect
 

@@ -19,13 +19,13 @@ from acud.features.scene.annotations import (
 )
 from acud.features.scene.element_ids import ElementIds
 from acud.features.scene.supervisor.display_elements import ReservedNumbers
-from acud.protocol.asks import DescribeAsk, Hide, View
 from acud.protocol.evaluation import Described, Job, JobResult
+from acud.protocol.questions import DescribeAsk, Hide, View
 from acud.protocol.requests.daemon import Purpose
 from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.frame_sources import Source
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction import Redaction
-from acud.supervisor.sources import Source
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.supervisor.watched_displays import WatchedDisplay

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from acud.features.scene.annotations import DisplayAnnotation, sentences_of, together
 from acud.features.scene.supervisor.display_elements import DisplayElements
 from acud.supervisor.displays import processes
-from acud.supervisor.sources import Source
+from acud.supervisor.frame_sources import Source
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, WindowInfo
 from acud.types.scene import (

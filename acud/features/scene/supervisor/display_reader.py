@@ -12,12 +12,12 @@ from typing import NamedTuple, Protocol
 from acud.config import SceneSettings
 from acud.errors import AcudError, Unavailable
 from acud.features.scene.supervisor.display_elements import DisplayElements
-from acud.protocol.asks import Hide, View
 from acud.protocol.evaluation import Job, JobResult
+from acud.protocol.questions import Hide, View
 from acud.protocol.scene_parts import SceneAsk
 from acud.supervisor.frame_requests import FrameRequests
+from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.job_queues import Lane, Work
-from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState
 from acud.types.scene import ProviderState, SceneMode

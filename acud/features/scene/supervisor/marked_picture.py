@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from acud.errors import AcudError, DisplayDown
 from acud.features.scene.picture_marks import marks_of
-from acud.protocol.asks import PictureAsk
+from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.looks import Picture
 from acud.supervisor.screenshots import ScreenshotTarget
 from acud.supervisor.watched_displays import WatchedDisplay

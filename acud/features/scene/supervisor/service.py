@@ -23,15 +23,15 @@ from acud.features.scene.supervisor.assembly import (
 )
 from acud.features.scene.supervisor.display_elements import DisplayElements, ReservedNumbers
 from acud.features.scene.supervisor.display_reader import DisplayReader
-from acud.protocol.asks import Hide
+from acud.protocol.questions import Hide
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_requests import FrameRequests
+from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.job_queues import Work
 from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Observers, Order
 from acud.supervisor.redaction import Redaction
-from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Rect, WindowInfo
 from acud.types.scene import (

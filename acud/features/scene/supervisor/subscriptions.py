@@ -13,8 +13,8 @@ from acud.event_loop import EventLoop, Timer
 from acud.features.scene.supervisor.service import Scenes
 from acud.ids import new_id
 from acud.protocol.capture import Notice
+from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.observers import Order
-from acud.supervisor.sources import Source, Sources
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types.scene import SceneMode
 

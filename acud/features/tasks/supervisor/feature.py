@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from acud.features.tasks.supervisor import handlers as handlers  # registers them
+from acud.features.tasks.supervisor.maintenance import DeletedTaskCleanup, StuckAlarms
 from acud.features.tasks.supervisor.service import Tasks
 from acud.features.tasks.supervisor.task_log import TaskLog
-from acud.features.tasks.supervisor.upkeep import DeletedTaskCleanup, StuckAlarms
 from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.observers import Order

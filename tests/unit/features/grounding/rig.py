@@ -9,7 +9,7 @@ from acud.errors import Unavailable
 from acud.evaluator.judges.provider import Backend
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.method import SearchView
-from acud.protocol.asks import FindAsk
+from acud.protocol.questions import FindAsk
 from acud.types import Rect
 from acud.types.grounding import GroundingBackend
 

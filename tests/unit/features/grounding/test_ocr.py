@@ -15,7 +15,7 @@ from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.cascade import Cascade
 from acud.features.grounding.evaluator.drawn_controls import Edges
 from acud.features.grounding.evaluator.ocr import SURE, OcrMethod, likeness
-from acud.protocol.asks import FindAsk
+from acud.protocol.questions import FindAsk
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point
 from acud.types.grounding import Found, GroundingMethod

@@ -9,7 +9,7 @@ import pytest
 
 from acud.config import HiddenRegion, HiddenWindow, RedactionSettings
 from acud.features.redaction.supervisor import RedactionPolicy
-from acud.protocol.asks import Hide
+from acud.protocol.questions import Hide
 from acud.supervisor.observers import Observers
 from acud.types import Rect, WindowInfo
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acud.features.redaction.screen_boxes import Hidden, ReadLine, hidden_in
 from acud.features.redaction.spans import Rule
-from acud.features.redaction.text import ALL
+from acud.features.redaction.text_rules import ALL
 from acud.types import Rect
 
 BOUNDS = Rect(0, 0, 800, 600)

@@ -21,10 +21,10 @@ from acud.features.scene.supervisor.assembly import (
 )
 from acud.features.scene.supervisor.display_elements import DisplayElements, ReservedNumbers
 from acud.features.scene.supervisor.display_reader import DisplayReader
-from acud.protocol.asks import Hide
 from acud.protocol.evaluation import Job, JobResult
+from acud.protocol.questions import Hide
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
-from acud.supervisor.sources import Source
+from acud.supervisor.frame_sources import Source
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, HiddenBox, Rect, WindowInfo
 from acud.types.scene import ProviderState, Scene, SceneMode

@@ -13,7 +13,7 @@ from acud.types.actions import (
     Move,
     Point,
 )
-from acud_client.here import names_no_display
+from acud_client.own_display import names_no_display
 
 HERE = Point(1, 2)
 

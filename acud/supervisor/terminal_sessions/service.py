@@ -21,8 +21,8 @@ from acud.errors import Unavailable
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
 from acud.supervisor.observers import Observers
-from acud.supervisor.sessions import processes, tmux
-from acud.supervisor.sessions.call import ProgramCall, Said
+from acud.supervisor.terminal_sessions import processes, tmux
+from acud.supervisor.terminal_sessions.program_call import ProgramCall, Said
 from acud.types import Verdict, WindowInfo
 from acud.waits import terminals
 from acud.waits.terminals import (

@@ -7,8 +7,8 @@ from typing import Literal
 
 from acud.store import StoredProcess
 from acud.supervisor.displays import processes
-from acud.supervisor.displays.places import DisplayFolders
-from acud.supervisor.displays.watched import WatchedProcess
+from acud.supervisor.displays.folders import DisplayFolders
+from acud.supervisor.displays.watched_process import WatchedProcess
 from acud.supervisor.displays.window_manager import WindowManager
 
 DEPTH = 24

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from acud.errors import Unavailable
 from acud.event_loop import EventLoop
-from acud.supervisor.displays.watched import WatchedProcess
+from acud.supervisor.displays.watched_process import WatchedProcess
 
 _MAX_BYTES = 4 << 20
 _PART = 1 << 16

@@ -19,7 +19,7 @@ def _silent(_note: str) -> None:
     pass
 
 
-class Here(msgspec.Struct, frozen=True):
+class OwnDisplay(msgspec.Struct, frozen=True):
     """A local display and its Xauthority ("": the usual one). `say` is told where the settings mean another one."""
 
     display: str
@@ -46,13 +46,13 @@ class Here(msgspec.Struct, frozen=True):
         return from_wire(fault.code, message, hint, fault.facts)
 
 
-def here_of(env: Mapping[str, str], say: Callable[[str], None] = _silent) -> Here | None:
+def here_of(env: Mapping[str, str], say: Callable[[str], None] = _silent) -> OwnDisplay | None:
     """Return the local display that DISPLAY names in `env`, or None: another host's cannot be watched."""
     found = _LOCAL.fullmatch(env.get("DISPLAY", "").strip())
     if found is None:
         return None
     screen = f".{int(found[2])}" if int(found[2] or 0) else ""
-    return Here(f":{int(found[1])}{screen}", env.get("XAUTHORITY", ""), say)
+    return OwnDisplay(f":{int(found[1])}{screen}", env.get("XAUTHORITY", ""), say)
 
 
 def names_no_display(request: msgspec.Struct) -> bool:

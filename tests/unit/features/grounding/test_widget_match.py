@@ -15,7 +15,7 @@ from acud.accessibility.nodes import (
     Tree,
 )
 from acud.features.grounding.description_readings import readings
-from acud.features.grounding.widget_matching import Match, match
+from acud.features.grounding.widget_match import Match, match
 from acud.types import Rect, WindowInfo
 
 SCREEN = Rect(0, 0, 1000, 800)

@@ -14,7 +14,7 @@ from acud.errors import AcudError, ProtocolError, Refused, ShmFull
 from acud.frames.layout import Layout
 from acud.frames.ring import Ring, newest_frame
 from acud.metrics.catalogue import QUICK_S
-from acud.metrics.tallies import Histogram
+from acud.metrics.counters import Histogram
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor.frame_rate_limits import caps
 from acud.supervisor.observers import Observers

@@ -15,7 +15,7 @@ from acud.features.redaction.spans import (
     mark,
     merged,
 )
-from acud.features.redaction.text import (
+from acud.features.redaction.text_rules import (
     TextRules,
     find,
     redact,

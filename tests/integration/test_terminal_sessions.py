@@ -14,8 +14,8 @@ import pytest
 from acud.config import PtySettings
 from acud.event_loop import EventLoop
 from acud.supervisor.observers import Order
-from acud.supervisor.sessions import Sessions
-from acud.supervisor.sessions.call import ProgramCall, Said
+from acud.supervisor.terminal_sessions import Sessions
+from acud.supervisor.terminal_sessions.program_call import ProgramCall, Said
 from acud.types import Verdict
 from acud.waits.terminals import SessionSurvey, session_name
 

@@ -15,20 +15,16 @@ from acud.errors import AcudError, DisplayDown, NotFound, Refused, Unavailable
 from acud.event_loop import EventLoop
 from acud.paths import Paths
 from acud.store import StoredDisplay
-from acud.supervisor.displays import (
-    adoption,
-    numbers,
-    places,
-)
+from acud.supervisor.displays import adoption, folders, numbers
 from acud.supervisor.displays import (
     processes as proc,
 )
-from acud.supervisor.displays.display import ManagedDisplay
-from acud.supervisor.displays.places import DisplayFolders
+from acud.supervisor.displays.folders import DisplayFolders
+from acud.supervisor.displays.managed_display import ManagedDisplay
 from acud.supervisor.displays.resources import Resources
 from acud.supervisor.displays.start import DisplayStart, StartTools, StartWishes, last_words
 from acud.supervisor.displays.stop import DisplayEnd, OnEnded
-from acud.supervisor.displays.watched import WatchedProcess
+from acud.supervisor.displays.watched_process import WatchedProcess
 from acud.supervisor.displays.window_manager import RestartBudget, WindowManager, check_name
 from acud.x11 import auth
 
@@ -208,10 +204,10 @@ class ManagedDisplays:
 
     def _claim(self, first: int) -> DisplayFolders:
         auth.check_socket_folder()
-        reserved = {where.number for where in places.existing(self._paths)}
+        reserved = {where.number for where in folders.existing(self._paths)}
         reserved |= {int(name[1:]) for name in self._wanted_names() if name[1:].isdigit()}
         number = numbers.next_free(max(first, self._settings.display.first_number), reserved)
-        where = places.of(self._paths, number)
+        where = folders.of(self._paths, number)
         try:
             where.create()
         except OSError:
@@ -318,10 +314,10 @@ class ManagedDisplays:
         self._living.clear()
 
     def _leftovers(self) -> list[DisplayFolders]:
-        found = {where.number for where in places.existing(self._paths)}
+        found = {where.number for where in folders.existing(self._paths)}
         numbers_of_marked = map(self._number_of, set(proc.marked().values()))
         found |= {number for number in numbers_of_marked if number is not None}
-        return [places.of(self._paths, number) for number in sorted(found)]
+        return [folders.of(self._paths, number) for number in sorted(found)]
 
     def _number_of(self, folder: str) -> int | None:
         parent, _, name = folder.rpartition("/")

@@ -7,7 +7,7 @@ from enum import StrEnum
 from acud.types.conditions import AllOf, AnyOf, Change, Criteria, Leaf, NotOf, Stable, Target, Text, Until, WindowTitle
 
 
-class Wording(StrEnum):
+class ConditionWords(StrEnum):
     """How a condition is said."""
 
     SENTENCE = "sentence"
@@ -18,7 +18,7 @@ class Wording(StrEnum):
     """On a terminal: brief, with patterns between slashes, shares, and brackets around nested parts."""
 
 
-def condition_text(until: Until, wording: Wording = Wording.SENTENCE) -> str:
+def condition_text(until: Until, wording: ConditionWords = ConditionWords.SENTENCE) -> str:
     """Return the condition in words."""
     match until:
         case AllOf():
@@ -26,17 +26,21 @@ def condition_text(until: Until, wording: Wording = Wording.SENTENCE) -> str:
         case AnyOf():
             return " or ".join(_part_text(part, wording) for part in until.parts)
         case NotOf():
-            if wording is Wording.SENTENCE:
+            if wording is ConditionWords.SENTENCE:
                 return f"not {_part_text(until.part, wording)}"
             return f"not ({condition_text(until.part, wording)})"
-    return _sentence(until) if wording is Wording.SENTENCE else _phrase(until, detailed=wording is Wording.DETAILED)
+    return (
+        _sentence(until)
+        if wording is ConditionWords.SENTENCE
+        else _phrase(until, detailed=wording is ConditionWords.DETAILED)
+    )
 
 
-def _part_text(until: Until, wording: Wording) -> str:
+def _part_text(until: Until, wording: ConditionWords) -> str:
     text = condition_text(until, wording)
-    if not isinstance(until, AllOf | AnyOf) or wording is Wording.BRIEF:
+    if not isinstance(until, AllOf | AnyOf) or wording is ConditionWords.BRIEF:
         return text
-    bare = wording is Wording.SENTENCE and len(until.parts) == 1
+    bare = wording is ConditionWords.SENTENCE and len(until.parts) == 1
     return text if bare else f"({text})"
 
 

@@ -19,7 +19,7 @@ _BUSY_HINT = "see `acud logs`; `acud daemon restart --force` ends a daemon that 
 _PEER_CREDENTIALS = struct.Struct("3i")  # pid, uid, gid: unix(7), SO_PEERCRED
 
 
-class DoorState(StrEnum):
+class SocketState(StrEnum):
     """What a look at the socket's file showed."""
 
     OPEN = "open"
@@ -29,16 +29,16 @@ class DoorState(StrEnum):
     FOREIGN = "foreign"
 
 
-class Sight(msgspec.Struct, frozen=True):
+class SocketStatus(msgspec.Struct, frozen=True):
     """One look. `serial` names this run's socket file (it changes when the daemon is restarted; "" without a file);
     `pid` is the listening process (0: unknown)."""
 
-    state: DoorState
+    state: SocketState
     serial: str = ""
     pid: int = 0
 
 
-class Door:
+class DaemonSocket:
     """The control socket's file at `path`, of a daemon or of the endpoint of a `fleet`; looking at it leaves nothing
     open and never blocks.
     """
@@ -56,16 +56,16 @@ class Door:
             return ""
         return f"{found.st_dev}.{found.st_ino}.{found.st_ctime_ns}"
 
-    def look(self) -> Sight:
+    def look(self) -> SocketStatus:
         """Connect and hang up at once, to learn whether anybody listens."""
         serial = self.serial()
         if not serial:
-            return Sight(self._why_absent())
+            return SocketStatus(self._why_absent())
         if not self._is_ours():
-            return Sight(DoorState.FOREIGN, serial)
+            return SocketStatus(SocketState.FOREIGN, serial)
         return self._knock(serial)
 
-    def _why_absent(self) -> DoorState:
+    def _why_absent(self) -> SocketState:
         try:
             self.path.parent.stat()
             readable = os.access(self.path.parent, os.X_OK)
@@ -73,29 +73,34 @@ class Door:
             readable = False
         except OSError:
             readable = True
-        return DoorState.ABSENT if readable else DoorState.FORBIDDEN
+        return SocketState.ABSENT if readable else SocketState.FORBIDDEN
 
     def _is_ours(self) -> bool:
         # A short socket directory lies under /tmp, where anybody could have made it first. Root may look anywhere.
         return os.getuid() in (0, self.path.parent.stat().st_uid)
 
-    def _knock(self, serial: str) -> Sight:
+    def _knock(self, serial: str) -> SocketStatus:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as knocking:
             code = knocking.connect_ex(os.fsencode(self.path))
             if code == 0:
-                return Sight(DoorState.OPEN, serial, _listener(knocking))
+                return SocketStatus(SocketState.OPEN, serial, _listener(knocking))
         if code in (errno.EAGAIN, errno.EINPROGRESS):  # its queue is full: somebody is there, and busy
-            return Sight(DoorState.OPEN, serial)
-        return Sight(DoorState.FORBIDDEN if code in (errno.EACCES, errno.EPERM) else DoorState.REFUSED, serial)
+            return SocketStatus(SocketState.OPEN, serial)
+        return SocketStatus(
+            SocketState.FORBIDDEN if code in (errno.EACCES, errno.EPERM) else SocketState.REFUSED, serial
+        )
 
-    def fault(self, state: DoorState) -> DaemonDown:
+    def fault(self, state: SocketState) -> DaemonDown:
         """Return the error for a door that is not open; fact `reason` is the state's word."""
         message, hint = {
-            DoorState.ABSENT: (f"{self._who} is not running", self._start),
-            DoorState.REFUSED: (f"{self._who} is not running; it left its socket behind", self._start),
-            DoorState.FORBIDDEN: (f"no permission for {self.path}", "run as its owner, or set ACU_HOME"),
-            DoorState.FOREIGN: (f"{self.path.parent} belongs to another user", "set ACU_HOME to a directory of yours"),
-            DoorState.OPEN: (f"{self._who} listens", ""),
+            SocketState.ABSENT: (f"{self._who} is not running", self._start),
+            SocketState.REFUSED: (f"{self._who} is not running; it left its socket behind", self._start),
+            SocketState.FORBIDDEN: (f"no permission for {self.path}", "run as its owner, or set ACU_HOME"),
+            SocketState.FOREIGN: (
+                f"{self.path.parent} belongs to another user",
+                "set ACU_HOME to a directory of yours",
+            ),
+            SocketState.OPEN: (f"{self._who} listens", ""),
         }[state]
         return DaemonDown(message, hint=hint, reason=state.value, socket=str(self.path))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from acud.supervisor.sessions import processes, tmux
+from acud.supervisor.terminal_sessions import processes, tmux
 from acud.waits.terminals import TmuxSession
 
 

@@ -16,10 +16,10 @@ from acud.errors import ProtocolError, Refused, ShmFull
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
-from acud.supervisor import sources as room
+from acud.supervisor import frame_sources as room
+from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.observers import Observers, Order
 from acud.supervisor.orphaned_rings import KEEP_S
-from acud.supervisor.sources import Source, Sources
 from acud.supervisor.waits.active_waits import ActiveWaits
 from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.types import MAX_NUMBER, Rect

@@ -10,14 +10,14 @@ import zmq
 
 from acud.errors import UsageError
 from acud.protocol import codec
-from acud_client.door import Door, DoorState, Sight
+from acud_client.daemon_socket import DaemonSocket, SocketState, SocketStatus
 
 Link = TypeVar("Link", bound=zmq.Socket[Any])
 
 _MAX_IDLE = 8
 
 
-class Links(Generic[Link]):
+class ConnectionPool(Generic[Link]):
     """Owns the idle sockets. `take` and `open` lend one to a call, which ends with `keep` or `drop`. Any thread."""
 
     def __init__(self, context: zmq.Context[Link], endpoint: str) -> None:
@@ -70,17 +70,17 @@ class Links(Generic[Link]):
             self._idle.clear()
 
 
-class Loan(Generic[Link]):
+class PooledConnection(Generic[Link]):
     """What one call holds: at most one socket (`link`), and the last look at the door (`sight`). Use it in a `with`."""
 
-    def __init__(self, links: Links[Link], door: Door) -> None:
+    def __init__(self, links: ConnectionPool[Link], door: DaemonSocket) -> None:
         self._links = links
         self._door = door
         serial = door.serial()
         self.link: Link | None = links.take(serial)
         self._unused = self.link is not None
         # An idle socket answered before, and the file is the same: no need to knock.
-        self.sight = Sight(DoorState.OPEN, serial) if self._unused else door.look()
+        self.sight = SocketStatus(SocketState.OPEN, serial) if self._unused else door.look()
 
     def fresh(self) -> Link:
         """Return a socket on which nothing was sent since its last reply."""
