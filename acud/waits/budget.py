@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 
 from msgspec import Struct
 
+from acud.rate_limits import RollingWindow
 from acud.types import Budget, JudgeName, OnBudget, Spent
 
 _ROUNDING = 1e-12
@@ -101,23 +101,16 @@ class MinuteQuota:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._taken: dict[str, deque[float]] = {}
+        self._taken: dict[str, RollingWindow] = {}
 
     def free_in_s(self, key: str, now: float) -> float:
         """Return how long `key` has to wait for its next one; 0 when it can be had now."""
-        taken = self._kept(key, now)
-        return taken[0] + WINDOW_S - now if self._limit and len(taken) >= self._limit else 0.0
+        return self._taken[key].free_in_s(now) if key in self._taken else 0.0
 
     def take(self, key: str, now: float) -> None:
         """Count one; forget the keys whose minute is over."""
         if not self._limit:
             return
-        self._taken.setdefault(key, deque()).append(now)
-        for other in [one for one, times in self._taken.items() if times[-1] <= now - WINDOW_S]:
+        self._taken.setdefault(key, RollingWindow(self._limit, WINDOW_S)).take(now)
+        for other in [one for one, window in self._taken.items() if window.is_over(now)]:
             del self._taken[other]
-
-    def _kept(self, key: str, now: float) -> deque[float]:
-        taken = self._taken.get(key, deque())
-        while taken and taken[0] <= now - WINDOW_S:
-            taken.popleft()
-        return taken

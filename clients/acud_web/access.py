@@ -16,6 +16,7 @@ from acud.errors import AcudError, NotFound
 from acud.protocol.events import Event
 from acud.protocol.requests.web import WebPass, WebPassReply
 from acud.protocol.web import Pass, Scope, digest_of
+from acud.rate_limits import TokenBucket
 from acud_client.aio import AsyncClient
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.errors import wrong
@@ -56,23 +57,19 @@ class Tries:
     def __init__(self, most: int, again_s: float) -> None:
         self._most = most
         self._again_s = again_s
-        self._spent: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        """By address: how many tries are spent, and as of when."""
+        self._spent: OrderedDict[str, TokenBucket] = OrderedDict()
+        """By address; one that is not here has all its tries."""
 
     def wait_s(self, address: str, now_s: float) -> float:
         """Return how long `address` has to wait until it may be wrong again; 0: not at all."""
-        return max(0.0, (self._now(address, now_s) + 1 - self._most) * self._again_s)
+        return self._spent[address].due_s(now_s) if address in self._spent else 0.0
 
     def wrong(self, address: str, now_s: float) -> None:
         """Note a wrong try."""
-        self._spent[address] = (self._now(address, now_s) + 1, now_s)
+        self._spent.setdefault(address, TokenBucket(1 / self._again_s, self._most, now_s)).take(now_s)
         self._spent.move_to_end(address)
         if len(self._spent) > _ADDRESSES:
             self._spent.popitem(last=False)
-
-    def _now(self, address: str, now_s: float) -> float:
-        spent, at_s = self._spent.get(address, (0.0, now_s))
-        return max(0.0, spent - (now_s - at_s) / self._again_s)
 
 
 _KEPT_S = 1.0

@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 from msgspec import Struct
 
 from acud.evaluator.judges.faults import CONTINUES, FREE, CallFailed, TokenUsage, added
-from acud.evaluator.judges.rate_limit import Claim, RateLimitQueue, TokenBucket, TurnRefused
+from acud.evaluator.judges.rate_limit import Claim, RateLimitQueue, TurnRefused, bucket_of
 
 PATIENCE_S = 10.0
 """The longest single pause inside a call."""
@@ -223,7 +223,7 @@ class RetriedCalls:
 
     def _line(self, now: float) -> RateLimitQueue:
         if self._turns is None:
-            self._turns = RateLimitQueue(TokenBucket(self._limits.per_minute, now), self._clock, PATIENCE_S)
+            self._turns = RateLimitQueue(bucket_of(self._limits.per_minute, now), self._clock, PATIENCE_S)
         return self._turns
 
 

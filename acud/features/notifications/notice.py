@@ -5,7 +5,6 @@ Words of agents and people; of the screen only where that was asked for.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +12,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from acud.config.notify import NoticeKind
+from acud.rate_limits import RollingWindow
 from acud.untrusted_text import quoted
 
 _TITLE = 100
@@ -21,8 +21,6 @@ _CONDITION, _SEEN = 120, 120
 """Characters; a notification is read at a glance, and servers cut longer ones anyhow."""
 
 Data = Mapping[str, Any]
-
-_WINDOW_S = 60.0
 
 
 class Notification(Struct, frozen=True):
@@ -106,15 +104,15 @@ class Rate:
     """Lets at most `per_minute` through in any 60 s. Times are monotonic seconds, passed in."""
 
     def __init__(self, per_minute: int) -> None:
-        self._times: deque[float] = deque(maxlen=per_minute)
+        self._window = RollingWindow(per_minute)
         self._held = 0
 
     def take(self, now_s: float) -> int | None:
         """Return how many were held back since the last that went through; None: this one is held back too."""
-        if len(self._times) == self._times.maxlen and now_s - self._times[0] < _WINDOW_S:
+        if self._window.free_in_s(now_s) > 0:
             self._held += 1
             return None
-        self._times.append(now_s)
+        self._window.take(now_s)
         held, self._held = self._held, 0
         return held
 

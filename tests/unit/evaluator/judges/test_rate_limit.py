@@ -10,8 +10,8 @@ import pytest
 from acud.evaluator.judges.rate_limit import (
     Claim,
     RateLimitQueue,
-    TokenBucket,
     TurnRefused,
+    bucket_of,
 )
 
 
@@ -53,7 +53,7 @@ class Scene:
 
     def __init__(self, per_minute: float, patience_s: float = 10.0) -> None:
         self.clock = Hand()
-        self.turns = RateLimitQueue(TokenBucket(per_minute, 0.0), self.clock, patience_s)
+        self.turns = RateLimitQueue(bucket_of(per_minute, 0.0), self.clock, patience_s)
         self.had: list[str] = []
         self.refused: dict[str, TurnRefused] = {}
 

@@ -18,7 +18,7 @@ from acud.evaluator.judges.faults import (
     added,
 )
 from acud.evaluator.judges.http import asked_pause_s
-from acud.evaluator.judges.rate_limit import TokenBucket
+from acud.evaluator.judges.rate_limit import bucket_of
 from acud.evaluator.judges.retry import (
     MAX_HOLD_S,
     CallClock,
@@ -153,7 +153,7 @@ async def test_calls_a_minute_are_bounded_without_a_call_lost_that_could_wait() 
 
 @given(st.floats(0.1, 500), st.lists(st.floats(0, 20), min_size=1, max_size=200))
 def test_no_minute_holds_more_than_allowed(per_minute: float, gaps: Sequence[float]) -> None:
-    pace, now, times = TokenBucket(per_minute, 0.0), 0.0, []
+    pace, now, times = bucket_of(per_minute, 0.0), 0.0, []
     for gap in gaps:
         now += gap
         times.append(now + pace.take(now))
@@ -162,7 +162,7 @@ def test_no_minute_holds_more_than_allowed(per_minute: float, gaps: Sequence[flo
 
 
 def test_a_place_given_back_is_there_for_the_next() -> None:
-    pace = TokenBucket(1, 0.0)
+    pace = bucket_of(1, 0.0)
     assert pace.take(0) == 0
     assert pace.take(0) > 50
     pace.give_back()
