@@ -6,17 +6,15 @@ from acud.store.displays import StoredDisplay, StoredProcess, Takeover
 from acud.store.events import EventPage
 from acud.store.evidence import StoredEvidence
 from acud.store.outbox import WakePage
-from acud.store.recordings import TimelineSpan
-from acud.store.retention import STEP_ROWS, ForgottenRows, TrimResult, trim
+from acud.store.retention import STEP_ROWS, TrimResult, trim
 from acud.store.rows import OwnerFilter
 from acud.store.store import Store
 from acud.store.waits import StoredWait, WaitPage, WaitTotals
-from acud.store.web import LoginCode, Subscription
+from acud.store.web import LoginCode
 
 __all__ = [
     "STEP_ROWS",
     "EventPage",
-    "ForgottenRows",
     "LoginCode",
     "OwnerFilter",
     "Store",
@@ -24,9 +22,7 @@ __all__ = [
     "StoredEvidence",
     "StoredProcess",
     "StoredWait",
-    "Subscription",
     "Takeover",
-    "TimelineSpan",
     "TrimResult",
     "WaitPage",
     "WaitTotals",

@@ -1,8 +1,7 @@
-"""The displays, with what a new supervisor needs to find them again; who took one over; numbers of scenes on them."""
+"""The displays, with what a new supervisor needs to find them again; and who took one over."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -16,7 +15,6 @@ from acud.types import DisplayState
 
 _SQL = load("displays")
 _TAKEOVERS_SQL = load("takeovers")
-_SCENE_SQL = load("scene")
 
 
 class StoredProcess(Struct, frozen=True):
@@ -131,21 +129,3 @@ class TakeoverTable(Table):
     def drop(self, number: int) -> None:
         """Forget the display's; harmless when it has none."""
         self._database.write(_TAKEOVERS_SQL["drop"], {"number": number})
-
-
-class SceneNumbers(Table):
-    """The table `scene_numbers`."""
-
-    def reserve(self, name: str, upto: int) -> None:
-        """Keep that numbers of `name` below `upto` may have been given; a lower one than kept changes nothing."""
-        self._database.write(_SCENE_SQL["reserve"], {"name": name, "reserved": upto})
-
-    def forget(self, names: Iterable[str]) -> None:
-        """Drop what is known of `names`, for what will never be numbered again."""
-        for name in names:
-            self._database.write(_SCENE_SQL["forget"], {"name": name})
-
-    def first_free(self, name: str) -> int:
-        """Return the first number of `name` that was certainly not given yet: 1 for a new name."""
-        rows = self._database.read(_SCENE_SQL["reserved"], {"name": name})
-        return int(rows[0]["reserved"] or 1) if rows else 1

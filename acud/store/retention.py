@@ -1,4 +1,4 @@
-"""What is deleted, and when: by age and number, what belonged to deleted tasks, and free pages of the file."""
+"""What is deleted, and when: by age and number; and free pages of the file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 from acud.config import StoreSettings
 from acud.store.connection import Database, Table
 from acud.store.requests import KEEP_S
-from acud.store.rows import RowCodec, load
+from acud.store.rows import Row, load, load_of_features
 
 if TYPE_CHECKING:
     from acud.store.store import Store
@@ -20,9 +20,7 @@ _DAY_S = 86_400.0
 _MB = 1_000_000
 STEP_ROWS = 500
 """Rows of each table that one step of the supervisor deletes: some milliseconds, also on a slow disk."""
-_DELETED_SQL = load("forgetting")
-_MOST_EVENTS = 2000
-"""Events that one step looks at: some milliseconds."""
+_FEATURES_SQL = load_of_features("retention")
 _SPACE_SQL = load("space")
 _INCREMENTAL = 2  # sqlite.org/pragma.html#pragma_auto_vacuum
 _SPARE_PAGES = 1000
@@ -39,9 +37,9 @@ class TrimResult(Struct, frozen=True):
     requests: int
     displays: int
     wakes: int
-    tasks: int
-    agent_runs: int
     web_passes: int
+    features: dict[str, int]
+    """By the name of the block in a feature's `retention.sql`."""
     files: tuple[str, ...]
     more: bool
     """Whether a step was too short for all there is to forget."""
@@ -73,83 +71,23 @@ def _trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int) -
         "requests": store.requests.trim(now_utc_s - KEEP_S, limit),
         "displays": store.displays.trim(old_utc_s, limit),
         "wakes": store.outbox.trim(old_utc_s, limit),
-        "agent_runs": store.agent_runs.trim(old_utc_s, limit),
     }
-    parts = store.tasks.trim_parts(old_utc_s, settings.keep_actions, limit)
-    tasks = store.tasks.trim(old_utc_s, limit)
-    more = limit >= 0 and max(len(files), parts, tasks, *gone.values()) >= limit
-    store.push.trim(now_utc_s)
-    return TrimResult(**gone, tasks=tasks, web_passes=store.web.trim(now_utc_s), files=files, more=more)
+    of_features = _trim_features(store.database, settings, old_utc_s, now_utc_s, limit)
+    more = limit >= 0 and max(len(files), *gone.values(), *of_features.values()) >= limit
+    return TrimResult(**gone, web_passes=store.web.trim(now_utc_s), features=of_features, files=files, more=more)
 
 
-class ForgottenRows(Struct, frozen=True):
-    """What a step did. `files`: for `EvidenceFiles.remove_files`, after the commit. `more`: whether another step, now,
-    finds something to do. `left`: whether something stays until it has ended, or a wake was delivered.
-    """
-
-    files: tuple[str, ...] = ()
-    more: bool = False
-    left: bool = False
-
-
-class _Deleted(Struct, frozen=True):
-    task_id: str
-    ids: str
-    seen: int
-
-
-_CODEC = RowCodec(_Deleted)
-
-
-class DeletedTasks(Table):
-    """The table `deleted_tasks`."""
-
-    def begin(self, task_id: str) -> None:
-        """Note that the task is to be forgotten, in the turn that deletes it, before anything of it is deleted."""
-        self._database.write(_DELETED_SQL["begin"], {"task_id": task_id})
-
-    def step(self, newest: int, limit: int) -> ForgottenRows:
-        """Forget a step's worth, at most `limit` rows of each table; events up to the number `newest`."""
-        steps = [self._step(_CODEC.read(row), newest, limit) for row in self._database.read(_DELETED_SQL["all"])]
-        return ForgottenRows(
-            tuple(name for step in steps for name in step.files),
-            any(step.more for step in steps),
-            any(step.left for step in steps),
-        )
-
-    def _step(self, task: _Deleted, newest: int, limit: int) -> ForgottenRows:
-        upto = min(newest, task.seen + _MOST_EVENTS)
-        if upto > task.seen:
-            self._database.write(_DELETED_SQL["blank_events"], {"after": task.seen, "upto": upto, "ids": task.ids})
-            self._database.write(_DELETED_SQL["seen"], {"task_id": task.task_id, "seen": upto})
-        if upto < newest:
-            return ForgottenRows(more=True)
-        files, more = self._waits(task, limit)
-        self._database.write(_DELETED_SQL["delete_runs"], {"ids": task.ids})
-        self._database.write(_DELETED_SQL["delete_wakes"], {"ids": task.ids})
-        done = self._database.write(_DELETED_SQL["delete_done"], {"task_id": task.task_id, "ids": task.ids})
-        return ForgottenRows(files, more, not done)
-
-    def _waits(self, task: _Deleted, limit: int) -> tuple[tuple[str, ...], bool]:
-        rows = self._database.read(_DELETED_SQL["ended_waits"], {"task_id": task.task_id, "limit": limit})
-        if not rows:
-            return (), False
-        waits = _json([str(row["wait_id"]) for row in rows])
-        judged = self._database.write(_DELETED_SQL["delete_evaluations"], {"waits": waits, "limit": limit})
-        named = {
-            str(row["name"])
-            for row in self._database.write_returning(_DELETED_SQL["delete_evidence"], {"waits": waits})
-        }
-        kept = {
-            str(row["name"])
-            for row in self._database.read(_DELETED_SQL["still_named"], {"names": _json(sorted(named))})
-        }
-        self._database.write(_DELETED_SQL["delete_waits"], {"waits": waits})
-        return tuple(sorted(named - kept)), max(judged, len(rows)) >= limit
-
-
-def _json(words: list[str]) -> str:
-    return msgspec.json.encode(words).decode()
+def _trim_features(
+    database: Database, settings: StoreSettings, before_utc_s: float, now_utc_s: float, limit: int
+) -> dict[str, int]:
+    """Run every block of the features' `retention.sql` in its order, whether the feature runs or not."""
+    bindings: Row = {
+        "before_utc_s": before_utc_s,
+        "now_utc_s": now_utc_s,
+        "keep_actions": settings.keep_actions,
+        "limit": limit,
+    }
+    return {name: database.write(sql, bindings) for name, sql in _FEATURES_SQL.items()}
 
 
 class FreePages(Table):

@@ -16,6 +16,7 @@ from acud.errors import StoreUnavailable
 
 SQL = Path(__file__).parent / "sql"
 """The core's statements; a feature's stand in `tables.sql` in its folder."""
+_FEATURES = Path(__file__).parents[1] / "features"
 _HEADER = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -31,6 +32,20 @@ def load(group: str, folder: Path = SQL) -> dict[str, str]:
     if len(set(names)) != len(names):
         raise ValueError(f"{file} names a block twice")
     return dict(zip(names, (body.strip() for body in bodies), strict=True))
+
+
+def load_of_features(group: str) -> dict[str, str]:
+    """Return the blocks of `<group>.sql` of every feature that has one, whether it runs or not, without importing any.
+
+    Raises: ValueError when a name appears twice.
+    """
+    found: dict[str, str] = {}
+    for file in sorted(_FEATURES.glob(f"*/{group}.sql")):
+        blocks = load(group, file.parent)
+        if found.keys() & blocks.keys():
+            raise ValueError(f"{file} names a block of another feature")
+        found |= blocks
+    return found
 
 
 class RowCodec(Generic[T]):

@@ -13,17 +13,15 @@ import apsw
 from acud.config import StoreSettings
 from acud.store.connection import Database
 from acud.store.damaged_log import RescuedLog
-from acud.store.displays import DisplayTable, SceneNumbers, TakeoverTable
+from acud.store.displays import DisplayTable, TakeoverTable
 from acud.store.events import EventTable
 from acud.store.evidence import EvidenceFiles
-from acud.store.model_runs import AgentRunTable, UsageTable
 from acud.store.outbox import Outbox
-from acud.store.recordings import RecordingTable, Timeline
 from acud.store.requests import RequestTable
-from acud.store.retention import DeletedTasks, FreePages
-from acud.store.tasks import ActionTable, TaskTable
-from acud.store.waits import EvaluationTable, WaitTable
-from acud.store.web import PushSubscriptions, WebPasses
+from acud.store.retention import FreePages
+from acud.store.usage import UsageTable
+from acud.store.waits import EvaluationTable, TaskBudgets, WaitTable
+from acud.store.web import WebPasses
 
 
 class Store:
@@ -48,16 +46,9 @@ class Store:
         self.requests = RequestTable(self.database)
         self.displays = DisplayTable(self.database)
         self.takeovers = TakeoverTable(self.database)
-        self.scene_numbers = SceneNumbers(self.database)
-        self.tasks = TaskTable(self.database)
-        self.deleted_tasks = DeletedTasks(self.database)
-        self.actions = ActionTable(self.database)
-        self.agent_runs = AgentRunTable(self.database)
-        self.recordings = RecordingTable(self.database)
-        self.timeline = Timeline(self.database)
+        self.task_budgets = TaskBudgets(self.database)
         self.free_pages = FreePages(self.database)
         self.web = WebPasses(self.database)
-        self.push = PushSubscriptions(self.database)
         self.evidence = EvidenceFiles(self.database, evidence_directory)
 
     def __enter__(self) -> Store:

@@ -9,8 +9,8 @@ from acud.clock import Instant
 from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.protocol.requests.waits import Evaluation
 from acud.store.connection import Table
-from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list, load
-from acud.types import Evidence, Spent, Verdict, WaitSpec, WaitState, unknown
+from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list, load, load_of_features
+from acud.types import Budget, Evidence, Spent, Verdict, WaitSpec, WaitState, unknown
 from acud.waits.machine import StoredBaseline
 
 _SQL = load("waits")
@@ -167,3 +167,23 @@ class EvaluationTable(Table):
         return self._database.write(
             _EVALUATIONS_SQL["trim_of_old_waits"], {"before_utc_s": before_utc_s, "limit": limit}
         )
+
+
+class TaskBudget(Struct, frozen=True):
+    """Whose a task is, and what its waits may spend."""
+
+    agent_id: str
+    budget: Budget
+
+
+_TASK_BUDGET = RowCodec(TaskBudget)
+_TASK_SQL = load_of_features("task_record")
+"""Of the feature that keeps tasks, which need not run: the budget of a task binds its waits all the same."""
+
+
+class TaskBudgets(Table):
+    """Reads what tasks may spend."""
+
+    def of(self, task_id: str) -> TaskBudget | None:
+        """Return the budget of the task with exactly this id, or None when it is gone."""
+        return self._first(_TASK_BUDGET, _TASK_SQL["get"], {"task_id": task_id})

@@ -1,21 +1,20 @@
-"""Who is let in over HTTP (passes and one-time codes, by digest alone), and which browsers take notifications."""
+"""Who is let in over HTTP: passes and one-time codes, by digest alone."""
 
 from __future__ import annotations
 
 from typing import Literal
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from acud.errors import NotFound
-from acud.protocol.push import PushInfo, PushTarget
 from acud.protocol.web import Pass, Scope
 from acud.store.connection import Table
-from acud.store.rows import RowCodec, load
+from acud.store.rows import RowCodec, load, load_of_features
 
 _SQL = load("web")
+_REVOKED_SQL = load_of_features("revoked")
+"""What is deleted with a pass, or with all of a kind, also while the feature is off."""
 _PASS = RowCodec(Pass)
-_PUSH_SQL = load("push")
 
 
 class LoginCode(Struct, frozen=True):
@@ -57,8 +56,17 @@ class WebPasses(Table):
         self._database.write(_SQL["used"], {"pass_id": pass_id, "used_utc_s": utc_s})
 
     def delete(self, pass_id: str) -> None:
-        """Forget a pass; harmless when it is not there."""
+        """Forget a pass and what features made with it; harmless when it is not there."""
         self._database.write(_SQL["delete"], {"pass_id": pass_id})
+        self._revoked(pass_id=pass_id)
+
+    def forget_made_with(self, kind: Literal["token", "session"]) -> None:
+        """Forget what features made with any token or session, also with sessions whose time is over."""
+        self._revoked(kind=kind)
+
+    def _revoked(self, pass_id: str = "", kind: str = "") -> None:
+        for sql in _REVOKED_SQL.values():
+            self._database.write(sql, {"pass_id": pass_id, "kind": kind})
 
     def keep_code(self, code: LoginCode) -> None:
         """Keep a new code. Raises: Conflict when its digest is there already."""
@@ -77,63 +85,3 @@ class WebPasses(Table):
         """Forget what has expired; return how many passes that were."""
         self._database.write(_SQL["expired_codes"], {"utc_s": utc_s})
         return self._database.write(_SQL["expired"], {"utc_s": utc_s})
-
-
-class Subscription(Struct, frozen=True):
-    """A browser, and what the pass that it was made with is limited to (both empty: to nothing)."""
-
-    push_id: str
-    pass_id: str
-    kind: str
-    displays: tuple[str, ...]
-    tasks: tuple[str, ...]
-    endpoint: str
-    p256dh: str
-    auth: str
-    created_utc_s: float
-    expires_utc_s: float
-
-    def sees(self, display: str, task_id: str) -> bool:
-        """Tell whether it may be told of what belongs to `display` or to `task_id`, as its pass might."""
-        return not (self.displays or self.tasks) or display in self.displays or task_id in self.tasks
-
-    @property
-    def target(self) -> PushTarget:
-        """Where it takes notifications."""
-        return PushTarget(self.endpoint, self.p256dh, self.auth)
-
-    @property
-    def info(self) -> PushInfo:
-        """What may be shown of it."""
-        return PushInfo(self.push_id, self.pass_id, urlsplit(self.endpoint).hostname or "", self.created_utc_s)
-
-
-_SUBSCRIPTION = RowCodec(Subscription)
-
-
-class PushSubscriptions(Table):
-    """The table `push_subscriptions`."""
-
-    def put(self, made: Subscription) -> None:
-        """Keep one, in the place of one with the same endpoint."""
-        self._database.write(_PUSH_SQL["insert"], _SUBSCRIPTION.bind(made))
-
-    def good(self, utc_s: float) -> tuple[Subscription, ...]:
-        """Return those whose time is not over, oldest first."""
-        return self._all(_SUBSCRIPTION, _PUSH_SQL["good"], {"utc_s": utc_s})
-
-    def delete(self, push_id: str) -> None:
-        """Forget one; harmless when it is not there."""
-        self._database.write(_PUSH_SQL["delete"], {"push_id": push_id})
-
-    def delete_of(self, pass_id: str) -> None:
-        """Forget those of a pass."""
-        self._database.write(_PUSH_SQL["of_pass"], {"pass_id": pass_id})
-
-    def delete_kind(self, kind: Literal["token", "session"]) -> None:
-        """Forget those of every token or session, also of sessions whose time is over."""
-        self._database.write(_PUSH_SQL["of_kind"], {"kind": kind})
-
-    def trim(self, utc_s: float) -> None:
-        """Forget what has expired."""
-        self._database.write(_PUSH_SQL["expired"], {"utc_s": utc_s})

@@ -89,18 +89,17 @@ class AccessTokens:
         gone = (self._store.find(pass_id),) if pass_id else self._every(every)
         for one in gone:
             self._store.delete(one.pass_id)
-            self._journal.store.push.delete_of(one.pass_id)
             self._journal.event("web.revoked", one.pass_id, kind=one.kind)
         if every in ("session", "pass"):
             self._store.delete_codes()
-        self._end_pushes(every)
+        self._end_made_with(every)
         return gone
 
-    def _end_pushes(self, every: Every) -> None:
+    def _end_made_with(self, every: Every) -> None:
         """Also of sessions whose time is over, which are no passes any more."""
         kinds: tuple[Literal["token", "session"], ...] = ("token", "session") if every == "pass" else ()
         for kind in kinds or ((every,) if every == "token" or every == "session" else ()):
-            self._journal.store.push.delete_kind(kind)
+            self._store.forget_made_with(kind)
 
     def _every(self, kind: Every) -> tuple[Pass, ...]:
         return tuple(one for one in self._store.all() if kind in ("pass", one.kind))

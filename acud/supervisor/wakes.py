@@ -99,9 +99,8 @@ class Wakes:
         text = wake_text.wait_text(said, stored.wait_id, seen)
         return self._new(kind, text, stored.spec.wake, wait_id=stored.wait_id, task_id=stored.spec.task_id)
 
-    def stuck(self, task_id: str, text: str) -> None:
-        """Write the wake of a task that is stuck in the mutation that calls this, and send it after its commit."""
-        agent_id = self._journal.store.tasks.get(task_id).agent_id
+    def stuck(self, task_id: str, agent_id: str, text: str) -> None:
+        """Write the wake of a stuck task in the mutation that calls this, and send it to its agent after the commit."""
         address = WakeAddress(agent_id=agent_id if _AGENT_ID.fullmatch(agent_id) else "")
         wake = self._new(WakeKind.TASK_STUCK, text, address, task_id=task_id)
         self.write(wake)

@@ -10,10 +10,11 @@ import pytest
 from acud.config import StoreSettings
 from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.event_loop import EventLoop
+from acud.features.notifications.tables import PushSubscriptions, Subscription
 from acud.protocol.events import Event
 from acud.protocol.requests.web import WebLogin, WebTokenCreate
 from acud.protocol.web import Scope, digest_of
-from acud.store import Store, Subscription, trim
+from acud.store import Store, trim
 from acud.supervisor.access_tokens import AccessTokens
 from acud.supervisor.journal import Journal
 
@@ -59,14 +60,13 @@ def test_subscriptions_end_with_their_passes_but_not_with_a_sessions_time(bureau
     bureau.passes.login(WebLogin(CODE))
     opened = bureau.passes.redeem(CODE, SESSION)
     token = bureau.passes.create(WebTokenCreate(TOKEN, for_s=60))
-    push = bureau.store.push
+    push = PushSubscriptions(bureau.store.database)
     for one, until in ((opened, 0.0), (token, token.expires_utc_s)):
         place = f"https://fcm.googleapis.com/{one.kind}"
         push.put(Subscription(f"push-{one.kind}", one.pass_id, one.kind, (), (), place, "p", "a", bureau.now, until))
     assert [one.kind for one in push.good(bureau.now + 59)] == ["session", "token"]
     bureau.now += 15 * DAY_S
-    push.trim(bureau.now)
-    bureau.store.web.trim(bureau.now)
+    trim(bureau.store, StoreSettings(), bureau.now)
     assert [one.kind for one in push.good(0.0)] == ["session"]
     bureau.passes.revoke("", "session")
     assert push.good(0.0) == ()

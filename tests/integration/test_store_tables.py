@@ -7,6 +7,7 @@ import pytest
 
 from acud.config import StoreSettings
 from acud.errors import Conflict, InternalError, InvalidRequest, NotFound, OutcomeUnknown
+from acud.features.scene.tables import SceneNumbers
 from acud.store import Store, StoredDisplay, StoredEvidence, StoredProcess, trim
 from acud.types import DisplayState, Evidence, WaitState, yes
 from tests.integration.store_support import DAY_S, NOW_S, evaluation, open_store, picture, wait
@@ -246,6 +247,6 @@ def test_numbers_are_kept_until_what_they_number_is_gone(tmp_path: Path) -> None
     with open_store(tmp_path) as store:
         with store.turn():
             for name in ("t3", "a3", "scene"):
-                store.scene_numbers.reserve(name, 1000)
-            store.scene_numbers.forget(["t3", "a3", "v3"])
-        assert [store.scene_numbers.first_free(name) for name in ("t3", "a3", "scene")] == [1, 1, 1000]
+                SceneNumbers(store.database).reserve(name, 1000)
+            SceneNumbers(store.database).forget(["t3", "a3", "v3"])
+        assert [SceneNumbers(store.database).first_free(name) for name in ("t3", "a3", "scene")] == [1, 1, 1000]

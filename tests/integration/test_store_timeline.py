@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from acud.features.recording.tables import Timeline, TimelineSpan
+from acud.features.tasks.tables import TaskTable
 from acud.ids import new_id
 from acud.protocol.requests.recordings import Mark
-from acud.store import Store, TimelineSpan
+from acud.store import Store
 from acud.types.tasks import Message, Task, TaskStatus
 from tests.integration.store_support import NOW_S, open_store
 
@@ -14,16 +16,17 @@ from tests.integration.store_support import NOW_S, open_store
 def _told(store: Store, *after_ms: int) -> TimelineSpan:
     """Store a message so long after now each, and return the span that holds them."""
     task = Task(new_id("task"), "Book", TaskStatus.ACTIVE, NOW_S - 9, NOW_S, "main", {}, None, ":100", 7)
-    store.tasks.insert(task)
+    tasks = TaskTable(store.database)
+    tasks.insert(task)
     for at, after in enumerate(after_ms):
-        store.tasks.add_message(task.task_id, Message("agent", f"message {at}", "text", NOW_S + (after + 0.5) / 1000))
+        tasks.add_message(task.task_id, Message("agent", f"message {at}", "text", NOW_S + (after + 0.5) / 1000))
     return TimelineSpan(NOW_S - 1, NOW_S + 100, ":100", 7, task.task_id)
 
 
 def _paged(store: Store, span: TimelineSpan, limit: int) -> list[list[Mark]]:
     pages, more = [], True
     while more:
-        marks, more = store.timeline.page(span, limit)
+        marks, more = Timeline(store.database).page(span, limit)
         pages.append(list(marks))
         if marks:
             span = TimelineSpan((marks[-1].utc_ms + 1) / 1000, span.end_s, span.display, span.number, span.task_id)

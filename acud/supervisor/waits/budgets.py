@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec.structs import replace
 
 from acud.config import WaitSettings
-from acud.errors import NotFound, Refused
+from acud.errors import Refused
 from acud.protocol.evaluation import LeafAnswer
 from acud.protocol.requests.daemon import Purpose
 from acud.store import Store
@@ -51,9 +51,8 @@ class Budgets:
             self._tasks[task_id] = BudgetAccount(self._looked_up(task_id), self._store.waits.spent_of_task(task_id))
 
     def _looked_up(self, task_id: str) -> Budget:
-        try:
-            task = self._store.tasks.get(task_id)
-        except NotFound:
+        task = self._store.task_budgets.of(task_id)
+        if task is None:
             return Budget()  # it was deleted; its waits are about to end
         self._agents[task_id] = task.agent_id
         return task.budget

@@ -10,6 +10,7 @@ from acud.errors import Conflict
 from acud.event_loop import Timer
 from acud.features.agent import prompt
 from acud.features.agent.supervisor.driver import Driver, Tools
+from acud.features.agent.tables import AgentRunTable
 from acud.ids import new_id
 from acud.supervisor.journal import Journal
 from acud.supervisor.ports import TaskMemory
@@ -50,6 +51,7 @@ class Agents:
     ) -> None:
         self._tools = tools
         self._journal = journal
+        self._runs = AgentRunTable(journal.store.database)
         self._utc_s = utc_s
         self._tasks = tasks
         self._wakes = wakes
@@ -58,7 +60,7 @@ class Agents:
 
     def resume(self) -> None:
         """End what a former supervisor was doing: nobody knows how far its last action came."""
-        for run in self._journal.store.agent_runs.running():
+        for run in self._runs.running():
             step = len(run.steps) + 1
             reason = f"the daemon was restarted during step {step}; look at the screen before going on"
             self._close(replace(run, state=RunState.ESCALATED, reason=reason))
@@ -68,12 +70,12 @@ class Agents:
     def start(self, spec: RunSpec, screen: WatchedDisplay) -> RunInfo:
         """Store a new run in the savepoint of its call, and begin it after the commit. Raises: Conflict."""
         # Of the store, not of the drivers: another request of this very turn may have begun one.
-        running = self._journal.store.agent_runs.running()
+        running = self._runs.running()
         busy = next((one.run_id for one in running if one.display == screen.name), "")
         if busy:
             raise Conflict(f"run {busy} is at work on {screen.name}", hint=f"wait for it, or acud agent cancel {busy}")
         run = RunInfo(new_id("run"), RunState.RUNNING, spec, screen.name, self._utc_s())
-        self._journal.store.agent_runs.insert(run)
+        self._runs.insert(run)
         self._journal.event("agent.started", run.run_id, display=screen.name, task_id=spec.task_id)
         driver = Driver(run, screen, self._tools, self._stepped)
         self._journal.after_commit(lambda: self._begin(run.run_id, driver))
@@ -85,17 +87,17 @@ class Agents:
 
     def find(self, run_id: str) -> RunInfo:
         """Return a run as it is now. Raises: NotFound; InvalidRequest when several ids begin so."""
-        stored = self._journal.store.agent_runs.find(run_id)
+        stored = self._runs.find(run_id)
         driver = self._drivers.get(stored.run_id)
         return driver.info if driver is not None else stored
 
     def newest(self, limit: int, task_id: str) -> tuple[RunInfo, ...]:
         """Return the newest runs as they are now (of a task alone, where its id is given), newest first."""
-        return tuple(self.find(run.run_id) for run in self._journal.store.agent_runs.newest(limit, task_id))
+        return tuple(self.find(run.run_id) for run in self._runs.newest(limit, task_id))
 
     def running(self) -> int:
         """Return how many runs go on."""
-        return len(self._journal.store.agent_runs.running())
+        return len(self._runs.running())
 
     def cancel(self, run_id: str, reason: str) -> RunInfo:
         """End a run. Raises: NotFound; Conflict when it has ended."""
@@ -138,7 +140,7 @@ class Agents:
     def _stepped(self, driver: Driver) -> None:
         run = driver.info
         if run.state is RunState.RUNNING:
-            self._journal.keep(lambda: self._journal.store.agent_runs.update(run))
+            self._journal.keep(lambda: self._runs.update(run))
             return
         del self._drivers[run.run_id]
         self._close(run)
@@ -147,7 +149,7 @@ class Agents:
         ended = replace(run, ended_utc_s=self._utc_s())
 
         def write() -> None:
-            self._journal.store.agent_runs.update(ended)
+            self._runs.update(ended)
             self._journal.event("agent.ended", ended.run_id, state=ended.state.value, reason=ended.reason)
             if ended.spec.task_id:
                 self._tasks.log_action(ended.spec.task_id, _action(ended), _lines(ended))

@@ -12,11 +12,11 @@ from acud.errors import Conflict, InvalidRequest, NotEnabled, NotFound, Refused,
 from acud.event_loop import EventLoop
 from acud.features.notifications.notice import Notification, Rate, is_service, notice_of
 from acud.features.notifications.supervisor.push_queue import PushQueue
+from acud.features.notifications.tables import PushSubscriptions, Subscription
 from acud.ids import new_id
 from acud.paths import Paths, kept_secret
 from acud.protocol.events import Event
 from acud.protocol.push import PushInfo, PushTarget
-from acud.store import Subscription
 from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.journal import Journal
 from acud.supervisor.ports import TaskMemory
@@ -69,6 +69,7 @@ class WebPush:
     ) -> None:
         self._journal = journal
         self._store = journal.store
+        self._subscriptions = PushSubscriptions(journal.store.database)
         self._utc_s, self._now = clock
         self.queue = PushQueue(delivery, loop, self._now, settings, self._good, self._forget)
         self._settings = settings
@@ -88,10 +89,10 @@ class WebPush:
         if not is_service(target.endpoint, self._settings.push_services):
             raise InvalidRequest("that is no push service that is known here", hint="[notify] push_services names them")
         made = self._made(pass_id, target)
-        others = [one for one in self._store.push.good(self._utc_s()) if one.endpoint != target.endpoint]
+        others = [one for one in self._subscriptions.good(self._utc_s()) if one.endpoint != target.endpoint]
         if len(others) >= _MOST or sum(one.pass_id == pass_id for one in others) >= _OF_ONE_PASS:
             raise Conflict("too many browsers take notifications", hint="end some: GET and DELETE /api/push")
-        self._store.push.put(made)
+        self._subscriptions.put(made)
         return made.info
 
     def _made(self, pass_id: str, target: PushTarget) -> Subscription:
@@ -114,25 +115,25 @@ class WebPush:
 
     def all(self, pass_id: str) -> tuple[PushInfo, ...]:
         """Return every subscription, or those of a pass, oldest first."""
-        return tuple(one.info for one in self._store.push.good(self._utc_s()) if pass_id in ("", one.pass_id))
+        return tuple(one.info for one in self._subscriptions.good(self._utc_s()) if pass_id in ("", one.pass_id))
 
     def unsubscribe(self, push_id: str, pass_id: str) -> PushInfo:
         """Forget one and return it. Raises: NotFound, also when it is of another pass than `pass_id`."""
         found = [one for one in self.all(pass_id) if one.push_id == push_id]
         if not found:
             raise NotFound(f"no subscription {push_id[:80]}", hint="GET /api/push lists them")
-        self._store.push.delete(push_id)
+        self._subscriptions.delete(push_id)
         return found[0]
 
     def _good(self) -> set[str] | None:
         try:
-            return {one.push_id for one in self._store.push.good(self._utc_s())}
+            return {one.push_id for one in self._subscriptions.good(self._utc_s())}
         except StoreUnavailable as fault:
             self.queue.fault = f"nobody knows who takes it: {fault.message}"
             return None
 
     def _forget(self, push_id: str) -> None:
-        self._journal.keep(lambda: self._store.push.delete(push_id))
+        self._journal.keep(lambda: self._subscriptions.delete(push_id))
 
     # ---- what they are told ----------------------------------------------------------------------------------------
 
@@ -150,7 +151,7 @@ class WebPush:
             _LOG.warning("push.unsent", fault=fault.message)
 
     def _send(self, event: Event, notice: Notification) -> None:
-        takers = self._store.push.good(self._utc_s())
+        takers = self._subscriptions.good(self._utc_s())
         self._rates = {one.push_id: self._rate(one.push_id) for one in takers}
         if not takers:
             return

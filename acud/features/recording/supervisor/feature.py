@@ -25,7 +25,6 @@ class RecordingFeature(RunningFeature):
         self.paths = core.paths
         self.clock = core.clock
         self.displays = core.displays
-        self.store = core.store
         self.tasks = core.ports.tasks
         self.recordings = RecordingService(
             core.keeper,
@@ -66,7 +65,7 @@ class RecordingFeature(RunningFeature):
         """Yield what is recorded and what was lost."""
         live = self.recordings.live.values()
         yield "acud_recordings_live", Sample((), len(live))
-        yield "acud_recordings_bytes", Sample(("ended",), self.store.recordings.ended_bytes())
+        yield "acud_recordings_bytes", Sample(("ended",), self.recordings.table.ended_bytes())
         yield "acud_recordings_bytes", Sample(("live",), sum(one.info.size_bytes for one in live))
         yield from (("acud_recording_frames_lost_total", sample) for sample in self.recordings.lost.samples())
 

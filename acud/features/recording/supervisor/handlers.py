@@ -17,7 +17,7 @@ from acud.protocol.requests.recordings import (
     RecordTimeline,
     TimelineReply,
 )
-from acud.store import OwnerFilter, TimelineSpan
+from acud.store import OwnerFilter
 from acud.supervisor.control import Call, handles
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState
@@ -73,21 +73,8 @@ def record_show(feature: RecordingFeature, request: RecordShow, call: Call) -> R
 def record_timeline(feature: RecordingFeature, request: RecordTimeline, call: Call) -> TimelineReply:
     """Return what happened while a recording was made."""
     recording = feature.recordings.find(request.recording_id)
-    start_ms, end_s = _start_ms(recording), recording.ended_utc_s or feature.clock.instant().utc_s
-    span = TimelineSpan(
-        max(start_ms, request.after_ms + 1) / 1000,
-        end_s,
-        recording.display,
-        recording.display_number,
-        recording.task_id,
-    )
-    marks, more = feature.store.timeline.page(span, request.limit)
-    return TimelineReply(recording.recording_id, start_ms, int(end_s * 1000), marks, more)
-
-
-def _start_ms(recording: RecordingInfo) -> int:
-    first = recording.segments[0].start_utc_ms if recording.segments else recording.created_utc_s * 1000
-    return int(min(first, recording.created_utc_s * 1000))
+    now = feature.clock.instant().utc_s
+    return feature.recordings.what_happened(recording, request.after_ms, now, request.limit)
 
 
 @handles(RecordDelete)

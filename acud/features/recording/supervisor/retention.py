@@ -52,11 +52,11 @@ class RecordingRetention:
         self._journal.keep(strike, remove, droppable=True)
 
     def _surplus(self) -> list[RecordingInfo]:
-        store = self._journal.store.recordings
-        old = list(store.too_old(self._utc_s() - self.settings.keep_days * _DAY_S))
+        table = self._recordings.table
+        old = list(table.too_old(self._utc_s() - self.settings.keep_days * _DAY_S))
         live = sum(live.info.size_bytes for live in self._recordings.live.values())
-        over = store.ended_bytes() - sum(one.size_bytes for one in old) + live - int(self.settings.max_mb * _MB)
-        for recording in store.oldest() if over > 0 else ():
+        over = table.ended_bytes() - sum(one.size_bytes for one in old) + live - int(self.settings.max_mb * _MB)
+        for recording in table.oldest() if over > 0 else ():
             if over > 0 and recording not in old:
                 old.append(recording)
                 over -= recording.size_bytes

@@ -16,6 +16,7 @@ from acud.errors import Conflict, Refused
 from acud.event_loop import EventLoop
 from acud.features.recording.supervisor.active_recording import ActiveRecording, Done, with_segments
 from acud.features.recording.supervisor.files import NOUN, RecordingFiles
+from acud.features.recording.tables import RecordingTable, Timeline, TimelineSpan
 from acud.ids import new_id
 from acud.metrics.counters import Tally
 from acud.paths import Paths
@@ -30,6 +31,7 @@ from acud.protocol.recordings import (
     RecordingState,
     Unfilm,
 )
+from acud.protocol.requests.recordings import TimelineReply
 from acud.store import OwnerFilter
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.frame_requests import FrameRequests
@@ -70,6 +72,7 @@ class RecordingService:
         self._frame_requests = frame_requests
         self._loop = loop
         self._journal = journal
+        self.table, self._timeline = RecordingTable(journal.store.database), Timeline(journal.store.database)
         self._utc_s = utc_s
         self._watched_displays = watched_displays
         self._settings = settings.recording
@@ -86,11 +89,10 @@ class RecordingService:
 
     def resume(self) -> None:
         """Go on with what a former supervisor recorded, or close it with what is on disk."""
-        store = self._journal.store
-        swept = self.folders.sweep(store.recordings.ids())
+        swept = self.folders.sweep(self.table.ids())
         if swept:
             _LOG.info("recordings.swept", files=swept)
-        for row in store.recordings.unfinished():
+        for row in self.table.unfinished():
             recording = with_segments(row, self.folders.measured(row))
             screen = self._watched_displays.numbered(row.display_number)
             task = self._tasks.state_of(row.task_id) if row.task_id else "live"
@@ -105,14 +107,28 @@ class RecordingService:
 
     def find(self, recording_id: str) -> RecordingInfo:
         """Return a recording as it is now. Raises: NotFound; InvalidRequest when several ids begin so."""
-        stored = self._journal.store.recordings.find(recording_id)
+        stored = self.table.find(recording_id)
         live = self.live.get(stored.recording_id)
         return live.info if live is not None else stored
 
     def newest(self, limit: int, of: OwnerFilter) -> tuple[RecordingInfo, ...]:
         """Return the newest (`of` some alone), newest first."""
-        rows = self._journal.store.recordings.newest(limit, of)
+        rows = self.table.newest(limit, of)
         return tuple(self.live[row.recording_id].info if row.recording_id in self.live else row for row in rows)
+
+    def what_happened(self, recording: RecordingInfo, after_ms: int, now_utc_s: float, limit: int) -> TimelineReply:
+        """Return the earliest marks after `after_ms` while `recording` was made, at most `limit`."""
+        first = recording.segments[0].start_utc_ms if recording.segments else recording.created_utc_s * 1000
+        start_ms, end_s = int(min(first, recording.created_utc_s * 1000)), recording.ended_utc_s or now_utc_s
+        span = TimelineSpan(
+            max(start_ms, after_ms + 1) / 1000,
+            end_s,
+            recording.display,
+            recording.display_number,
+            recording.task_id,
+        )
+        marks, more = self._timeline.page(span, limit)
+        return TimelineReply(recording.recording_id, start_ms, int(end_s * 1000), marks, more)
 
     # ---- begun: in the savepoint of a call ---------------------------------------------------------------------------
 
@@ -138,7 +154,7 @@ class RecordingService:
             task_id,
             automatic,
         )
-        self._journal.store.recordings.insert(recording)
+        self.table.insert(recording)
         data = {"display": screen.name, "task_id": task_id}
         self._journal.event("recording.started", recording_id, **data)
         self._journal.after_commit(lambda: self._go(ActiveRecording(recording, screen, self)))
@@ -209,7 +225,7 @@ class RecordingService:
     def delete_task(self, task_id: str) -> None:
         """Forget every recording of a task, those being made too; in the savepoint of the call."""
         living = {live.recording_id for live in self._of_task(task_id)}
-        for recording in self._journal.store.recordings.of_task(task_id):
+        for recording in self.table.of_task(task_id):
             if recording.recording_id not in living:
                 self._forget(recording)
         self._journal.after_commit(lambda: self._forget_live(task_id))
@@ -251,7 +267,7 @@ class RecordingService:
         facts = {"state": state.value, "reason": reason, "frames": closed.frames, "seconds": closed.seconds}
 
         def write() -> None:
-            self._journal.store.recordings.update(closed)
+            self.table.update(closed)
             self._journal.event("recording.ended", closed.recording_id, **facts)
 
         self._journal.keep(write)
@@ -267,7 +283,7 @@ class RecordingService:
 
     def strike(self, recording: RecordingInfo) -> None:
         """Forget the row of a recording, in the present turn; its files go after the commit."""
-        self._journal.store.recordings.delete(recording.recording_id)
+        self.table.delete(recording.recording_id)
         self._journal.event("recording.deleted", recording.recording_id, task_id=recording.task_id)
 
     # ---- the display -------------------------------------------------------------------------------------------------
@@ -334,7 +350,7 @@ class RecordingService:
 
     def _record(self, live: ActiveRecording) -> None:
         info = live.info
-        self._journal.keep(lambda: self._journal.store.recordings.update(info), droppable=True)
+        self._journal.keep(lambda: self.table.update(info), droppable=True)
 
     def child_ended(self, child: Child, reason: str) -> None:
         """A recorder is gone: as was asked, or to come again, or for good."""

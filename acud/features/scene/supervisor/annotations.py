@@ -18,7 +18,7 @@ from acud.features.scene.annotations import (
     standing,
 )
 from acud.features.scene.element_ids import ElementIds
-from acud.features.scene.supervisor.display_elements import ReservedNumbers
+from acud.features.scene.tables import ReservedNumbers
 from acud.protocol.evaluation import Described, Job, JobResult
 from acud.protocol.questions import DescribeAsk, Hide, View
 from acud.protocol.requests.daemon import Purpose

@@ -1,17 +1,13 @@
-"""The elements known of one display, with their ids, when they were read and who could not read; and reserved numbers.
-
-Numbers of scenes and elements are never given twice, over restarts too: a block at a time is reserved in the store.
-"""
+"""The elements known of one display, with their ids, when they were read and who could not read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from acud.features.scene.element_ids import ElementIds, SeenElement
+from acud.features.scene.tables import ReservedNumbers
 from acud.protocol.evaluation import JobResult
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
-from acud.supervisor.journal import Journal
-from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect
 from acud.types.scene import (
     AxElement,
@@ -22,39 +18,6 @@ from acud.types.scene import (
     Redacted,
     position,
 )
-
-ELEMENTS = ("t", "a", "v")
-"""The letters of a display's elements: texts, widgets, what a vision model said."""
-_BLOCK = 1000
-"""Numbers lost at most with each restart; a write for each thousand scenes or elements."""
-
-
-class ReservedNumbers:
-    """What of each name was given. A block is kept in the turn that gives its first number, before any reply leaves."""
-
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._reserved: dict[str, int] = {}
-
-    def first(self, name: str) -> int:
-        """Return the first number of `name` that was certainly never given."""
-        return self._journal.store.scene_numbers.first_free(name)
-
-    def given(self, name: str, next_number: int) -> None:
-        """Take down that numbers below `next_number` are given."""
-        if next_number <= self._reserved.get(name, 0):
-            return
-        upto = self._reserved[name] = next_number + _BLOCK
-        self._journal.keep(lambda: self._journal.store.scene_numbers.reserve(name, upto))
-
-    def forget(self, screen: WatchedDisplay) -> None:
-        """Drop the numbers of a display's elements: its own number is given to no other display."""
-        names = [f"{letter}{screen.number}" for letter in ELEMENTS]
-        for name in names:
-            self._reserved.pop(name, None)
-        if screen.number:
-            self._journal.keep(lambda: self._journal.store.scene_numbers.forget(names), droppable=True)
-
 
 NOT_ASKED = ProviderState("", "off", "nobody has looked at this display yet")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from acud.features.scene.supervisor import handlers as handlers  # registers them
 from acud.features.scene.supervisor.annotations import SceneAnnotations
-from acud.features.scene.supervisor.display_elements import ReservedNumbers
 from acud.features.scene.supervisor.element_locator import ElementLocator
 from acud.features.scene.supervisor.service import Scenes
 from acud.features.scene.supervisor.subscriptions import SceneSubscriptions
+from acud.features.scene.tables import ReservedNumbers
 from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.observers import Order
@@ -24,7 +24,7 @@ class SceneFeature(RunningFeature):
         self.screenshots = core.screenshots
         self.fresh_frames = core.fresh_frames
         self.tasks = core.ports.tasks
-        numbers = ReservedNumbers(core.journal)
+        numbers = ReservedNumbers.stored(core.journal)
         self.annotations = SceneAnnotations(
             core.waits.targets, numbers, core.pool, core.redaction, core.settings, core.usage_log
         )

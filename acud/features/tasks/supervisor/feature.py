@@ -17,7 +17,6 @@ class TasksFeature(RunningFeature):
     def __init__(self, core: Core) -> None:
         self.settings = core.settings
         self.displays = core.displays
-        self.store = core.store
         log = TaskLog(core.journal, core.utc_s, core.clock.monotonic_s)
         core.wait_runtime.recorded.add(log.wait_recorded, Order.FEATURES)
         self._cleanup = DeletedTaskCleanup(core.journal, core.loop)

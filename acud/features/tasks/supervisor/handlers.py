@@ -125,21 +125,21 @@ def task_summary(feature: TasksFeature, request: TaskSummary, call: Call) -> Tas
 def task_drill_down(feature: TasksFeature, request: TaskDrillDown, call: Call) -> TaskDrillDownReply:
     """Show one plan item with its newest actions."""
     task_id = feature.tasks.find(request.task_id).task_id
-    item = feature.store.tasks.item(task_id, request.ordinal)
-    return TaskDrillDownReply(task_id, item, feature.store.actions.newest_of_item(task_id, item.ordinal, request.limit))
+    item = feature.tasks.table.item(task_id, request.ordinal)
+    return TaskDrillDownReply(task_id, item, feature.tasks.actions.newest_of_item(task_id, item.ordinal, request.limit))
 
 
 @handles(TaskThread)
 def task_thread(feature: TasksFeature, request: TaskThread, call: Call) -> TaskThreadReply:
     """Show the newest messages."""
-    task_id, store = feature.tasks.find(request.task_id).task_id, feature.store.tasks
+    task_id, store = feature.tasks.find(request.task_id).task_id, feature.tasks.table
     return TaskThreadReply(task_id, store.messages(task_id, request.limit), store.count_messages(task_id))
 
 
 @handles(TaskActions)
 def task_actions(feature: TasksFeature, request: TaskActions, call: Call) -> TaskActionsReply:
     """Show the newest actions of a task."""
-    task_id, actions = feature.tasks.find(request.task_id).task_id, feature.store.actions
+    task_id, actions = feature.tasks.find(request.task_id).task_id, feature.tasks.actions
     return TaskActionsReply(task_id, actions.newest(task_id, request.limit), actions.count(task_id))
 
 
@@ -148,7 +148,7 @@ def task_list(feature: TasksFeature, request: TaskList, call: Call) -> TaskListR
     """Return the tasks asked for, newest first."""
     living = (TaskStatus.ACTIVE, TaskStatus.PAUSED)
     of = OwnerFilter(request.tasks, request.displays)
-    page = feature.store.tasks.newest(request.statuses or (() if request.ended else living), request.limit, of)
+    page = feature.tasks.table.newest(request.statuses or (() if request.ended else living), request.limit, of)
     return TaskListReply(feature.tasks.views(page.tasks), page.total)
 
 

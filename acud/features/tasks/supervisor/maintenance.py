@@ -24,7 +24,8 @@ from acud.features.tasks.summary import (
     resume_packet,
     resume_text,
 )
-from acud.store import STEP_ROWS, ForgottenRows
+from acud.features.tasks.tables import ActionTable, DeletedTasks, ForgottenRows, TaskTable
+from acud.store import STEP_ROWS
 from acud.supervisor.journal import Journal
 from acud.supervisor.waits.service import Waits
 from acud.types.tasks import Message, TaskStatus
@@ -40,8 +41,8 @@ class StuckAlarms:
     """Looks at the active tasks every `stuck_check_s`. The time of an alarm is stored with it, so that a restart does
     not repeat it.
 
-    `on_stuck` gets the task's id and the wake's text, inside the transaction of the alarm: what it stores is kept if,
-    and only if, the alarm is.
+    `on_stuck` gets the ids of the task and of its agent, and the wake's text, inside the transaction of the alarm: what
+    it stores is kept if, and only if, the alarm is.
     """
 
     def __init__(
@@ -51,9 +52,10 @@ class StuckAlarms:
         clock: Clock,
         waits: Waits,
         settings: TasksSettings,
-        on_stuck: Callable[[str, str], None],
+        on_stuck: Callable[[str, str, str], None],
     ) -> None:
         self._journal = journal
+        self._tasks, self._actions = TaskTable(journal.store.database), ActionTable(journal.store.database)
         self._loop = loop
         self._clock = clock
         self._waits = waits
@@ -79,7 +81,7 @@ class StuckAlarms:
 
     def _alarm_all(self) -> None:
         waiting, now = self._waits.by_task(), self._clock.instant()
-        active = self._journal.store.tasks.all_in(TaskStatus.ACTIVE)
+        active = self._tasks.all_in(TaskStatus.ACTIVE)
         nows = self._steady.nows(active, now.utc_s, now.boot_s)
         for task_id in stuck_tasks(
             [TaskFacts(task, waiting.get(task.task_id, 0)) for task in active], nows, self._rule
@@ -88,21 +90,20 @@ class StuckAlarms:
 
     def _alarm(self, task_id: str, now: float, steady_s: float) -> None:
         tree = self._tree(task_id)
-        self._journal.store.tasks.update(replace(tree.task, stuck_at=now))
+        self._tasks.update(replace(tree.task, stuck_at=now))
         idle_s = round(steady_s - tree.task.updated_at)
         told = Message("system", f"nothing happened for {idle_s} s: the agent is told to go on", "stuck", now)
-        self._journal.store.tasks.add_message(task_id, told)
+        self._tasks.add_message(task_id, told)
         self._journal.event("task.stuck", task_id, **resume_packet(tree, now))
-        self._on_stuck(task_id, resume_text(tree, now))
+        self._on_stuck(task_id, tree.task.agent_id, resume_text(tree, now))
         _LOG.info("task.stuck", task=task_id)
 
     def _tree(self, task_id: str) -> TaskTree:
-        store = self._journal.store
-        items = store.tasks.items(task_id)
+        items = self._tasks.items(task_id)
         active = current_item(items)
-        actions = store.actions.newest_of_item(task_id, active.ordinal, PACKET_ACTIONS) if active is not None else ()
+        actions = self._actions.newest_of_item(task_id, active.ordinal, PACKET_ACTIONS) if active is not None else ()
         waits = tuple(self._waits.of_task(task_id, _WAITS))
-        return TaskTree(store.tasks.get(task_id), items, actions, store.tasks.messages(task_id, PACKET_MESSAGES), waits)
+        return TaskTree(self._tasks.get(task_id), items, actions, self._tasks.messages(task_id, PACKET_MESSAGES), waits)
 
 
 class DeletedTaskCleanup:
@@ -110,6 +111,7 @@ class DeletedTaskCleanup:
 
     def __init__(self, journal: Journal, loop: EventLoop) -> None:
         self._journal = journal
+        self._deleted = DeletedTasks(journal.store.database)
         self._loop = loop
         self._timer: Timer | None = None
 
@@ -121,7 +123,7 @@ class DeletedTaskCleanup:
         done: list[ForgottenRows] = []
 
         def step() -> None:
-            done[:] = [self._journal.store.deleted_tasks.step(self._journal.store.events.newest(), STEP_ROWS)]
+            done[:] = [self._deleted.step(self._journal.store.events.newest(), STEP_ROWS)]
 
         def after() -> None:
             found = done[0] if done else ForgottenRows(left=True)

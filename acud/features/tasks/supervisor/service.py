@@ -13,6 +13,7 @@ from acud.errors import Conflict, DisplayDown, InvalidRequest, NotFound
 from acud.features.tasks.rules import has_task_ended, move_item, move_task
 from acud.features.tasks.summary import TaskTree
 from acud.features.tasks.supervisor.task_log import TaskLog
+from acud.features.tasks.tables import ActionTable, DeletedTasks, TaskTable
 from acud.ids import new_id
 from acud.protocol.requests.tasks import TaskItemUpdate, TaskLogAction, TaskPlanAppend, TaskRegister, TaskUpdate
 from acud.supervisor.display_registry import DisplayRegistry
@@ -56,6 +57,8 @@ class Tasks:
     ) -> None:
         """`on_forgotten` is called after the commit of a deletion: all that belonged to the task is to be forgotten."""
         self._journal = journal
+        database = journal.store.database
+        self.table, self.actions, self._deleted = TaskTable(database), ActionTable(database), DeletedTasks(database)
         self._utc_s = utc_s
         self._waits = waits
         self._displays = displays
@@ -73,15 +76,13 @@ class Tasks:
 
     def hold_paused(self) -> None:
         """Blind the waits of paused tasks, before any wait is armed."""
-        for task in self._journal.store.tasks.all_in(TaskStatus.PAUSED):
+        for task in self.table.all_in(TaskStatus.PAUSED):
             self._waits.hold(task.task_id)
 
     def sweep(self) -> None:
         """End what a former supervisor did not: waits and displays of tasks that ended, or never came to be."""
         living = {
-            task.task_id
-            for status in (TaskStatus.ACTIVE, TaskStatus.PAUSED)
-            for task in self._journal.store.tasks.all_in(status)
+            task.task_id for status in (TaskStatus.ACTIVE, TaskStatus.PAUSED) for task in self.table.all_in(status)
         }
         for task_id in self._waits.by_task().keys() - living:
             self._waits.end_task(task_id, "its task had ended")
@@ -94,7 +95,7 @@ class Tasks:
 
     def find(self, task_id: str) -> Task:
         """Return the task with this id, or the one whose id begins so. Raises: NotFound, InvalidRequest."""
-        return self._journal.store.tasks.find(task_id)
+        return self.table.find(task_id)
 
     def live(self, task_id: str) -> Task:
         """Return it when it has not ended. Raises: NotFound; Conflict saying how it ended."""
@@ -133,7 +134,7 @@ class Tasks:
 
     def active(self) -> int:
         """Return how many tasks are active."""
-        return self._journal.store.tasks.newest((TaskStatus.ACTIVE,), 1).total
+        return self.table.newest((TaskStatus.ACTIVE,), 1).total
 
     def doing(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
         """Return what to call with the fault (or None) and the output of something that begins now."""
@@ -149,18 +150,17 @@ class Tasks:
 
     def views(self, tasks: tuple[Task, ...]) -> tuple[TaskView, ...]:
         """Return the default view of each."""
-        waits, store = self._waits.by_task(), self._journal.store.tasks
-        return tuple(TaskView(task, store.items(task.task_id), waits.get(task.task_id, 0)) for task in tasks)
+        waits = self._waits.by_task()
+        return tuple(TaskView(task, self.table.items(task.task_id), waits.get(task.task_id, 0)) for task in tasks)
 
     def tree(self, task: Task, detail: Detail, items: tuple[PlanItem, ...]) -> TaskTree:
         """Return what a summary at this level of detail tells."""
         if detail is Detail.ITEMS:
             return TaskTree(task, items)
-        store = self._journal.store
-        actions = store.actions.newest(task.task_id, _MOST)
+        actions = self.actions.newest(task.task_id, _MOST)
         if detail is Detail.ACTIONS:
             return TaskTree(task, items, actions)
-        messages = store.tasks.messages(task.task_id, _MOST)
+        messages = self.table.messages(task.task_id, _MOST)
         return TaskTree(task, items, actions, messages, tuple(self._waits.of_task(task.task_id, _MOST)))
 
     # ---- mutating requests: in the savepoint of their call ---------------------------------------------------------
@@ -187,8 +187,8 @@ class Tasks:
         )
         if screen is not None:
             task = replace(task, display=screen.name, display_number=screen.number)
-        self._journal.store.tasks.insert(task)
-        self._journal.store.tasks.append_items(task_id, request.plan)
+        self.table.insert(task)
+        self.table.append_items(task_id, request.plan)
         self._journal.event("task.registered", task_id, name=task.name, items=len(request.plan), display=task.display)
         if screen is not None:
             for begun in self._observers.begun:
@@ -210,13 +210,13 @@ class Tasks:
 
     def _fund(self, task: Task, budget: Budget) -> Task:
         funded = replace(task, budget=budget)
-        self._journal.store.tasks.update(funded)
+        self.table.update(funded)
         self._journal.after_commit(lambda: self._waits.fund(task.task_id, budget))
         return funded
 
     def _move(self, task: Task, to: TaskStatus) -> Task:
         moved = move_task(task, to, self._utc_s())
-        self._journal.store.tasks.update(moved)
+        self.table.update(moved)
         if to is task.status:
             return moved
         self._say(task, "system", "status", f"{task.status} → {to}")
@@ -250,10 +250,9 @@ class Tasks:
     def update_item(self, request: TaskItemUpdate) -> Task:
         """Move a plan item. Raises: NotFound, IllegalMove; Conflict when the task has ended."""
         task = self.live(request.task_id)
-        store = self._journal.store.tasks
-        before = store.item(task.task_id, request.ordinal)
+        before = self.table.item(task.task_id, request.ordinal)
         after = move_item(before, request.status, self._utc_s())
-        store.update_item(task.task_id, after)
+        self.table.update_item(task.task_id, after)
         if request.note:
             self._say(task, "agent", "plan", f"item {after.ordinal} {after.status}: {request.note}")
         data = {"ordinal": after.ordinal, "status": after.status.value, "title": after.title}
@@ -263,7 +262,7 @@ class Tasks:
     def append(self, request: TaskPlanAppend) -> Task:
         """Add plan items. Raises: NotFound; Conflict when the task has ended."""
         task = self.live(request.task_id)
-        items = self._journal.store.tasks.append_items(task.task_id, request.items)
+        items = self.table.append_items(task.task_id, request.items)
         if request.note:
             self._say(task, "agent", "plan", request.note)
         self._journal.event("task.updated", task.task_id, appended=len(items), first=items[0].ordinal)
@@ -274,30 +273,29 @@ class Tasks:
         task = self.live(request.task_id)
         check_data("input_data", request.input_data)
         check_data("output_data", request.output_data)
-        store = self._journal.store.tasks
         if request.ordinal is not None:
-            store.item(task.task_id, request.ordinal)
+            self.table.item(task.task_id, request.ordinal)
         action = Action(
             action_id=new_id("action"),
             action_type=request.action_type,
             summary=request.summary,
             created_at=self._utc_s(),
             status=request.status,
-            ordinal=store.active_ordinal(task.task_id) if request.ordinal is None else request.ordinal,
+            ordinal=self.table.active_ordinal(task.task_id) if request.ordinal is None else request.ordinal,
             input_data=request.input_data,
             output_data=request.output_data,
             duration_ms=request.duration_ms,
         )
-        self._journal.store.actions.add(task.task_id, action)
+        self.actions.add(task.task_id, action)
         return self._touch(task), action
 
     def delete(self, task_id: str) -> tuple[str, int]:
         """Forget a task; return its id and how many of its waits were watching."""
         task = self.find(task_id)
-        self._journal.store.deleted_tasks.begin(task.task_id)
+        self._deleted.begin(task.task_id)
         for deleted in self._observers.deleted:
             deleted(task.task_id)
-        self._journal.store.tasks.delete(task.task_id)
+        self.table.delete(task.task_id)
         self._journal.event("task.deleted", task.task_id)
         self._journal.after_commit(lambda: self._forget(task))
         return task.task_id, self._waits.by_task().get(task.task_id, 0)
@@ -309,13 +307,13 @@ class Tasks:
     # ---- parts -----------------------------------------------------------------------------------------------------
 
     def _say(self, task: Task, role: str, msg_type: str, content: str) -> None:
-        self._journal.store.tasks.add_message(task.task_id, Message(role, content, msg_type, self._utc_s()))
+        self.table.add_message(task.task_id, Message(role, content, msg_type, self._utc_s()))
 
     def _touch(self, task: Task) -> Task:
         if has_task_ended(task.status):
             return task
         touched = replace(task, updated_at=self._utc_s())
-        self._journal.store.tasks.update(touched)
+        self.table.update(touched)
         return touched
 
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from acud.errors import AcudError, NotFound
 from acud.features.tasks.rules import has_task_ended, move_action
+from acud.features.tasks.tables import ActionTable, TaskTable
 from acud.ids import new_id
 from acud.store import StoredWait
 from acud.supervisor.journal import Journal
@@ -35,6 +36,7 @@ class TaskLog:
 
     def __init__(self, journal: Journal, utc_s: Callable[[], float], monotonic_s: Callable[[], float]) -> None:
         self._journal = journal
+        self._tasks, self._actions = TaskTable(journal.store.database), ActionTable(journal.store.database)
         self._utc_s = utc_s
         self._now = monotonic_s
 
@@ -50,54 +52,53 @@ class TaskLog:
             self._ended(stored)
 
     def _armed(self, stored: StoredWait) -> None:
-        task = self._journal.store.tasks.get(stored.spec.task_id)
+        task = self._tasks.get(stored.spec.task_id)
         action = Action(
             action_id=new_id("action"),
             action_type=ActionType.WAIT,
             summary=f"wait: {stored.spec.label or condition_text(stored.spec.until)}",
             created_at=stored.created.utc_s,
             status=ActionStatus.STARTED,
-            ordinal=self._journal.store.tasks.active_ordinal(task.task_id),
+            ordinal=self._tasks.active_ordinal(task.task_id),
             input_data={"display": stored.display, "timeout_s": stored.spec.timeout_s},
             subject=stored.wait_id,
         )
-        self._journal.store.actions.add(task.task_id, action)
+        self._actions.add(task.task_id, action)
         self._touch(task)
 
     def _ended(self, stored: StoredWait) -> None:
-        store = self._journal.store
-        action = store.actions.of_subject(stored.wait_id)
+        action = self._actions.of_subject(stored.wait_id)
         if action is None:
             return
-        judged = store.evaluations.newest(stored.wait_id, 1)
+        judged = self._journal.store.evaluations.newest(stored.wait_id, 1)
         moved = replace(
             move_action(action, _ENDS[stored.state], stored.ended_utc_s),
             output_data={"state": stored.state.value, "judge_calls": stored.judge_calls},
             judge=judged[0].judge if judged else "",
             cost_usd=stored.cost_usd,
         )
-        store.actions.update(moved)
-        store.actions.add_log(action.action_id, ActionLog("result", stored.message, stored.ended_utc_s))
-        task = store.tasks.get(stored.spec.task_id)
-        store.tasks.add_message(task.task_id, Message("system", stored.message, "wait", stored.ended_utc_s))
+        self._actions.update(moved)
+        self._actions.add_log(action.action_id, ActionLog("result", stored.message, stored.ended_utc_s))
+        task = self._tasks.get(stored.spec.task_id)
+        self._tasks.add_message(task.task_id, Message("system", stored.message, "wait", stored.ended_utc_s))
         self._touch(task)
 
     def _touch(self, task: Task) -> None:
         if not has_task_ended(task.status):
-            self._journal.store.tasks.update(replace(task, updated_at=self._utc_s()))
+            self._tasks.update(replace(task, updated_at=self._utc_s()))
 
     # ---- what others did for a task --------------------------------------------------------------------------------
 
     def log_action(self, task_id: str, action: Action, lines: Iterable[ActionLog] = ()) -> None:
         """Log an action that has ended, under the task's active item; nothing for a task that is gone."""
         try:
-            task = self._journal.store.tasks.get(task_id)
+            task = self._tasks.get(task_id)
         except NotFound:
             return
-        ordinal = self._journal.store.tasks.active_ordinal(task.task_id)
-        self._journal.store.actions.add(task.task_id, replace(action, ordinal=ordinal))
+        ordinal = self._tasks.active_ordinal(task.task_id)
+        self._actions.add(task.task_id, replace(action, ordinal=ordinal))
         for line in lines:
-            self._journal.store.actions.add_log(action.action_id, line)
+            self._actions.add_log(action.action_id, line)
         self._touch(task)
 
     # ---- pictures and blocked calls --------------------------------------------------------------------------------

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from acud.features.scene.supervisor.display_elements import DisplayElements, ReservedNumbers
+from acud.features.scene.supervisor.display_elements import DisplayElements
+from acud.features.scene.tables import ReservedNumbers
 from acud.protocol.evaluation import JobResult
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
 from acud.supervisor.watched_displays import WatchedDisplay
@@ -20,8 +21,6 @@ class Kept:
 
     def __init__(self) -> None:
         self.reserved: dict[str, int] = {}
-        self.store = self
-        self.scene_numbers = self
 
     def keep(self, mutation: Any, *, droppable: bool = False) -> None:
         mutation()
@@ -37,8 +36,13 @@ class Kept:
             self.reserved.pop(name, None)
 
 
+def reserved_numbers(kept: Kept | None = None) -> ReservedNumbers:
+    made = cast(Any, kept or Kept())
+    return ReservedNumbers(made, made)
+
+
 def display(kept: Kept) -> DisplayElements:
-    return DisplayElements(3, ReservedNumbers(cast(Any, kept)))
+    return DisplayElements(3, reserved_numbers(kept))
 
 
 def read(seen: DisplayElements, parts: SceneParts, at_s: float = 10.0) -> None:
@@ -94,7 +98,7 @@ def test_numbers_go_on_where_nobody_can_have_been() -> None:
 
 def test_the_numbers_of_a_removed_display_go_with_it() -> None:
     kept = Kept()
-    numbers = ReservedNumbers(cast(Any, kept))
+    numbers = reserved_numbers(kept)
     for name in ("scene", "t3", "t4", "v3"):
         numbers.given(name, 5)
     numbers.forget(WatchedDisplay(":9", 3, managed=False, auth_file=""))

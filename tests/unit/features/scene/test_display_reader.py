@@ -19,7 +19,7 @@ from acud.features.scene.supervisor.assembly import (
     focused,
     part_of,
 )
-from acud.features.scene.supervisor.display_elements import DisplayElements, ReservedNumbers
+from acud.features.scene.supervisor.display_elements import DisplayElements
 from acud.features.scene.supervisor.display_reader import DisplayReader
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import Hide
@@ -28,7 +28,7 @@ from acud.supervisor.frame_sources import Source
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, HiddenBox, Rect, WindowInfo
 from acud.types.scene import ProviderState, Scene, SceneMode
-from tests.unit.features.scene.test_display_elements import Kept
+from tests.unit.features.scene.test_display_elements import reserved_numbers
 
 READY = ProviderState("reader", "ready")
 BOX = Rect(0, 0, 20, 10)
@@ -51,7 +51,7 @@ class Rig:
         self.fails = False
         self.sources = self.frame_requests = cast("Any", self)
         self.by_name = {":7": self.source}
-        self.seen = DisplayElements(3, ReservedNumbers(cast("Any", Kept())))
+        self.seen = DisplayElements(3, reserved_numbers())
         self.reader = DisplayReader(cast("Any", self), self.screen, self.seen)
 
     def now_s(self) -> float:
@@ -162,7 +162,7 @@ def _title(screen: WatchedDisplay, window: WindowInfo) -> str:
 def _scene(*shown: ShownDisplay, totals: dict[int, int] | None = None) -> Scene:
     known = []
     for one in shown:
-        seen = DisplayElements(one.screen.number, ReservedNumbers(cast("Any", Kept())))
+        seen = DisplayElements(one.screen.number, reserved_numbers())
         parts = SceneParts(
             ocr=READY, lines=(TextPart("Save", BOX, 0.9),), lines_total=(totals or {}).get(seen.number, 1)
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -16,10 +17,9 @@ from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, load
 from acud.types import Verdict, WaitSpec, condition_text
 from acud.types.actions import Point
 
-_SQL = load("recordings")
+_SQL = load("tables", Path(__file__).parent)
 _CODEC = RowCodec(RecordingInfo)
 _OLDEST = 100
-_TIMELINE_SQL = load("timeline")
 _ALL = 1_000_000
 """More than a millisecond holds."""
 
@@ -29,48 +29,48 @@ class RecordingTable(Table):
 
     def insert(self, recording: RecordingInfo) -> None:
         """Keep a new recording. Raises: Conflict when its id is there already."""
-        self._database.write(_SQL["insert"], _CODEC.bind(recording))
+        self._database.write(_SQL["recordings_insert"], _CODEC.bind(recording))
 
     def update(self, recording: RecordingInfo) -> None:
         """Replace what can change of a recording; one that was deleted is left alone."""
-        self._database.write(_SQL["update"], _CODEC.bind(recording))
+        self._database.write(_SQL["recordings_update"], _CODEC.bind(recording))
 
     def delete(self, recording_id: str) -> None:
         """Forget a recording; harmless when it is not there."""
-        self._database.write(_SQL["delete"], {"recording_id": recording_id})
+        self._database.write(_SQL["recordings_delete"], {"recording_id": recording_id})
 
     def find(self, beginning: str) -> RecordingInfo:
         """Return the one whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
         unknown = NotFound(f"no recording {beginning[:80]}", hint="acud record list; old ones may have been deleted")
-        return self._beginning(_CODEC, _SQL["beginning"], "several recordings", beginning, unknown)
+        return self._beginning(_CODEC, _SQL["recordings_beginning"], "several recordings", beginning, unknown)
 
     def unfinished(self) -> tuple[RecordingInfo, ...]:
         """Return those that are being made, oldest first."""
-        return self._all(_CODEC, _SQL["unfinished"])
+        return self._all(_CODEC, _SQL["recordings_unfinished"])
 
     def newest(self, limit: int, of: OwnerFilter = EVERYONE) -> tuple[RecordingInfo, ...]:
         """Return the newest (`of` some alone), newest first."""
-        return self._all(_CODEC, _SQL["newest"], {"limit": limit, **of.bound()})
+        return self._all(_CODEC, _SQL["recordings_newest"], {"limit": limit, **of.bound()})
 
     def of_task(self, task_id: str) -> tuple[RecordingInfo, ...]:
         """Return every recording of a task, oldest first."""
-        return self._all(_CODEC, _SQL["of_task"], {"task_id": task_id})
+        return self._all(_CODEC, _SQL["recordings_of_task"], {"task_id": task_id})
 
     def ids(self) -> frozenset[str]:
         """Return every id."""
-        return frozenset(str(row["recording_id"]) for row in self._database.read(_SQL["ids"]))
+        return frozenset(str(row["recording_id"]) for row in self._database.read(_SQL["recordings_ids"]))
 
     def ended_bytes(self) -> int:
         """Return the size of all that are not being made."""
-        return self._number(_SQL["ended_bytes"])
+        return self._number(_SQL["recordings_ended_bytes"])
 
     def too_old(self, before_utc_s: float) -> tuple[RecordingInfo, ...]:
         """Return those that ended before."""
-        return self._all(_CODEC, _SQL["too_old"], {"before_utc_s": before_utc_s})
+        return self._all(_CODEC, _SQL["recordings_too_old"], {"before_utc_s": before_utc_s})
 
     def oldest(self) -> tuple[RecordingInfo, ...]:
         """Return those that ended first, at most 100."""
-        return self._all(_CODEC, _SQL["oldest"], {"limit": _OLDEST})
+        return self._all(_CODEC, _SQL["recordings_oldest"], {"limit": _OLDEST})
 
 
 class TimelineSpan(Struct, frozen=True):
@@ -111,9 +111,7 @@ class Timeline(Table):
 
     def _within(self, span: TimelineSpan, limit: int) -> tuple[Mark, ...]:
         bindings: Row = {**msgspec.structs.asdict(span), "limit": limit}
-        marks = [
-            mark(row) for block, mark in _MARKS.items() for row in self._database.read(_TIMELINE_SQL[block], bindings)
-        ]
+        marks = [mark(row) for block, mark in _MARKS.items() for row in self._database.read(_SQL[block], bindings)]
         return tuple(sorted(marks, key=lambda mark: mark.utc_ms)[:limit])
 
 
@@ -183,12 +181,12 @@ def _number(row: Row, name: str) -> int:
 
 
 _MARKS: dict[str, Callable[[Row], Mark]] = {
-    "tasks_made": _task_made,
-    "waits_made": _wait_made,
-    "verdicts": _verdict,
-    "actions": _action,
-    "messages": _message,
-    "waits_ended": _wait_ended,
-    "tasks_ended": _task_ended,
+    "timeline_tasks_made": _task_made,
+    "timeline_waits_made": _wait_made,
+    "timeline_verdicts": _verdict,
+    "timeline_actions": _action,
+    "timeline_messages": _message,
+    "timeline_waits_ended": _wait_ended,
+    "timeline_tasks_ended": _task_ended,
 }
 """In the order in which marks of one moment are told."""

@@ -1,6 +1,54 @@
+-- name: recordings_insert
+INSERT INTO recordings (
+    recording_id, state, display, display_number, folder, fps, crf, created_utc_s, task_id, automatic, segments, frames,
+    seconds, size_bytes, dropped, gone, reason, ended_utc_s
+) VALUES (
+    :recording_id, :state, :display, :display_number, :folder, :fps, :crf, :created_utc_s, :task_id, :automatic,
+    :segments, :frames, :seconds, :size_bytes, :dropped, :gone, :reason, :ended_utc_s
+);
+
+-- name: recordings_update
+UPDATE recordings SET
+    state = :state, segments = :segments, frames = :frames, seconds = :seconds, size_bytes = :size_bytes,
+    dropped = :dropped, gone = :gone, reason = :reason, ended_utc_s = :ended_utc_s
+WHERE recording_id = :recording_id;
+
+-- name: recordings_beginning
+-- Ids are lower-case letters, digits and '-': '{' sorts after all of them.
+SELECT * FROM recordings
+WHERE recording_id >= :beginning AND recording_id < :beginning || '{' ORDER BY recording_id LIMIT 4;
+
+-- name: recordings_unfinished
+SELECT * FROM recordings WHERE state = 'recording' ORDER BY seq;
+
+-- name: recordings_newest
+-- No tasks and no displays: all of them.
+SELECT * FROM recordings WHERE (
+    :tasks = '[]' AND :displays = '[]'
+    OR task_id IN (SELECT value FROM json_each(:tasks)) OR display IN (SELECT value FROM json_each(:displays))
+) ORDER BY seq DESC LIMIT :limit;
+
+-- name: recordings_of_task
+SELECT * FROM recordings WHERE task_id = :task_id ORDER BY seq;
+
+-- name: recordings_ids
+SELECT recording_id FROM recordings;
+
+-- name: recordings_ended_bytes
+SELECT coalesce(sum(size_bytes), 0) AS bytes FROM recordings WHERE state <> 'recording';
+
+-- name: recordings_too_old
+SELECT * FROM recordings WHERE state <> 'recording' AND ended_utc_s < :before_utc_s ORDER BY seq;
+
+-- name: recordings_oldest
+SELECT * FROM recordings WHERE state <> 'recording' ORDER BY ended_utc_s, seq LIMIT :limit;
+
+-- name: recordings_delete
+DELETE FROM recordings WHERE recording_id = :recording_id;
+
 -- What happened on one display, and in one task ('' for none), within a span of time. Of each kind the earliest come first.
 
--- name: verdicts
+-- name: timeline_verdicts
 SELECT CAST(evaluations.utc_s * 1000 AS INTEGER) AS utc_ms, evaluations.verdict AS verdict, epoch, frame, judge,
     wait_id, spec
 FROM evaluations JOIN wait_jobs USING (wait_id)
@@ -8,21 +56,21 @@ WHERE utc_s >= :from_s AND utc_s <= :end_s
     AND (wait_jobs.display = :display OR (:task_id <> '' AND json_extract(spec, '$.task_id') = :task_id))
 ORDER BY utc_s, evaluations.seq LIMIT :limit;
 
--- name: waits_made
+-- name: timeline_waits_made
 SELECT CAST(json_extract(created, '$.utc_s') * 1000 AS INTEGER) AS utc_ms, wait_id, spec
 FROM wait_jobs
 WHERE json_extract(created, '$.utc_s') >= :from_s AND json_extract(created, '$.utc_s') <= :end_s
     AND (display = :display OR (:task_id <> '' AND json_extract(spec, '$.task_id') = :task_id))
 ORDER BY json_extract(created, '$.utc_s'), seq LIMIT :limit;
 
--- name: waits_ended
+-- name: timeline_waits_ended
 SELECT CAST(ended_utc_s * 1000 AS INTEGER) AS utc_ms, wait_id, spec, state, verdict
 FROM wait_jobs
 WHERE ended_utc_s >= :from_s AND ended_utc_s <= :end_s
     AND (display = :display OR (:task_id <> '' AND json_extract(spec, '$.task_id') = :task_id))
 ORDER BY ended_utc_s, seq LIMIT :limit;
 
--- name: actions
+-- name: timeline_actions
 -- An action is written down when it has ended; what it did to the screen came of its beginning.
 SELECT CAST((actions.created_at - COALESCE(duration_ms, 0) / 1000) * 1000 AS INTEGER) AS utc_ms, action_id, action_type,
     summary, actions.status AS status, COALESCE(input_data, '{}') AS input_data,
@@ -32,19 +80,19 @@ WHERE actions.created_at - COALESCE(duration_ms, 0) / 1000 BETWEEN :from_s AND :
     AND (task_id = :task_id OR tasks.display_number = :number)
 ORDER BY utc_ms, actions.seq LIMIT :limit;
 
--- name: messages
+-- name: timeline_messages
 SELECT CAST(task_messages.created_at * 1000 AS INTEGER) AS utc_ms, task_id, role, msg_type, content
 FROM task_messages JOIN tasks USING (task_id)
 WHERE task_messages.created_at >= :from_s AND task_messages.created_at <= :end_s
     AND (task_id = :task_id OR tasks.display_number = :number)
 ORDER BY task_messages.created_at, task_messages.seq LIMIT :limit;
 
--- name: tasks_made
+-- name: timeline_tasks_made
 SELECT CAST(created_at * 1000 AS INTEGER) AS utc_ms, task_id, name FROM tasks
 WHERE created_at >= :from_s AND created_at <= :end_s AND (task_id = :task_id OR display_number = :number)
 ORDER BY created_at LIMIT :limit;
 
--- name: tasks_ended
+-- name: timeline_tasks_ended
 SELECT CAST(ended_at * 1000 AS INTEGER) AS utc_ms, task_id, name, status FROM tasks
 WHERE ended_at >= :from_s AND ended_at <= :end_s AND (task_id = :task_id OR display_number = :number)
 ORDER BY ended_at LIMIT :limit;

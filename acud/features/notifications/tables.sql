@@ -10,12 +10,3 @@ SELECT * FROM push_subscriptions WHERE expires_utc_s = 0 OR expires_utc_s > :utc
 
 -- name: delete
 DELETE FROM push_subscriptions WHERE push_id = :push_id;
-
--- name: of_pass
-DELETE FROM push_subscriptions WHERE pass_id = :pass_id;
-
--- name: of_kind
-DELETE FROM push_subscriptions WHERE kind = :kind;
-
--- name: expired
-DELETE FROM push_subscriptions WHERE expires_utc_s > 0 AND expires_utc_s <= :utc_s;

@@ -21,8 +21,3 @@ SELECT * FROM agent_runs WHERE state = 'running' ORDER BY seq;
 SELECT * FROM agent_runs
 WHERE :task_id = '' OR json_extract(spec, '$.task_id') = :task_id
 ORDER BY seq DESC LIMIT :limit;
-
--- name: trim
-DELETE FROM agent_runs WHERE seq IN (
-    SELECT seq FROM agent_runs WHERE state <> 'running' AND ended_utc_s < :before_utc_s LIMIT :limit
-);

@@ -1,0 +1,62 @@
+"""Which browsers take notifications."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from acud.protocol.push import PushInfo, PushTarget
+from acud.store.connection import Table
+from acud.store.rows import RowCodec, load
+
+_SQL = load("tables", Path(__file__).parent)
+
+
+class Subscription(Struct, frozen=True):
+    """A browser, and what the pass that it was made with is limited to (both empty: to nothing)."""
+
+    push_id: str
+    pass_id: str
+    kind: str
+    displays: tuple[str, ...]
+    tasks: tuple[str, ...]
+    endpoint: str
+    p256dh: str
+    auth: str
+    created_utc_s: float
+    expires_utc_s: float
+
+    def sees(self, display: str, task_id: str) -> bool:
+        """Tell whether it may be told of what belongs to `display` or to `task_id`, as its pass might."""
+        return not (self.displays or self.tasks) or display in self.displays or task_id in self.tasks
+
+    @property
+    def target(self) -> PushTarget:
+        """Where it takes notifications."""
+        return PushTarget(self.endpoint, self.p256dh, self.auth)
+
+    @property
+    def info(self) -> PushInfo:
+        """What may be shown of it."""
+        return PushInfo(self.push_id, self.pass_id, urlsplit(self.endpoint).hostname or "", self.created_utc_s)
+
+
+_SUBSCRIPTION = RowCodec(Subscription)
+
+
+class PushSubscriptions(Table):
+    """The table `push_subscriptions`."""
+
+    def put(self, made: Subscription) -> None:
+        """Keep one, in the place of one with the same endpoint."""
+        self._database.write(_SQL["insert"], _SUBSCRIPTION.bind(made))
+
+    def good(self, utc_s: float) -> tuple[Subscription, ...]:
+        """Return those whose time is not over, oldest first."""
+        return self._all(_SUBSCRIPTION, _SQL["good"], {"utc_s": utc_s})
+
+    def delete(self, push_id: str) -> None:
+        """Forget one; harmless when it is not there."""
+        self._database.write(_SQL["delete"], {"push_id": push_id})
