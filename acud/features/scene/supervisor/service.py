@@ -22,8 +22,8 @@ from acud.features.scene.supervisor.assembly import (
     part_of,
 )
 from acud.features.scene.supervisor.display_elements import DisplayElements
-from acud.features.scene.tables import ReservedNumbers
 from acud.features.scene.supervisor.display_reader import DisplayReader
+from acud.features.scene.tables import ReservedNumbers
 from acud.protocol.questions import Hide
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.evaluator_pool import EvaluatorPool
