@@ -119,7 +119,7 @@ class Core:
             loop,
             settings,
             paths,
-            self.daemon_events.screen_changed,
+            self.daemon_events.display_changed,
             self.daemon_events.child_ended,
         )
         input_dispatcher = self.input_dispatcher = InputDispatcher(self.watched_displays, loop)

@@ -22,12 +22,12 @@ class DaemonEvents:
         self._utc_s = utc_s
         self._judges: Mapping[str, str] = {}
 
-    def screen_changed(self, screen: WatchedDisplay, topic: str) -> None:
+    def display_changed(self, watched: WatchedDisplay, topic: str) -> None:
         """Tell that a display is up or down, and why."""
         if topic == "display.ended":
             return  # the row's end tells it
-        reason = screen.reason
-        self._journal.keep(lambda: self._journal.event(topic, screen.name, reason=reason), droppable=True)
+        reason = watched.reason
+        self._journal.keep(lambda: self._journal.event(topic, watched.name, reason=reason), droppable=True)
 
     def scene_made(self, scene: Scene) -> None:
         """Tell of a scene that differs. It is never stored: four a second would fill the store with what is in it."""

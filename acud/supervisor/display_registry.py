@@ -68,27 +68,27 @@ class DisplayRegistry:
 
     @property
     def default(self) -> str:
-        """What `screen` means; "" before anybody asked for it."""
+        """What `watched` means; "" before anybody asked for it."""
         return self._default if self._default in self._watched_displays.by_name else ""
 
     def infos(self) -> Iterator[DisplayInfo]:
         """Yield every display that is watched."""
-        return (self.info(screen) for screen in self._watched_displays.by_name.values())
+        return (self.info(watched) for watched in self._watched_displays.by_name.values())
 
-    def info(self, screen: WatchedDisplay) -> DisplayInfo:
+    def info(self, watched: WatchedDisplay) -> DisplayInfo:
         """Return one display as clients see it."""
-        return self.taken_info(screen, self._taken(screen.number))
+        return self.taken_info(watched, self._taken(watched.number))
 
-    def taken_info(self, screen: WatchedDisplay, taken: Takeover | None) -> DisplayInfo:
+    def taken_info(self, watched: WatchedDisplay, taken: Takeover | None) -> DisplayInfo:
         """Return the same as it will be once `taken` is stored."""
-        info = self._watched_displays.info(screen, self.default)
+        info = self._watched_displays.info(watched, self.default)
         if taken is None:
             return info
         return replace(info, taken_by=taken.who, taken_until_utc_s=taken.until.utc_s)
 
-    def notes(self, screen: WatchedDisplay) -> tuple[str, ...]:
+    def notes(self, watched: WatchedDisplay) -> tuple[str, ...]:
         """Return what is not as asked for on a managed display."""
-        return next((d.notes for d in self.managed.living if d.name == screen.name), ())
+        return next((d.notes for d in self.managed.living if d.name == watched.name), ())
 
     def owned(self) -> list[tuple[WatchedDisplay, str]]:
         """Return the displays that were started for a task, with its id."""
@@ -124,21 +124,21 @@ class DisplayRegistry:
         self.managed.sweep(lambda names: _LOG.info("displays.swept", names=list(names)) if names else None)
 
     def _remember_default(self) -> None:
-        """Mean by `screen` what it meant before, also while that still comes up; the settings may have changed."""
+        """Mean by `watched` what it meant before, also while that still comes up; the settings may have changed."""
         found = next((row.name for row in self._rows.values() if row.is_default), "")
         wanted = display_name(self._settings.display.default)
         self._default = found if wanted in {"", found} else ""
 
     def _watch(self, row: StoredDisplay, outcome: Outcome | None) -> None:
-        screen = WatchedDisplay(row.name, row.number, row.managed, row.auth_file, row.owner)
-        screen.bus_address = row.bus_address
+        watched = WatchedDisplay(row.name, row.number, row.managed, row.auth_file, row.owner)
+        watched.bus_address = row.bus_address
         self._rows[row.name] = row
-        self._watched_displays.watch(screen, outcome)
+        self._watched_displays.watch(watched, outcome)
 
     # ---- adopted displays ------------------------------------------------------------------------------------------
 
     def add(self, name: str, auth_file: str, done: Outcome, owner: int = NOBODY_ELSE) -> None:
-        """Watch the existing display `name`; `done` gets the screen, or why it cannot be watched. `owner`: the uid that
+        """Watch the existing display `name`; `done` gets it, or why it cannot be watched. `owner`: the uid that
         may serve it besides ourselves and root.
         """
         name = display_name(name)
@@ -173,18 +173,18 @@ class DisplayRegistry:
         info = self.info(outcome)
         self._keep_row(replace(row, width=info.width, height=info.height), outcome, lambda: done(outcome))
 
-    def _keep_row(self, row: StoredDisplay, screen: WatchedDisplay, then: Callable[[], None]) -> None:
+    def _keep_row(self, row: StoredDisplay, watched: WatchedDisplay, then: Callable[[], None]) -> None:
         def write() -> None:
             stored = self._journal.store.displays.add(row)
             self._rows[row.name] = stored
-            screen.number = stored.number
+            watched.number = stored.number
 
         self._journal.keep(write, then)
 
     # ---- managed displays ------------------------------------------------------------------------------------------
 
     def create(self, width: int, height: int, window_manager: str, done: Outcome, task_id: str = "") -> None:
-        """Start a managed display (of the task `task_id`); `done` gets its screen once it is watched, or the fault."""
+        """Start a managed display (of the task `task_id`); `done` gets it once it is watched, or the fault."""
         self.managed.create(width, height, window_manager, lambda display: self._ready(display, task_id, done), done)
 
     def _ready(self, display: ManagedDisplay, task_id: str, done: Outcome) -> None:
@@ -214,10 +214,10 @@ class DisplayRegistry:
             done(outcome)
 
     def display_died(self, display: ManagedDisplay, reason: str) -> None:
-        """A managed X server ended unasked: its screen is ended, with the reason; its waits are unknown."""
-        screen = self._watched_displays.by_name.get(display.name)
-        if screen is not None:
-            self._watched_displays.end(screen, reason)
+        """A managed X server ended unasked: it is ended, with the reason; its waits are unknown."""
+        watched = self._watched_displays.by_name.get(display.name)
+        if watched is not None:
+            self._watched_displays.end(watched, reason)
         self._end_row(self._rows.get(display.name), reason)
 
     def display_limited(self, display: ManagedDisplay, reason: str) -> None:
@@ -226,10 +226,10 @@ class DisplayRegistry:
 
     def display_changed(self, display: ManagedDisplay) -> None:
         """Store its processes anew."""
-        row, screen = self._rows.get(display.name), self._watched_displays.by_name.get(display.name)
-        if row is None or screen is None:
+        row, watched = self._rows.get(display.name), self._watched_displays.by_name.get(display.name)
+        if row is None or watched is None:
             return
-        screen.bus_address = display.bus_address
+        watched.bus_address = display.bus_address
         changed = replace(row, processes=display.processes, bus_address=display.bus_address)
         self._rows[display.name] = changed
         if changed.number:
@@ -237,9 +237,9 @@ class DisplayRegistry:
 
     # ---- removal ---------------------------------------------------------------------------------------------------
 
-    def remove(self, screen: WatchedDisplay, done: Callable[[], None]) -> None:
+    def remove(self, watched: WatchedDisplay, done: Callable[[], None]) -> None:
         """End a managed display, or stop watching an adopted one; then call `done`."""
-        self._finish(screen.name, "removed", done)
+        self._finish(watched.name, "removed", done)
 
     def _finish(self, name: str, reason: str, done: Callable[[], None]) -> None:
         row = self._rows.get(name)
@@ -251,14 +251,14 @@ class DisplayRegistry:
             done()
 
     def _unwatch(self, name: str) -> None:
-        screen = self._watched_displays.by_name.get(name)
-        if screen is not None:
-            self._watched_displays.unwatch(screen)
+        watched = self._watched_displays.by_name.get(name)
+        if watched is not None:
+            self._watched_displays.unwatch(watched)
         self._rows.pop(name, None)
 
     def _drop_ended(self, name: str) -> None:
-        screen = self._watched_displays.by_name.get(name)
-        if screen is not None and screen.state is DisplayState.ENDED:
+        watched = self._watched_displays.by_name.get(name)
+        if watched is not None and watched.state is DisplayState.ENDED:
             self._unwatch(name)
 
     def _end_row(self, row: StoredDisplay | None, reason: str) -> None:
@@ -311,9 +311,9 @@ class DisplayRegistry:
             self._default_from_managed()
             return
         name, rest = candidates[0], candidates[1:]
-        screen = self._watched_displays.by_name.get(name)
-        if screen is not None and screen.state is not DisplayState.ENDED:
-            self._default_is(screen)
+        watched = self._watched_displays.by_name.get(name)
+        if watched is not None and watched.state is not DisplayState.ENDED:
+            self._default_is(watched)
             return
         self.add(name, "", lambda outcome: self._tried(outcome, rest))
 
@@ -327,10 +327,10 @@ class DisplayRegistry:
             self._try_default(rest)
 
     def _default_from_managed(self) -> None:
-        owned = {screen.name for screen, _ in self.owned()}
+        owned = {watched.name for watched, _ in self.owned()}
         managed = [s for s in self._watched_displays.by_name.values() if s.managed and s.name not in owned]
         for state in (DisplayState.UP, DisplayState.STARTING):  # one that comes up again after a restart will do
-            found = next((screen for screen in managed if screen.state is state), None)
+            found = next((watched for watched in managed if watched.state is state), None)
             if found is not None:
                 self._default_is(found)
                 return

@@ -39,7 +39,7 @@ agent at work finds its pixels, and its baselines, still there."""
 class Aimed(Struct, frozen=True):
     """A target with a frame grabbed after the call."""
 
-    screen: WatchedDisplay
+    watched: WatchedDisplay
     picture: ScreenshotTarget
 
 
@@ -63,7 +63,7 @@ class _Ask:
         self.key = new_id("aim")
         self.target = target
         self.done = done
-        self.screen: WatchedDisplay | None = None
+        self.watched: WatchedDisplay | None = None
         self.again = False
 
 
@@ -107,7 +107,7 @@ class FreshFrameResolver:
         if isinstance(outcome, AcudError):
             ask.done(outcome)
             return
-        ask.screen = outcome
+        ask.watched = outcome
         if outcome.state is DisplayState.STARTING:
             # As after a restart: what a caller paints after the reply must come after the first frame.
             self._await(ask, outcome.name, _START_S)
@@ -125,30 +125,30 @@ class FreshFrameResolver:
             self._on_aim(ask, self._aim(ask.target, outcome, display))
 
     def _aim(
-        self, target: Target, screen: WatchedDisplay, display: Source, terminal: Verdict | int | None = None
+        self, target: Target, watched: WatchedDisplay, display: Source, terminal: Verdict | int | None = None
     ) -> TargetLocation:
         size = display.width, display.height
-        return locate(target, screen.name, *size, screen.windows, monitors=screen.monitors, terminal=terminal)
+        return locate(target, watched.name, *size, watched.windows, monitors=watched.monitors, terminal=terminal)
 
-    def _find_terminal(self, ask: _Ask, screen: WatchedDisplay) -> None:
+    def _find_terminal(self, ask: _Ask, watched: WatchedDisplay) -> None:
         name = session_name(ask.target.pty)
 
         def surveyed(survey: SessionSurvey) -> None:
-            where = find_window(name, survey, screen.windows)
-            display = self._sources.by_name.get(screen.name)
+            where = find_window(name, survey, watched.windows)
+            display = self._sources.by_name.get(watched.name)
             if isinstance(where, Verdict) and where.code == "session_missing":
-                ask.done(unknown_session(name, survey, screen.windows))
+                ask.done(unknown_session(name, survey, watched.windows))
             elif display is None or not display.up:
-                ask.done(DisplayDown(f"display {screen.name} went away", hint="acud display list"))
+                ask.done(DisplayDown(f"display {watched.name} went away", hint="acud display list"))
             elif isinstance(where, int):
                 ask.target = replace(ask.target, pty="", window=str(where))
-                self._on_aim(ask, self._aim(ask.target, screen, display))
+                self._on_aim(ask, self._aim(ask.target, watched, display))
             else:
-                self._on_aim(ask, self._aim(ask.target, screen, display, where))
+                self._on_aim(ask, self._aim(ask.target, watched, display, where))
 
         self._sessions.survey(name, surveyed)
 
-    def session(self, target: Target, screen: WatchedDisplay, done: Callable[[AcudError | None], None]) -> None:
+    def session(self, target: Target, watched: WatchedDisplay, done: Callable[[AcudError | None], None]) -> None:
         """Call `done` with the fault when `target` is a session that is not there, listing those that are."""
         if not target.pty:
             done(None)
@@ -156,16 +156,16 @@ class FreshFrameResolver:
         name = session_name(target.pty)
 
         def surveyed(survey: SessionSurvey) -> None:
-            where = find_window(name, survey, screen.windows)
+            where = find_window(name, survey, watched.windows)
             gone = isinstance(where, Verdict) and where.code == "session_missing"
-            done(unknown_session(name, survey, screen.windows) if gone else None)
+            done(unknown_session(name, survey, watched.windows) if gone else None)
 
         self._sessions.survey(name, surveyed)
 
     def _on_aim(self, ask: _Ask, found: TargetLocation) -> None:
-        assert ask.screen is not None
+        assert ask.watched is not None
         if found.missing is not None:
-            named = [repr(window.title) for window in ask.screen.windows if window.kind != "popup"]
+            named = [repr(window.title) for window in ask.watched.windows if window.kind != "popup"]
             titles = ", ".join(named[:8]) or "none"
             ask.done(NotFound(found.missing.detail, hint=f"windows there: {titles}"))
             return
@@ -183,40 +183,40 @@ class FreshFrameResolver:
 
     def _grab(self, ask: _Ask, found: TargetLocation, source: Source) -> None:
         def grabbed(outcome: Source | Unavailable) -> None:
-            assert ask.screen is not None
+            assert ask.watched is not None
             if isinstance(outcome, Unavailable) and source.window_id and not ask.again:
                 ask.again = True  # the window was mapped anew, uncovered or closed at this very moment
-                self._on_display(ask, ask.screen)
+                self._on_display(ask, ask.watched)
             elif isinstance(outcome, Unavailable):
                 ask.done(outcome)
             else:
-                ask.done(Aimed(ask.screen, self._picture(ask.screen, found, outcome)))
+                ask.done(Aimed(ask.watched, self._picture(ask.watched, found, outcome)))
 
         if source.window_id:
             self._follow(ask, found.window_id)
         self._frame_requests.fresh(source, grabbed)
 
-    def _picture(self, screen: WatchedDisplay, found: TargetLocation, source: Source) -> ScreenshotTarget:
-        display = self._sources.by_name.get(screen.name)
+    def _picture(self, watched: WatchedDisplay, found: TargetLocation, source: Source) -> ScreenshotTarget:
+        display = self._sources.by_name.get(watched.name)
         size = (display.width, display.height) if display is not None else (0, 0)
         covered = found.window_id if source.window_id else 0
-        place = next((w.bounds for w in screen.windows if covered and w.window_id == covered), None)
+        place = next((w.bounds for w in watched.windows if covered and w.window_id == covered), None)
         return ScreenshotTarget(source, found.crop, found.ignore, size, place)
 
     def _follow(self, ask: _Ask, window: int) -> None:
-        screen, key = ask.screen, ask.key
-        assert screen is not None
-        if key not in screen.followed:
-            self._watched_displays.follow(screen, key, (window,))
-            self._loop.call_later(_FOLLOW_S, lambda: self._watched_displays.follow(screen, key, ()))
+        watched, key = ask.watched, ask.key
+        assert watched is not None
+        if key not in watched.followed:
+            self._watched_displays.follow(watched, key, (window,))
+            self._loop.call_later(_FOLLOW_S, lambda: self._watched_displays.follow(watched, key, ()))
 
     def _expire(self, awaited: _AwaitedFrame) -> None:
         if awaited in self._awaited:
             self._awaited.remove(awaited)
-            screen = awaited.ask.screen
-            assert screen is not None
-            if screen.state is not DisplayState.UP:
-                awaited.ask.done(_not_up(screen))
+            watched = awaited.ask.watched
+            assert watched is not None
+            if watched.state is not DisplayState.UP:
+                awaited.ask.done(_not_up(watched))
             else:
                 awaited.ask.done(Unavailable(f"no pixels of {awaited.source} in {awaited.for_s:.0f} s"))
 
@@ -227,22 +227,22 @@ class FreshFrameResolver:
         for awaited in [a for a in self._awaited if a.source == source.name]:
             self._go_on(awaited)
 
-    def windows_seen(self, screen: WatchedDisplay) -> None:
+    def windows_seen(self, watched: WatchedDisplay) -> None:
         """Aim anew where a covered window is not covered any more, or is gone: its own source will never come."""
-        for awaited in [a for a in self._awaited if a.ask.screen is screen and a.source != screen.name]:
-            if self._elsewhere(awaited, screen):
+        for awaited in [a for a in self._awaited if a.ask.watched is watched and a.source != watched.name]:
+            if self._elsewhere(awaited, watched):
                 self._go_on(awaited)
 
-    def _elsewhere(self, awaited: _AwaitedFrame, screen: WatchedDisplay) -> bool:
-        display = self._sources.by_name.get(screen.name)
-        return display is None or self._aim(awaited.ask.target, screen, display).source != awaited.source
+    def _elsewhere(self, awaited: _AwaitedFrame, watched: WatchedDisplay) -> bool:
+        display = self._sources.by_name.get(watched.name)
+        return display is None or self._aim(awaited.ask.target, watched, display).source != awaited.source
 
     def _go_on(self, awaited: _AwaitedFrame) -> None:
         self._awaited.remove(awaited)
         if awaited.timer is not None:
             awaited.timer.cancel()
-        assert awaited.ask.screen is not None
-        self._on_display(awaited.ask, awaited.ask.screen)
+        assert awaited.ask.watched is not None
+        self._on_display(awaited.ask, awaited.ask.watched)
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
         """Frames are the grabs' matter."""
@@ -251,6 +251,6 @@ class FreshFrameResolver:
         """A lost source may come back within the deadline."""
 
 
-def _not_up(screen: WatchedDisplay) -> DisplayDown:
-    reason = screen.reason or "its first frame is still to come"
-    return DisplayDown(f"display {screen.name} is {screen.state.value}: {reason}", hint="acud display list")
+def _not_up(watched: WatchedDisplay) -> DisplayDown:
+    reason = watched.reason or "its first frame is still to come"
+    return DisplayDown(f"display {watched.name} is {watched.state.value}: {reason}", hint="acud display list")

@@ -47,8 +47,8 @@ def findings(app: App) -> Iterator[Finding]:
     )
     yield _shared_memory(app)
     yield _descriptors()
-    yield from (_screen(app, screen) for screen in app.watched_displays.by_name.values())
-    yield from (cookie for screen in app.watched_displays.by_name.values() for cookie in _cookie(screen))
+    yield from (_display(app, watched) for watched in app.watched_displays.by_name.values())
+    yield from (cookie for watched in app.watched_displays.by_name.values() for cookie in _cookie(watched))
     yield from security_checks.findings(app.settings, os.environ)
     yield from _over_limits(app)
     yield from (_child(child) for child in app.keeper.slots.values() if child.state is ChildState.FAILED)
@@ -106,13 +106,13 @@ def _descriptors() -> Finding:
     return Finding("descriptors", "ok", f"enough of {soft} file descriptors are free")
 
 
-def _screen(app: App, screen: WatchedDisplay) -> Finding:
-    part = f"display {screen.name}"
-    source = app.sources.by_name.get(screen.name)
-    if screen.state is not DisplayState.UP or source is None:
-        fix = "acud display create" if screen.managed else f"start the X server, or acud display remove {screen.name}"
-        return Finding(part, "fault", screen.reason or screen.state.value, fix)
-    stale = displays.of_screen(app, screen)
+def _display(app: App, watched: WatchedDisplay) -> Finding:
+    part = f"display {watched.name}"
+    source = app.sources.by_name.get(watched.name)
+    if watched.state is not DisplayState.UP or source is None:
+        fix = "acud display create" if watched.managed else f"start the X server, or acud display remove {watched.name}"
+        return Finding(part, "fault", watched.reason or watched.state.value, fix)
+    stale = displays.of_display(app, watched)
     if stale:
         return Finding(part, "fault", stale, "acud logs --level warning; a hung capture process is replaced by itself")
     text = f"{source.width}x{source.height}, grabs by {source.method}"
@@ -122,12 +122,12 @@ def _screen(app: App, screen: WatchedDisplay) -> Finding:
     return Finding(part, "ok", text)
 
 
-def _cookie(screen: WatchedDisplay) -> Iterator[Finding]:
+def _cookie(watched: WatchedDisplay) -> Iterator[Finding]:
     """An Xauthority that others can read lets them see and use the display."""
-    why = private_files.secret_exposure(Path(screen.auth_file)) if screen.auth_file else ""
+    why = private_files.secret_exposure(Path(watched.auth_file)) if watched.auth_file else ""
     if why:
-        text = f"its Xauthority {screen.auth_file} {why}"
-        yield Finding(f"display {screen.name}", "warning", text, f"chmod 600 {screen.auth_file}")
+        text = f"its Xauthority {watched.auth_file} {why}"
+        yield Finding(f"display {watched.name}", "warning", text, f"chmod 600 {watched.auth_file}")
 
 
 def _over_limits(app: App) -> Iterator[Finding]:
@@ -219,9 +219,9 @@ def reasons(app: App) -> list[str]:
     found = [] if app.journal.fault is None else [f"store: {app.journal.fault.message}"]
     found += [f"store: {one.words()}" for one in damaged_log.rescued_logs(app.paths.home)]
     found += [
-        f"display {screen.name} is {screen.state.value}: {screen.reason}"
-        for screen in app.watched_displays.by_name.values()
-        if screen.state is not DisplayState.UP
+        f"display {watched.name} is {watched.state.value}: {watched.reason}"
+        for watched in app.watched_displays.by_name.values()
+        if watched.state is not DisplayState.UP
     ]
     found += [
         f"{child.kind} {child.name} was given up: {child.reason}"

@@ -22,8 +22,8 @@ ActedDone = Callable[[Acted | AcudError], None]
 class _PendingAction:
     """One act that is on its way."""
 
-    def __init__(self, screen: WatchedDisplay, done: ActedDone) -> None:
-        self.screen = screen
+    def __init__(self, watched: WatchedDisplay, done: ActedDone) -> None:
+        self.watched = watched
         self.done = done
         self.timer: Timer | None = None
 
@@ -37,34 +37,34 @@ class InputDispatcher:
         self._pending: dict[str, _PendingAction] = {}
         watched_displays.actors.add(self, Order.CORE)
 
-    def act(self, screen: WatchedDisplay, action: InputAction, done: ActedDone) -> None:
-        """Have `action` done on `screen`, after those asked for before; `done` gets what came of it.
+    def act(self, watched: WatchedDisplay, action: InputAction, done: ActedDone) -> None:
+        """Have `action` done on `watched`, after those asked for before; `done` gets what came of it.
 
         Raises: DisplayDown or Unavailable when it certainly is not begun.
         """
-        if screen.state is not DisplayState.UP:
-            raise DisplayDown(f"display {screen.name} is {screen.state}: {screen.reason}", hint="acud display list")
+        if watched.state is not DisplayState.UP:
+            raise DisplayDown(f"display {watched.name} is {watched.state}: {watched.reason}", hint="acud display list")
         act_id = new_id("act")
-        if not self._watched_displays.order(screen, Act(act_id, action)):
-            raise Unavailable(f"the capture process of {screen.name} takes no acts now", hint="try again; acud status")
-        pending = self._pending[act_id] = _PendingAction(screen, done)
+        if not self._watched_displays.order(watched, Act(act_id, action)):
+            raise Unavailable(f"the capture process of {watched.name} takes no acts now", hint="try again; acud status")
+        pending = self._pending[act_id] = _PendingAction(watched, done)
         pending.timer = self._loop.call_later(_DEADLINE_S, lambda: self._expire(act_id))
 
-    def drop(self, screen: WatchedDisplay, reason: str) -> None:
-        """End what is under way or queued on `screen` with `refused` and `reason`; everything held is released."""
-        self._watched_displays.order(screen, DropActs(reason))
+    def drop(self, watched: WatchedDisplay, reason: str) -> None:
+        """End what is under way or queued on `watched` with `refused` and `reason`; everything held is released."""
+        self._watched_displays.order(watched, DropActs(reason))
 
     # ---- what displays say -----------------------------------------------------------------------------------------
 
-    def acted(self, screen: WatchedDisplay, message: Acted) -> None:
+    def acted(self, watched: WatchedDisplay, message: Acted) -> None:
         """Hand an act's end to whoever asked for it."""
         fault = from_wire(message.code, message.message, message.hint, {}) if message.code else None
         self._finish(message.act_id, fault or message)
 
-    def hands_lost(self, screen: WatchedDisplay, reason: str) -> None:
+    def input_lost(self, watched: WatchedDisplay, reason: str) -> None:
         """Its capture process died: what it was doing may be done, half done, or not begun."""
-        for act_id in [act_id for act_id, pending in self._pending.items() if pending.screen is screen]:
-            self._finish(act_id, _unknown(f"display {screen.name} was lost during it: {reason}"))
+        for act_id in [act_id for act_id, pending in self._pending.items() if pending.watched is watched]:
+            self._finish(act_id, _unknown(f"display {watched.name} was lost during it: {reason}"))
 
     def _expire(self, act_id: str) -> None:
         self._finish(act_id, _unknown(f"no word of it came in {_DEADLINE_S:.0f} s"))

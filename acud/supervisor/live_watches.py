@@ -70,14 +70,15 @@ class LiveWatches:
 
     # ---- asked -------------------------------------------------------------------------------------------------------
 
-    def watch(self, screen: WatchedDisplay, fps: float, for_s: float, watch: str = "") -> str:
-        """Have `screen` grabbed up to `fps` times a second for `for_s` from now on (0: no more); return the watch's id.
+    def watch(self, watched: WatchedDisplay, fps: float, for_s: float, watch: str = "") -> str:
+        """Have `watched` grabbed up to `fps` times a second for `for_s` from now on (0: no more); return the watch's
+        id.
 
         One that ran out is taken up again.
         """
         key = watch or new_id("live")
         if for_s > 0:
-            self._watches[key] = _Watch(screen.name, fps, self._now() + for_s)
+            self._watches[key] = _Watch(watched.name, fps, self._now() + for_s)
         else:
             self._watches.pop(key, None)
         self._apply()
@@ -85,21 +86,21 @@ class LiveWatches:
             self._timer = self._loop.call_later(0.0, self._tick)
         return key
 
-    def seen(self, screen: WatchedDisplay, watch: str, task_id: str) -> LiveWatched:
-        """Return where the frames of `screen` are, which is the display of `task_id`, or why there are none."""
-        source = self._sources.by_name.get(screen.name)
+    def seen(self, watched: WatchedDisplay, watch: str, task_id: str) -> LiveWatched:
+        """Return where the frames of `watched` are, which is the display of `task_id`, or why there are none."""
+        source = self._sources.by_name.get(watched.name)
         if source is None or not source.live or source.path is None:
-            ended = screen.state is DisplayState.ENDED
+            ended = watched.state is DisplayState.ENDED
             lost = source.lost_reason if source is not None else ""
-            reason = screen.reason or lost or "no frame was grabbed yet"
-            return LiveWatched(watch, screen.name, task_id, code="ended" if ended else "no_pixels", reason=reason)
-        shown = self._shown.get(screen.name)
+            reason = watched.reason or lost or "no frame was grabbed yet"
+            return LiveWatched(watch, watched.name, task_id, code="ended" if ended else "no_pixels", reason=reason)
+        shown = self._shown.get(watched.name)
         if shown is not None and shown.stale:
-            return LiveWatched(watch, screen.name, task_id, code="stale", reason=self._standstill(source))
+            return LiveWatched(watch, watched.name, task_id, code="stale", reason=self._standstill(source))
         hide = self._redaction.of(source)
         return LiveWatched(
             watch,
-            screen.name,
+            watched.name,
             task_id,
             str(source.path),
             source.epoch,

@@ -163,8 +163,8 @@ class ElementPlaces(Protocol):
         """
         ...
 
-    def locate(self, screen: WatchedDisplay, handle: ElementHandle, done: LocateDone) -> None:
-        """Look at `screen`, then call `done` with the element, or why it cannot be clicked.
+    def locate(self, watched: WatchedDisplay, handle: ElementHandle, done: LocateDone) -> None:
+        """Look at `watched`, then call `done` with the element, or why it cannot be clicked.
 
         The fault is NotFound naming candidates for one that is gone, Conflict for one that cannot be seen, Unavailable
         when the kind of thing it is could not be looked for, InvalidRequest for one of another display.
@@ -183,7 +183,7 @@ class NoElements:
         """Return "": no id names a display."""
         return ""
 
-    def locate(self, screen: WatchedDisplay, handle: ElementHandle, done: LocateDone) -> None:
+    def locate(self, watched: WatchedDisplay, handle: ElementHandle, done: LocateDone) -> None:
         """Call `done` with NotEnabled."""
         done(not_enabled("scene"))
 

@@ -86,41 +86,41 @@ class ProgramLauncher:
         """The programs that are ours to reap."""
         return iter(self._running)
 
-    def launch(self, screen: WatchedDisplay, launch: Launch) -> int:
-        """Start the program on `screen` and return its pid.
+    def launch(self, watched: WatchedDisplay, launch: Launch) -> int:
+        """Start the program on `watched` and return its pid.
 
         Raises: NotFound when there is no such program or directory; InvalidRequest for a malformed one; Refused on a
         display that is at its limit; DisplayDown on one that somebody else serves; Unavailable when it cannot be
         started.
         """
-        check_server(screen)
-        env = self._environment(screen)
+        check_server(watched)
+        env = self._environment(watched)
         command = [_program(launch.command[0], env), *launch.command[1:]]
         if any("\0" in word for word in launch.command):
             raise InvalidRequest("a word of the command holds a zero byte", hint="leave it out")
         cwd = _directory(launch.cwd, env)
-        display = self._managed(screen.name)
+        display = self._managed(watched.name)
         if display is not None:
             self._check_room(display)
-        process = spawn(self._loop, command, env, self._log_of(screen, command[0]), self._ended, cwd=cwd)
+        process = spawn(self._loop, command, env, self._log_of(watched, command[0]), self._ended, cwd=cwd)
         self._running[process.pid] = process
-        _LOG.info("program.launched", display=screen.name, program=command[0], pid=process.pid)
+        _LOG.info("program.launched", display=watched.name, program=command[0], pid=process.pid)
         return process.pid
 
     def _ended(self, process: WatchedProcess, reason: str) -> None:
         self._running.pop(process.pid, None)
         _LOG.info("program.ended", pid=process.pid, reason=reason)
 
-    def _environment(self, screen: WatchedDisplay) -> dict[str, str]:
-        display = self._managed(screen.name)
+    def _environment(self, watched: WatchedDisplay) -> dict[str, str]:
+        display = self._managed(watched.name)
         if display is not None:
             given = display.environment(self._env) | _ACCESSIBLE
             return {name: value for name, value in given.items() if name != _HIDES}
         kept = {name: value for name, value in self._env.items() if name not in (processes.MARKER, "XAUTHORITY")}
-        return kept | {"DISPLAY": screen.name} | ({"XAUTHORITY": screen.auth_file} if screen.auth_file else {})
+        return kept | {"DISPLAY": watched.name} | ({"XAUTHORITY": watched.auth_file} if watched.auth_file else {})
 
-    def _log_of(self, screen: WatchedDisplay, program: str) -> Path:
-        display = self._managed(screen.name)
+    def _log_of(self, watched: WatchedDisplay, program: str) -> Path:
+        display = self._managed(watched.name)
         name = _UNSAFE.sub("_", Path(program).name)[:64]
         return display.places.log(f"launched-{name}") if display is not None else self._programs_log
 

@@ -32,7 +32,7 @@ class Redaction(Protocol):
         """Return words from a screen as a wake may carry them."""
         ...
 
-    def title(self, screen: WatchedDisplay, window: WindowInfo) -> tuple[str, str]:
+    def title(self, watched: WatchedDisplay, window: WindowInfo) -> tuple[str, str]:
         """Return a window's title as a scene may hold it, and the rule that took something out of it ("": none)."""
         ...
 
@@ -60,7 +60,7 @@ class NoRedaction:
         """Return the words as they are."""
         return text
 
-    def title(self, screen: WatchedDisplay, window: WindowInfo) -> tuple[str, str]:
+    def title(self, watched: WatchedDisplay, window: WindowInfo) -> tuple[str, str]:
         """Return the title as it is."""
         return window.title, ""
 

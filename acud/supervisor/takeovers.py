@@ -56,29 +56,29 @@ class Takeovers:
         takeover = self._live.get(number)
         return takeover if takeover is not None and self._left_s(takeover) > 0 else None
 
-    def check(self, screen: WatchedDisplay, lease: str) -> None:
-        """Raise Refused, naming who has `screen` and until when, unless nobody has or `lease` is theirs."""
-        for one in self._watched_displays.of_server(screen):
+    def check(self, watched: WatchedDisplay, lease: str) -> None:
+        """Raise Refused, naming who has `watched` and until when, unless nobody has or `lease` is theirs."""
+        for one in self._watched_displays.of_server(watched):
             takeover = self.of(one.number)
             if takeover is not None and not _proves(lease, takeover):
                 raise _refused(one, takeover, _ACT)
 
     # ---- requests: in the turn's transaction -----------------------------------------------------------------------
 
-    def take(self, screen: WatchedDisplay, who: str, for_s: float, note: str, lease: str) -> Takeover:
-        """Take `screen`, or prolong the takeover that `lease` proves. Raises: Refused when somebody else has it."""
-        if not screen.number:
-            raise Unavailable(f"display {screen.name} is still being made", hint="try again")
-        for one in self._watched_displays.of_server(screen):
+    def take(self, watched: WatchedDisplay, who: str, for_s: float, note: str, lease: str) -> Takeover:
+        """Take `watched`, or prolong the takeover that `lease` proves. Raises: Refused when somebody else has it."""
+        if not watched.number:
+            raise Unavailable(f"display {watched.name} is still being made", hint="try again")
+        for one in self._watched_displays.of_server(watched):
             held = self._stored(one)
             if held is not None and not _proves(lease, held):
                 raise _refused(one, held, _GIVE_BACK)
-        before = self._stored(screen)
+        before = self._stored(watched)
         if lease and before is None:
-            raise Conflict(f"the lease of {screen.name} has run out", hint="take it anew, without a lease")
+            raise Conflict(f"the lease of {watched.name} has run out", hint="take it anew, without a lease")
         now = self._clock.instant()
         takeover = Takeover(
-            number=screen.number,
+            number=watched.number,
             lease=before.lease if before else f"lease-{secrets.token_hex(8)}",
             who=who or (before.who if before else "") or "somebody",
             note=note or (before.note if before else ""),
@@ -86,39 +86,39 @@ class Takeovers:
             until=now.later(for_s),
         )
         self._journal.store.takeovers.put(takeover)
-        self._tell("display.taken", screen, takeover, until_utc_s=round(takeover.until.utc_s, 3), note=takeover.note)
-        self._journal.after_commit(lambda: self._taken(screen, takeover, fresh=before is None))
+        self._tell("display.taken", watched, takeover, until_utc_s=round(takeover.until.utc_s, 3), note=takeover.note)
+        self._journal.after_commit(lambda: self._taken(watched, takeover, fresh=before is None))
         return takeover
 
-    def release(self, screen: WatchedDisplay, lease: str, *, force: bool) -> None:
-        """Give `screen` back. Raises: Conflict when nobody has it; Refused without its lease, unless `force`."""
-        takeover = self._stored(screen)
+    def release(self, watched: WatchedDisplay, lease: str, *, force: bool) -> None:
+        """Give `watched` back. Raises: Conflict when nobody has it; Refused without its lease, unless `force`."""
+        takeover = self._stored(watched)
         if takeover is None:
-            raise Conflict(f"display {screen.name} is not taken over", hint="acud display list")
+            raise Conflict(f"display {watched.name} is not taken over", hint="acud display list")
         if not force and not _proves(lease, takeover):
-            raise _refused(screen, takeover, _GIVE_BACK)
-        self._journal.store.takeovers.drop(screen.number)
+            raise _refused(watched, takeover, _GIVE_BACK)
+        self._journal.store.takeovers.drop(watched.number)
         reason = "given back" if _proves(lease, takeover) else "forced"
-        self._tell("display.released", screen, takeover, reason=reason)
+        self._tell("display.released", watched, takeover, reason=reason)
         self._journal.after_commit(lambda: self._forget(takeover))
 
-    def _stored(self, screen: WatchedDisplay) -> Takeover | None:
+    def _stored(self, watched: WatchedDisplay) -> Takeover | None:
         # Of the store, not of `_live`: another request of this very turn may have taken or released it.
-        takeover = self._journal.store.takeovers.of(screen.number)
+        takeover = self._journal.store.takeovers.of(watched.number)
         return takeover if takeover is not None and self._left_s(takeover) > 0 else None
 
-    def _tell(self, topic: str, screen: WatchedDisplay, takeover: Takeover, **facts: float | str) -> None:
-        self._journal.event(topic, screen.name, who=takeover.who, **facts)
+    def _tell(self, topic: str, watched: WatchedDisplay, takeover: Takeover, **facts: float | str) -> None:
+        self._journal.event(topic, watched.name, who=takeover.who, **facts)
 
     # ---- held ------------------------------------------------------------------------------------------------------
 
-    def _taken(self, screen: WatchedDisplay, takeover: Takeover, *, fresh: bool) -> None:
+    def _taken(self, watched: WatchedDisplay, takeover: Takeover, *, fresh: bool) -> None:
         self._hold(takeover)
         if fresh:
-            for one in self._watched_displays.of_server(screen):
-                self._input_dispatcher.drop(one, words_of(screen, takeover))
+            for one in self._watched_displays.of_server(watched):
+                self._input_dispatcher.drop(one, words_of(watched, takeover))
                 for taken in self.taken:
-                    taken(one.name, words_of(screen, takeover))
+                    taken(one.name, words_of(watched, takeover))
 
     def _hold(self, takeover: Takeover) -> None:
         self._live[takeover.number] = takeover
@@ -142,9 +142,9 @@ class Takeovers:
         if stored != takeover:
             return
         self._journal.store.takeovers.drop(takeover.number)
-        screen = self._watched_displays.numbered(takeover.number)
-        if screen is not None:
-            self._tell("display.released", screen, takeover, reason="run out")
+        watched = self._watched_displays.numbered(takeover.number)
+        if watched is not None:
+            self._tell("display.released", watched, takeover, reason="run out")
 
     def _forget(self, takeover: Takeover) -> None:
         if self._live.get(takeover.number) == takeover:
@@ -154,20 +154,20 @@ class Takeovers:
         return takeover.until.remaining_s(self._clock.instant())
 
 
-def words_of(screen: WatchedDisplay, takeover: Takeover) -> str:
+def words_of(watched: WatchedDisplay, takeover: Takeover) -> str:
     """Return who has the display, until when, and what they say of it."""
     note = f" ({takeover.note})" if takeover.note else ""
-    return f"display {screen.name} is taken over by {takeover.who} until {utc_iso(takeover.until.utc_s)}{note}"
+    return f"display {watched.name} is taken over by {takeover.who} until {utc_iso(takeover.until.utc_s)}{note}"
 
 
 def _proves(lease: str, takeover: Takeover) -> bool:
     return bool(lease) and secrets.compare_digest(lease.encode(), takeover.lease.encode())
 
 
-def _refused(screen: WatchedDisplay, takeover: Takeover, hint: str) -> Refused:
+def _refused(watched: WatchedDisplay, takeover: Takeover, hint: str) -> Refused:
     return Refused(
-        words_of(screen, takeover),
-        hint=hint.format(display=screen.name),
+        words_of(watched, takeover),
+        hint=hint.format(display=watched.name),
         who=takeover.who,
         until_utc_s=round(takeover.until.utc_s, 3),
     )

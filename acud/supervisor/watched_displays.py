@@ -46,22 +46,22 @@ _ROOM_S = 2.0
 Outcome = Callable[["WatchedDisplay | AcudError"], None]
 
 
-class ScreenWatcher(Protocol):
-    """Somebody who aims at windows."""
+class WindowListWatcher(Protocol):
+    """Somebody who follows the windows of displays."""
 
-    def windows_seen(self, screen: WatchedDisplay) -> None:
-        """The window list of `screen` changed."""
+    def windows_seen(self, watched: WatchedDisplay) -> None:
+        """The window list of `watched` changed."""
         ...
 
 
 class Actor(Protocol):
     """Whoever has displays acted on."""
 
-    def acted(self, screen: WatchedDisplay, message: Acted) -> None:
+    def acted(self, watched: WatchedDisplay, message: Acted) -> None:
         """An act ended."""
         ...
 
-    def hands_lost(self, screen: WatchedDisplay, reason: str) -> None:
+    def input_lost(self, watched: WatchedDisplay, reason: str) -> None:
         """The capture process that was to do the acts is gone."""
         ...
 
@@ -111,7 +111,7 @@ class WatchedDisplays:
         self._paths = paths
         self._changed = changed
         self.by_name: dict[str, WatchedDisplay] = {}
-        self.watchers = Observers[ScreenWatcher]()
+        self.watchers = Observers[WindowListWatcher]()
         self.actors = Observers[Actor]()
         self.removed = Observers[Callable[[WatchedDisplay], None]]()
         """Told of each display that is not watched any more: nothing is to be kept of it."""
@@ -126,80 +126,80 @@ class WatchedDisplays:
         """Return the watched display with this number in the store; names are given again, numbers are not."""
         return next((one for one in self.by_name.values() if number and one.number == number), None)
 
-    def of_server(self, screen: WatchedDisplay) -> list[WatchedDisplay]:
+    def of_server(self, watched: WatchedDisplay) -> list[WatchedDisplay]:
         """Return the watched displays of the same X server, itself among them."""
-        number = x_number(screen.name)
+        number = x_number(watched.name)
         return [one for one in self.by_name.values() if x_number(one.name) == number]
 
     # ---- asked for -------------------------------------------------------------------------------------------------
 
-    def watch(self, screen: WatchedDisplay, outcome: Outcome | None = None) -> None:
-        """Start watching `screen`; `outcome` learns when its first ring is there, or why it cannot be."""
-        if screen.name in self.by_name:
-            raise Conflict(f"display {screen.name} is watched already", hint="acud display list")
-        self.by_name[screen.name] = screen
+    def watch(self, watched: WatchedDisplay, outcome: Outcome | None = None) -> None:
+        """Start watching `watched`; `outcome` learns when its first ring is there, or why it cannot be."""
+        if watched.name in self.by_name:
+            raise Conflict(f"display {watched.name} is watched already", hint="acud display list")
+        self.by_name[watched.name] = watched
         if outcome is not None:
-            screen.waiting.append(outcome)
-        screen.child = Child(screen.name, "capture", "acud.capture", self)
-        self._start_capture(screen)
+            watched.waiting.append(outcome)
+        watched.child = Child(watched.name, "capture", "acud.capture", self)
+        self._start_capture(watched)
 
-    def unwatch(self, screen: WatchedDisplay) -> None:
+    def unwatch(self, watched: WatchedDisplay) -> None:
         """Stop watching; its sources are lost and its rings unlinked."""
-        self.by_name.pop(screen.name, None)
-        self._cancel_probe(screen)
-        screen.state, screen.reason = DisplayState.ENDED, "removed"
-        if screen.child is not None:
-            self._keeper.stop(screen.child)
-        self._hands_lost(screen, "the display was removed")
-        self._lose_sources(screen, "display_down", f"display {screen.name} was removed", forget=True)
-        self._changed(screen, "display.ended")
+        self.by_name.pop(watched.name, None)
+        self._cancel_probe(watched)
+        watched.state, watched.reason = DisplayState.ENDED, "removed"
+        if watched.child is not None:
+            self._keeper.stop(watched.child)
+        self._input_lost(watched, "the display was removed")
+        self._lose_sources(watched, "display_down", f"display {watched.name} was removed", forget=True)
+        self._changed(watched, "display.ended")
         for told in self.removed:
-            told(screen)
-        if screen.managed:
-            self._tell_gone(screen, "it was removed")
+            told(watched)
+        if watched.managed:
+            self._tell_gone(watched, "it was removed")
 
     def get(self, name: str) -> WatchedDisplay:
         """Return the display `name`. Raises: NotFound naming those there are."""
-        screen = self.by_name.get(display_name(name))
-        if screen is None:
+        watched = self.by_name.get(display_name(name))
+        if watched is None:
             known = ", ".join(self.by_name) or "none"
             raise NotFound(f"no display {name!r} is watched", hint=f"known: {known}; acud display add {name}")
-        return screen
+        return watched
 
-    def follow(self, screen: WatchedDisplay, consumer: object, windows: tuple[int, ...]) -> None:
+    def follow(self, watched: WatchedDisplay, consumer: object, windows: tuple[int, ...]) -> None:
         """Set the windows that `consumer` wants pixels of; a covered one among them gets a source of its own."""
-        before = self._followed(screen)
+        before = self._followed(watched)
         if windows:
-            screen.followed[consumer] = windows
+            watched.followed[consumer] = windows
         else:
-            screen.followed.pop(consumer, None)
-        if self._followed(screen) != before:
-            self._send_follow(screen)
+            watched.followed.pop(consumer, None)
+        if self._followed(watched) != before:
+            self._send_follow(watched)
 
-    def order(self, screen: WatchedDisplay, message: Act | DropActs) -> bool:
+    def order(self, watched: WatchedDisplay, message: Act | DropActs) -> bool:
         """Send `message` to the display's capture process; False when there is none that takes it."""
-        return screen.child is not None and self._keeper.send(screen.child, message)
+        return watched.child is not None and self._keeper.send(watched.child, message)
 
-    def _followed(self, screen: WatchedDisplay) -> tuple[int, ...]:
-        return tuple(sorted({window for windows in screen.followed.values() for window in windows}))
+    def _followed(self, watched: WatchedDisplay) -> tuple[int, ...]:
+        return tuple(sorted({window for windows in watched.followed.values() for window in windows}))
 
-    def _send_follow(self, screen: WatchedDisplay) -> None:
-        if screen.child is not None and screen.state is DisplayState.UP:
-            self._keeper.send(screen.child, Follow(self._followed(screen)))
+    def _send_follow(self, watched: WatchedDisplay) -> None:
+        if watched.child is not None and watched.state is DisplayState.UP:
+            self._keeper.send(watched.child, Follow(self._followed(watched)))
 
-    def end(self, screen: WatchedDisplay, reason: str) -> None:
+    def end(self, watched: WatchedDisplay, reason: str) -> None:
         """Its X server ended for good: nothing is shown of it any more; it stays listed, with the reason."""
-        self._cancel_probe(screen)
-        if screen.child is not None:
-            self._keeper.stop(screen.child)
-        self._hands_lost(screen, reason)
-        self._down(screen, DisplayDown(f"display {screen.name} ended: {reason}", hint="acud display create"))
-        screen.state = DisplayState.ENDED
-        self._tell_gone(screen, reason)
+        self._cancel_probe(watched)
+        if watched.child is not None:
+            self._keeper.stop(watched.child)
+        self._input_lost(watched, reason)
+        self._down(watched, DisplayDown(f"display {watched.name} ended: {reason}", hint="acud display create"))
+        watched.state = DisplayState.ENDED
+        self._tell_gone(watched, reason)
 
-    def _tell_gone(self, screen: WatchedDisplay, reason: str) -> None:
+    def _tell_gone(self, watched: WatchedDisplay, reason: str) -> None:
         for told in self.gone:
-            told(screen.name, reason)
+            told(watched.name, reason)
 
     # ---- what capture says -----------------------------------------------------------------------------------------
 
@@ -207,77 +207,80 @@ class WatchedDisplays:
         """Handle a capture process's message. Raises: ProtocolError when it tells of another display's, or what cannot
         be.
         """
-        screen = self.by_name.get(child.name)
-        if screen is None or screen.child is not child:
+        watched = self.by_name.get(child.name)
+        if watched is None or watched.child is not child:
             return  # removed; its name may have been given anew
         for name in _told_of(message):
-            if not _is_of(screen.name, name):
-                raise ProtocolError(f"{name[:80]!r} is no source of display {screen.name}")
+            if not _is_of(watched.name, name):
+                raise ProtocolError(f"{name[:80]!r} is no source of display {watched.name}")
         if isinstance(message, Notice):
             self._sources.notice(message)
         elif isinstance(message, SourceHello):
-            self._hello(screen, message)
+            self._hello(watched, message)
         elif isinstance(message, SourceGone):
             self._gone(message)
         elif isinstance(message, DisplayWindows):
-            self._windows(screen, message)
+            self._windows(watched, message)
         elif isinstance(message, Heartbeat):
             self._sources.beat(message.newest, message.compared)
         elif isinstance(message, Acted):
             for actor in self.actors:
-                actor.acted(screen, message)
+                actor.acted(watched, message)
 
     def blame(self, name: str) -> bool:
         """End the capture process of the source `name` when its ring holds what cannot be; return whether it does."""
         source = self._sources.by_name.get(name)
         if source is None or not self._sources.is_damaged(source):
             return False
-        screen = self.by_name.get(source.display)
-        if screen is not None and screen.child is not None:
+        watched = self.by_name.get(source.display)
+        if watched is not None and watched.child is not None:
             _LOG.warning("ring.damaged", source=name)
-            self._keeper.kill(screen.child, f"the ring of {name} holds a frame that cannot be")
+            self._keeper.kill(watched.child, f"the ring of {name} holds a frame that cannot be")
         return True
 
-    def _hello(self, screen: WatchedDisplay, hello: SourceHello) -> None:
-        child = screen.child
+    def _hello(self, watched: WatchedDisplay, hello: SourceHello) -> None:
+        child = watched.child
         assert child is not None
 
         def link(message: Attach | Demand) -> bool:
             return self._keeper.send(child, message)
 
-        before = screen.state
-        if hello.source == screen.name:
-            screen.state, screen.reason = DisplayState.UP, ""  # so that whoever hears of the ring finds the display up
+        before = watched.state
+        if hello.source == watched.name:
+            watched.state, watched.reason = (
+                DisplayState.UP,
+                "",
+            )  # so that whoever hears of the ring finds the display up
         try:
             self._sources.hello(hello, link)
         except AcudError as fault:
-            self._refused(screen, hello, fault, again=before is DisplayState.DOWN)
+            self._refused(watched, hello, fault, again=before is DisplayState.DOWN)
             return
-        if hello.source == screen.name:
-            self._up(screen, before is not DisplayState.UP)
+        if hello.source == watched.name:
+            self._up(watched, before is not DisplayState.UP)
 
-    def _refused(self, screen: WatchedDisplay, hello: SourceHello, fault: AcudError, *, again: bool) -> None:
+    def _refused(self, watched: WatchedDisplay, hello: SourceHello, fault: AcudError, *, again: bool) -> None:
         _LOG.error("source.refused", source=hello.source, fault=fault.message)
-        if hello.source != screen.name:
+        if hello.source != watched.name:
             return
-        self._down(screen, fault, again=again)
-        if isinstance(fault, ShmFull) and screen.state is DisplayState.DOWN and screen.child is not None:
-            self._cancel_probe(screen)
-            generation = screen.child.generation
-            screen.probe = self._loop.call_later(_ROOM_S, lambda: self._hello_again(screen, hello, generation))
+        self._down(watched, fault, again=again)
+        if isinstance(fault, ShmFull) and watched.state is DisplayState.DOWN and watched.child is not None:
+            self._cancel_probe(watched)
+            generation = watched.child.generation
+            watched.probe = self._loop.call_later(_ROOM_S, lambda: self._hello_again(watched, hello, generation))
 
-    def _hello_again(self, screen: WatchedDisplay, hello: SourceHello, generation: int) -> None:
+    def _hello_again(self, watched: WatchedDisplay, hello: SourceHello, generation: int) -> None:
         """Its capture process waits for a ring: there may be room now."""
-        if screen.child is not None and screen.child.process is not None and screen.child.generation == generation:
-            self._hello(screen, hello)
+        if watched.child is not None and watched.child.process is not None and watched.child.generation == generation:
+            self._hello(watched, hello)
 
-    def _up(self, screen: WatchedDisplay, fresh: bool) -> None:
-        self._changed(screen, "display.up" if fresh else "display.geometry")
-        if screen.followed:
-            self._send_follow(screen)
-        waiting, screen.waiting = screen.waiting, []
+    def _up(self, watched: WatchedDisplay, fresh: bool) -> None:
+        self._changed(watched, "display.up" if fresh else "display.geometry")
+        if watched.followed:
+            self._send_follow(watched)
+        waiting, watched.waiting = watched.waiting, []
         for outcome in waiting:
-            outcome(screen)
+            outcome(watched)
 
     def _gone(self, message: SourceGone) -> None:
         source = self._sources.by_name.get(message.source)
@@ -285,121 +288,121 @@ class WatchedDisplays:
             self._sources.lose(source, "not_viewable", message.reason)
             self._sources.forget(source)
 
-    def _windows(self, screen: WatchedDisplay, message: DisplayWindows) -> None:
-        screen.windows, screen.focused, screen.windows_known = message.windows, message.focused, True
-        screen.is_used = screen.is_used or any(window.kind != "popup" for window in message.windows)
-        screen.monitors = message.monitors
-        screen.a11y_address = message.a11y_address
+    def _windows(self, watched: WatchedDisplay, message: DisplayWindows) -> None:
+        watched.windows, watched.focused, watched.windows_known = message.windows, message.focused, True
+        watched.is_used = watched.is_used or any(window.kind != "popup" for window in message.windows)
+        watched.monitors = message.monitors
+        watched.a11y_address = message.a11y_address
         for watcher in self.watchers:
-            watcher.windows_seen(screen)
+            watcher.windows_seen(watched)
 
     # ---- death and return ------------------------------------------------------------------------------------------
 
     def child_ended(self, child: Child, reason: str) -> None:
         """A capture process is gone: its sources are lost until it, or the X server, is back."""
-        screen = self.by_name.get(child.name)
-        if screen is None or screen.child is not child or screen.state is DisplayState.ENDED:
+        watched = self.by_name.get(child.name)
+        if watched is None or watched.child is not child or watched.state is DisplayState.ENDED:
             return
-        self._hands_lost(screen, reason)
+        self._input_lost(watched, reason)
         fault = from_wire(child.fault.code, child.fault.message, child.fault.hint, {}) if child.fault else None
         if isinstance(fault, DisplayDown):
             self._keeper.hold(child)
-            self._down(screen, fault)
-            self._probe_later(screen, _PROBE_S)
+            self._down(watched, fault)
+            self._probe_later(watched, _PROBE_S)
         elif child.state is ChildState.FAILED:
             self._on_capture_ended(child)
-            self._down(screen, DisplayDown(f"capture of {screen.name} was given up: {reason}", hint="acud logs"))
+            self._down(watched, DisplayDown(f"capture of {watched.name} was given up: {reason}", hint="acud logs"))
         elif fault is not None:
             self._keeper.hold(child)
-            self._down(screen, fault)
+            self._down(watched, fault)
         else:
-            self._lose_sources(screen, "display_down", f"capture of {screen.name} restarts: {reason}")
+            self._lose_sources(watched, "display_down", f"capture of {watched.name} restarts: {reason}")
             self._on_capture_ended(child)
 
-    def _hands_lost(self, screen: WatchedDisplay, reason: str) -> None:
+    def _input_lost(self, watched: WatchedDisplay, reason: str) -> None:
         for actor in self.actors:
-            actor.hands_lost(screen, reason)
+            actor.input_lost(watched, reason)
 
-    def _down(self, screen: WatchedDisplay, fault: AcudError, *, again: bool = False) -> None:
-        screen.state, screen.reason = DisplayState.DOWN, str(fault)
-        screen.windows, screen.windows_known, screen.focused, screen.monitors = (), False, 0, ()
-        self._lose_sources(screen, fault.code, fault.message)
+    def _down(self, watched: WatchedDisplay, fault: AcudError, *, again: bool = False) -> None:
+        watched.state, watched.reason = DisplayState.DOWN, str(fault)
+        watched.windows, watched.windows_known, watched.focused, watched.monitors = (), False, 0, ()
+        self._lose_sources(watched, fault.code, fault.message)
         if not again:
-            self._changed(screen, "display.down")
-        waiting, screen.waiting = screen.waiting, []
+            self._changed(watched, "display.down")
+        waiting, watched.waiting = watched.waiting, []
         for outcome in waiting:
             outcome(fault)
 
-    def _lose_sources(self, screen: WatchedDisplay, code: str, reason: str, *, forget: bool = False) -> None:
-        for source in [s for s in self._sources.by_name.values() if s.display == screen.name]:
+    def _lose_sources(self, watched: WatchedDisplay, code: str, reason: str, *, forget: bool = False) -> None:
+        for source in [s for s in self._sources.by_name.values() if s.display == watched.name]:
             self._sources.lose(source, code, reason)
-            if forget or source.name != screen.name:
+            if forget or source.name != watched.name:
                 self._sources.forget(source)
 
-    def _probe_later(self, screen: WatchedDisplay, delay_s: float) -> None:
-        self._cancel_probe(screen)
-        screen.probe = self._loop.call_later(delay_s, lambda: self._probe(screen, delay_s))
+    def _probe_later(self, watched: WatchedDisplay, delay_s: float) -> None:
+        self._cancel_probe(watched)
+        watched.probe = self._loop.call_later(delay_s, lambda: self._probe(watched, delay_s))
 
-    def _probe(self, screen: WatchedDisplay, delay_s: float) -> None:
-        fault = self._obstacle(screen)
+    def _probe(self, watched: WatchedDisplay, delay_s: float) -> None:
+        fault = self._obstacle(watched)
         if fault is None:
-            self._start_capture(screen)
+            self._start_capture(watched)
             return
-        if fault.message and screen.reason != str(fault):
-            self._down(screen, fault)
-        self._probe_later(screen, min(_PROBE_MAX_S, delay_s * 1.5))
+        if fault.message and watched.reason != str(fault):
+            self._down(watched, fault)
+        self._probe_later(watched, min(_PROBE_MAX_S, delay_s * 1.5))
 
-    def _obstacle(self, screen: WatchedDisplay) -> DisplayDown | None:
+    def _obstacle(self, watched: WatchedDisplay) -> DisplayDown | None:
         """Return what keeps the display from being watched: without words when nobody serves it."""
-        if not server_listens(screen.name):
+        if not server_listens(watched.name):
             return DisplayDown("")
         try:
-            check_server(screen)
+            check_server(watched)
         except DisplayDown as fault:
             return fault
         return None
 
-    def _cancel_probe(self, screen: WatchedDisplay) -> None:
-        if screen.probe is not None:
-            screen.probe.cancel()
-            screen.probe = None
+    def _cancel_probe(self, watched: WatchedDisplay) -> None:
+        if watched.probe is not None:
+            watched.probe.cancel()
+            watched.probe = None
 
-    def _start_capture(self, screen: WatchedDisplay) -> None:
-        assert screen.child is not None
+    def _start_capture(self, watched: WatchedDisplay) -> None:
+        assert watched.child is not None
         options = CaptureOptions(
-            display=screen.name,
-            auth_file=screen.auth_file,
-            frames_endpoint=self._paths.frames_endpoint(screen.name),
+            display=watched.name,
+            auth_file=watched.auth_file,
+            frames_endpoint=self._paths.frames_endpoint(watched.name),
             slots=self._settings.capture.slots,
             max_fps=self._settings.capture.max_fps,
             floor_s=self._settings.capture.floor_s,
             method=self._settings.capture.method,
-            managed=screen.managed,
-            owner=screen.owner,
+            managed=watched.managed,
+            owner=watched.owner,
         )
-        self._keeper.start(screen.child, options)
+        self._keeper.start(watched.child, options)
 
     # ---- told ------------------------------------------------------------------------------------------------------
 
-    def info(self, screen: WatchedDisplay, default: str) -> DisplayInfo:
-        """Return `screen` as clients see it."""
-        source = self._sources.by_name.get(screen.name)
+    def info(self, watched: WatchedDisplay, default: str) -> DisplayInfo:
+        """Return `watched` as clients see it."""
+        source = self._sources.by_name.get(watched.name)
         base = DisplayInfo(
-            name=screen.name,
-            number=screen.number,
-            managed=screen.managed,
-            state=screen.state,
-            reason=screen.reason,
-            windows=screen.windows,
-            focused=screen.focused,
-            monitors=screen.monitors,
-            is_default=screen.name == default,
-            auth_file=screen.auth_file,
-            bus_address=screen.bus_address,
+            name=watched.name,
+            number=watched.number,
+            managed=watched.managed,
+            state=watched.state,
+            reason=watched.reason,
+            windows=watched.windows,
+            focused=watched.focused,
+            monitors=watched.monitors,
+            is_default=watched.name == default,
+            auth_file=watched.auth_file,
+            bus_address=watched.bus_address,
         )
-        return base if source is None else self._with_source(base, screen, source)
+        return base if source is None else self._with_source(base, watched, source)
 
-    def _with_source(self, base: DisplayInfo, screen: WatchedDisplay, source: Source) -> DisplayInfo:
+    def _with_source(self, base: DisplayInfo, watched: WatchedDisplay, source: Source) -> DisplayInfo:
         return replace(
             base,
             width=source.width,
@@ -437,6 +440,6 @@ def server_listens(name: str) -> bool:
     return auth.is_served(x_number(name))
 
 
-def check_server(screen: WatchedDisplay) -> None:
+def check_server(watched: WatchedDisplay) -> None:
     """See that whoever serves the display may be given its cookie. Raises: DisplayDown."""
-    auth.check_owner(x_number(screen.name), screen.owner)
+    auth.check_owner(x_number(watched.name), watched.owner)

@@ -17,10 +17,10 @@ Listed = Callable[[AcudError | None], None]
 
 
 class _Awaited:
-    """A caller that waits for the list of `screen`."""
+    """A caller that waits for the list of `watched`."""
 
-    def __init__(self, screen: WatchedDisplay, step: Listed) -> None:
-        self.screen = screen
+    def __init__(self, watched: WatchedDisplay, step: Listed) -> None:
+        self.watched = watched
         self.step = step
         self.timer: Timer | None = None
 
@@ -33,20 +33,20 @@ class WindowListReady:
         self._awaited: list[_Awaited] = []
         watched_displays.watchers.add(self, Order.CORE)
 
-    def when_known(self, screen: WatchedDisplay, step: Listed) -> None:
-        """Call `step` once the windows of `screen` are known, at once if they are, or with the fault."""
-        if screen.windows_known:
+    def when_known(self, watched: WatchedDisplay, step: Listed) -> None:
+        """Call `step` once the windows of `watched` are known, at once if they are, or with the fault."""
+        if watched.windows_known:
             step(None)
-        elif screen.state is not DisplayState.UP:
-            step(_unknown(screen))
+        elif watched.state is not DisplayState.UP:
+            step(_unknown(watched))
         else:
-            awaited = _Awaited(screen, step)
-            awaited.timer = self._loop.call_later(_LIST_COMES_S, lambda: self._end(awaited, _unknown(screen)))
+            awaited = _Awaited(watched, step)
+            awaited.timer = self._loop.call_later(_LIST_COMES_S, lambda: self._end(awaited, _unknown(watched)))
             self._awaited.append(awaited)
 
-    def windows_seen(self, screen: WatchedDisplay) -> None:
+    def windows_seen(self, watched: WatchedDisplay) -> None:
         """Go on with those who waited for this list."""
-        for awaited in [a for a in self._awaited if a.screen is screen]:
+        for awaited in [a for a in self._awaited if a.watched is watched]:
             self._end(awaited, None)
 
     def _end(self, awaited: _Awaited, fault: AcudError | None) -> None:
@@ -56,8 +56,8 @@ class WindowListReady:
         awaited.step(fault)
 
 
-def _unknown(screen: WatchedDisplay) -> AcudError:
-    if screen.state is DisplayState.UP:
-        return Unavailable(f"no list of the windows of {screen.name} in {_LIST_COMES_S:.0f} s", hint="acud logs")
-    reason = screen.reason or "its first frame is still to come"
-    return DisplayDown(f"display {screen.name} is {screen.state.value}: {reason}", hint="acud display list")
+def _unknown(watched: WatchedDisplay) -> AcudError:
+    if watched.state is DisplayState.UP:
+        return Unavailable(f"no list of the windows of {watched.name} in {_LIST_COMES_S:.0f} s", hint="acud logs")
+    reason = watched.reason or "its first frame is still to come"
+    return DisplayDown(f"display {watched.name} is {watched.state.value}: {reason}", hint="acud display list")

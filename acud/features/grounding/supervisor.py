@@ -167,7 +167,7 @@ class _Search:
         """Take coordinates at their word, else ask the first method."""
         handle = handle_of(self._wanted.description)
         if handle is not None:
-            self._parts.elements.locate(self.aimed.screen, handle, self._located)
+            self._parts.elements.locate(self.aimed.watched, handle, self._located)
             return
         given = coordinates(self._wanted.description)
         if given is not None:
@@ -225,16 +225,16 @@ class _Search:
 
     def ask(self, method: GroundingMethod) -> FindAsk:
         """Return what the next job asks, with the windows as they are now."""
-        screen = self.aimed.screen
+        watched = self.aimed.watched
         return FindAsk(
             self._wanted.description,
             (method,),
             self._found,
             origin_of(self.aimed.picture),
-            screen.windows,
-            screen.focused,
-            screen.bus_address,
-            screen.a11y_address,
+            watched.windows,
+            watched.focused,
+            watched.bus_address,
+            watched.a11y_address,
             self._wanted.verb,
             self._wanted.max_candidates,
         )

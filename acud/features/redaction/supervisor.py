@@ -56,19 +56,19 @@ class RedactionPolicy:
             watched_displays.watchers.add(self, Order.POLICY)
             watched_displays.removed.add(self._forget, Order.POLICY)
 
-    def windows_seen(self, screen: WatchedDisplay) -> None:
-        """Take in a new window list of `screen`; keep the old places for as long as its newest frame may show them."""
-        self._watched_displays.follow(screen, _CONSUMER, _NO_WINDOW)
-        shown = hidden_windows(self._rules, screen.windows)
-        before = self._shown.get(screen.name, ())
+    def windows_seen(self, watched: WatchedDisplay) -> None:
+        """Take in a new window list of `watched`; keep the old places for as long as its newest frame may show them."""
+        self._watched_displays.follow(watched, _CONSUMER, _NO_WINDOW)
+        shown = hidden_windows(self._rules, watched.windows)
+        before = self._shown.get(watched.name, ())
         if shown != before:
-            frame = self._frame(screen.name)
-            self._before[screen.name] = [*self._of_frame(screen.name, frame), (frame, before)]
-            self._shown[screen.name] = shown
+            frame = self._frame(watched.name)
+            self._before[watched.name] = [*self._of_frame(watched.name, frame), (frame, before)]
+            self._shown[watched.name] = shown
 
-    def _forget(self, screen: WatchedDisplay) -> None:
-        self._shown.pop(screen.name, None)
-        self._before.pop(screen.name, None)
+    def _forget(self, watched: WatchedDisplay) -> None:
+        self._shown.pop(watched.name, None)
+        self._before.pop(watched.name, None)
 
     def _frame(self, name: str) -> int:
         source = self._sources.by_name.get(name)
@@ -82,22 +82,22 @@ class RedactionPolicy:
 
         `leaves`: a picture of it may go elsewhere, so password fields are to be found too.
         """
-        screen = self._watched_displays.by_name.get(source.display)
-        told = _told_by(screen, source) if leaves and "secure" in self._settings.rules else None
+        watched = self._watched_displays.by_name.get(source.display)
+        told = _told_by(watched, source) if leaves and "secure" in self._settings.rules else None
         if not self._rules:
             return Hide(told=told) if told is not None else None
-        if self._rules.windows and (screen is None or not screen.windows_known):
+        if self._rules.windows and (watched is None or not watched.windows_known):
             return Hide(frame=source.frame, fault="which windows are to be hidden is not known yet")
-        boxes = (HiddenBox(found.rule.value, found.box) for found in self._boxes(source, screen))
+        boxes = (HiddenBox(found.rule.value, found.box) for found in self._boxes(source, watched))
         return Hide(tuple(dict.fromkeys(boxes)), source.frame, told=told)
 
-    def _boxes(self, source: Source, screen: WatchedDisplay | None) -> tuple[Hidden, ...]:
+    def _boxes(self, source: Source, watched: WatchedDisplay | None) -> tuple[Hidden, ...]:
         shown = self._shown.get(source.display, ())
         old = self._of_frame(source.display, self._frame(source.display))
         windows = (*shown, *(window for _, ones in old for window in ones))
         if not source.window_id:
             return on_display(self._rules, source.display, windows)
-        listed = screen.windows if screen is not None else ()
+        listed = watched.windows if watched is not None else ()
         itself = next((window for window in listed if window.window_id == source.window_id), None)
         whole = Rect(0, 0, source.width, source.height)
         unplaced = WindowInfo(source.window_id, "", whole)
@@ -123,9 +123,9 @@ class RedactionPolicy:
         """Return words from a screen as a wake may carry them."""
         return redact(text, self._text) if self._settings.redact_wakes else text
 
-    def title(self, screen: WatchedDisplay, window: WindowInfo) -> tuple[str, str]:
+    def title(self, watched: WatchedDisplay, window: WindowInfo) -> tuple[str, str]:
         """Return a window's title as a scene may hold it, and the rule that took something out of it ("": none)."""
-        if any(one.window_id == window.window_id for one in self._shown.get(screen.name, ())):
+        if any(one.window_id == window.window_id for one in self._shown.get(watched.name, ())):
             return mark(Rule.WINDOW), Rule.WINDOW.value
         spans = find(window.title, self._text)
         return (redact(window.title, self._text), spans[0].rule.value) if spans else (window.title, "")
@@ -143,12 +143,12 @@ class RedactionPolicy:
         return f"{rules}; evidence {settings.evidence}, wakes {'redacted' if settings.redact_wakes else 'full'}"
 
 
-def _told_by(screen: WatchedDisplay | None, source: Source) -> ToldBy | None:
-    if screen is None or not (screen.bus_address or screen.a11y_address):
+def _told_by(watched: WatchedDisplay | None, source: Source) -> ToldBy | None:
+    if watched is None or not (watched.bus_address or watched.a11y_address):
         return None
-    itself = next((window for window in screen.windows if window.window_id == source.window_id), None)
+    itself = next((window for window in watched.windows if window.window_id == source.window_id), None)
     place = itself.bounds if itself is not None and source.window_id else Rect(0, 0, 0, 0)
-    return ToldBy(screen.bus_address, screen.a11y_address, screen.windows, place.x, place.y)
+    return ToldBy(watched.bus_address, watched.a11y_address, watched.windows, place.x, place.y)
 
 
 def _pieces(line: str) -> list[str]:

@@ -67,14 +67,14 @@ _GO_ON = "they go on, and are unknown until a display of that name is back"
 @handles(DisplayRemove)
 def display_remove(app: App, request: DisplayRemove, call: Call) -> None:
     """End or forget a display; the reply waits until a managed one is gone."""
-    screen = app.watched_displays.get(request.name)
-    looking = app.waits.on_display(screen.name)
+    watched = app.watched_displays.get(request.name)
+    looking = app.waits.on_display(watched.name)
     if looking and not request.force:
         raise Conflict(
-            f"{len(looking)} live waits look at {screen.name}: {', '.join(looking[:3])}",
-            hint=f"cancel them, or use --force ({_FAIL if screen.managed else _GO_ON})",
+            f"{len(looking)} live waits look at {watched.name}: {', '.join(looking[:3])}",
+            hint=f"cancel them, or use --force ({_FAIL if watched.managed else _GO_ON})",
         )
-    app.displays.remove(screen, lambda: call.reply(DisplayReply(app.displays.info(screen))))
+    app.displays.remove(watched, lambda: call.reply(DisplayReply(app.displays.info(watched))))
 
 
 @handles(DisplayTake)
@@ -95,6 +95,6 @@ def display_take(app: App, request: DisplayTake, call: Call) -> None:
 @handles(DisplayRelease)
 def display_release(app: App, request: DisplayRelease, call: Call) -> DisplayReply:
     """Give the display back."""
-    screen = app.watched_displays.get(request.display)
-    app.takeovers.release(screen, request.lease, force=request.force)
-    return DisplayReply(app.displays.taken_info(screen, None))
+    watched = app.watched_displays.get(request.display)
+    app.takeovers.release(watched, request.lease, force=request.force)
+    return DisplayReply(app.displays.taken_info(watched, None))

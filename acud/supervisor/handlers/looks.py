@@ -59,10 +59,10 @@ def look(app: App, request: Look, call: Call) -> None:
 @handles(LiveWatch)
 def live_watch(app: App, request: LiveWatch, call: Call) -> LiveWatched:
     """Begin, prolong or end a watch."""
-    screen = app.watched_displays.get(request.display)
-    watch = app.live_watches.watch(screen, request.fps, request.for_s, request.watch)
-    task_id = next((task_id for owned, task_id in app.displays.owned() if owned is screen), "")
-    return app.live_watches.seen(screen, watch, task_id)
+    watched = app.watched_displays.get(request.display)
+    watch = app.live_watches.watch(watched, request.fps, request.for_s, request.watch)
+    task_id = next((task_id for owned, task_id in app.displays.owned() if owned is watched), "")
+    return app.live_watches.seen(watched, watch, task_id)
 
 
 @handles(Baseline)

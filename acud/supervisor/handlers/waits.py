@@ -64,32 +64,33 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
 
     app.waits.check_judged(spec.until, spec.judge, force=request.force)
 
-    def arm(until: Until, screen: WatchedDisplay) -> None:
-        if screen.state is DisplayState.ENDED and spec.policy.on_display_lost is OnDisplayLost.FAIL:
+    def arm(until: Until, watched: WatchedDisplay) -> None:
+        if watched.state is DisplayState.ENDED and spec.policy.on_display_lost is OnDisplayLost.FAIL:
             raise DisplayDown(
-                f"display {screen.name} has ended: {screen.reason}", hint="acud display create; or name another display"
+                f"display {watched.name} has ended: {watched.reason}",
+                hint="acud display create; or name another display",
             )
         if spec.task_id:
             app.ports.tasks.live(spec.task_id)  # it may have ended since the call came
-        info, notes = app.waits.create(replace(spec, until=until), screen)
+        info, notes = app.waits.create(replace(spec, until=until), watched)
         call.reply(WaitReply(info, tuple(notes), app.wakes.routes_of(request.wake)))
 
     def on_display(outcome: WatchedDisplay | AcudError) -> None:
         if isinstance(outcome, AcudError):
             call.fail(outcome)
             return
-        screen = outcome
+        watched = outcome
 
         def on_session(fault: AcudError | None) -> None:
             if fault is not None:
                 call.fail(fault)
-            elif screen.state is DisplayState.UP:
+            elif watched.state is DisplayState.UP:
                 # So that its caller hears of an empty display, and of several windows that fit.
-                app.window_list_ready.when_known(screen, call.later(lambda _: arm(spec.until, screen)))
+                app.window_list_ready.when_known(watched, call.later(lambda _: arm(spec.until, watched)))
             else:
-                arm(spec.until, screen)
+                arm(spec.until, watched)
 
-        app.fresh_frames.session(spec.target, screen, call.later(on_session))
+        app.fresh_frames.session(spec.target, watched, call.later(on_session))
 
     def on_aim(outcome: Aimed | AcudError) -> None:
         if isinstance(outcome, AcudError):
@@ -100,7 +101,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
                 baselines.with_token(
                     spec.until, app.waits.targets.token(source, source.frame, box=outcome.picture.crop)
                 ),
-                outcome.screen,
+                outcome.watched,
             )
 
     if is_from_now(spec.until):
@@ -189,9 +190,9 @@ class _Blocked:
         source = outcome.picture.source
         token = self.request.baseline or self.app.waits.targets.token(source, source.frame, box=outcome.picture.crop)
         until = check_until(Change(self.request.share, self.request.settle_s, token))
-        target = parse_target(self.request.target, outcome.screen.name, self.request.ignore)
+        target = parse_target(self.request.target, outcome.watched.name, self.request.ignore)
         spec = WaitSpec(until, target, self.request.timeout_s, task_id=self.place.task_id)
-        self.app.waits.passing(spec, outcome.screen, self.call.later(self.on_end))
+        self.app.waits.passing(spec, outcome.watched, self.call.later(self.on_end))
 
     def on_end(self, live: ActiveWait) -> None:
         """It changed, or the time is over: one picture either way."""

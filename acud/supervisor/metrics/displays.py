@@ -31,20 +31,20 @@ _OF_CAPTURE = {
 
 def displays(app: App) -> Iterator[Named]:
     """Yield the figures of every display that is watched."""
-    for screen in app.watched_displays.by_name.values():
-        yield from _display(app, screen)
-        source = app.sources.by_name.get(screen.name)
+    for watched in app.watched_displays.by_name.values():
+        yield from _display(app, watched)
+        source = app.sources.by_name.get(watched.name)
         if source is not None:
             yield from _frames(app, source)
             yield from _rings(app, source)
 
 
-def _display(app: App, screen: WatchedDisplay) -> Iterator[Named]:
-    name = (screen.name,)
-    yield "acud_display_up", flag(screen.state is DisplayState.UP, screen.name)
-    yield "acud_display_stale", flag(bool(of_screen(app, screen)), screen.name)
-    if screen.child is not None:
-        totals = screen.child.totals
+def _display(app: App, watched: WatchedDisplay) -> Iterator[Named]:
+    name = (watched.name,)
+    yield "acud_display_up", flag(watched.state is DisplayState.UP, watched.name)
+    yield "acud_display_stale", flag(bool(of_display(app, watched)), watched.name)
+    if watched.child is not None:
+        totals = watched.child.totals
         yield from ((family, Sample(name, totals.of(counter))) for family, counter in _OF_CAPTURE.items())
         yield "acud_grab_mean_seconds", Sample(name, totals.newest("grab_ms") / 1000)
 
@@ -96,17 +96,17 @@ def wakes(app: App) -> Iterator[Named]:
 
 def reasons(app: App) -> list[str]:
     """Return why data is not fresh, one sentence each."""
-    screens = [(screen, of_screen(app, screen)) for screen in app.watched_displays.by_name.values()]
+    displays = [(watched, of_display(app, watched)) for watched in app.watched_displays.by_name.values()]
     children = [(child, of_child(app, child)) for child in app.keeper.slots.values()]
-    return [f"display {screen.name}: {why}" for screen, why in screens if why] + [
+    return [f"display {watched.name}: {why}" for watched, why in displays if why] + [
         f"{child.kind} {child.name}: {why}" for child, why in children if why
     ]
 
 
-def of_screen(app: App, screen: WatchedDisplay) -> str:
+def of_display(app: App, watched: WatchedDisplay) -> str:
     """Return why the display's newest frame is stale, "" when it is not (or the display is known to be down)."""
-    source = app.sources.by_name.get(screen.name)
-    if screen.state is not DisplayState.UP or source is None:
+    source = app.sources.by_name.get(watched.name)
+    if watched.state is not DisplayState.UP or source is None:
         return ""
     age_s, wanted_for_s = app.sources.age_s(source), app.sources.wanted_for_s(source)
     return stale_frame(age_s, wanted_for_s, app.settings.capture.floor_s, app.settings.daemon.late_s)

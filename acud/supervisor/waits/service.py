@@ -108,15 +108,15 @@ class Waits:
 
     # ---- requests --------------------------------------------------------------------------------------------------
 
-    def create(self, spec: WaitSpec, screen: WatchedDisplay) -> tuple[WaitInfo, list[str]]:
+    def create(self, spec: WaitSpec, watched: WatchedDisplay) -> tuple[WaitInfo, list[str]]:
         """Store a new wait in this turn and arm it after the commit; return it with what its client should know.
 
         Raises: Refused where there are as many as the settings allow.
         """
-        self._limits.take(spec, screen.name)
+        self._limits.take(spec, watched.name)
         now = self._clock.instant()
         lasts_s = spec.timeout_s or self._settings.wait.timeout_s  # one look ends with its answer
-        stored = StoredWait(new_id("wait"), WaitState.WATCHING, spec, screen.name, now, now.later(lasts_s))
+        stored = StoredWait(new_id("wait"), WaitState.WATCHING, spec, watched.name, now, now.later(lasts_s))
         self._journal.store.waits.insert(stored)
         self._runtime.budgets.open(spec.task_id)
         self._runtime.tell_recorded(stored)
@@ -257,7 +257,7 @@ class Waits:
             self._polls.add(info.wait_id, block_s, done, lambda: self.find(info.wait_id), fetches=fetches)
 
     def passing(
-        self, spec: WaitSpec, screen: WatchedDisplay, done: Callable[[ActiveWait], None], payer: str = ""
+        self, spec: WaitSpec, watched: WatchedDisplay, done: Callable[[ActiveWait], None], payer: str = ""
     ) -> Callable[[], None]:
         """Run a wait that lives only as long as its caller blocks; `done` gets it at its end. `payer`: see
         `ActiveWait`.
@@ -266,13 +266,13 @@ class Waits:
         """
         now = self._clock.instant()
         lasts_s = spec.timeout_s or _LOOK_S
-        stored = StoredWait(new_id("call"), WaitState.WATCHING, spec, screen.name, now, now.later(lasts_s))
+        stored = StoredWait(new_id("call"), WaitState.WATCHING, spec, watched.name, now, now.later(lasts_s))
         self._runtime.arm(stored, done, payer)
         return lambda: self._give_up(stored.wait_id)
 
-    def display_removed(self, screen: WatchedDisplay) -> None:
+    def display_removed(self, watched: WatchedDisplay) -> None:
         """Calls that block for something on a display that is no more have no time left: their answer says so."""
-        self._loop.call_later(0.0, lambda: self._release(screen.name))  # once all have let go of it
+        self._loop.call_later(0.0, lambda: self._release(watched.name))  # once all have let go of it
 
     def _release(self, display: str) -> None:
         for live in [live for live in self._active.values() if live.passing is not None and live.display == display]:

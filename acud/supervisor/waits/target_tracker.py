@@ -102,9 +102,9 @@ class TargetTracker:
             reads = any(isinstance(leaf, Text) for leaf in leaves(live.spec.until))
             self._sessions.watch(live.wait_id, live.spec.target.pty, text=reads)
         self.point(live)
-        screen = self._watched_displays.by_name.get(live.display)
-        if screen is not None and screen.windows_known and not live.ended:
-            self._step(live, happened.WindowsSeen(self._now(), screen.windows))
+        watched = self._watched_displays.by_name.get(live.display)
+        if watched is not None and watched.windows_known and not live.ended:
+            self._step(live, happened.WindowsSeen(self._now(), watched.windows))
 
     def hold(self, task_id: str) -> None:
         """Show the waits of a paused task nothing: what is not seen is not judged."""
@@ -147,9 +147,9 @@ class TargetTracker:
             self._blinded.pop(live.wait_id, None)
             self._recovery.let_go(live)
         self._sessions.unwatch(live.wait_id)
-        screen = self._watched_displays.by_name.get(live.display)
-        if screen is not None:
-            self._watched_displays.follow(screen, live.wait_id, ())
+        watched = self._watched_displays.by_name.get(live.display)
+        if watched is not None:
+            self._watched_displays.follow(watched, live.wait_id, ())
         source = self._sources.by_name.get(live.source)
         if source is not None:
             self._sources.want(source, live.wait_id, 0.0)
@@ -158,29 +158,29 @@ class TargetTracker:
         """Return where the wait's target is now, or why it is nowhere."""
         if live.spec.task_id in self._held:
             return TargetLocation(missing=PAUSED)
-        screen = self._watched_displays.by_name.get(live.display)
+        watched = self._watched_displays.by_name.get(live.display)
         display = self._sources.by_name.get(live.display)
-        if screen is None or display is None or screen.state is not DisplayState.UP:
-            reason = screen.reason if screen is not None else "it is not watched any more"
+        if watched is None or display is None or watched.state is not DisplayState.UP:
+            reason = watched.reason if watched is not None else "it is not watched any more"
             return TargetLocation(
                 missing=unknown("display_down", f"display {live.display} is not up: {reason or 'starting'}")
             )
-        target, windows = live.spec.target, screen.windows
-        if target.in_windows and not screen.windows_known:
+        target, windows = live.spec.target, watched.windows
+        if target.in_windows and not watched.windows_known:
             return TargetLocation(missing=unknown("window_missing", "the window list has not been read yet"))
         terminal = self._sessions.place(target.pty, windows) if target.pty else None
         size = display.width, display.height
-        return locate(target, live.display, *size, windows, live.window_id, screen.monitors, terminal)
+        return locate(target, live.display, *size, windows, live.window_id, watched.monitors, terminal)
 
     def told(self, live: ActiveWait) -> list[str]:
         """Return what whoever arms it should know of where it looks: several windows that fit, no window at all."""
-        screen = self._watched_displays.by_name.get(live.display)
-        if screen is None or not screen.windows_known:
+        watched = self._watched_displays.by_name.get(live.display)
+        if watched is None or not watched.windows_known:
             return []
         named = live.spec.target.window
-        fitting = windows_titled(named, screen.windows) if named and window_number(named) is None else []
+        fitting = windows_titled(named, watched.windows) if named and window_number(named) is None else []
         notes = [_which(named, fitting, self.find(live).window_id)] if len(fitting) > 1 else []
-        if screen.managed and not screen.is_used:
+        if watched.managed and not watched.is_used:
             notes.append(f"display {live.display} is new and empty: no window is there{self._elsewhere(live.display)}")
         return notes
 
@@ -209,11 +209,11 @@ class TargetTracker:
             self._aimed(live, found, source)
 
     def _is_coming(self, live: ActiveWait, missing: Verdict) -> bool:
-        screen = self._watched_displays.by_name.get(live.display)
-        if screen is None:
+        watched = self._watched_displays.by_name.get(live.display)
+        if watched is None:
             return False
-        unread = live.spec.target.in_windows and screen.state is DisplayState.UP and not screen.windows_known
-        return screen.state is DisplayState.STARTING or unread or missing.code == NOT_JUDGED.code
+        unread = live.spec.target.in_windows and watched.state is DisplayState.UP and not watched.windows_known
+        return watched.state is DisplayState.STARTING or unread or missing.code == NOT_JUDGED.code
 
     def demand(self, live: ActiveWait) -> None:
         """Want of the wait's source the rate that its machine asks for."""
@@ -250,9 +250,9 @@ class TargetTracker:
         )
 
     def _follow(self, live: ActiveWait, found: TargetLocation) -> None:
-        screen = self._watched_displays.by_name.get(live.display)
-        if screen is not None and live.spec.target.in_windows:
-            self._watched_displays.follow(screen, live.wait_id, (found.window_id,) if found.window_id else ())
+        watched = self._watched_displays.by_name.get(live.display)
+        if watched is not None and live.spec.target.in_windows:
+            self._watched_displays.follow(watched, live.wait_id, (found.window_id,) if found.window_id else ())
 
     def _leave(self, live: ActiveWait, source: str) -> None:
         before = self._sources.by_name.get(live.source)
@@ -324,13 +324,13 @@ class TargetTracker:
         self._histories.pop(source.name, None)
         self._buffers.pop(source.name, None)
 
-    def windows_seen(self, screen: WatchedDisplay) -> None:
+    def windows_seen(self, watched: WatchedDisplay) -> None:
         """Targets among windows and monitors aim anew; every machine learns of the list."""
-        for live in self._watching(screen.name):
+        for live in self._watching(watched.name):
             if live.spec.target.in_windows:
                 self.point(live)
             if not live.ended and live.spec.task_id not in self._held:
-                self._step(live, happened.WindowsSeen(self._now(), screen.windows))
+                self._step(live, happened.WindowsSeen(self._now(), watched.windows))
 
     def sessions_seen(self, wanted: str) -> None:
         """Tell the waits on this session its text, and aim them anew."""

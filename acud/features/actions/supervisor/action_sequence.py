@@ -76,26 +76,26 @@ class ActionPorts(Struct, frozen=True):
     elements: ElementPlaces
     window_list_ready: WindowListReady
 
-    def idle(self, screen: WatchedDisplay, stable_s: float, timeout_s: float, done: Callable[[bool], None]) -> None:
-        """Call `done` when nothing on `screen` changed for `stable_s`, or after `timeout_s`; with which of the two."""
-        spec = WaitSpec(Stable(stable_s), Target(screen.name), timeout_s)
+    def idle(self, watched: WatchedDisplay, stable_s: float, timeout_s: float, done: Callable[[bool], None]) -> None:
+        """Call `done` when nothing on `watched` changed for `stable_s`, or after `timeout_s`; with which of the two."""
+        spec = WaitSpec(Stable(stable_s), Target(watched.name), timeout_s)
 
         def ended(live: ActiveWait) -> None:
             done(live.state is WaitState.RESOLVED)
 
-        self.waits.passing(spec, screen, ended)
+        self.waits.passing(spec, watched, ended)
 
-    def pixels(self, screen: WatchedDisplay) -> Source:
-        """Return the source of `screen`. Raises: DisplayDown when it has no pixels now."""
-        source = self.sources.by_name.get(screen.name)
-        if source is None or screen.state is not DisplayState.UP:
-            reason = screen.reason or "it is still starting"
-            raise DisplayDown(f"display {screen.name} is {screen.state}: {reason}", hint="acud display list")
+    def pixels(self, watched: WatchedDisplay) -> Source:
+        """Return the source of `watched`. Raises: DisplayDown when it has no pixels now."""
+        source = self.sources.by_name.get(watched.name)
+        if source is None or watched.state is not DisplayState.UP:
+            reason = watched.reason or "it is still starting"
+            raise DisplayDown(f"display {watched.name} is {watched.state}: {reason}", hint="acud display list")
         return source
 
 
 class ActionSequence:
-    """One run of `actions`, whose points are pixels of `screen`. `ended` is called once: with None, or the fault.
+    """One run of `actions`, whose points are pixels of `watched`. `ended` is called once: with None, or the fault.
 
     `lease`: of whoever has taken the display over. `touch` is called before anything that must not be done twice. Make
     it, then `begin`, once.
@@ -104,7 +104,7 @@ class ActionSequence:
     def __init__(
         self,
         ports: ActionPorts,
-        screen: WatchedDisplay,
+        watched: WatchedDisplay,
         actions: tuple[Action, ...],
         lease: str,
         touch: Callable[[], None],
@@ -112,7 +112,7 @@ class ActionSequence:
     ) -> None:
         self.progress = Progress()
         self._ports = ports
-        self._screen = screen
+        self._watched = watched
         self._actions = actions
         self._lease = lease
         self._touch = touch
@@ -122,7 +122,7 @@ class ActionSequence:
     def begin(self) -> None:
         """Do them all."""
         try:
-            source = self._ports.pixels(self._screen)
+            source = self._ports.pixels(self._watched)
             self._epoch = source.epoch
             self.progress.baseline = self._ports.waits.targets.token(source, source.frame)
         except AcudError as fault:
@@ -156,16 +156,16 @@ class ActionSequence:
     # ---- one action ------------------------------------------------------------------------------------------------
 
     def _do(self, action: Action) -> None:
-        self._ports.takeovers.check(self._screen, self._lease)
+        self._ports.takeovers.check(self._watched, self._lease)
         match action:
             case WindowList():
-                self._ports.window_list_ready.when_known(self._screen, lambda fault: self._list(action.match, fault))
+                self._ports.window_list_ready.when_known(self._watched, lambda fault: self._list(action.match, fault))
             case Launch():
                 self._touch()
-                self.progress.pid = self._ports.program_launcher.launch(self._screen, action)
+                self.progress.pid = self._ports.program_launcher.launch(self._watched, action)
                 self._did()
             case WaitIdle():
-                self._ports.idle(self._screen, action.stable_s, action.timeout_s, self._idle)
+                self._ports.idle(self._watched, action.stable_s, action.timeout_s, self._idle)
             case Move() | Click() | Drag() | Scroll() if element_ids(action):
                 self._when_located(action, element_ids(action), {})
             case WindowDo():
@@ -176,7 +176,7 @@ class ActionSequence:
     def _when_located(self, action: InputAction, ids: Sequence[str], pixels: dict[str, Point]) -> None:
         """Look for the first of `ids`, then for the rest; then act. What was done before may have moved them."""
         if not ids:
-            self._ports.takeovers.check(self._screen, self._lease)
+            self._ports.takeovers.check(self._watched, self._lease)
             self._act(resolved(action, pixels), self._count)
             return
         handle = handle_of(ids[0])
@@ -189,7 +189,7 @@ class ActionSequence:
                 pixels[ids[0]] = outcome.point
                 self._guarded(lambda: self._when_located(action, ids[1:], pixels))
 
-        self._ports.elements.locate(self._screen, handle, located)
+        self._ports.elements.locate(self._watched, handle, located)
 
     def _count(self) -> None:
         self.progress.done += 1
@@ -197,7 +197,7 @@ class ActionSequence:
     def _act(self, action: InputAction, count: Callable[[], None]) -> None:
         if not isinstance(action, _HARMLESS):
             self._touch()
-        self._ports.input_dispatcher.act(self._screen, action, lambda outcome: self._on_acted(action, outcome, count))
+        self._ports.input_dispatcher.act(self._watched, action, lambda outcome: self._on_acted(action, outcome, count))
 
     def _on_acted(self, action: InputAction, outcome: Acted | AcudError, count: Callable[[], None]) -> None:
         if isinstance(outcome, AcudError):
@@ -220,7 +220,7 @@ class ActionSequence:
         self._guarded(self._still_there)
 
     def _still_there(self) -> None:
-        self._ports.pixels(self._screen)
+        self._ports.pixels(self._watched)
         self._did()
 
     # ---- windows ---------------------------------------------------------------------------------------------------
@@ -230,13 +230,13 @@ class ActionSequence:
             self._fail(fault)
             return
         wanted = match.casefold()
-        self.progress.windows = tuple(w for w in self._screen.windows if wanted in w.title.casefold())
+        self.progress.windows = tuple(w for w in self._watched.windows if wanted in w.title.casefold())
         self._did()
 
     def _when_found(self, name: str, step: Callable[[WindowInfo], None], left_s: float = _WINDOW_APPEARS_S) -> None:
         def listed(fault: AcudError | None) -> None:
             try:
-                step(_named(self._screen, name, fault))
+                step(_named(self._watched, name, fault))
             except NotFound as missing:
                 if left_s > 0:
                     self._ports.loop.call_later(_RETRY_S, lambda: self._when_found(name, step, left_s - _RETRY_S))
@@ -245,13 +245,13 @@ class ActionSequence:
             except AcudError as other:
                 self._fail(other)
 
-        self._ports.window_list_ready.when_known(self._screen, listed)
+        self._ports.window_list_ready.when_known(self._watched, listed)
 
 
-def _named(screen: WatchedDisplay, name: str, fault: AcudError | None) -> WindowInfo:
+def _named(watched: WatchedDisplay, name: str, fault: AcudError | None) -> WindowInfo:
     if fault is not None:
         raise fault
-    return named_window(screen, name)
+    return named_window(watched, name)
 
 
 def told(fault: AcudError, actions: tuple[Action, ...], done: int) -> AcudError:

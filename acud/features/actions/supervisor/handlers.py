@@ -63,7 +63,7 @@ class _Acted:
         if isinstance(outcome, AcudError):
             self.fail(outcome)
             return
-        self.screen = outcome
+        self.watched = outcome
         if self.target.window or (self.view and self.view.window):
             self.feature.window_list_ready.when_known(outcome, self.call.later(self.on_place))
         else:
@@ -74,18 +74,18 @@ class _Acted:
         if fault is not None:
             self.fail(fault)
             return
-        screen = self.screen
+        watched = self.watched
         try:
-            self.feature.takeovers.check(screen, self.request.lease)
-            source = self.feature.action_ports.pixels(screen)
-            spot = spot_of(self.target, self.view, screen, source.width, source.height)
+            self.feature.takeovers.check(watched, self.request.lease)
+            source = self.feature.action_ports.pixels(watched)
+            spot = spot_of(self.target, self.view, watched, source.width, source.height)
             actions = tuple(placed(one, spot, source.width, source.height) for one in self.request.actions)
         except AcudError as refusal:
             self.fail(refusal)
             return
         on_done = self.call.later(self.on_done)
         self.doing = ActionSequence(
-            self.feature.action_ports, screen, actions, self.request.lease, self.call.touch, on_done
+            self.feature.action_ports, watched, actions, self.request.lease, self.call.touch, on_done
         )
         self.doing.begin()
 
@@ -97,14 +97,16 @@ class _Acted:
             self.answer(None)
         elif self.request.settle_s:
             timeout_s = max(self.request.settle_timeout_s, 0.001)
-            self.feature.action_ports.idle(self.screen, self.request.settle_s, timeout_s, self.call.later(self.on_idle))
+            self.feature.action_ports.idle(
+                self.watched, self.request.settle_s, timeout_s, self.call.later(self.on_idle)
+            )
         else:
             self.on_idle(None)
 
     def on_idle(self, settled: bool | None) -> None:
         """It settled, or did not in time: the picture shows it as it is."""
         self.settled = settled
-        self.feature.fresh_frames.at(Target(self.screen.name), self.call.later(self.on_aim))
+        self.feature.fresh_frames.at(Target(self.watched.name), self.call.later(self.on_aim))
 
     def on_aim(self, outcome: Aimed | AcudError) -> None:
         """The frame to show is there."""
@@ -129,7 +131,7 @@ class _Acted:
         """Reply; neither a picture nor what the clipboard held is stored for a repeat."""
         done = self.doing.progress
         reply = ActionReply(
-            display=self.screen.name,
+            display=self.watched.name,
             done=done.done,
             baseline=done.baseline,
             cursor=done.cursor,

@@ -65,7 +65,7 @@ class RunningInstruction:
         if isinstance(outcome, AcudError):
             self.run.fail(outcome)
             return
-        self.run.screen = outcome
+        self.run.watched = outcome
         self.run.target = replace(self.run.target, display=outcome.name)
         self.feature.takeovers.check(outcome, self.request.lease)
         instruction_verbs.follow(self.run, self.instruction)
@@ -79,13 +79,13 @@ class RunningInstruction:
         self.ending = ending
         if self.request.picture:
             idle = self.caller.later(self.on_idle)
-            self.feature.action_ports.idle(self.run.screen, _SETTLE_S, _SETTLE_TIMEOUT_S, idle)
+            self.feature.action_ports.idle(self.run.watched, _SETTLE_S, _SETTLE_TIMEOUT_S, idle)
         else:
             self.answer(ending, None)
 
     def on_idle(self, _: bool) -> None:
         """It settled, or did not in time: the picture shows it as it is."""
-        self.feature.fresh_frames.at(Target(self.run.screen.name), self.caller.later(self.on_aim))
+        self.feature.fresh_frames.at(Target(self.run.watched.name), self.caller.later(self.on_aim))
 
     def on_aim(self, outcome: Aimed | AcudError) -> None:
         """The frame to show is there."""
@@ -108,7 +108,7 @@ class RunningInstruction:
         run = self.run
         reply = DoReply(
             status=ending.status,
-            display=run.screen.name,
+            display=run.watched.name,
             message=ending.message,
             did=ending.did,
             found=run.found,

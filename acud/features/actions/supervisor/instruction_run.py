@@ -62,7 +62,7 @@ class InstructionEnding(Struct, frozen=True):
 
 
 class InstructionRun:
-    """One instruction of `request` on `screen`. `ended` is called once, with the ending or the fault.
+    """One instruction of `request` on `watched`. `ended` is called once, with the ending or the fault.
 
     Every callback is a part of `call`: what it raises answers that call alone.
     """
@@ -90,7 +90,7 @@ class InstructionRun:
         self._ended = ended
         self._over = False
 
-    screen: WatchedDisplay
+    watched: WatchedDisplay
 
     # ---- endings ---------------------------------------------------------------------------------------------------
 
@@ -123,7 +123,7 @@ class InstructionRun:
         `to`: it is where a drag goes. `place`: search this box of the display instead of the target. `missing`: what to
         do where that one thing is not found, instead of ending.
         """
-        target = self.target if place is None else Target(self.screen.name, region=place)
+        target = self.target if place is None else Target(self.watched.name, region=place)
 
         def looked(outcome: SearchOutcome | AcudError) -> None:
             if isinstance(outcome, AcudError):
@@ -175,9 +175,9 @@ class InstructionRun:
         """Return what coordinates mean: pixels of the picture whose view was given, else of the target."""
         if not self.request.view:
             return None
-        source = self.feature.action_ports.pixels(self.screen)
+        source = self.feature.action_ports.pixels(self.watched)
         spot = spot_of(
-            Target(self.screen.name), picture_views.parse(self.request.view), self.screen, source.width, source.height
+            Target(self.watched.name), picture_views.parse(self.request.view), self.watched, source.width, source.height
         )
         return lambda x, y: spot(Point(int(x), int(y)))
 
@@ -196,7 +196,7 @@ class InstructionRun:
 
         doing = ActionSequence(
             self.feature.action_ports,
-            self.screen,
+            self.watched,
             tuple(actions),
             self.request.lease,
             self._call.touch,
@@ -213,7 +213,7 @@ class InstructionRun:
             then()
 
         def moved() -> None:
-            self.feature.action_ports.idle(self.screen, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(quiet))
+            self.feature.action_ports.idle(self.watched, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(quiet))
 
         self.act((Move(point),), moved)
 
@@ -224,7 +224,7 @@ class InstructionRun:
             self.restless = not idle
             then()
 
-        self.feature.action_ports.idle(self.screen, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(quiet))
+        self.feature.action_ports.idle(self.watched, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(quiet))
 
     def middle(self) -> Point:
         """Return the middle of the target."""
@@ -233,18 +233,18 @@ class InstructionRun:
 
     def settle(self, then: Next, stable_s: float = _QUIET_S, timeout_s: float = _QUIET_TIMEOUT_S) -> None:
         """Go on when the display has been still for a moment, or after a longer one."""
-        self.feature.action_ports.idle(self.screen, stable_s, timeout_s, self._call.later(lambda _: then()))
+        self.feature.action_ports.idle(self.watched, stable_s, timeout_s, self._call.later(lambda _: then()))
 
     def changed(
         self, then: Callable[[active_waits.ChangedShare], None], timeout_s: float, settle_s: float = 0.0
     ) -> None:
         """Go on with what changed on the display since the baseline."""
-        spec = WaitSpec(Change(settle_s=settle_s, baseline=self.baseline), Target(self.screen.name), timeout_s)
+        spec = WaitSpec(Change(settle_s=settle_s, baseline=self.baseline), Target(self.watched.name), timeout_s)
 
         def ended(live: ActiveWait) -> None:
             then(active_waits.changed_share(live))
 
-        self.feature.waits.passing(spec, self.screen, self._call.later(ended))
+        self.feature.waits.passing(spec, self.watched, self._call.later(ended))
 
     # ---- verify ----------------------------------------------------------------------------------------------------
 
@@ -269,7 +269,7 @@ class InstructionRun:
             self.spent = live.spent
             self._verdict(did, self._seen(live))
 
-        self.feature.waits.passing(spec, self.screen, self._call.later(ended), self.request.task_id)
+        self.feature.waits.passing(spec, self.watched, self._call.later(ended), self.request.task_id)
 
     def _until(self) -> Until:
         expect = self.request.expect
@@ -283,7 +283,7 @@ class InstructionRun:
         if self.request.expect is not None:
             return self.target
         if inside is not None:
-            return Target(self.screen.name, region=inside)
+            return Target(self.watched.name, region=inside)
         if beside is None:
             return self.target
         area = self._area()
@@ -294,12 +294,12 @@ class InstructionRun:
         return replace(self.target, ignore=(kept.moved(-area.x, -area.y),))
 
     def _area(self) -> Rect:
-        source = self.feature.action_ports.pixels(self.screen)
+        source = self.feature.action_ports.pixels(self.watched)
         whole = Rect(0, 0, source.width, source.height)
         if self.target.region is not None:
             return self.target.region.intersect(whole) or whole
         if self.target.window:
-            return named_window(self.screen, self.target.window).bounds.intersect(whole) or whole
+            return named_window(self.watched, self.target.window).bounds.intersect(whole) or whole
         return whole
 
     def _seen(self, live: ActiveWait) -> Verdict:

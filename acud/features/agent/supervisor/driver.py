@@ -66,11 +66,11 @@ class Tools(Struct, frozen=True):
 
 
 class Driver:
-    """Drives one run on `screen`. `stepped` is called after each step and at the end, with the run as it is then."""
+    """Drives one run on `watched`. `stepped` is called after each step and at the end, with the run as it is then."""
 
-    def __init__(self, run: RunInfo, screen: WatchedDisplay, tools_: Tools, stepped: Callable[[Driver], None]) -> None:
+    def __init__(self, run: RunInfo, watched: WatchedDisplay, tools_: Tools, stepped: Callable[[Driver], None]) -> None:
         self._run = run
-        self._screen = screen
+        self._watched = watched
         self._with = tools_
         self._stepped = stepped
         self._machine = Run(run.spec, tools_.monotonic_s())
@@ -88,7 +88,7 @@ class Driver:
     @property
     def display(self) -> str:
         """The display it works on."""
-        return self._screen.name
+        return self._watched.name
 
     def begin(self) -> None:
         """Start; the time limit is a timer, so that no model call delays it."""
@@ -148,7 +148,7 @@ class Driver:
 
     def _aim(self, aimed: Callable[[Aimed | AcudError], None]) -> None:
         try:
-            self._with.fresh_frames.fresh(self._run.spec.target, self._screen.name, (), aimed)
+            self._with.fresh_frames.fresh(self._run.spec.target, self._watched.name, (), aimed)
         except AcudError as fault:
             aimed(fault)
 
@@ -183,7 +183,7 @@ class Driver:
         request = GuiDo(
             effect.instruction[:4000],
             spec.target,
-            self._screen.name,
+            self._watched.name,
             view=self._view,
             expect=Criteria(effect.expect) if effect.expect else None,
             timeout_s=self._with.settings.gui_agent.effect_timeout_s,
@@ -207,9 +207,9 @@ class Driver:
 
     def _watch(self, until: Until, timeout_s: float, done: Callable[[ActiveWait], None]) -> None:
         spec = self._run.spec
-        target = parse_target(spec.target, self._screen.name)
+        target = parse_target(spec.target, self._watched.name)
         wait = WaitSpec(until, target, timeout_s, judge=self._judge, task_id=spec.task_id)
-        self._drop = self._with.waits.passing(wait, self._screen, done)
+        self._drop = self._with.waits.passing(wait, self._watched, done)
 
     @property
     def _judge(self) -> JudgeName:

@@ -36,8 +36,8 @@ def answer_gui_agent(feature: AgentFeature, request: GuiAgent, call: Call) -> No
         if isinstance(outcome, AcudError):
             call.fail(outcome)
             return
-        feature.takeovers.check(outcome.screen, "")
-        call.reply(RunReply(feature.agents.start(spec, outcome.screen), feature.wakes.routes_of(request.wake)))
+        feature.takeovers.check(outcome.watched, "")
+        call.reply(RunReply(feature.agents.start(spec, outcome.watched), feature.wakes.routes_of(request.wake)))
 
     feature.fresh_frames.fresh(request.target, place.display, (), call.later(aimed))
 

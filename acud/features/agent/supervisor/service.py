@@ -67,17 +67,17 @@ class Agents:
 
     # ---- asked -----------------------------------------------------------------------------------------------------
 
-    def start(self, spec: RunSpec, screen: WatchedDisplay) -> RunInfo:
+    def start(self, spec: RunSpec, watched: WatchedDisplay) -> RunInfo:
         """Store a new run in the savepoint of its call, and begin it after the commit. Raises: Conflict."""
         # Of the store, not of the drivers: another request of this very turn may have begun one.
         running = self._runs.running()
-        busy = next((one.run_id for one in running if one.display == screen.name), "")
+        busy = next((one.run_id for one in running if one.display == watched.name), "")
         if busy:
-            raise Conflict(f"run {busy} is at work on {screen.name}", hint=f"wait for it, or acud agent cancel {busy}")
-        run = RunInfo(new_id("run"), RunState.RUNNING, spec, screen.name, self._utc_s())
+            raise Conflict(f"run {busy} is at work on {watched.name}", hint=f"wait for it, or acud agent cancel {busy}")
+        run = RunInfo(new_id("run"), RunState.RUNNING, spec, watched.name, self._utc_s())
         self._runs.insert(run)
-        self._journal.event("agent.started", run.run_id, display=screen.name, task_id=spec.task_id)
-        driver = Driver(run, screen, self._tools, self._stepped)
+        self._journal.event("agent.started", run.run_id, display=watched.name, task_id=spec.task_id)
+        driver = Driver(run, watched, self._tools, self._stepped)
         self._journal.after_commit(lambda: self._begin(run.run_id, driver))
         return run
 

@@ -42,8 +42,8 @@ class CommentaryFeature(RunningFeature):
     def _sensing(self) -> bool:
         return self.commentary.sensing
 
-    def _title(self, screen: WatchedDisplay, window: WindowInfo) -> str:
-        return self._redaction.title(screen, window)[0]
+    def _title(self, watched: WatchedDisplay, window: WindowInfo) -> str:
+        return self._redaction.title(watched, window)[0]
 
     def start(self) -> None:
         """Take up what a former supervisor left unanswered."""

@@ -68,9 +68,9 @@ class SceneEvents:
                 ssim = display.change.ssim if display.change is not None else None
                 self._take(display.id, DisplayText(lines, ssim))
 
-    def forget(self, screen: WatchedDisplay) -> None:
+    def forget(self, watched: WatchedDisplay) -> None:
         """Drop what was read on a display that is not watched any more."""
-        self._displays.pop(screen.number, None)
+        self._displays.pop(watched.number, None)
 
     def _take(self, number: int, shown: DisplayText) -> None:
         display = self._displays.setdefault(number, _Display())
@@ -83,20 +83,20 @@ class SceneEvents:
             self._loop.call_later(wait_s, lambda: self._flush(number))
 
     def _flush(self, number: int) -> None:
-        display, screen = self._displays.get(number), self._numbered(number)
-        if display is None or screen is None:
+        display, watched = self._displays.get(number), self._numbered(number)
+        if display is None or watched is None:
             return
         due, display.due = display.due, None
         if due is not None and self._wanted():
-            self._tell_of(display, screen, due)
+            self._tell_of(display, watched, due)
 
-    def _tell_of(self, display: _Display, screen: WatchedDisplay, shown: DisplayText) -> None:
+    def _tell_of(self, display: _Display, watched: WatchedDisplay, shown: DisplayText) -> None:
         text = display.reading.fresh(shown.lines)
         if not text and (shown.ssim is None or shown.ssim >= VISUAL_SSIM):
             return
         display.told_s = self._clock.monotonic_s()
         now_ms = int(self._clock.instant().utc_s * 1000)
-        meta = meta_of(screen, self._title, shown.ssim)
+        meta = meta_of(watched, self._title, shown.ssim)
         self._tell(SenseEvent(0, "text" if text else "visual", now_ms, 0, text, meta, source=OWN))
 
 

@@ -60,36 +60,36 @@ class WindowEvents:
     def look(self) -> None:
         """Tell what is in front on each display now: somebody begins to listen."""
         self._fronts.clear()
-        for screen in list(self._watched_displays.by_name.values()):
-            self.windows_seen(screen)
+        for watched in list(self._watched_displays.by_name.values()):
+            self.windows_seen(watched)
 
-    def windows_seen(self, screen: WatchedDisplay) -> None:
-        """The window list of `screen` changed."""
-        if screen.number in self._waiting or not self._wanted():
+    def windows_seen(self, watched: WatchedDisplay) -> None:
+        """The window list of `watched` changed."""
+        if watched.number in self._waiting or not self._wanted():
             return
-        front, told = _in_front(screen), self._fronts.get(screen.number)
+        front, told = _in_front(watched), self._fronts.get(watched.number)
         if front is None or (told is not None and _same(told.window, front)):
             return
         now_s = self._clock.monotonic_s()
         if told is not None and now_s - told.told_s < PAUSE_S:
-            self._waiting.add(screen.number)
-            self._loop.call_at(told.told_s + PAUSE_S, lambda: self._pause_over(screen))
+            self._waiting.add(watched.number)
+            self._loop.call_at(told.told_s + PAUSE_S, lambda: self._pause_over(watched))
             return
-        self._fronts[screen.number] = _Front(front, now_s)
+        self._fronts[watched.number] = _Front(front, now_s)
         now_ms = int(self._clock.instant().utc_s * 1000)
-        self._tell(SenseEvent(0, "context", now_ms, 0, "", meta_of(screen, self._title), source=OWN))
+        self._tell(SenseEvent(0, "context", now_ms, 0, "", meta_of(watched, self._title), source=OWN))
 
-    def _pause_over(self, screen: WatchedDisplay) -> None:
-        self._waiting.discard(screen.number)
-        if self._watched_displays.by_name.get(screen.name) is screen:
-            self.windows_seen(screen)
+    def _pause_over(self, watched: WatchedDisplay) -> None:
+        self._waiting.discard(watched.number)
+        if self._watched_displays.by_name.get(watched.name) is watched:
+            self.windows_seen(watched)
 
-    def _forget(self, screen: WatchedDisplay) -> None:
-        self._fronts.pop(screen.number, None)
+    def _forget(self, watched: WatchedDisplay) -> None:
+        self._fronts.pop(watched.number, None)
 
 
-def _in_front(screen: WatchedDisplay) -> WindowInfo | None:
-    return next((window for window in screen.windows if window.window_id == screen.focused), None)
+def _in_front(watched: WatchedDisplay) -> WindowInfo | None:
+    return next((window for window in watched.windows if window.window_id == watched.focused), None)
 
 
 def _same(told: WindowInfo, front: WindowInfo) -> bool:
@@ -97,10 +97,10 @@ def _same(told: WindowInfo, front: WindowInfo) -> bool:
     return told.window_id == front.window_id and alike(told.title[:_TITLE], front.title[:_TITLE])
 
 
-def meta_of(screen: WatchedDisplay, title: Title, ssim: float | None = None) -> SenseMeta:
-    """Return where an event of `screen` comes from."""
-    front = _in_front(screen)
+def meta_of(watched: WatchedDisplay, title: Title, ssim: float | None = None) -> SenseMeta:
+    """Return where an event of `watched` comes from."""
+    front = _in_front(watched)
     if front is None:
-        return SenseMeta(ssim, screen=screen.number)
-    shown = title(screen, front)
-    return SenseMeta(ssim, front.wm_class or shown, shown, screen.number)
+        return SenseMeta(ssim, screen=watched.number)
+    shown = title(watched, front)
+    return SenseMeta(ssim, front.wm_class or shown, shown, watched.number)

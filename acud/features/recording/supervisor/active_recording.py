@@ -19,11 +19,11 @@ _DAY_S = 86_400.0
 
 
 class ActiveRecording:
-    """One recording of `screen`. `stored`: what never changes of it, and what a predecessor left."""
+    """One recording of `watched`. `stored`: what never changes of it, and what a predecessor left."""
 
-    def __init__(self, stored: RecordingInfo, screen: WatchedDisplay, owner: ChildOwner) -> None:
+    def __init__(self, stored: RecordingInfo, watched: WatchedDisplay, owner: ChildOwner) -> None:
         self._stored = stored
-        self.screen = screen
+        self.watched = watched
         self.child = Child(stored.recording_id, "recorder", "acud.features.recording.recorder", owner)
         self.segments = {segment.number: segment for segment in stored.segments}
         self.dropped = self.gone = 0

@@ -94,14 +94,14 @@ class RecordingService:
             _LOG.info("recordings.swept", files=swept)
         for row in self.table.unfinished():
             recording = with_segments(row, self.folders.measured(row))
-            screen = self._watched_displays.numbered(row.display_number)
+            watched = self._watched_displays.numbered(row.display_number)
             task = self._tasks.state_of(row.task_id) if row.task_id else "live"
             if task == "gone":
                 self._erase(recording)
-            elif screen is None or task == "ended":
+            elif watched is None or task == "ended":
                 self._close(recording, RecordingState.DONE, "the daemon ended over it")
             else:
-                self._go(ActiveRecording(recording, screen, self))
+                self._go(ActiveRecording(recording, watched, self))
 
     # ---- found -------------------------------------------------------------------------------------------------------
 
@@ -133,20 +133,20 @@ class RecordingService:
     # ---- begun: in the savepoint of a call ---------------------------------------------------------------------------
 
     def start(
-        self, screen: WatchedDisplay, *, fps: float = 0.0, task_id: str = "", automatic: bool = False
+        self, watched: WatchedDisplay, *, fps: float = 0.0, task_id: str = "", automatic: bool = False
     ) -> RecordingInfo:
-        """Begin to record `screen`. Raises: Conflict when that is being done already, Refused beyond 64 recordings."""
+        """Begin to record `watched`. Raises: Conflict when that is being done already, Refused beyond 64 recordings."""
         for live in self.live.values():
-            if live.screen is screen and live.info.task_id == task_id and live.ending is None:
-                raise Conflict(f"{screen.name} is recorded already", hint=f"acud record stop {live.recording_id}")
+            if live.watched is watched and live.info.task_id == task_id and live.ending is None:
+                raise Conflict(f"{watched.name} is recorded already", hint=f"acud record stop {live.recording_id}")
         if len(self.live) >= _MAX_LIVE:
             raise Refused(f"{len(self.live)} recordings are being made", hint="stop some of them: acud record list")
         recording_id = new_id(NOUN)
         recording = RecordingInfo(
             recording_id,
             RecordingState.RECORDING,
-            screen.name,
-            screen.number,
+            watched.name,
+            watched.number,
             task_id or recording_id,
             fps or self._settings.fps,
             self._settings.crf,
@@ -155,23 +155,23 @@ class RecordingService:
             automatic,
         )
         self.table.insert(recording)
-        data = {"display": screen.name, "task_id": task_id}
+        data = {"display": watched.name, "task_id": task_id}
         self._journal.event("recording.started", recording_id, **data)
-        self._journal.after_commit(lambda: self._go(ActiveRecording(recording, screen, self)))
+        self._journal.after_commit(lambda: self._go(ActiveRecording(recording, watched, self)))
         return recording
 
-    def begin_task(self, task: Task, screen: WatchedDisplay) -> None:
+    def begin_task(self, task: Task, watched: WatchedDisplay) -> None:
         """Record a task that has a display of its own, where the settings say so."""
         if not self._settings.enabled:
             return
         try:
-            self.start(screen, task_id=task.task_id, automatic=True)
+            self.start(watched, task_id=task.task_id, automatic=True)
         except Refused as fault:
             _LOG.warning("recording.refused", task=task.task_id, reason=fault.message)
 
     def _go(self, live: ActiveRecording) -> None:
-        if live.screen.state is DisplayState.ENDED:
-            self._close(live.info, RecordingState.DONE, f"display {live.screen.name} had ended")
+        if live.watched.state is DisplayState.ENDED:
+            self._close(live.info, RecordingState.DONE, f"display {live.watched.name} had ended")
             return
         self.live[live.recording_id] = live
         info = live.info
@@ -289,11 +289,11 @@ class RecordingService:
     # ---- the display -------------------------------------------------------------------------------------------------
 
     def _source(self, live: ActiveRecording) -> Source | None:
-        source = self._sources.by_name.get(live.screen.name)
-        return source if live.screen.state is not DisplayState.ENDED else None
+        source = self._sources.by_name.get(live.watched.name)
+        return source if live.watched.state is not DisplayState.ENDED else None
 
     def _on(self, source: Source) -> list[ActiveRecording]:
-        return [live for live in self.live.values() if live.screen.name == source.name and live.ending is None]
+        return [live for live in self.live.values() if live.watched.name == source.name and live.ending is None]
 
     def source_up(self, source: Source) -> None:
         """Record the new ring, in a new segment."""
@@ -313,7 +313,7 @@ class RecordingService:
             self._loop.call_later(0.0, lambda live=live, reason=reason: self._look_after(live, reason))  # type: ignore[misc]
 
     def _look_after(self, live: ActiveRecording, reason: str) -> None:
-        if live.screen.state is DisplayState.ENDED and live.ending is None:
+        if live.watched.state is DisplayState.ENDED and live.ending is None:
             self._end(live, RecordingState.DONE, reason)
 
     def _film(self, live: ActiveRecording, source: Source) -> None:

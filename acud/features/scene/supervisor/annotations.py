@@ -96,9 +96,9 @@ class SceneAnnotations:
         changed = self._targets.touched(source, said.token)
         return standing(said.what, None if changed is None else _since(source, changed))
 
-    def forget(self, screen: WatchedDisplay) -> None:
+    def forget(self, watched: WatchedDisplay) -> None:
         """Drop what was said of a display that is not watched any more."""
-        self._displays.pop(screen.number, None)
+        self._displays.pop(watched.number, None)
 
     # ---- said ------------------------------------------------------------------------------------------------------
 

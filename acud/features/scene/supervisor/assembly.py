@@ -62,7 +62,7 @@ def _by_folder(marked: Mapping[int, str], own: set[int]) -> dict[str, tuple[int,
 class ShownDisplay(NamedTuple):
     """A display's windows and the programs without any."""
 
-    screen: WatchedDisplay
+    watched: WatchedDisplay
     pids: Sequence[int] = ()
 
 
@@ -78,32 +78,32 @@ def apps(shown: Iterable[ShownDisplay], quote: Quote) -> tuple[SceneApp, ...]:
 def _windowed(one: ShownDisplay, quote: Quote) -> list[SceneApp]:
     windows: dict[int, list[SceneWindow]] = {}
     names: dict[int, str] = {}
-    for window in one.screen.windows:
-        windows.setdefault(window.pid, []).append(_window(one.screen, window, quote))
+    for window in one.watched.windows:
+        windows.setdefault(window.pid, []).append(_window(one.watched, window, quote))
         names.setdefault(window.pid, window.wm_class)
-    return [SceneApp(_name(pid, names[pid]), pid, tuple(found), one.screen.number) for pid, found in windows.items()]
+    return [SceneApp(_name(pid, names[pid]), pid, tuple(found), one.watched.number) for pid, found in windows.items()]
 
 
 def _windowless(one: ShownDisplay, shown: set[int]) -> Iterable[SceneApp]:
     named = ((processes.comm(pid), pid) for pid in one.pids if pid not in shown)
-    return (SceneApp(name, pid, (), one.screen.number) for name, pid in named if name)
+    return (SceneApp(name, pid, (), one.watched.number) for name, pid in named if name)
 
 
-def focused(screen: WatchedDisplay, quote: Quote) -> FocusedWindow | None:
+def focused(watched: WatchedDisplay, quote: Quote) -> FocusedWindow | None:
     """Return the window that has the display's input focus, as the X server says; None when none has it."""
-    window = next((one for one in screen.windows if one.window_id == screen.focused), None)
-    if window is None or not screen.focused:
+    window = next((one for one in watched.windows if one.window_id == watched.focused), None)
+    if window is None or not watched.focused:
         return None
     name = _name(window.pid, window.wm_class)
-    return FocusedWindow(name, window.pid or None, window.bounds, quote(screen, window), screen.number)
+    return FocusedWindow(name, window.pid or None, window.bounds, quote(watched, window), watched.number)
 
 
 def _name(pid: int, wm_class: str) -> str:
     return (processes.comm(pid) if pid else "") or wm_class or NAMELESS
 
 
-def _window(screen: WatchedDisplay, window: WindowInfo, quote: Quote) -> SceneWindow:
-    return SceneWindow(f"{window.window_id:#x}", quote(screen, window), window.bounds, screen.number)
+def _window(watched: WatchedDisplay, window: WindowInfo, quote: Quote) -> SceneWindow:
+    return SceneWindow(f"{window.window_id:#x}", quote(watched, window), window.bounds, watched.number)
 
 
 _STARTING = "its first frame is to come"
@@ -122,7 +122,7 @@ class DisplayFacts(NamedTuple):
     models said of it that still holds.
     """
 
-    screen: WatchedDisplay
+    watched: WatchedDisplay
     source: Source | None
     seen: DisplayElements
     is_default: bool
@@ -133,7 +133,7 @@ class DisplayFacts(NamedTuple):
 
 def assembled(scene_id: int, moment: Moment, known: Sequence[DisplayFacts], apps: tuple[SceneApp, ...]) -> Scene:
     """Return the scene of all that is known."""
-    said = together([(one.screen.number, one.said) for one in known])
+    said = together([(one.watched.number, one.said) for one in known])
     displays = tuple(_display(one, moment.now_s) for one in known)
     texts = tuple(text for one in known for text in one.seen.texts)
     widgets = tuple(widget for one in known for widget in one.seen.widgets)
@@ -161,20 +161,20 @@ def _focus(displays: Sequence[SceneDisplay]) -> FocusedWindow | None:
 
 
 def _display(known: DisplayFacts, now_s: float) -> SceneDisplay:
-    screen, source, seen = known.screen, known.source, known.seen
-    is_up = screen.state is DisplayState.UP
+    watched, source, seen = known.watched, known.source, known.seen
+    is_up = watched.state is DisplayState.UP
     size = (source.width, source.height) if source is not None and is_up else (0, 0)
     return SceneDisplay(
-        id=screen.number,
-        bounds=global_bounds(screen.number, *size),
+        id=watched.number,
+        bounds=global_bounds(watched.number, *size),
         primary=known.is_default,
-        name=screen.name,
-        state=screen.state.value,
-        reason=screen.reason or ("" if is_up else _STARTING),
+        name=watched.name,
+        state=watched.state.value,
+        reason=watched.reason or ("" if is_up else _STARTING),
         epoch=seen.epoch,
         frame=seen.frame,
         frame_age_s=round(max(0.0, now_s - seen.frame_mono_s), 3) if seen.frame else 0.0,
-        monitors=tuple((monitor.name, monitor.bounds) for monitor in screen.monitors),
+        monitors=tuple((monitor.name, monitor.bounds) for monitor in watched.monitors),
         change=seen.change,
         focused_window=known.focus,
         truncation=_cut(seen),

@@ -122,9 +122,9 @@ def strongest(modes: list[SceneMode]) -> SceneMode:
 class DisplayReader:
     """One display's looks, one at a time."""
 
-    def __init__(self, parts: ReaderPorts, screen: WatchedDisplay, seen: DisplayElements) -> None:
+    def __init__(self, parts: ReaderPorts, watched: WatchedDisplay, seen: DisplayElements) -> None:
         self._parts = parts
-        self.screen = screen
+        self.watched = watched
         self.seen = seen
         self.mode = SceneMode.IDLE
         self.begun_s = float("-inf")
@@ -143,9 +143,9 @@ class DisplayReader:
 
     def _begin(self) -> None:
         self._running = True
-        source = self._parts.sources.by_name.get(self.screen.name)
-        if self.screen.state is not DisplayState.UP or source is None:
-            self.lost(self.screen.reason or f"the display is {self.screen.state.value}")
+        source = self._parts.sources.by_name.get(self.watched.name)
+        if self.watched.state is not DisplayState.UP or source is None:
+            self.lost(self.watched.reason or f"the display is {self.watched.state.value}")
             self._take_asked()
             self._end()
         else:
@@ -180,7 +180,7 @@ class DisplayReader:
         # However old they are: the same pixels say the same. What is hidden of them may be another.
         told_otherwise = self._hidden != _places(self._parts.hidden(source)) or not seen.ocr_secure_is_all
         ocr = frame != seen.ocr_frame or seen.ocr.state != "ready" or told_otherwise
-        moved = self._windows != (self.screen.windows, self.screen.focused)
+        moved = self._windows != (self.watched.windows, self.watched.focused)
         ax = moved or frame != seen.ax_frame or now_s - seen.ax_at_s > self._parts.settings.ax_max_age_s
         return Needs(ocr, ax, fresh=False)
 
@@ -201,16 +201,16 @@ class DisplayReader:
         return hide
 
     def _ask(self, needs: Needs) -> SceneAsk:
-        screen = self.screen
-        self._windows = (screen.windows, screen.focused)
+        watched = self.watched
+        self._windows = (watched.windows, watched.focused)
         return SceneAsk(
             needs.ocr,
             needs.ax,
             needs.fresh,
-            screen.windows,
-            screen.focused,
-            screen.bus_address,
-            screen.a11y_address,
+            watched.windows,
+            watched.focused,
+            watched.bus_address,
+            watched.a11y_address,
             self.seen.secure,
         )
 
@@ -227,9 +227,9 @@ class DisplayReader:
 
     def _unread(self, reason: str) -> None:
         """Say that what is known is old; of a display without pixels nothing is known."""
-        source = self._parts.sources.by_name.get(self.screen.name)
+        source = self._parts.sources.by_name.get(self.watched.name)
         if source is None or not source.live:
-            self.lost(self.screen.reason or reason)
+            self.lost(self.watched.reason or reason)
         else:
             self.seen.went_old(reason)
 

@@ -23,12 +23,12 @@ from acud.types.scene import ElementHandle, ProviderState, Scene, SceneMode, han
 class SceneSource(Protocol):
     """Whoever makes scenes."""
 
-    def look(self, screens: Sequence[WatchedDisplay], mode: SceneMode, done: Callable[[], None]) -> None:
-        """Look at `screens` from now on, at least as `mode` says; call `done` when every one was looked at."""
+    def look(self, watched_displays: Sequence[WatchedDisplay], mode: SceneMode, done: Callable[[], None]) -> None:
+        """Look at `watched_displays` from now on, at least as `mode` says; call `done` when every one was looked at."""
         ...
 
-    def newest(self, screens: Sequence[WatchedDisplay]) -> Scene:
-        """Return the scene of `screens` as it is known now, without looking."""
+    def newest(self, watched_displays: Sequence[WatchedDisplay]) -> Scene:
+        """Return the scene of `watched_displays` as it is known now, without looking."""
         ...
 
     def remembered(self) -> Sequence[Scene]:
@@ -63,31 +63,31 @@ class ElementLocator:
         if len(found) > 1:
             ids = ", ".join(handle.id for handle in found.values())
             raise InvalidRequest(f"these ids are of several displays: {ids}", hint="one request acts on one display")
-        return "".join(self._screen(handle).name for handle in found.values())
+        return "".join(self._watched(handle).name for handle in found.values())
 
     def on_scene(self, shown: Callable[[Scene], None]) -> None:
         """Call `shown` with each scene that differs from the one before, in the turn that made it."""
         self._scenes.shown.add(shown, Order.FEATURES)
 
-    def _screen(self, handle: ElementHandle) -> WatchedDisplay:
-        screen = self._numbered(handle.display_id)
-        if screen is None:
+    def _watched(self, handle: ElementHandle) -> WatchedDisplay:
+        watched = self._numbered(handle.display_id)
+        if watched is None:
             raise NotFound(
                 f"{handle.id} is of display number {handle.display_id}, which is not watched",
                 hint="take a new scene (acud scene)",
             )
-        return screen
+        return watched
 
-    def locate(self, screen: WatchedDisplay, handle: ElementHandle, done: LocateDone) -> None:
-        """Look at `screen`, then call `done` with the element, or why it cannot be clicked.
+    def locate(self, watched: WatchedDisplay, handle: ElementHandle, done: LocateDone) -> None:
+        """Look at `watched`, then call `done` with the element, or why it cannot be clicked.
 
         The fault is NotFound naming candidates for one that is gone, Conflict for one that cannot be seen, Unavailable
         when the kind of thing it is could not be looked for, InvalidRequest for one of another display.
         """
-        if handle.display_id != screen.number:
+        if handle.display_id != watched.number:
             done(
                 InvalidRequest(
-                    f"{handle.id} is not of {screen.name}, which is display number {screen.number}",
+                    f"{handle.id} is not of {watched.name}, which is display number {watched.number}",
                     hint="leave the display out: the id says which",
                 )
             )
@@ -95,10 +95,10 @@ class ElementLocator:
         was = self._was(handle)
 
         def looked() -> None:
-            done(_located(handle, was, self._scenes.newest((screen,)), screen))
+            done(_located(handle, was, self._scenes.newest((watched,)), watched))
 
-        self._follow(screen)
-        self._scenes.look((screen,), SceneMode.ACTIVE, looked)
+        self._follow(watched)
+        self._scenes.look((watched,), SceneMode.ACTIVE, looked)
 
     def _was(self, handle: ElementHandle) -> NamedElement | None:
         former = (named(scene, handle) for scene in self._scenes.remembered())
@@ -106,12 +106,12 @@ class ElementLocator:
 
 
 def _located(
-    handle: ElementHandle, was: NamedElement | None, scene: Scene, screen: WatchedDisplay
+    handle: ElementHandle, was: NamedElement | None, scene: Scene, watched: WatchedDisplay
 ) -> LocatedElement | AcudError:
     shown = next((one for one in scene.displays if one.id == handle.display_id), None)
     if shown is None or shown.state != "up":
         reason = shown.reason if shown is not None else "it is in no scene"
-        return DisplayDown(f"display {screen.name} cannot be looked at: {reason}", hint="acud display list")
+        return DisplayDown(f"display {watched.name} cannot be looked at: {reason}", hint="acud display list")
     now, reader = named(scene, handle), _reader(scene, handle)
     if reader is not None and reader.state != "ready":
         return Unavailable(
@@ -121,7 +121,7 @@ def _located(
     if now is None:
         return gone(handle, was, scene)
     try:
-        part = visible_part(now, shown.bounds.w, shown.bounds.h, screen.windows)
+        part = visible_part(now, shown.bounds.w, shown.bounds.h, watched.windows)
     except AcudError as fault:
         return fault
     return LocatedElement(now.id, now.words, now.role, part, Point(*middle(part)))

@@ -54,8 +54,10 @@ class SceneFeature(RunningFeature):
         core.watched_displays.removed.add(self.annotations.forget, Order.FEATURES)
         core.ports.provide(elements=ElementLocator(self.scenes, core.watched_displays.numbered, self._follow_windows))
 
-    def _follow_windows(self, screen: WatchedDisplay) -> None:
-        self.watched_displays.follow(screen, "handles", (0,))  # no window's own pixels, but its place before each frame
+    def _follow_windows(self, watched: WatchedDisplay) -> None:
+        self.watched_displays.follow(
+            watched, "handles", (0,)
+        )  # no window's own pixels, but its place before each frame
 
 
 def start(core: Core) -> SceneFeature:

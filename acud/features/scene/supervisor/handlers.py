@@ -42,22 +42,22 @@ def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> None:
         log(fault, None)
         call.fail(fault)
 
-    def look(screens: list[WatchedDisplay]) -> None:
+    def look(displays: list[WatchedDisplay]) -> None:
         if request.mode is None:
-            answer(screens)
+            answer(displays)
         else:
-            feature.scenes.look(screens, request.mode, lambda: later(screens))
+            feature.scenes.look(displays, request.mode, lambda: later(displays))
 
-    def answer(screens: list[WatchedDisplay]) -> None:
-        fault = _missing(feature, screens) if names else None
+    def answer(displays: list[WatchedDisplay]) -> None:
+        fault = _missing(feature, displays) if names else None
         if fault is not None:
             fail(fault)
             return
-        scene = feature.scenes.newest(screens)
-        reply = _reply(feature, request, screens, scene)
-        if request.marks and screens:
+        scene = feature.scenes.newest(displays)
+        reply = _reply(feature, request, displays, scene)
+        if request.marks and displays:
             drawn: Callable[[MarkedPicture | AcudError], None] = call.later(lambda outcome: marked(reply, outcome))
-            draw_marked(feature, screens[0], scene, request.max_side_px, drawn)
+            draw_marked(feature, displays[0], scene, request.max_side_px, drawn)
         else:
             done(reply)
 
@@ -88,18 +88,18 @@ def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> None:
         feature.displays.with_display("", call.later(begun))
 
 
-def _missing(feature: SceneFeature, screens: list[WatchedDisplay]) -> AcudError | None:
+def _missing(feature: SceneFeature, displays: list[WatchedDisplay]) -> AcudError | None:
     """Return why a display that was asked for is in no scene: it must not be left out without a word."""
-    for screen in screens:
-        if feature.watched_displays.by_name.get(screen.name) is not screen:
-            return DisplayDown(f"display {screen.name} was removed while it was looked at", hint="acud display list")
-        if not screen.number:
-            return Unavailable(f"display {screen.name} is still being added", hint="ask again in a moment")
+    for watched in displays:
+        if feature.watched_displays.by_name.get(watched.name) is not watched:
+            return DisplayDown(f"display {watched.name} was removed while it was looked at", hint="acud display list")
+        if not watched.number:
+            return Unavailable(f"display {watched.name} is still being added", hint="ask again in a moment")
     return None
 
 
-def _reply(feature: SceneFeature, request: SceneGet, screens: list[WatchedDisplay], scene: Scene) -> SceneReply:
-    before = feature.scenes.former(request.since, screens) if request.since else None
+def _reply(feature: SceneFeature, request: SceneGet, displays: list[WatchedDisplay], scene: Scene) -> SceneReply:
+    before = feature.scenes.former(request.since, displays) if request.since else None
     change = diff(before, scene) if before is not None else None
     if request.form == "prompt":
         return SceneReply(text=prompt_text(scene, request.max_tokens), diff=change)
@@ -137,9 +137,9 @@ class _Annotated:
         if isinstance(outcome, AcudError):
             self.fail(outcome)
             return
-        self.screen, self.source = outcome.screen, outcome.picture.source
+        self.watched, self.source = outcome.watched, outcome.picture.source
         if self.backend:
-            secure = self.feature.scenes.secure(self.screen)
+            secure = self.feature.scenes.secure(self.watched)
             described = self.call.later(self.on_described)
             self.feature.annotations.ask(self.source, self.backend, secure, described, self.task_id)
         else:
@@ -149,11 +149,11 @@ class _Annotated:
         """Return the frame that the client speaks of. Raises: NotFound for a scene that is forgotten."""
         if not self.request.scene_id:
             return self.source.frame
-        scene = self.feature.scenes.former(self.request.scene_id, [self.screen])
+        scene = self.feature.scenes.former(self.request.scene_id, [self.watched])
         shown = next(iter(scene.displays), None) if scene is not None else None
         if shown is None or shown.epoch != self.source.epoch:
             raise NotFound(
-                f"scene {self.request.scene_id} of {self.screen.name} is forgotten", hint="take a new one (acud scene)"
+                f"scene {self.request.scene_id} of {self.watched.name} is forgotten", hint="take a new one (acud scene)"
             )
         return shown.frame
 
@@ -161,7 +161,7 @@ class _Annotated:
         """Take down what the client says of a frame."""
         given = self.request.vlm_elements
         remarks = None if given is None else [Remark(one.kind, one.desc, one.bbox) for one in given]
-        self.feature.annotations.say(self.screen.number, self.source, frame, self.request.vlm_scene, remarks)
+        self.feature.annotations.say(self.watched.number, self.source, frame, self.request.vlm_scene, remarks)
         self.answer(Described(cost_usd=0.0))
 
     def on_described(self, outcome: Description | AcudError) -> None:
@@ -170,12 +170,12 @@ class _Annotated:
             self.fail(outcome)
             return
         said = outcome.described
-        self.feature.annotations.say(self.screen.number, self.source, outcome.frame, said.scene, said.remarks)
+        self.feature.annotations.say(self.watched.number, self.source, outcome.frame, said.scene, said.remarks)
         self.answer(said)
 
     def answer(self, said: Described) -> None:
         """Reply with what stands."""
-        scene = self.feature.scenes.newest([self.screen])
+        scene = self.feature.scenes.newest([self.watched])
         reply = SceneAnnotated(
             scene_id=scene.scene_id,
             vlm_scene=scene.vlm_scene,

@@ -28,25 +28,25 @@ class MarkedPicture(Struct, frozen=True):
 
 def draw_marked(
     feature: SceneFeature,
-    screen: WatchedDisplay,
+    watched: WatchedDisplay,
     scene: Scene,
     max_side_px: int,
     done: Callable[[MarkedPicture | AcudError], None],
 ) -> None:
-    """Draw the marks of `scene` on a picture of `screen`, redacted as the scene is; `done` gets it, or the fault."""
-    source = feature.sources.by_name.get(screen.name)
-    shown = next((one for one in scene.displays if one.id == screen.number), None)
+    """Draw the marks of `scene` on a picture of `watched`, redacted as the scene is; `done` gets it, or the fault."""
+    source = feature.sources.by_name.get(watched.name)
+    shown = next((one for one in scene.displays if one.id == watched.number), None)
     if source is None or shown is None or not shown.frame:
-        reason = screen.reason or "nobody has looked at it yet"
-        done(DisplayDown(f"no picture of {screen.name}: {reason}", hint="ask with a mode that looks"))
+        reason = watched.reason or "nobody has looked at it yet"
+        done(DisplayDown(f"no picture of {watched.name}: {reason}", hint="ask with a mode that looks"))
         return
-    marks = marks_of(scene, screen.number)
+    marks = marks_of(scene, watched.number)
     ask = PictureAsk(
         "png",
         max_side_px,
         redacted=True,
         marks=marks.marks,
-        secure=feature.scenes.secure(screen),
+        secure=feature.scenes.secure(watched),
         of_scene=(shown.epoch, shown.frame),
     )
 

@@ -86,10 +86,10 @@ class Scenes:
 
     # ---- asked -----------------------------------------------------------------------------------------------------
 
-    def look(self, screens: Sequence[WatchedDisplay], mode: SceneMode, done: Callable[[], None]) -> None:
-        """Look at `screens`, at least as `mode` says; call `done` when every one was looked at."""
-        screens = [screen for screen in screens if screen.number]  # one that is being added has none yet
-        left = {screen.name for screen in screens}
+    def look(self, displays: Sequence[WatchedDisplay], mode: SceneMode, done: Callable[[], None]) -> None:
+        """Look at `displays`, at least as `mode` says; call `done` when every one was looked at."""
+        displays = [watched for watched in displays if watched.number]  # one that is being added has none yet
+        left = {watched.name for watched in displays}
         if not left:
             self.renew(mode)
             done()
@@ -99,40 +99,40 @@ class Scenes:
             if not left:
                 done()
 
-        for screen in screens:
-            self._reader(screen).ask(mode, partial(one_done, screen.name))
+        for watched in displays:
+            self._reader(watched).ask(mode, partial(one_done, watched.name))
 
-    def newest(self, screens: Sequence[WatchedDisplay]) -> Scene:
-        """Return the scene of `screens` as it is known now, without looking."""
-        return part_of(self.renew(None), frozenset(screen.number for screen in screens))
+    def newest(self, displays: Sequence[WatchedDisplay]) -> Scene:
+        """Return the scene of `displays` as it is known now, without looking."""
+        return part_of(self.renew(None), frozenset(watched.number for watched in displays))
 
-    def former(self, scene_id: int, screens: Sequence[WatchedDisplay]) -> Scene | None:
-        """Return what the scene `scene_id` showed of `screens`; None when it is no longer kept."""
+    def former(self, scene_id: int, displays: Sequence[WatchedDisplay]) -> Scene | None:
+        """Return what the scene `scene_id` showed of `displays`; None when it is no longer kept."""
         found = next((scene for scene in self._kept if scene.scene_id == scene_id), None)
-        return None if found is None else part_of(found, frozenset(screen.number for screen in screens))
+        return None if found is None else part_of(found, frozenset(watched.number for watched in displays))
 
     def remembered(self) -> Sequence[Scene]:
         """Return the scenes that are still kept, newest first."""
         return tuple(reversed(self._kept))
 
-    def secure(self, screen: WatchedDisplay) -> tuple[Rect, ...]:
-        """Return the boxes of the password fields that were seen on `screen`."""
-        return self._reader(screen).seen.secure
+    def secure(self, watched: WatchedDisplay) -> tuple[Rect, ...]:
+        """Return the boxes of the password fields that were seen on `watched`."""
+        return self._reader(watched).seen.secure
 
     @property
     def scene_id(self) -> int:
         """The newest scene's id; 0 before the first."""
         return self._kept[-1].scene_id if self._kept else 0
 
-    def reader(self, screen: WatchedDisplay) -> DisplayReader:
-        """Return the looks at `screen`."""
-        return self._reader(screen)
+    def reader(self, watched: WatchedDisplay) -> DisplayReader:
+        """Return the looks at `watched`."""
+        return self._reader(watched)
 
-    def _reader(self, screen: WatchedDisplay) -> DisplayReader:
-        found = self._readers.get(screen.number)
-        if found is None or found.screen is not screen:
-            seen = found.seen if found is not None else DisplayElements(screen.number, self._numbers)
-            found = self._readers[screen.number] = DisplayReader(self, screen, seen)
+    def _reader(self, watched: WatchedDisplay) -> DisplayReader:
+        found = self._readers.get(watched.number)
+        if found is None or found.watched is not watched:
+            seen = found.seen if found is not None else DisplayElements(watched.number, self._numbers)
+            found = self._readers[watched.number] = DisplayReader(self, watched, seen)
         return found
 
     # ---- what looks need and say -----------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class Scenes:
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
         """A display without pixels is shown without elements, at once."""
-        reader = next((one for one in self._readers.values() if one.screen.name == source.name), None)
+        reader = next((one for one in self._readers.values() if one.watched.name == source.name), None)
         if reader is not None:
             reader.lost(reason)
 
@@ -170,12 +170,12 @@ class Scenes:
     def renew(self, mode: SceneMode | None) -> Scene:
         """Return the scene of every display as it is known now; one that shows something else has a new id."""
         moment = Moment(self.now_s(), int(self._clock.instant().utc_s * 1000), mode or self._mode())
-        screens = sorted(
-            (s for s in self._watched_displays.by_name.values() if s.number), key=lambda screen: screen.number
+        displays = sorted(
+            (s for s in self._watched_displays.by_name.values() if s.number), key=lambda watched: watched.number
         )
-        self._forget({screen.number for screen in screens})
-        shown = [ShownDisplay(screen, self._pids(screen)) for screen in screens]
-        made = assembled(self.scene_id, moment, [self._known(s) for s in screens], apps(shown, self._title))
+        self._forget({watched.number for watched in displays})
+        shown = [ShownDisplay(watched, self._pids(watched)) for watched in displays]
+        made = assembled(self.scene_id, moment, [self._known(s) for s in displays], apps(shown, self._title))
         if self._kept and is_same(self._kept[-1], made):
             self._kept[-1] = made
             return made
@@ -194,28 +194,28 @@ class Scenes:
         for number in set(self._readers) - numbers:
             del self._readers[number]
 
-    def _drop(self, screen: WatchedDisplay) -> None:
-        self._readers.pop(screen.number, None)
+    def _drop(self, watched: WatchedDisplay) -> None:
+        self._readers.pop(watched.number, None)
 
-    def _known(self, screen: WatchedDisplay) -> DisplayFacts:
-        source = self.sources.by_name.get(screen.name)
+    def _known(self, watched: WatchedDisplay) -> DisplayFacts:
+        source = self.sources.by_name.get(watched.name)
         return DisplayFacts(
-            screen,
+            watched,
             source,
-            self._reader(screen).seen,
-            screen.name == self._displays.default,
-            focused(screen, self._title),
-            tuple(self._redacted(screen)),
-            self._annotations.of(screen.number, source),
+            self._reader(watched).seen,
+            watched.name == self._displays.default,
+            focused(watched, self._title),
+            tuple(self._redacted(watched)),
+            self._annotations.of(watched.number, source),
         )
 
-    def _redacted(self, screen: WatchedDisplay) -> list[Redacted]:
-        found = [(window, self._redaction.title(screen, window)[1]) for window in screen.windows]
+    def _redacted(self, watched: WatchedDisplay) -> list[Redacted]:
+        found = [(window, self._redaction.title(watched, window)[1]) for window in watched.windows]
         return [Redacted(f"{window.window_id:#x}", rule) for window, rule in found if rule]
 
-    def _title(self, screen: WatchedDisplay, window: WindowInfo) -> str:
-        return self._redaction.title(screen, window)[0]
+    def _title(self, watched: WatchedDisplay, window: WindowInfo) -> str:
+        return self._redaction.title(watched, window)[0]
 
-    def _pids(self, screen: WatchedDisplay) -> tuple[int, ...]:
-        display = self._displays.managed.living_by_name(screen.name)
+    def _pids(self, watched: WatchedDisplay) -> tuple[int, ...]:
+        display = self._displays.managed.living_by_name(watched.name)
         return self._programs.of(str(display.places.folder)) if display is not None else ()

@@ -85,16 +85,16 @@ class SceneSubscriptions:
         return any(one.wants(name) for one in self._live.values())
 
     def _apply(self) -> None:
-        for screen in self._watched_displays.by_name.values():
-            source = self._sources.by_name.get(screen.name)
-            wanted = self._wanted(screen.name)
+        for watched in self._watched_displays.by_name.values():
+            source = self._sources.by_name.get(watched.name)
+            wanted = self._wanted(watched.name)
             if source is not None:
                 self._sources.want(source, _CONSUMER, self._settings.active_hz if wanted else 0.0)
-            if wanted and screen.name not in self._paces:
-                self._paces[screen.name] = _Pace()
-                self._due(screen, changed=True)
+            if wanted and watched.name not in self._paces:
+                self._paces[watched.name] = _Pace()
+                self._due(watched, changed=True)
             elif not wanted:
-                self._drop(screen.name)
+                self._drop(watched.name)
         for name in set(self._paces) - set(self._watched_displays.by_name):
             self._drop(name)
 
@@ -105,9 +105,9 @@ class SceneSubscriptions:
 
     # ---- looks -----------------------------------------------------------------------------------------------------
 
-    def _due(self, screen: WatchedDisplay, *, changed: bool) -> None:
+    def _due(self, watched: WatchedDisplay, *, changed: bool) -> None:
         """Look as soon as the pace allows: at once after a rest, else a tick's length after the look before."""
-        pace = self._paces.get(screen.name)
+        pace = self._paces.get(watched.name)
         if pace is None:
             return
         if changed:
@@ -117,16 +117,16 @@ class SceneSubscriptions:
         if pace.timer is not None:
             pace.timer.cancel()
         hz = self._settings.active_hz if changed else self._settings.idle_hz
-        at_s = max(self._now(), self._scenes.reader(screen).begun_s + 1 / hz)
-        pace.timer = self._loop.call_at(at_s, lambda: self._look(screen))
+        at_s = max(self._now(), self._scenes.reader(watched).begun_s + 1 / hz)
+        pace.timer = self._loop.call_at(at_s, lambda: self._look(watched))
 
-    def _look(self, screen: WatchedDisplay) -> None:
-        pace = self._paces.get(screen.name)
-        if pace is None or self._watched_displays.by_name.get(screen.name) is not screen:
+    def _look(self, watched: WatchedDisplay) -> None:
+        pace = self._paces.get(watched.name)
+        if pace is None or self._watched_displays.by_name.get(watched.name) is not watched:
             return
         resting = self._now() - pace.changed_s > self._settings.idle_after_s
         mode = SceneMode.IDLE if resting else SceneMode.ACTIVE
-        self._scenes.look([screen], mode, lambda: self._due(screen, changed=False))
+        self._scenes.look([watched], mode, lambda: self._due(watched, changed=False))
 
     # ---- what moves ------------------------------------------------------------------------------------------------
 
@@ -146,12 +146,12 @@ class SceneSubscriptions:
         if self._live:
             self._touch(source.name)
 
-    def windows_seen(self, screen: WatchedDisplay) -> None:
+    def windows_seen(self, watched: WatchedDisplay) -> None:
         """Windows came, went or moved."""
         if self._live:
-            self._touch(screen.name)
+            self._touch(watched.name)
 
     def _touch(self, name: str) -> None:
-        screen = self._watched_displays.by_name.get(name)
-        if screen is not None:
-            self._due(screen, changed=True)
+        watched = self._watched_displays.by_name.get(name)
+        if watched is not None:
+            self._due(watched, changed=True)

@@ -86,10 +86,10 @@ class Tasks:
         }
         for task_id in self._waits.by_task().keys() - living:
             self._waits.end_task(task_id, "its task had ended")
-        for screen, task_id in self._displays.owned():
+        for watched, task_id in self._displays.owned():
             if task_id not in living:
-                _LOG.info("task.display_swept", display=screen.name, task=task_id)
-                self._displays.remove(screen, _nothing)
+                _LOG.info("task.display_swept", display=watched.name, task=task_id)
+                self._displays.remove(watched, _nothing)
 
     # ---- found -----------------------------------------------------------------------------------------------------
 
@@ -116,13 +116,13 @@ class Tasks:
         task = self.live(task_id)
         if parse_target(target, display).display or not task.display:
             return TaskPlace(task.task_id, display)
-        screen = self._watched_displays.numbered(task.display_number)
-        if screen is None or screen.state is DisplayState.ENDED:
+        watched = self._watched_displays.numbered(task.display_number)
+        if watched is None or watched.state is DisplayState.ENDED:
             raise DisplayDown(
                 f"the display {task.display} of task {task.task_id} has ended",
                 hint="name another display, or register the task anew",
             )
-        return TaskPlace(task.task_id, screen.name)
+        return TaskPlace(task.task_id, watched.name)
 
     def state_of(self, task_id: str) -> Literal["live", "ended", "gone"]:
         """Return how a task stands whose whole id something has kept."""
@@ -165,14 +165,14 @@ class Tasks:
 
     # ---- mutating requests: in the savepoint of their call ---------------------------------------------------------
 
-    def register(self, request: TaskRegister, task_id: str, screen: WatchedDisplay | None) -> Task:
-        """Store a new task on `screen` (None: the default display)."""
+    def register(self, request: TaskRegister, task_id: str, watched: WatchedDisplay | None) -> Task:
+        """Store a new task on `watched` (None: the default display)."""
         at, metadata = self._utc_s(), dict(request.metadata)
-        if screen is not None:
-            info = self._displays.info(screen)
+        if watched is not None:
+            info = self._displays.info(watched)
             metadata |= {
-                "display": screen.name,
-                "display_num": int(screen.name.lstrip(":").partition(".")[0]),
+                "display": watched.name,
+                "display_num": int(watched.name.lstrip(":").partition(".")[0]),
                 "display_resolution": f"{info.width}x{info.height}",
             }
         task = Task(
@@ -185,14 +185,14 @@ class Tasks:
             metadata,
             budget=check_budget(request.budget),
         )
-        if screen is not None:
-            task = replace(task, display=screen.name, display_number=screen.number)
+        if watched is not None:
+            task = replace(task, display=watched.name, display_number=watched.number)
         self.table.insert(task)
         self.table.append_items(task_id, request.plan)
         self._journal.event("task.registered", task_id, name=task.name, items=len(request.plan), display=task.display)
-        if screen is not None:
+        if watched is not None:
             for begun in self._observers.begun:
-                begun(task, screen)
+                begun(task, watched)
         return task
 
     def update(self, request: TaskUpdate) -> Task:
@@ -243,9 +243,9 @@ class Tasks:
             stopped(task.task_id, reason)
         self._waits.end_task(task.task_id, reason)
         self._waits.release(task.task_id)
-        screen = self._watched_displays.numbered(task.display_number)
-        if screen is not None:
-            self._displays.remove(screen, _nothing)
+        watched = self._watched_displays.numbered(task.display_number)
+        if watched is not None:
+            self._displays.remove(watched, _nothing)
 
     def update_item(self, request: TaskItemUpdate) -> Task:
         """Move a plan item. Raises: NotFound, IllegalMove; Conflict when the task has ended."""

@@ -162,13 +162,13 @@ def _title(screen: WatchedDisplay, window: WindowInfo) -> str:
 def _scene(*shown: ShownDisplay, totals: dict[int, int] | None = None) -> Scene:
     known = []
     for one in shown:
-        seen = DisplayElements(one.screen.number, reserved_numbers())
+        seen = DisplayElements(one.watched.number, reserved_numbers())
         parts = SceneParts(
             ocr=READY, lines=(TextPart("Save", BOX, 0.9),), lines_total=(totals or {}).get(seen.number, 1)
         )
         seen.take(JobResult("job", "done", epoch=1, frame=1), parts, (100, 100), 1.0)
-        is_default = one.screen.number == 1
-        known.append(DisplayFacts(one.screen, None, seen, is_default, focused(one.screen, _title)))
+        is_default = one.watched.number == 1
+        known.append(DisplayFacts(one.watched, None, seen, is_default, focused(one.watched, _title)))
     return assembled(1, Moment(1.0, 1, SceneMode.ACTIVE), known, apps(shown, _title))
 
 
