@@ -1,0 +1,171 @@
+"""The diff of docs/contributing.md, applied to a copy of the tree: every surface answers the request that it adds."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from acud.protocol.web import Scope
+from tests.contract.test_house import ROOT
+from tests.daemon import Daemon
+from tests.e2e.gateway_support import SETTINGS, Browser, served, token
+from tests.e2e.mcp_support import stdio, value
+
+PAGE = ROOT / "docs" / "contributing.md"
+PARTS = ("acud", "clients", "scripts", "docs", "conf")
+CLIENTS = """
+import asyncio, json, os
+from acud.paths import resolve
+from acud_client import AsyncClient, Client
+
+async def ask():
+    client = AsyncClient(resolve(os.environ))
+    told = await client.daemon_clock(since_utc_s=1.0)
+    await client.close()
+    return told.passed_s
+
+with Client(resolve(os.environ)) as client:
+    print(json.dumps([client.daemon_clock(since_utc_s=1.0).passed_s, asyncio.run(ask())]))
+"""
+FLEET = """
+import asyncio, json, os
+from types import SimpleNamespace
+from acud.paths import resolve
+from acud.protocol.requests import declared
+from acud.protocol.requests.daemon import DaemonClock
+from acud_client import AsyncClient
+from acud_fleet import envelopes
+from acud_fleet.registry import Life
+from acud_fleet.request_router import RequestRouter
+
+class HostClient:
+    async def ask(self, host, request, request_id, within_s):
+        client = AsyncClient(resolve(os.environ))
+        told = await client.ask(request, declared(type(request)).reply, request_id=request_id)
+        await client.close()
+        return told
+
+async def ask():
+    roster = SimpleNamespace(all=lambda: {"h1": SimpleNamespace(host="h1", life=Life.UP)})
+    router = RequestRouter(SimpleNamespace(), roster, HostClient(), None, "/")
+    return await router.reply(envelopes.read(envelopes.write("req-1", DaemonClock(since_utc_s=1.0))))
+
+print(json.dumps(asyncio.run(ask()).passed_s))
+"""
+"""What the endpoint does with it, with one host and without NATS."""
+
+
+def example() -> str:
+    """Return the diff that the page shows."""
+    (found,) = re.findall(r"^```diff\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return str(found)
+
+
+class Copy:
+    """A copy of the tree in `root`, whose Python finds it before the installed one."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.env = {"PYTHONPATH": f"{root}:{root / 'clients'}", "PYTHONSAFEPATH": "1"}
+        for part in PARTS:
+            shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "pyproject.toml", root)
+
+    def run(self, *command: str, env: dict[str, str] | None = None, given: str | None = None) -> str:
+        """Run a program in the copy and return what it printed."""
+        done = subprocess.run(
+            command, input=given, cwd=self.root, env=os.environ | self.env | (env or {}), capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{' '.join(command)[:200]}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def python(self, *arguments: str, env: dict[str, str] | None = None) -> str:
+        """Run Python in the copy."""
+        return self.run(sys.executable, *arguments, env=env)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
+    """The copy with the diff, after what the page says to run."""
+    copy = Copy(tmp_path_factory.mktemp("copy"))
+    copy.run("git", "apply", "-p0", "-", given=example(), env={"GIT_CEILING_DIRECTORIES": str(copy.root.parent)})
+    copy.python("-m", "scripts.client_methods")
+    copy.python("-m", "scripts.reference")
+    return copy
+
+
+@pytest.fixture(scope="module")
+def daemon(copy: Copy) -> Iterator[Daemon]:
+    with Daemon(SETTINGS, env=copy.env) as daemon:
+        yield daemon
+
+
+def test_it_takes_three_files() -> None:
+    touched = re.findall(r"^\+\+\+ (.*)$", example(), re.MULTILINE)
+    assert touched == [
+        "acud/protocol/requests/daemon.py",
+        "acud/supervisor/handlers/daemon.py",
+        "clients/acud_cli/daemon.py",
+    ]
+
+
+def test_both_python_clients_ask_it(copy: Copy, daemon: Daemon) -> None:
+    sync, awaited = json.loads(copy.python("-c", CLIENTS, env=daemon.env))
+    assert 1.7e9 < sync <= awaited
+
+
+def test_the_cli_shows_it(copy: Copy, daemon: Daemon) -> None:
+    told = json.loads(copy.python("-m", "acud_cli", "daemon", "clock", "--json", env=daemon.env))
+    assert told["utc_s"] > 1.7e9
+
+
+@pytest.mark.asyncio
+async def test_a_model_has_it_as_a_tool(copy: Copy, daemon: Daemon) -> None:
+    async with stdio(daemon.home, "--caps", "admin", env=copy.env) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert tools["daemon_clock"].description == "Tell the daemon's time."
+        annotations = tools["daemon_clock"].annotations
+        assert annotations is not None
+        assert annotations.read_only_hint
+        assert value(await client.call_tool("daemon_clock", {"since_utc_s": 1}))["passed_s"] > 1.7e9
+
+
+def test_the_web_api_answers_it(daemon: Daemon) -> None:
+    secret, _ = token(daemon.client, Scope.READ)
+    with Browser(served(daemon), secret) as browser:
+        status, told = browser.ask("GET", "/api/clock", params={"since_utc_s": 1})
+        assert status == 200
+        assert told["passed_s"] > 1.7e9
+        _, document = browser.ask("GET", "/api/openapi.json")
+    assert document["paths"]["/api/clock"]["get"]["summary"] == "Ask what time the daemon has"
+
+
+def test_a_limited_pass_is_refused(daemon: Daemon) -> None:
+    secret, _ = token(daemon.client, Scope.READ, displays=(":7",))
+    with Browser(served(daemon), secret) as browser:
+        assert browser.ask("GET", "/api/clock")[0] == 403
+
+
+def test_a_fleet_passes_it_to_a_host(copy: Copy, daemon: Daemon) -> None:
+    assert json.loads(copy.python("-c", FLEET, env=daemon.env)) > 1.7e9
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("protocol.md", "### daemon_clock\n\nPlain. Ask what time the daemon has."),
+        ("cli.md", "acud daemon clock"),
+        ("mcp.md", "### daemon_clock\n\nTell the daemon's time."),
+        ("web-api.md", "| GET | `/api/clock` | read | `since_utc_s` | Ask what time the daemon has."),
+    ],
+)
+def test_the_pages_tell_of_it(copy: Copy, page: str, words: str) -> None:
+    assert words in (copy.root / "docs" / page).read_text(encoding="utf-8")
