@@ -37,7 +37,7 @@ class Instant(msgspec.Struct, frozen=True):
 
 
 class Clock(Protocol):
-    """What a process needs of time; tests pass a `ManualClock`."""
+    """What a process needs of time; tests pass one that moves when told."""
 
     def monotonic_s(self) -> float:
         """Return CLOCK_MONOTONIC in seconds."""
@@ -61,27 +61,6 @@ class SystemClock:
     def instant(self) -> Instant:
         """Return now on the clocks of a stored deadline."""
         return Instant(time.time(), time.clock_gettime(time.CLOCK_BOOTTIME), self._boot_id)
-
-
-class ManualClock:
-    """A clock that moves only when told; shipped for tests and simulations."""
-
-    def __init__(self, start_s: float = 1000.0, boot_id: str = "boot-a") -> None:
-        self.now_s = start_s
-        self.utc_offset_s = 1_700_000_000.0
-        self.boot_id = boot_id
-
-    def advance(self, seconds: float) -> None:
-        """Move every clock forward by `seconds`."""
-        self.now_s += seconds
-
-    def monotonic_s(self) -> float:
-        """Return the manual time in seconds."""
-        return self.now_s
-
-    def instant(self) -> Instant:
-        """Return the manual time as an instant."""
-        return Instant(self.utc_offset_s + self.now_s, self.now_s, self.boot_id)
 
 
 def utc_iso(utc_s: float) -> str:

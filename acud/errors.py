@@ -144,26 +144,7 @@ class InternalError(AcudError):
 
 
 _BY_CODE: dict[str, type[AcudError]] = {
-    kind.code: kind
-    for kind in (
-        AcudError,
-        UsageError,
-        InvalidRequest,
-        NotFound,
-        Conflict,
-        Refused,
-        NoJudge,
-        NotEnabled,
-        ConfigError,
-        Unavailable,
-        DaemonDown,
-        DisplayDown,
-        StoreUnavailable,
-        ShmFull,
-        OutcomeUnknown,
-        ProtocolError,
-        InternalError,
-    )
+    kind.code: kind for kind in tuple(globals().values()) if isinstance(kind, type) and issubclass(kind, AcudError)
 }
 
 

@@ -13,7 +13,6 @@ from acud.http_listeners import is_loopback
 
 HOST = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 """What a host may be called: a name is one token of a subject and of a key, and stands before a display's name."""
-
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 _PREFIX = re.compile(r"[A-Za-z0-9_-]{1,32}")
 _ELECTION_S = 10

@@ -22,7 +22,6 @@ superscript, description list, description term, description value, footnote, co
 switch
 """  # noqa: E501 - a line is ten roles: 0 to 9, 10 to 19 …
 _NAMES = [name.strip() for name in _TEN_A_LINE.split(",")]
-
 PASSWORD = "password text"  # noqa: S105 - a role, no password
 TEXT_INPUT = frozenset({"entry", "text", "password text", "spin button", "editbar", "terminal", "date editor"})
 """Roles whose content may be typed; a `text` is also what some toolkits call a text that can only be read."""

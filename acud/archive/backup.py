@@ -22,11 +22,8 @@ from acud.protocol.archive import MANIFEST, BackupAsk, BackupMade, BackupManifes
 from acud.store import backup
 
 _CHUNK = 1 << 20
-
 _SPARE_BYTES = 16_000_000
-
 DATABASE = "data.db"
-
 VERSION = 1
 
 

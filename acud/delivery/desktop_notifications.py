@@ -21,7 +21,6 @@ _PATH = "/org/freedesktop/Notifications"
 _NORMAL, _CRITICAL = 1, 2
 _SERVERS_CHOICE = -1
 """How long it shows: as its server likes."""
-
 _NO_BUS = "start the daemon in the desktop session, or set [notify] bus_address"
 _NO_SERVER = "run a notification server in that session (most desktops do; else dunst or mako)"
 

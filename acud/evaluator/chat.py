@@ -32,7 +32,6 @@ from acud.types.chat import ChatMessage
 from acud.types.scene import Remark
 
 MAX_ELEMENTS = 200
-
 MAX_ANSWER = 64_000
 """Characters; what is longer was not asked for."""
 

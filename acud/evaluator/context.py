@@ -31,7 +31,6 @@ from acud.protocol.bootstrap import EvaluatorOptions
 from acud.types import Evidence, Rect, Text, unknown
 
 T = TypeVar("T")
-
 _THREADS = 3
 """Enough that a disk that hangs on fsync leaves a thread for encoding; the work itself is milliseconds."""
 

@@ -18,25 +18,20 @@ from acud.types.scene import ElementMark
 
 _ON_LABEL = 100
 """What a pixel of another label costs; one of an element's box costs 1."""
-
 _RINGS = 3
 """How many heights of itself a label may stand off from its box."""
 
 Cost = NDArray[np.int32]
 
 FONT_PX = 11
-
 _PAD_PX = 2
-
 _EDGE_PX = 2
 """Box and halo lie outside the element: nothing of it is covered."""
 
 Colour = tuple[int, int, int]
 
 BLACK: Colour = (0, 0, 0)
-
 WHITE: Colour = (255, 255, 255)
-
 ON_LIGHT: tuple[Colour, ...] = ((192, 0, 0), (0, 60, 190), (0, 105, 30), (130, 0, 150), (150, 65, 0), (0, 95, 110))
 
 ON_DARK: tuple[Colour, ...] = (

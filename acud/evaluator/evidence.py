@@ -21,11 +21,8 @@ from acud.types import Evidence
 
 _PNG_LEVEL = 1
 """zlib level: a screen of text is 3x larger than at level 9 and written 10x sooner."""
-
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-
 _RED = np.array([32, 32, 224], np.uint16)
-
 _DIM = 3
 
 

@@ -19,7 +19,6 @@ from acud.types.scene import ChangeTiers
 
 NEGATIVE_VIEW_BYTES = 96 << 20
 """Pixels kept: 27 waits on 1280x720; waits that share a view share its pixels."""
-
 MAX_BYTES = 64 << 20
 """Pixels kept: 17 waits on 1280x720 behind a lossy gate."""
 

@@ -28,7 +28,6 @@ from acud.types import Answer, Criteria, Evidence, JudgeName, Leaf, Text, Verdic
 from acud.waits import conditions, ocr_criteria
 
 T = TypeVar("T")
-
 _BREATH_S = 0.005
 """All that one frame made due arrives in the same turn of the loop, once the picture they share is encoded."""
 

@@ -23,7 +23,6 @@ from acud.types import Rect
 
 MAX_RINGS = 64
 """Rings kept mapped; of live ones that costs address space only, and `sweep` lets go of the others."""
-
 TRIES = 4
 """Frames tried for one job before it is `frame_gone`; a copy takes a tenth of a frame's life even at 240 fps."""
 

@@ -20,7 +20,6 @@ from acud.types import MAX_NUMBER, MAX_SIDE_PX, TILE_PX
 WORD = 8
 PAGE = 4096
 BYTES_PER_PIXEL = 4
-
 MAGIC = int.from_bytes(b"ACUDRING", "little")
 VERSION = 2
 BGRX = int.from_bytes(b"BGRX", "little")
@@ -34,7 +33,6 @@ MAX_SERVER_BYTES = 256
 # Words of a slot's head, from the slot's start. A box of width 0 is no box. The cursor's place is signed.
 S_SEQUENCE, S_FRAME, S_MONO_NS, S_BOX_X, S_BOX_Y, S_BOX_W, S_BOX_H, S_CURSOR_X, S_CURSOR_Y, S_CURSOR_SERIAL = range(10)
 S_TILES = 16
-
 MAX_SLOTS = 64
 
 

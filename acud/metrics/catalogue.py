@@ -148,5 +148,4 @@ REQUESTS = (
 )
 
 FAMILIES: tuple[Family, ...] = (*DAEMON, *DISPLAYS, *JUDGES, *CHATS, *WAITS, *WAKES, *PROCESSES, *KEEPING, *REQUESTS)
-
 BY_NAME: dict[str, Family] = {family.name: family for family in FAMILIES}

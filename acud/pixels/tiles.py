@@ -22,9 +22,7 @@ Mask = npt.NDArray[np.bool_]
 
 _STRIP_ROWS = 4
 """Rows of tiles compared in one go: their scratch fits a second-level cache (`scripts/bench capture`)."""
-
 _COLOUR = np.uint32(0x00FFFFFF)
-
 _MASKED_ROWS = 64
 """Rows masked at a time: the scratch stays in a second-level cache."""
 

@@ -16,7 +16,6 @@ from acud.store.faults import translated, unavailable
 
 APPLICATION_ID = 0x61637564
 """Ours, in bytes 68..71 of the file (sqlite.org/fileformat2.html#the_database_header): "acud"."""
-
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
 _SQL = rows.load("migrations")

@@ -17,7 +17,6 @@ from acud.store.connection import Database
 from acud.store.rows import Row, RowCodec, load
 
 _SQL = load("evidence")
-
 SUFFIX = ".png"
 NOUN = "evidence"
 
@@ -72,10 +71,6 @@ class EvidenceFiles:
         """Return the rows whose file is gone: somebody else removed it."""
         rows = map(_CODEC.read, self._database.read(_SQL["all"]))
         return tuple(row for row in rows if not file_path(self._directory, row.name).exists())
-
-    def total_bytes(self) -> int:
-        """Return the bytes of all kept pictures."""
-        return int(next(iter(self._database.read(_SQL["total_bytes"])[0].values())) or 0)
 
     def trim(self, before_utc_s: float, max_bytes: int, limit: int = -1) -> tuple[str, ...]:
         """Delete the rows of waits that ended before, then the oldest rows over `max_bytes`; return their names.

@@ -7,7 +7,6 @@ from acud.store.connection import Table
 from acud.store.rows import Row, load
 
 _SQL = load("requests")
-
 KEEP_S = 24 * 3600.0
 """How long a reply is kept; clients give up re-asking long before."""
 

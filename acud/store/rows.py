@@ -18,7 +18,6 @@ SQL = Path(__file__).parent / "sql"
 """The core's statements; a feature's stand in `tables.sql` in its folder."""
 _FEATURES = Path(__file__).parents[1] / "features"
 _HEADER = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
-
 T = TypeVar("T", bound=msgspec.Struct)
 Value = str | int | float | bytes | None
 Row = dict[str, Value]

@@ -10,7 +10,6 @@ from msgspec import Meta, Struct
 
 TILE_PX = 16
 """Side of an exact-comparison tile in pixels; tiles at the right and bottom edge are partial."""
-
 MAX_TEXT = 4000
 MAX_SIDE_PX = 32767
 MAX_NUMBER = 2**53 - 1

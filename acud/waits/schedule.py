@@ -23,14 +23,11 @@ QUIET_FPS = 10.0
 """For stable_s and settle_s: the last change is known to 0.1 s."""
 CHANGE_FPS = 20.0
 """For `change`: a first repaint comes some 76 ms after a click, so 0.05 s is the most a rate cap may add."""
-
 LOSSY = frozenset({GateKind.RATIO, GateKind.TILE_MAX, GateKind.DHASH, GateKind.BLOCKS, GateKind.SSIM})
-
 CHANGING_S = (1.0, 2.0)
 STATIC_S = (5.0, 10.0)
 """Bounds of the gaps of `adaptive`, as its original had them."""
 GROWTH = 1.25
-
 BACKOFF_S = (1.0, 30.0)
 EVIDENCE_PRIORITY, IDENTITY_PRIORITY, HIGH_PRIORITY, NORMAL_PRIORITY, LOW_PRIORITY = 0, 1, 2, 4, 6
 UNWANTED_PRIORITY = 9

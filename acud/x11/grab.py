@@ -32,10 +32,8 @@ _Z_PIXMAP = 2
 _GET_IMAGE = struct.Struct("=BBHIhhHHIB3xII")
 IMAGE_SIZE = struct.Struct("=12xI")
 _ALL_PLANES = 0xFFFFFFFF
-
 METHODS = ("attachfd", "sysv", "getimage")
 """0.10-0.17, 0.2-0.3 and 6-12 ms for a 1280x720 frame (`scripts/bench capture`)."""
-
 _PROBE_BYTES = 4096
 _IPC_CREAT, _IPC_RMID = 0o1000, 0  # sys/ipc.h; IPC_PRIVATE is key 0
 

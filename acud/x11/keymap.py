@@ -32,7 +32,6 @@ GROUPS = 2
 _FUNCTION_KEYS = range(0xFE00, 0x10000)
 _MAIN_BLOCK_END = 100
 """Keycodes below are an ordinary keyboard's; above are media keys, some of which type parentheses."""
-
 LINGER_S = 1.0
 """How long a program that answers no ping may take to read a key; a busy machine takes its time: 0.4 s was too little
 for an xterm beside a run of the tests."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from acud.clock import ManualClock
 from acud.config import StoreSettings
 from acud.ids import new_id
 from acud.protocol.requests.waits import Evaluation
 from acud.store import Store, StoredWait
 from acud.types import AllOf, Criteria, NotOf, Rect, Target, Text, Verdict, WaitSpec, WaitState, no
+from tests.manual_clock import ManualClock
 
 CLOCK = ManualClock()
 NOW_S = CLOCK.instant().utc_s

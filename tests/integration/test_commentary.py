@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from acud.clock import ManualClock
 from acud.config import AnalysisSettings
 from acud.event_loop import EventLoop
 from acud.features.commentary.prompt import NOTHING
@@ -28,6 +27,7 @@ from acud.types.commentary import (
     SenseMeta,
 )
 from tests.integration.store_support import open_store
+from tests.manual_clock import ManualClock
 
 KEY = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"
 

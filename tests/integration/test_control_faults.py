@@ -10,7 +10,6 @@ import msgspec
 import pytest
 import zmq
 
-from acud.clock import ManualClock
 from acud.config import StoreSettings
 from acud.errors import StoreUnavailable
 from acud.event_loop import EventLoop
@@ -22,6 +21,7 @@ from acud.store import Store
 from acud.supervisor.control import Call, Control, FaultGuard
 from acud.supervisor.journal import Journal
 from acud.supervisor.request_digest import RequestDigest
+from tests.manual_clock import ManualClock
 
 _PATIENCE_MS = 20_000
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from acud.clock import ManualClock
 from acud.config import StoreSettings
 from acud.errors import Conflict, StoreUnavailable
 from acud.event_loop import EventLoop
 from acud.protocol.events import Event
 from acud.store import Store
 from acud.supervisor.journal import Journal
+from tests.manual_clock import ManualClock
 
 
 class Rig:

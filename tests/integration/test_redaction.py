@@ -20,7 +20,7 @@ from PIL import Image
 from acud.config import OcrSettings, RedactionSettings
 from acud.errors import Unavailable
 from acud.evaluator.evidence import pixels_of
-from acud.evaluator.ocr.engine import Bgr, InkEngine
+from acud.evaluator.ocr.engine import Bgr
 from acud.evaluator.ocr.reader import RapidEngine, ScreenReader, TextReading
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction import evaluator
@@ -30,6 +30,7 @@ from acud.features.redaction.spans import Rule
 from acud.protocol.evaluation import JobResult
 from acud.protocol.questions import Hide
 from acud.types import Answer, Criteria, HiddenBox, Rect
+from tests.ink_engine import InkEngine
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
 from tests.integration.ollama_server import OllamaServer, OllamaThread
 from tests.integration.secret_screen import COLOURS, HEIGHT, WIDTH, covered, draw, screen

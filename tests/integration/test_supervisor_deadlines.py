@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from acud import paths
 from acud.backends import ClaudeSettings, OllamaSettings
-from acud.clock import Instant, ManualClock
+from acud.clock import Instant
 from acud.config import EvaluatorSettings, Settings, VisionSettings
 from acud.errors import NoJudge
 from acud.features.supervisors import FEATURES, redaction
@@ -22,6 +22,7 @@ from acud.supervisor.handlers import HANDLERS
 from acud.supervisor.waits import wait_runtime
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import AllOf, AnyOf, Criteria, JudgeName, Target, Text, Until, WaitInfo, WaitSpec, WindowTitle
+from tests.manual_clock import ManualClock
 
 _NEVER = Criteria("never")
 _ONE_WORKER = Settings(evaluator=EvaluatorSettings(workers=1))

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from acud.clock import ManualClock
 from acud.config import Settings, StoreSettings, WakeSettings
 from acud.event_loop import EventLoop
 from acud.protocol.delivery import Deliver, Delivered, DeliveryHello
@@ -21,6 +20,7 @@ from acud.supervisor.journal import Journal
 from acud.supervisor.wakes import Wakes
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind, WakeState
 from acud.waits import wakes as rules
+from tests.manual_clock import ManualClock
 
 HOOK = RouteName.WEBHOOK
 WAKE = WakeSettings(routes=(HOOK,), webhook_url="http://127.0.0.1:1/", webhook_secret="s", http_concurrency=8)

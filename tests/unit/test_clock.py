@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from acud.clock import Instant, ManualClock, SystemClock, utc_iso
+from acud.clock import Instant, SystemClock, utc_iso
+from tests.manual_clock import ManualClock
 
 
 def test_within_a_boot_the_boot_clock_rules() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from acud.clock import ManualClock
 from acud.event_loop import EventLoop, Timer
+from tests.manual_clock import ManualClock
 
 
 def test_cancelled_timers_are_let_go_of_long_before_their_time() -> None:

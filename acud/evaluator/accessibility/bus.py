@@ -25,11 +25,8 @@ from acud.errors import Unavailable
 
 _FULL_S = 0.002
 """A bus daemon that does not read is tried again after so long."""
-
 _PROPERTIES = "org.freedesktop.DBus.Properties"
-
 _HINT = "programs need the display's DBUS_SESSION_BUS_ADDRESS and at-spi2-core: see docs/accessibility.md"
-
 _GONE = frozenset(f"org.freedesktop.DBus.Error.{name}" for name in ("ServiceUnknown", "NameHasNoOwner", "NoReply"))
 
 _RETURNS = {
@@ -47,7 +44,6 @@ _RETURNS = {
 """What each call returns (AT-SPI's interface files, D-Bus specification)."""
 
 _PROPERTY_KINDS = {"Name": "s", "Description": "s", "ChildCount": "i", "ToolkitName": "s", "Version": "s"}
-
 MOST_BUSES = 16
 
 

@@ -18,20 +18,15 @@ from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import BusConnection, NoAnswer
 
 ROOT = "/org/a11y/atspi/accessible/root"
-
 MOST_PATHS = 2000
 """Beyond so many, everything is read again: it costs less than keeping account."""
 
 _OBJECT, _WINDOW = "org.a11y.atspi.Event.Object", "org.a11y.atspi.Event.Window"
 
 _ALONE = frozenset({"TextChanged", "SelectionChanged", "ActiveDescendantChanged"})
-
 _LAYOUT_STATES = frozenset({"showing", "visible", "defunct", "expanded", "collapsed"})
-
 _PLACING = frozenset({"activate", "deactivate"})
-
 _LAYOUT_PROPERTIES = frozenset({"accessible-parent", "accessible-role"})
-
 _REGISTRY = "org.a11y.atspi.Registry"
 
 _EVENTS = (
@@ -41,14 +36,10 @@ _EVENTS = (
 )  # fmt: skip
 
 _DAEMON = "org.freedesktop.DBus"
-
 _NAMES = f"type='signal',sender='{_DAEMON}',interface='{_DAEMON}',member='NameOwnerChanged'"
-
 _ROOTS = f"type='signal',sender='{_REGISTRY}',path='{ROOT}',member='ChildrenChanged'"
-
 STORM = 400
 """Events of one application within a second that are a storm: opening a page in Chromium makes some hundreds."""
-
 MUTE_S = 2.0
 """How long a storming application is not listened to; it is read again as a whole when that is over."""
 

@@ -22,10 +22,8 @@ from acud.types import Rect, WindowInfo
 
 _RETRY_S = (1.0, 30.0)
 """A hung application is asked again after so long, doubled each time up to the second: each try costs `answer_s`."""
-
 LATE_S = 1.0
 """Chromium brings its tree up to date some 100 ms after its pixels, and tells of a disabled control by no event."""
-
 _NO_LIMITS = Limits()
 
 

@@ -21,18 +21,14 @@ from acud.evaluator.accessibility.mirror import Mirror
 
 MOST_MIRRORS = 32
 """Beyond so many displays, the one that was asked for the longest time ago begins anew."""
-
 MAX_AGE_S = 30.0
 """What a mirror may still believe when nothing made it doubtful."""
 
 _Key = tuple[str, str]
 
 GROUP = "acud.accessibility_providers"
-
 _GRACE_S = 2.0
-
 _LOAD_S = 10.0
-
 _MAX_REASON = 500
 
 Value = TypeVar("Value")

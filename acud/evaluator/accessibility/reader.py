@@ -20,7 +20,6 @@ from acud.evaluator.accessibility.widget import Ref, WidgetClient, WidgetMemory
 from acud.types import WindowInfo
 
 REGISTRY = Ref("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
-
 _NO_LIMITS = Limits()
 
 

@@ -18,19 +18,13 @@ from acud.evaluator.accessibility.widget import Ref, RememberedWidget, WidgetAns
 from acud.types import Rect, WindowInfo
 
 _SLACK_PX = 3
-
 _FRAME_PX = 80
 """How much a window manager's frame may add on one side."""
-
 _AT_ONCE = 48
 """Widgets asked at once: enough to fill the round trips, few enough that a peer's queue stays short."""
-
 _HIDDEN_PER_NODE = 4
-
 _WITH_TIP = frozenset({"push button", "toggle button", "icon", "image", "push button menu"})
-
 _LABELLED = frozenset({*TEXT_INPUT, "combo box", "slider", "check box", "radio button", "switch", "list box"})
-
 _INERT = frozenset({"frame", "window", "dialog", "panel", "filler", "scroll pane", "document web", "page tab list"})
 
 

@@ -14,30 +14,20 @@ from acud.evaluator.accessibility.bus import BusConnection, NoAnswer
 from acud.types import Rect
 
 _ACCESSIBLE = "org.a11y.atspi.Accessible"
-
 _COMPONENT = "org.a11y.atspi.Component"
-
 _TEXT = "org.a11y.atspi.Text"
-
 _ACTION = "org.a11y.atspi.Action"
-
 _APPLICATION = "org.a11y.atspi.Application"
-
 MAX_NAME = 300
-
 MAX_TEXT = 300
-
 MAX_ACTIONS = 16
 
 _ON_SCREEN, _IN_WINDOW = 0, 1
 
 _LABELLED_BY = 2
-
 _MANAGES_DESCENDANTS = 1 << 31
-
 _MOST_MANAGED = 2000
 """Lists that make their items' objects only when asked would make all of them, and stand still meanwhile."""
-
 _FAR = 1 << 20
 """Toolkits answer -2147483648 for what is scrolled away."""
 

@@ -12,14 +12,11 @@ from acud.errors import AcudError
 
 MAX_REASON = 300
 """Characters of a reason; it ends in events, records and the wake's text."""
-
 CONTINUES = frozenset({"judge_down", "unavailable", "rate_limited", "no_key", "budget", "rejected"})
 """Codes that say that a model was not heard: another one may be asked instead. The others are answers of a kind."""
-
 _HIDDEN = "***"
 _PART = 8
 """So many characters of a key in a row are as bad as the key."""
-
 _MARKS = re.compile(r"(?i)\b(bearer\s+|sk-)[\w.~+/=-]{6,}")
 
 

@@ -22,18 +22,13 @@ from acud.tls import authorities
 
 _LATER = frozenset({408, 409, 425, 429})
 """Statuses below 500 that say "not now" (RFC 9110, RFC 6585, RFC 8470)."""
-
 _CODES = {401: "no_key", 402: "budget", 403: "no_key", 404: "judge_down", 408: "judge_down", 429: "rate_limited"}
-
 _SPENT = ("insufficient_quota", "credit_balance_exhausted", "enforced_spend_limit_reached", "credit balance is too low")
 """How vendors say, under 400 and 429, that the money is gone (OpenAI, Anthropic): waiting a minute helps nobody."""
-
 MAX_BODY_BYTES = 1 << 20
 """A verdict is a sentence and a plan a page; whoever sends more is not heard out."""
-
 _CUT_OFF = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.WriteError)
 """The server may have begun, and may charge for it."""
-
 _HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL)
 
 

@@ -17,7 +17,6 @@ from acud.types import Answer, Verdict, unknown
 
 _NOT_HEARD = CONTINUES | {"redaction"}
 """A picture that may not leave can still be judged by whoever is local."""
-
 MAX_REASON = 480
 """Of a whole chain, so that the reasons of all fit where one stands."""
 

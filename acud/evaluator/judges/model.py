@@ -30,7 +30,6 @@ from acud.types.chat import ChatMessage
 
 _MAX_TOKENS = 200
 """Tokens of a verdict: enough for one sentence, an end for a model that rambles."""
-
 _OF_THOUGHT = ("think", "reasoning", "chat_template_kwargs")
 """What a server says when it cannot be asked for no reasoning: it knows no such field, or its model always does."""
 

@@ -78,12 +78,9 @@ _WRAPPED = (
 
 MAX_REPLY = 20_000
 """Characters of an answer that are read."""
-
 MAX_DETAIL = 500
 """Characters kept of a judge's sentence; it ends in the wake's text."""
-
 _MARKS = "*_`~#>\"'“”‘’«»"
-
 _FORM = re.compile(rf"^[\s{_MARKS}]*(YES|NO)[{_MARKS}]*(?:\s*[:：][\s{_MARKS}]*(.*)|[\s{_MARKS}.]*)$", re.IGNORECASE)
 
 _NUMBER = re.compile(

@@ -20,13 +20,10 @@ from msgspec import Struct
 from acud.rate_limits import TokenBucket
 
 _MINUTE_S = 60.0
-
 HELD_S = 60.0
 """Whoever was refused for so long goes before everybody who was not, however near their deadlines."""
-
 GRACE_S = 5.0
 """So much later than told may somebody come and still find the place held: a job needs its frame and its encoding."""
-
 _LATE_S = 600.0
 """Calls of a display count against it for about this long."""
 

@@ -21,16 +21,11 @@ from acud.evaluator.judges.rate_limit import Claim, RateLimitQueue, TurnRefused,
 
 PATIENCE_S = 10.0
 """The longest single pause inside a call."""
-
 MAX_HOLD_S = 900.0
 """A server that asks for more quiet than this is asked again anyway."""
-
 _FIRST_PAUSE_S = 0.5
-
 _MAX_PAUSE_S = 8.0
-
 T = TypeVar("T")
-
 NOBODY = Claim()
 """A call that a person or an agent waits for, not a wait."""
 

@@ -13,21 +13,16 @@ from acud.types import Rect
 
 _COLOUR = np.uint32(0x00FFFFFF)
 """The three bytes of BGRX that mean something, in a little-endian word."""
-
 _ROW_GAP_PX = 2
 _COLUMN_GAP_PX = 32
 """Changes nearer than this become one box: less than the gap of two rows of text, and about two words apart."""
-
 _CONTENT_GAP_PX = 64
 """Things nearer than this are found together: each search costs a margin around it."""
-
 REACH_X_PX = 24
 REACH_Y_PX = 6
 """How far text can reach past a changed pixel and still be found as one line with it."""
-
 _OVERHANG_PX = 2
 """Letters of one row reach so far into the box of the next."""
-
 _SHARED_HEIGHT = 0.35
 """A line that a region covers by this part of its height is found anew; its neighbours in a dense terminal are not."""
 

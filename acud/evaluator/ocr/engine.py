@@ -1,8 +1,4 @@
-"""The seam between reading a screen and the engine that finds and reads lines of text, and the shipped fake engine.
-
-The fake lets a test compare readings exactly, in microseconds: every run of non-black pixels is a line, and its text is
-the fingerprint of that ink. As with a real detector, boxes reach a little past the ink.
-"""
+"""The seam between reading a screen and the engine that finds and reads lines of text."""
 
 from __future__ import annotations
 
@@ -10,21 +6,13 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-import xxhash
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from acud.evaluator.ocr.changes import around, runs
 from acud.types import Rect
 
 Bgr = NDArray[np.uint8]
 """Height x width x 3, BGR."""
-
-_ROW_GAP_PX = 1
-
-_WORD_GAP_PX = 12
-
-_REACH_PX = 2
 
 
 class Line(Struct, frozen=True):  # part of the plug-in interface, as its name is
@@ -45,41 +33,3 @@ class Engine(Protocol):
     def recognise(self, crops: Sequence[Bgr]) -> list[tuple[str, float]]:
         """Return (text, confidence) of each crop, in order; "" where there is none. An empty list gives one."""
         ...
-
-
-class InkEngine:
-    """Counts what it is asked for in `detected_px` and `recognised`."""
-
-    def __init__(self) -> None:
-        self.detected_px = 0
-        self.recognised = 0
-
-    def detect(self, pixels: Bgr) -> list[Rect]:
-        """Return a box around each run of ink; runs nearer than a word's gap are one."""
-        self.detected_px += pixels.shape[0] * pixels.shape[1]
-        ink = _ink(pixels)
-        bounds = Rect(0, 0, pixels.shape[1], pixels.shape[0])
-        boxes = []
-        for top, bottom in runs(np.asarray(ink.any(axis=1)), _ROW_GAP_PX):
-            for left, right in runs(np.asarray(ink[top:bottom].any(axis=0)), _WORD_GAP_PX):
-                boxes.append(around(Rect(left, top, right - left, bottom - top), _REACH_PX, _REACH_PX, bounds))
-        return boxes
-
-    def recognise(self, crops: Sequence[Bgr]) -> list[tuple[str, float]]:
-        """Return the fingerprint of each crop's ink, wherever in the crop it lies; "" for none."""
-        self.recognised += len(crops)
-        return [(_fingerprint(crop), 1.0) for crop in crops]
-
-
-def _ink(pixels: Bgr) -> NDArray[np.bool_]:
-    ink: NDArray[np.bool_] = np.greater(np.max(pixels, axis=2), 0)
-    return ink
-
-
-def _fingerprint(crop: Bgr) -> str:
-    ink = _ink(crop)
-    rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
-    if rows.size == 0:
-        return ""
-    own = np.ascontiguousarray(crop[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1])
-    return xxhash.xxh3_64_hexdigest(own.data)

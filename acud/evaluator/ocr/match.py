@@ -21,7 +21,6 @@ from acud.types import Rect, Text, Verdict, no, unknown, yes
 _MAX_QUOTE = 200
 _MIN_DISGUISED = 5
 """Characters of a text that may be found among look-alikes; shorter ones ("10", "Yes") would be found anywhere."""
-
 _MISREAD = {"0": "o", "1": "l", "i": "l", "|": "l", ",": ".", ";": ":"}
 _CLOSE = str.maketrans(_MISREAD)
 _ALIKE = str.maketrans({**_MISREAD, "!": "l", "5": "s", "8": "b", "2": "z"})

@@ -39,10 +39,8 @@ from acud.types import JudgeName, Rect, Text, Verdict, unknown
 
 MAX_KEPT_BYTES = 64 << 20
 """Pixels of earlier frames kept to compare with: 17 views of 1280x720."""
-
 MAX_KEPT_READINGS = 8192
 """Read lines kept; about 2 MB."""
-
 _GRID_PX = 32
 _CONTEXT_PX = 16
 _WHOLE_SHARE = 0.6
@@ -52,15 +50,12 @@ ViewKey = tuple[object, ...]
 """What makes two frames the same view: source, crop and ignored boxes."""
 
 VERSION = f"rapidocr {metadata.version('rapidocr')}"
-
 ENLARGE = 1.5
 """Lines are found in pixels enlarged so much: at a screen's own scale whole lines of 6x13 letters stay unseen
 (recall of words 80 % against 89 %, for 0.25 s more a whole frame: measured)."""
-
 MAX_SIDE_PX = 2560
 """Frames are not enlarged beyond this, and longer ones are shrunk, for finding lines (not for reading them): a 4K frame
 would take 1.7 GB (measured)."""
-
 _STRIDE = 32
 """The detector's grid: sides must be multiples of it."""
 

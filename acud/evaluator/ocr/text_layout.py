@@ -19,7 +19,6 @@ from acud.types import Rect
 
 _INK = 48
 """A pixel this far from the line's background, in its strongest channel, is ink."""
-
 _SEGMENT_GAP = 0.6
 """Of the line's height: words further apart stand for themselves (entries of a menu bar, columns of a table)."""
 

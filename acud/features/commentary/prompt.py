@@ -20,10 +20,8 @@ AUDIO_CHARACTERS = 200
 UNKNOWN_APP = "unknown"
 AGENT = "agent"
 """The source of the commentary's own words."""
-
 _TRANSCRIPT = re.compile(r"^\[[^\]\n]*openrouter\]\s*")
 """A transcript's line, as bridges write it: `[1s ago, openrouter] words`."""
-
 LIKE = 0.7
 """From this ratio on two texts say the same."""
 REMEMBERED = 5
@@ -33,10 +31,8 @@ MAX_TOLD = 2000
 VISUAL_SSIM = 0.85
 """Below this likeness of two frames a change without new text is worth telling."""
 _COMPARED = 200
-
 NOTHING = "—"
 """What is answered when nothing is worth saying."""
-
 MAX_WORDS = 30
 _MARKS = ("app", "screen", "speech")
 

@@ -26,10 +26,8 @@ if TYPE_CHECKING:
 
 _BREATH_S = 0.002
 """Questions about one picture that come within this time share a job."""
-
 _SLACK_S = 1.0
 """The bound on a whole call is this much later than its job's deadline, so that the job's own reason is heard."""
-
 _LOOK_AGAIN_S = 0.2
 """A worker that waits for work says so anew every few seconds; between two of these it is not seen for a moment."""
 

@@ -99,7 +99,6 @@ _POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b")
 _COUNT = re.compile(r" \(\d+\)$")
 _NOT_WORD = re.compile(r"[^\w+#%$€&@/.]+")
 _SAME = {"e-mail": "email", "okay": "ok", "&": "and", "colour": "color", "centre": "center", "mails": "mail"}
-
 _TYPO = 0.84
 """The least likeness of two words of four letters and more that are taken for one: a letter wrong, missing or more."""
 
@@ -161,7 +160,6 @@ _LABELS = frozenset({"label", "static", "paragraph", "heading", "caption", "sect
 _FIELDS = (INPUTS | CHOOSERS | {"slider", "switch", "check box", "progress bar"}) - {"list box"}
 _SHOW_A_VALUE = frozenset({"combo box"})
 """What some toolkits name by its value."""
-
 _HOLD_LABELS = frozenset({"list item", "push button", "toggle button", "menu item", "table row", "tree item", "icon"})
 _MOST_LEFT_PX = 260
 _MOST_ABOVE_PX = 28

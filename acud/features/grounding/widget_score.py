@@ -15,7 +15,6 @@ _CLIPPING = frozenset(
 )
 _FLOATING = frozenset({"menu", "popup menu", "combo box", "tool tip", "push button menu"})
 """Opened, these float above their window and past its edges."""
-
 _LEAST_PX = 3
 _STEPS = (0.5, 0.25, 0.75, 0.1, 0.9)
 

@@ -46,7 +46,6 @@ _ISSUERS: tuple[tuple[range, frozenset[int]], ...] = (
 
 _LAYOUTS = {(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (4, 4, 5)}
 """How cards print their numbers."""
-
 _DOUBLED = str.maketrans("0123456789", "0246813579")
 
 

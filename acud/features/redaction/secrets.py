@@ -61,7 +61,6 @@ _READ_ISSUED = tuple(
 
 _READ_TOKEN = re.compile(r"[A-Za-z0-9_+/.~-]{20,}+={0,2}")
 _HEX = re.compile(r"[0-9a-fA-F-]*")
-
 _BEGIN = re.compile(r"-{3,6} ?BEGIN[A-Z0-9 ]{0,40}PRIVATE ?KEY(?: BLOCK)?[ -]{0,7}")
 _END = re.compile(r"-{3,6} ?END[A-Z0-9 ]{0,40}PRIVATE ?KEY(?: BLOCK)?[ -]{0,7}")
 # Not `(?:…)*+`: before Python 3.11.5 one of a group keeps what its last, failed turn took (cpython#106052).
@@ -140,7 +139,6 @@ _MARKED = r"(?!\[REDACTED_)"
 _QUOTED = r""""[^"\n]{1,200}"|'[^'\n]{1,200}'|`[^`\n]{1,200}`"""
 _WORD = r"(?:(?![&;]\w{1,40}=)[^\s]){1,400}"
 _VALUE = rf"(?P<value>{_QUOTED}|{_WORD})"
-
 _LABELLED_PASSWORD = re.compile(rf"{_BEFORE}(?i:{_ANNOUNCING})[A-Za-z0-9_]{{0,12}}{_JOIN}{_MARKED}{_VALUE}")
 _LABELLED_KEY = re.compile(rf"{_BEFORE}(?i:{_KEY_WORDS}){_JOIN}{_MARKED}{_VALUE}")
 _OPTION = re.compile(

@@ -25,7 +25,6 @@ class Rule(StrEnum):
 
 TEXT_RULES = (Rule.PRIVATE, Rule.PATTERN, Rule.KEY, Rule.CARD, Rule.PASSWORD)
 """The rules that look for text; the others are places."""
-
 _WEIGHT = {rule: place for place, rule in enumerate(Rule)}
 
 
@@ -57,7 +56,6 @@ def mark(rule: Rule) -> str:
 _MIN_CHARS = 12
 _ENOUGH = 256
 """Characters looked at: more tell nothing new, and a word may be a megabyte."""
-
 _MIN_TURNS_PER_CHAR = 0.2
 _MIN_BITS = 3.0
 

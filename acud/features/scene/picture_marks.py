@@ -12,7 +12,6 @@ from acud.types.scene import AxElement, ElementMark, OcrElement, Scene
 
 MAX_MARKS = 250
 """More cannot be told apart on 1280x720."""
-
 _USABLE = frozenset({"focusable", "editable", "selectable", "checkable", "expandable"})
 _BACKGROUND = 0.5
 """A widget that covers more of its display than this is what things stand on."""

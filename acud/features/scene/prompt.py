@@ -36,7 +36,6 @@ from acud.types.scene import (
 
 CHARACTERS_PER_TOKEN = 2.0
 """Boxes and ids are dense in tokens; a test holds this estimate to the safe side of a real tokeniser."""
-
 MAX_WORDS = 200
 """Characters of one element's words."""
 

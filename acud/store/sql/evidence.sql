@@ -12,9 +12,6 @@ SELECT * FROM evidence ORDER BY utc_s, name;
 -- name: names
 SELECT DISTINCT name FROM evidence;
 
--- name: total_bytes
-SELECT coalesce(sum(size_bytes), 0) FROM (SELECT DISTINCT name, size_bytes FROM evidence);
-
 -- name: too_old
 -- Of waits that ended: a live wait's evidence stays whatever its age.
 SELECT DISTINCT name FROM evidence JOIN wait_jobs USING (wait_id)

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from acud.clock import ManualClock
 from acud.evaluator.memory import MemoryTrim
+from tests.manual_clock import ManualClock
 
 SCRIPT = """
 from acud.evaluator import memory

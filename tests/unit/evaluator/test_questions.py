@@ -11,7 +11,6 @@ from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.evaluator.judges.scripted import ScriptedJudge
-from acud.evaluator.ocr.engine import InkEngine
 from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.questions import JobCache, QuestionBatcher, WaitQuestions
 from acud.evaluator.view_pixels import ViewPixels
@@ -22,6 +21,7 @@ from acud.protocol.evaluation import Answered
 from acud.protocol.questions import Ask, LeafAsk
 from acud.types import AllOf, Answer, AnyOf, Criteria, NotOf, Rect, Stable, Text, Until, WindowTitle, no, unknown, yes
 from acud.waits import conditions
+from tests.ink_engine import InkEngine
 
 YES, NO, OTHER = Criteria("this holds"), Criteria("that fails"), Criteria("another holds")
 SCRIPT = '{"rules": [{"criteria": "holds"}], "cost_usd": 0.5}'

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.clock import ManualClock
 from acud.store import StoredWait
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.types import WaitState
 from acud.waits import machine
 from acud.waits.events import FrameSeen
 from acud.waits.frame_coalescing import ChangeBuffer
+from tests.manual_clock import ManualClock
 from tests.unit.waits.rig import spec
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from acud.clock import ManualClock
 from acud.config import EvaluatorSettings, Settings
 from acud.event_loop import EventLoop
 from acud.paths import Paths
@@ -18,6 +17,7 @@ from acud.protocol.questions import View
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
+from tests.manual_clock import ManualClock
 
 
 class Keeper:

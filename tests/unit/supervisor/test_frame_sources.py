@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from msgspec import Struct
 
-from acud.clock import ManualClock
 from acud.errors import ProtocolError, Refused, ShmFull
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
@@ -23,6 +22,7 @@ from acud.supervisor.orphaned_rings import KEEP_S
 from acud.supervisor.waits.active_waits import ActiveWaits
 from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.types import MAX_NUMBER, Rect
+from tests.manual_clock import ManualClock
 
 
 class Watcher:

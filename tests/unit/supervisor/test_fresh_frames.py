@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from acud.clock import ManualClock
 from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
 from acud.event_loop import EventLoop
 from acud.supervisor.fresh_frames import Aimed, FreshFrameResolver
@@ -13,6 +12,7 @@ from acud.supervisor.observers import Observers
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.supervisor.window_list_ready import WindowListReady
 from acud.types import DisplayState, MonitorInfo, Rect
+from tests.manual_clock import ManualClock
 
 WHOLE = Rect(0, 0, 640, 480)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from acud.clock import ManualClock
 from acud.frames.layout import S_TILES, Layout
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
@@ -21,6 +20,7 @@ from acud.supervisor.orphaned_rings import (
     count_by_frame,
 )
 from acud.types import MAX_NUMBER
+from tests.manual_clock import ManualClock
 
 LAYOUT = Layout(64, 48, 2)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acud.clock import ManualClock
 from acud.x11 import input_steps
+from tests.manual_clock import ManualClock
 
 
 @pytest.fixture

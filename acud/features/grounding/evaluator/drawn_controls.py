@@ -19,7 +19,6 @@ from acud.types import Rect
 
 _JUMP = 9
 """A difference of neighbouring pixels, in the strongest channel, that counts as an edge; gradients step by 1 to 3."""
-
 _SHARE = 0.8
 """Of a side that must be an edge: round corners and letters touch the rest."""
 

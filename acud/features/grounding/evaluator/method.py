@@ -96,7 +96,6 @@ Raises: Unavailable when nothing may leave, and why.
 
 MODEL_CONFIDENCE = 0.8
 """No model says how sure it is of a place; this stands below every exact local match."""
-
 _ANSWERED = frozenset({"unparsable", "refusal", "truncated"})
 """Codes of a model that answered, but no place; with the others it could not be asked."""
 

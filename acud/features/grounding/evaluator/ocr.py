@@ -271,7 +271,6 @@ def decided(wanted: ShownWords, places: Sequence[TextPlace], sight: SearchView, 
 
 _PADDING_PX = 160
 """A button is wider than its words by this at most; a wider box is a row or a bar that they stand in."""
-
 _TICKED = ("check box", "checkbox", "radio button", "radio")
 _APART = ("switch", "toggle")
 """Controls that may stand far from their names."""

@@ -66,7 +66,6 @@ _FAULTS: tuple[type[Exception], ...] = (
 
 _INSIDE = 0.8
 """Of a box that lies in another, so that both are one thing."""
-
 _COLOURS = ("#d00000", "#0050d0", "#007000", "#8000a0", "#b05000", "#006a70")
 """Dark enough for white figures; neighbours in the list differ."""
 _FONT_PX = 13

@@ -35,16 +35,13 @@ from acud.types.grounding import GroundingMethod
 
 MAX_ANSWER = 20_000
 """Characters; whatever is longer is no answer to a question for one place."""
-
 POINTING = frozenset({"click", "left_single", "left_double", "right_single", "hover", "long_press"})
 """Actions that happen at one place; `left_single`, `hover`, `long_press` are of the mobile and older action spaces."""
-
 _OTHER = frozenset({"drag", "select", "hotkey", "press", "keydown", "keyup", "release", "type", "scroll", "wait"})
 _OTHER |= {"finished", "call_user", "open_app", "press_home", "press_back"}
 """Documented actions that say no place, more than one, or that the task is over."""
 
 _PLACES = frozenset({"start_box", "start_point", "point"})
-
 _N = r"\s*(\d{1,5})\s*"
 _FORMS = tuple(
     re.compile(form)
@@ -179,13 +176,11 @@ Counting = Literal["absolute", "relative"]
 
 MAX_TOKENS = 256
 """A thought of one sentence and one call."""
-
 OLLAMA_PIXELS = 1280 * 28 * 28
 """What Ollama's preprocessing of Qwen2.5-VL allows; larger pictures would be resized once more, unseen."""
 OTHER_PIXELS = 16384 * 28 * 28
 MIN_PIXELS = 100 * 28 * 28
 """Of the model's own preprocessing (`action_parser.py`: MAX_PIXELS, MIN_PIXELS)."""
-
 _RELATIVE = Size(1000, 1000)
 
 # The headings, `Thought:`, `Action:` and the call's form are what the model was trained on; the sentences are ours.

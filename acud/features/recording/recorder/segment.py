@@ -27,15 +27,11 @@ Pixels = npt.NDArray[np.uint8]
 
 TICKS_PER_S = 90_000
 """A frame may be shown for 13 hours before its duration overflows 32 bits; see `film.REST_S`."""
-
 _BT709 = 1
-
 _LIMITED = 1
-
 _GROUP = 60
 """Frames from one key frame to the next: a player decodes up to so many to show one. A page of dense text is large as a
 key frame and small as any other, so key frames are most of a video (`scripts/bench record`)."""
-
 REST_S = (1.0, 60.0)
 """The newest frame is shown again after so long without another, then every so long.
 

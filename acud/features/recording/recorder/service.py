@@ -26,15 +26,11 @@ from acud.protocol.recordings import Filmed, Filming, RecorderHello, Segment, To
 
 _TRIES = 4
 """Readings of one frame before the next is waited for."""
-
 _AGAIN_S = 0.5
 """After a frame that could not be kept."""
-
 _GRACE_S = 2.0
 """What the disk may take at the end; the supervisor kills after three seconds."""
-
 _STALLED = "the disk takes nothing now: frames are dropped"
-
 _LOG = logger("recorder")
 
 

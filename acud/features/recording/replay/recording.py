@@ -20,9 +20,7 @@ from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, FrameRow, Segm
 from acud.waits.tiles import from_bytes
 
 NOUN = "rec"
-
 TICKS_PER_S = 90_000
-
 _TICK_MS = 1000 / TICKS_PER_S
 
 Pixels = NDArray[np.uint8]

@@ -31,7 +31,6 @@ from acud.types import Rect
 
 MAX_KEPT_BYTES = 32 << 20
 """Eight displays of 1280x720."""
-
 _MOST_BOXES = 64
 
 

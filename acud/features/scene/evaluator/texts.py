@@ -33,7 +33,6 @@ from acud.types import Rect
 from acud.types.scene import ProviderState
 
 OCR_GROUP = "acud.ocr_providers"
-
 EMBEDDED_PRIORITY = 0
 """Of the engine that comes with acud; a provider with a higher one is asked before it, one with a lower after it."""
 

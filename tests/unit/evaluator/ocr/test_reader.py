@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acud.evaluator.ocr import reader as module
-from acud.evaluator.ocr.engine import InkEngine, Line
+from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.reader import ScreenReader
 from acud.evaluator.ocr.text_layout import rows
+from tests.ink_engine import InkEngine
 
 ROWS, COLUMNS, PITCH, LETTER = 12, 40, 16, 8
 

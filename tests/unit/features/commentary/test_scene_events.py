@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.clock import ManualClock
 from acud.event_loop import EventLoop
 from acud.features.commentary.supervisor.scene_events import PAUSE_S, SceneEvents
 from acud.supervisor.watched_displays import WatchedDisplay
@@ -19,6 +18,7 @@ from acud.types.scene import (
     SceneDisplay,
     SceneMode,
 )
+from tests.manual_clock import ManualClock
 
 BOX = Rect(0, 0, 10, 10)
 READY = ProviderState("rapidocr", "ready")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from acud.clock import ManualClock
 from acud.event_loop import EventLoop
 from acud.features.commentary.supervisor.window_events import PAUSE_S, WindowEvents
 from acud.supervisor.observers import Observers
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Rect, WindowInfo
 from acud.types.commentary import SenseEvent
+from tests.manual_clock import ManualClock
 
 BOX = Rect(0, 0, 10, 10)
 HIDDEN = "[REDACTED_WINDOW]"

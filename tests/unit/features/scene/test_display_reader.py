@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import pytest
 
-from acud.clock import ManualClock
 from acud.config import SceneSettings
 from acud.features.scene.supervisor.assembly import (
     DisplayFacts,
@@ -28,6 +27,7 @@ from acud.supervisor.frame_sources import Source
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, HiddenBox, Rect, WindowInfo
 from acud.types.scene import ProviderState, Scene, SceneMode
+from tests.manual_clock import ManualClock
 from tests.unit.features.scene.test_display_elements import reserved_numbers
 
 READY = ProviderState("reader", "ready")
