@@ -147,6 +147,22 @@ def make_private(directory: Path) -> None:
         directory.chmod(0o700)
 
 
+def free_bytes(folder: Path) -> int:
+    """Return the room on the file system of `folder` that this user may take. Raises: OSError."""
+    room = os.statvfs(folder)
+    return room.f_bavail * room.f_frsize
+
+
+def sync(*places: Path) -> None:
+    """Have what these files hold, or the names in these folders, on the disk. Raises: OSError."""
+    for place in places:
+        opened = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
 def kept_secret(path: Path, make: Callable[[], bytes]) -> bytes:
     """Return what the file at `path` holds, put there now by `make` (0600, with a closing newline) when there is none.
 

@@ -17,7 +17,7 @@ import msgspec
 
 from acud import __version__
 from acud.errors import Conflict, InvalidRequest, NotFound, Unavailable
-from acud.paths import Paths
+from acud.paths import Paths, free_bytes, sync
 from acud.protocol.archive import MANIFEST, BackupAsk, BackupMade, BackupManifest, FileInBackup
 from acud.store import backup
 
@@ -49,21 +49,10 @@ def files_below(folder: Path) -> list[Path]:
 
 def check_room(folder: Path, needed: int) -> None:
     """Raises: Unavailable when the file system of `folder` has less room than `needed` bytes and some to spare."""
-    room = os.statvfs(folder)
-    free = room.f_bavail * room.f_frsize
+    free = free_bytes(folder)
     if free < needed + _SPARE_BYTES:
         text = f"{needed / 1e6:.0f} MB are needed in {folder}, and {free / 1e6:.0f} MB are free"
         raise Unavailable(text, hint="free some space there, or name another place")
-
-
-def sync(*folders: Path) -> None:
-    """Have the names in `folders` on the disk."""
-    for folder in folders:
-        opened = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)
 
 
 def back_up(paths: Paths, ask: BackupAsk, now_utc_s: float) -> BackupMade:

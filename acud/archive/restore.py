@@ -13,9 +13,9 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from acud import private_files
-from acud.archive.backup import DATABASE, VERSION, check_room, copy, files_below, named, sync
+from acud.archive.backup import DATABASE, VERSION, check_room, copy, files_below, named
 from acud.errors import InvalidRequest, NotFound
-from acud.paths import Paths, make_private
+from acud.paths import Paths, make_private, sync
 from acud.protocol.archive import MANIFEST, BackupManifest, Compacted, FileInBackup, RestoreAsk, Restored
 from acud.store import backup
 from acud.supervisor.instance import InstanceLock

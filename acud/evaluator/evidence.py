@@ -16,6 +16,7 @@ from acud.evaluator.element_marks import draw_marks, scaled
 from acud.evaluator.judges.picture_format import encode_for_judge, resized_pixels, scaled_size
 from acud.evaluator.view_pixels import ViewPixels
 from acud.ids import is_id
+from acud.paths import sync
 from acud.protocol.questions import DiffAsk, PictureAsk, display_of
 from acud.types import Evidence
 
@@ -90,7 +91,7 @@ def write_whole(path: Path, data: bytes) -> None:
     try:
         _write_synced(temporary, data)
         temporary.rename(path)
-        _sync_directory(path.parent)
+        sync(path.parent)
     except OSError as fault:
         _discard(temporary)
         raise Unavailable(f"cannot keep a picture in {path.parent}: {fault.strerror}") from fault
@@ -136,14 +137,6 @@ def _write_synced(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(descriptor)
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _discard(path: Path) -> None:

@@ -22,6 +22,7 @@ from msgspec import Struct
 from acud.errors import AcudError, Conflict, ProtocolError, ShmFull
 from acud.frames import layout as place
 from acud.frames.layout import Layout
+from acud.paths import free_bytes
 from acud.types import MAX_NUMBER, Rect
 
 _MAX_NS = 2**63 - 1
@@ -230,8 +231,7 @@ def _create_file(path: Path, layout: Layout) -> int:
 
 
 def _full(path: Path, layout: Layout) -> ShmFull:
-    room = os.statvfs(path.parent)
-    free = room.f_bavail * room.f_frsize
+    free = free_bytes(path.parent)
     return ShmFull(
         f"a ring of {layout.slots} frames of {layout.width}x{layout.height} needs {layout.file_bytes / 1e6:.1f} MB, "
         f"and {path.parent} has {free / 1e6:.1f} MB free",

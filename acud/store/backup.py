@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from acud.errors import StoreUnavailable
+from acud.paths import sync
 from acud.store import migration, rows
 from acud.store.database_file import APPLICATION_ID, refuse_damaged_log
 from acud.store.faults import translated, unavailable
@@ -94,7 +95,7 @@ def begin_swap(home: Path, aside: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(home / _SWAP_NOTE)
-    _sync_folder(home)
+    sync(home)
 
 
 def finish_swap(home: Path) -> str:
@@ -109,11 +110,11 @@ def finish_swap(home: Path) -> str:
     aside.mkdir(mode=0o700, exist_ok=True)
     for item in _ITEMS:
         _exchange(home, aside, item)
-    _sync_folder(aside)
-    _sync_folder(home)
+    sync(aside)
+    sync(home)
     note.unlink()
     shutil.rmtree(home / STAGE, ignore_errors=True)
-    _sync_folder(home)
+    sync(home)
     return str(aside)
 
 
@@ -136,11 +137,3 @@ def _exchange(home: Path, aside: Path, item: str) -> None:
         if (home / name).exists():
             (home / name).rename(aside / name)
     staged.rename(home / item)
-
-
-def _sync_folder(folder: Path) -> None:
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)

@@ -7,7 +7,6 @@ stays there until somebody removes it; until then the loss is reported (`acud do
 
 from __future__ import annotations
 
-import os
 import shutil
 import struct
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from acud.clock import utc_iso
+from acud.paths import free_bytes, sync
 from acud.store.faults import unavailable
 
 _MAGIC = 0x377F0682
@@ -218,14 +218,12 @@ def _copied(path: Path, folder: Path, kept: RescuedLog) -> RescuedLog:
     draft.write_bytes(msgspec.json.encode(kept))
     draft.chmod(0o600)
     draft.replace(folder / _NOTE)
-    for place in (folder / _NOTE, folder, folder.parent):
-        _sync_path(place)
+    sync(folder / _NOTE, folder, folder.parent)
     return kept
 
 
 def _check_room(path: Path, needed: int) -> None:
-    room = os.statvfs(path.parent)
-    free = room.f_bavail * room.f_frsize
+    free = free_bytes(path.parent)
     if free < needed + _SPARE_BYTES:
         detail = f"its log is damaged; a copy of both needs {needed / 1e6:.0f} MB, and {free / 1e6:.0f} MB are free"
         raise unavailable("full", path, detail)
@@ -234,15 +232,7 @@ def _check_room(path: Path, needed: int) -> None:
 def _copy_file(target: Path, source: Path) -> None:
     shutil.copyfile(source, target)
     target.chmod(0o600)
-    _sync_path(target)
-
-
-def _sync_path(place: Path) -> None:
-    opened = os.open(place, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+    sync(target)
 
 
 def rescued_logs(home: Path) -> tuple[RescuedLog, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import apsw
 
 from acud.errors import AcudError, Conflict, InternalError, StoreUnavailable
+from acud.paths import free_bytes
 
 _NO_ROOM_BYTES = 64 * 1024
 
@@ -86,11 +87,6 @@ def _look_closer(name: str, path: Path) -> str:
     # SQLite says "unable to open" or "disk I/O error" where the file system's state says why.
     if name == "cannot_open" and path.parent.is_dir() and not os.access(path.parent, os.W_OK):
         return "read_only"
-    if name in ("io", "cannot_open") and path.parent.is_dir() and _room_bytes(path.parent) < _NO_ROOM_BYTES:
+    if name in ("io", "cannot_open") and path.parent.is_dir() and free_bytes(path.parent) < _NO_ROOM_BYTES:
         return "full"
     return name
-
-
-def _room_bytes(directory: Path) -> int:
-    found = os.statvfs(directory)
-    return found.f_bavail * found.f_frsize

@@ -16,6 +16,7 @@ import apsw
 from msgspec import Struct
 
 from acud.errors import StoreUnavailable
+from acud.paths import free_bytes, sync
 from acud.store import rows
 from acud.store.faults import from_sqlite, unavailable
 
@@ -60,7 +61,9 @@ def copy_database(connection: apsw.Connection, path: Path, target: Path) -> None
         with _one_view(connection):
             _check_room(connection, path, target.parent)
             _copy_pages(connection, partial, target)
-        _settle(partial, target)
+        sync(partial)
+        partial.replace(target)
+        sync(target.parent)
     except BaseException:
         _clear(partial)
         raise
@@ -79,8 +82,7 @@ def _one_view(connection: apsw.Connection) -> Iterator[None]:
 
 def _check_room(connection: apsw.Connection, path: Path, folder: Path) -> None:
     needed = int(connection.pragma("page_count")) * int(connection.pragma("page_size")) + _SPARE_BYTES
-    room = os.statvfs(folder)
-    free = room.f_bavail * room.f_frsize
+    free = free_bytes(folder)
     if free < needed:
         detail = f"a copy in {folder} needs {needed / 1e6:.0f} MB, and {free / 1e6:.0f} MB are free"
         raise unavailable("full", path, detail)
@@ -95,17 +97,6 @@ def _copy_pages(connection: apsw.Connection, partial: Path, target: Path) -> Non
         found = made.execute("PRAGMA quick_check(1)").get
     if found != "ok":
         raise unavailable("corrupt", target, str(found))
-
-
-def _settle(partial: Path, target: Path) -> None:
-    for place in (partial, target.parent):
-        if place == target.parent:
-            partial.replace(target)
-        opened = os.open(place, os.O_RDONLY)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)
 
 
 def _clear(partial: Path) -> None:

@@ -73,7 +73,7 @@ def test_a_person_is_told_what_to_do() -> None:
 _LOADED = """
 import os, sys
 from acud import config, paths
-from acud.clock import ManualClock
+from acud.clock import SystemClock
 from acud.features.supervisors import FEATURES, redaction
 from acud.supervisor import instance
 from acud.supervisor.app import App
@@ -82,7 +82,7 @@ places = paths.resolve(os.environ)
 paths.make_private(places.home)
 instance.prepare(places)
 with places.debug_log.open("ab", buffering=0) as log_file:
-    app = App(config.load(places.config, {}), places, ManualClock(), {}, log_file, {}, HANDLERS, FEATURES, redaction)
+    app = App(config.load(places.config, {}), places, SystemClock(), {}, log_file, {}, HANDLERS, FEATURES, redaction)
     app.close()
 instance.dismantle(places)
 print(*sorted({name.split(".")[2] for name in sys.modules if name.startswith("acud.features.")}))

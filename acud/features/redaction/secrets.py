@@ -162,45 +162,11 @@ _READ_FIELD = re.compile(
     rf"(?:^|[\t\n])[^\t\n]{{0,20}}?(?i:{_ANNOUNCING})[ *]{{0,3}}[:：=]?\t(?P<value>[^\t\n]{{1,400}})", re.MULTILINE
 )
 
-_NO_PASSWORDS = frozenset(
-    [
-        "required",
-        "incorrect",
-        "wrong",
-        "invalid",
-        "optional",
-        "forgot",
-        "forgotten",
-        "must",
-        "should",
-        "is",
-        "are",
-        "was",
-        "expired",
-        "none",
-        "null",
-        "nil",
-        "true",
-        "false",
-        "yes",
-        "no",
-        "reset",
-        "changed",
-        "empty",
-        "missing",
-        "str",
-        "string",
-        "bool",
-        "int",
-        "field",
-        "input",
-        "prompt",
-        "please",
-        "enter",
-        "your",
-        "********",
-    ]
-)
+_AFTER_LABELS = """
+required incorrect wrong invalid optional forgot forgotten must should is are was expired none null nil true
+false yes no reset changed empty missing str string bool int field input prompt please enter your ********
+"""
+_NO_PASSWORDS = frozenset(_AFTER_LABELS.split())
 _DOTS = re.compile(r"[*•●·∙⚫○xX.]{3,}")
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from acud.paths import free_bytes
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, file_name
 
 _MAX_WAITING = 32
@@ -122,11 +123,11 @@ class Disk:
 
     def _look(self) -> None:
         try:
-            room = os.statvfs(self._folder)
+            room = free_bytes(self._folder)
         except OSError:
             return
         with self._lock:
-            self._full = room.f_bavail * room.f_frsize < _ROOM_BYTES
+            self._full = room < _ROOM_BYTES
 
     def _handle(self, work: _Work) -> None:
         try:
