@@ -45,7 +45,7 @@ def start_daemon(session: Session, *, debug: bool) -> None:
 def _running(session: Session) -> StatusReply | None:
     """Return the status of the daemon that runs; None when there is none, or it ends just now."""
     with session.client() as client:
-        if client.door.look().state is not SocketState.OPEN:
+        if client.daemon_socket.look().state is not SocketState.OPEN:
             return None
         try:
             return client.status()

@@ -183,16 +183,16 @@ def stop(client: Client, *, keep_displays: bool, force: bool) -> int:
 
     `force` ends by signals one that does not answer. Raises: Unavailable when it is still there.
     """
-    sight = client.door.look()
-    if sight.state in (SocketState.ABSENT, SocketState.REFUSED):
+    status = client.daemon_socket.look()
+    if status.state in (SocketState.ABSENT, SocketState.REFUSED):
         return 0
-    if sight.state is not SocketState.OPEN or not sight.pid:
-        raise client.door.fault(sight.state)
+    if status.state is not SocketState.OPEN or not status.pid:
+        raise client.daemon_socket.fault(status.state)
     client.timeout_s = _FORCED_S if force else client.timeout_s
-    with contextlib.closing(Running(sight.pid)) as daemon:
+    with contextlib.closing(Running(status.pid)) as daemon:
         _ask_to_stop(client, daemon, keep_displays=keep_displays, force=force)
         _await_end(daemon, force=force)
-    return sight.pid
+    return status.pid
 
 
 def until_ended(client: Client, pid: int) -> bool:
@@ -205,7 +205,9 @@ def until_ended(client: Client, pid: int) -> bool:
         while not daemon.ended(_DRAIN_LOOK_S):
             with contextlib.suppress(DaemonDown):
                 if not any("draining" in reason for reason in client.status().degraded):
-                    return daemon.ended(STOP_DEADLINE_S if client.door.look().state is not SocketState.OPEN else 0)
+                    return daemon.ended(
+                        STOP_DEADLINE_S if client.daemon_socket.look().state is not SocketState.OPEN else 0
+                    )
     return True
 
 

@@ -183,11 +183,11 @@ def _program(name: str, use: str, fix: str) -> Finding:
 
 def socket_finding(paths: Paths) -> Finding:
     """The control socket, as a client meets it."""
-    door = DaemonSocket(paths.run / "control")
-    sight = door.look()
-    if sight.state is SocketState.OPEN:
-        return Finding("control socket", "ok", f"{door.path}, pid {sight.pid}")
-    fault = door.fault(sight.state)
+    daemon_socket = DaemonSocket(paths.run / "control")
+    status = daemon_socket.look()
+    if status.state is SocketState.OPEN:
+        return Finding("control socket", "ok", f"{daemon_socket.path}, pid {status.pid}")
+    fault = daemon_socket.fault(status.state)
     return Finding("control socket", "fault", fault.message, fault.hint)
 
 

@@ -51,9 +51,11 @@ class AsyncClient(AsyncRequestMethods):
         self.timeout_s = timeout_s
         self.patience_s = patience_s
         self._here = None if fleet else here
-        self.door = DaemonSocket(self._paths.run / "control", self._paths.fleet)
+        self.daemon_socket = DaemonSocket(self._paths.run / "control", self._paths.fleet)
         self._context = zmq.asyncio.Context()
-        self._links: ConnectionPool[zmq.asyncio.Socket] = ConnectionPool(self._context, self._paths.endpoint("control"))
+        self._connections: ConnectionPool[zmq.asyncio.Socket] = ConnectionPool(
+            self._context, self._paths.endpoint("control")
+        )
 
     @property
     def paths(self) -> places.Paths:
@@ -65,7 +67,7 @@ class AsyncClient(AsyncRequestMethods):
         if self._here is not None and names_no_display(request):
             request = await self._placed(request, self._here)
         limits = ClientLimits(total_s(request, self.timeout_s), self.patience_s)
-        reply = await self._exchange(ClientCall(request, limits, self.door, time.monotonic(), request_id))
+        reply = await self._exchange(ClientCall(request, limits, self.daemon_socket, time.monotonic(), request_id))
         assert isinstance(reply, kind)
         return reply
 
@@ -81,20 +83,20 @@ class AsyncClient(AsyncRequestMethods):
         return placed
 
     async def _exchange(self, call: ClientCall) -> Any:
-        with PooledConnection(self._links, self.door) as loan:
+        with PooledConnection(self._connections, self.daemon_socket) as connection:
             while True:
-                step = call.next(time.monotonic(), loan.sight)
+                step = call.next(time.monotonic(), connection.status)
                 if step is Step.SEND:
-                    await loan.fresh().send(call.frame)
+                    await connection.fresh().send(call.frame)
                 elif step is Step.PAUSE:
-                    loan.drop()
+                    connection.drop()
                     await asyncio.sleep(PAUSE_S)
-                if loan.link is not None and await loan.link.poll(call.listen_ms(time.monotonic())):
-                    reply = call.accept(await loan.link.recv_multipart())
+                if connection.socket is not None and await connection.socket.poll(call.listen_ms(time.monotonic())):
+                    reply = call.accept(await connection.socket.recv_multipart())
                     if reply is not None:
-                        loan.keep()
+                        connection.keep()
                         return reply
-                loan.look()
+                connection.look()
 
     async def wait_end(self, wait_id: str, *, timeout_s: float | None = None) -> WaitResultReply:
         """Return when the wait has ended, however long that takes, or after `timeout_s` with its state so far."""
@@ -155,7 +157,7 @@ class AsyncClient(AsyncRequestMethods):
 
     async def close(self) -> None:
         """Close every socket; calls still running are cancelled. Twice is harmless."""
-        self._links.close()
+        self._connections.close()
         self._context.destroy(linger=0)
 
     async def __aenter__(self) -> Self:

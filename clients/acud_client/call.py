@@ -27,7 +27,7 @@ DEFERRED_ATTEMPT_S = 30.0
 """The same for requests whose reply may be parked: re-asking finds the parked one."""
 
 PAUSE_S = 0.05
-"""Between looks at a door where nobody answers."""
+"""Between looks at a socket where nobody answers."""
 
 DEFAULT_S = 10.0
 """How long a client lets a plain request take in all, when its caller names no limit."""
@@ -59,13 +59,18 @@ class ClientCall:
     """A request, its id and its clocks. All times are readings of one monotonic clock, in seconds."""
 
     def __init__(
-        self, request: msgspec.Struct, limits: ClientLimits, door: DaemonSocket, now_s: float, request_id: str = ""
+        self,
+        request: msgspec.Struct,
+        limits: ClientLimits,
+        daemon_socket: DaemonSocket,
+        now_s: float,
+        request_id: str = "",
     ) -> None:
         self.spec: Command = command_of(request)
         self.request_id = request_id or ids.new_id("req")
         self.frame = _envelope(self.request_id, request)
         self._limits = limits
-        self._door = door
+        self._daemon_socket = daemon_socket
         self._deadline_s = now_s + limits.total_s
         self._attempt_s = DEFERRED_ATTEMPT_S if self.spec.deferred else ATTEMPT_S
         self._attempt_end_s = now_s
@@ -74,22 +79,22 @@ class ClientCall:
         self._sent_to = ""
         self._garbage = 0
 
-    def next(self, now_s: float, sight: SocketStatus) -> Step:
-        """Tell what to do, given a look at the door. Raises: DaemonDown when there is nothing more to hope for."""
+    def next(self, now_s: float, status: SocketStatus) -> Step:
+        """Tell what to do, given a look at its socket. Raises: DaemonDown when there is nothing more to hope for."""
         if now_s >= self._deadline_s and self._sent_to:
-            raise self._door.silent(self._limits.total_s, self.spec.name, self.request_id)
-        if sight.state is not SocketState.OPEN:
-            return self._away(now_s, sight.state)
+            raise self._daemon_socket.silent(self._limits.total_s, self.spec.name, self.request_id)
+        if status.state is not SocketState.OPEN:
+            return self._away(now_s, status.state)
         self._away_since_s = None
-        if sight.serial == self._sent_to and now_s < self._attempt_end_s:
+        if status.serial == self._sent_to and now_s < self._attempt_end_s:
             return Step.LISTEN
-        return self._send(now_s, sight.serial)
+        return self._send(now_s, status.serial)
 
     def _away(self, now_s: float, state: SocketState) -> Step:
         if self._away_since_s is None:
             self._away_since_s = now_s
         if now_s - self._away_since_s >= self._limits.patience_s or now_s >= self._deadline_s:
-            raise self._door.fault(state)
+            raise self._daemon_socket.fault(state)
         self._sent_to = ""
         return Step.PAUSE
 
@@ -100,7 +105,7 @@ class ClientCall:
         return Step.SEND
 
     def listen_ms(self, now_s: float) -> int:
-        """Return how many milliseconds to listen before the next look at the door; looks grow rarer."""
+        """Return how many milliseconds to listen before the next look at the socket; looks grow rarer."""
         end_s = min(self._attempt_end_s, self._deadline_s)
         wanted_s, self._look_s = self._look_s, min(self._look_s * 2, _LAST_LOOK_S)
         return max(0, math.ceil(1000 * min(wanted_s, end_s - now_s)))

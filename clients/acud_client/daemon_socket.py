@@ -91,7 +91,7 @@ class DaemonSocket:
         )
 
     def fault(self, state: SocketState) -> DaemonDown:
-        """Return the error for a door that is not open; fact `reason` is the state's word."""
+        """Return the error for a socket that is not open; fact `reason` is the state's word."""
         message, hint = {
             SocketState.ABSENT: (f"{self._who} is not running", self._start),
             SocketState.REFUSED: (f"{self._who} is not running; it left its socket behind", self._start),

@@ -53,9 +53,11 @@ class Client(RequestMethods):
         self.timeout_s = timeout_s
         self.patience_s = patience_s
         self._here = None if fleet else here
-        self.door = DaemonSocket(self._paths.run / "control", self._paths.fleet)
+        self.daemon_socket = DaemonSocket(self._paths.run / "control", self._paths.fleet)
         self._context: zmq.Context[Any] = zmq.Context()
-        self._links: ConnectionPool[zmq.Socket[Any]] = ConnectionPool(self._context, self._paths.endpoint("control"))
+        self._connections: ConnectionPool[zmq.Socket[Any]] = ConnectionPool(
+            self._context, self._paths.endpoint("control")
+        )
 
     @property
     def paths(self) -> places.Paths:
@@ -71,7 +73,7 @@ class Client(RequestMethods):
             request = self._placed(request, self._here)
         limits = ClientLimits(total_s(request, self.timeout_s), self.patience_s)
         try:
-            reply = self._exchange(ClientCall(request, limits, self.door, time.monotonic(), request_id))
+            reply = self._exchange(ClientCall(request, limits, self.daemon_socket, time.monotonic(), request_id))
         except zmq.ContextTerminated:
             raise closed() from None
         assert isinstance(reply, kind)
@@ -89,20 +91,20 @@ class Client(RequestMethods):
         return placed
 
     def _exchange(self, call: ClientCall) -> Any:
-        with PooledConnection(self._links, self.door) as loan:
+        with PooledConnection(self._connections, self.daemon_socket) as connection:
             while True:
-                step = call.next(time.monotonic(), loan.sight)
+                step = call.next(time.monotonic(), connection.status)
                 if step is Step.SEND:
-                    loan.fresh().send(call.frame)
+                    connection.fresh().send(call.frame)
                 elif step is Step.PAUSE:
-                    loan.drop()
+                    connection.drop()
                     time.sleep(PAUSE_S)
-                if loan.link is not None and loan.link.poll(call.listen_ms(time.monotonic())):
-                    reply = call.accept(loan.link.recv_multipart())
+                if connection.socket is not None and connection.socket.poll(call.listen_ms(time.monotonic())):
+                    reply = call.accept(connection.socket.recv_multipart())
                     if reply is not None:
-                        loan.keep()
+                        connection.keep()
                         return reply
-                loan.look()
+                connection.look()
 
     def wait_end(self, wait_id: str, *, timeout_s: float | None = None) -> WaitResultReply:
         """Return when the wait has ended, however long that takes, or after `timeout_s` with its state so far."""
@@ -163,7 +165,7 @@ class Client(RequestMethods):
 
     def close(self) -> None:
         """Close every socket; calls of other threads end with a UsageError. Twice is harmless."""
-        self._links.close()
+        self._connections.close()
         self._context.term()
 
     def __enter__(self) -> Self:

@@ -58,7 +58,7 @@ class Daemon:
         async with self._starting:
             from acud_client.daemon_socket import SocketState
 
-            if self.client.door.look().state is not SocketState.OPEN:
+            if self.client.daemon_socket.look().state is not SocketState.OPEN:
                 await anyio.to_thread.run_sync(starter)
 
     async def close(self) -> None:

@@ -22,32 +22,32 @@ AWAY = SocketStatus(SocketState.ABSENT)
 
 
 @pytest.fixture
-def door(tmp_path: Path) -> DaemonSocket:
+def daemon_socket(tmp_path: Path) -> DaemonSocket:
     return DaemonSocket(tmp_path / "control")
 
 
-def test_a_call_is_sent_then_listened_for_then_sent_again(door: DaemonSocket) -> None:
-    call = ClientCall(Status(), ClientLimits(60), door, 0.0)
+def test_a_call_is_sent_then_listened_for_then_sent_again(daemon_socket: DaemonSocket) -> None:
+    call = ClientCall(Status(), ClientLimits(60), daemon_socket, 0.0)
     assert call.next(0.0, OPEN) is Step.SEND
     assert call.next(ATTEMPT_S - 0.1, OPEN) is Step.LISTEN
     assert call.next(ATTEMPT_S, OPEN) is Step.SEND
 
 
-def test_a_deferred_call_listens_longer(door: DaemonSocket) -> None:
-    call = ClientCall(WaitResult("wait-1", 300), ClientLimits(310), door, 0.0)
+def test_a_deferred_call_listens_longer(daemon_socket: DaemonSocket) -> None:
+    call = ClientCall(WaitResult("wait-1", 300), ClientLimits(310), daemon_socket, 0.0)
     call.next(0.0, OPEN)
     assert call.next(DEFERRED_ATTEMPT_S - 0.1, OPEN) is Step.LISTEN
     assert call.next(DEFERRED_ATTEMPT_S, OPEN) is Step.SEND
 
 
-def test_a_restarted_daemon_is_asked_again_at_once(door: DaemonSocket) -> None:
-    call = ClientCall(Status(), ClientLimits(60), door, 0.0)
+def test_a_restarted_daemon_is_asked_again_at_once(daemon_socket: DaemonSocket) -> None:
+    call = ClientCall(Status(), ClientLimits(60), daemon_socket, 0.0)
     call.next(0.0, OPEN)
     assert call.next(0.1, SocketStatus(SocketState.OPEN, "run-2")) is Step.SEND
 
 
-def test_patience_bounds_an_absence_and_a_return_renews_it(door: DaemonSocket) -> None:
-    call = ClientCall(Status(), ClientLimits(60, patience_s=2), door, 0.0)
+def test_patience_bounds_an_absence_and_a_return_renews_it(daemon_socket: DaemonSocket) -> None:
+    call = ClientCall(Status(), ClientLimits(60, patience_s=2), daemon_socket, 0.0)
     assert call.next(0.0, AWAY) is Step.PAUSE
     assert call.next(1.9, AWAY) is Step.PAUSE
     assert call.next(1.95, OPEN) is Step.SEND
@@ -56,22 +56,22 @@ def test_patience_bounds_an_absence_and_a_return_renews_it(door: DaemonSocket) -
         call.next(4.6, AWAY)
 
 
-def test_the_deadline_ends_it_all(door: DaemonSocket) -> None:
-    call = ClientCall(Status(), ClientLimits(3), door, 0.0)
+def test_the_deadline_ends_it_all(daemon_socket: DaemonSocket) -> None:
+    call = ClientCall(Status(), ClientLimits(3), daemon_socket, 0.0)
     call.next(0.0, OPEN)
     with pytest.raises(DaemonDown, match="within 3 s") as caught:
         call.next(3.0, OPEN)
     assert caught.value.facts["request_id"] == call.request_id
 
 
-def test_listening_never_runs_past_the_deadline(door: DaemonSocket) -> None:
-    call = ClientCall(Status(), ClientLimits(1.0), door, 0.0)
+def test_listening_never_runs_past_the_deadline(daemon_socket: DaemonSocket) -> None:
+    call = ClientCall(Status(), ClientLimits(1.0), daemon_socket, 0.0)
     call.next(0.0, OPEN)
     assert [call.listen_ms(at_s) for at_s in (0.0, 0.25, 0.75, 1.5)] == [250, 500, 250, 0]
 
 
-def test_the_frame_is_the_protocols_envelope(door: DaemonSocket) -> None:
-    call = ClientCall(WaitResult("wait-1", 2), ClientLimits(1.0), door, 0.0, "my-id")
+def test_the_frame_is_the_protocols_envelope(daemon_socket: DaemonSocket) -> None:
+    call = ClientCall(WaitResult("wait-1", 2), ClientLimits(1.0), daemon_socket, 0.0, "my-id")
     envelope = codec.decode(call.frame, RequestEnvelope)
     assert envelope == RequestEnvelope(
         1, "my-id", {"type": "wait_result", "wait_id": "wait-1", "block_s": 2.0, "peek": False}
