@@ -83,10 +83,10 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class Authenticator:
-    """Borrows `desk`."""
+    """Borrows `gateway`."""
 
-    def __init__(self, desk: DaemonGateway) -> None:
-        self._desk = desk
+    def __init__(self, gateway: DaemonGateway) -> None:
+        self._gateway = gateway
         self._known: OrderedDict[str, tuple[Pass, float]] = OrderedDict()
         """By digest, with the time of asking; a pass that was good once is asked about again without a limit."""
         self._tries = Tries(_TRIES, _AGAIN_S)
@@ -123,7 +123,7 @@ class Authenticator:
     async def _ask(self, given: Credential, digest: str, address: str) -> Pass:
         asked_s = time.monotonic()
         try:
-            found = (await self._desk.ask(WebPass(digest), WebPassReply)).found
+            found = (await self._gateway.ask(WebPass(digest), WebPassReply)).found
         except NotFound:
             found = None
         if found is None or found.kind != given.kind:

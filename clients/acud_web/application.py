@@ -69,7 +69,7 @@ class Serving:
                 state = gateway_state(gateway, live, self._listener.settings)
                 listening.append(beside.create_task(state["revocations"].run(client)))
             else:
-                state = {"desk": gateway}
+                state = {"gateway": gateway}
             self._filter.state.update(state)
             await self._server.run()
             for task in listening:
@@ -88,7 +88,7 @@ def gateway_state(gateway: DaemonGateway, live: DisplayHub, settings: WebSetting
     """Return what requests to the gateway find as their state; run its "revocations" beside the server."""
     admission = Authenticator(gateway)
     return {
-        "desk": gateway,
+        "gateway": gateway,
         "admission": admission,
         "revocations": Revocations(admission),
         "hub": EventHub(gateway),

@@ -63,10 +63,10 @@ NOBODY = Owner()
 
 
 class Owners:
-    """Borrows `desk`. What is gone belongs to nobody."""
+    """Borrows `gateway`. What is gone belongs to nobody."""
 
-    def __init__(self, desk: DaemonGateway) -> None:
-        self._desk = desk
+    def __init__(self, gateway: DaemonGateway) -> None:
+        self._gateway = gateway
         self._known: OrderedDict[tuple[str, str], Owner] = OrderedDict()
 
     async def sees(self, pass_: Pass, event: Event) -> bool:
@@ -98,7 +98,7 @@ class Owners:
         if known is not None:
             return known
         try:
-            owner = await _FINDERS[kind](self._desk, subject)
+            owner = await _FINDERS[kind](self._gateway, subject)
         except NotFound:
             return NOBODY
         self._known[kind, subject] = owner
@@ -107,19 +107,19 @@ class Owners:
         return owner
 
 
-async def _wait(desk: DaemonGateway, wait_id: str) -> Owner:
-    wait = (await desk.ask(WaitShow(wait_id, 0), WaitShowReply)).wait
+async def _wait(gateway: DaemonGateway, wait_id: str) -> Owner:
+    wait = (await gateway.ask(WaitShow(wait_id, 0), WaitShowReply)).wait
     return Owner(wait.display, wait.spec.task_id)
 
 
-async def _task(desk: DaemonGateway, task_id: str) -> Owner:
+async def _task(gateway: DaemonGateway, task_id: str) -> Owner:
     request = TaskList(tuple(TaskStatus), limit=1, tasks=(task_id,))
-    found = (await desk.ask(request, TaskListReply)).tasks
+    found = (await gateway.ask(request, TaskListReply)).tasks
     return Owner(found[0].task.display, task_id) if found else NOBODY
 
 
-async def _recording(desk: DaemonGateway, recording_id: str) -> Owner:
-    recording = (await desk.ask(RecordShow(recording_id), RecordReply)).recording
+async def _recording(gateway: DaemonGateway, recording_id: str) -> Owner:
+    recording = (await gateway.ask(RecordShow(recording_id), RecordReply)).recording
     return Owner(recording.display, recording.task_id)
 
 

@@ -54,13 +54,13 @@ async def post_feed(request: Request) -> Response:
     if source == _OWN:
         raise fault(400, f"source {_OWN} is for the commentary itself")
     posting = FeedPost(words, text("priority", body.get("priority") or "normal"), source)
-    return answer({"ok": True, "id": (await request.state.desk.ask(posting, Posted)).id})
+    return answer({"ok": True, "id": (await request.state.gateway.ask(posting, Posted)).id})
 
 
 async def get_feed(request: Request) -> Response:
     """List messages with an id above `after`, oldest first."""
     after = max(0, query_number(request, "after", 0))
-    found = await request.state.desk.ask(FeedList(after), FeedListReply)
+    found = await request.state.gateway.ask(FeedList(after), FeedListReply)
     return answer({"messages": found.messages})
 
 
@@ -74,7 +74,7 @@ _ENVELOPE_BYTES = 1024
 
 async def post_sense(request: Request) -> Response:
     """Add an event."""
-    posted = await request.state.desk.ask(_sense_post(await json_object(request)), Posted)
+    posted = await request.state.gateway.ask(_sense_post(await json_object(request)), Posted)
     return answer({"ok": True, "id": posted.id})
 
 
@@ -102,7 +102,7 @@ async def get_sense(request: Request) -> Response:
     """List events with an id above `after`, oldest first; with `meta_only=true` without the pictures themselves."""
     after = max(0, query_number(request, "after", 0))
     meta_only = request.query_params.get("meta_only") == "true"
-    found = await request.state.desk.ask(SenseList(after, meta_only), SenseListReply)
+    found = await request.state.gateway.ask(SenseList(after, meta_only), SenseListReply)
     return answer({"events": [_event_view(event) for event in found.events]})
 
 
@@ -138,14 +138,14 @@ _SETTABLE = {**_CONFIG, "maxAge": _CONFIG["maxAgeMs"]}
 
 async def last(request: Request) -> Response:
     """Return the newest result, or null."""
-    found = await request.state.desk.ask(AnalysisHistory(1), AnalysisHistoryReply)
+    found = await request.state.gateway.ask(AnalysisHistory(1), AnalysisHistoryReply)
     return answer({"ok": True, "result": result_view(found.results[0]) if found.results else None})
 
 
 async def history(request: Request) -> Response:
     """Return the newest results, newest first: 10, or `limit` (1 to 50)."""
     limit = min(_MOST, max(1, query_number(request, "limit", _DEFAULT)))
-    found = await request.state.desk.ask(AnalysisHistory(limit), AnalysisHistoryReply)
+    found = await request.state.gateway.ask(AnalysisHistory(limit), AnalysisHistoryReply)
     return answer({"ok": True, "results": [result_view(one) for one in found.results]})
 
 
@@ -158,7 +158,7 @@ def result_view(found: AnalysisResult) -> View:
 
 async def context(request: Request) -> Response:
     """Return the context window as of now."""
-    found = await request.state.desk.ask(AnalysisContextGet(), AnalysisContextReply)
+    found = await request.state.gateway.ask(AnalysisContextGet(), AnalysisContextReply)
     return answer({"ok": True, "context": _context_view(found.context)})
 
 
@@ -170,7 +170,7 @@ def _context_view(window: ContextWindow) -> View:
 
 async def get_config(request: Request) -> Response:
     """Return how the commentary runs."""
-    return _config(await request.state.desk.ask(AnalysisConfigure(), AnalysisConfigReply))
+    return _config(await request.state.gateway.ask(AnalysisConfigure(), AnalysisConfigReply))
 
 
 async def set_config(request: Request) -> Response:
@@ -182,7 +182,7 @@ async def set_config(request: Request) -> Response:
         change = codec.convert({"type": "analysis_config", **values}, AnalysisConfigure)
     except InvalidRequest as found:
         raise fault(400, found.message) from None
-    return _config(await request.state.desk.ask(change, AnalysisConfigReply))
+    return _config(await request.state.gateway.ask(change, AnalysisConfigReply))
 
 
 def _config(reply: AnalysisConfigReply) -> Response:
@@ -196,7 +196,7 @@ def _config(reply: AnalysisConfigReply) -> Response:
 
 async def health(request: Request) -> Response:
     """Return the state of rings and loop of the commentary; 503 with the reason when the daemon does not answer."""
-    return answer(health_view(await request.state.desk.ask(AnalysisStatus(), AnalysisStatusReply)))
+    return answer(health_view(await request.state.gateway.ask(AnalysisStatus(), AnalysisStatusReply)))
 
 
 def health_view(status: AnalysisStatusReply) -> View:

@@ -39,7 +39,7 @@ async def login(request: Request) -> Response:
     try:
         asked = WebLoginRedeem(digest_of(code), digest_of(secret))
         async with _unknown:
-            opened = (await request.state.desk.ask(asked, WebPassReply)).found
+            opened = (await request.state.gateway.ask(asked, WebPassReply)).found
     except NotFound as found:
         told = wrong(401, "unauthorized", found.message, found.hint)
         raise wrong_try(_tries, address_of(request), told) from found
@@ -51,7 +51,7 @@ async def logout(request: Request) -> Response:
     mine = pass_of(request)
     if mine.kind != "session":
         raise wrong(409, "conflict", "a token has no session to end", "acud web token revoke")
-    await request.state.desk.ask(WebTokenRevoke(mine.pass_id), WebTokenListReply)
+    await request.state.gateway.ask(WebTokenRevoke(mine.pass_id), WebTokenListReply)
     request.state.admission.forget(mine.pass_id)
     gone = answer({"ok": True})
     gone.delete_cookie(COOKIE, path="/", secure=_is_tls(request), httponly=True, samesite="strict")

@@ -31,7 +31,7 @@ class Row(Struct, frozen=True):
     longest body taken, which is JSON; of methods that have none nothing is read. `may_pass`: which requests need no
     pass all the same.
 
-    The endpoint finds `request.state.desk`, `.pass_` (where there is a scope), `.revocations` and `.admission`, and
+    The endpoint finds `request.state.gateway`, `.pass_` (where there is a scope), `.revocations` and `.admission`, and
     asks `permits` for what it shows of which display or task.
     """
 

@@ -112,9 +112,9 @@ class _OneLength(h11.Connection):
 
 
 class _Place(asyncio.Protocol):
-    """A connection's place in a crowd, which it loses when it does not read."""
+    """A connection's place among the connections, which it loses when it does not read."""
 
-    crowd: ConnectionLimit | None = None
+    connection_limit: ConnectionLimit | None = None
     patience = Patience()
     loop: asyncio.AbstractEventLoop
     transport: asyncio.Transport
@@ -139,8 +139,8 @@ class _Place(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""
         self._read_again()
-        if self.crowd is not None:
-            self.crowd.leave(self)
+        if self.connection_limit is not None:
+            self.connection_limit.leave(self)
         super().connection_lost(exc)
 
     def make_room(self) -> None:
@@ -154,7 +154,7 @@ class _Place(asyncio.Protocol):
 
 
 class PatientConnection(_Place, H11Protocol):
-    """uvicorn's own protocol, with one length a request, a limit for heads, one for readers, and a place in a crowd."""
+    """uvicorn's own protocol, with one length a request, a limit for heads, one for readers, and one of connections."""
 
     _surplus = 0
     _limit: asyncio.TimerHandle | None = None
@@ -173,7 +173,7 @@ class PatientConnection(_Place, H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in its base
         """Take a place, or be closed at once where there is none; begin to wait for the first head."""
         super().connection_made(transport)
-        if self.crowd is not None and not self.crowd.enter(self, self._address):
+        if self.connection_limit is not None and not self.connection_limit.enter(self, self._address):
             transport.abort()
             return
         self._expect()
@@ -202,8 +202,8 @@ class PatientConnection(_Place, H11Protocol):
     def handle_websocket_upgrade(self, event: Any) -> None:
         """Hand over to the WebSocket, which keeps the place."""
         super().handle_websocket_upgrade(event)
-        if self.crowd is not None:
-            self.crowd.hand_over(self, cast(PatientSocket, self.transport.get_protocol()))
+        if self.connection_limit is not None:
+            self.connection_limit.hand_over(self, cast(PatientSocket, self.transport.get_protocol()))
 
     @property
     def _address(self) -> str:
@@ -235,7 +235,7 @@ class PatientConnection(_Place, H11Protocol):
 
 
 class PatientSocket(_Place, WebSocketsSansIOProtocol):
-    """uvicorn's own WebSocket, with a limit for readers, and a place in a crowd."""
+    """uvicorn's own WebSocket, with a limit for readers, and a place among the connections."""
 
     @property
     def is_idle(self) -> bool:
@@ -268,7 +268,7 @@ class Server:
         app: ASGIApp,
         listening: socket.socket,
         most: int = CONNECTIONS,
-        crowd: ConnectionLimit | None = None,
+        connection_limit: ConnectionLimit | None = None,
         patience: Patience = _PATIENCE,
         *,
         websockets: bool = False,
@@ -278,7 +278,7 @@ class Server:
     ) -> None:
         self._socket = listening
         cert, key = certificate
-        given = {"crowd": crowd, "patience": patience}
+        given = {"connection_limit": connection_limit, "patience": patience}
         config = uvicorn.Config(
             _taking_turns(app),
             log_config=None,

@@ -52,11 +52,11 @@ class Running:
     """A server in a thread of its own."""
 
     def __init__(self) -> None:
-        self.crowd = ConnectionLimit(MOST, EACH)
+        self.connection_limit = ConnectionLimit(MOST, EACH)
         self.socket = bind("127.0.0.1", 0, "web")
         self.port: int = self.socket.getsockname()[1]
         patience = Patience(head_s=_PATIENCE_S, read_s=_PATIENCE_S)
-        self._server = Server(application, self.socket, MOST + 1, self.crowd, patience, websockets=True)
+        self._server = Server(application, self.socket, MOST + 1, self.connection_limit, patience, websockets=True)
         self._thread = threading.Thread(target=lambda: asyncio.run(self._server.run()))
         self._thread.start()
 
@@ -144,7 +144,7 @@ def test_a_websocket_stays_beyond_the_limit_for_heads(running: Running) -> None:
 def test_idle_ones_make_room(running: Running) -> None:
     idle = [running.connect() for _ in range(200)]
     assert running.is_well()
-    assert len(running.crowd) <= EACH
+    assert len(running.connection_limit) <= EACH
     assert all(ended(one) for one in idle)
 
 
@@ -153,7 +153,7 @@ def test_where_all_are_busy_the_next_is_refused_until_one_goes(running: Running)
     for one in busy:
         assert one.recv(65536)
     assert ended(running.connect())
-    assert running.crowd.refused == 1
+    assert running.connection_limit.refused == 1
     for one in busy:
         one.close()
     until_empty(running)
@@ -194,7 +194,7 @@ def read_on(opened: ClientConnection) -> None:
 def until_empty(running: Running) -> None:
     """Return once nobody is connected."""
     for _ in range(int(HELD_S / 0.02)):
-        if not len(running.crowd):
+        if not len(running.connection_limit):
             return
         threading.Event().wait(0.02)
-    pytest.fail(f"{len(running.crowd)} connections are still held")
+    pytest.fail(f"{len(running.connection_limit)} connections are still held")

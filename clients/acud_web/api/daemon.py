@@ -137,7 +137,7 @@ async def metrics(request: Request) -> Response:
     """Return the text. It names every display, so a pass that is limited to some is not good for it."""
     if not is_open(request):
         need_unlimited(request, Scope.READ)
-    told = await request.state.desk.ask(Metrics(), MetricsReply)
+    told = await request.state.gateway.ask(Metrics(), MetricsReply)
     return Response(exposition.text(told.metrics), media_type=exposition.CONTENT_TYPE)
 
 

@@ -33,12 +33,12 @@ _PAGE = 500
 class Telling:
     """One stream. `topic`: what topics begin with. `begin` it, then take from `told`."""
 
-    def __init__(self, desk: DaemonGateway, reader: Reader, pass_: Pass, topic: str) -> None:
-        self._desk = desk
+    def __init__(self, gateway: DaemonGateway, reader: Reader, pass_: Pass, topic: str) -> None:
+        self._gateway = gateway
         self.reader = reader
         self._pass = pass_
         self._topic = topic
-        self._owners = Owners(desk)
+        self._owners = Owners(gateway)
         self.position = 0
         """Everything up to this number was told, or is not for this client."""
         self._first: EventsSinceReply | None = None
@@ -91,7 +91,7 @@ class Telling:
         return event.topic.startswith(self._topic) and await self._owners.sees(self._pass, event)
 
     async def _page(self, after: int, limit: int) -> EventsSinceReply:
-        return await self._desk.ask(EventsSince(after, limit=limit), EventsSinceReply)
+        return await self._gateway.ask(EventsSince(after, limit=limit), EventsSinceReply)
 
 
 RETRY_MS = 2000
@@ -164,7 +164,7 @@ class ServerSentEvents(Response):
         hub: EventHub = self._connection.state.hub
         async with hub.reader() as reader:
             state = self._connection.state
-            telling = Telling(state.desk, reader, state.pass_, self._topic)
+            telling = Telling(state.gateway, reader, state.pass_, self._topic)
             await telling.begin(self._since)
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             await self._until_gone(telling, receive, send)
@@ -223,7 +223,7 @@ async def over_websocket(socket: WebSocket, since: int | None, topic: str) -> No
     """Serve events as JSON texts. Raises: AcudError before the socket was accepted."""
     hub: EventHub = socket.state.hub
     async with hub.reader() as reader:
-        telling = Telling(socket.state.desk, reader, socket.state.pass_, topic)
+        telling = Telling(socket.state.gateway, reader, socket.state.pass_, topic)
         await telling.begin(since)
         await socket.accept()
         talking = asyncio.ensure_future(tell(socket, telling, _over(socket)))
@@ -295,7 +295,7 @@ async def page(asked: ApiRequest[EventsQuery, Nothing]) -> EventsPage:
     """List stored events. A page may be empty and not the last: go on while `next` is below `newest`."""
     query = asked.query
     found = await asked.ask(EventsSince(query.since, query.topic, query.limit), EventsSinceReply)
-    owners = Owners(asked.desk)
+    owners = Owners(asked.gateway)
     seen = [event for event in found.events if await owners.sees(asked.pass_, event)]
     last = found.events[-1].n if len(found.events) == query.limit else max(query.since, found.newest)
     return EventsPage(tuple(seen), last, found.newest, found.trimmed)

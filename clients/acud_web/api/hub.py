@@ -83,10 +83,10 @@ class Reader:
 
 
 class EventHub:
-    """Borrows `desk`. For one event loop."""
+    """Borrows `gateway`. For one event loop."""
 
-    def __init__(self, desk: DaemonGateway) -> None:
-        self._desk = desk
+    def __init__(self, gateway: DaemonGateway) -> None:
+        self._gateway = gateway
         self._readers: set[Reader] = set()
         self._task: asyncio.Task[None] | None = None
         self._joining = asyncio.Lock()
@@ -118,7 +118,7 @@ class EventHub:
             raise
 
     async def _run(self, started: asyncio.Future[None]) -> None:
-        async with self._desk.events() as stream:
+        async with self._gateway.events() as stream:
             try:
                 position = (await self._page(0, 1)).newest
             except AcudError as fault:
@@ -171,7 +171,7 @@ class EventHub:
                 return max(position, page.newest)
 
     async def _page(self, after: int, limit: int) -> EventsSinceReply:
-        return await self._desk.ask(EventsSince(after, limit=limit), EventsSinceReply)
+        return await self._gateway.ask(EventsSince(after, limit=limit), EventsSinceReply)
 
     def _tell(self, item: Item) -> None:
         told = told_of(item)

@@ -40,7 +40,7 @@ class ApiRequest(Generic[Query, Body]):
         self._request = request
         self.query = query
         self._body = body
-        self.desk: DaemonGateway = request.state.desk
+        self.gateway: DaemonGateway = request.state.gateway
         self.pass_: Pass = request.state.pass_
 
     def place(self, name: str) -> str:
@@ -59,7 +59,7 @@ class ApiRequest(Generic[Query, Body]):
 
     async def ask(self, request: Struct, kind: type[Reply]) -> Reply:
         """Return the daemon's reply. Raises: AcudError, as the daemon says."""
-        return await self.desk.ask(request, kind)
+        return await self.gateway.ask(request, kind)
 
     async def find(self, request: Struct, kind: type[Reply]) -> Reply:
         """Return the daemon's reply about one thing, whose owner is still to be checked (`must_see`).
@@ -67,7 +67,7 @@ class ApiRequest(Generic[Query, Body]):
         Raises: AcudError; Fault 403 instead of NotFound for a limited pass, which learns of no id whether it exists.
         """
         try:
-            return await self.desk.ask(request, kind)
+            return await self.gateway.ask(request, kind)
         except NotFound:
             if self.pass_.unlimited:
                 raise

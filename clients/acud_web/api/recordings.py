@@ -156,7 +156,7 @@ async def _segment(asked: ApiRequest[Query, Body]) -> tuple[RecordingInfo, int]:
 
 async def _opened(asked: ApiRequest[Query, Body], found: RecordingInfo, number: int, suffix: str) -> int:
     name = file_name(found.recording_id, number, suffix)
-    return await asyncio.to_thread(open_below, asked.desk.paths.recordings, found.folder, name)
+    return await asyncio.to_thread(open_below, asked.gateway.paths.recordings, found.folder, name)
 
 
 def _is_settled(found: RecordingInfo, number: int) -> bool:

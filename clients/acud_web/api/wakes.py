@@ -32,7 +32,7 @@ async def wakes(asked: ApiRequest[WakesQuery, Nothing]) -> WakeListReply:
     found = await asked.ask(WakeList(query.state or tuple(WakeState), limit=limit), WakeListReply)
     if pass_.unlimited:
         return found
-    owners = Owners(asked.desk)
+    owners = Owners(asked.gateway)
     seen = [wake for wake in found.wakes if await _sees(asked, owners, wake)]
     return WakeListReply(tuple(seen[: query.limit]), len(seen), ())
 
@@ -44,7 +44,7 @@ async def retry(asked: ApiRequest[Nothing, Nothing]) -> WakeRetryReply:
     wake = next((one for one in found.wakes if one.wake_id == wake_id), None)
     if wake is None and asked.pass_.unlimited:
         raise NotFound(f"no wake {wake_id[:80]} among the newest {_MOST}", hint="GET /api/wakes lists them")
-    if wake is None or not await _sees(asked, Owners(asked.desk), wake):
+    if wake is None or not await _sees(asked, Owners(asked.gateway), wake):
         raise unseen()
     return await asked.find(WakeRetry((wake_id,)), WakeRetryReply)
 

@@ -57,13 +57,13 @@ class LiveDisplay:
     will be none again.
     """
 
-    def __init__(self, name: str, desk: DaemonGateway, gone: Callable[[LiveDisplay], None]) -> None:
+    def __init__(self, name: str, gateway: DaemonGateway, gone: Callable[[LiveDisplay], None]) -> None:
         self.name = name
         self.known: Known | None = None
         self.ring: OpenRing | None = None
         self.lost: Lost | None = None
         self.bye: Bye | None = None
-        self._desk = desk
+        self._gateway = gateway
         self._gone = gone
         self._viewers: dict[object, tuple[Callable[[], None], float]] = {}
         self._watch = ""
@@ -96,7 +96,7 @@ class LiveDisplay:
         self._close()
         if self._watch:
             with suppress(AcudError):  # else it lapses
-                await self._desk.ask(LiveWatch(self.name, for_s=0, watch=self._watch), LiveWatched)
+                await self._gateway.ask(LiveWatch(self.name, for_s=0, watch=self._watch), LiveWatched)
 
     def _fps(self) -> float:
         return max((fps for _, fps in self._viewers.values()), default=1.0)
@@ -124,7 +124,7 @@ class LiveDisplay:
     async def _ask(self) -> None:
         asked = LiveWatch(self.name, self._asked_fps, _LEASE_S, self._watch)
         try:
-            found = await self._desk.ask(asked, LiveWatched)
+            found = await self._gateway.ask(asked, LiveWatched)
         except NotFound as fault:
             self._end(Bye(fault.code, fault.message))
         except AcudError as fault:
@@ -214,10 +214,10 @@ _THREADS = 2
 
 
 class DisplayHub:
-    """Use it in an `async with`, in one loop. Borrows `desk`."""
+    """Use it in an `async with`, in one loop. Borrows `gateway`."""
 
-    def __init__(self, desk: DaemonGateway, paths: Paths, settings: WebSettings) -> None:
-        self._desk = desk
+    def __init__(self, gateway: DaemonGateway, paths: Paths, settings: WebSettings) -> None:
+        self._gateway = gateway
         self._paths = paths
         self._settings = settings
         self.workers = ThreadPoolExecutor(_THREADS, "live")
@@ -243,7 +243,7 @@ class DisplayHub:
         """Return the display `name`; it is watched while somebody joined it."""
         found = self._displays.get(name)
         if found is None or found.bye is not None:
-            found = self._displays[name] = LiveDisplay(name, self._desk, self._gone)
+            found = self._displays[name] = LiveDisplay(name, self._gateway, self._gone)
         return found
 
     def _gone(self, display: LiveDisplay) -> None:

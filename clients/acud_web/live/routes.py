@@ -226,7 +226,7 @@ async def _display(connection: HTTPConnection) -> str:
     given: str = connection.path_params["display"]
     try:
         # For no time: that asks for nothing, and tells which display it is, and whose.
-        found = await connection.state.desk.ask(LiveWatch(given, for_s=0), LiveWatched)
+        found = await connection.state.gateway.ask(LiveWatch(given, for_s=0), LiveWatched)
     except UsageError:
         need_display(connection, given, Scope.READ)
         raise

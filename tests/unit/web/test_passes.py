@@ -1,4 +1,4 @@
-"""Passes, tries, the crowd at the door, and what a request carries: rules without a socket."""
+"""Access tokens, tries, the limit of connections, and what a request carries: rules without a socket."""
 
 from __future__ import annotations
 
@@ -158,45 +158,45 @@ class Guest:
 
 
 def test_the_oldest_idle_one_makes_room() -> None:
-    crowd = ConnectionLimit(10, 3)
+    limit = ConnectionLimit(10, 3)
     busy, old, young = Guest(is_idle=False), Guest(), Guest()
-    assert all(crowd.enter(guest, "a") for guest in (busy, old, young))
-    assert crowd.enter(Guest(), "a")
+    assert all(limit.enter(guest, "a") for guest in (busy, old, young))
+    assert limit.enter(Guest(), "a")
     assert (busy.gone, old.gone, young.gone) == (False, True, False)
-    assert len(crowd) == 3
+    assert len(limit) == 3
 
 
 def test_where_all_are_busy_the_newest_is_refused() -> None:
-    crowd = ConnectionLimit(10, 2)
+    limit = ConnectionLimit(10, 2)
     guests = [Guest(is_idle=False) for _ in range(2)]
-    assert all(crowd.enter(guest, "a") for guest in guests)
-    assert not crowd.enter(Guest(), "a")
-    assert crowd.enter(Guest(), "b")
-    assert crowd.refused == 1
-    crowd.leave(guests[0])
-    crowd.leave(guests[0])
-    assert crowd.enter(Guest(), "a")
+    assert all(limit.enter(guest, "a") for guest in guests)
+    assert not limit.enter(Guest(), "a")
+    assert limit.enter(Guest(), "b")
+    assert limit.refused == 1
+    limit.leave(guests[0])
+    limit.leave(guests[0])
+    assert limit.enter(Guest(), "a")
 
 
 def test_there_is_a_limit_over_all_addresses() -> None:
-    crowd = ConnectionLimit(2, 2)
+    limit = ConnectionLimit(2, 2)
     first = Guest()
-    assert crowd.enter(first, "a")
-    assert crowd.enter(Guest(is_idle=False), "b")
-    assert crowd.enter(Guest(), "c")
+    assert limit.enter(first, "a")
+    assert limit.enter(Guest(is_idle=False), "b")
+    assert limit.enter(Guest(), "c")
     assert first.gone
-    assert len(crowd) == 2
+    assert len(limit) == 2
 
 
 def test_a_websocket_keeps_the_place_of_its_request() -> None:
-    crowd = ConnectionLimit(2, 2)
+    limit = ConnectionLimit(2, 2)
     before, after = Guest(), Guest(is_idle=False)
-    assert crowd.enter(before, "a")
-    crowd.hand_over(before, after)
-    crowd.leave(before)
-    assert len(crowd) == 1
-    crowd.leave(after)
-    assert len(crowd) == 0
+    assert limit.enter(before, "a")
+    limit.hand_over(before, after)
+    limit.leave(before)
+    assert len(limit) == 1
+    limit.leave(after)
+    assert len(limit) == 0
 
 
 def carried(*headers: tuple[str, str]) -> Credential | None:
