@@ -39,7 +39,7 @@ def serve(options: Options, starter: Starter | None, port: int) -> None:
         filtered = RequestFilter(app, SURFACE, listening.settings, token(options.paths))
         server = Server(filtered, listening.socket, lifespan=True, dated=True)
         told = f"acud mcp: {listening.url}{PATH}, token in {token_path(options.paths)}"
-        asyncio.run(run_in_foreground(server, told))
+        asyncio.run(run_in_foreground(server.run, server.stop, told))
 
 
 def listening_on(port: int) -> Listener:

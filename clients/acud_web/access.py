@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from typing import Literal
+from collections.abc import Coroutine
+from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 from starlette.requests import HTTPConnection
@@ -213,6 +214,7 @@ _LOOK_S = 30.0
 _LISTEN_AGAIN_S = 0.5
 
 End = Literal["revoked", "expired"]
+Result = TypeVar("Result")
 
 
 class Revocations:
@@ -262,3 +264,15 @@ class Revocations:
         waiting.discard(told)
         if not waiting:
             del self._waiting[pass_id]
+
+
+async def first_of(*works: Coroutine[Any, Any, Result]) -> Result:
+    """Return what the first of `works` to end returns; by then the others were cancelled, and have ended."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return next(task for task in tasks if task.done()).result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -31,7 +31,7 @@ from acud.protocol.requests.commentary import (
 )
 from acud.types.commentary import AnalysisResult, ContextWindow, SenseEvent
 from acud_web.errors import answer, fault
-from acud_web.request_values import CONFIG_LIMIT_BYTES, json_object, number, query_number, switch, text, whole
+from acud_web.route_table import CONFIG_LIMIT_BYTES, json_object, number, query_number, switch, text, whole
 
 View = dict[str, Any]
 

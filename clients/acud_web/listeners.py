@@ -22,7 +22,7 @@ from acud_web.server import Listener
 
 
 def listen_endpoints(settings: ListenerSettings, paths: Paths, fd: int = -1) -> Listener:
-    """Listen for the relay endpoints. Raises: Refused when host and port can't be bound, or the kept token's file is
+    """Listen for the HTTP endpoints. Raises: Refused when host and port can't be bound, or the kept token's file is
     open to others; ConfigError when the token's own file can't be read.
     """
     token, token_file = _token(settings, paths)
@@ -82,7 +82,7 @@ _AGAIN_S = 10.0
 
 
 class Listeners:
-    """The relay endpoints and the gateway, each where `options` asks for it. `stack` closes their sockets.
+    """The HTTP endpoints and the gateway, each where `options` asks for it. `stack` closes their sockets.
 
     Raises: Refused or ConfigError when none of those that are asked for can be had.
     """

@@ -11,17 +11,9 @@ from starlette.responses import Response
 from acud.errors import NotFound
 from acud.protocol.requests.web import WebLoginRedeem, WebPassReply, WebTokenListReply, WebTokenRevoke
 from acud.protocol.web import Pass, Scope, digest_of, new_secret
-from acud_web.access import (
-    COOKIE,
-    UNKNOWN_AT_ONCE,
-    Tries,
-    address_of,
-    pass_of,
-    wrong_try,
-)
+from acud_web.access import COOKIE, UNKNOWN_AT_ONCE, Tries, address_of, pass_of, wrong_try
 from acud_web.errors import answer, wrong
-from acud_web.request_values import json_object, text
-from acud_web.route_table import Row
+from acud_web.route_table import Row, json_object, text
 
 _BODY_BYTES = 1024
 _TRIES, _AGAIN_S = 10, 6.0

@@ -68,7 +68,8 @@ def serve_relay(settings: ListenerSettings, paths: Paths) -> None:
     log.configure("web", debug=False)
     with listen_endpoints(settings, paths) as listening:
         told = f"acud web: {listening.url}, {listening.credentials}"
-        asyncio.run(run_in_foreground(Serving(listening, paths), told))
+        serving = Serving(listening, paths)
+        asyncio.run(run_in_foreground(serving.run, serving.stop, told))
 
 
 def serve_gateway(settings: WebSettings, paths: Paths) -> None:
@@ -78,4 +79,5 @@ def serve_gateway(settings: WebSettings, paths: Paths) -> None:
     log.configure("web", debug=False)
     with listen_gateway(settings) as listening:
         told = f"acud web: {listening.url}; acud web login --url {listening.url}"
-        asyncio.run(run_in_foreground(Serving(listening, paths), told))
+        serving = Serving(listening, paths)
+        asyncio.run(run_in_foreground(serving.run, serving.stop, told))

@@ -12,7 +12,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from types import TracebackType
 from typing import Any, Protocol, Self, cast
 
@@ -399,7 +399,7 @@ class Listener:
 
     @property
     def credentials(self) -> str:
-        """Return in words how clients of the relay endpoints get in."""
+        """Return in words how clients of the HTTP endpoints get in."""
         return f"token in {self.token_file or 'the settings'}" if self.token else "no token asked for"
 
     def __enter__(self) -> Self:
@@ -409,21 +409,11 @@ class Listener:
         self.socket.close()
 
 
-class Serves(Protocol):
-    """What is run until it is stopped."""
-
-    async def run(self) -> None:
-        """Serve until `stop`."""
-
-    def stop(self) -> None:
-        """End in good order."""
-
-
-async def run_in_foreground(server: Serves, told: str) -> None:
+async def run_in_foreground(run: Callable[[], Awaitable[None]], stop: Callable[[], None], told: str) -> None:
     """Serve until SIGINT or SIGTERM; `told` says where, once it listens and a signal would end it."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, server.stop)
+        loop.add_signal_handler(number, stop)
     sys.stderr.write(told + "\n")
     sys.stderr.flush()
-    await server.run()
+    await run()

@@ -21,7 +21,7 @@ from acud.protocol import codec
 from acud.x11 import grab, keyboard
 from acud.x11.request_templates import PackedQuery
 from acud_web.errors import HttpFault
-from acud_web.request_values import parsed
+from acud_web.route_table import parsed
 from tests.fuzz.decoder import Decoder
 
 _REPLY = 32

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import aclosing, suppress
 from typing import Annotated, Any
 
 import msgspec
@@ -20,7 +20,7 @@ from acud.protocol.events import Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud.protocol.web import Pass, Scope
 from acud_client.stream import Trimmed
-from acud_web.access import Revocations
+from acud_web.access import Revocations, first_of
 from acud_web.api.hub import Cut, EventHub, Reader, Told, told_of
 from acud_web.api.operation import ApiRequest, Nothing, Operation, query_of
 from acud_web.daemon_gateway import DaemonGateway, Owners
@@ -109,23 +109,11 @@ class StreamEnd(Struct, frozen=True, tag="bye"):
     reason: str
 
 
-async def tell(connection: HTTPConnection, telling: Telling, say: Say) -> StreamEnd:
-    """Tell until something ends it; return what. Sending that is stuck is given up."""
-    ended: asyncio.Future[str] = asyncio.ensure_future(_pass_ended(connection))
-    talking = asyncio.ensure_future(_talk(telling, say))
-    stuck = asyncio.ensure_future(telling.reader.until_cut())
-    try:
-        watched: set[asyncio.Future[Any]] = {ended, talking, stuck}
-        await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
-        if ended.done():
-            return StreamEnd(ended.result(), f"the pass is {ended.result()}")
-        if talking.done():
-            return talking.result()
-        return _SLOW
-    finally:
-        for task in (ended, talking, stuck):
-            task.cancel()
-        await asyncio.gather(ended, talking, stuck, return_exceptions=True)
+async def _told_all(
+    connection: HTTPConnection, telling: Telling, say: Say, left: Coroutine[Any, Any, None]
+) -> StreamEnd | None:
+    """Tell until something ends it; return what, None when the reader has `left`. Sending that is stuck is given up."""
+    return await first_of(_pass_ended(connection), _talk(telling, say), _stuck(telling.reader), left)
 
 
 _SLOW = StreamEnd("slow", "too many events were not read in time: come back with the last number")
@@ -143,9 +131,15 @@ async def _talk(telling: Telling, say: Say) -> StreamEnd:
     raise AssertionError("events never end by themselves")
 
 
-async def _pass_ended(connection: HTTPConnection) -> str:
+async def _stuck(reader: Reader) -> StreamEnd:
+    await reader.until_cut()
+    return _SLOW
+
+
+async def _pass_ended(connection: HTTPConnection) -> StreamEnd:
     revocations: Revocations = connection.state.revocations
-    return await revocations.until_ended(connection.state.pass_)
+    why = await revocations.until_ended(connection.state.pass_)
+    return StreamEnd(why, f"the pass is {why}")
 
 
 class ServerSentEvents(Response):
@@ -177,19 +171,11 @@ class ServerSentEvents(Response):
             await write(framed(told, position))
 
         await write(f"retry: {RETRY_MS}\nid: {telling.position}\n\n")
-        talking = asyncio.ensure_future(tell(self._connection, telling, say))
-        leaving = asyncio.ensure_future(_left(receive))
-        try:
-            await asyncio.wait({talking, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            if talking.done():
+        end = await _told_all(self._connection, telling, say, _left(receive))
+        if end is not None:
+            with suppress(TimeoutError):  # who does not read does not read this either
                 async with asyncio.timeout(_LAST_WORDS_S):
-                    await write(_event("bye", msgspec.json.encode(talking.result()).decode()), more=False)
-        except TimeoutError:
-            pass  # who does not read does not read this either
-        finally:
-            talking.cancel()
-            leaving.cancel()
-            await asyncio.gather(talking, leaving, return_exceptions=True)
+                    await write(_event("bye", msgspec.json.encode(end).decode()), more=False)
 
 
 def framed(told: Told | None, position: int) -> str:
@@ -226,16 +212,9 @@ async def over_websocket(socket: WebSocket, since: int | None, topic: str) -> No
         telling = Telling(socket.state.gateway, reader, socket.state.pass_, topic)
         await telling.begin(since)
         await socket.accept()
-        talking = asyncio.ensure_future(tell(socket, telling, _over(socket)))
-        leaving = asyncio.ensure_future(_closed(socket))
-        try:
-            await asyncio.wait({talking, leaving}, return_when=asyncio.FIRST_COMPLETED)
-            if talking.done() and not leaving.done():
-                await _say_bye(socket, talking.result())
-        finally:
-            talking.cancel()
-            leaving.cancel()
-            await asyncio.gather(talking, leaving, return_exceptions=True)
+        end = await _told_all(socket, telling, _over(socket), _closed(socket))
+        if end is not None:
+            await _say_bye(socket, end)
 
 
 def _over(socket: WebSocket) -> Say:

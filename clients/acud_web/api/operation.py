@@ -16,8 +16,7 @@ from acud.protocol.requests.command import Command, RestOperation
 from acud.protocol.web import Pass, Scope
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.errors import HttpFault, answer, wrong
-from acud_web.request_values import json_object
-from acud_web.route_table import Row
+from acud_web.route_table import Row, json_object
 
 BODY_BYTES = 1 << 20
 """The daemon takes no larger message."""

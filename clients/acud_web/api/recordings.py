@@ -23,14 +23,7 @@ from acud.protocol.requests.recordings import (
 )
 from acud.protocol.web import Scope
 from acud_web.api.files import FileAnswer, FramesPage, open_below, read_page
-from acud_web.api.operation import (
-    ApiRequest,
-    Body,
-    Nothing,
-    Operation,
-    Query,
-    same,
-)
+from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query, same
 from acud_web.api.tasks import task_seen
 
 

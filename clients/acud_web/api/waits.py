@@ -21,14 +21,7 @@ from acud.protocol.requests.waits import (
 from acud.protocol.web import Scope
 from acud.types import WaitState
 from acud_web.api.files import picture
-from acud_web.api.operation import (
-    ApiRequest,
-    Body,
-    Nothing,
-    Operation,
-    Query,
-    same,
-)
+from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query, same
 
 
 class WaitsQuery(Struct, frozen=True, forbid_unknown_fields=True):

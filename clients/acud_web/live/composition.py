@@ -17,9 +17,9 @@ from PIL import Image
 
 from acud.frames.reader import FrameGone, FrameView, RingReader
 from acud.types import TILE_PX, Rect
-from acud_web.live import encoding, regions
-from acud_web.live.encoding import Pixels
+from acud_web.live import picture_parts
 from acud_web.live.messages import Block, Head, utc_ms
+from acud_web.live.picture_parts import Pixels
 
 Thing = TypeVar("Thing")
 
@@ -88,7 +88,7 @@ class Canvas:
         self.frame = 0
         self.max_side_px = 0
         self.hidden: tuple[Rect, ...] = ()
-        self.rough: regions.Mask = np.zeros((0, 0), np.bool_)
+        self.rough: picture_parts.Mask = np.zeros((0, 0), np.bool_)
         self.rough_s: npt.NDArray[np.float64] = np.zeros((0, 0))
         """When each tile was sent."""
 
@@ -195,7 +195,7 @@ class OpenRing:
         hidden = known.hidden if hides else ()
         with self._view(known, hides) as view:
             picture = self._whole(view, hidden)
-            return view.frame, self._wholes.get(view.frame, hidden, lambda: encoding.whole_jpeg(picture))
+            return view.frame, self._wholes.get(view.frame, hidden, lambda: picture_parts.whole_jpeg(picture))
 
     def _view(self, known: Known, hides: bool) -> FrameView:
         view = self.reader.newest(1, known.frame if hides else None)
@@ -205,28 +205,28 @@ class OpenRing:
 
     def _due(
         self, canvas: Canvas, view: FrameView, hidden: tuple[Rect, ...], now_s: float, *, key: bool
-    ) -> tuple[regions.Mask, regions.Mask]:
+    ) -> tuple[picture_parts.Mask, picture_parts.Mask]:
         """Return the tiles that changed for `canvas`, and those that are to be sent exactly."""
         changes = view.tile_changes.reshape(self._grid)
         if key:
             return np.ones(changes.shape, np.bool_), np.zeros(changes.shape, np.bool_)
         changed = np.asarray(changes > canvas.frame)
         if hidden != canvas.hidden:
-            changed |= regions.tiles_of((*hidden, *canvas.hidden), *self.size)
+            changed |= picture_parts.tiles_of((*hidden, *canvas.hidden), *self.size)
         quiet = canvas.rough & ~changed & (canvas.rough_s <= now_s - QUIET_S)
-        return changed, regions.first(quiet, _EXACT_TILES)
+        return changed, picture_parts.first(quiet, _EXACT_TILES)
 
-    def _parts(self, view: FrameView, changed: regions.Mask, exact: regions.Mask) -> list[_Part]:
-        found = [(box, False) for box in regions.boxes(changed, *self.size)]
-        found += [(box, True) for box in regions.boxes(exact, *self.size)]
+    def _parts(self, view: FrameView, changed: picture_parts.Mask, exact: picture_parts.Mask) -> list[_Part]:
+        found = [(box, False) for box in picture_parts.boxes(changed, *self.size)]
+        found += [(box, True) for box in picture_parts.boxes(exact, *self.size)]
         return [_Part(box, wanted, _cut(view.pixels, box)) for box, wanted in found]
 
     def _scaled_parts(
-        self, view: FrameView, changed: regions.Mask, size: tuple[int, int], hidden: tuple[Rect, ...]
+        self, view: FrameView, changed: picture_parts.Mask, size: tuple[int, int], hidden: tuple[Rect, ...]
     ) -> list[_Part]:
         whole = self._whole(view, hidden)
         picture = self._pictures.get(view.frame, (size, hidden), lambda: _resized(whole, size))
-        boxes = regions.scaled(regions.boxes(changed, *self.size), self.size, size, _MARGIN_PX)
+        boxes = picture_parts.scaled(picture_parts.boxes(changed, *self.size), self.size, size, _MARGIN_PX)
         return [_Part(box, False, _cut(picture, box)) for box in boxes]
 
     def _whole(self, view: FrameView, hidden: tuple[Rect, ...]) -> Pixels:
@@ -236,9 +236,9 @@ class OpenRing:
         def make() -> tuple[Format, bytes]:
             if size == self.size:
                 _blackened(part.pixels, (part.box.x, part.box.y), hidden)
-            if part.exact or not encoding.is_busy(part.pixels):
-                return "png", encoding.png(part.pixels)
-            return "jpeg", encoding.jpeg(part.pixels)
+            if part.exact or not picture_parts.is_busy(part.pixels):
+                return "png", picture_parts.png(part.pixels)
+            return "jpeg", picture_parts.jpeg(part.pixels)
 
         return self._blocks.get(frame, (size, hidden, part.box, part.exact), make)
 
@@ -252,7 +252,7 @@ class OpenRing:
     ) -> None:
         """Note in the order of painting what is rough now; boxes end where tiles do."""
         for part, (form, _) in zip(parts, blocks, strict=True):
-            tiles = regions.tiles_of([part.box], *self.size)
+            tiles = picture_parts.tiles_of([part.box], *self.size)
             canvas.rough[tiles] = form == "jpeg"
             canvas.rough_s[tiles] = now_s
 

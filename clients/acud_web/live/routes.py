@@ -24,8 +24,8 @@ from acud.errors import UsageError
 from acud.frames.reader import FrameGone
 from acud.protocol.requests.looks import LiveWatch, LiveWatched
 from acud.protocol.web import Scope
-from acud_web.access import address_of, need_display, pass_of
-from acud_web.live import encoding
+from acud_web.access import address_of, first_of, need_display, pass_of
+from acud_web.live import picture_parts
 from acud_web.live.displays import DisplayHub, LiveDisplay
 from acud_web.live.messages import MAX_MESSAGE_BYTES, Bye, text
 from acud_web.live.viewer import Ended, Viewer
@@ -113,7 +113,7 @@ def _grey(size: tuple[int, int], reason: str) -> bytes:
     image = Image.new("RGBA", size, (_GREY, _GREY, _GREY, 0))
     words = "\n".join(textwrap.wrap(f"no picture now: {reason}", 60))
     ImageDraw.Draw(image).multiline_text((16, 16), words, (255, 255, 255, 0))
-    return encoding.whole_jpeg(np.asarray(image))
+    return picture_parts.whole_jpeg(np.asarray(image))
 
 
 _SEND_S = 20.0
@@ -136,17 +136,7 @@ async def live(socket: WebSocket) -> None:
 async def _shown(socket: WebSocket, hub: DisplayHub, name: str) -> Bye | None:
     """Return why it ends; None when the viewer is gone itself."""
     async with Viewer(hub.display(name), hub.workers, hides=hub.hides(address_of(socket))) as viewer:
-        works = {
-            asyncio.create_task(work)
-            for work in (_hearing(socket, viewer), _showing(socket, viewer), _until_ended(socket))
-        }
-        try:
-            done, _ = await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
-            return next(iter(done)).result()
-        finally:
-            for work in works:
-                work.cancel()
-            await asyncio.wait(works)
+        return await first_of(_until_ended(socket), _hearing(socket, viewer), _showing(socket, viewer))
 
 
 async def _hearing(socket: WebSocket, viewer: Viewer) -> Bye | None:

@@ -12,12 +12,7 @@ from typing import Self
 from msgspec.structs import replace
 
 from acud.frames.reader import FrameGone
-from acud_web.live.composition import (
-    Canvas,
-    FrameStep,
-    Known,
-    OpenRing,
-)
+from acud_web.live.composition import Canvas, FrameStep, Known, OpenRing
 from acud_web.live.displays import LiveDisplay
 from acud_web.live.messages import Alive, Bye, Lost, Want, framed, heard, text, utc_ms
 

@@ -16,7 +16,12 @@ from acud.types.commentary import AnalysisConfig, AnalysisContext, AnalysisResul
 from acud_web import http_endpoints
 from acud_web.application import with_errors
 from acud_web.errors import ENDPOINT_ERRORS, HttpFault
-from acud_web.request_values import json_object, number, parsed, whole
+from acud_web.route_table import (
+    json_object,
+    number,
+    parsed,
+    whole,
+)
 
 
 @pytest.mark.parametrize(
