@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from acud import __version__
 from acud.paths import resolve
 from acud_client import Client
 from tests.e2e.cli_support import CommandLine, settings
@@ -40,7 +41,7 @@ def test_a_daemons_life(acud: CommandLine) -> None:
     assert acud.json("daemon", "status", code=6)["error"]["code"] == "daemon_down"
     first = acud.json("daemon", "start")["pid"]
     assert acud.json("daemon", "start")["pid"] == first
-    assert acud.run("daemon", "start").startswith(f"already running: acud 0.1.0, pid {first}")
+    assert acud.run("daemon", "start").startswith(f"already running: acud {__version__}, pid {first}")
     second = acud.json("daemon", "restart")["pid"]
     assert second != first
     assert acud.json("daemon", "status")["pid"] == second
