@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.routing import BaseRoute
 
 from acud.http_listeners import ListenerSettings, WebSettings
 from acud.paths import Paths
@@ -28,21 +27,20 @@ from acud_web.server import CONNECTIONS, ConnectionLimit, Listener, Server
 _SERVED: tuple[Row, ...] = (*pages.ROUTES, *login.ROUTES, *api.ROUTES, *live.ROUTES)
 ROWS: tuple[Row, ...] = (*_SERVED, *document.rows(_SERVED, api.OPERATIONS))
 """Every route of the gateway, with the scope it needs; a test tries each with every kind of pass."""
-_ROUTERS: dict[str, tuple[Sequence[BaseRoute], ErrorFormat]] = {
-    GATEWAY.table: ([route(row) for row in ROWS], GATEWAY_ERRORS),
-    ENDPOINTS.table: (http_endpoints.ROUTES, ENDPOINT_ERRORS),
+_ROUTERS: dict[str, tuple[Sequence[Row], ErrorFormat]] = {
+    GATEWAY.table: (ROWS, GATEWAY_ERRORS),
+    ENDPOINTS.table: (http_endpoints.ROWS, ENDPOINT_ERRORS),
 }
 
 
 def application(surface: Surface, settings: ListenerSettings | WebSettings, token: str = "") -> RequestFilter:
     """Return the application with the routers of `surface`, for a listener of these settings and this token."""
-    routes, errors = _ROUTERS[surface.table]
-    return RequestFilter(with_errors(routes, errors), surface, settings, token)
+    return RequestFilter(router(*_ROUTERS[surface.table]), surface, settings, token)
 
 
-def with_errors(routes: Sequence[BaseRoute], errors: ErrorFormat) -> Starlette:
-    """Return `routes` as an application that tells of errors in one format."""
-    made = Starlette(routes=routes, exception_handlers=errors.handlers)
+def router(rows: Sequence[Row], errors: ErrorFormat) -> Starlette:
+    """Return what serves `rows`, and words errors in one format."""
+    made = Starlette(routes=[route(row) for row in rows], exception_handlers=errors.handlers)
     made.router.redirect_slashes = False
     return made
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from acud.errors import InvalidRequest
 from acud.protocol import codec
@@ -31,7 +30,7 @@ from acud.protocol.requests.commentary import (
 )
 from acud.types.commentary import AnalysisResult, ContextWindow, SenseEvent
 from acud_web.errors import answer, fault
-from acud_web.route_table import CONFIG_LIMIT_BYTES, json_object, number, query_number, switch, text, whole
+from acud_web.route_table import CONFIG_LIMIT_BYTES, Row, json_object, number, query_number, switch, text, whole
 
 View = dict[str, Any]
 
@@ -221,15 +220,19 @@ def health_view(status: AnalysisStatusReply) -> View:
     }
 
 
-ROUTES = (
-    Route("/feed", post_feed, methods=["POST"]),
-    Route("/feed", get_feed, methods=["GET"]),
-    Route("/sense", post_sense, methods=["POST"]),
-    Route("/sense", get_sense, methods=["GET"]),
-    Route("/health", health, methods=["GET"]),
-    Route("/agent/last", last, methods=["GET"]),
-    Route("/agent/history", history, methods=["GET"]),
-    Route("/agent/context", context, methods=["GET"]),
-    Route("/agent/config", get_config, methods=["GET"]),
-    Route("/agent/config", set_config, methods=["POST"]),
+def _row(method: str, path: str, endpoint: Callable[[Request], Awaitable[Response]]) -> Row:
+    return Row(method, path, endpoint, None, checks_body=False)
+
+
+ROWS = (
+    _row("POST", "/feed", post_feed),
+    _row("GET", "/feed", get_feed),
+    _row("POST", "/sense", post_sense),
+    _row("GET", "/sense", get_sense),
+    _row("GET", "/health", health),
+    _row("GET", "/agent/last", last),
+    _row("GET", "/agent/history", history),
+    _row("GET", "/agent/context", context),
+    _row("GET", "/agent/config", get_config),
+    _row("POST", "/agent/config", set_config),
 )

@@ -13,14 +13,73 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.websockets import WebSocket
 
 from acud.protocol.web import Scope
 from acud_web.access import Authenticator, need
 from acud_web.errors import bad_json, fault, wrong
 from acud_web.request_filter import values
+
+BODY_BYTES = 64 * 1024
+
+
+def _nobody(_request: Request) -> bool:
+    return False
+
+
+class Row(Struct, frozen=True):
+    """`scope`: what a pass needs at least (None: anybody may). `method` is `WS` for a WebSocket. `body_bytes`: the
+    longest body taken, which is JSON; of methods that have none nothing is read. `may_pass`: which requests need no
+    pass all the same. `checks_body`: that a body is JSON, and no longer, is checked before the endpoint.
+
+    The endpoint finds `request.state.gateway`, `.pass_` (where there is a scope), `.revocations` and `.admission`, and
+    asks `permits` for what it shows of which display or task.
+    """
+
+    method: str
+    path: str
+    endpoint: Callable[[Any], Awaitable[Any]]
+    scope: Scope | None
+    body_bytes: int = BODY_BYTES
+    may_pass: Callable[[Request], bool] = _nobody
+    checks_body: bool = True
+
+    @property
+    def has_body(self) -> bool:
+        """Whether a request of this kind brings JSON."""
+        return self.method in ("POST", "PUT", "PATCH")
+
+
+def route(row: Row) -> BaseRoute:
+    """Return the Starlette route that `row` means, entered only with a pass that is good for it."""
+
+    async def enter(connection: Any) -> Any:
+        if row.scope is not None and not row.may_pass(connection):
+            admission: Authenticator = connection.state.admission
+            connection.state.pass_ = await admission.admit(connection)
+            need(connection, row.scope)
+        if row.checks_body and row.method != "WS":
+            _check_body(connection, row)
+        return await row.endpoint(connection)
+
+    return WebSocketRoute(row.path, enter) if row.method == "WS" else Route(row.path, enter, methods=[row.method])
+
+
+def _check_body(request: Request, row: Row) -> None:
+    length = request.headers.get("content-length", "")
+    if length.isdigit() and int(length) > (row.body_bytes if row.has_body else 0):
+        raise wrong(413, "too_large", f"the body may take {row.body_bytes if row.has_body else 0} bytes here")
+    if row.has_body and length != "0" and _has_body(request):
+        kind = values(request.scope, b"content-type")
+        if len(kind) != 1 or kind[0].partition(";")[0].strip().lower() != "application/json":
+            raise wrong(415, "media_type", "send Content-Type: application/json")
+
+
+def _has_body(request: Request) -> bool:
+    return "content-length" in request.headers or "transfer-encoding" in request.headers
+
+
+# ---- values of queries and bodies ------------------------------------------------------------------------------------
 
 _MOST = 2**53
 """Whole numbers that every JSON reader keeps exact."""
@@ -140,80 +199,3 @@ def _inner(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, list) else []
-
-
-BODY_BYTES = 64 * 1024
-
-HttpEndpoint = Callable[[Request], Awaitable[Response]]
-SocketEndpoint = Callable[[WebSocket], Awaitable[None]]
-
-
-def _nobody(_request: Request) -> bool:
-    return False
-
-
-class Row(Struct, frozen=True):
-    """`scope`: what a pass needs at least (None: anybody may). `method` is `WS` for a WebSocket. `body_bytes`: the
-    longest body taken, which is JSON; of methods that have none nothing is read. `may_pass`: which requests need no
-    pass all the same.
-
-    The endpoint finds `request.state.gateway`, `.pass_` (where there is a scope), `.revocations` and `.admission`, and
-    asks `permits` for what it shows of which display or task.
-    """
-
-    method: str
-    path: str
-    endpoint: Callable[[Any], Awaitable[Any]]
-    scope: Scope | None
-    body_bytes: int = BODY_BYTES
-    may_pass: Callable[[Request], bool] = _nobody
-
-    @property
-    def has_body(self) -> bool:
-        """Whether a request of this kind brings JSON."""
-        return self.method in ("POST", "PUT", "PATCH")
-
-
-def route(row: Row) -> BaseRoute:
-    """Return the Starlette route that `row` means."""
-    if row.method == "WS":
-        return WebSocketRoute(row.path, _socket(row))
-    return Route(row.path, _http(row), methods=[row.method])
-
-
-def _http(row: Row) -> HttpEndpoint:
-    async def enter(request: Request) -> Response:
-        if row.scope is not None and not row.may_pass(request):
-            admission: Authenticator = request.state.admission
-            request.state.pass_ = await admission.admit(request)
-            need(request, row.scope)
-        _check_body(request, row)
-        found: Response = await row.endpoint(request)
-        return found
-
-    return enter
-
-
-def _socket(row: Row) -> SocketEndpoint:
-    async def enter(socket: WebSocket) -> None:
-        if row.scope is not None:
-            admission: Authenticator = socket.state.admission
-            socket.state.pass_ = await admission.admit(socket)
-            need(socket, row.scope)
-        await row.endpoint(socket)
-
-    return enter
-
-
-def _check_body(request: Request, row: Row) -> None:
-    length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length) > (row.body_bytes if row.has_body else 0):
-        raise wrong(413, "too_large", f"the body may take {row.body_bytes if row.has_body else 0} bytes here")
-    if row.has_body and length != "0" and _has_body(request):
-        kind = values(request.scope, b"content-type")
-        if len(kind) != 1 or kind[0].partition(";")[0].strip().lower() != "application/json":
-            raise wrong(415, "media_type", "send Content-Type: application/json")
-
-
-def _has_body(request: Request) -> bool:
-    return "content-length" in request.headers or "transfer-encoding" in request.headers

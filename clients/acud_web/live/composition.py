@@ -13,6 +13,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 from PIL import Image
 
 from acud.frames.reader import FrameGone, FrameView, RingReader
@@ -65,9 +66,9 @@ _MARGIN_PX = 2
 Format = Literal["png", "jpeg"]
 
 
-class Known(NamedTuple):
-    """What the supervisor said of a display last: the newest frame, when a grab was last found to equal it
-    (CLOCK_MONOTONIC), and what rules for places hide of it. `fault`: why that is not known.
+class Known(Struct, frozen=True):
+    """What the supervisor said of a display last, as in `live.frame`: the newest frame, when a grab was last found to
+    equal it (CLOCK_MONOTONIC), and what rules for places hide of it. `fault`: why that is not known.
     """
 
     epoch: int

@@ -15,7 +15,6 @@ from typing import Any, Self
 import msgspec
 import zmq
 import zmq.asyncio
-from msgspec import Struct
 
 from acud.errors import AcudError, InvalidRequest, NotFound
 from acud.frames.reader import FrameGone
@@ -24,7 +23,6 @@ from acud.paths import Paths
 from acud.protocol import codec
 from acud.protocol.events import Event
 from acud.protocol.requests.looks import LiveWatch, LiveWatched
-from acud.types import Rect
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.errors import wrong
 from acud_web.live.composition import Known, OpenRing
@@ -38,16 +36,6 @@ _SILENT_NS = 2_900_000_000
 """What was compared longer ago is not the present. The daemon itself says so earlier, unless it stands still."""
 _LOOK_S = 0.25
 _SERIALS = count(1)
-
-
-class _FrameEvent(Struct, frozen=True):
-    """The data of `live.frame`."""
-
-    epoch: int
-    frame: int
-    checked_mono_ns: int
-    hidden: tuple[Rect, ...] = ()
-    fault: str = ""
 
 
 class LiveDisplay:
@@ -164,11 +152,11 @@ class LiveDisplay:
             self._soon.set()
             return
         with suppress(msgspec.ValidationError):  # a newer daemon's words: the lease tells as much
-            told = msgspec.convert(event.data, _FrameEvent)
+            told = msgspec.convert(event.data, Known)
             if self.ring is None or self.ring.reader.epoch != told.epoch:
                 self._soon.set()
             else:
-                self._show(Known(told.epoch, told.frame, told.checked_mono_ns, told.hidden, told.fault))
+                self._show(told)
 
     def _show(self, known: Known) -> None:
         before = self.known.checked_mono_ns if self.known is not None else self._since_ns

@@ -14,7 +14,7 @@ from acud import errors
 from acud.protocol.requests.commentary import AnalysisStatusReply
 from acud.types.commentary import AnalysisConfig, AnalysisContext, AnalysisResult
 from acud_web import http_endpoints
-from acud_web.application import with_errors
+from acud_web.application import router
 from acud_web.errors import ENDPOINT_ERRORS, HttpFault
 from acud_web.route_table import (
     json_object,
@@ -100,6 +100,6 @@ def test_a_fault_of_the_listener_is_told_as_one() -> None:
 
     scope = {"type": "http", "method": "GET", "path": "/health", "query_string": b"", "headers": [], "state": {}}
     with pytest.raises(AttributeError):  # goes on to the server, which logs it
-        asyncio.run(with_errors(http_endpoints.ROUTES, ENDPOINT_ERRORS)(scope, receive, send))
+        asyncio.run(router(http_endpoints.ROWS, ENDPOINT_ERRORS)(scope, receive, send))
     assert sent[0]["status"] == 500
     assert msgspec.json.decode(sent[1]["body"])["ok"] is False

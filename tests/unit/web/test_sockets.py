@@ -15,12 +15,12 @@ from acud.errors import NotFound
 from acud.http_listeners import WebSettings
 from acud.paths import resolve
 from acud.protocol.web import Scope
-from acud_web.application import gateway_state, with_errors
+from acud_web.application import gateway_state, router
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.errors import GATEWAY_ERRORS
 from acud_web.live.displays import DisplayHub
 from acud_web.request_filter import GATEWAY, HEADERS, RequestFilter
-from acud_web.route_table import Row, route
+from acud_web.route_table import Row
 
 
 class NobodyKnown:
@@ -53,8 +53,8 @@ def test_refused(head: list[tuple[bytes, bytes]], status: int, tmp_path: Path) -
         sent.append(message)
 
     settings = WebSettings()
-    routes = [route(Row("WS", "/x", never, Scope.READ))]
-    gate = RequestFilter(with_errors(routes, GATEWAY_ERRORS), GATEWAY, settings)
+    rows = [Row("WS", "/x", never, Scope.READ)]
+    gate = RequestFilter(router(rows, GATEWAY_ERRORS), GATEWAY, settings)
     desk = cast(DaemonGateway, NobodyKnown())
     scope = {
         "type": "websocket",
