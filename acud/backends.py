@@ -17,7 +17,7 @@ from acud.http_listeners import is_loopback
 _PER = 1_000_000
 PerMillion = Annotated[float, Meta(ge=0)]
 CHAINABLE = Literal["ollama", "vllm", "openrouter", "claude", "fleet", "scripted"]
-"""What `[vision] backends` may name: whoever can fail and be followed by another."""
+"""What `[vision] backends` may name: judges that can fail, so that the next one is asked."""
 SECRET = "api_key"  # noqa: S105 - the name of a setting
 
 

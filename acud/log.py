@@ -39,7 +39,7 @@ class EventLogger:
         self._log(logging.WARNING, event, fields)
 
     def error(self, event: str, **fields: Any) -> None:
-        """Log what somebody has to look at."""
+        """Log what a person has to look at."""
         self._log(logging.ERROR, event, fields)
 
     def exception(self, event: str, **fields: Any) -> None:

@@ -28,7 +28,7 @@ class TokenBucket:
         return self._rate > 0
 
     def due_s(self, now: float, ahead: int = 0) -> float:
-        """Return in how many seconds a place is there for whoever has `ahead` before it; none is taken."""
+        """Return in how many seconds a place is free for a caller with `ahead` others before it; none is taken."""
         # A billionth of a place missing is rounding: asked again at the time told, there must be one.
         lacking = ahead + 1 - self._left(now)
         return lacking / self._rate if self._rate > 0 and lacking > 1e-9 else 0.0

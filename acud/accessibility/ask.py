@@ -1,4 +1,4 @@
-"""What is asked of whoever can read widgets, and what they answer: the contract of accessibility providers."""
+"""The contract of accessibility providers: what they are asked, and what they answer."""
 
 from __future__ import annotations
 

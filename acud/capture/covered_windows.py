@@ -1,4 +1,4 @@
-"""Covered windows that somebody waits on: each is a source of its own, as long as it stays covered and mapped."""
+"""Covered windows that waits look at: each is a source of its own while it stays covered and mapped."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ class CoveredWindows:
         return (held.source for held in self._windows.values())
 
     def follow(self, windows: tuple[int, ...]) -> None:
-        """Set the windows that somebody waits on; `update` acts on it."""
+        """Set the windows that waits look at; `update` acts on it."""
         self._followed = frozenset(windows)
         self._refused &= self._followed
 
     @property
     def is_wanted(self) -> bool:
-        """Whether somebody waits on a window, covered or not."""
+        """Whether a wait looks at a window, covered or not."""
         return bool(self._followed)
 
     def touched(self, window: int) -> None:

@@ -53,7 +53,7 @@ class PaintEffect(Enum):
 
 
 class _WatchedBox:
-    """A box in which somebody waits for quiet. `streak`: prompt grabs in a row that found it unchanged by paint."""
+    """A box that a wait needs to be quiet. `streak`: prompt grabs in a row in which paint did not change it."""
 
     def __init__(self, box: Rect) -> None:
         self.box = box

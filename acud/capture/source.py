@@ -109,7 +109,7 @@ class CaptureSource:
         self._damage_ns = 0
         self._quiet = QuietWatch()
         self.paints: Damage | None = None
-        """Tells each painted box by itself, while somebody waits for quiet."""
+        """Reports each painted box by itself, while a wait needs quiet."""
         self.compared_ns = 0
         """CLOCK_MONOTONIC of the newest grab that was compared with the newest frame, or is it; 0: none was."""
 

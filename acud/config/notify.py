@@ -19,7 +19,7 @@ PUSH_SERVICES: tuple[PushService, ...] = (
     "*.push.apple.com",
     "*.notify.windows.com",
 )
-"""Those of the browsers: whoever may subscribe must not be able to have acud call any other address."""
+"""The push services of browsers. A client that may subscribe must not make acud call any other address."""
 
 
 class NotifySettings(Struct, frozen=True, forbid_unknown_fields=True):

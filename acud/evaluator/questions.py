@@ -283,7 +283,7 @@ class WaitQuestions:
 
 
 def _is_open(reply: JudgeReply) -> bool:
-    """Tell whether the judge was heard and this verdict was not: somebody else's condition may be why."""
+    """Tell whether the judge answered, but not this condition: another condition of the call may be why."""
     return reply.verdict.answer is Answer.UNKNOWN and reply.verdict.code not in CONTINUES
 
 

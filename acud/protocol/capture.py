@@ -119,7 +119,7 @@ class Demand(Struct, frozen=True, tag="demand", forbid_unknown_fields=True):
 
 
 class Follow(Struct, frozen=True, tag="follow", forbid_unknown_fields=True):
-    """The windows somebody waits on; a covered one among them becomes a source of its own."""
+    """The windows that waits look at; a covered one among them becomes a source of its own."""
 
     windows: tuple[int, ...]
 

@@ -68,7 +68,7 @@ class EvidenceFiles:
         return self._existing(name)
 
     def missing(self) -> tuple[StoredEvidence, ...]:
-        """Return the rows whose file is gone: somebody else removed it."""
+        """Return the rows whose file is gone: something else removed it."""
         rows = map(_CODEC.read, self._database.read(_SQL["all"]))
         return tuple(row for row in rows if not file_path(self._directory, row.name).exists())
 

@@ -21,7 +21,7 @@ Every = Literal["", "token", "session", "pass"]
 
 
 class AccessTokens:
-    """Knows digests alone: whoever makes a secret keeps it. `session_days`: how long a session is good."""
+    """Knows digests alone: a secret stays with the client that made it. `session_days`: how long a session is good."""
 
     def __init__(self, journal: Journal, utc_s: Callable[[], float], session_days: float) -> None:
         self._journal = journal

@@ -152,7 +152,7 @@ class ChildKeeper:
         forks: bool = False,
         known_pids: Callable[[], set[int]],
     ) -> None:
-        """`known_pids`: of processes that somebody else in this process waits for."""
+        """`known_pids`: of processes that other parts of this process wait for."""
         self._socket = socket
         self._loop = loop
         self._now = monotonic_s

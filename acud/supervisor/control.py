@@ -59,7 +59,7 @@ def handles(request: type[msgspec.Struct]) -> Callable[[Registered], Registered]
 
 
 class FaultGuard:
-    """Turns a fault of acud itself into an error for whoever asked; everything else goes on."""
+    """Turns a fault of acud itself into an error for the caller; everything else goes on."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -80,7 +80,7 @@ class FaultGuard:
             ) from fault
 
     def contained(self, name: str, step: Callable[[], None]) -> AcudError | None:
-        """Do a step of something that goes on without a call; return its fault, for whoever asked for it."""
+        """Do a step of something that goes on without a call; return its fault, for the part that asked for it."""
         try:
             self.inside(name, step)
         except AcudError as fault:

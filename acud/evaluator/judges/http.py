@@ -26,7 +26,7 @@ _CODES = {401: "no_key", 402: "budget", 403: "no_key", 404: "judge_down", 408: "
 _SPENT = ("insufficient_quota", "credit_balance_exhausted", "enforced_spend_limit_reached", "credit balance is too low")
 """How vendors say, under 400 and 429, that the money is gone (OpenAI, Anthropic): waiting a minute helps nobody."""
 MAX_BODY_BYTES = 1 << 20
-"""A verdict is a sentence and a plan a page; whoever sends more is not heard out."""
+"""A verdict is a sentence and a plan a page; a longer answer is not read to its end."""
 _CUT_OFF = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.WriteError)
 """The server may have begun, and may charge for it."""
 _HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL)

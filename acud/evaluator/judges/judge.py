@@ -1,4 +1,4 @@
-"""The seam between an evaluator and whoever answers a criterion from a picture, and the chain of judges asked in turn.
+"""What a judge is: it answers a criterion from a picture. Also the chain of judges that are asked in turn.
 
 The next judge is asked when one was not heard, never after an answer.
 """
@@ -16,7 +16,7 @@ from acud.protocol.evaluation import JudgeHealth
 from acud.types import Answer, Verdict, unknown
 
 _NOT_HEARD = CONTINUES | {"redaction"}
-"""A picture that may not leave can still be judged by whoever is local."""
+"""A local judge can still judge a picture that may not leave this machine."""
 MAX_REASON = 480
 """Of a whole chain, so that the reasons of all fit where one stands."""
 

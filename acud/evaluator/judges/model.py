@@ -1,4 +1,4 @@
-"""A model behind an HTTP API, whoever serves it: judges pictures and answers conversations, and never raises for it."""
+"""A model behind an HTTP API: it judges pictures and answers conversations, and never raises for either."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _MINUTE_S = 60.0
 HELD_S = 60.0
 """Whoever was refused for so long goes before everybody who was not, however near their deadlines."""
 GRACE_S = 5.0
-"""So much later than told may somebody come and still find the place held: a job needs its frame and its encoding."""
+"""A caller may come so much later than told, and its place is still held: a job needs its frame and its encoding."""
 _LATE_S = 600.0
 """Calls of a display count against it for about this long."""
 
@@ -134,7 +134,7 @@ class RateLimitQueue:
         self._serving = asyncio.get_running_loop().create_task(self._serve())
 
     async def _serve(self) -> None:
-        """Give turns as they fall due to whoever is first by then."""
+        """Give each turn, when it is due, to the first in the queue at that time."""
         now = self._clock.now()
         while self._line:
             now = max(now, self._clock.now())

@@ -117,7 +117,7 @@ class RetryOutcome(Struct, Generic[T], frozen=True):
 
 
 class RetriedCalls:
-    """Makes the calls of one backend; its parts' state (`breaker`) may be read by whoever reports health."""
+    """Makes the calls of one backend. Reports of health may read the state of its parts (`breaker`)."""
 
     def __init__(self, who: str, limits: CallLimits, clock: CallClock | None = None) -> None:
         self._who = who

@@ -1,4 +1,4 @@
-"""What a description names for whoever looks without widgets: coordinates, visible words, kind of control, window."""
+"""What a description names that can be found without widgets: coordinates, visible words, kind of control, window."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ Data = Mapping[str, Any]
 
 
 class Notification(Struct, frozen=True):
-    """One notification: a line for its title, a line for its body. `urgent`: somebody has to do something."""
+    """One notification: a line for its title, a line for its body. `urgent`: a person has to act."""
 
     kind: NoticeKind
     title: str

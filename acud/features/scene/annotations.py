@@ -35,7 +35,7 @@ class ChangedSince(NamedTuple):
 
 
 def standing(said: DisplayAnnotation, changed: ChangedSince | None) -> DisplayAnnotation:
-    """Return what still holds of `said`. `changed` None: nobody knows what changed, so nothing does.
+    """Return what still holds of `said`. `changed` None: what changed is unknown, so nothing holds.
 
     When elements were dropped and none is left there is no list: an empty one says that a model saw nothing.
     """

@@ -109,7 +109,7 @@ _ALIKE = 0.6
 _REACH_PX = 24
 """How far from its predicted place a moved element may be."""
 _MOST_NEAR = 24
-"""Elements tried for one place: more than that are there only where somebody wants us to be slow."""
+"""Elements tried for one place. Only a screen made to slow acud down has more."""
 _MOST_LETTERS = 80
 _MOST_COMPARED = 500
 """Texts compared letter by letter, at 0.2 ms each: a screen that is all new has some hundred lines."""

@@ -1,4 +1,4 @@
-"""An instruction in words, carried out for whoever asked: a client's call, or a run of the agent."""
+"""An instruction in words, carried out for its caller: a client's call, or a run of the agent."""
 
 from __future__ import annotations
 

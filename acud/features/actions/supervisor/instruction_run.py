@@ -1,4 +1,4 @@
-"""One instruction on its way, for whoever wants its outcome: find, act, settle, see whether it had an effect.
+"""One instruction on its way: find, act, settle, see whether it had an effect; its caller gets the outcome.
 
 Nothing is done before everything that the instruction names was found for sure.
 """

@@ -165,7 +165,7 @@ class Driver:
         self._take(machine.ModelAnswer(self._now(), said.text, said.calls, said.code, said.reason, said.cost_usd))
 
     def _pay(self, outcome: TurnOutcome | AcudError) -> None:
-        """Enter what the turn cost, as the run counts it: nobody knows what one cost whose answer was lost."""
+        """Enter what the turn cost, as the run counts it. The cost of a turn whose answer was lost is unknown."""
         spec, said = self._run.spec, Thought() if isinstance(outcome, AcudError) else outcome.thought
         tokens = (said.tokens_in, said.tokens_out)
         model = said.model or spec.model

@@ -32,7 +32,7 @@ class ThinkWork:
     """Asks once; a frame that was overwritten meanwhile is taken anew. `local`: the model is on this machine."""
 
     priority = NORMAL_PRIORITY
-    """As a judgement of a wait: an agent waits for it, and so does whoever waits for those."""
+    """The priority of a wait's judgement: an agent waits for both."""
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ from acud.waits.wake_text import next_text
 Polled = Callable[[RunInfo, bool], None]
 
 _KINDS = {RunState.DONE: WakeKind.AGENT_DONE, RunState.ESCALATED: WakeKind.AGENT_ESCALATED}
-"""Ends that wake somebody; whoever cancels a run knows it."""
+"""Ends that send a wake. A client that cancels a run needs none."""
 
 
 _ACTION_STATUS = {
@@ -59,7 +59,7 @@ class Agents:
         self._polls: dict[str, list[_Poll]] = {}
 
     def resume(self) -> None:
-        """End what a former supervisor was doing: nobody knows how far its last action came."""
+        """End the runs of a former supervisor: how far their last action came is unknown."""
         for run in self._runs.running():
             step = len(run.steps) + 1
             reason = f"the daemon was restarted during step {step}; look at the screen before going on"

@@ -1,4 +1,4 @@
-"""Senses from scenes that somebody has made: new text, or a picture that became another one.
+"""Senses from scenes that a client asked for: new text, or a picture that became another one.
 
 No scene is made for it: while nobody asks for scenes or subscribes to them, nothing is read.
 """

@@ -30,7 +30,7 @@ from acud.types.commentary import AnalysisConfig, AnalysisResult, ContextWindow,
 
 
 class AnalysisUsage(Struct, frozen=True):
-    """Analyses asked for, failed ones included; `unpriced`: how many of them have a cost that nobody knows."""
+    """Analyses asked for, failed ones included. `unpriced`: how many of them have an unknown cost."""
 
     calls: int = 0
     tokens_in: int = 0
@@ -55,7 +55,7 @@ MARK = "[🧠] "
 OPENROUTER_MODEL = "google/gemini-2.5-flash-lite"
 """What OpenRouter is asked for where no model is named; other backends use their own."""
 ATTENDED_S = 600.0
-"""So long after somebody last asked for feed, senses or results, acud's own displays are still sensed."""
+"""For so long after a client last asked for feed, senses or results, acud's own displays are still sensed."""
 
 
 class Mind(Protocol):
@@ -96,7 +96,7 @@ class Commentary:
         self._on_attended: list[Callable[[], None]] = []
 
     def on_attended(self, attended: Callable[[], None]) -> None:
-        """Call `attended` whenever somebody begins to listen: then what is in front now is told."""
+        """Call `attended` whenever a client begins to listen, so that it gets what is in front now."""
         self._on_attended.append(attended)
 
     @property
@@ -106,7 +106,7 @@ class Commentary:
 
     @property
     def sensing(self) -> bool:
-        """Whether acud's own displays are to be sensed: it is on, and somebody listens or a backend is named."""
+        """Whether acud's own displays are to be sensed: it is on, and a client listens or a backend is named."""
         listened = self.config.backend or self._clock.monotonic_s() - self._attended_s < ATTENDED_S
         return self.config.enabled and bool(listened)
 

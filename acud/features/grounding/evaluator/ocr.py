@@ -130,7 +130,7 @@ class OcrMethod:
         return await asyncio.to_thread(self._match, wanted, ask, sight, lines)
 
     async def close(self) -> None:
-        """The engine belongs to whoever reads."""
+        """The engine belongs to the reader of text."""
 
     def _match(self, wanted: ShownWords, ask: FindAsk, sight: SearchView, lines: Sequence[Line]) -> MethodResult:
         read = [line for line in lines if line.confidence >= self._min_confidence]

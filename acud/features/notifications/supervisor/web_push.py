@@ -138,7 +138,7 @@ class WebPush:
     # ---- what they are told ----------------------------------------------------------------------------------------
 
     def heard(self, event: Event) -> None:
-        """Tell of `event` whoever may see it, if it is one that a person asked for and not one too many."""
+        """Notify the browsers that may see `event`, if a person asked for its kind and the rate allows it."""
         if self.off:
             return
         notice = notice_of(event.topic, event.subject, event.data, self._screen_text)

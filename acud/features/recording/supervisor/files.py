@@ -1,4 +1,4 @@
-"""The files of recordings: what is on disk is what counts, whoever died over it."""
+"""The files of recordings: what is on disk counts, whichever process died meanwhile."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class RecordingFiles:
             folder.rmdir()
 
     def sweep(self, known: frozenset[str]) -> int:
-        """Remove the files of recordings that nobody knows any more; return how many."""
+        """Remove the files of recordings that no row names any more; return how many."""
         strange = [path for path in self._files() if path.stem.rpartition("-")[0] not in known]
         _remove(*strange)
         for folder in {path.parent for path in strange}:

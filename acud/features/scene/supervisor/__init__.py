@@ -1,1 +1,1 @@
-"""Scenes of displays: read when a client asks, or as displays change while somebody subscribes."""
+"""Scenes of displays: read when a client asks, or as displays change while a client subscribes."""

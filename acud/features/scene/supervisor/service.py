@@ -157,7 +157,7 @@ class Scenes:
         """A ring was attached; the next look reads it."""
 
     def frame_seen(self, source: Source, notice: object) -> None:
-        """Frames are read when somebody asks; who subscribes watches for them."""
+        """Do nothing: a frame is read when a client asks; subscriptions watch for frames."""
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
         """A display without pixels is shown without elements, at once."""

@@ -41,7 +41,7 @@ class _Pace:
 
 
 class SceneSubscriptions:
-    """Looks at displays as they change, while somebody wants it."""
+    """Looks at displays as they change, while a client subscribes."""
 
     def __init__(
         self,
