@@ -11,25 +11,23 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import Any, get_origin
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar, get_origin
 
 import msgspec
 from msgspec import Struct
 
 from acud.backends import SECRET, Backends, ClaudeSettings, OllamaSettings, OpenRouterSettings, Price, VllmSettings
 from acud.config import setting_errors
-from acud.config.limits import AnalysisSettings as AnalysisSettings
-from acud.config.limits import GuiAgentSettings as GuiAgentSettings
 from acud.config.limits import PtySettings as PtySettings
-from acud.config.limits import TasksSettings as TasksSettings
 from acud.config.limits import WaitSettings as WaitSettings
 from acud.config.machine import CaptureSettings as CaptureSettings
 from acud.config.machine import DaemonSettings as DaemonSettings
 from acud.config.machine import DisplaySettings as DisplaySettings
 from acud.config.machine import EvaluatorSettings as EvaluatorSettings
 from acud.config.machine import FeatureSettings as FeatureSettings
-from acud.config.machine import RecordingSettings as RecordingSettings
 from acud.config.machine import StoreSettings as StoreSettings
 from acud.config.notify import NotifySettings as NotifySettings
 from acud.config.redaction import HiddenRegion as HiddenRegion
@@ -41,8 +39,6 @@ from acud.config.vision import ClaudeTool as ClaudeTool
 from acud.config.vision import GroundingSettings as GroundingSettings
 from acud.config.vision import JobSettings as JobSettings
 from acud.config.vision import OcrSettings as OcrSettings
-from acud.config.vision import RaySettings as RaySettings
-from acud.config.vision import SceneSettings as SceneSettings
 from acud.config.vision import VisionSettings as VisionSettings
 from acud.config.wake import COMMAND_PLACEHOLDERS as COMMAND_PLACEHOLDERS
 from acud.config.wake import WakeSettings as WakeSettings
@@ -52,6 +48,8 @@ from acud.fleet import FleetSettings
 from acud.http_listeners import ListenerSettings, WebSettings
 from acud.types import JudgeName, RouteName
 
+Section = TypeVar("Section", bound=Struct)
+
 PRICES = {
     "google/gemini-2.0-flash-001": Price(0.10, 0.40, "2026-11-21"),
     "google/gemini-2.0-flash-lite-001": Price(0.075, 0.30, "2026-11-22"),
@@ -60,8 +58,8 @@ PRICES = {
 """Models whose price is known without a setting; `[prices]` adds to them and may replace them."""
 
 
-class Settings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Everything that can be set."""
+class CoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """What can be set, but for the tables of features: `Settings` adds those."""
 
     daemon: DaemonSettings = DaemonSettings()
     features: FeatureSettings = FeatureSettings()
@@ -77,7 +75,6 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     grounding: GroundingSettings = GroundingSettings()
     redaction: RedactionSettings = RedactionSettings()
     accessibility: AccessibilitySettings = AccessibilitySettings()
-    scene: SceneSettings = SceneSettings()
     wait: WaitSettings = WaitSettings()
     pty: PtySettings = PtySettings()
     wake: WakeSettings = WakeSettings()
@@ -87,11 +84,6 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     otel: OtelSettings = OtelSettings()
     fleet: FleetSettings = FleetSettings()
     jobs: JobSettings = JobSettings()
-    ray: RaySettings = RaySettings()
-    tasks: TasksSettings = TasksSettings()
-    gui_agent: GuiAgentSettings = GuiAgentSettings()
-    analysis: AnalysisSettings = AnalysisSettings()
-    recording: RecordingSettings = RecordingSettings()
     store: StoreSettings = StoreSettings()
     prices: dict[str, Price] = msgspec.field(default_factory=PRICES.copy)
 
@@ -124,6 +116,51 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
         """Return the models behind an API."""
         return Backends(self.ollama, self.vllm, self.openrouter, self.claude)
 
+    def of(self, kind: type[Section]) -> Section:
+        """Return the table of a feature, by its type."""
+        found: Section = getattr(self, _SECTION_OF[kind])
+        return found
+
+
+FEATURE_SECTIONS = {
+    "scene": "acud.features.scene.settings:SceneSettings",
+    "ray": "acud.features.fleet.settings:RaySettings",
+    "tasks": "acud.features.tasks.settings:TasksSettings",
+    "gui_agent": "acud.features.agent.settings:GuiAgentSettings",
+    "analysis": "acud.features.commentary.settings:AnalysisSettings",
+    "recording": "acud.features.recording.settings:RecordingSettings",
+}
+"""The tables of features: read, and refused when wrong, also while the feature is off."""
+
+
+def _imported(place: str) -> tuple[type[Struct], ModuleType]:
+    module, _, name = place.partition(":")
+    found = import_module(module)
+    return getattr(found, name), found
+
+
+_FEATURE_TYPES = {section: _imported(place) for section, place in FEATURE_SECTIONS.items()}
+_SECTION_OF = {kind: section for section, (kind, _) in _FEATURE_TYPES.items()}
+
+
+if TYPE_CHECKING:
+    Settings = CoreSettings
+else:
+    Settings = msgspec.defstruct(
+        "Settings",
+        [(section, kind, kind()) for section, (kind, _) in _FEATURE_TYPES.items()],
+        bases=(CoreSettings,),
+        module=__name__,
+        namespace={"__doc__": "Everything that can be set."},
+        frozen=True,
+        forbid_unknown_fields=True,
+    )
+
+LIVE_OF_FEATURES = frozenset(
+    f"{section}.{key}" for section, (_, module) in _FEATURE_TYPES.items() for key in getattr(module, "LIVE", ())
+)
+"""Settings of features that are taken while the daemon runs."""
+
 
 SEED_NAMES: dict[str, tuple[str, str]] = {
     "ACU_DEBUG": ("daemon", "debug"),
@@ -151,23 +188,15 @@ SEED_NAMES: dict[str, tuple[str, str]] = {
     "ACU_OPENCLAW_CLI": ("wake", "openclaw_cli"),
     "ACU_TASK_DISPLAY_WIDTH": ("display", "width"),
     "ACU_TASK_DISPLAY_HEIGHT": ("display", "height"),
-    "ACU_STUCK_DETECTION": ("tasks", "stuck_detection"),
-    "AGENT_ENABLED": ("analysis", "enabled"),
-    "AGENT_INTERVAL_MS": ("analysis", "interval_ms"),
-    "AGENT_MODEL": ("analysis", "model"),
-    "AGENT_MAX_AGE_MS": ("analysis", "max_age_ms"),
-    "AGENT_MAX_TOKENS": ("analysis", "max_tokens"),
-    "AGENT_TEMPERATURE": ("analysis", "temperature"),
-    "AGENT_PUSH_TO_FEED": ("analysis", "push_to_feed"),
-    "AGENT_LOG_VERBOSE": ("analysis", "log_verbose"),
+} | {
+    name: (section, key)
+    for section, (_, module) in _FEATURE_TYPES.items()
+    for name, key in getattr(module, "SEED_NAMES", {}).items()
 }
 """Environment names that existing installations use, and the setting each one means."""
 
 FORMER_SECTIONS = {"relay": "http_endpoints"}
 """Tables by their former name, which release 0.2 still reads, in the file and in variables (`ACU_RELAY_PORT`)."""
-
-_OWN_NAMES: dict[str, tuple[str, str]] = {"ACU_GUI_AGENT_CHAT_BACKEND": ("gui_agent", "backend")}
-"""Settings whose plain name has meant another one for longer."""
 
 NOT_SETTINGS = frozenset(
     {
@@ -207,7 +236,7 @@ SECTIONS = tuple(field for field in msgspec.structs.fields(Settings) if field.na
 
 def environment_names() -> dict[str, tuple[str, str]]:
     """Return every environment name with its (section, key)."""
-    seeded = {place: name for name, place in (SEED_NAMES | _OWN_NAMES).items()}
+    seeded = {place: name for name, place in SEED_NAMES.items()}
     names: dict[str, tuple[str, str]] = {}
     for section in SECTIONS:
         for field in msgspec.structs.fields(section.type):

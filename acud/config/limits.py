@@ -1,12 +1,12 @@
-"""Settings of waits, terminals, tasks, the agent and the commentary."""
+"""Settings of waits and terminals."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from acud.config.values import Count, Positive
+from acud.types import Count, Positive
 
 
 class WaitSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -27,36 +27,3 @@ class PtySettings(Struct, frozen=True, forbid_unknown_fields=True):
     poll_s: Annotated[float, Meta(ge=0.1, le=60)] = 1.0
     timeout_s: Positive = 2
     tmux: str = "tmux"
-
-
-class TasksSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[tasks]`"""
-
-    stuck_detection: bool = True
-    stuck_check_s: Positive = 60
-    stuck_after_s: Positive = 300
-    stuck_cooldown_s: Positive = 300
-
-
-class GuiAgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[gui_agent]`"""
-
-    backend: Literal["", "ollama", "vllm", "openrouter", "claude"] = ""
-    model: str = ""
-    check_timeout_s: Positive = 20
-    effect_timeout_s: Positive = 3
-
-
-class AnalysisSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[analysis]`: the commentary"""
-
-    enabled: bool = True
-    interval_ms: Annotated[int, Meta(ge=5000, le=3_600_000)] = 10_000
-    cadence: Literal["interval", "event"] = "interval"
-    backend: Literal["", "ollama", "vllm", "openrouter", "claude"] = ""
-    model: str = ""
-    max_age_ms: Annotated[int, Meta(ge=10_000, le=86_400_000)] = 120_000
-    max_tokens: Annotated[int, Meta(ge=1, le=4000)] = 100
-    temperature: Annotated[float, Meta(ge=0, le=2)] = 0.3
-    push_to_feed: bool = True
-    log_verbose: bool = False

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.config.values import Count, Positive
+from acud.types import Count, Positive
 
 LocalDisplay = Annotated[str, Meta(pattern=r"^((unix)?:[0-9]{1,5}(\.[0-9]{1,2})?)?$")]
 """Or "". Nobody can tell who serves a display of another machine, and its cookie would travel in the clear."""
@@ -102,14 +102,3 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     evidence_max_mb: Positive = 2000
     keep_backups: Count = 3
     busy_timeout_s: Positive = 2
-
-
-class RecordingSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[recording]`"""
-
-    enabled: bool = True
-    fps: Annotated[float, Meta(ge=0.1, le=30)] = 2.0
-    crf: Annotated[int, Meta(ge=0, le=51)] = 28
-    keep_failed: bool = True
-    max_mb: Positive = 5000
-    keep_days: Positive = 30

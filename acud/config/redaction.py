@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.config.values import Positive
 from acud.patterns import MAX_PATTERN, PatternFault, compiled
+from acud.types import Positive
 
 
 class HiddenWindow(Struct, frozen=True, forbid_unknown_fields=True):

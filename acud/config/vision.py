@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from acud.backends import CHAINABLE
-from acud.config.values import Count, Positive
+from acud.types import Count, Positive
 
 ClaudeTool = Literal["auto", "computer_20241022", "computer_20250124", "computer_20251124", "computer_toolset_20260801"]
 
@@ -78,17 +78,6 @@ class AccessibilitySettings(Struct, frozen=True, forbid_unknown_fields=True):
     mirror_ttl_s: Annotated[float, Meta(gt=0, le=3600)] = 30.0
 
 
-class SceneSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[scene]`"""
-
-    ocr_ttl_s: Positive = 30
-    ax_max_age_s: Positive = 5
-    active_hz: Annotated[float, Meta(gt=0, le=10)] = 4.0
-    idle_hz: Annotated[float, Meta(gt=0, le=10)] = 1.0
-    idle_after_s: Positive = 2
-    kept: Annotated[int, Meta(ge=1, le=256)] = 16
-
-
 class JobSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[jobs]`: the backend `fleet` and `acud fleet worker`. 0 in `max_side_px`, `jpeg_quality` and `timeout_s`: what
     `[vision]` says.
@@ -106,14 +95,3 @@ class JobSettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_mb: Positive = 1024
     worker_concurrency: Count = 8
     drain_s: Annotated[float, Meta(ge=0)] = 60
-
-
-class RaySettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[ray]`: actors that hold local models, behind a worker."""
-
-    address: str = ""
-    actors: Count = 1
-    calls_per_actor: Count = 4
-    cpus_per_actor: Annotated[float, Meta(ge=0)] = 1
-    gpus_per_actor: Annotated[float, Meta(ge=0)] = 0
-    judge: str = ""

@@ -8,9 +8,8 @@ from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct
 
-from acud.config.values import Count, Positive
 from acud.errors import ConfigError
-from acud.types import RouteName
+from acud.types import Count, Positive, RouteName
 
 COMMAND_PLACEHOLDERS = ("{id}", "{kind}", "{wait_id}")
 """What may stand in `[wake] command`: words that acud itself makes, never one that a screen or a client chose."""

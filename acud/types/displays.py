@@ -22,6 +22,8 @@ XId = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 """What 32 bits of the X protocol hold: a window's id, or what a client claims to be its pid."""
 
 ShortText = Annotated[str, Meta(min_length=1, max_length=MAX_TEXT)]
+Count = Annotated[int, Meta(ge=1, le=10_000)]
+Positive = Annotated[float, Meta(gt=0)]
 PositiveSeconds = Annotated[float, Meta(gt=0, le=31_536_000)]
 Seconds = Annotated[float, Meta(ge=0, le=31_536_000)]
 Share = Annotated[float, Meta(ge=0, le=1)]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from acud.config import AnalysisSettings
 from acud.event_loop import EventLoop
 from acud.features.commentary.prompt import NOTHING
+from acud.features.commentary.settings import AnalysisSettings
 from acud.features.commentary.supervisor.service import MARK, Commentary
 from acud.features.redaction.text_rules import redact
 from acud.protocol.evaluation import Thought

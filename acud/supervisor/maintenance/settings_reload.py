@@ -22,8 +22,6 @@ LIVE = frozenset(
     {
         "daemon.log_max_mb",
         "daemon.log_files",
-        "recording.max_mb",
-        "recording.keep_days",
         "store.keep_days",
         "store.keep_evaluations_days",
         "store.keep_evaluations",
@@ -32,7 +30,7 @@ LIVE = frozenset(
         "store.evidence_max_mb",
         "wait.timeout_s",
     }
-)
+).union(config.LIVE_OF_FEATURES)
 """Limits that are looked up each time they are used, by one part each: taking them changes nothing under way."""
 
 

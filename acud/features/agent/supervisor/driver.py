@@ -25,6 +25,7 @@ from acud.features.agent.machine import (
     Stopped,
     Think,
 )
+from acud.features.agent.settings import GuiAgentSettings
 from acud.features.agent.supervisor.model_turn import ThinkWork, TurnOutcome
 from acud.protocol.evaluation import Thought
 from acud.protocol.questions import ThinkAsk
@@ -127,7 +128,7 @@ class Driver:
             self._watch(Criteria(effect.until), effect.timeout_s, self._awaited)
         elif isinstance(effect, Check):
             until = self._run.spec.expect or Criteria(effect.words)
-            self._watch(until, self._with.settings.gui_agent.check_timeout_s, self._checked)
+            self._watch(until, self._with.settings.of(GuiAgentSettings).check_timeout_s, self._checked)
 
     # ---- thinking --------------------------------------------------------------------------------------------------
 
@@ -186,7 +187,7 @@ class Driver:
             self._watched.name,
             view=self._view,
             expect=Criteria(effect.expect) if effect.expect else None,
-            timeout_s=self._with.settings.gui_agent.effect_timeout_s,
+            timeout_s=self._with.settings.of(GuiAgentSettings).effect_timeout_s,
             task_id=spec.task_id,
             judge=self._judge,
         )

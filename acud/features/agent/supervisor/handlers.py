@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from acud.errors import AcudError, InvalidRequest, Refused
+from acud.features.agent.settings import GuiAgentSettings
 from acud.protocol.requests.agents import (
     AgentCancel,
     AgentList,
@@ -43,7 +44,7 @@ def answer_gui_agent(feature: AgentFeature, request: GuiAgent, call: Call) -> No
 
 
 def _spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:
-    settings = feature.settings.gui_agent
+    settings = feature.settings.of(GuiAgentSettings)
     backend = request.backend or settings.backend
     if not backend:
         hint = "name one in the request, or as backend in [gui_agent]: ollama, vllm, openrouter, claude"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from acud.features.commentary.settings import AnalysisSettings
 from acud.features.commentary.supervisor import handlers as handlers  # registers them
 from acud.features.commentary.supervisor.model_question import Thinking
 from acud.features.commentary.supervisor.scene_events import SceneEvents
@@ -28,7 +29,7 @@ class CommentaryFeature(RunningFeature):
         written = core.redaction.written
         model = Thinking(core.pool, self._leaves, written)
         self.commentary = Commentary(
-            core.journal, core.loop, core.clock, core.settings.analysis, model, written, core.usage_log
+            core.journal, core.loop, core.clock, core.settings.of(AnalysisSettings), model, written, core.usage_log
         )
         parts = (core.loop, core.clock, self._sensing, self._title, self.commentary.sensed)
         self.commentary.on_attended(WindowEvents(core.watched_displays, *parts).look)

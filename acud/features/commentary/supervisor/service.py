@@ -14,12 +14,12 @@ from msgspec.structs import asdict, replace
 
 from acud import log
 from acud.clock import Clock
-from acud.config import AnalysisSettings
 from acud.errors import StoreUnavailable
 from acud.event_loop import EventLoop, Timer
 from acud.features.commentary import prompt
 from acud.features.commentary.prompt import AGENT, analysis_of, context_window, user_prompt
 from acud.features.commentary.schedule import Analyse, AnalysisSchedule, FeedText
+from acud.features.commentary.settings import AnalysisSettings
 from acud.features.commentary.tables import AnalysisInputs, AnalysisTable, MessageFeed, SenseEventTable
 from acud.protocol.evaluation import Thought
 from acud.protocol.requests.commentary import AnalysisStatusReply

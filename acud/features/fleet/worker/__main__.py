@@ -14,6 +14,7 @@ from acud import api_keys, config, log, paths
 from acud.config import Settings
 from acud.errors import AcudError, ConfigError
 from acud.features.fleet import require_nats
+from acud.features.fleet.settings import RaySettings
 from acud.features.fleet.worker.judge_chain import JobJudge, backend_chain
 from acud.protocol.worker import WorkerAsk
 
@@ -89,7 +90,7 @@ async def _judge(ask: WorkerAsk, settings: Settings) -> JobJudge:
     if ask.ray:
         from acud.features.fleet.worker.ray_pool import RayPool
 
-        return await RayPool.start(settings.ray, ask.backends)
+        return await RayPool.start(settings.of(RaySettings), ask.backends)
     return backend_chain(ask.backends, settings, api_keys.read_all(settings.backends(), os.environ))
 
 

@@ -14,9 +14,9 @@ from typing import Any, Self, cast
 
 from acud import api_keys, config, log, paths
 from acud.child_process import guarded
-from acud.config import RaySettings
 from acud.errors import ConfigError, Unavailable
 from acud.evaluator.judges.judge import Judge, JudgeReply
+from acud.features.fleet.settings import RaySettings
 from acud.features.fleet.worker.judge_chain import BackendChain, backend_chain
 from acud.protocol import codec
 from acud.protocol.jobs import VisionJob

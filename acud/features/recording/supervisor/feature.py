@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 
 from acud.config import Settings
+from acud.features.recording.settings import RecordingSettings
 from acud.features.recording.supervisor import active_recording
 from acud.features.recording.supervisor import handlers as handlers  # registers them
 from acud.features.recording.supervisor.retention import RecordingRetention
@@ -40,7 +41,7 @@ class RecordingFeature(RunningFeature):
             core.daemon_events.child_ended,
         )
         self._retention = RecordingRetention(
-            self.recordings, core.journal, core.loop, core.utc_s, core.settings.recording
+            self.recordings, core.journal, core.loop, core.utc_s, core.settings.of(RecordingSettings)
         )
         observers = self.tasks.observers
         observers.begun.add(self.recordings.begin_task, Order.FEATURES)
@@ -54,7 +55,7 @@ class RecordingFeature(RunningFeature):
 
     def reload(self, settings: Settings) -> None:
         """Take how much is kept, and how long."""
-        self._retention.settings = settings.recording
+        self._retention.settings = settings.of(RecordingSettings)
 
     def findings(self) -> Iterator[Finding]:
         """Yield what is wrong with recordings."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from acud import log
-from acud.config import RecordingSettings
 from acud.event_loop import EventLoop
+from acud.features.recording.settings import RecordingSettings
 from acud.features.recording.supervisor.service import RecordingService
 from acud.protocol.recordings import RecordingInfo
 from acud.supervisor.journal import Journal

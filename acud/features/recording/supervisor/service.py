@@ -14,6 +14,7 @@ from acud import log
 from acud.config import Settings
 from acud.errors import Conflict, Refused
 from acud.event_loop import EventLoop
+from acud.features.recording.settings import RecordingSettings
 from acud.features.recording.supervisor.active_recording import ActiveRecording, Done, with_segments
 from acud.features.recording.supervisor.files import NOUN, RecordingFiles
 from acud.features.recording.tables import RecordingTable, Timeline, TimelineSpan
@@ -75,7 +76,7 @@ class RecordingService:
         self.table, self._timeline = RecordingTable(journal.store.database), Timeline(journal.store.database)
         self._utc_s = utc_s
         self._watched_displays = watched_displays
-        self._settings = settings.recording
+        self._settings = settings.of(RecordingSettings)
         self._paths = paths
         self._tasks = tasks
         self.folders = RecordingFiles(paths.recordings)

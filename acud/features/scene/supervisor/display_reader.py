@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from acud.config import SceneSettings
 from acud.errors import AcudError, Unavailable
+from acud.features.scene.settings import SceneSettings
 from acud.features.scene.supervisor.display_elements import DisplayElements
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import Hide, View

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from acud.features.scene.settings import SceneSettings
 from acud.features.scene.supervisor import handlers as handlers  # registers them
 from acud.features.scene.supervisor.annotations import SceneAnnotations
 from acud.features.scene.supervisor.element_locator import ElementLocator
@@ -37,7 +38,7 @@ class SceneFeature(RunningFeature):
             core.redaction,
             core.journal,
             core.clock,
-            core.settings.scene,
+            core.settings.of(SceneSettings),
             core.display_pids,
             numbers,
             self.annotations,
@@ -48,7 +49,7 @@ class SceneFeature(RunningFeature):
             core.watched_displays,
             core.sources,
             core.loop,
-            core.settings.scene,
+            core.settings.of(SceneSettings),
             core.clock.monotonic_s,
         )
         core.watched_displays.removed.add(self.annotations.forget, Order.FEATURES)

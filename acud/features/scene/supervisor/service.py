@@ -9,7 +9,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from acud.clock import Clock
-from acud.config import SceneSettings
+from acud.features.scene.settings import SceneSettings
 from acud.features.scene.supervisor.annotations import SceneAnnotations
 from acud.features.scene.supervisor.assembly import (
     DisplayFacts,

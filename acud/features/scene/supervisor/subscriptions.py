@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from acud.config import SceneSettings
 from acud.event_loop import EventLoop, Timer
+from acud.features.scene.settings import SceneSettings
 from acud.features.scene.supervisor.service import Scenes
 from acud.ids import new_id
 from acud.protocol.capture import Notice

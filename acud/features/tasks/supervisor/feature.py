@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from acud.features.tasks.settings import TasksSettings
 from acud.features.tasks.supervisor import handlers as handlers  # registers them
 from acud.features.tasks.supervisor.maintenance import DeletedTaskCleanup, StuckAlarms
 from acud.features.tasks.supervisor.service import Tasks
@@ -24,7 +25,7 @@ class TasksFeature(RunningFeature):
             core.journal, core.utc_s, core.waits, core.displays, core.watched_displays, log, self._cleanup.soon
         )
         self._alarms = StuckAlarms(
-            core.journal, core.loop, core.clock, core.waits, core.settings.tasks, core.wakes.stuck
+            core.journal, core.loop, core.clock, core.waits, core.settings.of(TasksSettings), core.wakes.stuck
         )
         core.ports.provide(tasks=self.tasks)
 

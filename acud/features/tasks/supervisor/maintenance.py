@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from acud import log
 from acud.clock import Clock
-from acud.config import TasksSettings
 from acud.event_loop import EventLoop, Timer
 from acud.features.tasks.rules import (
     SteadyTimes,
@@ -17,6 +16,7 @@ from acud.features.tasks.rules import (
     current_item,
     stuck_tasks,
 )
+from acud.features.tasks.settings import TasksSettings
 from acud.features.tasks.summary import (
     PACKET_ACTIONS,
     PACKET_MESSAGES,

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from acud.config import SceneSettings
+from acud.features.scene.settings import SceneSettings
 from acud.features.scene.supervisor.assembly import (
     DisplayFacts,
     Moment,
