@@ -94,8 +94,8 @@ class WebSettings(Struct, frozen=True, forbid_unknown_fields=True):
         _check_allowed(self.host, self.allow_remote)
         if not self.tls_cert and not self.allow_insecure:
             raise ValueError(
-                f"host {self.host!r} is not loopback: set tls_cert and tls_key (allow_insecure = true sends passes and "
-                "pictures over the network in the clear)"
+                f"host {self.host!r} is not loopback: set tls_cert and tls_key (allow_insecure = true sends access "
+                "tokens and pictures over the network in the clear)"
             )
 
 
@@ -126,7 +126,7 @@ def bind(host: str, port: int, section: str) -> socket.socket:
     """Return a listening socket of the caller's. Raises: Refused, naming the setting of `[section]` to mend.
 
     Another port is never taken in its place: browsers and programs would go on asking at the old one, and whoever
-    listens there would be sent their passes.
+    listens there would be sent their access tokens.
     """
     family, address = _resolved(host, port, section)
     try:

@@ -68,7 +68,7 @@ class Event(Struct, frozen=True, tag="event", forbid_unknown_fields=True):
     topic: str
     utc_s: float
     subject: str
-    """The wait id, task id, display name, child name or pass id it is about."""
+    """The wait id, task id, display name, child name or access token id it is about."""
     data: dict[str, Any]
 
 

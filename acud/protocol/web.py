@@ -1,4 +1,4 @@
-"""Who may do what over HTTP: passes and their scopes. Of secrets only their digests are kept."""
+"""Who may do what over HTTP: access tokens and their scopes. Of secrets only their digests are kept."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 """SHA-256 of a secret of 256 random bits, in hexadecimal digits: nothing that can be guessed, so no salt."""
 DisplayName = Annotated[str, Meta(pattern=r"^((unix)?:)?[0-9]{1,5}(\.[0-9]{1,2})?$")]
 TaskId = Annotated[str, Meta(min_length=1, max_length=64)]
-PassName = Annotated[str, Meta(max_length=100)]
+AccessTokenName = Annotated[str, Meta(max_length=100)]
 
 
 class Scope(StrEnum):
-    """What a pass is good for; each includes the one before."""
+    """What an access token is good for; each includes the one before."""
 
     READ = "read"
     ACT = "act"
@@ -27,7 +27,7 @@ class Scope(StrEnum):
 _ORDER = tuple(Scope)
 
 
-class Pass(Struct, frozen=True, forbid_unknown_fields=True):
+class AccessToken(Struct, frozen=True, forbid_unknown_fields=True):
     """What a token or a browser's session may do. `displays` and `tasks`: it is limited to these (both empty: to
     nothing). `expires_utc_s` 0: never. `used_utc_s`: about when it was last used (0: never).
     """

@@ -1,4 +1,4 @@
-"""Who is let in over HTTP: passes and one-time codes, by digest alone."""
+"""Who is let in over HTTP: access tokens and one-time codes, by digest alone."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Literal
 from msgspec import Struct
 
 from acud.errors import NotFound
-from acud.protocol.web import Pass, Scope
+from acud.protocol.web import AccessToken, Scope
 from acud.store.connection import Table
 from acud.store.rows import RowCodec, load, load_of_features
 
 _SQL = load("web")
 _REVOKED_SQL = load_of_features("revoked")
-"""What is deleted with a pass, or with all of a kind, also while the feature is off."""
-_PASS = RowCodec(Pass)
+"""What is deleted with an access token, or with all of a kind, also while the feature is off."""
+_PASS = RowCodec(AccessToken)
 
 
 class LoginCode(Struct, frozen=True):
@@ -34,29 +34,29 @@ _CODE = RowCodec(LoginCode)
 class WebPasses(Table):
     """The tables `web_passes` and `web_codes`."""
 
-    def insert(self, made: Pass, digest: str) -> None:
-        """Keep a new pass. Raises: Conflict when its id or its digest is there already."""
+    def insert(self, made: AccessToken, digest: str) -> None:
+        """Keep a new access token. Raises: Conflict when its id or its digest is there already."""
         self._database.write(_SQL["insert"], {**_PASS.bind(made), "digest": digest})
 
-    def of(self, digest: str) -> Pass | None:
-        """Return the pass of the secret with this digest, which may have expired, or None."""
+    def of(self, digest: str) -> AccessToken | None:
+        """Return the access token of the secret with this digest, which may have expired, or None."""
         return self._first(_PASS, _SQL["digest"], {"digest": digest})
 
-    def find(self, beginning: str) -> Pass:
+    def find(self, beginning: str) -> AccessToken:
         """Return the one whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
         unknown = NotFound(f"no token or session {beginning[:80]}", hint="acud web token list")
         return self._beginning(_PASS, _SQL["beginning"], "several", beginning, unknown)
 
-    def all(self) -> tuple[Pass, ...]:
-        """Return every pass, newest first, expired ones that were not trimmed yet too."""
+    def all(self) -> tuple[AccessToken, ...]:
+        """Return every access token, newest first, expired ones that were not trimmed yet too."""
         return self._all(_PASS, _SQL["all"])
 
     def used(self, pass_id: str, utc_s: float) -> None:
-        """Note that a pass was used; one that was revoked is left alone."""
+        """Note that an access token was used; one that was revoked is left alone."""
         self._database.write(_SQL["used"], {"pass_id": pass_id, "used_utc_s": utc_s})
 
     def delete(self, pass_id: str) -> None:
-        """Forget a pass and what features made with it; harmless when it is not there."""
+        """Forget an access token and what features made with it; harmless when it is not there."""
         self._database.write(_SQL["delete"], {"pass_id": pass_id})
         self._revoked(pass_id=pass_id)
 
@@ -82,6 +82,6 @@ class WebPasses(Table):
         self._database.write(_SQL["delete_codes"], {})
 
     def trim(self, utc_s: float) -> int:
-        """Forget what has expired; return how many passes that were."""
+        """Forget what has expired; return how many access tokens that were."""
         self._database.write(_SQL["expired_codes"], {"utc_s": utc_s})
         return self._database.write(_SQL["expired"], {"utc_s": utc_s})

@@ -8,14 +8,14 @@ from typing import Literal
 from acud.errors import InvalidRequest, NotFound
 from acud.ids import new_id
 from acud.protocol.requests.web import WebLogin, WebTokenCreate
-from acud.protocol.web import Pass
+from acud.protocol.web import AccessToken
 from acud.store import LoginCode
 from acud.supervisor.journal import Journal
 
 _CODE_S = 120.0
 _DAY_S = 86_400.0
 _USED_S = 60.0
-"""When a pass was last used is written down once in so long."""
+"""When an access token was last used is written down once in so long."""
 
 Every = Literal["", "token", "session", "pass"]
 
@@ -37,14 +37,14 @@ class AccessTokens:
         )
         return until_utc_s
 
-    def redeem(self, code: str, session: str) -> Pass:
+    def redeem(self, code: str, session: str) -> AccessToken:
         """Spend a code for a session. Raises: NotFound, in the same words whatever is wrong with the code."""
         spent = self._store.spend_code(code)
         now = self._utc_s()
         if spent is None or spent.expires_utc_s <= now:
             raise NotFound("this login link was used already, or is too old", hint="acud web login makes another")
         return self._keep(
-            Pass(
+            AccessToken(
                 new_id("session"),
                 "session",
                 spent.name,
@@ -57,19 +57,21 @@ class AccessTokens:
             session,
         )
 
-    def create(self, asked: WebTokenCreate) -> Pass:
+    def create(self, asked: WebTokenCreate) -> AccessToken:
         """Make a token. Raises: Conflict when its digest is there already."""
         now = self._utc_s()
         until_utc_s = now + asked.for_s if asked.for_s else 0.0
-        made = Pass(new_id("token"), "token", asked.name, asked.scope, asked.displays, asked.tasks, now, until_utc_s)
+        made = AccessToken(
+            new_id("token"), "token", asked.name, asked.scope, asked.displays, asked.tasks, now, until_utc_s
+        )
         return self._keep(made, asked.digest)
 
-    def _keep(self, made: Pass, digest: str) -> Pass:
+    def _keep(self, made: AccessToken, digest: str) -> AccessToken:
         self._store.insert(made, digest)
         return made
 
-    def of(self, digest: str) -> Pass:
-        """Return the pass of the secret with this digest. Raises: NotFound."""
+    def of(self, digest: str) -> AccessToken:
+        """Return the access token of the secret with this digest. Raises: NotFound."""
         found, now = self._store.of(digest), self._utc_s()
         if found is None or found.expired(now):
             raise NotFound("this token or session is unknown, revoked or expired", hint="acud web login")
@@ -77,13 +79,13 @@ class AccessTokens:
             self._journal.keep(lambda: self._store.used(found.pass_id, now), droppable=True)
         return found
 
-    def all(self) -> tuple[Pass, ...]:
-        """Return every pass that is good now, newest first."""
+    def all(self) -> tuple[AccessToken, ...]:
+        """Return every access token that is good now, newest first."""
         now = self._utc_s()
         return tuple(one for one in self._store.all() if not one.expired(now))
 
-    def revoke(self, pass_id: str, every: Every) -> tuple[Pass, ...]:
-        """Revoke one pass, or every one of a kind, and return them. Raises: NotFound; InvalidRequest."""
+    def revoke(self, pass_id: str, every: Every) -> tuple[AccessToken, ...]:
+        """Revoke one access token, or every one of a kind, and return them. Raises: NotFound; InvalidRequest."""
         if bool(pass_id) == bool(every):
             raise InvalidRequest("name one token or session, or say which are all to go", hint="acud web token list")
         gone = (self._store.find(pass_id),) if pass_id else self._every(every)
@@ -96,10 +98,10 @@ class AccessTokens:
         return gone
 
     def _end_made_with(self, every: Every) -> None:
-        """Also of sessions whose time is over, which are no passes any more."""
+        """Also of sessions whose time is over, which are no access tokens any more."""
         kinds: tuple[Literal["token", "session"], ...] = ("token", "session") if every == "pass" else ()
         for kind in kinds or ((every,) if every == "token" or every == "session" else ()):
             self._store.forget_made_with(kind)
 
-    def _every(self, kind: Every) -> tuple[Pass, ...]:
+    def _every(self, kind: Every) -> tuple[AccessToken, ...]:
         return tuple(one for one in self._store.all() if kind in ("pass", one.kind))

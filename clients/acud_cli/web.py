@@ -13,14 +13,14 @@ import msgspec
 from acud import config
 from acud.errors import Unavailable, UsageError
 from acud.http_listeners import ListenerSettings, WebSettings
-from acud.protocol.web import Pass, Scope, digest_of, new_secret
+from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
 from acud_cli.formatting import bare_table, local_moment, plain
 from acud_cli.options import DURATION
 from acud_cli.session import Session, json_option, pass_session, print_table, say, say_all, warn
 
 
 def token_limits(scope: Scope) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command the options of what a pass is good for; `scope` is the default."""
+    """Give a command the options of what an access token is good for; `scope` is the default."""
     options = (
         click.option(
             "--scope",
@@ -63,7 +63,7 @@ def create_token(session: Session, **given: Any) -> None:
     session.show({"token": secret, "pass": made}, lambda: _print_made(secret, made))
 
 
-def _print_made(secret: str, made: Pass) -> None:
+def _print_made(secret: str, made: AccessToken) -> None:
     say(secret)
     warn(f"{made.pass_id}: {_good_for(made)}, {_until(made)}")
 
@@ -75,7 +75,7 @@ def list_passes(session: Session) -> None:
     """List tokens and sessions that are good now, newest first."""
     with session.client() as client:
         reply = client.web_token_list()
-    session.show(reply, lambda: print_passes(reply.passes))
+    session.show(reply, lambda: print_tokens(reply.passes))
 
 
 @token.command("revoke", short_help="Revoke tokens or sessions.")
@@ -93,25 +93,25 @@ def revoke_token(session: Session, *, pass_ids: tuple[str, ...], every: bool) ->
     session.show({"passes": gone}, lambda: say_all([f"revoked {one.pass_id}" for one in gone] or ["none"]))
 
 
-def print_passes(passes: tuple[Pass, ...]) -> None:
-    """Print a table of passes."""
-    if not passes:
+def print_tokens(tokens: tuple[AccessToken, ...]) -> None:
+    """Print a table of access tokens."""
+    if not tokens:
         say("no tokens, no sessions")
         return
     table = bare_table("id", "name", "good for", "made", "until", "used", flexible=("name", "good for"))
-    for one in passes:
+    for one in tokens:
         used = local_moment(one.used_utc_s) if one.used_utc_s else "never"
         made = local_moment(one.created_utc_s)
         table.add_row(one.pass_id, plain(one.name) or "-", plain(_good_for(one)), made, _until(one), used)
     print_table(table)
 
 
-def _good_for(one: Pass) -> str:
+def _good_for(one: AccessToken) -> str:
     places = (*(f"display {name}" for name in one.displays), *(f"task {task_id}" for task_id in one.tasks))
     return f"{one.scope.value} of {', '.join(places)}" if places else one.scope.value
 
 
-def _until(one: Pass) -> str:
+def _until(one: AccessToken) -> str:
     return f"until {local_moment(one.expires_utc_s)}" if one.expires_utc_s else "until revoked"
 
 
@@ -210,15 +210,15 @@ def logout(session: Session, *, session_id: str | None, every: bool) -> None:
 def status(session: Session) -> None:
     """Tell where the dashboard is served, and who is let in."""
     with session.client() as client:
-        served, passes = client.status().web, client.web_token_list().passes
-    session.show({"web": served, "passes": passes}, lambda: _print_status(served, passes))
+        served, tokens = client.status().web, client.web_token_list().passes
+    session.show({"web": served, "passes": tokens}, lambda: _print_status(served, tokens))
 
 
-def _print_status(served: dict[str, str], passes: tuple[Pass, ...]) -> None:
+def _print_status(served: dict[str, str], tokens: tuple[AccessToken, ...]) -> None:
     say(f"dashboard: {served.get('gateway', 'not served by the daemon')}")
     if "relay" in served:
         say(f"HTTP endpoints: {served['relay']}")
-    print_passes(passes)
+    print_tokens(tokens)
 
 
 def _with(settings: Listener, given: dict[str, Any], page: str) -> Listener:

@@ -642,20 +642,21 @@ class RequestMethods(ABC):
         return self.ask(NotifyTest(), NotifyTestReply)
 
     def push_list(self, pass_id: str = "") -> PushListReply:
-        """Return the browsers that take notifications; `pass_id`: those of one pass alone."""
+        """Return the browsers that take notifications; `pass_id`: those of one access token alone."""
         return self.ask(PushList(pass_id), PushListReply)
 
     def push_subscribe(self, pass_id: str, target: PushTarget) -> PushReply:
-        """Send what the pass may see to this browser from now on; the same endpoint again takes the place of the
-        former.
+        """Send what the access token may see to this browser from now on; the same endpoint again takes the place of
+        the former.
 
-        It ends with the pass when that is revoked, with a token's time, and when its push service knows it no longer.
+        It ends with the access token when that is revoked, with a token's time, and when its push service knows it no
+        longer.
 
         Raises: NotFound; InvalidRequest; Conflict; Unavailable."""
         return self.ask(PushSubscribe(pass_id, target), PushReply)
 
     def push_unsubscribe(self, push_id: str, pass_id: str = "") -> PushReply:
-        """End a subscription, and return it; `pass_id`: only when it is of this pass.
+        """End a subscription, and return it; `pass_id`: only when it is of this access token.
 
         Raises: NotFound."""
         return self.ask(PushUnsubscribe(push_id, pass_id), PushReply)
@@ -983,7 +984,7 @@ class RequestMethods(ABC):
         return self.ask(WebTokenRevoke(pass_id, every), WebTokenListReply)
 
     def web_pass(self, digest: str) -> WebPassReply:
-        """Return the pass of the token or session with this digest.
+        """Return the access token of the token or session with this digest.
 
         Raises: NotFound when it is unknown, revoked or expired."""
         return self.ask(WebPass(digest), WebPassReply)
@@ -1471,20 +1472,21 @@ class AsyncRequestMethods(ABC):
         return await self.ask(NotifyTest(), NotifyTestReply)
 
     async def push_list(self, pass_id: str = "") -> PushListReply:
-        """Return the browsers that take notifications; `pass_id`: those of one pass alone."""
+        """Return the browsers that take notifications; `pass_id`: those of one access token alone."""
         return await self.ask(PushList(pass_id), PushListReply)
 
     async def push_subscribe(self, pass_id: str, target: PushTarget) -> PushReply:
-        """Send what the pass may see to this browser from now on; the same endpoint again takes the place of the
-        former.
+        """Send what the access token may see to this browser from now on; the same endpoint again takes the place of
+        the former.
 
-        It ends with the pass when that is revoked, with a token's time, and when its push service knows it no longer.
+        It ends with the access token when that is revoked, with a token's time, and when its push service knows it no
+        longer.
 
         Raises: NotFound; InvalidRequest; Conflict; Unavailable."""
         return await self.ask(PushSubscribe(pass_id, target), PushReply)
 
     async def push_unsubscribe(self, push_id: str, pass_id: str = "") -> PushReply:
-        """End a subscription, and return it; `pass_id`: only when it is of this pass.
+        """End a subscription, and return it; `pass_id`: only when it is of this access token.
 
         Raises: NotFound."""
         return await self.ask(PushUnsubscribe(push_id, pass_id), PushReply)
@@ -1812,7 +1814,7 @@ class AsyncRequestMethods(ABC):
         return await self.ask(WebTokenRevoke(pass_id, every), WebTokenListReply)
 
     async def web_pass(self, digest: str) -> WebPassReply:
-        """Return the pass of the token or session with this digest.
+        """Return the access token of the token or session with this digest.
 
         Raises: NotFound when it is unknown, revoked or expired."""
         return await self.ask(WebPass(digest), WebPassReply)

@@ -1,4 +1,6 @@
-"""Who makes a request: its secret, what the daemon says of it, what the pass is good for, and what ends with it."""
+"""Who makes a request: its secret, what the daemon says of it, what the access token is good for, and what ends with
+it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from starlette.websockets import WebSocket
 from acud.errors import AcudError, NotFound
 from acud.protocol.events import Event
 from acud.protocol.requests.web import WebPass, WebPassReply
-from acud.protocol.web import Pass, Scope, digest_of
+from acud.protocol.web import AccessToken, Scope, digest_of
 from acud.rate_limits import TokenBucket
 from acud_client.aio import AsyncClient
 from acud_web.daemon_gateway import DaemonGateway
@@ -88,14 +90,16 @@ class Authenticator:
 
     def __init__(self, gateway: DaemonGateway) -> None:
         self._gateway = gateway
-        self._known: OrderedDict[str, tuple[Pass, float]] = OrderedDict()
-        """By digest, with the time of asking; a pass that was good once is asked about again without a limit."""
+        self._known: OrderedDict[str, tuple[AccessToken, float]] = OrderedDict()
+        """By digest, with the time of asking; an access token that was good once is asked about again without a
+        limit.
+        """
         self._tries = Tries(_TRIES, _AGAIN_S)
         self._unknown = asyncio.Semaphore(UNKNOWN_AT_ONCE)
 
-    async def admit(self, connection: HTTPConnection) -> Pass:
-        """Return the pass of `connection`. Raises: Fault 401 without one, 403 where a page may not have sent it, 429
-        after too many wrong ones; AcudError when the daemon can't be asked.
+    async def admit(self, connection: HTTPConnection) -> AccessToken:
+        """Return the access token of `connection`. Raises: Fault 401 without one, 403 where a page may not have sent
+        it, 429 after too many wrong ones; AcudError when the daemon can't be asked.
         """
         given = credential_of(connection.scope)
         if given is None:
@@ -105,11 +109,11 @@ class Authenticator:
         return await self._pass(given, address_of(connection))
 
     def forget(self, pass_id: str) -> None:
-        """Ask anew for the pass with this id."""
+        """Ask anew for the access token with this id."""
         for digest in [digest for digest, (found, _) in self._known.items() if found.pass_id == pass_id]:
             del self._known[digest]
 
-    async def _pass(self, given: Credential, address: str) -> Pass:
+    async def _pass(self, given: Credential, address: str) -> AccessToken:
         digest = digest_of(given.secret)
         known, asked_s = self._known.get(digest, (None, 0.0))
         if known is not None and known.kind != given.kind:
@@ -121,7 +125,7 @@ class Authenticator:
         async with self._unknown:
             return await self._ask(given, digest, address)
 
-    async def _ask(self, given: Credential, digest: str, address: str) -> Pass:
+    async def _ask(self, given: Credential, digest: str, address: str) -> AccessToken:
         asked_s = time.monotonic()
         try:
             found = (await self._gateway.ask(WebPass(digest), WebPassReply)).found
@@ -171,41 +175,46 @@ def address_of(connection: HTTPConnection) -> str:
 
 
 def unauthorized() -> Exception:
-    """Return the fault of a request without a pass; the same whatever is wrong with what it has."""
+    """Return the fault of a request without an access token; the same whatever is wrong with what it has."""
     return wrong(
         401, "unauthorized", "no token or session that is good here", "acud web login, or acud web token create"
     )
 
 
-def pass_of(request: HTTPConnection) -> Pass:
-    """Return the pass that let `request` in; only routes with a scope have one."""
-    found: Pass = request.state.pass_
+def pass_of(request: HTTPConnection) -> AccessToken:
+    """Return the access token that let `request` in; only routes with a scope have one."""
+    found: AccessToken = request.state.access_token
     return found
 
 
-def need(request: HTTPConnection, scope: Scope) -> Pass:
-    """Return the pass when it is good for what needs `scope`. Raises: Fault 403."""
+def need(request: HTTPConnection, scope: Scope) -> AccessToken:
+    """Return the access token when it is good for what needs `scope`. Raises: Fault 403."""
     found = pass_of(request)
     if not found.allows(scope):
-        raise wrong(403, "forbidden", f"this needs the scope {scope.value}, and this pass has {found.scope.value}")
+        raise wrong(
+            403, "forbidden", f"this needs the scope {scope.value}, and this access token has {found.scope.value}"
+        )
     return found
 
 
-def need_unlimited(request: HTTPConnection, scope: Scope) -> Pass:
-    """Return the pass when it has `scope` over everything. Raises: Fault 403 for one limited to displays or tasks."""
+def need_unlimited(request: HTTPConnection, scope: Scope) -> AccessToken:
+    """Return the access token when it has `scope` over everything. Raises: Fault 403 for one limited to displays or
+    tasks.
+    """
     found = need(request, scope)
     if not found.unlimited:
-        raise wrong(403, "forbidden", "this pass is limited to some displays or tasks")
+        raise wrong(403, "forbidden", "this access token is limited to some displays or tasks")
     return found
 
 
-def need_display(request: HTTPConnection, name: str, scope: Scope, task_id: str = "") -> Pass:
-    """Return the pass when it has `scope` over the display `name`, or over the task `task_id` whose display that is.
+def need_display(request: HTTPConnection, name: str, scope: Scope, task_id: str = "") -> AccessToken:
+    """Return the access token when it has `scope` over the display `name`, or over the task `task_id` whose display
+    that is.
     Raises: Fault 403, in the same words whether there is such a display or not.
     """
     found = need(request, scope)
     if not found.sees(name, task_id):
-        raise wrong(403, "forbidden", "this pass is not good for that display")
+        raise wrong(403, "forbidden", "this access token is not good for that display")
     return found
 
 
@@ -224,7 +233,7 @@ class Revocations:
         self._admission = admission
         self._waiting: dict[str, set[asyncio.Future[End]]] = {}
 
-    async def until_ended(self, watched: Pass) -> End:
+    async def until_ended(self, watched: AccessToken) -> End:
         """Return when `watched` is good no longer, and why. Cancel it when what it watched over has ended."""
         told: asyncio.Future[End] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(watched.pass_id, set()).add(told)
@@ -245,7 +254,7 @@ class Revocations:
                 for pass_id in [event.subject] if isinstance(event, Event) else list(self._waiting):
                     self._end(pass_id)  # of what was trimmed nobody knows whose it was: all log in again or come back
 
-    async def _either(self, told: asyncio.Future[End], watched: Pass) -> End:
+    async def _either(self, told: asyncio.Future[End], watched: AccessToken) -> End:
         while not watched.expired(time.time()):
             left_s = watched.expires_utc_s - time.time() if watched.expires_utc_s else _LOOK_S
             await asyncio.wait({told}, timeout=min(left_s, _LOOK_S))

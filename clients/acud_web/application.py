@@ -26,7 +26,7 @@ from acud_web.server import CONNECTIONS, ConnectionLimit, Listener, Server
 
 _SERVED: tuple[Row, ...] = (*pages.ROUTES, *login.ROUTES, *api.ROUTES, *live.ROUTES)
 ROWS: tuple[Row, ...] = (*_SERVED, *document.rows(_SERVED, api.OPERATIONS))
-"""Every route of the gateway, with the scope it needs; a test tries each with every kind of pass."""
+"""Every route of the gateway, with the scope it needs; a test tries each with every kind of access token."""
 _ROUTERS: dict[str, tuple[Sequence[Row], ErrorFormat]] = {
     GATEWAY.table: (ROWS, GATEWAY_ERRORS),
     ENDPOINTS.table: (http_endpoints.ROWS, ENDPOINT_ERRORS),

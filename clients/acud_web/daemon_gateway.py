@@ -16,7 +16,7 @@ from acud.protocol.events import Event
 from acud.protocol.requests.recordings import RecordReply, RecordShow
 from acud.protocol.requests.tasks import TaskList, TaskListReply
 from acud.protocol.requests.waits import WaitShow, WaitShowReply
-from acud.protocol.web import Pass
+from acud.protocol.web import AccessToken
 from acud.types.tasks import TaskStatus
 from acud_client.aio import AsyncClient
 from acud_client.stream import AsyncEventStream
@@ -69,12 +69,12 @@ class Owners:
         self._gateway = gateway
         self._known: OrderedDict[tuple[str, str], Owner] = OrderedDict()
 
-    async def sees(self, pass_: Pass, event: Event) -> bool:
-        """Tell whether `pass_` may be told of `event`. Raises: AcudError, as the daemon says."""
-        if pass_.unlimited or event.topic.startswith("daemon."):
+    async def sees(self, access_token: AccessToken, event: Event) -> bool:
+        """Tell whether `access_token` may be told of `event`. Raises: AcudError, as the daemon says."""
+        if access_token.unlimited or event.topic.startswith("daemon."):
             return True
         owner = await self.of(event)
-        return pass_.sees(owner.display, owner.task_id)
+        return access_token.sees(owner.display, owner.task_id)
 
     async def of(self, event: Event) -> Owner:
         """Return whose event it is."""

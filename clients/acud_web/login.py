@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from acud.errors import NotFound
 from acud.protocol.requests.web import WebLoginRedeem, WebPassReply, WebTokenListReply, WebTokenRevoke
-from acud.protocol.web import Pass, Scope, digest_of, new_secret
+from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
 from acud_web.access import COOKIE, UNKNOWN_AT_ONCE, Tries, address_of, pass_of, wrong_try
 from acud_web.errors import answer, wrong
 from acud_web.route_table import Row, json_object, text
@@ -51,11 +51,11 @@ async def logout(request: Request) -> Response:
 
 
 async def me(request: Request) -> Response:
-    """Return the pass."""
+    """Return the access token."""
     return answer(pass_of(request))
 
 
-def _with_cookie(request: Request, response: Response, secret: str, opened: Pass) -> Response:
+def _with_cookie(request: Request, response: Response, secret: str, opened: AccessToken) -> Response:
     response.set_cookie(
         COOKIE,
         secret,

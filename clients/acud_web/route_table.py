@@ -28,12 +28,12 @@ def _nobody(_request: Request) -> bool:
 
 
 class Row(Struct, frozen=True):
-    """`scope`: what a pass needs at least (None: anybody may). `method` is `WS` for a WebSocket. `body_bytes`: the
-    longest body taken, which is JSON; of methods that have none nothing is read. `may_pass`: which requests need no
+    """`scope`: what an access token needs at least (None: anybody may). `method` is `WS` for a WebSocket. `body_bytes`:
+    the longest body taken, which is JSON; of methods that have none nothing is read. `may_pass`: which requests need no
     pass all the same. `checks_body`: that a body is JSON, and no longer, is checked before the endpoint.
 
-    The endpoint finds `request.state.gateway`, `.pass_` (where there is a scope), `.revocations` and `.admission`, and
-    asks `permits` for what it shows of which display or task.
+    The endpoint finds `request.state.gateway`, `.access_token` (where there is a scope), `.revocations` and
+    `.admission`, and asks `permits` for what it shows of which display or task.
     """
 
     method: str
@@ -51,12 +51,12 @@ class Row(Struct, frozen=True):
 
 
 def route(row: Row) -> BaseRoute:
-    """Return the Starlette route that `row` means, entered only with a pass that is good for it."""
+    """Return the Starlette route that `row` means, entered only with an access token that is good for it."""
 
     async def enter(connection: Any) -> Any:
         if row.scope is not None and not row.may_pass(connection):
             admission: Authenticator = connection.state.admission
-            connection.state.pass_ = await admission.admit(connection)
+            connection.state.access_token = await admission.admit(connection)
             need(connection, row.scope)
         if row.checks_body and row.method != "WS":
             _check_body(connection, row)

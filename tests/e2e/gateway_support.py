@@ -17,7 +17,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from acud.protocol.web import Pass, Scope, digest_of, new_secret
+from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
@@ -34,7 +34,7 @@ def served(daemon: Daemon) -> str:
     return until(lambda: daemon.client.status().web.get("gateway", ""), "the gateway")
 
 
-def token(client: Client, scope: Scope, **given: Any) -> tuple[str, Pass]:
+def token(client: Client, scope: Scope, **given: Any) -> tuple[str, AccessToken]:
     """Make a token, and return it with its pass."""
     secret = new_secret()
     return secret, client.web_token_create(digest_of(secret), scope, **given).found

@@ -1,4 +1,6 @@
-"""Every route of the gateway with every kind of pass: taken from the route table, so that none can be forgotten."""
+"""Every route of the gateway with every kind of access token: taken from the route table, so that none can be
+forgotten.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ PUBLIC = {
 """What anybody may ask for; none of it holds data."""
 NOWHERE = "task-00000000000000000000001"
 MARK = "zebra-crossing"
-"""In the title of the task that limited passes must not see."""
+"""In the title of the task that limited access tokens must not see."""
 TRAVERSALS = (
     "..%2f..%2fetc%2fpasswd",
     "%2e%2e",
@@ -41,7 +43,7 @@ TRAVERSALS = (
 
 
 class Bench(Struct):
-    """A served daemon with a display and a task, and one pass of each kind."""
+    """A served daemon with a display and a task, and one access token of each kind."""
 
     url: str
     display: str

@@ -180,7 +180,10 @@ def test_a_daemon_that_comes_and_goes(tmp_path: Path) -> None:
     with Foreground(home) as running, Browser(running.url, bearer) as program, Browser(running.url) as nobody:
 
         def is_down() -> None:
-            until(lambda: program.ask("GET", "/api/me")[0] == 503, "that it is noticed: a pass is good for a second")
+            until(
+                lambda: program.ask("GET", "/api/me")[0] == 503,
+                "that it is noticed: an access token is good for a second",
+            )
             status, told = program.ask("GET", "/api/me")
             assert (status, told["ok"], told["code"]) == (503, False, "unavailable")
             assert "acud daemon start" in told["hint"]

@@ -15,7 +15,7 @@ _SQL = load("tables", Path(__file__).parent)
 
 
 class Subscription(Struct, frozen=True):
-    """A browser, and what the pass that it was made with is limited to (both empty: to nothing)."""
+    """A browser, and what the access token that it was made with is limited to (both empty: to nothing)."""
 
     push_id: str
     pass_id: str
@@ -29,7 +29,7 @@ class Subscription(Struct, frozen=True):
     expires_utc_s: float
 
     def sees(self, display: str, task_id: str) -> bool:
-        """Tell whether it may be told of what belongs to `display` or to `task_id`, as its pass might."""
+        """Tell whether it may be told of what belongs to `display` or to `task_id`, as its access token might."""
         return not (self.displays or self.tasks) or display in self.displays or task_id in self.tasks
 
     @property

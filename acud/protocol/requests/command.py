@@ -59,8 +59,9 @@ class McpTool(Struct, frozen=True):
 class RestOperation(Struct, frozen=True):
     """An operation that is its request: its fields are the query of a GET and the body of a POST, its reply the answer.
 
-    It is for passes that are not limited; `whole` says of what it tells. What a limited pass sees of a request takes
-    an owner to look up, so acud_web.api writes such an operation by hand, with the scope that its path needs.
+    It is for access tokens that are not limited; `whole` says of what it tells. What a limited access token sees of a
+    request takes an owner to look up, so acud_web.api writes such an operation by hand, with the scope that its path
+    needs.
     """
 
     method: Literal["GET", "POST"]

@@ -21,7 +21,7 @@ class NotifyTestReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PushList(Struct, frozen=True, tag="push_list", forbid_unknown_fields=True):
-    """Return the browsers that take notifications; `pass_id`: those of one pass alone."""
+    """Return the browsers that take notifications; `pass_id`: those of one access token alone."""
 
     pass_id: Annotated[str, Meta(max_length=64)] = ""
 
@@ -38,9 +38,11 @@ class PushListReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PushSubscribe(Struct, frozen=True, tag="push_subscribe", forbid_unknown_fields=True):
-    """Send what the pass may see to this browser from now on; the same endpoint again takes the place of the former.
+    """Send what the access token may see to this browser from now on; the same endpoint again takes the place of the
+    former.
 
-    It ends with the pass when that is revoked, with a token's time, and when its push service knows it no longer.
+    It ends with the access token when that is revoked, with a token's time, and when its push service knows it no
+    longer.
     """
 
     pass_id: Annotated[str, Meta(min_length=1, max_length=64)]
@@ -54,7 +56,7 @@ class PushReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PushUnsubscribe(Struct, frozen=True, tag="push_unsubscribe", forbid_unknown_fields=True):
-    """End a subscription, and return it; `pass_id`: only when it is of this pass."""
+    """End a subscription, and return it; `pass_id`: only when it is of this access token."""
 
     push_id: Annotated[str, Meta(min_length=1, max_length=64)]
     pass_id: Annotated[str, Meta(max_length=64)] = ""

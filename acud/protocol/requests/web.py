@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from acud.protocol.requests.command import Command, FleetRoute
-from acud.protocol.web import Digest, DisplayName, Pass, PassName, Scope, TaskId
+from acud.protocol.web import AccessToken, AccessTokenName, Digest, DisplayName, Scope, TaskId
 
 
 class WebLogin(Struct, frozen=True, tag="web_login", forbid_unknown_fields=True):
@@ -19,7 +19,7 @@ class WebLogin(Struct, frozen=True, tag="web_login", forbid_unknown_fields=True)
 
     digest: Digest
     scope: Scope = Scope.ADMIN
-    name: PassName = ""
+    name: AccessTokenName = ""
     displays: Annotated[tuple[DisplayName, ...], Meta(max_length=100)] = ()
     tasks: Annotated[tuple[TaskId, ...], Meta(max_length=100)] = ()
 
@@ -38,9 +38,9 @@ class WebLoginRedeem(Struct, frozen=True, tag="web_login_redeem", forbid_unknown
 
 
 class WebPassReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """The pass, as it stands now."""
+    """The access token, as it stands now."""
 
-    found: Pass
+    found: AccessToken
 
 
 class WebTokenCreate(Struct, frozen=True, tag="web_token_create", forbid_unknown_fields=True):
@@ -50,7 +50,7 @@ class WebTokenCreate(Struct, frozen=True, tag="web_token_create", forbid_unknown
 
     digest: Digest
     scope: Scope = Scope.READ
-    name: PassName = ""
+    name: AccessTokenName = ""
     displays: Annotated[tuple[DisplayName, ...], Meta(max_length=100)] = ()
     tasks: Annotated[tuple[TaskId, ...], Meta(max_length=100)] = ()
     for_s: Annotated[float, Meta(ge=0, le=315_360_000)] = 0.0
@@ -61,9 +61,9 @@ class WebTokenList(Struct, frozen=True, tag="web_token_list", forbid_unknown_fie
 
 
 class WebTokenListReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """The passes, newest first."""
+    """The access tokens, newest first."""
 
-    passes: tuple[Pass, ...]
+    passes: tuple[AccessToken, ...]
 
 
 class WebTokenRevoke(Struct, frozen=True, tag="web_token_revoke", forbid_unknown_fields=True):
@@ -77,7 +77,7 @@ class WebTokenRevoke(Struct, frozen=True, tag="web_token_revoke", forbid_unknown
 
 
 class WebPass(Struct, frozen=True, tag="web_pass", forbid_unknown_fields=True):
-    """Return the pass of the token or session with this digest."""
+    """Return the access token of the token or session with this digest."""
 
     digest: Digest
 

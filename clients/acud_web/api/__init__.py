@@ -1,7 +1,7 @@
 """The REST API: each operation as data (`OPERATIONS`), and the routes of all (`ROUTES`).
 
 An operation that is its request comes from that request's declaration. The others are written here, for each looks up
-whose the thing is that it tells of, since a pass may be limited to some displays and tasks.
+whose the thing is that it tells of, since an access token may be limited to some displays and tasks.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from acud_web.access import need_unlimited
 from acud_web.api.operation import ApiRequest, Nothing, Operation
 from acud_web.route_table import Row
 
-_LIMITED = "this pass is limited: how the whole daemon does is not for it"
+_LIMITED = "this access token is limited: how the whole daemon does is not for it"
 
 
 class UsageQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,14 +52,16 @@ class Seen(Struct, frozen=True):
 
 
 async def health(asked: ApiRequest[Nothing, Nothing]) -> StatusReply:
-    """Tell how the daemon does; `degraded` holds every reason why not well. A limited pass is told of its displays and
-    how many of its waits there are.
+    """Tell how the daemon does; `degraded` holds every reason why not well. A limited access token is told of its
+    displays and how many of its waits there are.
     """
     found = await asked.ask(Status(), StatusReply)
     displays = tuple(
-        replace(one, auth_file="", bus_address="") for one in found.displays if asked.pass_.sees_display(one.name)
+        replace(one, auth_file="", bus_address="")
+        for one in found.displays
+        if asked.access_token.sees_display(one.name)
     )
-    if asked.pass_.unlimited:
+    if asked.access_token.unlimited:
         return replace(found, displays=displays)
     live, every = [await _waits(asked, states) for states in ((WaitState.WATCHING,), tuple(WaitState))]
     return StatusReply(
@@ -83,19 +85,19 @@ async def health(asked: ApiRequest[Nothing, Nothing]) -> StatusReply:
 
 
 async def _waits(asked: ApiRequest[Nothing, Nothing], states: tuple[WaitState, ...]) -> int:
-    request = WaitList(states, limit=1, tasks=asked.pass_.tasks, displays=asked.pass_.displays)
+    request = WaitList(states, limit=1, tasks=asked.access_token.tasks, displays=asked.access_token.displays)
     return (await asked.ask(request, WaitListReply)).total
 
 
 async def usage(asked: ApiRequest[UsageQuery, Nothing]) -> UsageReply:
-    """Tell what judging cost, by day, judge and task. A limited pass is told of its tasks."""
-    query, pass_ = asked.query, asked.pass_
+    """Tell what judging cost, by day, judge and task. A limited access token is told of its tasks."""
+    query, access_token = asked.query, asked.access_token
     if query.task:
         asked.must_see(task_id=query.task)
-    if not pass_.tasks:
+    if not access_token.tasks:
         asked.must_be_unlimited("usage")
     found = await asked.ask(Usage(query.days, query.task), UsageReply)
-    return found if pass_.unlimited else _of(found, pass_.tasks)
+    return found if access_token.unlimited else _of(found, access_token.tasks)
 
 
 def _of(found: UsageReply, tasks: tuple[str, ...]) -> UsageReply:
@@ -112,10 +114,10 @@ def _of(found: UsageReply, tasks: tuple[str, ...]) -> UsageReply:
 
 async def scene(asked: ApiRequest[SceneQuery, Nothing]) -> Seen:
     """Tell what is on displays: windows, texts, controls."""
-    query, pass_ = asked.query, asked.pass_
+    query, access_token = asked.query, asked.access_token
     for display in query.display:
         asked.must_see(display=display)
-    displays = query.display or pass_.displays
+    displays = query.display or access_token.displays
     if not displays:
         asked.must_be_unlimited("a scene of no named display")
     request = SceneGet(query.mode, displays, query.form, query.max_tokens, query.since)
@@ -134,7 +136,7 @@ _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 
 
 async def metrics(request: Request) -> Response:
-    """Return the text. It names every display, so a pass that is limited to some is not good for it."""
+    """Return the text. It names every display, so an access token that is limited to some is not good for it."""
     if not is_open(request):
         need_unlimited(request, Scope.READ)
     told = await request.state.gateway.ask(Metrics(), MetricsReply)
@@ -142,7 +144,7 @@ async def metrics(request: Request) -> Response:
 
 
 def is_open(request: Request) -> bool:
-    """Tell whether this scrape needs no pass: `[web] metrics_open`, and it comes from this machine.
+    """Tell whether this scrape needs no access token: `[web] metrics_open`, and it comes from this machine.
 
     A proxy on this machine speaks for others; those that say so are told from scrapes.
     """

@@ -59,7 +59,7 @@ class Taken(Struct, frozen=True):
 
 
 class ReleaseBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """The lease. `force` does without it, and needs a pass of scope admin."""
+    """The lease. `force` does without it, and needs an access token of scope admin."""
 
     lease: Annotated[str, Meta(max_length=64)] = ""
     force: bool = False
@@ -76,10 +76,10 @@ class ActionsBody(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def displays(asked: ApiRequest[DisplaysQuery, Nothing]) -> DisplayListReply:
-    """List the displays that the pass may see."""
+    """List the displays that the access token may see."""
     found = await asked.ask(DisplayList(asked.query.ended), DisplayListReply)
-    seen = tuple(_told(one) for one in found.displays if asked.pass_.sees_display(one.name))
-    return DisplayListReply(seen, found.default if asked.pass_.sees_display(found.default) else "")
+    seen = tuple(_told(one) for one in found.displays if asked.access_token.sees_display(one.name))
+    return DisplayListReply(seen, found.default if asked.access_token.sees_display(found.default) else "")
 
 
 async def windows(asked: ApiRequest[Nothing, Nothing]) -> Windows:
@@ -113,7 +113,9 @@ async def release(asked: ApiRequest[Nothing, ReleaseBody]) -> DisplayReply:
 
 
 async def act(asked: ApiRequest[Nothing, ActionsBody]) -> ActionReply:
-    """Act on a display that was taken over, with its lease. Launching a program needs a pass of scope admin."""
+    """Act on a display that was taken over, with its lease. Launching a program needs an access token of scope
+    admin.
+    """
     name = await _found(asked)
     body = await asked.body()
     if any(isinstance(action, Launch) for action in body.actions):
@@ -129,8 +131,8 @@ def _named(asked: ApiRequest[Nothing, Body]) -> str:
 
 
 async def _found(asked: ApiRequest[Nothing, Body]) -> str:
-    """Return the display of the path. Raises: NotFound; Fault 403 where the pass may not see it. Some requests of the
-    daemon take a name that nothing has for a display that is to be adopted.
+    """Return the display of the path. Raises: NotFound; Fault 403 where the access token may not see it. Some requests
+    of the daemon take a name that nothing has for a display that is to be adopted.
     """
     name = _named(asked)
     found = await asked.ask(DisplayList(), DisplayListReply)

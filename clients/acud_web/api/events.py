@@ -18,7 +18,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from acud.errors import AcudError, InvalidRequest
 from acud.protocol.events import Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
-from acud.protocol.web import Pass, Scope
+from acud.protocol.web import AccessToken, Scope
 from acud_client.stream import Trimmed
 from acud_web.access import Revocations, first_of
 from acud_web.api.hub import Cut, EventHub, Reader, Told, told_of
@@ -33,10 +33,10 @@ _PAGE = 500
 class Telling:
     """One stream. `topic`: what topics begin with. `begin` it, then take from `told`."""
 
-    def __init__(self, gateway: DaemonGateway, reader: Reader, pass_: Pass, topic: str) -> None:
+    def __init__(self, gateway: DaemonGateway, reader: Reader, access_token: AccessToken, topic: str) -> None:
         self._gateway = gateway
         self.reader = reader
-        self._pass = pass_
+        self._pass = access_token
         self._topic = topic
         self._owners = Owners(gateway)
         self.position = 0
@@ -103,7 +103,9 @@ Say = Callable[[Told | None, int], Awaitable[None]]
 
 
 class StreamEnd(Struct, frozen=True, tag="bye"):
-    """The stream ends: `slow` (come back with the last number), `revoked` or `expired` (the pass), `unavailable`."""
+    """The stream ends: `slow` (come back with the last number), `revoked` or `expired` (the access token),
+    `unavailable`.
+    """
 
     code: str
     reason: str
@@ -138,12 +140,14 @@ async def _stuck(reader: Reader) -> StreamEnd:
 
 async def _pass_ended(connection: HTTPConnection) -> StreamEnd:
     revocations: Revocations = connection.state.revocations
-    why = await revocations.until_ended(connection.state.pass_)
-    return StreamEnd(why, f"the pass is {why}")
+    why = await revocations.until_ended(connection.state.access_token)
+    return StreamEnd(why, f"the access token is {why}")
 
 
 class ServerSentEvents(Response):
-    """An answer that goes on until its reader leaves, its pass ends or it reads too slowly (the HTML standard, 9.2)."""
+    """An answer that goes on until its reader leaves, its access token ends or it reads too slowly (the HTML standard,
+    9.2).
+    """
 
     def __init__(self, connection: HTTPConnection, since: int | None, topic: str) -> None:
         super().__init__(media_type="text/event-stream")
@@ -158,7 +162,7 @@ class ServerSentEvents(Response):
         hub: EventHub = self._connection.state.hub
         async with hub.reader() as reader:
             state = self._connection.state
-            telling = Telling(state.gateway, reader, state.pass_, self._topic)
+            telling = Telling(state.gateway, reader, state.access_token, self._topic)
             await telling.begin(self._since)
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             await self._until_gone(telling, receive, send)
@@ -209,7 +213,7 @@ async def over_websocket(socket: WebSocket, since: int | None, topic: str) -> No
     """Serve events as JSON texts. Raises: AcudError before the socket was accepted."""
     hub: EventHub = socket.state.hub
     async with hub.reader() as reader:
-        telling = Telling(socket.state.gateway, reader, socket.state.pass_, topic)
+        telling = Telling(socket.state.gateway, reader, socket.state.access_token, topic)
         await telling.begin(since)
         await socket.accept()
         end = await _told_all(socket, telling, _over(socket), _closed(socket))
@@ -260,8 +264,8 @@ class StreamQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EventsPage(Struct, frozen=True):
-    """Events, oldest first, as far as the pass may see them. `next`: ask again with `since` so. `newest`: the newest
-    number there is. `trimmed`: the oldest still kept, when some asked for are gone (else 0).
+    """Events, oldest first, as far as the access token may see them. `next`: ask again with `since` so. `newest`: the
+    newest number there is. `trimmed`: the oldest still kept, when some asked for are gone (else 0).
     """
 
     events: tuple[Event, ...]
@@ -275,7 +279,7 @@ async def page(asked: ApiRequest[EventsQuery, Nothing]) -> EventsPage:
     query = asked.query
     found = await asked.ask(EventsSince(query.since, query.topic, query.limit), EventsSinceReply)
     owners = Owners(asked.gateway)
-    seen = [event for event in found.events if await owners.sees(asked.pass_, event)]
+    seen = [event for event in found.events if await owners.sees(asked.access_token, event)]
     last = found.events[-1].n if len(found.events) == query.limit else max(query.since, found.newest)
     return EventsPage(tuple(seen), last, found.newest, found.trimmed)
 

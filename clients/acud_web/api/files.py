@@ -21,7 +21,7 @@ _CHUNK = 256 * 1024
 _RANGE = re.compile(r"bytes=(?P<first>[0-9]{0,18})-(?P<last>[0-9]{0,18})", re.ASCII)
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PRIVATE = "private, no-cache"
-"""Kept by the browser that has it, and asked about each time, so that a pass that ended is noticed."""
+"""Kept by the browser that has it, and asked about each time, so that an access token that ended is noticed."""
 
 
 class ByteRange(Struct, frozen=True):

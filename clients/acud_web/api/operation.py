@@ -13,7 +13,7 @@ from starlette.responses import Response
 from acud.errors import InvalidRequest, NotFound
 from acud.protocol import codec
 from acud.protocol.requests.command import Command, RestOperation
-from acud.protocol.web import Pass, Scope
+from acud.protocol.web import AccessToken, Scope
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.errors import HttpFault, answer, wrong
 from acud_web.route_table import Row, json_object
@@ -32,7 +32,7 @@ Reply = TypeVar("Reply", bound=Struct)
 
 
 class ApiRequest(Generic[Query, Body]):
-    """One request that its pass allows in kind; of whose things it tells is for the handler to check."""
+    """One request that its access token allows in kind; of whose things it tells is for the handler to check."""
 
     def __init__(self, request: Request, query: Query, body: type[Body]) -> None:
         self.connection: HTTPConnection = request
@@ -40,15 +40,15 @@ class ApiRequest(Generic[Query, Body]):
         self.query = query
         self._body = body
         self.gateway: DaemonGateway = request.state.gateway
-        self.pass_: Pass = request.state.pass_
+        self.access_token: AccessToken = request.state.access_token
 
     def place(self, name: str) -> str:
         """Return the part `name` of the path."""
         return str(self.connection.path_params[name])
 
     async def body(self) -> Body:
-        """Return the body; none at all counts as `{}`. To be asked for once the pass was found to be good for the
-        place: who may not be here is not told what is wrong with a body.
+        """Return the body; none at all counts as `{}`. To be asked for once the access token was found to be good for
+        the place: who may not be here is not told what is wrong with a body.
 
         Raises: HttpFault; InvalidRequest naming the field.
         """
@@ -63,29 +63,32 @@ class ApiRequest(Generic[Query, Body]):
     async def find(self, request: Struct, kind: type[Reply]) -> Reply:
         """Return the daemon's reply about one thing, whose owner is still to be checked (`must_see`).
 
-        Raises: AcudError; Fault 403 instead of NotFound for a limited pass, which learns of no id whether it exists.
+        Raises: AcudError; Fault 403 instead of NotFound for a limited access token, which learns of no id whether it
+        exists.
         """
         try:
             return await self.gateway.ask(request, kind)
         except NotFound:
-            if self.pass_.unlimited:
+            if self.access_token.unlimited:
                 raise
             raise unseen() from None
 
     def must_see(self, *, display: str = "", task_id: str = "") -> None:
-        """Raises: Fault 403 when the pass is limited to other displays and tasks than these."""
-        if not self.pass_.sees(display, task_id):
+        """Raises: Fault 403 when the access token is limited to other displays and tasks than these."""
+        if not self.access_token.sees(display, task_id):
             raise unseen()
 
     def must_be_unlimited(self, what: str) -> None:
-        """Raises: Fault 403 when the pass is limited, and `what` is of no single display or task."""
-        if not self.pass_.unlimited:
-            raise wrong(403, "forbidden", f"this pass is limited, and {what} is told of everything together")
+        """Raises: Fault 403 when the access token is limited, and `what` is of no single display or task."""
+        if not self.access_token.unlimited:
+            raise wrong(403, "forbidden", f"this access token is limited, and {what} is told of everything together")
 
 
 def unseen() -> HttpFault:
-    """Return the fault of what a limited pass may not see, in the same words whether there is such a thing or not."""
-    return wrong(403, "forbidden", "this pass is not good for that")
+    """Return the fault of what a limited access token may not see, in the same words whether there is such a thing or
+    not.
+    """
+    return wrong(403, "forbidden", "this access token is not good for that")
 
 
 def same(given: str, found: str, noun: str) -> None:
@@ -157,7 +160,7 @@ class Operation(Struct, frozen=True):
 
     @property
     def row(self) -> Row:
-        """The line of the route table, which has the pass checked."""
+        """The line of the route table, which has the access token checked."""
         return Row(self.method, self.path, self.endpoint, self.scope, BODY_BYTES)
 
 

@@ -69,11 +69,11 @@ class Recorded(Struct, frozen=True):
 
 
 async def recordings(asked: ApiRequest[RecordingsQuery, Nothing]) -> Recordings:
-    """List recordings that the pass may see, newest first."""
-    query, pass_ = asked.query, asked.pass_
+    """List recordings that the access token may see, newest first."""
+    query, access_token = asked.query, asked.access_token
     if query.task:
         asked.must_see(task_id=query.task)
-    tasks, displays = ((query.task,), ()) if query.task else (pass_.tasks, pass_.displays)
+    tasks, displays = ((query.task,), ()) if query.task else (access_token.tasks, access_token.displays)
     request = RecordList(limit=query.limit, tasks=tasks, displays=displays)
     return Recordings((await asked.ask(request, RecordListReply)).recordings)
 
@@ -131,7 +131,7 @@ async def delete(asked: ApiRequest[Nothing, Nothing]) -> Recorded:
 
 
 async def _seen(asked: ApiRequest[Query, Body]) -> RecordingInfo:
-    """Return the recording of the path. Raises: NotFound; HttpFault 403 where the pass may not see it."""
+    """Return the recording of the path. Raises: NotFound; HttpFault 403 where the access token may not see it."""
     recording_id = asked.place("id")
     found = (await asked.find(RecordShow(recording_id), RecordReply)).recording
     asked.must_see(display=found.display, task_id=found.task_id)

@@ -67,8 +67,8 @@ class TaskWhole(Struct, frozen=True):
 
 
 async def tasks(asked: ApiRequest[TasksQuery, Nothing]) -> TaskListReply:
-    """List tasks that the pass may see, newest first."""
-    statuses, seen = asked.query.status or tuple(TaskStatus), asked.pass_
+    """List tasks that the access token may see, newest first."""
+    statuses, seen = asked.query.status or tuple(TaskStatus), asked.access_token
     request = TaskList(statuses, limit=asked.query.limit, tasks=seen.tasks, displays=seen.displays)
     return await asked.ask(request, TaskListReply)
 
@@ -102,13 +102,13 @@ async def delete(asked: ApiRequest[Nothing, Nothing]) -> TaskDeleteReply:
 
 
 async def task_seen(asked: ApiRequest[Query, Body], task_id: str) -> TaskView:
-    """Return the task with this whole id. Raises: NotFound; HttpFault 403 where the pass may not see it."""
+    """Return the task with this whole id. Raises: NotFound; HttpFault 403 where the access token may not see it."""
     found = await asked.ask(TaskList(tuple(TaskStatus), limit=1, tasks=(task_id,)), TaskListReply)
     if found.tasks:
         view = found.tasks[0]
         asked.must_see(display=view.task.display, task_id=view.task.task_id)
         return view
-    if not asked.pass_.sees_task(task_id):
+    if not asked.access_token.sees_task(task_id):
         raise unseen()
     raise NotFound(f"no task {task_id[:80]}", hint="GET /api/tasks lists them")
 
@@ -119,8 +119,8 @@ _places = asyncio.Semaphore(_AT_ONCE)
 
 
 class ZipAnswer(Response):
-    """Sends the file as `steps` make it. It ends short, so that no reader takes it for whole, when the pass ends or the
-    daemon does.
+    """Sends the file as `steps` make it. It ends short, so that no reader takes it for whole, when the access token
+    ends or the daemon does.
     """
 
     def __init__(self, asked: ApiRequest[Nothing, Nothing], task_id: str, steps: Steps) -> None:
@@ -137,7 +137,7 @@ class ZipAnswer(Response):
         """Send it. Raises: AcudError before anything was sent."""
         async with _places:
             revocations: Revocations = self._asked.connection.state.revocations
-            ended: asyncio.Future[Any] = asyncio.ensure_future(revocations.until_ended(self._asked.pass_))
+            ended: asyncio.Future[Any] = asyncio.ensure_future(revocations.until_ended(self._asked.access_token))
             sending: asyncio.Future[Any] = asyncio.ensure_future(self._send(send))
             try:
                 await asyncio.wait({ended, sending}, return_when=asyncio.FIRST_COMPLETED)

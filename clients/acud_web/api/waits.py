@@ -52,9 +52,9 @@ class CancelBody(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def waits(asked: ApiRequest[WaitsQuery, Nothing]) -> WaitListReply:
-    """List waits that the pass may see, newest first."""
-    query, pass_ = asked.query, asked.pass_
-    tasks, displays = pass_.tasks, pass_.displays
+    """List waits that the access token may see, newest first."""
+    query, access_token = asked.query, asked.access_token
+    tasks, displays = access_token.tasks, access_token.displays
     if query.task or query.display:
         _must_see_all(asked, query)
         tasks, displays = (query.task,) if query.task else (), (query.display,) if query.display else ()
@@ -89,7 +89,7 @@ def _must_see_all(asked: ApiRequest[WaitsQuery, Nothing], query: WaitsQuery) -> 
 
 
 async def _seen(asked: ApiRequest[Query, Body], evaluations: int) -> WaitShowReply:
-    """Return the wait of the path. Raises: NotFound; HttpFault 403 where the pass may not see it."""
+    """Return the wait of the path. Raises: NotFound; HttpFault 403 where the access token may not see it."""
     wait_id = asked.place("id")
     found = await asked.find(WaitShow(wait_id, evaluations), WaitShowReply)
     asked.must_see(display=found.wait.display, task_id=found.wait.spec.task_id)

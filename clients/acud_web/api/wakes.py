@@ -26,11 +26,13 @@ class WakesQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def wakes(asked: ApiRequest[WakesQuery, Nothing]) -> WakeListReply:
-    """List wakes that the pass may see, newest first; for a limited one, of the newest thousand, without the routes."""
-    query, pass_ = asked.query, asked.pass_
-    limit = query.limit if pass_.unlimited else _MOST
+    """List wakes that the access token may see, newest first; for a limited one, of the newest thousand, without the
+    routes.
+    """
+    query, access_token = asked.query, asked.access_token
+    limit = query.limit if access_token.unlimited else _MOST
     found = await asked.ask(WakeList(query.state or tuple(WakeState), limit=limit), WakeListReply)
-    if pass_.unlimited:
+    if access_token.unlimited:
         return found
     owners = Owners(asked.gateway)
     seen = [wake for wake in found.wakes if await _sees(asked, owners, wake)]
@@ -42,7 +44,7 @@ async def retry(asked: ApiRequest[Nothing, Nothing]) -> WakeRetryReply:
     wake_id = asked.place("id")
     found = await asked.ask(WakeList(tuple(WakeState), limit=_MOST), WakeListReply)
     wake = next((one for one in found.wakes if one.wake_id == wake_id), None)
-    if wake is None and asked.pass_.unlimited:
+    if wake is None and asked.access_token.unlimited:
         raise NotFound(f"no wake {wake_id[:80]} among the newest {_MOST}", hint="GET /api/wakes lists them")
     if wake is None or not await _sees(asked, Owners(asked.gateway), wake):
         raise unseen()
@@ -50,18 +52,19 @@ async def retry(asked: ApiRequest[Nothing, Nothing]) -> WakeRetryReply:
 
 
 async def _sees(asked: ApiRequest[Query, Body], owners: Owners, wake: WakeInfo) -> bool:
-    if asked.pass_.sees(task_id=wake.task_id):
+    if asked.access_token.sees(task_id=wake.task_id):
         return True
     owner = await owners.of_wait(wake.wait_id) if wake.wait_id else None
-    return owner is not None and asked.pass_.sees(owner.display, owner.task_id)
+    return owner is not None and asked.access_token.sees(owner.display, owner.task_id)
 
 
-# ---- /api/push: a pass sees its own subscriptions alone --------------------------------------------------------------
+# ---- /api/push: an access token sees its own subscriptions alone
+# --------------------------------------------------------------
 
 
 class PushState(Struct, frozen=True):
     """`on`: whether browsers are notified; `reason`: why not. `public_key`: what a browser subscribes with.
-    `subscriptions`: the ids of this pass's own.
+    `subscriptions`: the ids of this access token's own.
     """
 
     on: bool
@@ -71,22 +74,24 @@ class PushState(Struct, frozen=True):
 
 
 async def state(asked: ApiRequest[Nothing, Nothing]) -> PushState:
-    """Tell whether browsers are notified, with which key they subscribe, and which subscriptions are this pass's."""
-    found = await asked.ask(PushList(asked.pass_.pass_id), PushListReply)
+    """Tell whether browsers are notified, with which key they subscribe, and which subscriptions are this access
+    token's.
+    """
+    found = await asked.ask(PushList(asked.access_token.pass_id), PushListReply)
     return PushState(found.on, found.reason, found.public_key, tuple(one.push_id for one in found.subscriptions))
 
 
 async def subscribe(asked: ApiRequest[Nothing, PushTarget]) -> PushReply:
-    """Send notifications of what the pass may see to this browser. A conflict when there are too many."""
-    return await asked.ask(PushSubscribe(asked.pass_.pass_id, await asked.body()), PushReply)
+    """Send notifications of what the access token may see to this browser. A conflict when there are too many."""
+    return await asked.ask(PushSubscribe(asked.access_token.pass_id, await asked.body()), PushReply)
 
 
 async def unsubscribe(asked: ApiRequest[Nothing, Nothing]) -> PushReply:
-    """Send this pass's browser nothing any more."""
+    """Send this access token's browser nothing any more."""
     try:
-        return await asked.ask(PushUnsubscribe(asked.place("id"), asked.pass_.pass_id), PushReply)
+        return await asked.ask(PushUnsubscribe(asked.place("id"), asked.access_token.pass_id), PushReply)
     except NotFound:
-        if asked.pass_.unlimited:
+        if asked.access_token.unlimited:
             raise
         raise unseen() from None
 

@@ -244,7 +244,7 @@ class DisplayHub:
 
     @contextmanager
     def stream(self, pass_id: str) -> Iterator[None]:
-        """Count one live stream of a pass. Raises: Fault 429 where there are too many."""
+        """Count one live stream of an access token. Raises: Fault 429 where there are too many."""
         self.check(pass_id)
         self._streams[pass_id] += 1
         try:
@@ -254,10 +254,10 @@ class DisplayHub:
             self._streams += Counter()  # without the zeros
 
     def check(self, pass_id: str) -> None:
-        """Raises: Fault 429 when this pass, or this process, has as many live streams as it may."""
+        """Raises: Fault 429 when this access token, or this process, has as many live streams as it may."""
         mine, most = self._streams[pass_id], self._settings
         if mine >= most.live_streams_per_pass or self._streams.total() >= most.live_streams:
-            words = f"{mine} live streams of this pass, {self._streams.total()} in all"
+            words = f"{mine} live streams of this access token, {self._streams.total()} in all"
             raise wrong(429, "too_many", words, "close some of them, or see [web] live_streams")
 
     async def _listen(self) -> None:

@@ -1,4 +1,4 @@
-"""/api/live/…: one display for one viewer, by WebSocket or as MJPEG; both end with the pass.
+"""/api/live/…: one display for one viewer, by WebSocket or as MJPEG; both end with the access token.
 
 MJPEG is for viewers that know nothing else: whole pictures, two a second at most, in one answer. A picture that is not
 the present is not shown: while there are no pixels it is a grey one that says why.
@@ -166,7 +166,7 @@ async def _showing(socket: WebSocket, viewer: Viewer) -> Bye | None:
 
 async def _until_ended(socket: WebSocket) -> Bye | None:
     why = await socket.state.revocations.until_ended(pass_of(socket))
-    return Bye(why, f"the pass is {why}")
+    return Bye(why, f"the access token is {why}")
 
 
 async def _close(socket: WebSocket, bye: Bye) -> None:
@@ -190,7 +190,7 @@ async def pictures(request: Request) -> Response:
 
 
 async def _while_good(request: Request, found: Pictures, counted: ExitStack) -> AsyncGenerator[bytes, None]:
-    """Yield parts until the pass ends."""
+    """Yield parts until the access token ends."""
     ended = asyncio.ensure_future(request.state.revocations.until_ended(pass_of(request)))
     parts = found.parts()
     works: set[asyncio.Future[Any]] = {ended}
@@ -212,7 +212,9 @@ async def _while_good(request: Request, found: Pictures, counted: ExitStack) -> 
 
 
 async def _display(connection: HTTPConnection) -> str:
-    """Return its own name. Raises: Fault 403 when the pass is not good for it; UsageError where there is none."""
+    """Return its own name. Raises: Fault 403 when the access token is not good for it; UsageError where there is
+    none.
+    """
     given: str = connection.path_params["display"]
     try:
         # For no time: that asks for nothing, and tells which display it is, and whose.

@@ -23,7 +23,7 @@ export function mountHealth(element, { bus, me }) {
   };
 }
 
-// A pass that is limited to some tasks or displays may not ask for the findings; `degraded` says so.
+// An access token that is limited to some tasks or displays may not ask for the findings; `degraded` says so.
 async function both(me, signal) {
   const status = await api.get("/api/health", signal);
   const limited = me.displays.length || me.tasks.length;
@@ -62,7 +62,7 @@ function show(body, { status, findings }) {
   fill(body, wells);
 }
 
-// The worst of what is known: reasons of the daemon, then what the doctor found (null: this pass may not ask it).
+// The worst of what is known: reasons of the daemon, then what the doctor found (null: this access token may not ask it).
 function summary(status, findings) {
   const many = (level) => (findings ?? []).filter((one) => one.level === level).length;
   if (status.degraded.length)

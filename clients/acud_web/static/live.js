@@ -9,7 +9,7 @@ import { sheet } from "./sheet.js";
 const THUMBNAIL = { fps: 4, max_side_px: 480 };
 
 /** Show the displays in `element`: all of them, or the one called `name`, which another one may be called by now: where
- * a `number` is given, it is that one or none. `page`: `api`, `bus`, and whether this pass `may`. Returns what ends it. */
+ * a `number` is given, it is that one or none. `page`: `api`, `bus`, and whether this access token `may`. Returns what ends it. */
 export async function mountScreens(element, page, name = "", number = 0) {
   await sheet("screens.css");
   const { api, bus } = page;

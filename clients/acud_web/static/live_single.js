@@ -11,7 +11,7 @@ const EXACT = { fps: 30, max_side_px: 0 };
 const HATCH = "Ctrl+Shift+F12";
 
 export class Single {
-  /** `may`: whether this pass may take the display over. */
+  /** `may`: whether this access token may take the display over. */
   constructor(api, display, may) {
     this.api = api;
     this.display = display;

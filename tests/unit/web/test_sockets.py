@@ -1,4 +1,4 @@
-"""A WebSocket without a pass is refused in HTTP, with the same words and headers as any request."""
+"""A WebSocket without an access token is refused in HTTP, with the same words and headers as any request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class NobodyKnown:
 
 
 async def never(_socket: WebSocket) -> None:
-    pytest.fail("an endpoint was reached without a pass")
+    pytest.fail("an endpoint was reached without an access token")
 
 
 @pytest.mark.parametrize(

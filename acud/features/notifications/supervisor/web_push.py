@@ -81,8 +81,8 @@ class WebPush:
     # ---- who takes them --------------------------------------------------------------------------------------------
 
     def subscribe(self, pass_id: str, target: PushTarget) -> PushInfo:
-        """Keep a browser. Raises: InvalidRequest; NotFound for a pass that is none; Conflict with too many; Unavailable
-        while it is off.
+        """Keep a browser. Raises: InvalidRequest; NotFound for an access token that is none; Conflict with too many;
+        Unavailable while it is off.
         """
         if self.off:
             raise Unavailable(f"notifications to browsers are off: {self.off}", hint="set [notify] push = true")
@@ -114,11 +114,11 @@ class WebPush:
         )
 
     def all(self, pass_id: str) -> tuple[PushInfo, ...]:
-        """Return every subscription, or those of a pass, oldest first."""
+        """Return every subscription, or those of an access token, oldest first."""
         return tuple(one.info for one in self._subscriptions.good(self._utc_s()) if pass_id in ("", one.pass_id))
 
     def unsubscribe(self, push_id: str, pass_id: str) -> PushInfo:
-        """Forget one and return it. Raises: NotFound, also when it is of another pass than `pass_id`."""
+        """Forget one and return it. Raises: NotFound, also when it is of another access token than `pass_id`."""
         found = [one for one in self.all(pass_id) if one.push_id == push_id]
         if not found:
             raise NotFound(f"no subscription {push_id[:80]}", hint="GET /api/push lists them")

@@ -13,7 +13,7 @@ from starlette.requests import HTTPConnection
 
 from acud.errors import NotFound
 from acud.protocol.requests.web import WebPass, WebPassReply
-from acud.protocol.web import Pass, Scope, digest_of, new_secret
+from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
 from acud_web.access import (
     Authenticator,
     Credential,
@@ -27,8 +27,8 @@ from acud_web.request_filter import ServerNames
 from acud_web.server import ConnectionLimit
 
 
-def made(scope: Scope = Scope.READ, displays: tuple[str, ...] = (), tasks: tuple[str, ...] = ()) -> Pass:
-    return Pass("token-1", "token", "", scope, displays, tasks)
+def made(scope: Scope = Scope.READ, displays: tuple[str, ...] = (), tasks: tuple[str, ...] = ()) -> AccessToken:
+    return AccessToken("token-1", "token", "", scope, displays, tasks)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_limit_never_shows_more(scope: Scope, displays: list[str], tasks: list
 
 def test_expiry() -> None:
     assert not made().expired(1e12)
-    ending = Pass("s", "session", "", Scope.READ, expires_utc_s=100.0)
+    ending = AccessToken("s", "session", "", Scope.READ, expires_utc_s=100.0)
     assert not ending.expired(99.9)
     assert ending.expired(100.0)
 
@@ -130,7 +130,7 @@ def test_a_right_token_is_let_in_whoever_else_was_wrong() -> None:
         head = [(b"authorization", b"Bearer " + secret.encode())]
         return HTTPConnection({"type": "http", "headers": head, "client": ("127.0.0.1", 1)})
 
-    async def asked() -> tuple[set[int], Pass]:
+    async def asked() -> tuple[set[int], AccessToken]:
         admission = Authenticator(cast(DaemonGateway, OnePass()))
         wrong = await asyncio.gather(*(admission.admit(asking("wrong")) for _ in range(500)), return_exceptions=True)
         return {one.status for one in wrong if isinstance(one, HttpFault)}, await admission.admit(asking("right"))
