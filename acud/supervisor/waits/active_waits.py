@@ -136,11 +136,11 @@ class ActiveWaits(UserDict[str, ActiveWait]):
         self._by_task: Counter[str] = Counter()
         super().__init__()
 
-    def __setitem__(self, wait_id: str, live: ActiveWait) -> None:
+    def __setitem__(self, wait_id: str, active: ActiveWait) -> None:
         """Add a wait."""
-        super().__setitem__(wait_id, live)
-        self._by_display.setdefault(live.display, {})[wait_id] = live
-        self._by_task[live.spec.task_id] += 1
+        super().__setitem__(wait_id, active)
+        self._by_display.setdefault(active.display, {})[wait_id] = active
+        self._by_task[active.spec.task_id] += 1
 
     def __delitem__(self, wait_id: str) -> None:
         """Remove a wait."""
@@ -176,12 +176,12 @@ class ChangedShare(Struct, frozen=True):
     box: Rect | None
 
 
-def changed_share(live: ActiveWait) -> ChangedShare:
-    """Return what changed of the target of `live`, whose condition is one `change`."""
-    sight = live.machine.view_state
+def changed_share(active: ActiveWait) -> ChangedShare:
+    """Return what changed of the target of `active`, whose condition is one `change`."""
+    sight = active.machine.view_state
     if sight is None:
         return ChangedShare(False, 0.0, None)
     view = sight.view
     box = view.grid.box(sight.changes[0].touched, view.box)
     moved = box.moved(-view.box.x, -view.box.y) if box is not None else None
-    return ChangedShare(live.state is WaitState.RESOLVED, sight.share(0), moved)
+    return ChangedShare(active.state is WaitState.RESOLVED, sight.share(0), moved)

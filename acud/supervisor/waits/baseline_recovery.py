@@ -36,53 +36,53 @@ class BaselineRecovery:
         self._under_way: set[tuple[str, str, View]] = set()
         """Looks by wait, token and place: a wait is aimed at each list of windows, and asks once."""
 
-    def begin(self, live: ActiveWait, found: TargetLocation, source: Source) -> frozenset[str]:
+    def begin(self, active: ActiveWait, found: TargetLocation, source: Source) -> frozenset[str]:
         """Look for the baselines of a wait that tiles alone may not tell of; return those that will be told of."""
         if self._orphaned_rings.is_empty:
             return frozenset()
-        begun = frozenset(token for token in _unread(live) if self._begin(live, token, found, source))
-        self.let_go(live)
+        begun = frozenset(token for token in _unread(active) if self._begin(active, token, found, source))
+        self.let_go(active)
         return begun
 
-    def hold(self, live: ActiveWait) -> None:
+    def hold(self, active: ActiveWait) -> None:
         """Keep what a wait's baselines may be read from until its target is in view."""
-        if self._orphaned_rings.is_empty or live.wait_id in self._held:
+        if self._orphaned_rings.is_empty or active.wait_id in self._held:
             return
-        self._held[live.wait_id] = [baselines.parse_token(token).source for token in _unread(live)]
-        for source in self._held[live.wait_id]:
+        self._held[active.wait_id] = [baselines.parse_token(token).source for token in _unread(active)]
+        for source in self._held[active.wait_id]:
             self._orphaned_rings.reading(source)
 
-    def let_go(self, live: ActiveWait) -> None:
+    def let_go(self, active: ActiveWait) -> None:
         """Keep nothing for a wait any more but what is being read."""
-        for source in self._held.pop(live.wait_id, ()):
+        for source in self._held.pop(active.wait_id, ()):
             self._orphaned_rings.was_read(source)
 
-    def _begin(self, live: ActiveWait, token: str, found: TargetLocation, source: Source) -> bool:
+    def _begin(self, active: ActiveWait, token: str, found: TargetLocation, source: Source) -> bool:
         base = baselines.parse_token(token)
         past = self._orphaned_rings.of(base.source)
         if past is None or not _holds(past, base) or not _doubtful(base, found, source):
             return False
         view = View(base.source, _place(base, found), found.ignore)
-        if (live.wait_id, token, view) in self._under_way:
+        if (active.wait_id, token, view) in self._under_way:
             return True
         frame = alike(past, base.frame, _touching(base, view))
         if frame is None:
             return False
         self._orphaned_rings.reading(base.source)
-        self._under_way.add((live.wait_id, token, view))
-        self._pool.submit(_IdentityJob(self, live, token, past, view, frame))
+        self._under_way.add((active.wait_id, token, view))
+        self._pool.submit(_IdentityJob(self, active, token, past, view, frame))
         return True
 
-    def ended(self, live: ActiveWait, token: str, view: View, identity: str) -> None:
+    def ended(self, active: ActiveWait, token: str, view: View, identity: str) -> None:
         """Tell the wait, and let go of the ring."""
-        self._under_way.discard((live.wait_id, token, view))
-        self._step(live, happened.BaselineIdentified(self._now(), token, identity))
+        self._under_way.discard((active.wait_id, token, view))
+        self._step(active, happened.BaselineIdentified(self._now(), token, identity))
         self._orphaned_rings.was_read(view.source)
 
 
-def _unread(live: ActiveWait) -> set[str]:
-    kept = {one.token: one.identity for one in live.baselines.values()}
-    return {token for token in baselines.tokens_of(live.spec.until) | set(kept) if not kept.get(token)}
+def _unread(active: ActiveWait) -> set[str]:
+    kept = {one.token: one.identity for one in active.baselines.values()}
+    return {token for token in baselines.tokens_of(active.spec.until) | set(kept) if not kept.get(token)}
 
 
 def _holds(past: OrphanedRing, base: BaselineToken) -> bool:
@@ -116,9 +116,9 @@ class _IdentityJob:
     priority = IDENTITY_PRIORITY
 
     def __init__(
-        self, recovery: BaselineRecovery, live: ActiveWait, token: str, past: OrphanedRing, view: View, frame: int
+        self, recovery: BaselineRecovery, active: ActiveWait, token: str, past: OrphanedRing, view: View, frame: int
     ) -> None:
-        self._recovery, self._live, self._token, self._past, self._view = recovery, live, token, past, view
+        self._recovery, self._live, self._token, self._past, self._view = recovery, active, token, past, view
         self.display = display_of(view.source)
         self._frame = frame
 

@@ -20,10 +20,10 @@ from acud.waits.conditions import leaves
 from acud.waits.effects import JobKind
 
 
-def spends(live: ActiveWait, judge: JudgeName) -> bool:
+def spends(active: ActiveWait, judge: JudgeName) -> bool:
     """Tell whether judging the wait by `judge` is what budgets are for."""
-    asks = any(isinstance(leaf, Criteria) for leaf in leaves(live.spec.until))
-    return asks and judge.value not in rules.FREE and live.passing is None
+    asks = any(isinstance(leaf, Criteria) for leaf in leaves(active.spec.until))
+    return asks and judge.value not in rules.FREE and active.passing is None
 
 
 def _worked(answers: tuple[LeafAnswer, ...]) -> list[LeafAnswer]:
@@ -32,8 +32,8 @@ def _worked(answers: tuple[LeafAnswer, ...]) -> list[LeafAnswer]:
     return [one for one in done if one.verdict.code != "rate_limited" or one.cost_usd != 0]
 
 
-def _purpose(live: ActiveWait) -> Purpose:
-    return Purpose.WAIT if live.passing is None else Purpose.EFFECT
+def _purpose(active: ActiveWait) -> Purpose:
+    return Purpose.WAIT if active.passing is None else Purpose.EFFECT
 
 
 class Budgets:
@@ -57,12 +57,12 @@ class Budgets:
         self._agents[task_id] = task.agent_id
         return task.budget
 
-    def agent(self, live: ActiveWait) -> str:
-        """Return one name for all waits of the agent that `live` belongs to; "" where none is known.
+    def agent(self, active: ActiveWait) -> str:
+        """Return one name for all waits of the agent that `active` belongs to; "" where none is known.
 
         The agent of a task, else the task itself; without a task whoever is to be woken.
         """
-        task_id, wake = live.spec.task_id, live.spec.wake
+        task_id, wake = active.spec.task_id, active.spec.wake
         if task_id:
             agent = self._agents.get(task_id, "")
             return f"agent {agent}" if agent else f"task {task_id}"
@@ -79,46 +79,46 @@ class Budgets:
         if task_id in self._tasks:
             self._tasks[task_id] = replace(self._tasks[task_id], budget=budget)
 
-    def is_shared(self, live: ActiveWait) -> bool:
+    def is_shared(self, active: ActiveWait) -> bool:
         """Tell whether what this wait spends may bind other waits."""
-        return rules.is_limited(self.of_task(live).budget)
+        return rules.is_limited(self.of_task(active).budget)
 
-    def budget_status(self, live: ActiveWait) -> BudgetStatus:
+    def budget_status(self, active: ActiveWait) -> BudgetStatus:
         """Return what the budgets of the wait and of its task say."""
-        return rules.budget_status(self.of_wait(live), self.of_task(live))
+        return rules.budget_status(self.of_wait(active), self.of_task(active))
 
-    def answered(self, live: ActiveWait, answers: tuple[LeafAnswer, ...]) -> None:
+    def answered(self, active: ActiveWait, answers: tuple[LeafAnswer, ...]) -> None:
         """Count what judges did for the wait on one frame."""
         worked = _worked(answers)
         if worked:
-            self._pay(live, [one.cost_usd for one in worked])
-        if live.passing is not None:
-            self.unkept(live, answers)
+            self._pay(active, [one.cost_usd for one in worked])
+        if active.passing is not None:
+            self.unkept(active, answers)
 
-    def unkept(self, live: ActiveWait, answers: tuple[LeafAnswer, ...]) -> None:
+    def unkept(self, active: ActiveWait, answers: tuple[LeafAnswer, ...]) -> None:
         """Enter what answers cost of which no evaluation is kept."""
         for one in _worked(answers):
             tokens = (one.tokens_in, one.tokens_out)
-            self._usage_log.enter(_purpose(live), one.judge, one.cost_usd, tokens, task_id=live.payer)
+            self._usage_log.enter(_purpose(active), one.judge, one.cost_usd, tokens, task_id=active.payer)
 
-    def lost(self, live: ActiveWait, judge: JudgeName) -> None:
+    def lost(self, active: ActiveWait, judge: JudgeName) -> None:
         """Count a call of `judge` that never came back: it may have cost something."""
-        self._pay(live, [None])
-        self._usage_log.enter(_purpose(live), judge, None, task_id=live.payer)
+        self._pay(active, [None])
+        self._usage_log.enter(_purpose(active), judge, None, task_id=active.payer)
 
-    def _pay(self, live: ActiveWait, costs: list[float | None]) -> None:
-        live.spent = rules.with_costs(live.spent, costs)
-        task = self._tasks.get(live.spec.task_id)
+    def _pay(self, active: ActiveWait, costs: list[float | None]) -> None:
+        active.spent = rules.with_costs(active.spent, costs)
+        task = self._tasks.get(active.spec.task_id)
         if task is not None:
-            self._tasks[live.spec.task_id] = replace(task, spent=rules.with_costs(task.spent, costs))
+            self._tasks[active.spec.task_id] = replace(task, spent=rules.with_costs(task.spent, costs))
 
-    def of_wait(self, live: ActiveWait) -> BudgetAccount:
+    def of_wait(self, active: ActiveWait) -> BudgetAccount:
         """Return the wait's own account."""
-        return BudgetAccount(live.spec.budget, live.spent)
+        return BudgetAccount(active.spec.budget, active.spent)
 
-    def of_task(self, live: ActiveWait) -> BudgetAccount:
+    def of_task(self, active: ActiveWait) -> BudgetAccount:
         """Return the account of the wait's task, an unlimited one where it has none."""
-        return self._tasks.get(live.spec.task_id, BudgetAccount())
+        return self._tasks.get(active.spec.task_id, BudgetAccount())
 
 
 class Admission:
@@ -135,34 +135,34 @@ class Admission:
         """Return those of `asking` who must stay behind, by wait id, each with the reason."""
         found: dict[str, str] = {}
         admitted: list[str] = []
-        for live in sorted(asking, key=_deadline):
-            if not spends(live, self._judge_of(live.spec.judge)):
+        for active in sorted(asking, key=_deadline):
+            if not spends(active, self._judge_of(active.spec.judge)):
                 continue
-            task_id = live.spec.task_id
-            reason = self._reason(live, admitted.count(task_id) if task_id else 0)
+            task_id = active.spec.task_id
+            reason = self._reason(active, admitted.count(task_id) if task_id else 0)
             if reason:
-                found[live.wait_id] = reason
+                found[active.wait_id] = reason
             else:
                 admitted.append(task_id)
         return found
 
-    def _reason(self, live: ActiveWait, admitted: int) -> str:
-        own = rules.limit_in_flight(self._budgets.of_wait(live), _in_flight(live))
+    def _reason(self, active: ActiveWait, admitted: int) -> str:
+        own = rules.limit_in_flight(self._budgets.of_wait(active), _in_flight(active))
         if own:
             return f"budget: {own}"
-        if not self._budgets.is_shared(live):
+        if not self._budgets.is_shared(active):
             return ""  # and nothing is added up: there may be thousands of waits
-        others = [one for one in self._active.values() if one.spec.task_id == live.spec.task_id]
-        task = rules.limit_in_flight(self._budgets.of_task(live), sum(map(_in_flight, others)) + admitted)
+        others = [one for one in self._active.values() if one.spec.task_id == active.spec.task_id]
+        task = rules.limit_in_flight(self._budgets.of_task(active), sum(map(_in_flight, others)) + admitted)
         return f"budget of the task: {task}, for waits that were due before or end sooner" if task else ""
 
 
-def _in_flight(live: ActiveWait) -> int:
-    return sum(flight.request.kind is JobKind.JUDGE and not flight.request.local for flight in live.machine.flights)
+def _in_flight(active: ActiveWait) -> int:
+    return sum(flight.request.kind is JobKind.JUDGE and not flight.request.local for flight in active.machine.flights)
 
 
-def _deadline(live: ActiveWait) -> float:
-    return live.deadline_timer.at_s if live.deadline_timer is not None else 0.0
+def _deadline(active: ActiveWait) -> float:
+    return active.deadline_timer.at_s if active.deadline_timer is not None else 0.0
 
 
 class WaitLimits:

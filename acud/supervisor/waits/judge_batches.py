@@ -71,36 +71,36 @@ class JudgeBatches:
         self.admission = admission
         self._open: dict[_BatchKey, _Batch] = {}
 
-    def add(self, live: ActiveWait, request: JobRequest) -> None:
+    def add(self, active: ActiveWait, request: JobRequest) -> None:
         """Queue `request` for the next job on its view, in place of an older one of its kind."""
-        self.withdraw(live, request.kind)
-        key = _BatchKey(request.source, request.crop, request.ignore, self._lane(live, request), request.kind)
+        self.withdraw(active, request.kind)
+        key = _BatchKey(request.source, request.crop, request.ignore, self._lane(active, request), request.kind)
         work = self._open.get(key)
         if work is None:
             work = self._open[key] = _Batch(self, key)
-            work.entries[live.wait_id] = (live, request)
+            work.entries[active.wait_id] = (active, request)
             self.pool.submit(work)
         else:
-            work.entries[live.wait_id] = (live, request)
+            work.entries[active.wait_id] = (active, request)
 
-    def withdraw(self, live: ActiveWait, kind: JobKind) -> None:
+    def withdraw(self, active: ActiveWait, kind: JobKind) -> None:
         """Drop the queued request of this kind."""
         for key, work in self._open.items():
             if key.kind is kind:
-                work.entries.pop(live.wait_id, None)
+                work.entries.pop(active.wait_id, None)
 
     def closed(self, key: _BatchKey) -> None:
         """The work of `key` left the queue; the next request opens another."""
         self._open.pop(key, None)
 
-    def _lane(self, live: ActiveWait, request: JobRequest) -> Lane:
-        judge = self.judge_of(live.spec.judge)
+    def _lane(self, active: ActiveWait, request: JobRequest) -> Lane:
+        judge = self.judge_of(active.spec.judge)
         if request.kind is JobKind.JUDGE:
-            found = leaves(live.spec.until)
+            found = leaves(active.spec.until)
             reads = any(isinstance(found[ask.index], Text) for ask in request.asks)
             if reads or request.local or judge is JudgeName.OCR:
                 return Lane.OCR
-        local = request.kind is not JobKind.JUDGE or self.is_local(live.spec.judge)
+        local = request.kind is not JobKind.JUDGE or self.is_local(active.spec.judge)
         hides = request.kind is not JobKind.IDENTITY and self.redaction.reads(
             local=local, keeps_evidence=request.keep_evidence
         )
@@ -121,7 +121,7 @@ class _Batch:
     @property
     def priority(self) -> int:
         """The best rank of those who share the job, as of now."""
-        ranked = (job_priority(request, self._remaining_s(live)) for live, request in self.entries.values())
+        ranked = (job_priority(request, self._remaining_s(active)) for active, request in self.entries.values())
         return min(ranked, default=UNWANTED_PRIORITY)
 
     def build(self, job_id: str) -> Job | None:
@@ -133,9 +133,9 @@ class _Batch:
         source = self._batches.sources.by_name.get(self._key.source)
         epoch = source.epoch if source is not None else None
         current = {
-            k: (live, request)
-            for k, (live, request) in self.entries.items()
-            if request.epoch == epoch and not live.ended
+            k: (active, request)
+            for k, (active, request) in self.entries.items()
+            if request.epoch == epoch and not active.ended
         }
         if source is None or source.path is None or not source.up or not current:
             self._drop(job_id if not first_try else "")
@@ -143,25 +143,25 @@ class _Batch:
         gone = [entry for wait_id, entry in self.entries.items() if wait_id not in current]
         self.entries = current
         if not first_try:
-            for live, _ in gone:
-                self._batches.step(live, happened.JobLost(self._batches.now(), job_id, "frame_gone", "another epoch"))
+            for active, _ in gone:
+                self._batches.step(active, happened.JobLost(self._batches.now(), job_id, "frame_gone", "another epoch"))
         job = self._job(job_id, source)
         if first_try:
             self._job_id = job_id
-            self._tell(lambda live, request: happened.JobDispatched(self._batches.now(), job_id, request.kind))
+            self._tell(lambda active, request: happened.JobDispatched(self._batches.now(), job_id, request.kind))
         return job
 
     def _hold_back(self) -> None:
         """Let those wait for whom there is no money while others are being judged; they come again like after any
         unknown."""
         asking = [
-            live for live, request in self.entries.values() if request.kind is JobKind.JUDGE and not request.local
+            active for active, request in self.entries.values() if request.kind is JobKind.JUDGE and not request.local
         ]
         for wait_id, reason in self._batches.admission.held(asking).items():
-            live, request = self.entries.pop(wait_id)
+            active, request = self.entries.pop(wait_id)
             now, job_id = self._batches.now(), new_id("job")
-            self._batches.step(live, happened.JobDispatched(now, job_id, request.kind))
-            self._batches.step(live, happened.JobLost(now, job_id, "budget", reason))
+            self._batches.step(active, happened.JobDispatched(now, job_id, request.kind))
+            self._batches.step(active, happened.JobLost(now, job_id, "budget", reason))
 
     def _drop(self, job_id: str) -> None:
         # The machines hear of the lost or renewed source itself; only a job they already count must be closed.
@@ -177,36 +177,38 @@ class _Batch:
             epoch=source.epoch,
             min_frame=max(request.min_frame for request in requests),
             asks=tuple(
-                self._ask(live, request)
-                for live, request in self.entries.values()
+                self._ask(active, request)
+                for active, request in self.entries.values()
                 if request.kind is not JobKind.IDENTITY
             ),
             hide=self._batches.redaction.of(source, leaves=self._leaves()),
-            remember=tuple(live.wait_id for live, request in self.entries.values() if request.kind is JobKind.IDENTITY),
+            remember=tuple(
+                active.wait_id for active, request in self.entries.values() if request.kind is JobKind.IDENTITY
+            ),
         )
 
     def _leaves(self) -> bool:
-        judged = [live for live, request in self.entries.values() if request.kind is JobKind.JUDGE]
-        return any(not self._batches.is_local(live.spec.judge) for live in judged)
+        judged = [active for active, request in self.entries.values() if request.kind is JobKind.JUDGE]
+        return any(not self._batches.is_local(active.spec.judge) for active in judged)
 
-    def _ask(self, live: ActiveWait, request: JobRequest) -> Ask:
+    def _ask(self, active: ActiveWait, request: JobRequest) -> Ask:
         return Ask(
-            wait_id=live.wait_id,
-            until=live.spec.until,
+            wait_id=active.wait_id,
+            until=active.spec.until,
             asks=tuple(LeafAsk(want.index, want.memo) for want in request.asks),
             known=request.known,
-            judge=JudgeName.OCR if request.local else self._batches.judge_of(live.spec.judge).value,
-            elapsed_s=max(0.0, live.spec.timeout_s - self._remaining_s(live)),
-            timeout_s=live.spec.timeout_s,
+            judge=JudgeName.OCR if request.local else self._batches.judge_of(active.spec.judge).value,
+            elapsed_s=max(0.0, active.spec.timeout_s - self._remaining_s(active)),
+            timeout_s=active.spec.timeout_s,
             gate=request.gate,
             gate_threshold=request.gate_threshold,
             force=request.force,
             keep_evidence=request.keep_evidence,
-            party=self._batches.party_of(live),
+            party=self._batches.party_of(active),
         )
 
-    def _remaining_s(self, live: ActiveWait) -> float:
-        return live.deadline_timer.at_s - self._batches.now() if live.deadline_timer is not None else 0.0
+    def _remaining_s(self, active: ActiveWait) -> float:
+        return active.deadline_timer.at_s - self._batches.now() if active.deadline_timer is not None else 0.0
 
     def partly(self, result: JobResult) -> None:
         """Give the waits that were answered first their share; a second try then asks only for the others."""
@@ -219,20 +221,20 @@ class _Batch:
         """Give every wait that is left its share of the result."""
         if result.status == "done":
             answered = {entry.wait_id: entry for entry in result.answered}
-            for wait_id, (live, _) in list(self.entries.items()):
-                self._judged(live, result, answered.get(wait_id))
+            for wait_id, (active, _) in list(self.entries.items()):
+                self._judged(active, result, answered.get(wait_id))
         else:
             code = "frame_gone" if result.status == "frame_gone" else "engine"
-            self._tell(lambda live, request: happened.JobLost(self._batches.now(), self._job_id, code, result.reason))
+            self._tell(lambda active, request: happened.JobLost(self._batches.now(), self._job_id, code, result.reason))
 
-    def _judged(self, live: ActiveWait, result: JobResult, answered: Answered | None) -> None:
+    def _judged(self, active: ActiveWait, result: JobResult, answered: Answered | None) -> None:
         answers = answered.answers if answered is not None else ()
         source = self._batches.sources.by_name.get(self._key.source)
         if answered is not None:
-            live.answers[result.job_id] = answered
-            self._batches.budgets.answered(live, answered.answers)
+            active.answers[result.job_id] = answered
+            self._batches.budgets.answered(active, answered.answers)
         self._batches.step(
-            live,
+            active,
             happened.JobDone(
                 at=self._batches.now(),
                 job_id=result.job_id,
@@ -247,31 +249,31 @@ class _Batch:
                 heard=source.frame if source is not None and source.epoch == result.epoch else -1,
             ),
         )
-        live.answers.pop(result.job_id, None)
-        self._batches.settle(live)
+        active.answers.pop(result.job_id, None)
+        self._batches.settle(active)
 
     def lost(self, reason: str) -> None:
         """Tell every wait that its job gave no result, also when it never left the queue."""
         if not self._job_id:
             self._batches.closed(self._key)
             job_id = self._job_id = new_id("job")
-            self._tell(lambda live, request: happened.JobDispatched(self._batches.now(), job_id, request.kind))
+            self._tell(lambda active, request: happened.JobDispatched(self._batches.now(), job_id, request.kind))
         else:
             self._pay_for_lost()
-        self._tell(lambda live, request: happened.JobLost(self._batches.now(), self._job_id, "judge_down", reason))
-        for live, _ in list(self.entries.values()):
-            self._batches.settle(live)
+        self._tell(lambda active, request: happened.JobLost(self._batches.now(), self._job_id, "judge_down", reason))
+        for active, _ in list(self.entries.values()):
+            self._batches.settle(active)
 
     def _pay_for_lost(self) -> None:
-        for live, request in self.entries.values():
+        for active, request in self.entries.values():
             asked = request.kind is JobKind.JUDGE and not request.local
-            judge = self._batches.judge_of(live.spec.judge)
-            if asked and spends(live, judge):
-                self._batches.budgets.lost(live, judge)
+            judge = self._batches.judge_of(active.spec.judge)
+            if asked and spends(active, judge):
+                self._batches.budgets.lost(active, judge)
 
     def _tell(self, event: Callable[[ActiveWait, JobRequest], happened.WaitEvent]) -> None:
-        for live, request in list(self.entries.values()):
-            self._batches.step(live, event(live, request))
+        for active, request in list(self.entries.values()):
+            self._batches.step(active, event(active, request))
 
 
 def _retry_after_s(answers: tuple[LeafAnswer, ...]) -> float:

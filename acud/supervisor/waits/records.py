@@ -49,14 +49,14 @@ def wait_info(stored: StoredWait, now: Instant) -> WaitInfo:
     )
 
 
-def wait_ending(live: ActiveWait, effect: out.WaitEffect) -> WaitEnding:
+def wait_ending(active: ActiveWait, effect: out.WaitEffect) -> WaitEnding:
     """Return the state and the wake's text for an ending effect; the text stands on its own."""
-    what = f"Job {live.wait_id}: {live.spec.label or condition_text(live.spec.until)}"
+    what = f"Job {active.wait_id}: {active.spec.label or condition_text(active.spec.until)}"
     match effect:
         case out.WaitResolved(verdict=verdict, evidence=evidence):
             return WaitEnding(WaitState.RESOLVED, with_seen(f"[smart_wait resolved] {what}.", verdict.detail), evidence)
         case out.WaitTimedOut(verdict=verdict):
-            time = f"Timeout after {live.spec.timeout_s:g}s" if live.spec.timeout_s else "Looked once"
+            time = f"Timeout after {active.spec.timeout_s:g}s" if active.spec.timeout_s else "Looked once"
             text = f"[smart_wait timeout] {what} — {time}. {_last(verdict)}"
             return WaitEnding(WaitState.TIMEOUT, with_seen(text, verdict.detail))
         case out.WaitCancelled(reason=reason):

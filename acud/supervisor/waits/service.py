@@ -64,12 +64,12 @@ class EndPolls:
 
         poll.timer = self._loop.call_later(block_s, expire)
 
-    def ended(self, live: ActiveWait) -> None:
+    def ended(self, active: ActiveWait) -> None:
         """Answer the calls that block for a wait whose end is stored now, and begin its wake."""
-        info = records.wait_info(live.stored(), self._clock.instant())
-        polls = self._polls.pop(live.wait_id, [])
-        if live.wake is not None:
-            self._wakes.begin(live.wake, being_fetched=any(poll.fetches for poll in polls))
+        info = records.wait_info(active.stored(), self._clock.instant())
+        polls = self._polls.pop(active.wait_id, [])
+        if active.wake is not None:
+            self._wakes.begin(active.wake, being_fetched=any(poll.fetches for poll in polls))
         for poll in polls:
             if poll.timer is not None:
                 poll.timer.cancel()
@@ -168,16 +168,16 @@ class Waits:
 
     def target(self, wait_id: str) -> Target:
         """Return where a live wait looks, its display named. Raises: NotFound; Conflict when it has ended."""
-        live = self._live(wait_id)
-        return replace(live.spec.target, display=live.display)
+        active = self._live(wait_id)
+        return replace(active.spec.target, display=active.display)
 
     def update(self, request: WaitUpdate) -> tuple[WaitInfo, list[str]]:
         """Change a live wait; a timeout restarts its clock."""
-        live = self._live(request.wait_id)
+        active = self._live(request.wait_id)
         if request.until is not None:
-            self.check_judged(request.until, live.spec.judge, force=request.force)
+            self.check_judged(request.until, active.spec.judge, force=request.force)
         spec = update_spec(
-            live.spec,
+            active.spec,
             until=request.until,
             timeout_s=request.timeout_s,
             policy=request.policy,
@@ -185,27 +185,29 @@ class Waits:
             max_timeout_s=self._settings.wait.max_timeout_s,
         )
         if request.timeout_s is not None:
-            live.deadline = self._clock.instant().later(spec.timeout_s)
-            self._runtime.set_deadline(live)
+            active.deadline = self._clock.instant().later(spec.timeout_s)
+            self._runtime.set_deadline(active)
         if request.until is not None:
-            live.baselines.clear()
-        self._runtime.step(live, happened.SpecUpdated(self._clock.monotonic_s(), spec))
-        self.targets.begin(live)
-        self._runtime.rebudget(live)
-        self._runtime.save(live)
-        self._journal.event("wait.updated", live.wait_id, **records.created_facts(live.stored()))
-        return self._info(live.stored()), list(self._judge_notes(spec))
+            active.baselines.clear()
+        self._runtime.step(active, happened.SpecUpdated(self._clock.monotonic_s(), spec))
+        self.targets.begin(active)
+        self._runtime.rebudget(active)
+        self._runtime.save(active)
+        self._journal.event("wait.updated", active.wait_id, **records.created_facts(active.stored()))
+        return self._info(active.stored()), list(self._judge_notes(spec))
 
     def cancel(self, wait_id: str, reason: str) -> WaitInfo:
         """End a live wait without a verdict. Raises: Conflict saying how it ended, when it has."""
-        live = self._live(wait_id)
-        self._runtime.step(live, happened.CancelRequested(self._clock.monotonic_s(), reason))
-        return self._info(live.stored())
+        active = self._live(wait_id)
+        self._runtime.step(active, happened.CancelRequested(self._clock.monotonic_s(), reason))
+        return self._info(active.stored())
 
     def find(self, wait_id: str) -> WaitInfo:
         """Return the wait with this id, or the one whose id begins so. Raises: NotFound."""
-        live = self._active.get(wait_id)
-        return self._info(_shown(live) if live is not None else self._fresh(self._journal.store.waits.find(wait_id)))
+        active = self._active.get(wait_id)
+        return self._info(
+            _shown(active) if active is not None else self._fresh(self._journal.store.waits.find(wait_id))
+        )
 
     def newest(self, states: tuple[WaitState, ...], limit: int, of: OwnerFilter) -> tuple[list[WaitInfo], int]:
         """Return the waits of these states (`of` some alone), newest first, and how many there are."""
@@ -214,11 +216,11 @@ class Waits:
 
     def on_display(self, name: str) -> list[str]:
         """Return the ids of the live waits that look at the display `name`."""
-        return [live.wait_id for live in self._active.values() if live.display == name and not live.passing]
+        return [active.wait_id for active in self._active.values() if active.display == name and not active.passing]
 
     def displays(self) -> set[str]:
         """Return the names of the displays that live waits look at, also of those that are gone."""
-        return {live.display for live in self._active.values() if not live.ended}
+        return {active.display for active in self._active.values() if not active.ended}
 
     def of_task(self, task_id: str, limit: int) -> list[WaitInfo]:
         """Return the waits of a task, live ones first, then newest first."""
@@ -226,7 +228,9 @@ class Waits:
 
     def by_task(self) -> dict[str, int]:
         """Return how many live waits each task has, blocked calls included."""
-        return Counter(live.spec.task_id for live in self._active.values() if live.spec.task_id and not live.ended)
+        return Counter(
+            active.spec.task_id for active in self._active.values() if active.spec.task_id and not active.ended
+        )
 
     def hold(self, task_id: str) -> None:
         """Judge nothing for a paused task; deadlines run on."""
@@ -238,9 +242,9 @@ class Waits:
 
     def end_task(self, task_id: str, reason: str) -> None:
         """Cancel the live waits of a task that ended."""
-        for live in [live for live in self._active.values() if live.spec.task_id == task_id]:
-            if not live.ended:
-                self._runtime.step(live, happened.CancelRequested(self._clock.monotonic_s(), reason))
+        for active in [active for active in self._active.values() if active.spec.task_id == task_id]:
+            if not active.ended:
+                self._runtime.step(active, happened.CancelRequested(self._clock.monotonic_s(), reason))
         self._runtime.budgets.close(task_id)
 
     def when_ended(self, wait_id: str, block_s: float, done: Ended, *, fetches: bool) -> None:
@@ -275,9 +279,11 @@ class Waits:
         self._loop.call_later(0.0, lambda: self._release(watched.name))  # once all have let go of it
 
     def _release(self, display: str) -> None:
-        for live in [live for live in self._active.values() if live.passing is not None and live.display == display]:
-            if not live.ended:
-                self._runtime.step(live, happened.DeadlinePassed(self._clock.monotonic_s()))
+        for active in [
+            active for active in self._active.values() if active.passing is not None and active.display == display
+        ]:
+            if not active.ended:
+                self._runtime.step(active, happened.DeadlinePassed(self._clock.monotonic_s()))
 
     def display_gone(self, name: str, reason: str) -> None:
         """Nothing starts this display again: its waits fail, where their policy does not have them go on."""
@@ -286,38 +292,42 @@ class Waits:
     def _lose(self, display: str, reason: str) -> None:
         self._release(display)
         words = f"display {display} is gone, and nothing starts it again: {reason}"
-        for live in self._active.on_display(display):
-            if not live.ended and live.spec.policy.on_display_lost is OnDisplayLost.FAIL:
-                self._runtime.step(live, happened.WaitBroken(self._clock.monotonic_s(), words))
+        for active in self._active.on_display(display):
+            if not active.ended and active.spec.policy.on_display_lost is OnDisplayLost.FAIL:
+                self._runtime.step(active, happened.WaitBroken(self._clock.monotonic_s(), words))
 
     def _give_up(self, wait_id: str) -> None:
-        live = self._active.get(wait_id)
-        if live is not None:
-            live.passing = lambda _: None
-            self._runtime.step(live, happened.CancelRequested(self._clock.monotonic_s()))
+        active = self._active.get(wait_id)
+        if active is not None:
+            active.passing = lambda _: None
+            self._runtime.step(active, happened.CancelRequested(self._clock.monotonic_s()))
 
     def _live(self, wait_id: str) -> ActiveWait:
-        live = self._active.get(wait_id) or self._active.get(self._journal.store.waits.find(wait_id).wait_id)
-        if live is not None and not live.ended and live.passing is None:
-            return live
-        state = live.state if live is not None else self._journal.store.waits.find(wait_id).state
+        active = self._active.get(wait_id) or self._active.get(self._journal.store.waits.find(wait_id).wait_id)
+        if active is not None and not active.ended and active.passing is None:
+            return active
+        state = active.state if active is not None else self._journal.store.waits.find(wait_id).state
         raise Conflict(f"wait {wait_id} has ended: {state.value}", hint="acud wait show tells how", state=state.value)
 
     def _fresh(self, stored: StoredWait) -> StoredWait:
-        live = self._active.get(stored.wait_id)
-        return live.stored() if live is not None and not live.ended else stored
+        active = self._active.get(stored.wait_id)
+        return active.stored() if active is not None and not active.ended else stored
 
     def _info(self, stored: StoredWait) -> WaitInfo:
-        live = self._active.get(stored.wait_id)
+        active = self._active.get(stored.wait_id)
         info = records.wait_info(stored, self._clock.instant())
-        words = describe_asking(live.machine, self._clock.monotonic_s()) if live is not None and not live.ended else ""
+        words = (
+            describe_asking(active.machine, self._clock.monotonic_s())
+            if active is not None and not active.ended
+            else ""
+        )
         return replace(info, note="; ".join(filter(None, (info.note, words)))) if words else info
 
 
-def _shown(live: ActiveWait) -> StoredWait:
+def _shown(active: ActiveWait) -> StoredWait:
     """Return the wait as it may be told: an end is none before the store holds it."""
-    stored = live.stored()
-    if not live.ended:
+    stored = active.stored()
+    if not active.ended:
         return stored
     note = "it has ended; the store could not take that down yet"
     return replace(

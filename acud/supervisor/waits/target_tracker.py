@@ -93,95 +93,97 @@ class TargetTracker:
 
     # ---- one wait --------------------------------------------------------------------------------------------------
 
-    def begin(self, live: ActiveWait) -> None:
+    def begin(self, active: ActiveWait) -> None:
         """Tell a freshly armed wait everything that is known of its target."""
-        if live.spec.task_id in self._held:
-            self._blind(live)
+        if active.spec.task_id in self._held:
+            self._blind(active)
             return
-        if live.spec.target.pty:
-            reads = any(isinstance(leaf, Text) for leaf in leaves(live.spec.until))
-            self._sessions.watch(live.wait_id, live.spec.target.pty, text=reads)
-        self.point(live)
-        watched = self._watched_displays.by_name.get(live.display)
-        if watched is not None and watched.windows_known and not live.ended:
-            self._step(live, happened.WindowsSeen(self._now(), watched.windows))
+        if active.spec.target.pty:
+            reads = any(isinstance(leaf, Text) for leaf in leaves(active.spec.until))
+            self._sessions.watch(active.wait_id, active.spec.target.pty, text=reads)
+        self.point(active)
+        watched = self._watched_displays.by_name.get(active.display)
+        if watched is not None and watched.windows_known and not active.ended:
+            self._step(active, happened.WindowsSeen(self._now(), watched.windows))
 
     def hold(self, task_id: str) -> None:
         """Show the waits of a paused task nothing: what is not seen is not judged."""
         self._held.add(task_id)
-        for live in self._of_task(task_id):
-            self._blind(live)
+        for active in self._of_task(task_id):
+            self._blind(active)
 
     def release(self, task_id: str) -> None:
         """Show them their targets again; what changed meanwhile is seen as one change."""
         if task_id in self._held:
             self._held.discard(task_id)
-            for live in self._of_task(task_id):
-                self.begin(live)
-                self._catch_up(live)
+            for active in self._of_task(task_id):
+                self.begin(active)
+                self._catch_up(active)
 
-    def _catch_up(self, live: ActiveWait) -> None:
+    def _catch_up(self, active: ActiveWait) -> None:
         """Tell a wait that was blind of what others had grabbed meanwhile: its own next grab would find nothing new."""
-        name, epoch, frame = self._blinded.pop(live.wait_id, ("", 0, 0))
-        source = self._sources.by_name.get(live.source)
-        if live.ended or source is None or (source.name, source.epoch) != (name, epoch) or source.frame <= frame:
+        name, epoch, frame = self._blinded.pop(active.wait_id, ("", 0, 0))
+        source = self._sources.by_name.get(active.source)
+        if active.ended or source is None or (source.name, source.epoch) != (name, epoch) or source.frame <= frame:
             return
         tiles = self._histories[name][1].since(frame)
         grabbed_at = source.compared_mono_ns / 1e9
-        self._step(live, happened.FrameSeen(self._now(), epoch, source.frame, tiles, grabbed_at, 0.0))
+        self._step(active, happened.FrameSeen(self._now(), epoch, source.frame, tiles, grabbed_at, 0.0))
 
-    def _blind(self, live: ActiveWait) -> None:
-        source = self._sources.by_name.get(live.source)
+    def _blind(self, active: ActiveWait) -> None:
+        source = self._sources.by_name.get(active.source)
         if source is not None:
-            self._blinded[live.wait_id] = (source.name, source.epoch, source.frame)
-        self._step(live, happened.SourceLost(self._now(), PAUSED.code, PAUSED.detail))
-        self.end(live)
-        live.source = ""
+            self._blinded[active.wait_id] = (source.name, source.epoch, source.frame)
+        self._step(active, happened.SourceLost(self._now(), PAUSED.code, PAUSED.detail))
+        self.end(active)
+        active.source = ""
 
     def _of_task(self, task_id: str) -> list[ActiveWait]:
-        return [live for live in self._active.values() if live.spec.task_id == task_id and not live.ended]
+        return [active for active in self._active.values() if active.spec.task_id == task_id and not active.ended]
 
-    def end(self, live: ActiveWait) -> None:
+    def end(self, active: ActiveWait) -> None:
         """Want nothing for it any more."""
-        if live.ended:
-            self._blinded.pop(live.wait_id, None)
-            self._recovery.let_go(live)
-        self._sessions.unwatch(live.wait_id)
-        watched = self._watched_displays.by_name.get(live.display)
+        if active.ended:
+            self._blinded.pop(active.wait_id, None)
+            self._recovery.let_go(active)
+        self._sessions.unwatch(active.wait_id)
+        watched = self._watched_displays.by_name.get(active.display)
         if watched is not None:
-            self._watched_displays.follow(watched, live.wait_id, ())
-        source = self._sources.by_name.get(live.source)
+            self._watched_displays.follow(watched, active.wait_id, ())
+        source = self._sources.by_name.get(active.source)
         if source is not None:
-            self._sources.want(source, live.wait_id, 0.0)
+            self._sources.want(source, active.wait_id, 0.0)
 
-    def find(self, live: ActiveWait) -> TargetLocation:
+    def find(self, active: ActiveWait) -> TargetLocation:
         """Return where the wait's target is now, or why it is nowhere."""
-        if live.spec.task_id in self._held:
+        if active.spec.task_id in self._held:
             return TargetLocation(missing=PAUSED)
-        watched = self._watched_displays.by_name.get(live.display)
-        display = self._sources.by_name.get(live.display)
+        watched = self._watched_displays.by_name.get(active.display)
+        display = self._sources.by_name.get(active.display)
         if watched is None or display is None or watched.state is not DisplayState.UP:
             reason = watched.reason if watched is not None else "it is not watched any more"
             return TargetLocation(
-                missing=unknown("display_down", f"display {live.display} is not up: {reason or 'starting'}")
+                missing=unknown("display_down", f"display {active.display} is not up: {reason or 'starting'}")
             )
-        target, windows = live.spec.target, watched.windows
+        target, windows = active.spec.target, watched.windows
         if target.in_windows and not watched.windows_known:
             return TargetLocation(missing=unknown("window_missing", "the window list has not been read yet"))
         terminal = self._sessions.place(target.pty, windows) if target.pty else None
         size = display.width, display.height
-        return locate(target, live.display, *size, windows, live.window_id, watched.monitors, terminal)
+        return locate(target, active.display, *size, windows, active.window_id, watched.monitors, terminal)
 
-    def told(self, live: ActiveWait) -> list[str]:
+    def told(self, active: ActiveWait) -> list[str]:
         """Return what whoever arms it should know of where it looks: several windows that fit, no window at all."""
-        watched = self._watched_displays.by_name.get(live.display)
+        watched = self._watched_displays.by_name.get(active.display)
         if watched is None or not watched.windows_known:
             return []
-        named = live.spec.target.window
+        named = active.spec.target.window
         fitting = windows_titled(named, watched.windows) if named and window_number(named) is None else []
-        notes = [_which(named, fitting, self.find(live).window_id)] if len(fitting) > 1 else []
+        notes = [_which(named, fitting, self.find(active).window_id)] if len(fitting) > 1 else []
         if watched.managed and not watched.is_used:
-            notes.append(f"display {live.display} is new and empty: no window is there{self._elsewhere(live.display)}")
+            notes.append(
+                f"display {active.display} is new and empty: no window is there{self._elsewhere(active.display)}"
+            )
         return notes
 
     def _elsewhere(self, display: str) -> str:
@@ -190,51 +192,51 @@ class TargetTracker:
         ]
         return f"; there are windows on {', '.join(others[:_MOST_NAMED])}" if others else ""
 
-    def point(self, live: ActiveWait) -> None:
+    def point(self, active: ActiveWait) -> None:
         """Aim the wait anew and tell its machine."""
-        found = self.find(live)
-        live.window_id = found.window_id or live.window_id
-        self._follow(live, found)
+        found = self.find(active)
+        active.window_id = found.window_id or active.window_id
+        self._follow(active, found)
         source = self._sources.by_name.get(found.source)
-        self._leave(live, found.source)
+        self._leave(active, found.source)
         if found.missing is not None or source is None or not source.up:
-            self._recovery.hold(live)
+            self._recovery.hold(active)
         if found.missing is not None:
-            _LOG.debug("wait.aim_lost", wait=live.wait_id, code=found.missing.code)
-            self._step(live, happened.TargetLost(self._now(), found.missing, self._is_coming(live, found.missing)))
+            _LOG.debug("wait.aim_lost", wait=active.wait_id, code=found.missing.code)
+            self._step(active, happened.TargetLost(self._now(), found.missing, self._is_coming(active, found.missing)))
         elif source is None or not source.up:
             detail = f"pixels of the covered window are being fetched from {found.source}"
-            self._step(live, happened.TargetLost(self._now(), unknown("not_viewable", detail), coming=True))
+            self._step(active, happened.TargetLost(self._now(), unknown("not_viewable", detail), coming=True))
         else:
-            self._aimed(live, found, source)
+            self._aimed(active, found, source)
 
-    def _is_coming(self, live: ActiveWait, missing: Verdict) -> bool:
-        watched = self._watched_displays.by_name.get(live.display)
+    def _is_coming(self, active: ActiveWait, missing: Verdict) -> bool:
+        watched = self._watched_displays.by_name.get(active.display)
         if watched is None:
             return False
-        unread = live.spec.target.in_windows and watched.state is DisplayState.UP and not watched.windows_known
+        unread = active.spec.target.in_windows and watched.state is DisplayState.UP and not watched.windows_known
         return watched.state is DisplayState.STARTING or unread or missing.code == NOT_JUDGED.code
 
-    def demand(self, live: ActiveWait) -> None:
+    def demand(self, active: ActiveWait) -> None:
         """Want of the wait's source the rate that its machine asks for."""
-        source = self._sources.by_name.get(live.source)
+        source = self._sources.by_name.get(active.source)
         if source is not None:
-            whole = live.crop or Rect(0, 0, source.width, source.height)
-            quiet = subtract(whole, live.ignore) if live.fps and asks_quiet(live.machine) else ()
-            self._sources.want(source, live.wait_id, live.fps, quiet)
+            whole = active.crop or Rect(0, 0, source.width, source.height)
+            quiet = subtract(whole, active.ignore) if active.fps and asks_quiet(active.machine) else ()
+            self._sources.want(source, active.wait_id, active.fps, quiet)
 
-    def read(self, live: ActiveWait) -> None:
+    def read(self, active: ActiveWait) -> None:
         """Read the terminal that the wait looks at now."""
-        self._sessions.read(live.spec.target.pty)
+        self._sessions.read(active.spec.target.pty)
 
-    def _aimed(self, live: ActiveWait, found: TargetLocation, source: Source) -> None:
-        live.source, live.crop, live.ignore = source.name, found.crop, found.ignore
-        _LOG.debug("wait.aimed", wait=live.wait_id, source=source.name, epoch=source.epoch, frame=source.frame)
-        self.demand(live)
-        kept = {one.token for one in live.baselines.values()}
-        touched = {token: self.touched(source, token) for token in baselines.tokens_of(live.spec.until) | kept}
+    def _aimed(self, active: ActiveWait, found: TargetLocation, source: Source) -> None:
+        active.source, active.crop, active.ignore = source.name, found.crop, found.ignore
+        _LOG.debug("wait.aimed", wait=active.wait_id, source=source.name, epoch=source.epoch, frame=source.frame)
+        self.demand(active)
+        kept = {one.token for one in active.baselines.values()}
+        touched = {token: self.touched(source, token) for token in baselines.tokens_of(active.spec.until) | kept}
         self._step(
-            live,
+            active,
             happened.TargetLocated(
                 at=self._now(),
                 source=source.name,
@@ -245,22 +247,22 @@ class TargetTracker:
                 crop=found.crop,
                 ignore=found.ignore,
                 touched=touched,
-                awaited_baselines=self._recovery.begin(live, found, source),
+                awaited_baselines=self._recovery.begin(active, found, source),
             ),
         )
 
-    def _follow(self, live: ActiveWait, found: TargetLocation) -> None:
-        watched = self._watched_displays.by_name.get(live.display)
-        if watched is not None and live.spec.target.in_windows:
-            self._watched_displays.follow(watched, live.wait_id, (found.window_id,) if found.window_id else ())
+    def _follow(self, active: ActiveWait, found: TargetLocation) -> None:
+        watched = self._watched_displays.by_name.get(active.display)
+        if watched is not None and active.spec.target.in_windows:
+            self._watched_displays.follow(watched, active.wait_id, (found.window_id,) if found.window_id else ())
 
-    def _leave(self, live: ActiveWait, source: str) -> None:
-        before = self._sources.by_name.get(live.source)
+    def _leave(self, active: ActiveWait, source: str) -> None:
+        before = self._sources.by_name.get(active.source)
         if before is not None and before.name != source:
-            self._sources.want(before, live.wait_id, 0.0)
+            self._sources.want(before, active.wait_id, 0.0)
 
     def _watching(self, display: str) -> list[ActiveWait]:
-        return [live for live in self._active.on_display(display) if not live.ended]
+        return [active for active in self._active.on_display(display) if not active.ended]
 
     # ---- what sources and displays say -----------------------------------------------------------------------------
 
@@ -270,8 +272,8 @@ class TargetTracker:
         known = self._histories.get(source.name)
         if known is None or known[0] != identity:
             self._histories[source.name] = (identity, self._history_of(source))
-        for live in self._watching(source.display):
-            self.point(live)
+        for active in self._watching(source.display):
+            self.point(active)
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
         """Record what changed, and tell the waits that look at this source."""
@@ -290,34 +292,34 @@ class TargetTracker:
 
     def _tell_waits(self, source: Source, seen: happened.FrameSeen, grab: int) -> None:
         """Tell who is awake. The frame is kept for the others first: what one is told may wake another at once."""
-        watching = [live for live in self._watching(source.display) if live.source == source.name]
-        awake = [live for live in watching if not live.holds_frames]
+        watching = [active for active in self._watching(source.display) if active.source == source.name]
+        awake = [active for active in watching if not active.holds_frames]
         buffer = self._buffers.setdefault(source.name, ChangeBuffer())
         if seen.tiles or seen.unsure:
             buffer.record(seen)
-        for live in watching:
-            if live.holds_frames and (seen.tiles is None or live.frames_held >= MOST_BEHIND):
-                self._step(live, seen)
-        for live in awake:
-            self._frame_for(live, seen, grab)
-        for live in watching:
-            if not live.holds_frames and live.source == source.name and can_coalesce(live.machine):
-                live.hold_frames(buffer)
+        for active in watching:
+            if active.holds_frames and (seen.tiles is None or active.frames_held >= MOST_BEHIND):
+                self._step(active, seen)
+        for active in awake:
+            self._frame_for(active, seen, grab)
+        for active in watching:
+            if not active.holds_frames and active.source == source.name and can_coalesce(active.machine):
+                active.hold_frames(buffer)
 
-    def _frame_for(self, live: ActiveWait, seen: happened.FrameSeen, grab: int) -> None:
+    def _frame_for(self, active: ActiveWait, seen: happened.FrameSeen, grab: int) -> None:
         if seen.tiles != 0:
-            live.count_frame()
-        if 0 < live.grab <= grab or is_relevant(live.machine, seen):
-            live.grab = live.grab if live.grab > grab else 0
-            self._step(live, seen)
+            active.count_frame()
+        if 0 < active.grab <= grab or is_relevant(active.machine, seen):
+            active.grab = active.grab if active.grab > grab else 0
+            self._step(active, seen)
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
         """Nothing is known of its pixels any more."""
-        for live in self._watching(source.display):
+        for active in self._watching(source.display):
             if source.window_id == 0:
-                self._step(live, happened.SourceLost(self._now(), code, reason))
-            elif live.source == source.name:
-                self._step(live, happened.TargetLost(self._now(), unknown(code, reason)))
+                self._step(active, happened.SourceLost(self._now(), code, reason))
+            elif active.source == source.name:
+                self._step(active, happened.TargetLost(self._now(), unknown(code, reason)))
 
     def _forget(self, source: Source) -> None:
         """Drop what changed on a source that is no more: should it come back, nobody knows what changed meanwhile."""
@@ -326,20 +328,20 @@ class TargetTracker:
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
         """Targets among windows and monitors aim anew; every machine learns of the list."""
-        for live in self._watching(watched.name):
-            if live.spec.target.in_windows:
-                self.point(live)
-            if not live.ended and live.spec.task_id not in self._held:
-                self._step(live, happened.WindowsSeen(self._now(), watched.windows))
+        for active in self._watching(watched.name):
+            if active.spec.target.in_windows:
+                self.point(active)
+            if not active.ended and active.spec.task_id not in self._held:
+                self._step(active, happened.WindowsSeen(self._now(), watched.windows))
 
     def sessions_seen(self, wanted: str) -> None:
         """Tell the waits on this session its text, and aim them anew."""
-        for live in [live for live in self._active.values() if live.spec.target.pty == wanted]:
-            if not live.ended and live.spec.task_id not in self._held:
-                text, read_at = self._sessions.text(wanted, live.machine.armed_at)
-                self._step(live, happened.TerminalRead(self._now(), text, read_at))
-            if not live.ended:
-                self.point(live)
+        for active in [active for active in self._active.values() if active.spec.target.pty == wanted]:
+            if not active.ended and active.spec.task_id not in self._held:
+                text, read_at = self._sessions.text(wanted, active.machine.armed_at)
+                self._step(active, happened.TerminalRead(self._now(), text, read_at))
+            if not active.ended:
+                self.point(active)
 
 
 def _which(named: str, fitting: list[WindowInfo], watched: int) -> str:

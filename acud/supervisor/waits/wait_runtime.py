@@ -156,9 +156,9 @@ class WaitRuntime:
         chain = self._settings.vision.chain() if asked is JudgeName.AUTO else ()
         return all(map(self._settings.keeps, chain or (self.judge_of(asked).value,)))
 
-    def _party(self, live: ActiveWait) -> str:
+    def _party(self, active: ActiveWait) -> str:
         """Return whose condition the wait's is, "" for nobody known: parties do not share model calls."""
-        return "*" if self._settings.vision.share_between_agents else self.budgets.agent(live)
+        return "*" if self._settings.vision.share_between_agents else self.budgets.agent(active)
 
     # ---- budgets ---------------------------------------------------------------------------------------------------
 
@@ -170,26 +170,26 @@ class WaitRuntime:
     def judges_changed(self) -> None:
         """See anew what each wait may spend: who judges it, and so what that costs, may be another now."""
         self._lacks_ollama()
-        for live in list(self.active.values()):
-            self.rebudget(live)
+        for active in list(self.active.values()):
+            self.rebudget(active)
 
-    def _settle(self, live: ActiveWait) -> None:
-        shared = self.budgets.is_shared(live)
-        for other in list(self.active.values()) if shared else [live]:
-            if other is live or other.spec.task_id == live.spec.task_id:
+    def _settle(self, active: ActiveWait) -> None:
+        shared = self.budgets.is_shared(active)
+        for other in list(self.active.values()) if shared else [active]:
+            if other is active or other.spec.task_id == active.spec.task_id:
                 self.rebudget(other)
 
-    def budget_status(self, live: ActiveWait) -> BudgetStatus:
+    def budget_status(self, active: ActiveWait) -> BudgetStatus:
         """Return what the budgets say to the wait."""
-        spending = spends(live, self.judge_of(live.spec.judge))
-        return self.budgets.budget_status(live) if spending else BudgetStatus()
+        spending = spends(active, self.judge_of(active.spec.judge))
+        return self.budgets.budget_status(active) if spending else BudgetStatus()
 
-    def rebudget(self, live: ActiveWait) -> None:
+    def rebudget(self, active: ActiveWait) -> None:
         """Tell the machine what the budgets say, before the jobs of this turn leave."""
-        status = self.budget_status(live)
-        if status != live.machine.budget_status and not live.ended:
-            self.step(live, happened.BudgetChecked(self._clock.monotonic_s(), status))
-            self.save(live)
+        status = self.budget_status(active)
+        if status != active.machine.budget_status and not active.ended:
+            self.step(active, happened.BudgetChecked(self._clock.monotonic_s(), status))
+            self.save(active)
 
     # ---- the machines ----------------------------------------------------------------------------------------------
 
@@ -207,116 +207,116 @@ class WaitRuntime:
         One that was stored with a pattern that cannot be searched for (any more) fails, saying why.
         """
         armed = machine.arm(stored.spec, self._clock.monotonic_s(), stored.baselines, is_new=is_new)
-        live = self.active[stored.wait_id] = ActiveWait(stored, armed.wait)
-        live.passing = passing
-        live.payer = payer or live.payer
+        active = self.active[stored.wait_id] = ActiveWait(stored, armed.wait)
+        active.passing = passing
+        active.payer = payer or active.payer
         judge = self.judge_of(stored.spec.judge).value
         _LOG.debug(
-            "wait.armed", wait=live.wait_id, display=live.display, judge=judge, new=is_new, passing=bool(passing)
+            "wait.armed", wait=active.wait_id, display=active.display, judge=judge, new=is_new, passing=bool(passing)
         )
         fault = unsearchable_reason(stored.spec.until)
         if fault:
-            self.step(live, happened.WaitBroken(self._clock.monotonic_s(), fault))
+            self.step(active, happened.WaitBroken(self._clock.monotonic_s(), fault))
             return
-        self.set_deadline(live)
-        self._obey_all(live, armed.effects)
-        self.targets.begin(live)
-        self.rebudget(live)
+        self.set_deadline(active)
+        self._obey_all(active, armed.effects)
+        self.targets.begin(active)
+        self.rebudget(active)
 
-    def step(self, live: ActiveWait, event: happened.WaitEvent) -> None:
-        """Give `event` to the machine of `live`, after the frames it was not told of, and obey what it says."""
-        if live.holds_frames and not live.ended:
-            self._release_frames(live, event.at)
-        if live.ended:
+    def step(self, active: ActiveWait, event: happened.WaitEvent) -> None:
+        """Give `event` to the machine of `active`, after the frames it was not told of, and obey what it says."""
+        if active.holds_frames and not active.ended:
+            self._release_frames(active, event.at)
+        if active.ended:
             return
-        moved = machine.step(live.machine, event)
-        live.machine = moved.wait
-        self._obey_all(live, moved.effects)
+        moved = machine.step(active.machine, event)
+        active.machine = moved.wait
+        self._obey_all(active, moved.effects)
 
-    def _release_frames(self, live: ActiveWait, at: float) -> None:
-        frames = [frame for frame in live.take_frames() if is_relevant(live.machine, frame)]
+    def _release_frames(self, active: ActiveWait, at: float) -> None:
+        frames = [frame for frame in active.take_frames() if is_relevant(active.machine, frame)]
         if frames:
-            self.step(live, happened.FramesSeen(at, tuple(frames)))
+            self.step(active, happened.FramesSeen(at, tuple(frames)))
 
-    def _obey_all(self, live: ActiveWait, effects: tuple[out.WaitEffect, ...]) -> None:
+    def _obey_all(self, active: ActiveWait, effects: tuple[out.WaitEffect, ...]) -> None:
         for effect in effects:
-            self._obey(live, effect)
+            self._obey(active, effect)
 
-    def _obey(self, live: ActiveWait, effect: out.WaitEffect) -> None:
+    def _obey(self, active: ActiveWait, effect: out.WaitEffect) -> None:
         match effect:
             case out.JobRequest():
-                self._request_job(live, effect)
+                self._request_job(active, effect)
             case out.JobWithdrawal(kind=kind):
-                self._batches.withdraw(live, kind)
+                self._batches.withdraw(active, kind)
             case out.GrabRequest():
-                self._grab(live)
+                self._grab(active)
             case out.TerminalReadRequest():
-                self.targets.read(live)
+                self.targets.read(active)
             case out.FrameRateDemand(fps=fps):
-                self._demand(live, fps)
+                self._demand(active, fps)
             case out.TickRequest(at=at):
-                self._set_tick(live, at)
+                self._set_tick(active, at)
             case out.BaselineTaken(index=index, token=token, identity=identity):
-                live.baselines[index] = machine.StoredBaseline(token, identity)
-                self.save(live)
+                active.baselines[index] = machine.StoredBaseline(token, identity)
+                self.save(active)
             case out.EvaluationRecord():
-                self._evaluated(live, effect)
+                self._evaluated(active, effect)
             case out.NoteChanged(text=text):
-                self._noted(live, text)
+                self._noted(active, text)
             case _:
-                self._end(live, effect)
+                self._end(active, effect)
 
-    def _request_job(self, live: ActiveWait, request: out.JobRequest) -> None:
-        if live.passing is not None and request.kind is out.JobKind.EVIDENCE:
+    def _request_job(self, active: ActiveWait, request: out.JobRequest) -> None:
+        if active.passing is not None and request.kind is out.JobKind.EVIDENCE:
             # A blocking call takes its own picture; its evidence is the reply.
             job_id, now = new_id("job"), self._clock.monotonic_s()
-            self.step(live, happened.JobDispatched(now, job_id, request.kind))
+            self.step(active, happened.JobDispatched(now, job_id, request.kind))
             evidence = Evidence(reason="a blocking call keeps no picture")
-            self.step(live, happened.JobDone(now, job_id, request.epoch, request.min_frame, "", evidence=evidence))
+            self.step(active, happened.JobDone(now, job_id, request.epoch, request.min_frame, "", evidence=evidence))
             return
         _LOG.debug(
             "wait.due",
-            wait=live.wait_id,
+            wait=active.wait_id,
             kind=request.kind.value,
             source=request.source,
             epoch=request.epoch,
             frame=request.min_frame,
             forced=request.force,
         )
-        self._batches.add(live, request)
+        self._batches.add(active, request)
 
-    def _grab(self, live: ActiveWait) -> None:
-        source = self._sources.by_name.get(live.source)
+    def _grab(self, active: ActiveWait) -> None:
+        source = self._sources.by_name.get(active.source)
         if source is not None:
-            live.grab = self._sources.grab_now(source)
+            active.grab = self._sources.grab_now(source)
 
-    def _demand(self, live: ActiveWait, fps: float) -> None:
-        live.fps = min(fps, self._settings.capture.max_fps)
-        self.targets.demand(live)
+    def _demand(self, active: ActiveWait, fps: float) -> None:
+        active.fps = min(fps, self._settings.capture.max_fps)
+        self.targets.demand(active)
 
-    def _set_tick(self, live: ActiveWait, at: float | None) -> None:
-        if live.tick is not None:
-            live.tick.cancel()
-        live.tick = None
+    def _set_tick(self, active: ActiveWait, at: float | None) -> None:
+        if active.tick is not None:
+            active.tick.cancel()
+        active.tick = None
         if at is not None:
-            live.tick = self._loop.call_at(at, lambda: self.step(live, happened.Tick(self._clock.monotonic_s())))
+            active.tick = self._loop.call_at(at, lambda: self.step(active, happened.Tick(self._clock.monotonic_s())))
 
-    def _noted(self, live: ActiveWait, text: str) -> None:
-        if live.passing is None and text:
-            self._journal.keep(lambda: self._journal.event("wait.note", live.wait_id, text=text), droppable=True)
+    def _noted(self, active: ActiveWait, text: str) -> None:
+        if active.passing is None and text:
+            self._journal.keep(lambda: self._journal.event("wait.note", active.wait_id, text=text), droppable=True)
 
     # ---- deadlines -------------------------------------------------------------------------------------------------
 
-    def set_deadline(self, live: ActiveWait) -> None:
+    def set_deadline(self, active: ActiveWait) -> None:
         """Set the timer of the wait's deadline anew."""
-        if live.deadline_timer is not None:
-            live.deadline_timer.cancel()
-        remaining_s = live.deadline.remaining_s(self._clock.instant())
-        live.deadline_timer = self._loop.call_later(max(0.0, remaining_s), lambda: self._deadline(live))
+        if active.deadline_timer is not None:
+            active.deadline_timer.cancel()
+        remaining_s = active.deadline.remaining_s(self._clock.instant())
+        active.deadline_timer = self._loop.call_later(max(0.0, remaining_s), lambda: self._deadline(active))
 
-    def _deadline(self, live: ActiveWait) -> None:
-        _LOG.debug("wait.deadline", wait=live.wait_id)
-        self.step(live, happened.DeadlinePassed(self._clock.monotonic_s()))
+    def _deadline(self, active: ActiveWait) -> None:
+        _LOG.debug("wait.deadline", wait=active.wait_id)
+        self.step(active, happened.DeadlinePassed(self._clock.monotonic_s()))
 
     def _boot_offset_s(self) -> float:
         return self._clock.instant().boot_s - self._clock.monotonic_s()
@@ -326,25 +326,25 @@ class WaitRuntime:
         self._loop.call_later(_SUSPEND_CHECK_S, self._check_suspend)
         if abs(self._boot_offset_s() - self._suspended_s) > _JUMP_S:
             self._suspended_s = self._boot_offset_s()
-            for live in list(self.active.values()):
-                if not live.ended:
-                    self.set_deadline(live)
+            for active in list(self.active.values()):
+                if not active.ended:
+                    self.set_deadline(active)
 
     # ---- records and ends ------------------------------------------------------------------------------------------
 
-    def save(self, live: ActiveWait) -> None:
+    def save(self, active: ActiveWait) -> None:
         """Write the wait's row in this turn; a passing one has none."""
-        if live.passing is None:
-            self._journal.keep(lambda: self._write(live))
+        if active.passing is None:
+            self._journal.keep(lambda: self._write(active))
 
-    def _write(self, live: ActiveWait) -> None:
-        if not live.ended:
-            self._journal.store.waits.update(live.stored())
+    def _write(self, active: ActiveWait) -> None:
+        if not active.ended:
+            self._journal.store.waits.update(active.stored())
 
-    def _evaluated(self, live: ActiveWait, effect: out.EvaluationRecord) -> None:
+    def _evaluated(self, active: ActiveWait, effect: out.EvaluationRecord) -> None:
         _LOG.debug(
             "wait.judged",
-            wait=live.wait_id,
+            wait=active.wait_id,
             job=effect.job_id,
             frame=effect.frame,
             answer=effect.verdict.answer.value,
@@ -352,81 +352,83 @@ class WaitRuntime:
             gated=effect.gated,
             stale=effect.stale,
         )
-        answered = live.answers.get(effect.job_id)
-        if live.passing is not None or answered is None or effect.gated:
+        answered = active.answers.get(effect.job_id)
+        if active.passing is not None or answered is None or effect.gated:
             return
         if effect.stale:
-            self.budgets.unkept(live, answered.answers)  # it decides nothing, and was paid for
-            self.save(live)
+            self.budgets.unkept(active, answered.answers)  # it decides nothing, and was paid for
+            self.save(active)
             return
         evaluation = records.evaluation_row(effect, answered, self._clock.instant().utc_s)
         if evaluation is None:
             return
-        live.cost_usd = records.add_costs(live.cost_usd, evaluation.cost_usd)
+        active.cost_usd = records.add_costs(active.cost_usd, evaluation.cost_usd)
 
         def write() -> None:
-            self._journal.store.evaluations.add(live.wait_id, evaluation)
-            self._write(live)
-            self._journal.event("wait.judged", live.wait_id, **records.judged_facts(evaluation))
+            self._journal.store.evaluations.add(active.wait_id, evaluation)
+            self._write(active)
+            self._journal.event("wait.judged", active.wait_id, **records.judged_facts(evaluation))
 
         self._journal.keep(write, droppable=True)
 
-    def _end(self, live: ActiveWait, effect: out.WaitEffect) -> None:
-        ending = records.wait_ending(live, effect)
-        live.state, live.message, live.evidence = ending.state, ending.message, ending.evidence
-        live.ended_utc_s = self._clock.instant().utc_s
+    def _end(self, active: ActiveWait, effect: out.WaitEffect) -> None:
+        ending = records.wait_ending(active, effect)
+        active.state, active.message, active.evidence = ending.state, ending.message, ending.evidence
+        active.ended_utc_s = self._clock.instant().utc_s
         changed_at = effect.changed_at if isinstance(effect, out.WaitResolved) else None
-        if changed_at is not None and changed_at >= live.machine.armed_at:
-            live.changed_to_resolved_ms = round((self._clock.monotonic_s() - changed_at) * 1000, 1)
-        live.stop_timers()
-        self.targets.end(live)
+        if changed_at is not None and changed_at >= active.machine.armed_at:
+            active.changed_to_resolved_ms = round((self._clock.monotonic_s() - changed_at) * 1000, 1)
+        active.stop_timers()
+        self.targets.end(active)
         for kind in out.JobKind:
-            self._batches.withdraw(live, kind)
-        self._pool.wait_over(live.wait_id)
-        if live.passing is not None:
-            self.active.pop(live.wait_id, None)
-            live.passing(live)
+            self._batches.withdraw(active, kind)
+        self._pool.wait_over(active.wait_id)
+        if active.passing is not None:
+            self.active.pop(active.wait_id, None)
+            active.passing(active)
         else:
-            live.wake = self._wakes.of_wait(live.stored())
-            self._journal.keep(lambda: self._write_end(live), lambda: self._stored(live))
+            active.wake = self._wakes.of_wait(active.stored())
+            self._journal.keep(lambda: self._write_end(active), lambda: self._stored(active))
 
-    def _write_end(self, live: ActiveWait) -> None:
-        stored = live.stored()
+    def _write_end(self, active: ActiveWait) -> None:
+        stored = active.stored()
         try:
             self._journal.store.waits.update(stored)
         except (Conflict, NotFound) as fault:
-            _LOG.error("wait.end_unwritten", wait=live.wait_id, fault=fault.message)
-            live.wake = None
+            _LOG.error("wait.end_unwritten", wait=active.wait_id, fault=fault.message)
+            active.wake = None
             return
-        if live.wake is not None:
-            self._wakes.write(live.wake)
+        if active.wake is not None:
+            self._wakes.write(active.wake)
         self.tell_recorded(stored)
         if stored.evidence is not None and stored.evidence.name:
-            self._keep_evidence(live, stored.evidence)
-        self._journal.event(f"wait.{stored.state.value}", live.wait_id, **records.ended_facts(stored))
+            self._keep_evidence(active, stored.evidence)
+        self._journal.event(f"wait.{stored.state.value}", active.wait_id, **records.ended_facts(stored))
 
     def tell_recorded(self, stored: StoredWait) -> None:
         """Tell that the present transaction stores a wait's beginning or its end."""
         for recorded in self.recorded:
             recorded(stored)
 
-    def _keep_evidence(self, live: ActiveWait, evidence: Evidence) -> None:
+    def _keep_evidence(self, active: ActiveWait, evidence: Evidence) -> None:
         path = self._evidence / evidence.name
         try:
             size = path.stat().st_size if path.is_file() else 0
-            row = StoredEvidence(evidence.name, live.wait_id, evidence.identity, size, live.ended_utc_s)
+            row = StoredEvidence(evidence.name, active.wait_id, evidence.identity, size, active.ended_utc_s)
             self._journal.store.evidence.add(row)
             if evidence.before:
                 size = (self._evidence / evidence.before).stat().st_size
-                row = StoredEvidence(evidence.before, live.wait_id, evidence.before_identity, size, live.ended_utc_s)
+                row = StoredEvidence(
+                    evidence.before, active.wait_id, evidence.before_identity, size, active.ended_utc_s
+                )
                 self._journal.store.evidence.add(row)
         except NotFound as fault:
-            _LOG.error("evidence.missing", wait=live.wait_id, fault=fault.message)
+            _LOG.error("evidence.missing", wait=active.wait_id, fault=fault.message)
 
-    def _stored(self, live: ActiveWait) -> None:
-        self.active.pop(live.wait_id, None)
-        self.ends.add(live.state.value)
-        if live.changed_to_resolved_ms is not None:
-            self.verdict_s.observe(live.changed_to_resolved_ms / 1000)
-        _LOG.info("wait.ended", wait=live.wait_id, state=live.state.value, ms=live.changed_to_resolved_ms)
-        self._ended(live)
+    def _stored(self, active: ActiveWait) -> None:
+        self.active.pop(active.wait_id, None)
+        self.ends.add(active.state.value)
+        if active.changed_to_resolved_ms is not None:
+            self.verdict_s.observe(active.changed_to_resolved_ms / 1000)
+        _LOG.info("wait.ended", wait=active.wait_id, state=active.state.value, ms=active.changed_to_resolved_ms)
+        self._ended(active)

@@ -80,8 +80,8 @@ class ActionPorts(Struct, frozen=True):
         """Call `done` when nothing on `watched` changed for `stable_s`, or after `timeout_s`; with which of the two."""
         spec = WaitSpec(Stable(stable_s), Target(watched.name), timeout_s)
 
-        def ended(live: ActiveWait) -> None:
-            done(live.state is WaitState.RESOLVED)
+        def ended(active: ActiveWait) -> None:
+            done(active.state is WaitState.RESOLVED)
 
         self.waits.passing(spec, watched, ended)
 

@@ -241,8 +241,8 @@ class InstructionRun:
         """Go on with what changed on the display since the baseline."""
         spec = WaitSpec(Change(settle_s=settle_s, baseline=self.baseline), Target(self.watched.name), timeout_s)
 
-        def ended(live: ActiveWait) -> None:
-            then(active_waits.changed_share(live))
+        def ended(active: ActiveWait) -> None:
+            then(active_waits.changed_share(active))
 
         self.feature.waits.passing(spec, self.watched, self._call.later(ended))
 
@@ -265,9 +265,9 @@ class InstructionRun:
         target = self._watched(beside, inside)
         spec = WaitSpec(self._until(), target, self.request.timeout_s, judge=self.request.judge)
 
-        def ended(live: ActiveWait) -> None:
-            self.spent = live.spent
-            self._verdict(did, self._seen(live))
+        def ended(active: ActiveWait) -> None:
+            self.spent = active.spent
+            self._verdict(did, self._seen(active))
 
         self.feature.waits.passing(spec, self.watched, self._call.later(ended), self.request.task_id)
 
@@ -302,9 +302,9 @@ class InstructionRun:
             return named_window(self.watched, self.target.window).bounds.intersect(whole) or whole
         return whole
 
-    def _seen(self, live: ActiveWait) -> Verdict:
-        verdict = live.machine.verdict
-        if live.state is WaitState.RESOLVED:
+    def _seen(self, active: ActiveWait) -> Verdict:
+        verdict = active.machine.verdict
+        if active.state is WaitState.RESOLVED:
             return yes(verdict.detail) if verdict.answer is Answer.YES else verdict
         if verdict.answer is Answer.UNKNOWN:
             return verdict

@@ -217,15 +217,15 @@ class Driver:
         judge = self._run.spec.judge
         return judge if judge is not JudgeName.AUTO else JudgeName(self._run.spec.backend)
 
-    def _awaited(self, live: ActiveWait) -> None:
-        verdict = live.machine.verdict
+    def _awaited(self, active: ActiveWait) -> None:
+        verdict = active.machine.verdict
         seen = verdict.answer is Answer.YES
-        calls, cost = _judged(live)
+        calls, cost = _judged(active)
         self._take(Did(self._now(), "seen" if seen else "not seen", verdict.detail, seen, calls, cost))
 
-    def _checked(self, live: ActiveWait) -> None:
-        verdict = live.machine.verdict
-        calls, cost = _judged(live)
+    def _checked(self, active: ActiveWait) -> None:
+        verdict = active.machine.verdict
+        calls, cost = _judged(active)
         self._take(Checked(self._now(), verdict.answer.value, verdict.detail, calls, cost))
 
     def _now(self) -> float:
@@ -241,7 +241,7 @@ def _paid(done: DoReply) -> tuple[int, float | None]:
     return len(paid) + done.spent.evaluations, cost
 
 
-def _judged(live: ActiveWait) -> tuple[int, float | None]:
+def _judged(active: ActiveWait) -> tuple[int, float | None]:
     """Return how often a model was asked for the wait, and what that cost (None: not known)."""
-    spent = live.spent
+    spent = active.spent
     return spent.evaluations, None if spent.unpriced else spent.cost_usd

@@ -64,10 +64,10 @@ class RecordingFeature(RunningFeature):
 
     def samples(self) -> Iterator[tuple[str, Sample]]:
         """Yield what is recorded and what was lost."""
-        live = self.recordings.live.values()
-        yield "acud_recordings_live", Sample((), len(live))
+        active = self.recordings.active.values()
+        yield "acud_recordings_live", Sample((), len(active))
         yield "acud_recordings_bytes", Sample(("ended",), self.recordings.table.ended_bytes())
-        yield "acud_recordings_bytes", Sample(("live",), sum(one.info.size_bytes for one in live))
+        yield "acud_recordings_bytes", Sample(("live",), sum(one.info.size_bytes for one in active))
         yield from (("acud_recording_frames_lost_total", sample) for sample in self.recordings.lost.samples())
 
 

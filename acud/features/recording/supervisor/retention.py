@@ -54,8 +54,8 @@ class RecordingRetention:
     def _surplus(self) -> list[RecordingInfo]:
         table = self._recordings.table
         old = list(table.too_old(self._utc_s() - self.settings.keep_days * _DAY_S))
-        live = sum(live.info.size_bytes for live in self._recordings.live.values())
-        over = table.ended_bytes() - sum(one.size_bytes for one in old) + live - int(self.settings.max_mb * _MB)
+        active = sum(one.info.size_bytes for one in self._recordings.active.values())
+        over = table.ended_bytes() - sum(one.size_bytes for one in old) + active - int(self.settings.max_mb * _MB)
         for recording in table.oldest() if over > 0 else ():
             if over > 0 and recording not in old:
                 old.append(recording)

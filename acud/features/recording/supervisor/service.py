@@ -80,7 +80,7 @@ class RecordingService:
         self._paths = paths
         self._tasks = tasks
         self.folders = RecordingFiles(paths.recordings)
-        self.live: dict[str, ActiveRecording] = {}
+        self.active: dict[str, ActiveRecording] = {}
         self.lost = Tally()
         """Frames that no recording has, by reason."""
         self._on_recorder_ended = on_recorder_ended
@@ -109,13 +109,13 @@ class RecordingService:
     def find(self, recording_id: str) -> RecordingInfo:
         """Return a recording as it is now. Raises: NotFound; InvalidRequest when several ids begin so."""
         stored = self.table.find(recording_id)
-        live = self.live.get(stored.recording_id)
-        return live.info if live is not None else stored
+        active = self.active.get(stored.recording_id)
+        return active.info if active is not None else stored
 
     def newest(self, limit: int, of: OwnerFilter) -> tuple[RecordingInfo, ...]:
         """Return the newest (`of` some alone), newest first."""
         rows = self.table.newest(limit, of)
-        return tuple(self.live[row.recording_id].info if row.recording_id in self.live else row for row in rows)
+        return tuple(self.active[row.recording_id].info if row.recording_id in self.active else row for row in rows)
 
     def what_happened(self, recording: RecordingInfo, after_ms: int, now_utc_s: float, limit: int) -> TimelineReply:
         """Return the earliest marks after `after_ms` while `recording` was made, at most `limit`."""
@@ -137,11 +137,11 @@ class RecordingService:
         self, watched: WatchedDisplay, *, fps: float = 0.0, task_id: str = "", automatic: bool = False
     ) -> RecordingInfo:
         """Begin to record `watched`. Raises: Conflict when that is being done already, Refused beyond 64 recordings."""
-        for live in self.live.values():
-            if live.watched is watched and live.info.task_id == task_id and live.ending is None:
-                raise Conflict(f"{watched.name} is recorded already", hint=f"acud record stop {live.recording_id}")
-        if len(self.live) >= _MAX_LIVE:
-            raise Refused(f"{len(self.live)} recordings are being made", hint="stop some of them: acud record list")
+        for active in self.active.values():
+            if active.watched is watched and active.info.task_id == task_id and active.ending is None:
+                raise Conflict(f"{watched.name} is recorded already", hint=f"acud record stop {active.recording_id}")
+        if len(self.active) >= _MAX_LIVE:
+            raise Refused(f"{len(self.active)} recordings are being made", hint="stop some of them: acud record list")
         recording_id = new_id(NOUN)
         recording = RecordingInfo(
             recording_id,
@@ -170,12 +170,12 @@ class RecordingService:
         except Refused as fault:
             _LOG.warning("recording.refused", task=task.task_id, reason=fault.message)
 
-    def _go(self, live: ActiveRecording) -> None:
-        if live.watched.state is DisplayState.ENDED:
-            self._close(live.info, RecordingState.DONE, f"display {live.watched.name} had ended")
+    def _go(self, active: ActiveRecording) -> None:
+        if active.watched.state is DisplayState.ENDED:
+            self._close(active.info, RecordingState.DONE, f"display {active.watched.name} had ended")
             return
-        self.live[live.recording_id] = live
-        info = live.info
+        self.active[active.recording_id] = active
+        info = active.info
         options = RecorderOptions(
             info.recording_id,
             str(self.folders.folder(info.folder)),
@@ -183,10 +183,10 @@ class RecordingService:
             info.fps,
             info.crf,
         )
-        self._keeper.start(live.child, options)
-        source = self._source(live)
+        self._keeper.start(active.child, options)
+        source = self._source(active)
         if source is not None:
-            self._sources.want(source, live, info.fps)
+            self._sources.want(source, active, info.fps)
 
     # ---- ended -------------------------------------------------------------------------------------------------------
 
@@ -196,22 +196,22 @@ class RecordingService:
         Raises: NotFound; Conflict when it has ended.
         """
         info = self.find(recording_id)
-        live = self.live.get(info.recording_id)
-        if live is None or live.ending is not None:
+        active = self.active.get(info.recording_id)
+        if active is None or active.ending is not None:
             raise Conflict(f"recording {info.recording_id} is {info.state}", hint="acud record list")
-        live.waiting.append(done)
-        source = self._source(live)
+        active.waiting.append(done)
+        source = self._source(active)
         if source is None or not source.live:
-            self._end(live, RecordingState.DONE, reason)
+            self._end(active, RecordingState.DONE, reason)
         else:
-            self._frame_requests.fresh(source, lambda _: self._end(live, RecordingState.DONE, reason))
+            self._frame_requests.fresh(source, lambda _: self._end(active, RecordingState.DONE, reason))
 
     def end_task(self, task: Task) -> None:
         """A task ended: so do its recordings; those of a failed one are kept only where the settings say so."""
         forget = task.status is TaskStatus.FAILED and not self._settings.keep_failed
-        for live in self._of_task(task.task_id):
-            live.forgotten = live.forgotten or (forget and live.info.automatic)
-            self._end(live, RecordingState.DONE, f"its task is {task.status}")
+        for active in self._of_task(task.task_id):
+            active.forgotten = active.forgotten or (forget and active.info.automatic)
+            self._end(active, RecordingState.DONE, f"its task is {task.status}")
 
     def delete(self, recording_id: str) -> RecordingInfo:
         """Forget a recording and remove its files. Raises: NotFound; Conflict while it is being made."""
@@ -225,42 +225,42 @@ class RecordingService:
 
     def delete_task(self, task_id: str) -> None:
         """Forget every recording of a task, those being made too; in the savepoint of the call."""
-        living = {live.recording_id for live in self._of_task(task_id)}
+        living = {active.recording_id for active in self._of_task(task_id)}
         for recording in self.table.of_task(task_id):
             if recording.recording_id not in living:
                 self._forget(recording)
         self._journal.after_commit(lambda: self._forget_live(task_id))
 
     def _forget_live(self, task_id: str) -> None:
-        for live in self._of_task(task_id):
-            live.forgotten = True
-            self._end(live, RecordingState.DONE, "its task was deleted")
+        for active in self._of_task(task_id):
+            active.forgotten = True
+            self._end(active, RecordingState.DONE, "its task was deleted")
 
     def _of_task(self, task_id: str) -> list[ActiveRecording]:
-        return [live for live in self.live.values() if live.info.task_id == task_id]
+        return [active for active in self.active.values() if active.info.task_id == task_id]
 
-    def _end(self, live: ActiveRecording, state: RecordingState, reason: str) -> None:
-        if live.ending is not None:
+    def _end(self, active: ActiveRecording, state: RecordingState, reason: str) -> None:
+        if active.ending is not None:
             return
-        live.ending = (state, reason)
-        source = self._source(live)
+        active.ending = (state, reason)
+        source = self._source(active)
         if source is not None:
-            self._sources.want(source, live, 0)
-        running = live.child.process is not None
-        self._keeper.stop(live.child, _CLOSE_S)
+            self._sources.want(source, active, 0)
+        running = active.child.process is not None
+        self._keeper.stop(active.child, _CLOSE_S)
         if not running:
-            self._ended(live)
+            self._ended(active)
 
-    def _ended(self, live: ActiveRecording) -> None:
-        assert live.ending is not None
-        self.live.pop(live.recording_id, None)
-        live.found(self.folders.measured(live.info))
-        recording = live.info
-        if live.forgotten:
+    def _ended(self, active: ActiveRecording) -> None:
+        assert active.ending is not None
+        self.active.pop(active.recording_id, None)
+        active.found(self.folders.measured(active.info))
+        recording = active.info
+        if active.forgotten:
             self._erase(recording)
         else:
-            recording = self._close(recording, *live.ending)
-        for done in live.waiting:
+            recording = self._close(recording, *active.ending)
+        for done in active.waiting:
             done(recording)
 
     def _close(self, recording: RecordingInfo, state: RecordingState, reason: str) -> RecordingInfo:
@@ -289,84 +289,86 @@ class RecordingService:
 
     # ---- the display -------------------------------------------------------------------------------------------------
 
-    def _source(self, live: ActiveRecording) -> Source | None:
-        source = self._sources.by_name.get(live.watched.name)
-        return source if live.watched.state is not DisplayState.ENDED else None
+    def _source(self, active: ActiveRecording) -> Source | None:
+        source = self._sources.by_name.get(active.watched.name)
+        return source if active.watched.state is not DisplayState.ENDED else None
 
     def _on(self, source: Source) -> list[ActiveRecording]:
-        return [live for live in self.live.values() if live.watched.name == source.name and live.ending is None]
+        return [
+            active for active in self.active.values() if active.watched.name == source.name and active.ending is None
+        ]
 
     def source_up(self, source: Source) -> None:
         """Record the new ring, in a new segment."""
-        for live in self._on(source):
-            self._sources.want(source, live, live.info.fps)
-            self._film(live, source)
+        for active in self._on(source):
+            self._sources.want(source, active, active.info.fps)
+            self._film(active, source)
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
         """The recorder sees frames for itself."""
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
         """End the segment, and say why; where the display is gone for good, the recording."""
-        for live in self._on(source):
-            live.trouble, live.size = reason, (0, 0)
-            self._keeper.send(live.child, Unfilm(reason))
+        for active in self._on(source):
+            active.trouble, active.size = reason, (0, 0)
+            self._keeper.send(active.child, Unfilm(reason))
             # Whether it is gone for good is known once whoever reports the loss is through with it.
-            self._loop.call_later(0.0, lambda live=live, reason=reason: self._look_after(live, reason))  # type: ignore[misc]
+            self._loop.call_later(0.0, lambda active=active, reason=reason: self._look_after(active, reason))  # type: ignore[misc]
 
-    def _look_after(self, live: ActiveRecording, reason: str) -> None:
-        if live.watched.state is DisplayState.ENDED and live.ending is None:
-            self._end(live, RecordingState.DONE, reason)
+    def _look_after(self, active: ActiveRecording, reason: str) -> None:
+        if active.watched.state is DisplayState.ENDED and active.ending is None:
+            self._end(active, RecordingState.DONE, reason)
 
-    def _film(self, live: ActiveRecording, source: Source) -> None:
+    def _film(self, active: ActiveRecording, source: Source) -> None:
         if source.path is None or not source.up:
             return
         size = (source.width, source.height)
         changed = f"the display became {source.width}x{source.height}"
-        reason = changed if live.size not in ((0, 0), size) else "its frames came anew"
-        live.size, live.trouble = size, ""
-        self._keeper.send(live.child, Film(str(source.path), source.epoch, reason))
+        reason = changed if active.size not in ((0, 0), size) else "its frames came anew"
+        active.size, active.trouble = size, ""
+        self._keeper.send(active.child, Film(str(source.path), source.epoch, reason))
 
     # ---- the recorder ------------------------------------------------------------------------------------------------
 
     def child_said(self, child: Child, message: Message) -> None:
         """Handle a recorder's message."""
-        live = self.live.get(child.name)
-        if live is None:
+        active = self.active.get(child.name)
+        if active is None:
             return
         match message:
             case RecorderHello():
-                source = self._source(live)
+                source = self._source(active)
                 if source is not None:
-                    self._film(live, source)
+                    self._film(active, source)
             case Filmed(segment=segment):
-                before = live.segments.get(segment.number)
-                live.segments[segment.number] = segment
+                before = active.segments.get(segment.number)
+                active.segments[segment.number] = segment
                 if before is None or before.reason != segment.reason:
-                    self._record(live)
+                    self._record(active)
             case Filming(dropped=dropped, gone=gone, trouble=trouble):
-                self.lost.add("dropped", amount=max(0, dropped - live.dropped))
-                self.lost.add("gone", amount=max(0, gone - live.gone))
-                live.dropped, live.gone = dropped, gone
-                live.trouble = trouble or ("" if live.size != (0, 0) else live.trouble)
+                self.lost.add("dropped", amount=max(0, dropped - active.dropped))
+                self.lost.add("gone", amount=max(0, gone - active.gone))
+                active.dropped, active.gone = dropped, gone
+                active.trouble = trouble or ("" if active.size != (0, 0) else active.trouble)
 
-    def _record(self, live: ActiveRecording) -> None:
-        info = live.info
+    def _record(self, active: ActiveRecording) -> None:
+        info = active.info
         self._journal.keep(lambda: self.table.update(info), droppable=True)
 
     def child_ended(self, child: Child, reason: str) -> None:
         """A recorder is gone: as was asked, or to come again, or for good."""
-        live = self.live.get(child.name)
-        if live is None:
+        active = self.active.get(child.name)
+        if active is None:
             return
-        if live.ending is not None:
-            self._ended(live)
+        if active.ending is not None:
+            self._ended(active)
         elif child.state is ChildState.FAILED:
-            live.ending = (RecordingState.FAILED, f"its recorder was given up: {reason}")
+            active.ending = (RecordingState.FAILED, f"its recorder was given up: {reason}")
             self._on_recorder_ended(child)
             self._keeper.stop(child)
-            self._ended(live)
+            self._ended(active)
         elif child.state is not ChildState.STOPPED:
-            live.found(self.folders.measured(live.info))
-            self._record(live)
+            active.found(self.folders.measured(active.info))
+            self._record(active)
             self._on_recorder_ended(child)
         # Stopped by the end of the daemon: its successor goes on with it, or closes it.
