@@ -1,5 +1,7 @@
 """Named SQL blocks and numbered migrations."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import apsw
@@ -7,7 +9,7 @@ import pytest
 
 from acud import features
 from acud.store import migration
-from acud.store.rows import SQL, load
+from acud.store.rows import SQL, load, load_of_features
 
 FEATURES = Path(features.__file__).parent
 
@@ -48,3 +50,54 @@ def test_a_gap_in_the_numbers_is_refused(tmp_path: Path) -> None:
         (tmp_path / name).write_text("SELECT 1;")
     with pytest.raises(ValueError, match="not numbered"):
         migration.known_migrations(tmp_path)
+
+
+def test_a_number_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    for folder in ("core", "feature"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"0001_{folder}.sql").write_text("SELECT 1;")
+    with pytest.raises(ValueError, match="not numbered"):
+        migration.known_migrations(tmp_path / "core", tmp_path / "feature")
+
+
+def test_the_chain_is_the_one_that_databases_have_recorded() -> None:
+    """Features hold some of the steps; each keeps its number and name, whoever runs."""
+    assert [step.name for step in migration.known_migrations()][:15] == [
+        "0001_first",
+        "0002_outbox",
+        "0003_tasks",
+        "0004_budgets",
+        "0005_takeovers",
+        "0006_agent_runs",
+        "0007_commentary",
+        "0008_scene",
+        "0009_recordings",
+        "0010_web",
+        "0011_usage",
+        "0012_push",
+        "0013_display_owner",
+        "0014_deleted_tasks",
+        "0015_default_display",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("group", "blocks"),
+    [
+        (
+            "retention",
+            ["agent_runs", "push_subscriptions", "task_messages", "action_logs", "actions", "surplus_actions", "tasks"],
+        ),
+        ("revoked", ["push_subscriptions"]),
+        ("task_record", ["get"]),
+    ],
+)
+def test_what_features_leave_to_the_store_is_found_in_its_order(group: str, blocks: list[str]) -> None:
+    assert list(load_of_features(group)) == blocks
+
+
+def test_the_store_runs_no_code_of_a_feature() -> None:
+    found = "[n for n in sys.modules if n.startswith('acud.features.') and n.count('.') > 2]"
+    code = f"import sys, acud.store; print(*{found})"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert {name.rpartition(".")[2] for name in told} == {"settings"}
