@@ -85,17 +85,19 @@ with places.debug_log.open("ab", buffering=0) as log_file:
     app = App(config.load(places.config, {}), places, SystemClock(), {}, log_file, {}, HANDLERS, FEATURES, redaction)
     app.close()
 instance.dismantle(places)
-print(*sorted({name.split(".")[2] for name in sys.modules if name.startswith("acud.features.")}))
+parts = [name.split(".")[2:4] for name in sys.modules if name.startswith("acud.features.")]
+print(*sorted({part[0] for part in parts if part[1:] not in ([], ["settings"])}))
 """
 
 
 def test_a_supervisor_does_not_load_what_is_off(tmp_path: Path) -> None:
     def loaded(home: Path, text: str) -> set[str]:
+        """Return the features of which more is loaded than their settings, which are read in any case."""
         home.mkdir()
         (home / "acud.toml").write_text(text, encoding="utf-8")
         env = {**os.environ, "ACU_HOME": str(home)}
         told = subprocess.run([sys.executable, "-c", _LOADED], env=env, capture_output=True, text=True, check=True)
-        return set(told.stdout.split()) - {"supervisors"}
+        return set(told.stdout.split())
 
     assert loaded(tmp_path / "all", "") == set(_NAMES)
     assert loaded(tmp_path / "none", _off(*_NAMES)) == set()
