@@ -36,14 +36,14 @@ _FOLLOW_S = _SOURCE_DEADLINE_S + 10.0
 agent at work finds its pixels, and its baselines, still there."""
 
 
-class Aimed(Struct, frozen=True):
+class FreshTarget(Struct, frozen=True):
     """A target with a frame grabbed after the call."""
 
     watched: WatchedDisplay
     picture: ScreenshotTarget
 
 
-Done = Callable[[Aimed | AcudError], None]
+Done = Callable[[FreshTarget | AcudError], None]
 
 
 class _AwaitedFrame:
@@ -190,7 +190,7 @@ class FreshFrameResolver:
             elif isinstance(outcome, Unavailable):
                 ask.done(outcome)
             else:
-                ask.done(Aimed(ask.watched, self._picture(ask.watched, found, outcome)))
+                ask.done(FreshTarget(ask.watched, self._picture(ask.watched, found, outcome)))
 
         if source.window_id:
             self._follow(ask, found.window_id)

@@ -13,7 +13,7 @@ from msgspec import Struct
 from acud.errors import AcudError, NotEnabled
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.frame_sources import Source
-from acud.supervisor.fresh_frames import Aimed
+from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.observers import Observers
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect
@@ -224,8 +224,10 @@ Mapped = Callable[[float, float], Point | None]
 class ElementFinder(Protocol):
     """Finds elements by their description."""
 
-    def find(self, aimed: Aimed, wanted: SearchRequest, done: SearchDone, mapped: Mapped | None = None) -> None:
-        """Search `aimed`, a fresh frame of a target; `done` gets what was found, or the fault.
+    def find(
+        self, fresh_target: FreshTarget, wanted: SearchRequest, done: SearchDone, mapped: Mapped | None = None
+    ) -> None:
+        """Search `fresh_target`, a fresh frame of a target; `done` gets what was found, or the fault.
 
         `mapped` says what coordinates in the description mean (None: pixels of the target).
         """
@@ -235,7 +237,9 @@ class ElementFinder(Protocol):
 class NoFinder:
     """Stands in for the feature grounding."""
 
-    def find(self, aimed: Aimed, wanted: SearchRequest, done: SearchDone, mapped: Mapped | None = None) -> None:
+    def find(
+        self, fresh_target: FreshTarget, wanted: SearchRequest, done: SearchDone, mapped: Mapped | None = None
+    ) -> None:
         """Call `done` with NotEnabled."""
         done(not_enabled("grounding"))
 

@@ -71,30 +71,30 @@ class ScreenshotJob:
     priority = 0
 
     def __init__(
-        self, screenshots: Screenshots, aim: ScreenshotTarget, ask: PictureAsk, done: _Due[Picture | AcudError]
+        self, screenshots: Screenshots, target: ScreenshotTarget, ask: PictureAsk, done: _Due[Picture | AcudError]
     ) -> None:
         self._screenshots = screenshots
-        self._aim = aim
+        self._target = target
         self._ask = ask
         self._done = done
-        self._epoch = aim.source.epoch
-        self._min_frame = aim.source.frame
+        self._epoch = target.source.epoch
+        self._min_frame = target.source.frame
         self._tries = 0
         reads = ask.redacted and screenshots.redaction.reads(local=False, keeps_evidence=False)
         self.lane = Lane.REDACT if reads else Lane.JUDGE
-        self.display = aim.source.display
+        self.display = target.source.display
 
     def build(self, job_id: str) -> Job | None:
         """Return the job for the ring as it is now; the source may have been lost meanwhile, or the time be over."""
         if self._done.over:
             return None
-        source = self._aim.source
+        source = self._target.source
         if not source.live or source.path is None:
             reason = f"{source.name} was lost while its picture was taken: {source.lost_reason}"
             self._done(Unavailable(reason, lost=source.name))
             return None
         self._epoch = source.epoch
-        view = View(source.name, self._aim.crop, self._aim.ignore)
+        view = View(source.name, self._target.crop, self._target.ignore)
         oldest = min(self._min_frame, source.frame)
         hide = self._screenshots.redaction.of(source, leaves=True) if self._ask.redacted else None
         return Job(job_id, view, str(source.path), source.epoch, oldest, (), self._ask, hide=hide)
@@ -110,10 +110,10 @@ class ScreenshotJob:
             self._tries += 1
             self._screenshots.again(self)
         else:
-            self._done(Unavailable(f"no picture of {self._aim.source.name}: {result.reason or 'frame gone'}"))
+            self._done(Unavailable(f"no picture of {self._target.source.name}: {result.reason or 'frame gone'}"))
 
     def _answer(self, result: JobResult) -> None:
-        self._done(self._screenshots.read(result, self._aim, self._ask))
+        self._done(self._screenshots.read(result, self._target, self._ask))
 
     def lost(self, reason: str) -> None:
         """Answer with the fault."""
@@ -121,27 +121,27 @@ class ScreenshotJob:
 
 
 class FrameIdentityJob:
-    """The baseline of what `aim` shows now, with its look where that could be had."""
+    """The baseline of what `target` shows now, with its look where that could be had."""
 
     lane = Lane.JUDGE
     priority = 0
 
-    def __init__(self, screenshots: Screenshots, aim: ScreenshotTarget, done: _Due[str]) -> None:
+    def __init__(self, screenshots: Screenshots, target: ScreenshotTarget, done: _Due[str]) -> None:
         self._screenshots = screenshots
-        self._aim = aim
+        self._target = target
         self._done = done
-        self._frame = aim.source.frame
-        self.display = aim.source.display
+        self._frame = target.source.frame
+        self.display = target.source.display
 
     def build(self, job_id: str) -> Job | None:
         """Return the job for the ring as it is now."""
         if self._done.over:
             return None
-        source = self._aim.source
+        source = self._target.source
         if not source.live or source.path is None:
             self.lost("the source was lost")
             return None
-        view = View(source.name, self._aim.crop, self._aim.ignore)
+        view = View(source.name, self._target.crop, self._target.ignore)
         return Job(job_id, view, str(source.path), source.epoch, min(self._frame, source.frame))
 
     def partly(self, result: JobResult) -> None:
@@ -150,13 +150,13 @@ class FrameIdentityJob:
     def finished(self, result: JobResult) -> None:
         """Answer with the token of the frame that was looked at."""
         if result.status == "done":
-            self._done(self._screenshots.token(self._aim, result))
+            self._done(self._screenshots.token(self._target, result))
         else:
             self.lost(result.reason)
 
     def lost(self, reason: str) -> None:
         """Answer with the token of the frame grabbed for it; without its look, another source counts as a change."""
-        self._done(self._screenshots.plain_token(self._aim.source, self._frame))
+        self._done(self._screenshots.plain_token(self._target.source, self._frame))
 
 
 class Screenshots:
@@ -178,29 +178,29 @@ class Screenshots:
         self._age_s = age_s
         self.redaction = redaction
 
-    def take(self, aim: ScreenshotTarget, ask: PictureAsk, done: PictureDone) -> None:
-        """Encode the newest frame of `aim`; `done` gets the picture or the fault, within 20 s."""
-        self._pool.submit(ScreenshotJob(self, aim, ask, _Due(done, lambda: self._late(aim), self._loop)))
+    def take(self, target: ScreenshotTarget, ask: PictureAsk, done: PictureDone) -> None:
+        """Encode the newest frame of `target`; `done` gets the picture or the fault, within 20 s."""
+        self._pool.submit(ScreenshotJob(self, target, ask, _Due(done, lambda: self._late(target), self._loop)))
 
-    def baseline(self, aim: ScreenshotTarget, done: Callable[[str], None]) -> None:
-        """Call `done` with the baseline token of `aim` now; the look of a part goes with it."""
-        if aim.crop is None and not aim.source.window_id:
-            done(self.plain_token(aim.source, aim.source.frame))
+    def baseline(self, target: ScreenshotTarget, done: Callable[[str], None]) -> None:
+        """Call `done` with the baseline token of `target` now; the look of a part goes with it."""
+        if target.crop is None and not target.source.window_id:
+            done(self.plain_token(target.source, target.source.frame))
         else:
-            frame = aim.source.frame
-            due = _Due(done, lambda: self.plain_token(aim.source, frame), self._loop)
-            self._pool.submit(FrameIdentityJob(self, aim, due))
+            frame = target.source.frame
+            due = _Due(done, lambda: self.plain_token(target.source, frame), self._loop)
+            self._pool.submit(FrameIdentityJob(self, target, due))
 
-    def _late(self, aim: ScreenshotTarget) -> Unavailable:
+    def _late(self, target: ScreenshotTarget) -> Unavailable:
         return Unavailable(
-            f"no picture of {aim.source.name} in {_DEADLINE_S:.0f} s: {self._pool.standing}",
+            f"no picture of {target.source.name} in {_DEADLINE_S:.0f} s: {self._pool.standing}",
             hint="acud status; acud logs --level warning",
         )
 
-    def token(self, aim: ScreenshotTarget, result: JobResult) -> str:
+    def token(self, target: ScreenshotTarget, result: JobResult) -> str:
         """Return the baseline token of the frame in `result`; a part of a display may come to have another source."""
-        part = aim.crop is not None or aim.source.window_id
-        return self._token(aim.source, result.frame, result.identity if part else "")
+        part = target.crop is not None or target.source.window_id
+        return self._token(target.source, result.frame, result.identity if part else "")
 
     def plain_token(self, source: Source, frame: int) -> str:
         """Return the baseline token of a frame without its look."""
@@ -210,7 +210,7 @@ class Screenshots:
         """Queue `work` once more."""
         self._pool.submit(work)
 
-    def read(self, result: JobResult, aim: ScreenshotTarget, ask: PictureAsk) -> Picture | AcudError:
+    def read(self, result: JobResult, target: ScreenshotTarget, ask: PictureAsk) -> Picture | AcudError:
         """Return the spooled picture of `result`, removing its file."""
         name = result.picture
         if not is_id(name.partition(".")[0], "job") or "/" in name:
@@ -224,31 +224,31 @@ class Screenshots:
             path.unlink(missing_ok=True)
         if len(image) > MAX_REPLY_BYTES - _REPLY_ROOM:
             return Refused(f"a picture of {len(image)} bytes is too large", hint="ask for jpeg, or a smaller side")
-        return self._picture(result, aim, ask, image)
+        return self._picture(result, target, ask, image)
 
-    def _picture(self, result: JobResult, aim: ScreenshotTarget, ask: PictureAsk, image: bytes) -> Picture:
-        source = aim.source
+    def _picture(self, result: JobResult, target: ScreenshotTarget, ask: PictureAsk, image: bytes) -> Picture:
+        source = target.source
         return Picture(
             display=source.display,
             epoch=result.epoch,
             frame=result.frame,
-            crop=aim.crop or Rect(0, 0, source.width, source.height),
+            crop=target.crop or Rect(0, 0, source.width, source.height),
             width=result.width,
             height=result.height,
             format=ask.format,
             image=image,
-            baseline=self.token(aim, result),
+            baseline=self.token(target, result),
             frame_age_s=self._age_s(source) or 0.0,
             hidden=result.hidden,
-            view=view_of(aim, result.width, result.height),
+            view=view_of(target, result.width, result.height),
         )
 
 
-def view_of(aim: ScreenshotTarget, across: int, down: int) -> str:
-    """Return the view token of a picture of `aim` that is `across` x `down` px."""
-    source = aim.source
-    width, height = aim.screen if source.window_id else (source.width, source.height)
-    crop = aim.place or aim.crop or Rect(0, 0, source.width, source.height)
+def view_of(target: ScreenshotTarget, across: int, down: int) -> str:
+    """Return the view token of a picture of `target` that is `across` x `down` px."""
+    source = target.source
+    width, height = target.screen if source.window_id else (source.width, source.height)
+    crop = target.place or target.crop or Rect(0, 0, source.width, source.height)
     view = picture_views.ViewGeometry(source.display, width, height, crop, across, down, source.window_id)
     return picture_views.encode(view)
 

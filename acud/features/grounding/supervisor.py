@@ -22,7 +22,7 @@ from acud.supervisor.core import Core
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.frame_sources import Source
-from acud.supervisor.fresh_frames import Aimed
+from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.ports import ElementPlaces, LocatedElement, Mapped, SearchDone, SearchOutcome, SearchRequest
 from acud.supervisor.redaction import Redaction
@@ -37,21 +37,21 @@ from acud.types.tasks import ActionType
 _TRIES = 5
 
 
-def area(aimed: Aimed) -> Rect:
+def area(fresh_target: FreshTarget) -> Rect:
     """Return the target's place on its display."""
-    aim, origin = aimed.picture, origin_of(aimed.picture)
-    crop = aim.crop or Rect(0, 0, aim.source.width, aim.source.height)
+    target, origin = fresh_target.picture, origin_of(fresh_target.picture)
+    crop = target.crop or Rect(0, 0, target.source.width, target.source.height)
     return crop.moved(origin.x, origin.y)
 
 
-def origin_of(aim: ScreenshotTarget) -> Point:
-    """Return where the top left pixel of the aim's source is on the display."""
-    return Point(0, 0) if aim.place is None else Point(aim.place.x, aim.place.y)
+def origin_of(target: ScreenshotTarget) -> Point:
+    """Return where the top left pixel of the source of `target` is on the display."""
+    return Point(0, 0) if target.place is None else Point(target.place.x, target.place.y)
 
 
-def mapping(aimed: Aimed) -> Mapped:
+def mapping(fresh_target: FreshTarget) -> Mapped:
     """Return what takes pixels of the target for points of the display."""
-    box = area(aimed)
+    box = area(fresh_target)
 
     def mapped(x: float, y: float) -> Point | None:
         point = Point(box.x + int(x), box.y + int(y))
@@ -110,16 +110,16 @@ class FindWork:
         self._search = search
         self.method = method
         self.lane = search.lane(method)
-        self.display = search.aimed.picture.source.display
+        self.display = search.fresh_target.picture.source.display
 
     def build(self, job_id: str) -> Job | None:
         """Return the job for the ring as it is now; the source may have been lost meanwhile."""
-        aim = self._search.aimed.picture
-        source = aim.source
+        target = self._search.fresh_target.picture
+        source = target.source
         if not source.live or source.path is None:
             self._search.fail(Unavailable(f"{source.name} was lost during the search: {source.lost_reason}"))
             return None
-        view = View(source.name, aim.crop, aim.ignore)
+        view = View(source.name, target.crop, target.ignore)
         least = min(self._search.min_frame, source.frame) if source.epoch == self._search.epoch else source.frame
         return Job(
             job_id,
@@ -151,23 +151,23 @@ class FindWork:
 class _Search:
     """One search: what was found so far, and what is to be asked next."""
 
-    def __init__(self, parts: _Parts, aimed: Aimed, wanted: SearchRequest, done: SearchDone) -> None:
+    def __init__(self, parts: _Parts, fresh_target: FreshTarget, wanted: SearchRequest, done: SearchDone) -> None:
         self._pool = parts.pool
         self._parts = parts
         self._wanted = wanted
         self._done = done
         self._found = search_progress.nothing_yet()
         self._tries = 0
-        self.aimed = aimed
-        self.epoch = aimed.picture.source.epoch
-        self.min_frame = aimed.picture.source.frame
+        self.fresh_target = fresh_target
+        self.epoch = fresh_target.picture.source.epoch
+        self.min_frame = fresh_target.picture.source.frame
         self._frame = self.min_frame
 
     def begin(self, mapped: Mapped) -> None:
         """Take coordinates at their word, else ask the first method."""
         handle = handle_of(self._wanted.description)
         if handle is not None:
-            self._parts.elements.locate(self.aimed.watched, handle, self._located)
+            self._parts.elements.locate(self.fresh_target.watched, handle, self._located)
             return
         given = coordinates(self._wanted.description)
         if given is not None:
@@ -191,7 +191,7 @@ class _Search:
         if isinstance(outcome, AcudError):
             self._done(outcome)
             return
-        if not search_progress.within(outcome.point, area(self.aimed)):
+        if not search_progress.within(outcome.point, area(self.fresh_target)):
             where = f"{outcome.id} at {outcome.point.x},{outcome.point.y} lies outside the target"
             self._end(Found("not_found", (), (Tried(GroundingMethod.SCENE, "nothing", where),), where))
             return
@@ -208,7 +208,7 @@ class _Search:
 
     def _end(self, found: Found) -> None:
         limited = replace(found, candidates=found.candidates[: self._wanted.max_candidates])
-        self._done(SearchOutcome(limited, self.aimed.picture.source, self.epoch, self._frame))
+        self._done(SearchOutcome(limited, self.fresh_target.picture.source, self.epoch, self._frame))
 
     def lane(self, method: GroundingMethod) -> Lane:
         """Return where `method` can look: OmniParser reads text too, and a model elsewhere gets redacted pictures."""
@@ -225,12 +225,12 @@ class _Search:
 
     def ask(self, method: GroundingMethod) -> FindAsk:
         """Return what the next job asks, with the windows as they are now."""
-        watched = self.aimed.watched
+        watched = self.fresh_target.watched
         return FindAsk(
             self._wanted.description,
             (method,),
             self._found,
-            origin_of(self.aimed.picture),
+            origin_of(self.fresh_target.picture),
             watched.windows,
             watched.focused,
             watched.bus_address,
@@ -277,12 +277,14 @@ class ElementSearch:
     ) -> None:
         self._parts = _Parts(pool, redaction, settings, elements, usage_log)
 
-    def find(self, aimed: Aimed, wanted: SearchRequest, done: SearchDone, mapped: Mapped | None = None) -> None:
-        """Search `aimed`, a fresh frame of a target; `done` gets what was found, or the fault.
+    def find(
+        self, fresh_target: FreshTarget, wanted: SearchRequest, done: SearchDone, mapped: Mapped | None = None
+    ) -> None:
+        """Search `fresh_target`, a fresh frame of a target; `done` gets what was found, or the fault.
 
         `mapped` says what coordinates in the description mean (None: pixels of the target).
         """
-        _Search(self._parts, aimed, wanted, done).begin(mapped or mapping(aimed))
+        _Search(self._parts, fresh_target, wanted, done).begin(mapped or mapping(fresh_target))
 
 
 class GroundingFeature(RunningFeature):
@@ -325,10 +327,10 @@ def gui_find(feature: GroundingFeature, request: GuiFind, call: Call) -> None:
         token = feature.targets.token(source, outcome.frame)
         call.reply(FindReply(source.display, found, outcome.epoch, outcome.frame, token))
 
-    def aimed(outcome: Aimed | AcudError) -> None:
+    def on_target(outcome: FreshTarget | AcudError) -> None:
         if isinstance(outcome, AcudError):
             fail(outcome)
         else:
             feature.search.find(outcome, wanted, call.later(done))
 
-    feature.fresh_frames.fresh(request.target, place.display, (), call.later(aimed))
+    feature.fresh_frames.fresh(request.target, place.display, (), call.later(on_target))

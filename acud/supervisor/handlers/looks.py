@@ -7,14 +7,14 @@ from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.looks import Baseline, BaselineReply, LiveWatch, LiveWatched, Look, Picture
 from acud.supervisor.app import App
 from acud.supervisor.control import Call, handles
-from acud.supervisor.fresh_frames import Aimed
+from acud.supervisor.fresh_frames import FreshTarget
 from acud.types.tasks import ActionType
 
-_AIMS = 3
-"""A window that is covered, uncovered or resized between the aim and its picture is aimed at anew."""
+_TRIES = 3
+"""A window that is covered, uncovered or resized between finding it and its picture is looked for anew."""
 
 
-class _Looking:
+class _LookCall:
     """One call on its way."""
 
     def __init__(self, app: App, request: Look, call: Call) -> None:
@@ -24,14 +24,14 @@ class _Looking:
         self.place = app.ports.tasks.place(request.task_id, request.target, request.display)
         self.log = app.ports.tasks.doing(self.place.task_id, ActionType.VISION, f"look at {request.target}")
         self.ask = PictureAsk(request.format, request.max_side_px, request.quality, request.redacted)
-        self.aims = 0
+        self.tries = 0
 
-    def aim(self) -> None:
+    def resolve(self) -> None:
         """Find the target, with a frame of now."""
-        self.aims += 1
-        self.app.fresh_frames.fresh(self.target, self.place.display, (), self.call.later(self.on_aim))
+        self.tries += 1
+        self.app.fresh_frames.fresh(self.target, self.place.display, (), self.call.later(self.on_target))
 
-    def on_aim(self, outcome: Aimed | AcudError) -> None:
+    def on_target(self, outcome: FreshTarget | AcudError) -> None:
         """It is there: take its picture."""
         if isinstance(outcome, AcudError):
             self.on_picture(outcome)
@@ -39,9 +39,9 @@ class _Looking:
             self.app.screenshots.take(outcome.picture, self.ask, self.call.later(self.on_picture))
 
     def on_picture(self, outcome: Picture | AcudError) -> None:
-        """Answer, or aim anew when the pixels went away meanwhile."""
-        if isinstance(outcome, AcudError) and "lost" in outcome.facts and self.aims < _AIMS:
-            self.aim()
+        """Answer, or look for it anew when the pixels went away meanwhile."""
+        if isinstance(outcome, AcudError) and "lost" in outcome.facts and self.tries < _TRIES:
+            self.resolve()
         elif isinstance(outcome, AcudError):
             self.log(outcome, None)
             self.call.fail(outcome)
@@ -53,7 +53,7 @@ class _Looking:
 @handles(Look)
 def look(app: App, request: Look, call: Call) -> None:
     """Take a picture from a grab made after this call."""
-    _Looking(app, request, call).aim()
+    _LookCall(app, request, call).resolve()
 
 
 @handles(LiveWatch)
@@ -69,7 +69,7 @@ def live_watch(app: App, request: LiveWatch, call: Call) -> LiveWatched:
 def answer_baseline(app: App, request: Baseline, call: Call) -> None:
     """Return a token for a grab made after this call."""
 
-    def aimed(outcome: Aimed | AcudError) -> None:
+    def aimed(outcome: FreshTarget | AcudError) -> None:
         if isinstance(outcome, AcudError):
             call.fail(outcome)
             return

@@ -29,7 +29,7 @@ from acud.protocol.requests.waits import (
 from acud.store import OwnerFilter
 from acud.supervisor.app import App
 from acud.supervisor.control import Call, handles
-from acud.supervisor.fresh_frames import Aimed
+from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
 from acud.supervisor.watched_displays import WatchedDisplay
@@ -92,7 +92,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
 
         app.fresh_frames.session(spec.target, watched, call.later(on_session))
 
-    def on_aim(outcome: Aimed | AcudError) -> None:
+    def on_target(outcome: FreshTarget | AcudError) -> None:
         if isinstance(outcome, AcudError):
             app.displays.with_display(spec.target.display, call.later(on_display))
         else:
@@ -105,7 +105,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
             )
 
     if is_from_now(spec.until):
-        app.fresh_frames.fresh(request.target, place.display, request.ignore, call.later(on_aim))
+        app.fresh_frames.fresh(request.target, place.display, request.ignore, call.later(on_target))
     else:
         app.displays.with_display(spec.target.display, call.later(on_display))
 
@@ -134,7 +134,7 @@ def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
         info, notes = app.waits.update(replace(request, until=until))
         return WaitReply(info, tuple(notes), app.wakes.routes_of(info.spec.wake))
 
-    def on_aim(outcome: Aimed | AcudError) -> None:
+    def on_target(outcome: FreshTarget | AcudError) -> None:
         until = request.until
         if until is not None and not isinstance(outcome, AcudError):
             source = outcome.picture.source
@@ -143,7 +143,7 @@ def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
 
     if request.until is None or not is_from_now(request.until):
         return updated(request.until)
-    app.fresh_frames.at(app.waits.target(request.wait_id), call.later(on_aim))
+    app.fresh_frames.at(app.waits.target(request.wait_id), call.later(on_target))
     return None
 
 
@@ -182,7 +182,7 @@ class _Blocked:
         self.log(fault, None)
         self.call.fail(fault)
 
-    def on_aim(self, outcome: Aimed | AcudError) -> None:
+    def on_target(self, outcome: FreshTarget | AcudError) -> None:
         """The target is there, with a frame of now: arm."""
         if isinstance(outcome, AcudError):
             self.fail(outcome)
@@ -200,7 +200,7 @@ class _Blocked:
         self.detail = live.machine.verdict.detail
         self.app.fresh_frames.fresh(self.request.target, live.display, (), self.call.later(self.on_fresh))
 
-    def on_fresh(self, outcome: Aimed | AcudError) -> None:
+    def on_fresh(self, outcome: FreshTarget | AcudError) -> None:
         """The frame to show is there."""
         if isinstance(outcome, AcudError):
             self.fail(outcome)
@@ -240,7 +240,7 @@ def wait_for_change(app: App, request: WaitForChange, call: Call) -> None:
     """Block until the target changed, or the time is over."""
     check_until(Change(request.share, request.settle_s, request.baseline))
     blocked = _Blocked(app, request, call)
-    app.fresh_frames.fresh(request.target, blocked.place.display, request.ignore, call.later(blocked.on_aim))
+    app.fresh_frames.fresh(request.target, blocked.place.display, request.ignore, call.later(blocked.on_target))
 
 
 @handles(EvidenceGet)

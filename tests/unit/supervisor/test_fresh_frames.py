@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
 from acud.event_loop import EventLoop
-from acud.supervisor.fresh_frames import Aimed, FreshFrameResolver
+from acud.supervisor.fresh_frames import FreshFrameResolver, FreshTarget
 from acud.supervisor.observers import Observers
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.supervisor.window_list_ready import WindowListReady
@@ -33,7 +33,7 @@ class _Rig:
         self.window_list_ready = WindowListReady(screens, self.loop)
         parts = cast(Any, (displays, screens, sources, grabs, self.loop, None, self.window_list_ready))
         self.fresh_frames = FreshFrameResolver(*parts)
-        self.said: list[Aimed | AcudError] = []
+        self.said: list[FreshTarget | AcudError] = []
 
     def aim(self, target: str) -> None:
         self.fresh_frames.fresh(target, ":7", (), self.said.append)
@@ -47,7 +47,7 @@ class _Rig:
 def test_the_whole_display_needs_no_list() -> None:
     rig = _Rig()
     rig.aim("screen")
-    assert isinstance(rig.said[0], Aimed)
+    assert isinstance(rig.said[0], FreshTarget)
 
 
 def test_a_monitor_is_looked_for_in_the_first_list() -> None:
@@ -56,7 +56,7 @@ def test_a_monitor_is_looked_for_in_the_first_list() -> None:
     assert rig.said == []
     rig.listed(MonitorInfo("left", WHOLE))
     [found] = rig.said
-    assert isinstance(found, Aimed)
+    assert isinstance(found, FreshTarget)
     assert found.picture.crop in {WHOLE, None}
 
 

@@ -18,7 +18,7 @@ from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.protocol.requests.looks import Picture
 from acud.supervisor.control import Call, handles
-from acud.supervisor.fresh_frames import Aimed
+from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target, picture_views
 from acud.types.tasks import ActionType
@@ -106,9 +106,9 @@ class _Acted:
     def on_idle(self, settled: bool | None) -> None:
         """It settled, or did not in time: the picture shows it as it is."""
         self.settled = settled
-        self.feature.fresh_frames.at(Target(self.watched.name), self.call.later(self.on_aim))
+        self.feature.fresh_frames.at(Target(self.watched.name), self.call.later(self.on_target))
 
-    def on_aim(self, outcome: Aimed | AcudError) -> None:
+    def on_target(self, outcome: FreshTarget | AcudError) -> None:
         """The frame to show is there."""
         if isinstance(outcome, AcudError):
             self.no_picture(outcome)

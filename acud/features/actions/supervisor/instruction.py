@@ -13,7 +13,7 @@ from acud.features.actions.supervisor.instruction_run import InstructionEnding, 
 from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.protocol.requests.looks import Picture
-from acud.supervisor.fresh_frames import Aimed
+from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.ports import InstructionCaller
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target, picture_views
@@ -85,9 +85,9 @@ class RunningInstruction:
 
     def on_idle(self, _: bool) -> None:
         """It settled, or did not in time: the picture shows it as it is."""
-        self.feature.fresh_frames.at(Target(self.run.watched.name), self.caller.later(self.on_aim))
+        self.feature.fresh_frames.at(Target(self.run.watched.name), self.caller.later(self.on_target))
 
-    def on_aim(self, outcome: Aimed | AcudError) -> None:
+    def on_target(self, outcome: FreshTarget | AcudError) -> None:
         """The frame to show is there."""
         if isinstance(outcome, AcudError):
             self.on_picture(outcome)

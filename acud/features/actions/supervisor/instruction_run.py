@@ -15,7 +15,7 @@ from acud.errors import AcudError, Refused
 from acud.features.actions.supervisor.action_sequence import ActionSequence
 from acud.features.actions.supervisor.input_places import named_window, spot_of
 from acud.protocol.requests.gui import GuiDo
-from acud.supervisor.fresh_frames import Aimed
+from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.ports import InstructionCaller, Mapped, SearchOutcome, SearchRequest
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait
@@ -135,7 +135,7 @@ class InstructionRun:
                 self.found = outcome.found
             self._judge(outcome.found, description, then, missing)
 
-        def aimed(outcome: Aimed | AcudError) -> None:
+        def on_target(outcome: FreshTarget | AcudError) -> None:
             if isinstance(outcome, AcudError):
                 self.fail(outcome)
                 return
@@ -143,7 +143,7 @@ class InstructionRun:
             wanted = SearchRequest(description, self.request.backend, verb, task_id=self.request.task_id)
             self.feature.finder.find(outcome, wanted, self._call.later(looked), self._mapped(outcome))
 
-        self.feature.fresh_frames.at(target, self._call.later(aimed))
+        self.feature.fresh_frames.at(target, self._call.later(on_target))
 
     def _judge(
         self,
@@ -164,14 +164,14 @@ class InstructionRun:
         assert found.status != "found"
         self.end(InstructionEnding(found.status, f"nothing was done: {why(found, description)}"))
 
-    def _check_reach(self, aimed: Aimed) -> None:
-        if aimed.picture.source.window_id:
+    def _check_reach(self, fresh_target: FreshTarget) -> None:
+        if fresh_target.picture.source.window_id:
             raise Refused(
                 "the window is covered by another: what is done there would reach that one",
                 hint='raise it first: desktop_action {"type": "window", "do": "raise", "window": …}',
             )
 
-    def _mapped(self, aimed: Aimed) -> Mapped | None:
+    def _mapped(self, fresh_target: FreshTarget) -> Mapped | None:
         """Return what coordinates mean: pixels of the picture whose view was given, else of the target."""
         if not self.request.view:
             return None

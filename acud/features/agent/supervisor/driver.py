@@ -32,7 +32,7 @@ from acud.protocol.questions import ThinkAsk
 from acud.protocol.requests.daemon import Purpose
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.evaluator_pool import EvaluatorPool
-from acud.supervisor.fresh_frames import Aimed, FreshFrameResolver
+from acud.supervisor.fresh_frames import FreshFrameResolver, FreshTarget
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.screenshots import view_of
 from acud.supervisor.usage_log import UsageLog
@@ -136,7 +136,7 @@ class Driver:
         spec = self._run.spec
         ask = ThinkAsk(spec.backend, prompt.SYSTEM, effect.messages, tools.offered(), spec.model)
 
-        def aimed(outcome: Aimed | AcudError) -> None:
+        def on_target(outcome: FreshTarget | AcudError) -> None:
             if isinstance(outcome, AcudError):
                 self._fault(outcome)
             elif self._machine.ended is None:
@@ -145,23 +145,23 @@ class Driver:
                 work = ThinkWork(outcome.picture, ask, self._with.redaction, self._submit, done, local=local)
                 self._submit(work)
 
-        self._aim(aimed)
+        self._locate(on_target)
 
-    def _aim(self, aimed: Callable[[Aimed | AcudError], None]) -> None:
+    def _locate(self, on_target: Callable[[FreshTarget | AcudError], None]) -> None:
         try:
-            self._with.fresh_frames.fresh(self._run.spec.target, self._watched.name, (), aimed)
+            self._with.fresh_frames.fresh(self._run.spec.target, self._watched.name, (), on_target)
         except AcudError as fault:
-            aimed(fault)
+            on_target(fault)
 
     def _submit(self, work: ThinkWork) -> None:
         self._with.pool.submit(work)
 
-    def _said(self, aimed: Aimed, outcome: TurnOutcome | AcudError) -> None:
+    def _said(self, fresh_target: FreshTarget, outcome: TurnOutcome | AcudError) -> None:
         self._pay(outcome)
         if isinstance(outcome, AcudError):
             self._take(machine.ModelAnswer(self._now(), code=outcome.code, reason=outcome.message, cost_usd=None))
             return
-        self._view = view_of(aimed.picture, outcome.width, outcome.height)
+        self._view = view_of(fresh_target.picture, outcome.width, outcome.height)
         said = outcome.thought
         self._take(machine.ModelAnswer(self._now(), said.text, said.calls, said.code, said.reason, said.cost_usd))
 

@@ -18,7 +18,7 @@ from acud.protocol.requests.agents import (
     RunReply,
 )
 from acud.supervisor.control import Call, handles
-from acud.supervisor.fresh_frames import Aimed
+from acud.supervisor.fresh_frames import FreshTarget
 from acud.types.agent_runs import RunInfo, RunLimits, RunSpec
 from acud.waits.validation import check_until
 
@@ -33,14 +33,14 @@ def answer_gui_agent(feature: AgentFeature, request: GuiAgent, call: Call) -> No
     spec = _spec(feature, request)
     place = feature.tasks.place(request.task_id, request.target, request.display)
 
-    def aimed(outcome: Aimed | AcudError) -> None:
+    def on_target(outcome: FreshTarget | AcudError) -> None:
         if isinstance(outcome, AcudError):
             call.fail(outcome)
             return
         feature.takeovers.check(outcome.watched, "")
         call.reply(RunReply(feature.agents.start(spec, outcome.watched), feature.wakes.routes_of(request.wake)))
 
-    feature.fresh_frames.fresh(request.target, place.display, (), call.later(aimed))
+    feature.fresh_frames.fresh(request.target, place.display, (), call.later(on_target))
 
 
 def _spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:

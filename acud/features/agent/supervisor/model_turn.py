@@ -36,7 +36,7 @@ class ThinkWork:
 
     def __init__(
         self,
-        aim: ScreenshotTarget,
+        target: ScreenshotTarget,
         ask: ThinkAsk,
         redaction: Redaction,
         again: Callable[[ThinkWork], None],
@@ -44,7 +44,7 @@ class ThinkWork:
         *,
         local: bool,
     ) -> None:
-        self._aim = aim
+        self._target = target
         self._ask = ask
         self._again = again
         self._redaction = redaction
@@ -52,16 +52,16 @@ class ThinkWork:
         self.lane = Lane.REDACT if redaction.reads(local=local, keeps_evidence=False) else Lane.JUDGE
         self._done = done
         self._tries = 0
-        self._min_frame = aim.source.frame
-        self.display = aim.source.display
+        self._min_frame = target.source.frame
+        self.display = target.source.display
 
     def build(self, job_id: str) -> Job | None:
         """Return the job for the ring as it is now; the source may have been lost meanwhile."""
-        source = self._aim.source
+        source = self._target.source
         if not source.live or source.path is None:
             self._done(Unavailable(f"{source.name} was lost: {source.lost_reason}", hint="acud display list"))
             return None
-        view = View(source.name, self._aim.crop, self._aim.ignore)
+        view = View(source.name, self._target.crop, self._target.ignore)
         frame = min(self._min_frame, source.frame)
         hide = self._redaction.of(source, leaves=not self._local)
         return Job(job_id, view, str(source.path), source.epoch, frame, think=self._ask, hide=hide)

@@ -95,7 +95,7 @@ class FrameSource:
 
     def __init__(self, hide: Hide | None) -> None:
         self._hide = hide
-        self._reel: VideoReader | None = None
+        self._video: VideoReader | None = None
         self._stretch: RecordedSegment | None = None
         self._shown: RecordedFrame | None = None
         self._watched: dict[tuple[Rect, tuple[Rect, ...]], _Watched] = {}
@@ -105,26 +105,26 @@ class FrameSource:
     def show(self, stretch: RecordedSegment, shown: RecordedFrame) -> None:
         """Show a frame from now on."""
         if stretch is not self._stretch:
-            same = self._stretch is not None and self._stretch.reel == stretch.reel
+            same = self._stretch is not None and self._stretch.video == stretch.video
             self.close()
             self._watched = self._watched if same else {}
-            self._stretch, self._reel = stretch, VideoReader(stretch)
+            self._stretch, self._video = stretch, VideoReader(stretch)
         self._shown = shown
         for watched in self._watched.values():
             watched.tiles |= shown.tiles
 
     def take(self, job: Job) -> ViewPixels:
         """Return the view as the video has it. Raises: Unavailable, naming the place in the recording; NotFound."""
-        stretch, shown, reel = self._stretch, self._shown, self._reel
-        if stretch is None or shown is None or reel is None:
+        stretch, shown, video = self._stretch, self._shown, self._video
+        if stretch is None or shown is None or video is None:
             raise Unavailable("nothing of the recording shows yet")
         bounds = Rect(0, 0, stretch.width, stretch.height)
         crop = bounds if job.view.crop is None else job.view.crop.intersect(bounds)
         if crop is None:
             raise NotFound("the view lies outside the frame", crop=str(job.view.crop), size=f"{bounds.w}x{bounds.h}")
-        frame = reel.picture(shown)
+        frame = video.picture(shown)
         spots = ignored(job.view, crop)
-        identity = self._identity(reel, shown, Grid(bounds.w, bounds.h), crop, spots)
+        identity = self._identity(video, shown, Grid(bounds.w, bounds.h), crop, spots)
         pixels = frame[crop.y : crop.bottom, crop.x : crop.right].copy()
         paint(pixels, spots)
         row = shown.row
@@ -132,10 +132,10 @@ class FrameSource:
         return hiding(shot, self._hide)
 
     def _identity(
-        self, reel: VideoReader, shown: RecordedFrame, grid: Grid, crop: Rect, spots: tuple[Rect, ...]
+        self, video: VideoReader, shown: RecordedFrame, grid: Grid, crop: Rect, spots: tuple[Rect, ...]
     ) -> str:
         watched = self._watched.setdefault((crop, spots), _Watched(ViewIdentities(grid, crop, spots), grid.all))
-        found = watched.looks.identity(shown.row.identity, watched.tiles, lambda: reel.picture(shown))
+        found = watched.looks.identity(shown.row.identity, watched.tiles, lambda: video.picture(shown))
         watched.tiles = 0
         return found
 
@@ -149,7 +149,7 @@ class FrameSource:
 
     def close(self) -> None:
         """Let go of the video, keeping in mind what of it could not be decoded."""
-        if self._reel is not None:
-            self.faults += [self._reel.fault] if self._reel.fault else []
-            self._reel.close()
-        self._reel = None
+        if self._video is not None:
+            self.faults += [self._video.fault] if self._video.fault else []
+            self._video.close()
+        self._video = None

@@ -35,7 +35,7 @@ class RecordedFrame(Struct, frozen=True):
 
 
 class RecordedSegment(Struct, frozen=True):
-    """A segment: frames without a gap, up to `end_s`. `reel`: which server's frame numbers these are."""
+    """A segment: frames without a gap, up to `end_s`. `server_run`: which server's frame numbers these are."""
 
     number: int
     width: int
@@ -44,7 +44,7 @@ class RecordedSegment(Struct, frozen=True):
     start_s: float
     end_s: float
     shown: tuple[RecordedFrame, ...]
-    reel: int
+    server_run: int
 
 
 class RecordedFrames(Struct, frozen=True):
@@ -103,7 +103,7 @@ class _Reading:
         self._id = recording_id
         self._began_utc_ms = 0
         self._last: FrameRow | None = None
-        self._reel = 0
+        self._server_run = 0
         self.stretches: list[RecordedSegment] = []
         self.faults: list[str] = []
 
@@ -158,7 +158,7 @@ class _Reading:
         if before is not None:
             start_s = max(start_s, before.end_s)
             same_size = (before.width, before.height) == (head.width, head.height)
-            self._reel += not same_size or rows[0].frame < before.shown[-1].row.frame
+            self._server_run += not same_size or rows[0].frame < before.shown[-1].row.frame
         shown = tuple(
             RecordedFrame(start_s + row.at_ms / 1000, row, from_bytes(zlib.decompress(row.tiles))) for row in rows
         )
@@ -166,7 +166,7 @@ class _Reading:
             shown = (msgspec.structs.replace(shown[0], tiles=0), *shown[1:])
         end_s = max(start_s + length_s, shown[-1].at_s)
         self.stretches.append(
-            RecordedSegment(number, head.width, head.height, video, start_s, end_s, shown, self._reel)
+            RecordedSegment(number, head.width, head.height, video, start_s, end_s, shown, self._server_run)
         )
 
 

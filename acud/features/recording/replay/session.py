@@ -12,7 +12,7 @@ from acud import api_keys
 from acud.config import RedactionSettings, Settings
 from acud.errors import ConfigError, InvalidRequest
 from acud.evaluator.context import EvaluatorContext, build_context
-from acud.features.recording.replay import recording as tapes
+from acud.features.recording.replay import recording as recordings
 from acud.features.recording.replay.frame_source import FrameSource
 from acud.features.recording.replay.recording import RecordedFrames
 from acud.features.recording.replay.simulation import ReplayReport, Simulation
@@ -48,9 +48,9 @@ class ReplaySession:
         _check_patterns(self._settings.redaction)
         until, target = self._ask.until, parse_target(self._ask.target, "", self._ask.ignore)
         self._check(target)
-        folder, recording_id = tapes.find(self._ask.recording, self._paths.recordings)
-        tape = tapes.load(folder, recording_id)
-        from_s, to_s = self._span(tape)
+        folder, recording_id = recordings.find(self._ask.recording, self._paths.recordings)
+        recorded = recordings.load(folder, recording_id)
+        from_s, to_s = self._span(recorded)
         spec = validate(
             until,
             target,
@@ -60,10 +60,10 @@ class ReplaySession:
             policy=self._ask.policy,
             budget=self._ask.budget,
         )
-        self._began(tape, target, from_s, to_s)
-        faults, rows = list(tape.faults), []
+        self._began(recorded, target, from_s, to_s)
+        faults, rows = list(recorded.faults), []
         for run, judge in enumerate(self._ask.judges):
-            rows.append(await self._one(run, judge, tape, spec, (from_s, to_s), faults))
+            rows.append(await self._one(run, judge, recorded, spec, (from_s, to_s), faults))
         self._compare(rows)
         if faults:
             what = "; ".join(dict.fromkeys(faults))
@@ -79,23 +79,35 @@ class ReplaySession:
         if any(isinstance(leaf, Change) and leaf.baseline for leaf in found):
             raise InvalidRequest("a baseline is of a live display", hint="leave it out: --from is the baseline")
 
-    def _span(self, tape: RecordedFrames) -> tuple[float, float]:
-        from_s, to_s = self._ask.from_s, tape.end_s if self._ask.to_s is None else min(self._ask.to_s, tape.end_s)
+    def _span(self, recorded: RecordedFrames) -> tuple[float, float]:
+        from_s, to_s = (
+            self._ask.from_s,
+            recorded.end_s if self._ask.to_s is None else min(self._ask.to_s, recorded.end_s),
+        )
         if not from_s < to_s:
             raise InvalidRequest(
-                f"nothing lies between {from_s:g} and {to_s:g} s", hint=f"the recording ends at {tape.end_s:.1f} s"
+                f"nothing lies between {from_s:g} and {to_s:g} s", hint=f"the recording ends at {recorded.end_s:.1f} s"
             )
         return from_s, to_s
 
-    def _began(self, tape: RecordedFrames, target: Target, from_s: float, to_s: float) -> None:
-        frames = sum(len(stretch.shown) for stretch in tape.stretches)
-        notes = tuple(self._worth_knowing(tape, target))
+    def _began(self, recorded: RecordedFrames, target: Target, from_s: float, to_s: float) -> None:
+        frames = sum(len(stretch.shown) for stretch in recorded.stretches)
+        notes = tuple(self._worth_knowing(recorded, target))
         self._tell(
-            ReplayBegan(tape.recording_id, target.display, len(tape.stretches), frames, tape.end_s, from_s, to_s, notes)
+            ReplayBegan(
+                recorded.recording_id,
+                target.display,
+                len(recorded.stretches),
+                frames,
+                recorded.end_s,
+                from_s,
+                to_s,
+                notes,
+            )
         )
 
-    def _worth_knowing(self, tape: RecordedFrames, target: Target) -> list[str]:
-        stretch = tape.stretches[0]
+    def _worth_knowing(self, recorded: RecordedFrames, target: Target) -> list[str]:
+        stretch = recorded.stretches[0]
         grid = Grid(stretch.width, stretch.height)
         found = masks(grid, target.region or Rect(0, 0, grid.width, grid.height), target.ignore)
         partly = (found.touching & ~found.whole).bit_count()
@@ -106,7 +118,7 @@ class ReplaySession:
         self,
         run: int,
         asked: JudgeName,
-        tape: RecordedFrames,
+        recorded: RecordedFrames,
         spec: WaitSpec,
         span: tuple[float, float],
         faults: list[str],
@@ -119,7 +131,7 @@ class ReplaySession:
             judge = await self._judge(context, asked)
             deadline_s = span[0] + self._ask.timeout_s if self._ask.timeout_s else math.inf
             player = Simulation(
-                tape,
+                recorded,
                 spec.target.display or "recorded",
                 spec,
                 judge,

@@ -122,14 +122,14 @@ class Cue(Struct, frozen=True):
 
 
 class Simulation:
-    """Runs `spec` over `tape`. Borrows context and projector, which are one run's; `tell` gets each row.
+    """Runs `spec` over `recording`. Borrows context and projector, which are one run's; `tell` gets each row.
 
     `latency_s`: as in `ReplayAsk`. `deadline_s`: the wait's, in the recording.
     """
 
     def __init__(
         self,
-        tape: RecordedFrames,
+        recording: RecordedFrames,
         display: str,
         spec: WaitSpec,
         judge: str,
@@ -140,7 +140,7 @@ class Simulation:
         latency_s: float | None,
         deadline_s: float,
     ) -> None:
-        self._tape = tape
+        self._recording = recording
         self._display = display
         self._judge = judge
         self._context = context
@@ -150,7 +150,7 @@ class Simulation:
         self._latency_s = latency_s
         self._deadline_s = deadline_s
         self._wait_id = new_id("wait")
-        self._purse = ReplayBudget(spec, judge)
+        self._budget = ReplayBudget(spec, judge)
         self._spec = spec
         self._wait = machine.Wait(spec, 0.0, ())
         self._at = self._began = 0.0
@@ -169,7 +169,7 @@ class Simulation:
 
     async def play(self, run: int, from_s: float, to_s: float) -> ReplayRun:
         """Return how it ended."""
-        cues = [cue for cue in _cues(self._tape) if cue.at_s <= to_s]
+        cues = [cue for cue in _cues(self._recording) if cue.at_s <= to_s]
         before = [cue for cue in cues if cue.at_s <= from_s]
         ahead = cues[len(before) :]
         self._at = self._began = from_s
@@ -237,7 +237,7 @@ class Simulation:
         found = locate(self._spec.target, self._display, stretch.width, stretch.height, ())
         if found.missing is not None:
             return happened.TargetLost(self._at, found.missing)
-        server = f"{self._tape.recording_id}.{stretch.reel}"
+        server = f"{self._recording.recording_id}.{stretch.server_run}"
         epoch, size = shown.row.epoch, (stretch.width, stretch.height)
         return happened.TargetLocated(self._at, self._display, epoch, server, *size, found.crop, found.ignore)
 
@@ -284,7 +284,7 @@ class Simulation:
             self._step(happened.FrameSeen(self._at, row.epoch, row.frame, 0, self._at))
 
     def _fund(self) -> None:
-        word = self._purse.word()
+        word = self._budget.word()
         if word != self._wait.budget_status:
             self._step(happened.BudgetChecked(self._at, word))
 
@@ -339,7 +339,7 @@ class Simulation:
         answered = next(iter(result.answered), None)
         answers = answered.answers if answered is not None else ()
         self._landing = (answered, due.force) if answered is not None else None
-        self._purse.answered(answers)
+        self._budget.answered(answers)
         yield happened.JobDone(
             self._at,
             result.job_id,
@@ -371,7 +371,7 @@ class Simulation:
         self._tell(self._score.decided(verdict, *self._moment(), epoch, frame))
 
     def _moment(self) -> tuple[float, int]:
-        return round(self._at, 3), self._tape.utc_ms(self._at)
+        return round(self._at, 3), self._recording.utc_ms(self._at)
 
     def _ended(self, run: int, to_s: float) -> ReplayRun:
         wait, end = self._wait, self._end
@@ -403,9 +403,9 @@ def _sum(counts: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _cues(tape: RecordedFrames) -> list[Cue]:
+def _cues(recording: RecordedFrames) -> list[Cue]:
     cues: list[Cue] = []
-    for stretch in tape.stretches:
+    for stretch in recording.stretches:
         cues += [Cue(shown.at_s, stretch, shown) for shown in stretch.shown]
         cues.append(Cue(stretch.end_s, stretch, None))
     return cues[:-1]

@@ -21,7 +21,7 @@ from acud.protocol.requests.scenes import (
     SceneSubscribed,
 )
 from acud.supervisor.control import Call, handles
-from acud.supervisor.fresh_frames import Aimed
+from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target
 from acud.types.scene import Remark, Scene, diff
@@ -132,7 +132,7 @@ class _Annotated:
         self.log(fault, None)
         self.call.fail(fault)
 
-    def on_aim(self, outcome: Aimed | AcudError) -> None:
+    def on_target(self, outcome: FreshTarget | AcudError) -> None:
         """A frame of now is there: ask about it, or take down what the client says."""
         if isinstance(outcome, AcudError):
             self.fail(outcome)
@@ -194,4 +194,4 @@ def scene_annotate(feature: SceneFeature, request: SceneAnnotate, call: Call) ->
     if not request.ask and request.vlm_scene is None and request.vlm_elements is None:
         raise InvalidRequest("nothing is said and nobody is asked", hint="give vlm_scene, vlm_elements or ask")
     annotated = _Annotated(feature, request, call)
-    feature.fresh_frames.at(annotated.target, call.later(annotated.on_aim))
+    feature.fresh_frames.at(annotated.target, call.later(annotated.on_target))
