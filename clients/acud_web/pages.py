@@ -1,17 +1,26 @@
-"""The pages and their files: listed and read once, at the start; nothing of a request becomes a path."""
+"""The pages with their files, and how a browser comes in, goes out, and learns what it may do.
+
+Files are listed and read once, at the start; nothing of a request becomes a path.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import hashlib
+import time
 from pathlib import Path
 
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from acud_web.errors import wrong
-from acud_web.route_table import Row
+from acud.errors import NotFound
+from acud.protocol.requests.web import WebLoginRedeem, WebPassReply, WebTokenListReply, WebTokenRevoke
+from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
+from acud_web.access import COOKIE, UNKNOWN_AT_ONCE, Tries, address_of, pass_of, wrong_try
+from acud_web.errors import answer, wrong
+from acud_web.route_table import Row, json_object, text
 
 _FOLDER = Path(__file__).parent / "static"
 _KINDS = {
@@ -65,7 +74,7 @@ async def dashboard(request: Request) -> Response:
     return _answer(request, "index.html")
 
 
-async def login(request: Request) -> Response:
+async def login_page(request: Request) -> Response:
     """Return the page that a login link opens."""
     return _answer(request, "login.html")
 
@@ -79,7 +88,7 @@ def _answer(request: Request, name: str) -> Response:
     page = _PAGES.get(name)
     if page is None:
         raise wrong(404, "not_found", "nothing is served here")
-    # ApiRequest about each time (an update of acud must not mix with old files), and answered without the bytes.
+    # Asked about each time (an update of acud must not mix with old files), and answered without the bytes.
     headers = {"Cache-Control": "no-cache", "ETag": page.etag, "Vary": "Accept-Encoding"}
     if name == _WORKER:
         headers["Service-Worker-Allowed"] = "/dashboard"
@@ -90,9 +99,71 @@ def _answer(request: Request, name: str) -> Response:
     return Response(page.data, headers=headers, media_type=page.kind)
 
 
+# ---- coming in and going out -----------------------------------------------------------------------------------------
+
+_BODY_BYTES = 1024
+_TRIES, _AGAIN_S = 10, 6.0
+
+_tries = Tries(_TRIES, _AGAIN_S)
+_unknown = asyncio.Semaphore(UNKNOWN_AT_ONCE)
+
+
+async def login(request: Request) -> Response:
+    """Open a session for a one-time code, and set its cookie."""
+    if request.headers.get("x-acud") != "1":
+        raise wrong(403, "origin", "logging in needs the header X-Acud: 1")
+    code = text("code", (await json_object(request, _BODY_BYTES)).get("code"))
+    secret = new_secret()
+    try:
+        asked = WebLoginRedeem(digest_of(code), digest_of(secret))
+        async with _unknown:
+            opened = (await request.state.gateway.ask(asked, WebPassReply)).found
+    except NotFound as found:
+        told = wrong(401, "unauthorized", found.message, found.hint)
+        raise wrong_try(_tries, address_of(request), told) from found
+    return _with_cookie(request, answer(opened), secret, opened)
+
+
+async def logout(request: Request) -> Response:
+    """End this session here and now. Raises: Fault 409 for a token, which its maker revokes."""
+    mine = pass_of(request)
+    if mine.kind != "session":
+        raise wrong(409, "conflict", "a token has no session to end", "acud web token revoke")
+    await request.state.gateway.ask(WebTokenRevoke(mine.pass_id), WebTokenListReply)
+    request.state.admission.forget(mine.pass_id)
+    gone = answer({"ok": True})
+    gone.delete_cookie(COOKIE, path="/", secure=_is_tls(request), httponly=True, samesite="strict")
+    return gone
+
+
+async def me(request: Request) -> Response:
+    """Return the access token."""
+    return answer(pass_of(request))
+
+
+def _with_cookie(request: Request, response: Response, secret: str, opened: AccessToken) -> Response:
+    response.set_cookie(
+        COOKIE,
+        secret,
+        max_age=max(1, int(opened.expires_utc_s - time.time())),
+        path="/",
+        secure=_is_tls(request),
+        httponly=True,
+        samesite="strict",
+    )
+    return response
+
+
+def _is_tls(request: Request) -> bool:
+    return bool(request.scope["scheme"] == "https")
+
+
 ROUTES = (
     Row("GET", "/", root, None),
     Row("GET", "/dashboard", dashboard, None),
-    Row("GET", "/login", login, None),
+    Row("GET", "/login", login_page, None),
     Row("GET", "/static/{name}", static, None),
+    Row("POST", "/api/login", login, None, _BODY_BYTES),
+    Row("POST", "/api/logout", logout, Scope.READ, 0),
+    Row("GET", "/api/me", me, Scope.READ),
 )
