@@ -47,7 +47,7 @@ _DARK_GROUND = 110
 """Mean luma below which the ground counts as dark."""
 
 
-def placed(boxes: Sequence[Rect], sizes: Sequence[tuple[int, int]], width: int, height: int) -> list[Rect]:
+def place_labels(boxes: Sequence[Rect], sizes: Sequence[tuple[int, int]], width: int, height: int) -> list[Rect]:
     """Return where the label of each of `boxes` goes, given its size, inside a `width` x `height` picture.
 
     Small boxes choose first; the same input gives the same answer. A label wider or higher than the picture starts at
@@ -74,7 +74,7 @@ def draw_marks(pixels: NDArray[np.uint8], marks: Sequence[ElementMark]) -> NDArr
     height, width = pixels.shape[:2]
     image = Image.frombuffer("RGB", (width, height), np.ascontiguousarray(pixels), "raw", "BGRX", 0, 1).copy()
     draw, font = ImageDraw.Draw(image), ImageFont.load_default(FONT_PX)
-    labels = placed([_around(one.bbox) for one in marks], [_size(one.id, font) for one in marks], width, height)
+    labels = place_labels([_around(one.bbox) for one in marks], [_size(one.id, font) for one in marks], width, height)
     drawn = [_dressed(mark, label, pixels, n) for n, (mark, label) in enumerate(zip(marks, labels, strict=True))]
     for one in drawn:
         _box(draw, one)

@@ -95,7 +95,7 @@ class App(Core):
         self.pool.start()
         self.web.start()
         self.listeners.start()
-        self.upkeep.retention.go()
+        self.upkeep.retention.run()
         self.loop.call_later(KEEP_S, self.sources.orphaned_rings.clear)
         self._tell_loss()
         self.journal.keep(lambda: self.journal.event("daemon.started", "daemon", pid=os.getpid()))

@@ -199,7 +199,7 @@ class DeliveryProcess:
             self._routes[delivery.route].put(ticket)
             self._pump(delivery.route)
 
-    def doubt(self, name: RouteName, reason: str, shut_s: float) -> None:
+    def mark_failing(self, name: RouteName, reason: str, shut_s: float) -> None:
         """Learn, at start, that the route failed last: one delivery tries it, `shut_s` from now (or at once)."""
         route = self._routes[name]
         route.failures = 1

@@ -83,7 +83,7 @@ class TaskMemory(Protocol):
         """
         ...
 
-    def doing(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
+    def begin_action(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
         """Log something that begins now as an action of the task ("": of none, and nothing is logged)."""
         ...
 
@@ -124,7 +124,7 @@ class NoTasks:
             raise not_enabled("tasks")
         return TaskPlace("", display)
 
-    def doing(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
+    def begin_action(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
         """Return what logs nothing."""
         return lambda fault, output: None
 

@@ -151,7 +151,7 @@ class Wakes:
             if wake.state in rules.TRYING:
                 for route in wake.routes:
                     if not route.refused and (route.tries or route.shut):
-                        self._delivery.doubt(route.name, route.reason, route.asked_until_utc_s - now)
+                        self._delivery.mark_failing(route.name, route.reason, route.asked_until_utc_s - now)
         for wake in wakes:
             self._open[wake.wake_id] = wake
             self._step(wake.wake_id, rules.WakeResumed(now))

@@ -20,7 +20,7 @@ from acud.x11.input_steps import (
     ActOutcome,
     Rest,
     Steps,
-    waited,
+    rest_for,
 )
 from acud.x11.window_tree import answered
 from acud.x11.windows import CLIENT_EVENTS
@@ -202,7 +202,7 @@ class Clipboard:
         def is_given() -> bool:
             return any((g.selection, g.target, g.time_ms) == (atom, target, now_ms) for g in self._given)
 
-        yield from waited(_ANSWER_S, is_given)
+        yield from rest_for(_ANSWER_S, is_given)
         if not is_given():
             raise _silent(selection)
         return self._given[0]
@@ -214,7 +214,7 @@ class Clipboard:
             return data
         whole = bytearray()
         while True:
-            yield from waited(_ANSWER_S, self._has_piece)
+            yield from rest_for(_ANSWER_S, self._has_piece)
             if not self._has_piece():
                 raise _silent(selection)
             self._touched.clear()
@@ -250,7 +250,7 @@ class Clipboard:
             display=self._wire, mode=X.PropModeAppend, window=self._window, property=self.names.timestamp,
             type=Xatom.INTEGER, data=(32, []),
         )  # fmt: skip
-        yield from waited(_ANSWER_S, lambda: bool(self._touched))
+        yield from rest_for(_ANSWER_S, lambda: bool(self._touched))
         if not self._touched:
             raise Unavailable("the X server does not tell its time", hint="try again")
         return self._touched[0].time_ms

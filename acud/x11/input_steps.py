@@ -33,7 +33,7 @@ class ActOutcome(Struct, frozen=True):
 Steps = Generator[Rest, None, ActOutcome]
 
 
-def waited(seconds: float, over: Callable[[], bool] = lambda: False) -> Iterator[Rest]:
+def rest_for(seconds: float, over: Callable[[], bool] = lambda: False) -> Iterator[Rest]:
     """Rest for `seconds`, or until `over` holds.
 
     In parts: a machine that stood still is one of them and not all, for whoever is waited for stood still, too.

@@ -18,7 +18,7 @@ from Xlib.protocol import request
 from acud.errors import Unavailable
 from acud.x11.connection import Connection
 from acud.x11.fake_input import InputTrace, InputTraceProperty, XTest
-from acud.x11.input_steps import Rest, waited
+from acud.x11.input_steps import Rest, rest_for
 from acud.x11.keymap import LINGER_S, KeycodePlan, Keymap, SpareKeycodes, Stroke, keysym_of_character, keysym_of_name
 from acud.x11.request_templates import PackedQuery, PackedRequest
 from acud.x11.window_verbs import Ping
@@ -347,9 +347,9 @@ class Typist:
     def _settle(self, sent_s: float, ready_s: float) -> Iterator[Rest]:
         """Wait until what was typed has been read."""
         if not self._ping.send():
-            yield from waited(ready_s - sent_s)
+            yield from rest_for(ready_s - sent_s)
             return
-        yield from waited(_PING_S, lambda: self._ping.is_answered)
+        yield from rest_for(_PING_S, lambda: self._ping.is_answered)
         if self._ping.is_answered:
             self._keyboard.settled(sent_s)
 

@@ -43,7 +43,7 @@ def _calls(text: str) -> None:
     claude.meaning(ChatReply(text, (ChatCall("a", "computer", text),)), _SIZE, "ABSENT")
     for name in ("do", "wait", "done", "escalate"):
         try:
-            prompt.decided(ChatCall("a", name, text))
+            prompt.parse_decision(ChatCall("a", name, text))
         except AcudError:
             continue
 

@@ -30,13 +30,13 @@ from acud.types.actions import (
 _MAX_CHARACTERS = 300
 
 
-def in_words(actions: Iterable[Action]) -> str:
+def actions_text(actions: Iterable[Action]) -> str:
     """Return what `actions` do as one line of at most 300 characters."""
-    text = "; ".join(map(one_in_words, actions))
+    text = "; ".join(map(action_text, actions))
     return text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1] + "…"
 
 
-def one_in_words(action: Action) -> str:
+def action_text(action: Action) -> str:
     """Return what one action does."""
     match action:
         case Move(to=to):

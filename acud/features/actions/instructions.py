@@ -173,7 +173,7 @@ def places(instruction: Instruction) -> tuple[str, ...]:
     return tuple(words for words in found if words)
 
 
-def said(instruction: Instruction) -> str:
+def instruction_text(instruction: Instruction) -> str:
     """Return what is asked for in one line; typed text is told by its length alone, for it may be a password."""
     match instruction:
         case ClickOn(at, button, count):

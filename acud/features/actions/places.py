@@ -13,7 +13,7 @@ Spot = Callable[[Point], Point]
 """From a point as the request gives it to the display's pixel."""
 
 
-def placed(action: Action, spot: Spot, width: int, height: int) -> Action:
+def to_display_pixels(action: Action, spot: Spot, width: int, height: int) -> Action:
     """Return `action` with its points as pixels of a display of `width` x `height`; ids of elements stay.
 
     Raises: InvalidRequest for a point beside the display, which it names with its size, and for a window's move or
@@ -49,7 +49,7 @@ def element_ids(action: Action) -> tuple[str, ...]:
     return tuple(place for place in places if isinstance(place, str))
 
 
-def resolved(action: InputAction, pixels: Mapping[str, Point]) -> InputAction:
+def fill_element_points(action: InputAction, pixels: Mapping[str, Point]) -> InputAction:
     """Return `action` with the display pixel of each element in place of its id. Raises: KeyError for one not given."""
 
     def found(place: Place | None) -> Place | None:
@@ -65,7 +65,7 @@ def resolved(action: InputAction, pixels: Mapping[str, Point]) -> InputAction:
     return action
 
 
-def pressed(action: Action, cursor: Point | None) -> tuple[Point, ...]:
+def pressed_points(action: Action, cursor: Point | None) -> tuple[Point, ...]:
     """Return the display pixels where `action`, as it was done, pressed or turned the wheel; a press at no place of its
     own was at `cursor`, where the pointer is after it.
     """

@@ -190,7 +190,7 @@ class Run:
             return self._unusable(event, "", "no tool was called; call exactly one")
         call, self._extra = event.calls[0], event.calls[1:]
         try:
-            decision = tools.decided(call)
+            decision = tools.parse_decision(call)
         except InvalidRequest as fault:
             return self._unusable(event, call.name, str(fault))
         self._silent = 0
@@ -245,7 +245,7 @@ class Run:
         self._pending = None
         number = len(self.steps) + 1
         at_s = round(at - self.began, 3)
-        self._note(RunStep(number, tools.kind_of(decision), tools.words(decision), outcome, reason, at_s))
+        self._note(RunStep(number, tools.kind_of(decision), tools.decision_text(decision), outcome, reason, at_s))
         said = ChatMessage("assistant", "", (call, *self._extra))
         answer = ChatMessage("tool", prompt.outcome(outcome, reason), call_id=call.call_id, quotes=True)
         others = tuple(ChatMessage("tool", "not done: one call at a time", call_id=c.call_id) for c in self._extra)

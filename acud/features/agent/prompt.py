@@ -101,7 +101,7 @@ Decision = Do | WaitUntil | Done | Escalate
 _KINDS: dict[str, type[Struct]] = {"do": Do, "wait": WaitUntil, "done": Done, "escalate": Escalate}
 
 
-def offered() -> tuple[ChatTool, ...]:
+def agent_tools() -> tuple[ChatTool, ...]:
     """Return the tools as a model is told of them."""
     return tuple(_tool(name, kind) for name, kind in _KINDS.items())
 
@@ -114,7 +114,7 @@ def _tool(name: str, kind: type[Struct]) -> ChatTool:
     return ChatTool(name, about, msgspec.json.encode(schema).decode())
 
 
-def decided(call: ChatCall) -> Decision:
+def parse_decision(call: ChatCall) -> Decision:
     """Return what `call` asks for. Raises: InvalidRequest saying what is wrong with it, for the model to read."""
     kind = _KINDS.get(call.name)
     if kind is None:
@@ -126,7 +126,7 @@ def decided(call: ChatCall) -> Decision:
     return found  # type: ignore[no-any-return]
 
 
-def words(decision: Decision) -> str:
+def decision_text(decision: Decision) -> str:
     """Return the decision's own words, for the log."""
     if isinstance(decision, Do):
         return decision.instruction

@@ -309,7 +309,9 @@ def gui_find(feature: GroundingFeature, request: GuiFind, call: Call) -> None:
     """Search a grab made after this call."""
     named = request.display or ("" if request.task_id else feature.elements.display_of(request.description))
     place = feature.tasks.place(request.task_id, request.target, named)
-    log = feature.tasks.doing(place.task_id, ActionType.VISION, f"find {request.description[:200]} in {request.target}")
+    log = feature.tasks.begin_action(
+        place.task_id, ActionType.VISION, f"find {request.description[:200]} in {request.target}"
+    )
     wanted = SearchRequest(
         request.description, request.backend, max_candidates=request.max_candidates, task_id=place.task_id
     )

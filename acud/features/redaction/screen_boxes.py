@@ -6,7 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from acud.features.redaction.spans import RedactedSpan, Rule, looks_random, mark, merged
+from acud.features.redaction.spans import (
+    RedactedSpan,
+    Rule,
+    looks_random,
+    mark,
+    merge_spans,
+)
 from acud.features.redaction.text_rules import TextRules, find
 from acud.patterns import Pattern, compiled
 from acud.types import Rect, WindowInfo
@@ -80,7 +86,7 @@ def masked_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules) -> list[Mask
 
 def _masked(text: str, spans: Sequence[RedactedSpan]) -> Masked:
     parts: list[str] = []
-    at, found = 0, merged(spans)
+    at, found = 0, merge_spans(spans)
     for span in found:
         parts += (text[at : span.start], mark(span.rule))
         at = span.end

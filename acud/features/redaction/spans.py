@@ -36,7 +36,7 @@ class RedactedSpan(NamedTuple):
     rule: Rule
 
 
-def merged(spans: Iterable[RedactedSpan]) -> list[RedactedSpan]:
+def merge_spans(spans: Iterable[RedactedSpan]) -> list[RedactedSpan]:
     """Return `spans` in order, those that overlap made one under the weightier rule; empty ones are left out."""
     done: list[RedactedSpan] = []
     for span in sorted(span for span in spans if span.end > span.start):

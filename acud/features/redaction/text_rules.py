@@ -9,7 +9,13 @@ from msgspec import Struct
 
 from acud.features.redaction.personal_data import find_cards, find_private
 from acud.features.redaction.secrets import find_keys, find_labelled
-from acud.features.redaction.spans import TEXT_RULES, RedactedSpan, Rule, mark, merged
+from acud.features.redaction.spans import (
+    TEXT_RULES,
+    RedactedSpan,
+    Rule,
+    mark,
+    merge_spans,
+)
 from acud.patterns import Pattern, compiled
 
 
@@ -36,7 +42,7 @@ def find(text: str, rules: TextRules = ALL, *, read: bool = False) -> list[Redac
     """
     plain = _plain(text)
     looks = (look for rule, look in _LOOKS.items() if rule in rules.active)
-    return merged(span for look in looks for span in look(plain, rules, read))
+    return merge_spans(span for look in looks for span in look(plain, rules, read))
 
 
 def redact(text: str, rules: TextRules = ALL) -> str:

@@ -41,7 +41,7 @@ class LimitVerdict(Struct, frozen=True):
     reason: str = ""
 
 
-def judged(programs: Iterable[Program], spared: frozenset[int], max_memory: int, most: int) -> LimitVerdict:
+def check_limits(programs: Iterable[Program], spared: frozenset[int], max_memory: int, most: int) -> LimitVerdict:
     """Return who must go of one display's `programs`; 0 is no limit.
 
     Too many: the newest first, all of them at twice the limit (something forks without end); `spared` stay: the X
@@ -125,7 +125,7 @@ class Resources:
         spared = frozenset(process.pid for process in display.watched())
         pids = {pid for pid, where in marked.items() if where == folder} | spared
         programs = [one for one in _programs(pids) if one.pid not in self._dying]
-        verdict = judged(programs, spared, self._memory, self._most)
+        verdict = check_limits(programs, spared, self._memory, self._most)
         if not verdict.pids:
             return False
         names = _ended(verdict.pids, folder, spared)

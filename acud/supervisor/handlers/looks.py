@@ -22,7 +22,7 @@ class _LookCall:
         self.target = request.target
         self.call = call
         self.place = app.ports.tasks.place(request.task_id, request.target, request.display)
-        self.log = app.ports.tasks.doing(self.place.task_id, ActionType.VISION, f"look at {request.target}")
+        self.log = app.ports.tasks.begin_action(self.place.task_id, ActionType.VISION, f"look at {request.target}")
         self.ask = PictureAsk(request.format, request.max_side_px, request.quality, request.redacted)
         self.tries = 0
 

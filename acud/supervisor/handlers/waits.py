@@ -175,7 +175,9 @@ class _Blocked:
         self.changed = ChangedShare(False, 0.0, None)
         self.detail = ""
         self.place = app.ports.tasks.place(request.task_id, request.target, request.display)
-        self.log = app.ports.tasks.doing(self.place.task_id, ActionType.WAIT, f"wait for a change of {request.target}")
+        self.log = app.ports.tasks.begin_action(
+            self.place.task_id, ActionType.WAIT, f"wait for a change of {request.target}"
+        )
 
     def fail(self, fault: AcudError) -> None:
         """Answer with the fault."""
@@ -192,7 +194,7 @@ class _Blocked:
         until = check_until(Change(self.request.share, self.request.settle_s, token))
         target = parse_target(self.request.target, outcome.watched.name, self.request.ignore)
         spec = WaitSpec(until, target, self.request.timeout_s, task_id=self.place.task_id)
-        self.app.waits.passing(spec, outcome.watched, self.call.later(self.on_end))
+        self.app.waits.run_transient(spec, outcome.watched, self.call.later(self.on_end))
 
     def on_end(self, live: ActiveWait) -> None:
         """It changed, or the time is over: one picture either way."""

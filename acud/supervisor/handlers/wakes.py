@@ -98,7 +98,7 @@ def wake_carry(app: App, request: WakeCarry, call: Call) -> None:
     routes = app.settings.wake.own_routes
     if not routes:
         raise InvalidRequest("no route but fleet is set up here", hint="set routes in [wake], or leave carry empty")
-    _Carriage(app, request.wake, call).go(list(routes), refused=True)
+    _Carriage(app, request.wake, call).try_routes(list(routes), refused=True)
 
 
 class _Carriage:
@@ -110,7 +110,7 @@ class _Carriage:
         self._call = call
         self._attempt = 0
 
-    def go(self, left: list[RouteName], *, refused: bool, reason: str = "") -> None:
+    def try_routes(self, left: list[RouteName], *, refused: bool, reason: str = "") -> None:
         """Try the first of the routes `left`; `refused`: those before did for good, `reason`: why the last did."""
         if not left:
             self._call.reply(WakeCarryReply("refused" if refused else "retry", None, reason))
@@ -123,7 +123,7 @@ class _Carriage:
                 self._call.reply(WakeCarryReply("sent", route))
                 return
             final = isinstance(outcome, Delivered) and outcome.result == "refused"
-            self.go(left[1:], refused=refused and final, reason=f"{route.value}: {outcome.reason}")
+            self.try_routes(left[1:], refused=refused and final, reason=f"{route.value}: {outcome.reason}")
 
         self._app.delivery.submit(delivery_of(self._wake, route, self._attempt), self._call.later(ended))
 

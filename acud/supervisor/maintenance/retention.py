@@ -19,7 +19,7 @@ class RetentionCycle:
     def __init__(self, app: App) -> None:
         self._app = app
 
-    def go(self) -> None:
+    def run(self) -> None:
         """Forget a step's worth, and go on: soon while there is more, else later."""
         app = self._app
         done: list[TrimResult] = []
@@ -28,7 +28,7 @@ class RetentionCycle:
             done[:] = [trim(app.store, app.settings.store, app.clock.instant().utc_s, STEP_ROWS)]
 
         def after() -> None:
-            app.loop.call_later(_TRIM_MORE_S if done and done[0].more else _TRIM_S, self.go)
+            app.loop.call_later(_TRIM_MORE_S if done and done[0].more else _TRIM_S, self.run)
             app.store.evidence.remove_files(done[0].files if done else ())
 
         app.journal.keep(step, after)

@@ -74,7 +74,7 @@ def waits(app: App) -> Iterator[Named]:
     live = Counter(
         (wait.machine.verdict.answer.value, wait.machine.verdict.code)
         for wait in app.wait_runtime.active.values()
-        if not wait.ended and wait.passing is None
+        if not wait.ended and wait.transient is None
     )
     yield from (("acud_waits_live", Sample(labels, found)) for labels, found in live.items())
     yield "acud_waits_armed_total", Sample((), app.waits.armed)

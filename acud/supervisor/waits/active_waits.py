@@ -19,7 +19,7 @@ from acud.waits.machine import StoredBaseline, Wait
 class ActiveWait:
     """One watching wait.
 
-    `passing`: called with it at its end; set for a blocking change call, which is never stored.
+    `transient`: called with it at its end; set for a blocking change call, which is never stored.
     """
 
     def __init__(self, stored: StoredWait, machine: Wait) -> None:
@@ -53,7 +53,7 @@ class ActiveWait:
         self.answers: dict[str, Answered] = {}
         self.tick: Timer | None = None
         self.deadline_timer: Timer | None = None
-        self.passing: Callable[[ActiveWait], None] | None = None
+        self.transient: Callable[[ActiveWait], None] | None = None
         self.payer = stored.spec.task_id
         """The task whose usage its judging is entered under."""
 

@@ -23,7 +23,7 @@ from acud.waits.effects import JobKind
 def spends(active: ActiveWait, judge: JudgeName) -> bool:
     """Tell whether judging the wait by `judge` is what budgets are for."""
     asks = any(isinstance(leaf, Criteria) for leaf in leaves(active.spec.until))
-    return asks and judge.value not in rules.FREE and active.passing is None
+    return asks and judge.value not in rules.FREE and active.transient is None
 
 
 def _worked(answers: tuple[LeafAnswer, ...]) -> list[LeafAnswer]:
@@ -33,7 +33,7 @@ def _worked(answers: tuple[LeafAnswer, ...]) -> list[LeafAnswer]:
 
 
 def _purpose(active: ActiveWait) -> Purpose:
-    return Purpose.WAIT if active.passing is None else Purpose.EFFECT
+    return Purpose.WAIT if active.transient is None else Purpose.EFFECT
 
 
 class Budgets:
@@ -92,7 +92,7 @@ class Budgets:
         worked = _worked(answers)
         if worked:
             self._pay(active, [one.cost_usd for one in worked])
-        if active.passing is not None:
+        if active.transient is not None:
             self.unkept(active, answers)
 
     def unkept(self, active: ActiveWait, answers: tuple[LeafAnswer, ...]) -> None:

@@ -216,7 +216,7 @@ class Waits:
 
     def on_display(self, name: str) -> list[str]:
         """Return the ids of the live waits that look at the display `name`."""
-        return [active.wait_id for active in self._active.values() if active.display == name and not active.passing]
+        return [active.wait_id for active in self._active.values() if active.display == name and not active.transient]
 
     def displays(self) -> set[str]:
         """Return the names of the displays that live waits look at, also of those that are gone."""
@@ -260,7 +260,7 @@ class Waits:
         else:
             self._polls.add(info.wait_id, block_s, done, lambda: self.find(info.wait_id), fetches=fetches)
 
-    def passing(
+    def run_transient(
         self, spec: WaitSpec, watched: WatchedDisplay, done: Callable[[ActiveWait], None], payer: str = ""
     ) -> Callable[[], None]:
         """Run a wait that lives only as long as its caller blocks; `done` gets it at its end. `payer`: see
@@ -280,7 +280,7 @@ class Waits:
 
     def _release(self, display: str) -> None:
         for active in [
-            active for active in self._active.values() if active.passing is not None and active.display == display
+            active for active in self._active.values() if active.transient is not None and active.display == display
         ]:
             if not active.ended:
                 self._runtime.step(active, happened.DeadlinePassed(self._clock.monotonic_s()))
@@ -299,12 +299,12 @@ class Waits:
     def _give_up(self, wait_id: str) -> None:
         active = self._active.get(wait_id)
         if active is not None:
-            active.passing = lambda _: None
+            active.transient = lambda _: None
             self._runtime.step(active, happened.CancelRequested(self._clock.monotonic_s()))
 
     def _live(self, wait_id: str) -> ActiveWait:
         active = self._active.get(wait_id) or self._active.get(self._journal.store.waits.find(wait_id).wait_id)
-        if active is not None and not active.ended and active.passing is None:
+        if active is not None and not active.ended and active.transient is None:
             return active
         state = active.state if active is not None else self._journal.store.waits.find(wait_id).state
         raise Conflict(f"wait {wait_id} has ended: {state.value}", hint="acud wait show tells how", state=state.value)

@@ -196,23 +196,28 @@ class WaitRuntime:
     def arm(
         self,
         stored: StoredWait,
-        passing: Callable[[ActiveWait], None] | None = None,
+        transient: Callable[[ActiveWait], None] | None = None,
         payer: str = "",
         *,
         is_new: bool = True,
     ) -> None:
-        """Bring a wait to life; `passing` is called at its end instead of storing it. `payer`: see `ActiveWait`. One
+        """Bring a wait to life; `transient` is called at its end instead of storing it. `payer`: see `ActiveWait`. One
         that is not new was armed before a restart.
 
         One that was stored with a pattern that cannot be searched for (any more) fails, saying why.
         """
         armed = machine.arm(stored.spec, self._clock.monotonic_s(), stored.baselines, is_new=is_new)
         active = self.active[stored.wait_id] = ActiveWait(stored, armed.wait)
-        active.passing = passing
+        active.transient = transient
         active.payer = payer or active.payer
         judge = self.judge_of(stored.spec.judge).value
         _LOG.debug(
-            "wait.armed", wait=active.wait_id, display=active.display, judge=judge, new=is_new, passing=bool(passing)
+            "wait.armed",
+            wait=active.wait_id,
+            display=active.display,
+            judge=judge,
+            new=is_new,
+            transient=bool(transient),
         )
         fault = unsearchable_reason(stored.spec.until)
         if fault:
@@ -267,7 +272,7 @@ class WaitRuntime:
                 self._end(active, effect)
 
     def _request_job(self, active: ActiveWait, request: out.JobRequest) -> None:
-        if active.passing is not None and request.kind is out.JobKind.EVIDENCE:
+        if active.transient is not None and request.kind is out.JobKind.EVIDENCE:
             # A blocking call takes its own picture; its evidence is the reply.
             job_id, now = new_id("job"), self._clock.monotonic_s()
             self.step(active, happened.JobDispatched(now, job_id, request.kind))
@@ -302,7 +307,7 @@ class WaitRuntime:
             active.tick = self._loop.call_at(at, lambda: self.step(active, happened.Tick(self._clock.monotonic_s())))
 
     def _noted(self, active: ActiveWait, text: str) -> None:
-        if active.passing is None and text:
+        if active.transient is None and text:
             self._journal.keep(lambda: self._journal.event("wait.note", active.wait_id, text=text), droppable=True)
 
     # ---- deadlines -------------------------------------------------------------------------------------------------
@@ -334,7 +339,7 @@ class WaitRuntime:
 
     def save(self, active: ActiveWait) -> None:
         """Write the wait's row in this turn; a passing one has none."""
-        if active.passing is None:
+        if active.transient is None:
             self._journal.keep(lambda: self._write(active))
 
     def _write(self, active: ActiveWait) -> None:
@@ -353,7 +358,7 @@ class WaitRuntime:
             stale=effect.stale,
         )
         answered = active.answers.get(effect.job_id)
-        if active.passing is not None or answered is None or effect.gated:
+        if active.transient is not None or answered is None or effect.gated:
             return
         if effect.stale:
             self.budgets.unkept(active, answered.answers)  # it decides nothing, and was paid for
@@ -383,9 +388,9 @@ class WaitRuntime:
         for kind in out.JobKind:
             self._batches.withdraw(active, kind)
         self._pool.wait_over(active.wait_id)
-        if active.passing is not None:
+        if active.transient is not None:
             self.active.pop(active.wait_id, None)
-            active.passing(active)
+            active.transient(active)
         else:
             active.wake = self._wakes.of_wait(active.stored())
             self._journal.keep(lambda: self._write_end(active), lambda: self._stored(active))

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from acud.errors import AcudError, DisplayDown, NotFound
 from acud.event_loop import EventLoop
-from acud.features.actions.action_words import one_in_words
-from acud.features.actions.places import element_ids, pressed, resolved
+from acud.features.actions.action_words import action_text
+from acud.features.actions.places import element_ids, fill_element_points, pressed_points
 from acud.features.actions.supervisor.input_places import named_window
 from acud.protocol.capture import Acted
 from acud.supervisor.frame_sources import Source, Sources
@@ -83,7 +83,7 @@ class ActionPorts(Struct, frozen=True):
         def ended(active: ActiveWait) -> None:
             done(active.state is WaitState.RESOLVED)
 
-        self.waits.passing(spec, watched, ended)
+        self.waits.run_transient(spec, watched, ended)
 
     def pixels(self, watched: WatchedDisplay) -> Source:
         """Return the source of `watched`. Raises: DisplayDown when it has no pixels now."""
@@ -177,7 +177,7 @@ class ActionSequence:
         """Look for the first of `ids`, then for the rest; then act. What was done before may have moved them."""
         if not ids:
             self._ports.takeovers.check(self._watched, self._lease)
-            self._act(resolved(action, pixels), self._count)
+            self._act(fill_element_points(action, pixels), self._count)
             return
         handle = handle_of(ids[0])
         assert handle is not None
@@ -206,7 +206,7 @@ class ActionSequence:
         self._take_frame(outcome)
         self.progress.cursor = outcome.cursor or self.progress.cursor
         self.progress.text = outcome.text or self.progress.text
-        self.progress.pressed += pressed(action, outcome.cursor)
+        self.progress.pressed += pressed_points(action, outcome.cursor)
         count()
         self._next()
 
@@ -259,7 +259,7 @@ def told(fault: AcudError, actions: tuple[Action, ...], done: int) -> AcudError:
     facts = {**fault.facts, "done": done, "failed": done + 1}
     if len(actions) == 1:
         return type(fault)(fault.message, hint=fault.hint, **facts)
-    which = f"action {done + 1} of {len(actions)} ({one_in_words(actions[done])}) failed, {done} done"
+    which = f"action {done + 1} of {len(actions)} ({action_text(actions[done])}) failed, {done} done"
     return type(fault)(f"{which}: {fault.message}", hint=fault.hint, **facts)
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec.structs import replace
 
 from acud.errors import AcudError
-from acud.features.actions.action_words import in_words
-from acud.features.actions.places import element_ids, placed
+from acud.features.actions.action_words import actions_text
+from acud.features.actions.places import element_ids, to_display_pixels
 from acud.features.actions.supervisor.action_sequence import ActionSequence
 from acud.features.actions.supervisor.input_places import spot_of
 from acud.features.actions.supervisor.instruction import RunningInstruction
@@ -39,7 +39,7 @@ class _Acted:
         named = request.display or ("" if request.task_id else self._display())
         self.place = feature.tasks.place(request.task_id, request.target, named)
         self.target = parse_target(request.target, self.place.display)
-        self.log = feature.tasks.doing(self.place.task_id, ActionType.GUI, in_words(request.actions))
+        self.log = feature.tasks.begin_action(self.place.task_id, ActionType.GUI, actions_text(request.actions))
         self.settled: bool | None = None
 
     def _display(self) -> str:
@@ -79,15 +79,15 @@ class _Acted:
             self.feature.takeovers.check(watched, self.request.lease)
             source = self.feature.action_ports.pixels(watched)
             spot = spot_of(self.target, self.view, watched, source.width, source.height)
-            actions = tuple(placed(one, spot, source.width, source.height) for one in self.request.actions)
+            actions = tuple(to_display_pixels(one, spot, source.width, source.height) for one in self.request.actions)
         except AcudError as refusal:
             self.fail(refusal)
             return
         on_done = self.call.later(self.on_done)
-        self.doing = ActionSequence(
+        self.sequence = ActionSequence(
             self.feature.action_ports, watched, actions, self.request.lease, self.call.touch, on_done
         )
-        self.doing.begin()
+        self.sequence.begin()
 
     def on_done(self, fault: AcudError | None) -> None:
         """They are done, or one failed: then there is no picture."""
@@ -129,7 +129,7 @@ class _Acted:
 
     def answer(self, picture: Picture | None, note: str = "") -> None:
         """Reply; neither a picture nor what the clipboard held is stored for a repeat."""
-        done = self.doing.progress
+        done = self.sequence.progress
         reply = ActionReply(
             display=self.watched.name,
             done=done.done,

@@ -49,7 +49,9 @@ class RunningInstruction:
         self.place = feature.tasks.place(request.task_id, request.target, named)
         target = parse_target(request.target, self.place.display)
         self.run = InstructionRun(feature, request, caller, target, self.on_end)
-        self.log = feature.tasks.doing(self.place.task_id, ActionType.GUI, instructions.said(self.instruction))
+        self.log = feature.tasks.begin_action(
+            self.place.task_id, ActionType.GUI, instructions.instruction_text(self.instruction)
+        )
         self.ending: InstructionEnding | None = None
 
     def begin(self) -> None:

@@ -244,7 +244,7 @@ class InstructionRun:
         def ended(active: ActiveWait) -> None:
             then(active_waits.changed_share(active))
 
-        self.feature.waits.passing(spec, self.watched, self._call.later(ended))
+        self.feature.waits.run_transient(spec, self.watched, self._call.later(ended))
 
     # ---- verify ----------------------------------------------------------------------------------------------------
 
@@ -269,7 +269,7 @@ class InstructionRun:
             self.spent = active.spent
             self._verdict(did, self._seen(active))
 
-        self.feature.waits.passing(spec, self.watched, self._call.later(ended), self.request.task_id)
+        self.feature.waits.run_transient(spec, self.watched, self._call.later(ended), self.request.task_id)
 
     def _until(self) -> Until:
         expect = self.request.expect

@@ -14,7 +14,7 @@ from acud.features.actions.instructions import (
     ScrollUntil,
     SelectIn,
     TypeInto,
-    said,
+    instruction_text,
 )
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun, why
 from acud.supervisor.waits.active_waits import ChangedShare
@@ -69,7 +69,7 @@ def follow(run: InstructionRun, instruction: Instruction) -> None:
         case DragTo():
             run.find(instruction.start, lambda start: _drag(run, instruction, start), verb="drag")
         case PressKeys():
-            run.stand(lambda: run.act((Key(instruction.chord),), lambda: run.verify(said(instruction))))
+            run.stand(lambda: run.act((Key(instruction.chord),), lambda: run.verify(instruction_text(instruction))))
 
 
 def _click(run: InstructionRun, instruction: ClickOn | SelectIn, found: Candidate) -> None:
@@ -98,7 +98,7 @@ def _type(run: InstructionRun, instruction: TypeInto) -> None:
     keys: tuple[Action, ...] = (*((Key("ctrl+a"),) if instruction.replace else ()), TypeText(instruction.text))
     keys = (*keys, Key("Return")) if instruction.enter else keys
     if not instruction.at:
-        run.stand(lambda: run.act(keys, lambda: run.verify(said(instruction))))
+        run.stand(lambda: run.act(keys, lambda: run.verify(instruction_text(instruction))))
         return
 
     def focused(found: Candidate) -> None:
@@ -137,7 +137,9 @@ def _open(run: InstructionRun, instruction: SelectIn, found: Candidate) -> None:
         if changed.box is None:
             run.end(
                 InstructionEnding(
-                    "unverified", f"{said(instruction)}: it was clicked and nothing opened", said(instruction)
+                    "unverified",
+                    f"{instruction_text(instruction)}: it was clicked and nothing opened",
+                    instruction_text(instruction),
                 )
             )
             return
@@ -176,7 +178,7 @@ def _close(run: InstructionRun, instruction: SelectIn, missing: Found) -> None:
 def _scroll(run: InstructionRun, instruction: ScrollBy) -> None:
     def at(point: Point) -> None:
         turn = Scroll(instruction.direction, instruction.amount, point)
-        run.approach(point, lambda: run.act((turn,), lambda: run.verify(said(instruction))))
+        run.approach(point, lambda: run.act((turn,), lambda: run.verify(instruction_text(instruction))))
 
     if instruction.at:
         run.find(instruction.at, lambda found: at(found.point))
@@ -201,19 +203,21 @@ class ScrollSearch:
 
     def _there(self, found: Candidate) -> None:
         seen = yes(f"in view at {found.point.x},{found.point.y} after {self._turned} turns of the wheel")
-        self._finish("verified", f"{said(self._instruction)}: {seen.detail}", seen)
+        self._finish("verified", f"{instruction_text(self._instruction)}: {seen.detail}", seen)
 
     def _finish(
         self, status: Literal["verified", "not_found", "unknown"], message: str, verdict: Verdict | None = None
     ) -> None:
-        self._run.end(InstructionEnding(status, message, said(self._instruction), verdict))
+        self._run.end(InstructionEnding(status, message, instruction_text(self._instruction), verdict))
 
     def _missing(self, found: Found) -> None:
         if found.status != "not_found" and not _is_doubt(found):
             self._run.give_up(found, self._instruction.to)
             return
         if self._run.feature.clock.monotonic_s() > self._until_s:
-            self._finish("unknown", f"{said(self._instruction)}: not met within {_SCROLL_S:.0f} s of scrolling")
+            self._finish(
+                "unknown", f"{instruction_text(self._instruction)}: not met within {_SCROLL_S:.0f} s of scrolling"
+            )
             return
         if self._steps >= _SCROLL_STEPS:
             self._turn_back(found)
@@ -233,7 +237,7 @@ class ScrollSearch:
 
     def _turn_back(self, found: Found) -> None:
         if self._direction is Direction.UP:
-            message = f"{said(self._instruction)}: scrolled to both ends: {found.reason}"
+            message = f"{instruction_text(self._instruction)}: scrolled to both ends: {found.reason}"
             self._finish("not_found", message)
             return
         self._direction, self._steps = Direction.UP, 0
@@ -246,4 +250,4 @@ def _is_doubt(found: Found) -> bool:
 
 
 def _did(instruction: Instruction, found: Candidate) -> str:
-    return f"{said(instruction)} at {found.point.x},{found.point.y} (found by {found.method.value})"
+    return f"{instruction_text(instruction)} at {found.point.x},{found.point.y} (found by {found.method.value})"

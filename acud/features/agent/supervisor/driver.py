@@ -134,7 +134,7 @@ class Driver:
 
     def _think(self, effect: Think) -> None:
         spec = self._run.spec
-        ask = ThinkAsk(spec.backend, prompt.SYSTEM, effect.messages, tools.offered(), spec.model)
+        ask = ThinkAsk(spec.backend, prompt.SYSTEM, effect.messages, tools.agent_tools(), spec.model)
 
         def on_target(outcome: FreshTarget | AcudError) -> None:
             if isinstance(outcome, AcudError):
@@ -210,7 +210,7 @@ class Driver:
         spec = self._run.spec
         target = parse_target(spec.target, self._watched.name)
         wait = WaitSpec(until, target, timeout_s, judge=self._judge, task_id=spec.task_id)
-        self._drop = self._with.waits.passing(wait, self._watched, done)
+        self._drop = self._with.waits.run_transient(wait, self._watched, done)
 
     @property
     def _judge(self) -> JudgeName:

@@ -131,7 +131,7 @@ class DisplayFacts(NamedTuple):
     said: DisplayAnnotation = DisplayAnnotation()
 
 
-def assembled(scene_id: int, moment: Moment, known: Sequence[DisplayFacts], apps: tuple[SceneApp, ...]) -> Scene:
+def assemble_scene(scene_id: int, moment: Moment, known: Sequence[DisplayFacts], apps: tuple[SceneApp, ...]) -> Scene:
     """Return the scene of all that is known."""
     said = together([(one.watched.number, one.said) for one in known])
     displays = tuple(_display(one, moment.now_s) for one in known)

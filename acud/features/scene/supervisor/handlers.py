@@ -36,7 +36,7 @@ def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> None:
     """Look where it is asked for, and answer with what is known then."""
     place = feature.tasks.place(request.task_id, "screen", request.displays[0] if request.displays else "")
     names = request.displays or ((place.display,) if request.task_id and place.display else ())
-    log = feature.tasks.doing(place.task_id, ActionType.VISION, "scene")
+    log = feature.tasks.begin_action(place.task_id, ActionType.VISION, "scene")
 
     def fail(fault: AcudError) -> None:
         log(fault, None)
@@ -125,7 +125,9 @@ class _Annotated:
         place = feature.tasks.place(request.task_id, "screen", request.display)
         self.target = Target(place.display)
         self.task_id = place.task_id
-        self.log = feature.tasks.doing(place.task_id, ActionType.VISION, f"describe with {self.backend or 'own words'}")
+        self.log = feature.tasks.begin_action(
+            place.task_id, ActionType.VISION, f"describe with {self.backend or 'own words'}"
+        )
 
     def fail(self, fault: AcudError) -> None:
         """Answer with the fault."""

@@ -17,7 +17,7 @@ from acud.features.scene.supervisor.assembly import (
     Moment,
     ShownDisplay,
     apps,
-    assembled,
+    assemble_scene,
     focused,
     part_of,
 )
@@ -175,7 +175,7 @@ class Scenes:
         )
         self._forget({watched.number for watched in displays})
         shown = [ShownDisplay(watched, self._pids(watched)) for watched in displays]
-        made = assembled(self.scene_id, moment, [self._known(s) for s in displays], apps(shown, self._title))
+        made = assemble_scene(self.scene_id, moment, [self._known(s) for s in displays], apps(shown, self._title))
         if self._kept and is_same(self._kept[-1], made):
             self._kept[-1] = made
             return made

@@ -115,7 +115,7 @@ class DeletedTaskCleanup:
         self._loop = loop
         self._timer: Timer | None = None
 
-    def go(self) -> None:
+    def run(self) -> None:
         """Forget a step's worth, and go on: soon while there is more, later while something has not ended."""
         if self._timer is not None:
             self._timer.cancel()
@@ -128,7 +128,7 @@ class DeletedTaskCleanup:
         def after() -> None:
             found = done[0] if done else ForgottenRows(left=True)
             if found.more or found.left:
-                self._timer = self._loop.call_later(_MORE_S if found.more else _LEFT_S, self.go)
+                self._timer = self._loop.call_later(_MORE_S if found.more else _LEFT_S, self.run)
             self._journal.store.evidence.remove_files(found.files)
 
         self._journal.keep(step, after)
@@ -137,4 +137,4 @@ class DeletedTaskCleanup:
         """Begin once what ends with this turn has been written."""
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._loop.call_later(_MORE_S, self.go)
+        self._timer = self._loop.call_later(_MORE_S, self.run)

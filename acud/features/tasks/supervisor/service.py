@@ -136,9 +136,9 @@ class Tasks:
         """Return how many tasks are active."""
         return self.table.newest((TaskStatus.ACTIVE,), 1).total
 
-    def doing(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
+    def begin_action(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
         """Return what to call with the fault (or None) and the output of something that begins now."""
-        return self._log.doing(task_id, kind, summary)
+        return self._log.begin_action(task_id, kind, summary)
 
     def log_action(self, task_id: str, action: Action, lines: Iterable[ActionLog] = ()) -> None:
         """Log an action that has ended, under the task's active item; nothing for a task that is gone."""

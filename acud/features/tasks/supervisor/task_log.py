@@ -103,7 +103,7 @@ class TaskLog:
 
     # ---- pictures and blocked calls --------------------------------------------------------------------------------
 
-    def doing(self, task_id: str, kind: ActionType, summary: str) -> Callable[[AcudError | None, Any], None]:
+    def begin_action(self, task_id: str, kind: ActionType, summary: str) -> Callable[[AcudError | None, Any], None]:
         """Return what to call with the fault (or None) and the output of something that begins now."""
         began_s = self._now()
 

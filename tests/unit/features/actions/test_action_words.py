@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from acud.features.actions.action_words import in_words, one_in_words
+from acud.features.actions.action_words import action_text, actions_text
 from acud.types.actions import (
     Action,
     Button,
@@ -42,7 +42,7 @@ from acud.types.actions import Direction as To
     ],
 )
 def test_one(action: Action, words: str) -> None:
-    assert one_in_words(action) == words
+    assert action_text(action) == words
 
 
 def test_every_kind_has_words() -> None:
@@ -52,7 +52,7 @@ def test_every_kind_has_words() -> None:
     made = [{"type": tag} | plain | {"command": ["c"]} for tag in _tags()]
     for given in made:
         action = msgspec.convert({k: v for k, v in given.items() if k in _fields(given["type"])}, Action)
-        assert one_in_words(action) != type(action).__name__
+        assert action_text(action) != type(action).__name__
     assert len(made) == len(names)
 
 
@@ -71,4 +71,4 @@ def _fields(tag: object) -> set[str]:
 
 
 def test_a_long_list_is_cut() -> None:
-    assert len(in_words([Key("ctrl+s")] * 64)) == 300
+    assert len(actions_text([Key("ctrl+s")] * 64)) == 300

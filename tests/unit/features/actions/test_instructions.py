@@ -16,8 +16,8 @@ from acud.features.actions.instructions import (
     ScrollUntil,
     SelectIn,
     TypeInto,
+    instruction_text,
     parse,
-    said,
 )
 from acud.types.actions import Button, Direction
 
@@ -120,7 +120,7 @@ def test_the_examples_are_understood(example: str) -> None:
 
 
 def test_typed_text_is_told_by_its_length() -> None:
-    told = said(parse("set the Password field to 'hunter2 secret'"))
+    told = instruction_text(parse("set the Password field to 'hunter2 secret'"))
     assert "hunter2" not in told
     assert "14 characters in the Password field" in told
 
@@ -138,4 +138,4 @@ def test_typed_text_is_told_by_its_length() -> None:
     ],
 )
 def test_it_is_told_in_one_line(words: str, told: str) -> None:
-    assert said(parse(words)) == told
+    assert instruction_text(parse(words)) == told

@@ -6,12 +6,12 @@ import msgspec
 import pytest
 
 from acud.errors import InvalidRequest
-from acud.features.actions.action_words import in_words
+from acud.features.actions.action_words import actions_text
 from acud.features.actions.places import (
     element_ids,
-    placed,
-    pressed,
-    resolved,
+    fill_element_points,
+    pressed_points,
+    to_display_pixels,
 )
 from acud.types.actions import (
     Action,
@@ -39,10 +39,10 @@ def test_ids_are_found_in_the_order_of_the_gesture() -> None:
 
 
 def test_points_are_shifted_and_checked_and_ids_stay() -> None:
-    assert placed(Drag("a3-4", Point(1, 2)), shifted, 640, 480) == Drag("a3-4", Point(101, 52))
-    assert placed(Click("t3-1"), shifted, 640, 480) == Click("t3-1")
+    assert to_display_pixels(Drag("a3-4", Point(1, 2)), shifted, 640, 480) == Drag("a3-4", Point(101, 52))
+    assert to_display_pixels(Click("t3-1"), shifted, 640, 480) == Click("t3-1")
     with pytest.raises(InvalidRequest, match="off the display"):
-        placed(Drag("a3-4", Point(600, 2)), shifted, 640, 480)
+        to_display_pixels(Drag("a3-4", Point(600, 2)), shifted, 640, 480)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_points_are_shifted_and_checked_and_ids_stay() -> None:
     ],
 )
 def test_ids_become_pixels(action: InputAction, expected: InputAction) -> None:
-    assert resolved(action, {"t3-1": Point(7, 8), "a3-4": Point(9, 9)}) == expected
+    assert fill_element_points(action, {"t3-1": Point(7, 8), "a3-4": Point(9, 9)}) == expected
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_ids_become_pixels(action: InputAction, expected: InputAction) -> None:
     ],
 )
 def test_where_an_action_pressed(action: InputAction, expected: tuple[Point, ...]) -> None:
-    assert pressed(action, Point(1, 2)) == expected
+    assert pressed_points(action, Point(1, 2)) == expected
 
 
 def test_the_wire_takes_points_and_ids_and_nothing_else() -> None:
@@ -83,4 +83,6 @@ def test_the_wire_takes_points_and_ids_and_nothing_else() -> None:
 
 
 def test_words_name_the_id() -> None:
-    assert in_words((Click("t3-12"), Scroll(direction="down", at="a3-4"))) == "click at t3-12; scroll down 3 at a3-4"  # type: ignore[arg-type]
+    assert (
+        actions_text((Click("t3-12"), Scroll(direction="down", at="a3-4"))) == "click at t3-12; scroll down 3 at a3-4"
+    )  # type: ignore[arg-type]

@@ -228,8 +228,8 @@ def test_whatever_a_model_says_ends_and_is_done_only_by_a_check(thoughts: list[E
 
 
 def test_the_tools_offered_are_those_understood() -> None:
-    for tool in prompt.offered():
+    for tool in prompt.agent_tools():
         schema = json.loads(tool.schema)
         assert schema["additionalProperties"] is False
         with pytest.raises(InvalidRequest):
-            prompt.decided(ChatCall("c", tool.name, "{}"))
+            prompt.parse_decision(ChatCall("c", tool.name, "{}"))

@@ -13,7 +13,7 @@ from acud.features.redaction.spans import (
     RedactedSpan,
     Rule,
     mark,
-    merged,
+    merge_spans,
 )
 from acud.features.redaction.text_rules import (
     TextRules,
@@ -159,7 +159,7 @@ def test_overlaps_become_one_under_the_weightier_rule() -> None:
         RedactedSpan(9, 9, Rule.KEY),
         RedactedSpan(9, 12, Rule.KEY),
     ]
-    assert merged(spans) == [RedactedSpan(0, 9, Rule.CARD), RedactedSpan(9, 12, Rule.KEY)]
+    assert merge_spans(spans) == [RedactedSpan(0, 9, Rule.CARD), RedactedSpan(9, 12, Rule.KEY)]
 
 
 SEEDS = [

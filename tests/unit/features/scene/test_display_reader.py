@@ -14,7 +14,7 @@ from acud.features.scene.supervisor.assembly import (
     Moment,
     ShownDisplay,
     apps,
-    assembled,
+    assemble_scene,
     focused,
     part_of,
 )
@@ -169,7 +169,7 @@ def _scene(*shown: ShownDisplay, totals: dict[int, int] | None = None) -> Scene:
         seen.take(JobResult("job", "done", epoch=1, frame=1), parts, (100, 100), 1.0)
         is_default = one.watched.number == 1
         known.append(DisplayFacts(one.watched, None, seen, is_default, focused(one.watched, _title)))
-    return assembled(1, Moment(1.0, 1, SceneMode.ACTIVE), known, apps(shown, _title))
+    return assemble_scene(1, Moment(1.0, 1, SceneMode.ACTIVE), known, apps(shown, _title))
 
 
 def test_each_display_tells_its_own_focus() -> None:
