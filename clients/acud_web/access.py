@@ -54,7 +54,7 @@ _ADDRESSES = 1024
 """So many are remembered; the one that was wrong longest ago is forgotten first."""
 
 
-class Tries:
+class LoginThrottle:
     """`most` wrong tries at once, and one more each `again_s`."""
 
     def __init__(self, most: int, again_s: float) -> None:
@@ -94,7 +94,7 @@ class Authenticator:
         """By digest, with the time of asking; an access token that was good once is asked about again without a
         limit.
         """
-        self._tries = Tries(_TRIES, _AGAIN_S)
+        self._throttle = LoginThrottle(_TRIES, _AGAIN_S)
         self._unknown = asyncio.Semaphore(UNKNOWN_AT_ONCE)
 
     async def admit(self, connection: HTTPConnection) -> AccessToken:
@@ -106,14 +106,14 @@ class Authenticator:
             raise unauthorized()
         if given.kind == "session":
             check_page(connection)
-        return await self._pass(given, address_of(connection))
+        return await self._token_of(given, address_of(connection))
 
     def forget(self, pass_id: str) -> None:
         """Ask anew for the access token with this id."""
         for digest in [digest for digest, (found, _) in self._known.items() if found.pass_id == pass_id]:
             del self._known[digest]
 
-    async def _pass(self, given: Credential, address: str) -> AccessToken:
+    async def _token_of(self, given: Credential, address: str) -> AccessToken:
         digest = digest_of(given.secret)
         known, asked_s = self._known.get(digest, (None, 0.0))
         if known is not None and known.kind != given.kind:
@@ -133,7 +133,7 @@ class Authenticator:
             found = None
         if found is None or found.kind != given.kind:
             self._known.pop(digest, None)
-            raise wrong_try(self._tries, address, unauthorized())
+            raise wrong_try(self._throttle, address, unauthorized())
         self._known[digest] = (found, asked_s)
         if len(self._known) > _KEPT:
             self._known.popitem(last=False)
@@ -155,17 +155,17 @@ def check_page(connection: HTTPConnection) -> None:
         raise wrong(403, "origin", "what changes something needs the header X-Acud: 1 and an Origin")
 
 
-def wrong_try(tries: Tries, address: str, fault: Exception) -> Exception:
+def wrong_try(throttle: LoginThrottle, address: str, fault: Exception) -> Exception:
     """Note that a secret from `address` was wrong; return what it is told: `fault`, or 429 after too many of late.
 
     Only who was wrong is throttled. Were an address refused before its secret is looked at, anyone on this machine
     could keep the owner out.
     """
     now_s = time.monotonic()
-    wait_s = tries.wait_s(address, now_s)
+    wait_s = throttle.wait_s(address, now_s)
     if wait_s:
         return wrong(429, "too_many", "too many wrong tries from this address", f"try again in {wait_s:.0f} s")
-    tries.wrong(address, now_s)
+    throttle.wrong(address, now_s)
     return fault
 
 
@@ -181,7 +181,7 @@ def unauthorized() -> Exception:
     )
 
 
-def pass_of(request: HTTPConnection) -> AccessToken:
+def access_token_of(request: HTTPConnection) -> AccessToken:
     """Return the access token that let `request` in; only routes with a scope have one."""
     found: AccessToken = request.state.access_token
     return found
@@ -189,7 +189,7 @@ def pass_of(request: HTTPConnection) -> AccessToken:
 
 def need(request: HTTPConnection, scope: Scope) -> AccessToken:
     """Return the access token when it is good for what needs `scope`. Raises: Fault 403."""
-    found = pass_of(request)
+    found = access_token_of(request)
     if not found.allows(scope):
         raise wrong(
             403, "forbidden", f"this needs the scope {scope.value}, and this access token has {found.scope.value}"

@@ -18,7 +18,14 @@ from starlette.responses import RedirectResponse, Response
 from acud.errors import NotFound
 from acud.protocol.requests.web import WebLoginRedeem, WebPassReply, WebTokenListReply, WebTokenRevoke
 from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
-from acud_web.access import COOKIE, UNKNOWN_AT_ONCE, Tries, address_of, pass_of, wrong_try
+from acud_web.access import (
+    COOKIE,
+    UNKNOWN_AT_ONCE,
+    LoginThrottle,
+    access_token_of,
+    address_of,
+    wrong_try,
+)
 from acud_web.errors import answer, wrong
 from acud_web.route_table import Row, json_object, text
 
@@ -104,7 +111,7 @@ def _answer(request: Request, name: str) -> Response:
 _BODY_BYTES = 1024
 _TRIES, _AGAIN_S = 10, 6.0
 
-_tries = Tries(_TRIES, _AGAIN_S)
+_throttle = LoginThrottle(_TRIES, _AGAIN_S)
 _unknown = asyncio.Semaphore(UNKNOWN_AT_ONCE)
 
 
@@ -120,13 +127,13 @@ async def login(request: Request) -> Response:
             opened = (await request.state.gateway.ask(asked, WebPassReply)).found
     except NotFound as found:
         told = wrong(401, "unauthorized", found.message, found.hint)
-        raise wrong_try(_tries, address_of(request), told) from found
+        raise wrong_try(_throttle, address_of(request), told) from found
     return _with_cookie(request, answer(opened), secret, opened)
 
 
 async def logout(request: Request) -> Response:
     """End this session here and now. Raises: Fault 409 for a token, which its maker revokes."""
-    mine = pass_of(request)
+    mine = access_token_of(request)
     if mine.kind != "session":
         raise wrong(409, "conflict", "a token has no session to end", "acud web token revoke")
     await request.state.gateway.ask(WebTokenRevoke(mine.pass_id), WebTokenListReply)
@@ -138,7 +145,7 @@ async def logout(request: Request) -> Response:
 
 async def me(request: Request) -> Response:
     """Return the access token."""
-    return answer(pass_of(request))
+    return answer(access_token_of(request))
 
 
 def _with_cookie(request: Request, response: Response, secret: str, opened: AccessToken) -> Response:

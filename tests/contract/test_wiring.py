@@ -14,7 +14,7 @@ TREES = {path: ast.parse(path.read_text()) for path in sorted((ROOT / "acud").rg
 WIRED = [path for path in TREES if str(path.relative_to(ROOT)).startswith(ROOMS)]
 EMPTY = {"set", "frozenset", "dict", "list", "tuple"}
 EXCEPTED = {"on_exit", "transient"}
-"""`on_exit`: processes change hands; who stops a display hears the end of its processes from then on. `passing`: a
+"""`on_exit`: processes change hands; who stops a display hears the end of its processes from then on. `transient`: a
 wait that is not stored keeps who asked for it; that begins and ends with the wait and wires no part.
 """
 

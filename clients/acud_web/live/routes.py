@@ -24,7 +24,12 @@ from acud.errors import UsageError
 from acud.frames.reader import FrameGone
 from acud.protocol.requests.looks import LiveWatch, LiveWatched
 from acud.protocol.web import Scope
-from acud_web.access import address_of, first_of, need_display, pass_of
+from acud_web.access import (
+    access_token_of,
+    address_of,
+    first_of,
+    need_display,
+)
 from acud_web.live import picture_parts
 from acud_web.live.displays import DisplayHub, LiveDisplay
 from acud_web.live.messages import MAX_MESSAGE_BYTES, Bye, text
@@ -126,7 +131,7 @@ async def live(socket: WebSocket) -> None:
     """Show a display over a WebSocket. Raises: Fault before it is accepted."""
     name = await _display(socket)
     hub = _hub(socket)
-    with hub.stream(pass_of(socket).pass_id):
+    with hub.stream(access_token_of(socket).pass_id):
         await socket.accept()
         bye = await _shown(socket, hub, name)
         if bye is not None:
@@ -165,7 +170,7 @@ async def _showing(socket: WebSocket, viewer: Viewer) -> Bye | None:
 
 
 async def _until_ended(socket: WebSocket) -> Bye | None:
-    why = await socket.state.revocations.until_ended(pass_of(socket))
+    why = await socket.state.revocations.until_ended(access_token_of(socket))
     return Bye(why, f"the access token is {why}")
 
 
@@ -183,7 +188,7 @@ async def pictures(request: Request) -> Response:
     name = await _display(request)
     hub = _hub(request)
     with ExitStack() as counted:
-        counted.enter_context(hub.stream(pass_of(request).pass_id))
+        counted.enter_context(hub.stream(access_token_of(request).pass_id))
         found = Pictures(hub, hub.display(name), hides=hub.hides(address_of(request)))
         body = _while_good(request, found, counted.pop_all())
     return StreamingResponse(body, media_type=MEDIA_TYPE)
@@ -191,7 +196,7 @@ async def pictures(request: Request) -> Response:
 
 async def _while_good(request: Request, found: Pictures, counted: ExitStack) -> AsyncGenerator[bytes, None]:
     """Yield parts until the access token ends."""
-    ended = asyncio.ensure_future(request.state.revocations.until_ended(pass_of(request)))
+    ended = asyncio.ensure_future(request.state.revocations.until_ended(access_token_of(request)))
     parts = found.parts()
     works: set[asyncio.Future[Any]] = {ended}
     try:

@@ -17,7 +17,7 @@ from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
 from acud_web.access import (
     Authenticator,
     Credential,
-    Tries,
+    LoginThrottle,
     credential_of,
     wrong_try,
 )
@@ -93,7 +93,7 @@ def test_secrets_are_long_and_differ_and_their_digests_are_no_way_back() -> None
 
 
 def test_tries_run_out_and_come_back() -> None:
-    tries = Tries(3, 2.0)
+    tries = LoginThrottle(3, 2.0)
     for _ in range(3):
         assert tries.wait_s("a", 10.0) == 0
         tries.wrong("a", 10.0)
@@ -106,7 +106,7 @@ def test_tries_run_out_and_come_back() -> None:
 
 
 def test_only_the_wrong_are_told_to_slow_down_and_no_flood_makes_it_worse() -> None:
-    tries, fault = Tries(3, 1000.0), HttpFault(401, {"ok": False})
+    tries, fault = LoginThrottle(3, 1000.0), HttpFault(401, {"ok": False})
     assert [wrong_try(tries, "a", fault) for _ in range(3)] == [fault] * 3
     for _ in range(100):
         told = wrong_try(tries, "a", fault)
@@ -141,7 +141,7 @@ def test_a_right_token_is_let_in_whoever_else_was_wrong() -> None:
 
 
 def test_tries_forget_addresses_and_never_grow() -> None:
-    tries = Tries(1, 1e9)
+    tries = LoginThrottle(1, 1e9)
     for number in range(5000):
         tries.wrong(str(number), 0.0)
     assert len(tries._spent) <= 1024
