@@ -43,6 +43,9 @@ NO_GERUNDS = {
 WAY = ("acud.capture", "acud.supervisor", "acud.evaluator", "acud.delivery", "acud.delivery")
 """The processes between damage and wake; the last was the delivery process's name."""
 
+WRITTEN = "Written by scripts/"
+"""Stands in the first line of a generated file."""
+
 
 class House:
     """The product's modules below `top`, by dotted name."""
@@ -123,9 +126,11 @@ class House:
 
     @cached_property
     def files_of_requests(self) -> list[int]:
-        """In how many files each request of the protocol is named, by its class or its tag."""
+        """In how many files each request of the protocol is named by hand, by its class or its tag."""
         words: dict[str, set[str]] = defaultdict(set)
         for name, text in self.texts.items():
+            if WRITTEN in text.partition("\n")[0]:
+                continue
             for word in set(re.findall(r"\w+", text)):
                 words[word].add(name)
         found = []

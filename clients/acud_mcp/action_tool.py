@@ -43,7 +43,7 @@ from acud_mcp.look_tools import (
     PictureView,
     WindowView,
 )
-from acud_mcp.tool import ImageResult, ToolCall, passed_on
+from acud_mcp.tool import ImageResult, Tool, ToolCall, passed_on
 from acud_mcp.views import UNTRUSTED
 
 Pair = tuple[int, int]
@@ -303,3 +303,37 @@ MAKERS: dict[str, Callable[[ActArguments], Action]] = {
     "launch": _launch,
     **{f"window_{verb.value}": _window(verb) for verb in WindowVerb},
 }
+
+
+TOOLS = (
+    Tool(
+        "desktop_action",
+        "core",
+        "Act on the desktop: mouse, keyboard, windows, clipboard, launch. Answers with a screenshot file taken at rest"
+        " and a baseline for wait_for_change.",
+        request=DesktopAction,
+        arguments=ActArguments,
+        result=ActView,
+        shows=("baseline", "picture", "text", "windows", "note"),
+        run=desktop_action,
+        aliases={
+            "start_coordinate": "start",
+            "scroll_direction": "direction",
+            "scroll_amount": "amount",
+            "timeout": "duration",
+            "window_name": "window",
+            "size": "coordinate",
+        },
+        hidden=("display", "max_side", "lease", "baseline", "picture", "target"),
+        passed=("task_id",),
+        params={
+            "coordinate": "[x, y] or element id; a new size for window_resize",
+            "start": "of a drag",
+            "text": "to type; keys (ctrl+s); keys held in a click; command",
+            "window": "title part, id, or active",
+            "duration": "seconds",
+            "view": "of the picture that the coordinates are of",
+            "image": "picture in the answer too",
+        },
+    ),
+)

@@ -13,7 +13,7 @@ from acud.errors import DaemonDown
 from acud.paths import Paths
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.daemon import Doctor, DoctorReply, Finding, Status, StatusReply
-from acud_mcp.tool import ToolCall
+from acud_mcp.tool import Tool, ToolCall
 
 if TYPE_CHECKING:
     from acud_client.aio import AsyncClient
@@ -97,3 +97,17 @@ async def health_check(call: ToolCall, given: HealthAsked) -> HealthView:
     worst = "fault" if "fault" in levels else "warning" if levels else "ok"
     displays = tuple(f"{display.name} {display.state.value}" for display in status.displays)
     return HealthView(worst, status.version, status.waits_live, displays, len(doctor.findings), unwell)
+
+
+TOOLS = (
+    Tool(
+        "health_check",
+        "admin",
+        "Check the daemon: judges, displays, faults and their fix.",
+        request=Doctor,
+        arguments=HealthAsked,
+        result=HealthView,
+        shows=("status", "findings"),
+        run=health_check,
+    ),
+)

@@ -14,7 +14,7 @@ from acud.types import Criteria, Rect, ShortText, Text, WakeAddress
 from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud.types.grounding import Candidate, Found, GroundingBackend
 from acud_mcp.look_tools import save_picture
-from acud_mcp.tool import ImageResult, ToolCall
+from acud_mcp.tool import ImageResult, Tool, ToolCall
 from acud_mcp.views import UNTRUSTED
 from acud_mcp.wait_tools import BLOCK_S
 
@@ -242,3 +242,55 @@ def _view(run: RunInfo, step: str = _NEXT) -> RunView:
         next=step if run.state is RunState.RUNNING else "",
         untrusted=UNTRUSTED,
     )
+
+
+TOOLS = (
+    Tool(
+        "gui_find",
+        "core",
+        "Find something on screen by description; gives its point and box, or candidates.",
+        request=GuiFind,
+        arguments=FindArguments,
+        result=FindView,
+        shows=("status", "things"),
+        run=gui_find,
+        hidden=("display",),
+        passed=("task_id",),
+    ),
+    Tool(
+        "gui_do",
+        "core",
+        "Do one thing on screen and verify its effect: click/double-click/right-click/hover over X, type 'T' into X,"
+        " select O in X, scroll to X, drag X to Y, press ctrl+s, click(x, y).",
+        request=GuiDo,
+        arguments=DoArguments,
+        result=DoView,
+        shows=("status", "message"),
+        run=gui_do,
+        aliases={"timeout_s": "timeout", "action": "instruction"},
+        hidden=("display", "max_side", "backend", "view"),
+        passed=("task_id",),
+        params={
+            "expect": "sentence that shows the effect; default: any change",
+            "expect_text": "or visible text",
+            "image": "picture after it too",
+        },
+        always_load=True,
+    ),
+    Tool(
+        "gui_agent",
+        "core",
+        "Hand over several GUI steps in words; returns a run_id at once, and `next` says how you get the result.",
+        request=GuiAgent,
+        arguments=AgentArguments,
+        result=RunView,
+        shows=("run_id", "state", "reason"),
+        run=gui_agent,
+        hidden=("display", "backend", "max_time", "max_steps"),
+        params={
+            "run_id": "of a run: ask after it",
+            "expect": "what must be visible at the end",
+            "block": "seconds to wait for the end",
+        },
+    ),
+)

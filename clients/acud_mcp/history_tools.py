@@ -24,7 +24,7 @@ from acud.protocol.requests.commentary import (
 )
 from acud.protocol.requests.recordings import RecordList, RecordListReply, RecordReply, RecordStart, RecordStop
 from acud.types.commentary import AnalysisConfig, AnalysisResult, ContextWindow, FeedItem
-from acud_mcp.tool import ToolCall
+from acud_mcp.tool import Tool, ToolCall
 from acud_mcp.views import UNTRUSTED
 
 
@@ -141,3 +141,29 @@ def _view(one: RecordingInfo, folder: Path) -> VideoView:
         reason=one.reason,
         files=tuple(str(folder / file_name(one.recording_id, part.number, VIDEO_SUFFIX)) for part in one.segments),
     )
+
+
+TOOLS = (
+    Tool(
+        "commentary",
+        "core",
+        "The running commentary: what is going on; post adds to its feed.",
+        request=FeedPost,
+        arguments=CommentaryArguments,
+        result=CommentaryView,
+        shows=("results", "messages", "context"),
+        run=commentary,
+        hidden=("after", "limit"),
+    ),
+    Tool(
+        "video_record",
+        "tasks",
+        "Record a display to video.",
+        request=RecordStart,
+        arguments=RecordArguments,
+        result=RecordView,
+        shows=("videos",),
+        run=video_record,
+        hidden=("fps", "recording_id", "task_id"),
+    ),
+)

@@ -20,7 +20,7 @@ from acud.protocol.requests.scenes import SceneGet, SceneReply
 from acud.protocol.requests.waits import ChangeReply, WaitCreate, WaitForChange, WaitReply
 from acud.types import Change, DisplayInfo, MonitorInfo, Rect, Seconds, Share, WindowInfo
 from acud.types.scene import SceneMode
-from acud_mcp.tool import ImageResult, ToolCall, passed_on
+from acud_mcp.tool import ImageResult, Tool, ToolCall, passed_on
 from acud_mcp.views import UNTRUSTED
 from acud_mcp.wait_tools import BLOCK_S
 
@@ -324,3 +324,64 @@ def sweep_pictures(folder: Path, now_utc_s: float) -> None:
     for number, (mtime, path) in enumerate(newest):
         if number >= MAX_PICTURES - 1 or now_utc_s - mtime > MAX_PICTURE_AGE_S:
             path.unlink(missing_ok=True)
+
+
+TOOLS = (
+    Tool(
+        "wait_for_change",
+        "core",
+        "Block until the screen, window or region changes, e.g. after a click; returns a screenshot file. Beyond 45 s:"
+        " a wait_id for wait_result.",
+        request=WaitForChange,
+        arguments=ChangeArguments,
+        result=ChangeView,
+        shows=("changed", "message", "picture", "wait_id", "next"),
+        run=wait_for_change,
+        aliases={"timeout_s": "timeout", "settle_s": "settle"},
+        hidden=("display", "share", "max_side"),
+        passed=("task_id",),
+        params={
+            "settle": "then still for so many seconds",
+            "baseline": "token taken before the action",
+            "image": "picture in the answer too",
+        },
+    ),
+    Tool(
+        "desktop_look",
+        "core",
+        "Screenshot of the screen, a window or a region, now: a file path and size; image=true shows it too.",
+        request=Look,
+        arguments=LookArguments,
+        result=PictureView,
+        shows=("path", "view", "baseline"),
+        run=desktop_look,
+        aliases={"window_name": "window", "max_side_px": "max_side"},
+        hidden=("display", "window"),
+        passed=("task_id",),
+        params={"max_side": "pixels; 0: full size", "image": "picture in the answer too"},
+    ),
+    Tool(
+        "scene",
+        "core",
+        "What is on screen as text: windows, focus, texts and widgets with ids and boxes. Cheaper than a screenshot.",
+        request=SceneGet,
+        arguments=SceneArguments,
+        result=SceneView,
+        shows=("scene", "changes"),
+        run=scene,
+        hidden=("display", "max_tokens", "mode"),
+        passed=("task_id",),
+        params={"since": "id of an earlier scene: only what changed"},
+        always_load=True,
+    ),
+)
+
+DISPLAY_LIST = Tool(
+    "display_list",
+    "core",
+    "List displays and their windows (titles, ids, boxes).",
+    request=DisplayList,
+    arguments=DisplaysAsked,
+    result=DisplaysView,
+    run=display_list,
+)

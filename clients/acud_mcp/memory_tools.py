@@ -16,7 +16,8 @@ import msgspec
 from msgspec import Meta
 
 from acud.errors import NotFound, Refused
-from acud_mcp.tool import ToolCall
+from acud.protocol.requests.command import Effect
+from acud_mcp.tool import Tool, ToolCall
 
 SUFFIXES = (".md", ".txt")
 MAX_FILE_BYTES = 1 << 20
@@ -185,3 +186,36 @@ async def memory_append(call: ToolCall, given: MemoryAppend) -> MemoryAppendView
     """Add to a note."""
     await anyio.to_thread.run_sync(_workspace(call).append, given.path, given.note)
     return MemoryAppendView(ok=True, path=given.path)
+
+
+TOOLS = (
+    Tool(
+        "memory_search",
+        "memory",
+        "Search your notes.",
+        arguments=MemorySearch,
+        result=MemorySearchView,
+        run=memory_search,
+        needs_workspace=True,
+    ),
+    Tool(
+        "memory_read",
+        "memory",
+        "Read a note.",
+        arguments=MemoryRead,
+        result=MemoryReadView,
+        run=memory_read,
+        params={"offset": "first line"},
+        needs_workspace=True,
+    ),
+    Tool(
+        "memory_append",
+        "memory",
+        "Add to a note.",
+        arguments=MemoryAppend,
+        result=MemoryAppendView,
+        run=memory_append,
+        needs_workspace=True,
+        own_effect=Effect.WRITES,
+    ),
+)

@@ -37,7 +37,7 @@ from acud.types import (
     WakeAddress,
     WindowTitle,
 )
-from acud_mcp.tool import ToolCall, passed_on
+from acud_mcp.tool import Tool, ToolCall, passed_on
 from acud_mcp.views import UNTRUSTED, WaitView, wait_view
 
 Timeout = Annotated[float, Meta(ge=0)]
@@ -218,3 +218,86 @@ async def wait_result(call: ToolCall, given: WaitPoll) -> WaitView:
     reply: WaitResultReply = await call.ask_slowly(WaitResult(shown.wait.wait_id, block_s), block_s)
     step = "" if reply.ended else "still watching: call wait_result again, or go on with other work"
     return wait_view(reply.wait, evidence_path=reply.evidence_path, step=step)
+
+
+_WAIT_ALIASES = {"wake_when": "criteria", "timeout_s": "timeout", "timeout_seconds": "timeout"}
+_WAIT_SHOWS = ("wait_id", "status", "evidence")
+_HELD_BACK = ("baseline", "poll_interval", "priority", "regex")
+
+TOOLS = (
+    Tool(
+        "smart_wait",
+        "core",
+        "Wait for something on screen without polling: give criteria (a sentence) or text, gone, window, change,"
+        " stable; returns at once, and `next` says how you get the result.",
+        request=WaitCreate,
+        arguments=SmartWait,
+        result=WaitView,
+        shows=_WAIT_SHOWS,
+        run=smart_wait,
+        aliases=_WAIT_ALIASES,
+        hidden=("poll_interval", "display", "on_budget", "force"),
+        passed=("task_id",),
+        params={
+            "criteria": 'what must be visible, e.g. "the download has finished"',
+            "text": "visible text (no model needed)",
+            "gone": "text no longer visible",
+            "window": "title of a window that appears",
+            "change": "any pixel changes",
+            "stable": "nothing changes for so many seconds",
+            "any": "one condition is enough",
+            "regex": "text, gone, window are regexes",
+            "baseline": "change since this token of desktop_look",
+            "session_key": "your session, to be woken there",
+            "max_cost_usd": "for vision models; then local only",
+        },
+        always_load=True,
+    ),
+    Tool(
+        "wait_result",
+        "core",
+        "Get a wait's result: blocks until it ends, at most 45 s; still watching then: call again. Never cancels it.",
+        request=WaitResult,
+        arguments=WaitPoll,
+        result=WaitView,
+        shows=_WAIT_SHOWS,
+        run=wait_result,
+        aliases={"job_id": "wait_id", "block_s": "block", "timeout": "block"},
+        params={"block": "seconds, at most 45"},
+        always_load=True,
+    ),
+    Tool(
+        "wait_status",
+        "core",
+        "Show one wait now; without wait_id all live waits.",
+        request=WaitList,
+        arguments=WaitStatus,
+        result=WaitsView,
+        shows=(*_WAIT_SHOWS, "waits", "count"),
+        run=wait_status,
+        aliases={"job_id": "wait_id"},
+    ),
+    Tool(
+        "wait_update",
+        "core",
+        "Change criteria or timeout of a live wait; restarts its clock.",
+        request=WaitUpdate,
+        arguments=WaitChanges,
+        result=WaitView,
+        shows=_WAIT_SHOWS,
+        run=wait_update,
+        aliases=_WAIT_ALIASES | {"job_id": "wait_id"},
+        hidden=("change", "stable", "any", "window", "force", *_HELD_BACK),
+    ),
+    Tool(
+        "wait_cancel",
+        "core",
+        "End a wait.",
+        request=WaitCancel,
+        arguments=WaitEnd,
+        result=WaitView,
+        shows=_WAIT_SHOWS,
+        run=wait_cancel,
+        aliases={"job_id": "wait_id"},
+    ),
+)
