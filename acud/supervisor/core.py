@@ -154,7 +154,7 @@ class Core:
     def _wire_deliveries(self) -> None:
         settings, loop, now = self.settings, self.loop, self.clock.monotonic_s
         self.delivery = DeliveryProcess(self.keeper, loop, now, settings, self.daemon_events.child_ended)
-        self.wakes = Wakes(self.journal, loop, self.clock, settings, self.delivery, self.redaction.quoted)
+        self.wakes = Wakes(self.journal, loop, self.clock, settings, self.delivery, self.redaction.redact_for_wake)
         self.access_tokens = AccessTokens(self.journal, self.utc_s, settings.web.session_days)
         self.web = Web(
             self.keeper,

@@ -24,11 +24,11 @@ class Redaction(Protocol):
         """Tell whether a job needs an evaluator that reads: its picture leaves, or is kept redacted."""
         ...
 
-    def written(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Return words from a screen as they are kept, or sent elsewhere."""
         ...
 
-    def quoted(self, text: str) -> str:
+    def redact_for_wake(self, text: str) -> str:
         """Return words from a screen as a wake may carry them."""
         ...
 
@@ -52,11 +52,11 @@ class NoRedaction:
         """Return False: no picture is read before it leaves."""
         return False
 
-    def written(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Return the words as they are."""
         return text
 
-    def quoted(self, text: str) -> str:
+    def redact_for_wake(self, text: str) -> str:
         """Return the words as they are."""
         return text
 

@@ -108,7 +108,7 @@ class RedactionPolicy:
         kept = keeps_evidence and self._settings.evidence == "redacted"
         return self._settings.reads and (kept or not local)
 
-    def written(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Return words from a screen as they are kept, or sent elsewhere.
 
         The user's own expressions look at one line, or `_PIECE` characters of it, at a time: each search takes as long
@@ -119,7 +119,7 @@ class RedactionPolicy:
             return plain
         return "\n".join("".join(redact(piece, self._own) for piece in _pieces(line)) for line in plain.split("\n"))
 
-    def quoted(self, text: str) -> str:
+    def redact_for_wake(self, text: str) -> str:
         """Return words from a screen as a wake may carry them."""
         return redact(text, self._text) if self._settings.redact_wakes else text
 

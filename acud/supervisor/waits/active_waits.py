@@ -178,10 +178,10 @@ class ChangedShare(Struct, frozen=True):
 
 def changed_share(active: ActiveWait) -> ChangedShare:
     """Return what changed of the target of `active`, whose condition is one `change`."""
-    sight = active.machine.view_state
-    if sight is None:
+    view_state = active.machine.view_state
+    if view_state is None:
         return ChangedShare(False, 0.0, None)
-    view = sight.view
-    box = view.grid.box(sight.changes[0].touched, view.box)
+    view = view_state.view
+    box = view.grid.box(view_state.changes[0].touched, view.box)
     moved = box.moved(-view.box.x, -view.box.y) if box is not None else None
-    return ChangedShare(active.state is WaitState.RESOLVED, sight.share(0), moved)
+    return ChangedShare(active.state is WaitState.RESOLVED, view_state.share(0), moved)

@@ -26,7 +26,7 @@ class CommentaryFeature(RunningFeature):
         self.keys = core.keys
         self.journal = core.journal
         self._redaction = core.redaction
-        written = core.redaction.written
+        written = core.redaction.redact
         model = Thinking(core.pool, self._leaves, written)
         self.commentary = Commentary(
             core.journal, core.loop, core.clock, core.settings.of(AnalysisSettings), model, written, core.usage_log

@@ -21,7 +21,7 @@ class NotificationsFeature(RunningFeature):
         self._delivery = core.delivery
         keys = key_pair(self._settings, core.paths)
         core.delivery.set_push_key(keys[0])
-        written, monotonic_s = core.redaction.written, core.clock.monotonic_s
+        written, monotonic_s = core.redaction.redact, core.clock.monotonic_s
         self.desktop_notifications = DesktopNotifications(
             core.delivery, core.loop, monotonic_s, self._settings, written
         )

@@ -229,8 +229,8 @@ class Simulation:
         # The frame that shows at the beginning is no change.
         tiles = cue.shown.tiles if before is not None else 0
         self._frames += 1
-        sight = self._wait.view_state
-        self._touching += sight is None or bool(tiles & sight.view.masks.touching)
+        view_state = self._wait.view_state
+        self._touching += view_state is None or bool(tiles & view_state.view.masks.touching)
         yield happened.FrameSeen(self._at, row.epoch, row.frame, tiles, self._at)
 
     def _aimed(self, stretch: RecordedSegment, shown: RecordedFrame) -> happened.WaitEvent:
@@ -363,11 +363,11 @@ class Simulation:
         self._tell(row)
 
     def _note(self) -> None:
-        verdict, sight = self._wait.verdict, self._wait.view_state
+        verdict, view_state = self._wait.verdict, self._wait.view_state
         if verdict in (self._told, NOT_LOCATED, NOT_JUDGED):
             return
         self._told = verdict
-        epoch, frame = (sight.view.epoch, sight.frame) if sight is not None else (0, -1)
+        epoch, frame = (view_state.view.epoch, view_state.frame) if view_state is not None else (0, -1)
         self._tell(self._score.decided(verdict, *self._moment(), epoch, frame))
 
     def _moment(self) -> tuple[float, int]:

@@ -106,18 +106,18 @@ def test_who_needs_an_engine() -> None:
 
 
 def test_wakes_quote_as_the_settings_say() -> None:
-    assert Stage().redaction.quoted("Password: hunter2") == "Password: [REDACTED_PASSWORD]"
-    assert Stage(redact_wakes=False).redaction.quoted("Password: hunter2") == "Password: hunter2"
+    assert Stage().redaction.redact_for_wake("Password: hunter2") == "Password: [REDACTED_PASSWORD]"
+    assert Stage(redact_wakes=False).redaction.redact_for_wake("Password: hunter2") == "Password: hunter2"
 
 
 def test_what_is_kept_of_a_screen_s_words_is_redacted_line_by_line() -> None:
     stage = Stage(patterns=("case \\d+",))
-    written = stage.redaction.written("see case 4711\nand case 12 " + "x" * 2000 + "\npassword: hunter2hunter2")
+    written = stage.redaction.redact("see case 4711\nand case 12 " + "x" * 2000 + "\npassword: hunter2hunter2")
     assert "4711" not in written
     assert "case 12" not in written
     assert "hunter2" not in written
     assert written.count("x") == 2000
-    assert Stage().redaction.written("see case 4711") == "see case 4711"
+    assert Stage().redaction.redact("see case 4711") == "see case 4711"
 
 
 def test_a_removed_display_leaves_nothing_to_its_successor_of_that_name() -> None:
