@@ -275,13 +275,13 @@ class ClaudeMethod:
         self._settings = settings
         self._prepare = prepare
 
-    async def find(self, ask: FindAsk, sight: SearchView) -> MethodResult:
+    async def find(self, ask: FindAsk, search_view: SearchView) -> MethodResult:
         """Return the place Claude clicks; `nothing` only when it says so in the agreed word."""
         model, tool = self._model, self._settings.claude_tool
         if tool == "auto" and tool_of(model) is None:
             return unavailable(self.name, f"no computer-use tool is known for {model!r}: set grounding.claude_tool")
         try:
-            shot = await self._prepare(sight.shot, self._backend)
+            shot = await self._prepare(search_view.shot, self._backend)
         except Unavailable as fault:
             return unavailable(self.name, str(fault))
         height, width = shot.pixels.shape[:2]
@@ -289,7 +289,7 @@ class ClaudeMethod:
         size = fitting(width, height, min(limit.max_side, self._settings.max_dim), limit.max_pixels)
         picture = await asyncio.to_thread(encode_sized, shot.pixels, size, self._settings.jpeg_quality)
         located = await locate_by_claude(self._backend, ask.description, picture, model, tool)
-        return looked(self.name, located, picture, sight.at)
+        return looked(self.name, located, picture, search_view.at)
 
     async def close(self) -> None:
         """Close the backend."""

@@ -78,8 +78,8 @@ class GroundingMethodPort(Protocol):
 
     name: GroundingMethod
 
-    async def find(self, ask: FindAsk, sight: SearchView) -> MethodResult:
-        """Return what `ask.description` describes in `sight`. `ask.before` holds what earlier methods found."""
+    async def find(self, ask: FindAsk, search_view: SearchView) -> MethodResult:
+        """Return what `ask.description` describes in `search_view`. `ask.before` holds what earlier methods found."""
         ...
 
     async def close(self) -> None:

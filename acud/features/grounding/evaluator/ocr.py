@@ -118,27 +118,27 @@ class OcrMethod:
         self._fuzzy_min = fuzzy_min
         self._min_confidence = min_confidence
 
-    async def find(self, ask: FindAsk, sight: SearchView) -> MethodResult:
+    async def find(self, ask: FindAsk, search_view: SearchView) -> MethodResult:
         """Return what the description's words point to; see `Method`."""
         wanted = shown_words(ask.description, ask.verb)
         if not wanted.name:
             return MethodResult(Tried(self.name, "nothing", "the description names no words that could be read"))
         try:
-            lines = await self._reading.lines(sight.shot)
+            lines = await self._reading.lines(search_view.shot)
         except Unavailable as fault:
             return MethodResult(Tried(self.name, "unavailable", fault.message))
-        return await asyncio.to_thread(self._match, wanted, ask, sight, lines)
+        return await asyncio.to_thread(self._match, wanted, ask, search_view, lines)
 
     async def close(self) -> None:
         """The engine belongs to the reader of text."""
 
-    def _match(self, wanted: ShownWords, ask: FindAsk, sight: SearchView, lines: Sequence[Line]) -> MethodResult:
+    def _match(self, wanted: ShownWords, ask: FindAsk, search_view: SearchView, lines: Sequence[Line]) -> MethodResult:
         read = [line for line in lines if line.confidence >= self._min_confidence]
-        parts = segments(read, sight.shot.pixels)
-        hits = [hit for hit in find_words(wanted, parts, self._fuzzy_min) if _in_window(hit, wanted, ask, sight)]
-        hits = _on_clients(hits, ask, sight)
-        places = placed(wanted, hits, parts, sight.shot.pixels)
-        return decided(wanted, places, sight, ask)
+        parts = segments(read, search_view.shot.pixels)
+        hits = [hit for hit in find_words(wanted, parts, self._fuzzy_min) if _in_window(hit, wanted, ask, search_view)]
+        hits = _on_clients(hits, ask, search_view)
+        places = placed(wanted, hits, parts, search_view.shot.pixels)
+        return decided(wanted, places, search_view, ask)
 
 
 def find_words(wanted: ShownWords, parts: Sequence[TextSegment], fuzzy_min: float) -> list[Hit]:
@@ -180,16 +180,16 @@ def _inside(name: str, part: TextSegment) -> list[Hit]:
 # ---- windows -------------------------------------------------------------------------------------------------------
 
 
-def _in_window(hit: Hit, wanted: ShownWords, ask: FindAsk, sight: SearchView) -> bool:
+def _in_window(hit: Hit, wanted: ShownWords, ask: FindAsk, search_view: SearchView) -> bool:
     if not wanted.window:
         return True
-    window = _window_at(_middle(hit.box, sight.at), ask.windows)
+    window = _window_at(_middle(hit.box, search_view.at), ask.windows)
     return window is not None and wanted.window.casefold() in window.title.casefold()
 
 
-def _on_clients(hits: list[Hit], ask: FindAsk, sight: SearchView) -> list[Hit]:
+def _on_clients(hits: list[Hit], ask: FindAsk, search_view: SearchView) -> list[Hit]:
     """Return the hits inside windows, where there are any: a window's title in its frame is not what it contains."""
-    inside = [hit for hit in hits if _window_at(_middle(hit.box, sight.at), ask.windows) is not None]
+    inside = [hit for hit in hits if _window_at(_middle(hit.box, search_view.at), ask.windows) is not None]
     return inside or hits
 
 
@@ -251,9 +251,9 @@ def _own(wanted: ShownWords, hit: Hit, drawn: Rect | None) -> TextPlace:
     )
 
 
-def decided(wanted: ShownWords, places: Sequence[TextPlace], sight: SearchView, ask: FindAsk) -> MethodResult:
+def decided(wanted: ShownWords, places: Sequence[TextPlace], search_view: SearchView, ask: FindAsk) -> MethodResult:
     """Return what the places come to."""
-    candidates = tuple(_candidate(place, wanted, sight, ask) for place in _distinct(places))
+    candidates = tuple(_candidate(place, wanted, search_view, ask) for place in _distinct(places))
     name = GroundingMethod.OCR
     if not candidates:
         return MethodResult(Tried(name, "nothing", f"no text fits {wanted.name!r}"))
@@ -285,9 +285,9 @@ def _distinct(places: Sequence[TextPlace]) -> list[TextPlace]:
     return kept
 
 
-def _candidate(place: TextPlace, wanted: ShownWords, sight: SearchView, ask: FindAsk) -> Candidate:
-    box = place.box.moved(sight.at.x, sight.at.y)
-    point = _middle(place.box, sight.at)
+def _candidate(place: TextPlace, wanted: ShownWords, search_view: SearchView, ask: FindAsk) -> Candidate:
+    box = place.box.moved(search_view.at.x, search_view.at.y)
+    point = _middle(place.box, search_view.at)
     window = _window_at(point, ask.windows)
     return Candidate(
         point=point,

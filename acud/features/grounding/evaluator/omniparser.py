@@ -299,18 +299,18 @@ class OmniparserMethod:
         self._models: ScreenModels | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="omniparser")
 
-    async def find(self, ask: FindAsk, sight: SearchView) -> MethodResult:
+    async def find(self, ask: FindAsk, search_view: SearchView) -> MethodResult:
         """Return the centre of the box whose number the picker named."""
         try:
-            shot = await self._prepare(sight.shot, self._picker)
+            shot = await self._prepare(search_view.shot, self._picker)
             lines = await self._read_lines(shot)
             parsed = await asyncio.get_running_loop().run_in_executor(self._thread, self._take_apart, shot, lines)
         except Unavailable as fault:
             return unavailable(self.name, str(fault))
         if not parsed.parts:
-            return looked(self.name, nowhere(ChatReply(cost_usd=0.0)), parsed.picture, sight.at)
+            return looked(self.name, nowhere(ChatReply(cost_usd=0.0)), parsed.picture, search_view.at)
         reply = await self._picker.ask(request(ask.description, parsed, self._settings.omniparser_picker_model))
-        return self._picked(reply, parsed, sight.at)
+        return self._picked(reply, parsed, search_view.at)
 
     def _take_apart(self, shot: ViewPixels, lines: Sequence[Line]) -> Parsed:
         if self._models is None:

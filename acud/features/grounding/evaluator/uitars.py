@@ -276,13 +276,13 @@ class UitarsMethod:
         self._prepare = prepare
         self._max_pixels = max_pixels_of(backend)
 
-    async def find(self, ask: FindAsk, sight: SearchView) -> MethodResult:
+    async def find(self, ask: FindAsk, search_view: SearchView) -> MethodResult:
         """Return the place the model names; `unsure` when its answer is no single place."""
         counting = self._counting()
         if counting is None:
             return unavailable(self.name, f"how {self._model!r} counts is not known: set grounding.uitars_coordinates")
         try:
-            shot = await self._prepare(sight.shot, self._backend)
+            shot = await self._prepare(search_view.shot, self._backend)
         except Unavailable as fault:
             return unavailable(self.name, str(fault))
         size = self._size(shot)
@@ -292,7 +292,7 @@ class UitarsMethod:
         located = await locate_by_uitars(
             self._backend, ask.description, picture, counting, self._model, self._max_pixels
         )
-        return looked(self.name, located, picture, sight.at)
+        return looked(self.name, located, picture, search_view.at)
 
     def _counting(self) -> Counting | None:
         said = self._settings.uitars_coordinates
