@@ -243,7 +243,7 @@ def test_a_corrupt_database_is_refused_in_one_line_and_left_alone(tmp_path: Path
 def test_commits_lost_with_a_damaged_log_are_told_by_everybody(tmp_path: Path) -> None:
     with Daemon(settings=faults.settings(), home=tmp_path / "home") as daemon:
         name = daemon.client.display_create(64, 64).display.name
-        armed = {daemon.client.wait_create(Criteria("never"), display=name).wait.wait_id for _ in range(10)}
+        armed = {daemon.client.wait_create(Criteria("never"), display=name, force=True).wait.wait_id for _ in range(10)}
         daemon.kill()
         log = daemon.paths.database.with_name("data.db-wal")
         data = bytearray(log.read_bytes())
