@@ -8,9 +8,9 @@ from contextlib import AsyncExitStack
 from acud import child_process
 from acud.async_child import AsyncChild
 from acud.errors import ProtocolError
-from acud.evaluator.context import build_context
 from acud.evaluator.memory import keep_freed_memory
 from acud.evaluator.service import EvaluatorService, Incoming
+from acud.features.evaluators import build_context
 from acud.protocol.bootstrap import Bootstrap, EvaluatorOptions
 
 

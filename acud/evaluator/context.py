@@ -5,28 +5,20 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.evidence import describe, keep_evidence
-from acud.evaluator.judges import registry
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeReply
 from acud.evaluator.judges.picture_format import PictureFormat, encode_for_judge, picture_format_for
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.evaluator.last_views import GateMemory, LastNegativeViews, ShownFrames
 from acud.evaluator.ocr.reader import TextReading
+from acud.evaluator.ports import JobAnswerer, RedactedPixels, Redactor, Withheld
 from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
-from acud.features.fleet.evaluator import FleetJudge
-from acud.features.grounding.evaluator.cascade import Cascade, make_cascade
-from acud.features.redaction.evaluator import RedactedPixels, Redactor, SecureFields, Withheld
-from acud.features.scene.evaluator.reader import SceneReader
-from acud.features.scene.evaluator.texts import FoundProviders as Providers
-from acud.features.scene.evaluator.texts import find_providers
-from acud.features.scene.evaluator.widgets import WidgetReader
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.types import Evidence, Rect, Text, unknown
 
@@ -77,14 +69,15 @@ class EvaluatorContext:
         options: EvaluatorOptions,
         judges: JudgeRegistry,
         text: TextReading | None,
-        cascade: Cascade,
         redactor: Redactor,
-        mirrors: AtSpiProvider,
+        answerers: Mapping[str, JobAnswerer],
         frames: Frames | None = None,
     ) -> None:
-        """`frames`: where jobs have their views from, where that is not the rings of displays."""
+        """`answerers`: of the features that are on, by the field of `Job` that asks. `frames`: where jobs have their
+        views from, where that is not the rings of displays.
+        """
         self.judges = judges
-        self.cascade = cascade
+        self.answerers = dict(answerers)
         self.rings: Frames = frames or Rings()
         self.gates = GateMemory(options.diff_max_width)
         self.shown = ShownFrames()
@@ -96,9 +89,6 @@ class EvaluatorContext:
         self._options = options
         self._text = text
         self._redactor = redactor
-        widgets = WidgetReader(options.accessibility, mirrors, self._redactor)
-        others = find_providers() if text is not None else Providers((), ())
-        self.scenes = SceneReader(text, others, widgets, self._redactor)
         self._keeps_redacted = options.redaction.evidence == "redacted"
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="work")
 
@@ -150,31 +140,10 @@ class EvaluatorContext:
     async def close(self) -> None:
         """Let go of judges, threads and rings; work in a thread is waited for, work not begun is dropped."""
         await self.judges.close()
-        await self.cascade.close()
-        await self.scenes.close()
         if self._text is not None:
             self._text.close()
         self._threads.shutdown(cancel_futures=True)
         self.rings.close()
-
-
-def build_context(options: EvaluatorOptions, stack: AsyncExitStack, frames: Frames | None = None) -> EvaluatorContext:
-    """Return the context; leaving `stack` closes it. `frames`: as in `EvaluatorContext`."""
-    text = TextReading(options.ocr) if options.owns_ocr else None
-    models = registry.make_models(options.backends, options.vision, options.keys, options.prices, options.call_share)
-    fleet = FleetJudge(options.fleet, options.jobs, options.vision)
-    found = registry.make_judges(options.vision, options.prices, models) | {fleet.name: fleet}
-    judges = JudgeRegistry(found, options.vision.chain(), text)
-    mirrors = AtSpiProvider(options.accessibility.mirror_ttl_s)
-    stack.push_async_callback(mirrors.close)
-    fields = SecureFields(options.accessibility, mirrors)
-    stack.push_async_callback(fields.close)
-    redactor = Redactor(options.redaction, text, fields)
-    context = EvaluatorContext(
-        options, judges, text, make_cascade(options, text, models, redactor), redactor, mirrors, frames
-    )
-    stack.push_async_callback(context.close)
-    return context
 
 
 def _encoded(shot: ViewPixels, form: PictureFormat) -> Encoded:

@@ -5,24 +5,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from acud.errors import AcudError, ProtocolError, Unavailable
-from acud.evaluator.chat import ChatTurn, describe, think
+from acud.evaluator.chat import ChatTurn, think
 from acud.evaluator.context import Encoded, EvaluatorContext
 from acud.evaluator.evidence import write_difference, write_picture
+from acud.evaluator.ports import RedactedPixels, Withheld
 from acud.evaluator.questions import JobCache, QuestionBatcher, WaitQuestions
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.redaction.evaluator import RedactedPixels, Withheld
 from acud.frames.ring import FrameGone
 from acud.pixels.tiles import identity
-from acud.protocol.evaluation import Answered, Described, Job, JobResult
+from acud.protocol.evaluation import FEATURE_ASKS, Answered, Job, JobResult
 from acud.protocol.questions import DiffAsk
-from acud.protocol.scene_parts import SceneParts
 from acud.types import HiddenBox
-from acud.types.grounding import Found
 
 
 class WrittenPicture(NamedTuple):
@@ -48,6 +46,9 @@ async def run_job(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
         return JobResult(job.job_id, "done", thought=(await think(job.think, None, context)).thought)
     if job.diff is not None:
         return await _differ(job, job.diff, context)
+    off = [name for name in FEATURE_ASKS if getattr(job, name) is not None and name not in context.answerers]
+    if off:
+        return JobResult(job.job_id, "failed", reason=f"the feature that answers {off[0]!r} is off")
     try:
         shot = await context.off_loop(partial(_taken, job, context))
         shown = await _shown(job, shot, context)
@@ -59,11 +60,9 @@ async def run_job(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
     for wait_id in job.remember:
         context.last_negative_views.began(wait_id, shot)
     answered, encode_ms = await _answer_all(job, shot, context, tell)
-    found = await _find(job, shot, context)
-    described = await _describe(job, shot, context)
-    scene = await _read_scene(job, shot, context)
+    features = await _answer_of_features(job, shot, context)
     result = _result(job, shot, picture, answered)
-    told = replace(result, encode_ms=encode_ms, hidden=_told(shown), found=found, described=described, scene=scene)
+    told = replace(result, encode_ms=encode_ms, hidden=_told(shown), **features)
     return told if job.think is None else _thought(told, await think(job.think, shot, context))
 
 
@@ -80,28 +79,10 @@ def _thought(result: JobResult, turned: ChatTurn) -> JobResult:
     return replace(result, thought=turned.thought, width=turned.width, height=turned.height)
 
 
-async def _find(job: Job, shot: ViewPixels, context: EvaluatorContext) -> Found | None:
-    if job.find is None:
-        return None
-    with context.counters.timed("find"):
-        return await context.cascade.find(job.find, shot)
-
-
-async def _describe(job: Job, shot: ViewPixels, context: EvaluatorContext) -> Described | None:
-    if job.describe is None:
-        return None
-    with context.counters.timed("describe"):
-        return await describe(job.describe, shot, context)
-
-
-async def _read_scene(job: Job, shot: ViewPixels, context: EvaluatorContext) -> SceneParts | None:
-    if job.scene is None:
-        return None
-    with context.counters.timed("scene"):
-        parts = await context.scenes.read(job.scene, shot)
-    place = shot.source, shot.epoch, shot.frame
-    with context.counters.timed("tiers"):
-        return replace(parts, change=await context.off_loop(lambda: context.shown.advance(*place, shot.pixels)))
+async def _answer_of_features(job: Job, shot: ViewPixels, context: EvaluatorContext) -> dict[str, Any]:
+    """Return what features answer, by the field of `JobResult`."""
+    asks = {name: ask for name in FEATURE_ASKS if (ask := getattr(job, name)) is not None}
+    return {FEATURE_ASKS[name]: await context.answerers[name](ask, shot, context) for name, ask in asks.items()}
 
 
 async def _shown(job: Job, shot: ViewPixels, context: EvaluatorContext) -> RedactedPixels:
@@ -127,7 +108,7 @@ def _taken(job: Job, context: EvaluatorContext) -> ViewPixels:
 
 def _told(shown: RedactedPixels) -> tuple[HiddenBox, ...]:
     crop = shown.shot.crop
-    return tuple(HiddenBox(one.rule.value, one.box.moved(crop.x, crop.y)) for one in shown.hidden)
+    return tuple(HiddenBox(one.rule, one.box.moved(crop.x, crop.y)) for one in shown.hidden)
 
 
 def _write_picture(job: Job, shot: ViewPixels, context: EvaluatorContext) -> WrittenPicture:

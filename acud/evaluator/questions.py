@@ -20,8 +20,8 @@ from acud.evaluator.judges.faults import CONTINUES, TokenUsage, added
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeQuestion, JudgeReply, Together, first_answer
 from acud.evaluator.judges.prompt import question_key
 from acud.evaluator.judges.rate_limit import Claim
+from acud.evaluator.ports import RedactedPixels, Withheld
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.redaction.evaluator import RedactedPixels, Withheld
 from acud.protocol.evaluation import Answered, LeafAnswer
 from acud.protocol.questions import Ask, display_of
 from acud.types import Answer, Criteria, Evidence, JudgeName, Leaf, Text, Verdict, no, unknown

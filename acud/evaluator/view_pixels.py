@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from acud.errors import NotFound
-from acud.features.redaction.screen_boxes import Hidden
-from acud.features.redaction.spans import Rule
 from acud.frames.reader import FrameGone, FrameView, RingReader
 from acud.pixels.tiles import identity
 from acud.protocol.evaluation import Job
 from acud.protocol.questions import Hide, ToldBy, View
-from acud.types import Rect
+from acud.types import HiddenBox, Rect
 
 MAX_RINGS = 64
 """Rings kept mapped; of live ones that costs address space only, and `sweep` lets go of the others."""
@@ -43,7 +41,7 @@ class ViewPixels(NamedTuple):
     pixels: NDArray[np.uint8]
     identity: str
     ignore: tuple[Rect, ...] = ()
-    hide: tuple[Hidden, ...] = ()
+    hide: tuple[HiddenBox, ...] = ()
     hide_fault: str = ""
     told: ToldBy | None = None
     """Who tells of the display's widgets; set for a shot whose picture may leave."""
@@ -159,7 +157,7 @@ def hiding(shot: ViewPixels, hide: Hide | None) -> ViewPixels:
     """Return `shot` knowing what `hide`, in its source's pixels, hides of it."""
     if hide is None:
         return shot
-    moved = (Hidden(Rule(one.rule), one.box.moved(-shot.crop.x, -shot.crop.y)) for one in hide.boxes)
+    moved = (HiddenBox(one.rule, one.box.moved(-shot.crop.x, -shot.crop.y)) for one in hide.boxes)
     return shot._replace(hide=tuple(moved), hide_fault=hide.fault, told=hide.told)
 
 

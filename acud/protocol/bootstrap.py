@@ -10,6 +10,7 @@ from acud.api_keys import ApiKey
 from acud.backends import Backends, Price
 from acud.config import (
     AccessibilitySettings,
+    FeatureSettings,
     GroundingSettings,
     JobSettings,
     NotifySettings,
@@ -45,7 +46,7 @@ class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fiel
     """For an evaluator: which judges, whether it owns an OCR engine, and the directories it writes pictures to.
 
     `backends` hold no keys; `keys` do, by backend. `call_share`: its part of each backend's calls a minute.
-    `fleet`, `jobs`: how the backend `fleet` asks workers on other machines.
+    `fleet`, `jobs`: how the backend `fleet` asks workers on other machines. `features`: which are on.
     """
 
     vision: VisionSettings
@@ -64,6 +65,7 @@ class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fiel
     accessibility: AccessibilitySettings = AccessibilitySettings()
     fleet: FleetSettings = FleetSettings()
     jobs: JobSettings = JobSettings()
+    features: FeatureSettings = FeatureSettings()
 
 
 class DeliveryOptions(Struct, frozen=True, tag="relay", forbid_unknown_fields=True):

@@ -67,6 +67,10 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     max_frame: int | None = None
 
 
+FEATURE_ASKS = {"find": "found", "describe": "described", "scene": "scene"}
+"""The fields of `Job` that features answer, in this order, and those of `JobResult` with their answers."""
+
+
 class WaitsOver(Struct, frozen=True, tag="waits_over", forbid_unknown_fields=True):
     """These waits have ended: nothing is to be kept for them. Jobs about them that are under way still answer."""
 

@@ -127,6 +127,7 @@ class EvaluatorPool:
             grounding=self._settings.grounding,
             fleet=self._settings.fleet,
             jobs=self._settings.jobs,
+            features=self._settings.features,
         )
 
     # ---- what others ask -------------------------------------------------------------------------------------------

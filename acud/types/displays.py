@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta, Struct
 
@@ -77,6 +77,18 @@ class HiddenBox(Struct, frozen=True, forbid_unknown_fields=True):
 
     rule: str
     box: Rect
+
+
+class RedactedText(NamedTuple):
+    """A text as it may leave the machine, and the redaction rule that took the weightiest thing out ("": none did)."""
+
+    text: str
+    rule: str = ""
+
+
+def redaction_mark(rule: str) -> str:
+    """Return what stands in a text in place of what `rule` hides."""
+    return f"[REDACTED_{rule.upper()}]"
 
 
 class DisplayState(StrEnum):

@@ -22,8 +22,9 @@ from acud.accessibility.nodes import Limits
 from acud.config import AccessibilitySettings, OcrSettings, RedactionSettings
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.ocr.reader import TextReading
+from acud.evaluator.ports import RedactedPixels
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.redaction.evaluator import RedactedPixels, Redactor, SecureFields
+from acud.features.redaction.evaluator import RedactionRules, SecureFields
 from acud.protocol.questions import ToldBy
 from acud.types import Rect
 from tests.grounding.desktop import Desktop, missing
@@ -37,7 +38,7 @@ WALKS = 40
 def run() -> dict[str, Any]:
     """Measure every font, size and colour, each with other secrets."""
     text = TextReading(OcrSettings())
-    redactor = Redactor(RedactionSettings(), text)
+    redactor = RedactionRules(RedactionSettings(), text)
     found = {place: _screen(redactor, n, *place) for n, place in enumerate(product(FONTS, SIZES_PX, COLOURS))}
     text.close()
     whole = [all(letters) for secrets, _, _ in found.values() for letters in secrets]
@@ -102,7 +103,7 @@ def _share(flags: list[bool]) -> float:
 
 
 def _screen(
-    redactor: Redactor, seed: int, font: str, size: int, colours: Any
+    redactor: RedactionRules, seed: int, font: str, size: int, colours: Any
 ) -> tuple[list[list[bool]], list[bool], float]:
     """Return each secret's letters, the other letters (True: hidden), and the milliseconds it took."""
     pixels, letters = draw(screen(seed), font, size, colours)

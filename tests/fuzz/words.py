@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from acud import ids
 from acud.errors import AcudError
-from acud.evaluator import chat
 from acud.evaluator.judges import http
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.ollama import OllamaProvider
@@ -19,6 +18,7 @@ from acud.features.grounding.evaluator import (
     omniparser,
     uitars,
 )
+from acud.features.scene.evaluator import description
 from acud.supervisor.terminal_sessions import tmux
 from acud.types import Rect, picture_views
 from acud.types.chat import ChatCall, ChatMessage
@@ -36,7 +36,7 @@ _SIZE = Size(640, 480)
 def _coordinates(text: str) -> None:
     uitars.parse(text)
     omniparser.pick(text, 9)
-    chat.parse(text, _PICTURE, Rect(5, 5, 1280, 960))
+    description.parse(text, _PICTURE, Rect(5, 5, 1280, 960))
 
 
 def _calls(text: str) -> None:

@@ -22,11 +22,10 @@ from acud.errors import Unavailable
 from acud.evaluator.evidence import pixels_of
 from acud.evaluator.ocr.engine import Bgr
 from acud.evaluator.ocr.reader import RapidEngine, ScreenReader, TextReading
+from acud.evaluator.ports import RedactedPixels, Withheld
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction import evaluator
-from acud.features.redaction.evaluator import RedactedPixels, Redactor, Withheld
-from acud.features.redaction.screen_boxes import Hidden
-from acud.features.redaction.spans import Rule
+from acud.features.redaction.evaluator import RedactionRules
 from acud.protocol.evaluation import JobResult
 from acud.protocol.questions import Hide
 from acud.types import Answer, Criteria, HiddenBox, Rect
@@ -45,7 +44,7 @@ def shot_of(pixels: np.ndarray, **more: object) -> ViewPixels:
 
 
 def outgoing(settings: RedactionSettings, text: TextReading | None, shot: ViewPixels) -> RedactedPixels | Withheld:
-    return asyncio.run(Redactor(settings, text).outgoing(shot))
+    return asyncio.run(RedactionRules(settings, text).outgoing(shot))
 
 
 @pytest.mark.parametrize(
@@ -110,15 +109,18 @@ def test_nothing_leaves_where_the_text_cannot_be_read(monkeypatch: pytest.Monkey
 
 def test_places_are_hidden_without_an_engine_only_where_reading_was_switched_off() -> None:
     pixels = np.full((40, 60, 4), 255, np.uint8)
-    shot = shot_of(pixels, hide=(Hidden(Rule.WINDOW, Rect(-5, -5, 15, 15)), Hidden(Rule.REGION, Rect(50, 30, 99, 99))))
-    out = asyncio.run(Redactor(RedactionSettings(ocr=False), None).outgoing(shot, [Rect(20, 20, 4, 4)]))
+    shot = shot_of(
+        pixels,
+        hide=(HiddenBox("window", Rect(-5, -5, 15, 15)), HiddenBox("region", Rect(50, 30, 99, 99))),
+    )
+    out = asyncio.run(RedactionRules(RedactionSettings(ocr=False), None).outgoing(shot, [Rect(20, 20, 4, 4)]))
     assert isinstance(out, RedactedPixels)
     expected = pixels.copy()
     expected[:10, :10] = expected[30:, 50:] = expected[20:24, 20:24] = 0
     assert np.array_equal(out.shot.pixels, expected)
     assert pixels.all()
     rules = RedactionSettings(ocr=False, rules=("card",))
-    seen = asyncio.run(Redactor(rules, None).outgoing(shot_of(pixels), [Rect(20, 20, 4, 4)]))
+    seen = asyncio.run(RedactionRules(rules, None).outgoing(shot_of(pixels), [Rect(20, 20, 4, 4)]))
     assert isinstance(seen, RedactedPixels)
     assert seen.shot.pixels.all()
 

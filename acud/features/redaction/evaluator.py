@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -23,13 +22,14 @@ from acud.evaluator.expression_time_limit import TookTooLong, limited
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.ocr.text_layout import rows
+from acud.evaluator.ports import RedactedPixels, Withheld
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.redaction.screen_boxes import Hidden, Masked, ReadLine, hidden_in, masked_in
+from acud.features.redaction.screen_boxes import ReadLine, hidden_in, masked_in
 from acud.features.redaction.spans import Rule
 from acud.features.redaction.text_rules import find, redact, text_rules
 from acud.pixels.tiles import blackout
 from acud.protocol.questions import ToldBy
-from acud.types import Rect
+from acud.types import HiddenBox, Rect, RedactedText
 
 
 class SecureFields:
@@ -79,21 +79,8 @@ FIND_LIMIT_S = 1.0
 """CPU seconds for the rules over one screen of text, the user's own expressions included; a full one takes 5 ms."""
 
 
-class RedactedPixels(NamedTuple):
-    """A copy of a shot that may leave, and what was blacked out in it, in its pixels."""
-
-    shot: ViewPixels
-    hidden: tuple[Hidden, ...]
-
-
-class Withheld(NamedTuple):
-    """Nothing may leave, and why."""
-
-    reason: str
-
-
-class Redactor:
-    """Applies the rules of `settings`; `text` is None where this evaluator owns no OCR engine."""
+class RedactionRules:
+    """The `Redactor` by the rules of `settings`; `text` is None where this evaluator owns no OCR engine."""
 
     def __init__(
         self, settings: RedactionSettings, text: TextReading | None, fields: SecureFields | None = None
@@ -115,7 +102,7 @@ class Redactor:
         hidden = [*shot.hide]
         if "secure" in self._settings.rules:
             found_fields = await self._fields.boxes(shot) if self._fields is not None else []
-            hidden += (Hidden(Rule.SECURE, box) for box in (*secure, *found_fields))
+            hidden += (HiddenBox(Rule.SECURE.value, box) for box in (*secure, *found_fields))
         if self._settings.reads:
             found = await self._found(shot)
             if isinstance(found, Withheld):
@@ -124,7 +111,7 @@ class Redactor:
         pixels = blackout(shot.pixels, [one.box for one in hidden])
         return RedactedPixels(shot._replace(pixels=pixels), tuple(hidden))
 
-    async def _found(self, shot: ViewPixels) -> list[Hidden] | Withheld:
+    async def _found(self, shot: ViewPixels) -> list[HiddenBox] | Withheld:
         if self._text is None:
             return Withheld("this evaluator owns no OCR engine, so nothing can be hidden from a remote model")
         try:
@@ -138,12 +125,12 @@ class Redactor:
         except TookTooLong as fault:
             return Withheld(fault.message)
 
-    def _among(self, lines: Sequence[Line], bounds: Rect) -> list[Hidden]:
+    def _among(self, lines: Sequence[Line], bounds: Rect) -> list[HiddenBox]:
         read = [[ReadLine(line.text, line.box) for line in row] for row in rows(lines)]
         with limited(FIND_LIMIT_S, "searching the screen's text for what is to be hidden"):
             return hidden_in(read, self._rules, bounds)
 
-    def masked(self, lines: Sequence[Line]) -> list[tuple[Line, Masked]]:
+    def masked(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
         """Return the lines in reading order, each with its text as it may leave. Raises: TookTooLong; see `quoted`."""
         found = rows(lines)
         read = [[ReadLine(line.text, line.box) for line in row] for row in found]
@@ -151,17 +138,14 @@ class Redactor:
             texts = masked_in(read, self._rules)
         return list(zip((line for row in found for line in row), texts, strict=True))
 
-    def all_quoted(self, texts: Sequence[str]) -> list[tuple[str, str]]:
-        """Return each text as it may leave, with the rule that took something out of it ("": none did).
-
-        Raises: TookTooLong when all of them took too long.
-        """
+    def all_quoted(self, texts: Sequence[str]) -> list[RedactedText]:
+        """Return each text as it may leave. Raises: TookTooLong when all of them took too long."""
         with limited(FIND_LIMIT_S, "searching texts for what is to be hidden"):
             return [self._quoted(text) for text in texts]
 
-    def _quoted(self, text: str) -> tuple[str, str]:
+    def _quoted(self, text: str) -> RedactedText:
         spans = find(text, self._rules)
-        return (redact(text, self._rules), spans[0].rule.value) if spans else (text, "")
+        return RedactedText(redact(text, self._rules), spans[0].rule.value) if spans else RedactedText(text)
 
     def quoted(self, text: str) -> str:
         """Return words that were read off a screen as they may leave. Raises: TookTooLong when that took too long."""

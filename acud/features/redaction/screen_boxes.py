@@ -10,12 +10,11 @@ from acud.features.redaction.spans import (
     RedactedSpan,
     Rule,
     looks_random,
-    mark,
     merge_spans,
 )
 from acud.features.redaction.text_rules import TextRules, find
 from acud.patterns import Pattern, compiled
-from acud.types import Rect, WindowInfo
+from acud.types import HiddenBox, Rect, RedactedText, WindowInfo, redaction_mark
 
 
 class ReadLine(NamedTuple):
@@ -23,20 +22,6 @@ class ReadLine(NamedTuple):
 
     text: str
     box: Rect
-
-
-class Hidden(NamedTuple):
-    """A box to black out, in view pixels, and the rule that asks for it."""
-
-    rule: Rule
-    box: Rect
-
-
-class Masked(NamedTuple):
-    """A line's text with marks in place of what was hidden, and the rule that weighs most (None: nothing was)."""
-
-    text: str
-    rule: Rule | None
 
 
 class _Piece(NamedTuple):
@@ -52,13 +37,13 @@ _WORD = re.compile(r"[A-Za-z0-9_+/=.~-]{4,}+")
 _PAD_Y_PX = 3
 
 
-def hidden_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules, bounds: Rect) -> list[Hidden]:
+def hidden_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules, bounds: Rect) -> list[HiddenBox]:
     """Return the boxes that hide what `rules` find in the lines of a view, given as rows in reading order.
 
     `bounds`: the view. The time of the user's own patterns is for the caller to bound.
     """
     text, pieces = _page(rows)
-    hidden: list[Hidden] = []
+    hidden: list[HiddenBox] = []
     for span in find(text, rules, read=True):
         touched = [piece for piece in pieces if piece.start < span.end and piece.end > span.start]
         hidden += _boxes(span, touched, len(text), bounds)
@@ -67,7 +52,7 @@ def hidden_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules, bounds: Rect
     return hidden
 
 
-def masked_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules) -> list[Masked]:
+def masked_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules) -> list[RedactedText]:
     """Return the lines' texts, row by row, without what `rules` find in them; see `hidden_in`."""
     text, pieces = _page(rows)
     spans: list[list[RedactedSpan]] = [[] for _ in pieces]
@@ -84,14 +69,14 @@ def masked_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules) -> list[Mask
     return [_masked(piece.line.text, found) for piece, found in zip(pieces, spans, strict=True)]
 
 
-def _masked(text: str, spans: Sequence[RedactedSpan]) -> Masked:
+def _masked(text: str, spans: Sequence[RedactedSpan]) -> RedactedText:
     parts: list[str] = []
     at, found = 0, merge_spans(spans)
     for span in found:
-        parts += (text[at : span.start], mark(span.rule))
+        parts += (text[at : span.start], redaction_mark(span.rule))
         at = span.end
     weightiest = min((span.rule for span in found), key=list(Rule).index, default=None)
-    return Masked("".join((*parts, text[at:])), weightiest)
+    return RedactedText("".join((*parts, text[at:])), weightiest.value if weightiest is not None else "")
 
 
 def _page(rows: Sequence[Sequence[ReadLine]]) -> tuple[str, list[_Piece]]:
@@ -107,14 +92,14 @@ def _page(rows: Sequence[Sequence[ReadLine]]) -> tuple[str, list[_Piece]]:
     return "".join(parts), pieces
 
 
-def _boxes(span: RedactedSpan, touched: Sequence[_Piece], length: int, bounds: Rect) -> Iterator[Hidden]:
+def _boxes(span: RedactedSpan, touched: Sequence[_Piece], length: int, bounds: Rect) -> Iterator[HiddenBox]:
     if (touched and touched[0].row != touched[-1].row) or (
         span.rule is Rule.PRIVATE and (span.start == 0 or span.end == length)
     ):
-        yield Hidden(span.rule, _band(span, touched, length, bounds))
+        yield HiddenBox(span.rule.value, _band(span, touched, length, bounds))
     else:
         for piece in touched:
-            yield Hidden(span.rule, _part(piece, span.start, span.end, bounds))
+            yield HiddenBox(span.rule.value, _part(piece, span.start, span.end, bounds))
 
 
 def _band(span: RedactedSpan, touched: Sequence[_Piece], length: int, bounds: Rect) -> Rect:
@@ -152,10 +137,10 @@ def _share(c: str) -> float:
     return 0.5 if c in _NARROW else 1.5 if c in _WIDE else 1.2 if c.isupper() else 1.0
 
 
-def _wrapped(last: _Piece, pieces: Sequence[_Piece], bounds: Rect) -> Iterator[Hidden]:
+def _wrapped(last: _Piece, pieces: Sequence[_Piece], bounds: Rect) -> Iterator[HiddenBox]:
     """Yield the boxes of the rest of a key that a terminal broke at its edge."""
     for below, length in _continued(last, pieces):
-        yield Hidden(Rule.KEY, _part(below, below.start, below.start + length, bounds))
+        yield HiddenBox(Rule.KEY.value, _part(below, below.start, below.start + length, bounds))
 
 
 def _continued(last: _Piece, pieces: Sequence[_Piece]) -> Iterator[tuple[_Piece, int]]:
@@ -241,20 +226,22 @@ def hidden_windows(rules: PlaceRules, windows: Iterable[WindowInfo]) -> tuple[Wi
     return tuple(window for window in shown if any(rule.fits(window) for rule in rules.windows))
 
 
-def on_display(rules: PlaceRules, display: str, windows: Iterable[WindowInfo]) -> tuple[Hidden, ...]:
+def on_display(rules: PlaceRules, display: str, windows: Iterable[WindowInfo]) -> tuple[HiddenBox, ...]:
     """Return the boxes of regions and of (already chosen) `windows`, in the display's pixels.
 
     A window counts whole, also where another covers it: what is above may be shaped, or see-through.
     """
-    boxes = [Hidden(Rule.REGION, rule.box) for rule in rules.regions if rule.display in ("", display)]
-    return (*boxes, *(Hidden(Rule.WINDOW, window.bounds) for window in windows))
+    boxes = [HiddenBox(Rule.REGION.value, rule.box) for rule in rules.regions if rule.display in ("", display)]
+    return (*boxes, *(HiddenBox(Rule.WINDOW.value, window.bounds) for window in windows))
 
 
-def on_window(rules: PlaceRules, display: str, window: WindowInfo, hidden: Sequence[WindowInfo]) -> tuple[Hidden, ...]:
+def on_window(
+    rules: PlaceRules, display: str, window: WindowInfo, hidden: Sequence[WindowInfo]
+) -> tuple[HiddenBox, ...]:
     """Return the boxes in the pixels of one window's own picture: all of it, when it is hidden itself."""
     if any(other.window_id == window.window_id for other in hidden):
-        return (Hidden(Rule.WINDOW, Rect(0, 0, window.bounds.w, window.bounds.h)),)
+        return (HiddenBox(Rule.WINDOW.value, Rect(0, 0, window.bounds.w, window.bounds.h)),)
     return tuple(
-        Hidden(found.rule, found.box.moved(-window.bounds.x, -window.bounds.y))
+        HiddenBox(found.rule, found.box.moved(-window.bounds.x, -window.bounds.y))
         for found in on_display(rules, display, ())
     )

@@ -48,11 +48,6 @@ def merge_spans(spans: Iterable[RedactedSpan]) -> list[RedactedSpan]:
     return done
 
 
-def mark(rule: Rule) -> str:
-    """Return what stands in a text in place of what was hidden."""
-    return f"[REDACTED_{rule.upper()}]"
-
-
 _MIN_CHARS = 12
 _ENOUGH = 256
 """Characters looked at: more tell nothing new, and a word may be a megabyte."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from acud.config import RedactionSettings, Settings
 from acud.features.redaction.screen_boxes import (
-    Hidden,
     PlaceRules,
     RegionRule,
     hidden_windows,
@@ -17,7 +16,7 @@ from acud.features.redaction.screen_boxes import (
     on_window,
     window_rule,
 )
-from acud.features.redaction.spans import Rule, mark
+from acud.features.redaction.spans import Rule
 from acud.features.redaction.text_rules import (
     TextRules,
     find,
@@ -31,7 +30,7 @@ from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.observers import Order
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
-from acud.types import HiddenBox, Rect, WindowInfo
+from acud.types import HiddenBox, Rect, WindowInfo, redaction_mark
 
 _CONSUMER = "redaction"
 _PIECE = 500
@@ -88,10 +87,9 @@ class RedactionPolicy:
             return Hide(told=told) if told is not None else None
         if self._rules.windows and (watched is None or not watched.windows_known):
             return Hide(frame=source.frame, fault="which windows are to be hidden is not known yet")
-        boxes = (HiddenBox(found.rule.value, found.box) for found in self._boxes(source, watched))
-        return Hide(tuple(dict.fromkeys(boxes)), source.frame, told=told)
+        return Hide(tuple(dict.fromkeys(self._boxes(source, watched))), source.frame, told=told)
 
-    def _boxes(self, source: Source, watched: WatchedDisplay | None) -> tuple[Hidden, ...]:
+    def _boxes(self, source: Source, watched: WatchedDisplay | None) -> tuple[HiddenBox, ...]:
         shown = self._shown.get(source.display, ())
         old = self._of_frame(source.display, self._frame(source.display))
         windows = (*shown, *(window for _, ones in old for window in ones))
@@ -126,7 +124,7 @@ class RedactionPolicy:
     def title(self, watched: WatchedDisplay, window: WindowInfo) -> tuple[str, str]:
         """Return a window's title as a scene may hold it, and the rule that took something out of it ("": none)."""
         if any(one.window_id == window.window_id for one in self._shown.get(watched.name, ())):
-            return mark(Rule.WINDOW), Rule.WINDOW.value
+            return redaction_mark(Rule.WINDOW), Rule.WINDOW.value
         spans = find(window.title, self._text)
         return (redact(window.title, self._text), spans[0].rule.value) if spans else (window.title, "")
 

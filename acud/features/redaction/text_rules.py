@@ -13,10 +13,10 @@ from acud.features.redaction.spans import (
     TEXT_RULES,
     RedactedSpan,
     Rule,
-    mark,
     merge_spans,
 )
 from acud.patterns import Pattern, compiled
+from acud.types import redaction_mark
 
 
 class TextRules(Struct, frozen=True):
@@ -50,7 +50,7 @@ def redact(text: str, rules: TextRules = ALL) -> str:
     parts: list[str] = []
     at = 0
     for span in find(text, rules):
-        parts += (text[at : span.start], mark(span.rule))
+        parts += (text[at : span.start], redaction_mark(span.rule))
         at = span.end
     return "".join((*parts, text[at:]))
 

@@ -12,14 +12,12 @@ import numpy as np
 import pytest
 
 from acud.config import OcrSettings, VisionSettings
-from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.evaluator.judges.scripted import ScriptedJudge
 from acud.evaluator.service import EvaluatorService, Incoming
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.grounding.evaluator.cascade import Cascade
-from acud.features.redaction.evaluator import Redactor
+from acud.features.redaction.evaluator import RedactionRules
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.evaluation import Job, JobResult, WaitsOver
@@ -74,9 +72,7 @@ async def _served(folder: Path, *said: tuple[int, Incoming]) -> EvaluatorContext
     """Return the context of an evaluator that was told all this, about waits with a lossy gate."""
     options = EvaluatorOptions(VisionSettings(), OcrSettings(), False, str(folder), str(folder), 8, 320)
     judges = JudgeRegistry({"scripted": ScriptedJudge(SCRIPT)}, ("scripted",))
-    context = EvaluatorContext(
-        options, judges, None, Cascade({}), Redactor(options.redaction, None), AtSpiProvider(30), _Frames()
-    )
+    context = EvaluatorContext(options, judges, None, RedactionRules(options.redaction, None), {}, _Frames())
     child: Any = _Child(*said)
     try:
         await EvaluatorService(child, context, owns_ocr=False, max_jobs=8, health_interval_s=60).run()

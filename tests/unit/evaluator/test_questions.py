@@ -7,15 +7,13 @@ import numpy as np
 import pytest
 
 from acud.config import OcrSettings, VisionSettings
-from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.evaluator.judges.scripted import ScriptedJudge
 from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.questions import JobCache, QuestionBatcher, WaitQuestions
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.grounding.evaluator.cascade import Cascade
-from acud.features.redaction.evaluator import Redactor
+from acud.features.redaction.evaluator import RedactionRules
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.evaluation import Answered
 from acud.protocol.questions import Ask, LeafAsk
@@ -34,7 +32,7 @@ async def answered(
     text = TextReading(OcrSettings(), InkEngine)
     judges = JudgeRegistry({"scripted": ScriptedJudge(script)}, ("scripted",), text)
     options = EvaluatorOptions(VisionSettings(), OcrSettings(), True, str(tmp_path), str(tmp_path), 8, 320)
-    context = EvaluatorContext(options, judges, text, Cascade({}), Redactor(options.redaction, text), AtSpiProvider(30))
+    context = EvaluatorContext(options, judges, text, RedactionRules(options.redaction, text), {})
     pixels = np.zeros((40, 60, 4), np.uint8)
     shot = ViewPixels(":1", 1, 1, 0, Rect(0, 0, 60, 40), pixels, "abc")
     numbered = enumerate(conditions.leaves(until))
@@ -104,7 +102,11 @@ async def test_a_local_leaf_sent_by_mistake_is_unknown(tmp_path: Path) -> None:
     text = TextReading(OcrSettings(), InkEngine)
     options = EvaluatorOptions(VisionSettings(), OcrSettings(), True, str(tmp_path), str(tmp_path), 8, 320)
     context = EvaluatorContext(
-        options, JudgeRegistry({}, (), text), text, Cascade({}), Redactor(options.redaction, text), AtSpiProvider(30)
+        options,
+        JudgeRegistry({}, (), text),
+        text,
+        RedactionRules(options.redaction, text),
+        {},
     )
     shot = ViewPixels(":1", 1, 1, 0, Rect(0, 0, 2, 2), np.zeros((2, 2, 4), np.uint8), "abc")
     async with asyncio.TaskGroup() as group:

@@ -11,10 +11,12 @@ from msgspec.structs import replace
 from acud.backends import Backends
 from acud.config import GroundingSettings
 from acud.errors import Unavailable
+from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.judges import registry
 from acud.evaluator.judges.provider import Backend
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.reader import TextReading
+from acud.evaluator.ports import Redactor, Withheld
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding import search_progress
 from acud.features.grounding.evaluator.accessibility import AccessibilityMethod
@@ -23,7 +25,6 @@ from acud.features.grounding.evaluator.method import GroundingMethodPort, Method
 from acud.features.grounding.evaluator.ocr import OcrMethod
 from acud.features.grounding.evaluator.omniparser import OmniparserMethod, ReadLines
 from acud.features.grounding.evaluator.uitars import UitarsMethod
-from acud.features.redaction.evaluator import Redactor, Withheld
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.questions import FindAsk
 from acud.types.grounding import Found, GroundingMethod, Tried
@@ -34,6 +35,11 @@ class Cascade:
 
     def __init__(self, methods: Mapping[GroundingMethod, GroundingMethodPort]) -> None:
         self._methods = dict(methods)
+
+    async def answer(self, ask: FindAsk, shot: ViewPixels, context: EvaluatorContext) -> Found:
+        """Answer a job's `find`."""
+        with context.counters.timed("find"):
+            return await self.find(ask, shot)
 
     async def find(self, ask: FindAsk, shot: ViewPixels) -> Found:
         """Return `ask.before` with what the methods of `ask` found in `shot`."""

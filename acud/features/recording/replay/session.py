@@ -8,15 +8,17 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from itertools import combinations
 
+from msgspec.structs import replace
+
 from acud import api_keys
 from acud.config import RedactionSettings, Settings
 from acud.errors import ConfigError, InvalidRequest
-from acud.evaluator.context import EvaluatorContext, build_context
+from acud.evaluator.context import EvaluatorContext
+from acud.features.evaluators import build_context
 from acud.features.recording.replay import recording as recordings
 from acud.features.recording.replay.frame_source import FrameSource
 from acud.features.recording.replay.recording import RecordedFrames
 from acud.features.recording.replay.simulation import ReplayReport, Simulation
-from acud.features.redaction.screen_boxes import PlaceRules, RegionRule, on_display
 from acud.paths import Paths
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.questions import Hide
@@ -124,7 +126,7 @@ class ReplaySession:
         faults: list[str],
     ) -> list[ReplayRow]:
         score = ReplayReport(run)
-        projector = FrameSource(self._hide(spec.target.display))
+        projector = FrameSource(self._hide())
         async with AsyncExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="acud-replay-"))
             context = build_context(self._options(folder), stack, projector)
@@ -173,16 +175,19 @@ class ReplaySession:
             accessibility=settings.accessibility,
             fleet=settings.fleet,
             jobs=settings.jobs,
+            features=replace(settings.features, grounding=False, scene=False),
         )
 
-    def _hide(self, display: str) -> Hide | None:
+    def _hide(self) -> Hide | None:
         settings = self._settings.redaction
+        if not self._settings.features.redaction:
+            return None
         if settings.windows:
             return Hide(fault=_NO_WINDOWS)
         if not settings.regions:
             return None
-        rules = PlaceRules((), tuple(RegionRule("", Rect(*one.box)) for one in settings.regions))
-        return Hide(tuple(HiddenBox(one.rule.value, one.box) for one in on_display(rules, display, ())))
+        # Of every display's regions: a recording does not tell which display it is of.
+        return Hide(tuple(HiddenBox("region", Rect(*one.box)) for one in settings.regions))
 
     def _compare(self, rows: list[list[ReplayRow]]) -> None:
         for first, second in combinations(range(len(rows)), 2):

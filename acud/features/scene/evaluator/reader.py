@@ -10,11 +10,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from acud.config import AccessibilitySettings
+from acud.evaluator.accessibility.provider import AtSpiProvider
+from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.ocr.changes import changed_boxes
+from acud.evaluator.ocr.reader import TextReading
+from acud.evaluator.ports import Redactor
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.redaction.evaluator import Redactor
-from acud.features.redaction.screen_boxes import Hidden
-from acud.features.redaction.spans import Rule, mark
 from acud.features.scene.evaluator.texts import (
     EMBEDDED_PRIORITY,
     ExternalProvider,
@@ -22,16 +24,19 @@ from acud.features.scene.evaluator.texts import (
     LineReader,
     SceneTexts,
     TextChain,
+    find_providers,
 )
 from acud.features.scene.evaluator.widgets import FrameFacts, SceneWidgets, WidgetReader
 from acud.protocol import codec
 from acud.protocol.questions import display_of
 from acud.protocol.scene_parts import MAX_LINES, MAX_NODES, MAX_PARTS_BYTES, SceneAsk, SceneParts, TextPart
-from acud.types import Rect
+from acud.types import HiddenBox, Rect, redaction_mark
 
 MAX_KEPT_BYTES = 32 << 20
 """Eight displays of 1280x720."""
 _MOST_BOXES = 64
+_SECURE = "secure"
+"""The redaction rule of password fields."""
 
 
 class PreviousFrames:
@@ -68,6 +73,14 @@ class SceneReader:
         self._frames = PreviousFrames()
         self._texts = TextChain(_in_order(embedded, others.providers), redactor, others.failed)
 
+    async def answer(self, ask: SceneAsk, shot: ViewPixels, context: EvaluatorContext) -> SceneParts:
+        """Answer a job's `scene`: what was read, and how much the display changed since the frame shown before."""
+        with context.counters.timed("scene"):
+            parts = await self.read(ask, shot)
+        place = shot.source, shot.epoch, shot.frame
+        with context.counters.timed("tiers"):
+            return replace(parts, change=await context.off_loop(lambda: context.shown.advance(*place, shot.pixels)))
+
     async def read(self, ask: SceneAsk, shot: ViewPixels) -> SceneParts:
         """Return what `ask` wants of the shot's display; what could not be read says so. Never raises for that."""
         texts, widgets = await asyncio.gather(self._text(ask, shot), self._nodes(ask, shot))
@@ -83,7 +96,7 @@ class SceneReader:
         if not ask.ax:
             return None
         begun = time.perf_counter()
-        hide = tuple(Hidden(one.rule, one.box.moved(shot.crop.x, shot.crop.y)) for one in shot.hide)
+        hide = tuple(HiddenBox(one.rule, one.box.moved(shot.crop.x, shot.crop.y)) for one in shot.hide)
         changed = await asyncio.to_thread(self._frames.changed, shot)
         found = await self._widgets.read(ask, FrameFacts(display_of(shot.source), hide, shot.hide_fault, changed))
         return found, (time.perf_counter() - begun) * 1000
@@ -93,6 +106,14 @@ class SceneReader:
         for other in self._others:
             other.close()
         await self._widgets.close()
+
+
+def make_reader(
+    settings: AccessibilitySettings, text: TextReading | None, mirrors: AtSpiProvider, redactor: Redactor
+) -> SceneReader:
+    """Return this process's reader. `text` is None where it owns no OCR engine; `mirrors`: as in `WidgetReader`."""
+    others = find_providers() if text is not None else FoundProviders((), ())
+    return SceneReader(text, others, WidgetReader(settings, mirrors, redactor), redactor)
 
 
 def _in_order(embedded: LineReader | None, others: Sequence[ExternalProvider]) -> list[LineReader]:
@@ -128,7 +149,7 @@ def _in_field(box: Rect, fields: Sequence[Rect]) -> bool:
 
 
 def _masked(line: TextPart) -> TextPart:
-    return TextPart(mark(Rule.SECURE), line.bbox, line.conf, rule=Rule.SECURE.value)
+    return TextPart(redaction_mark(_SECURE), line.bbox, line.conf, rule=_SECURE)
 
 
 def _bounded(parts: SceneParts) -> SceneParts:

@@ -24,12 +24,10 @@ from acud.errors import Unavailable
 from acud.evaluator.expression_time_limit import TookTooLong
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.text_layout import words_of
+from acud.evaluator.ports import Redactor
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.redaction.evaluator import Redactor
-from acud.features.redaction.screen_boxes import Hidden, Masked
-from acud.features.redaction.spans import mark
 from acud.protocol.scene_parts import TextPart
-from acud.types import Rect
+from acud.types import HiddenBox, Rect, RedactedText, redaction_mark
 from acud.types.scene import ProviderState
 
 OCR_GROUP = "acud.ocr_providers"
@@ -182,19 +180,19 @@ class TextChain:
         return tuple(parts)
 
     def _part(
-        self, shot: ViewPixels, line: Line, masked: Masked, before: dict[Line, Words], now: dict[Line, Words]
+        self, shot: ViewPixels, line: Line, masked: RedactedText, before: dict[Line, Words], now: dict[Line, Words]
     ) -> TextPart:
         box = line.box.moved(shot.crop.x, shot.crop.y)
         hidden = covering(line.box, shot.hide)
         if hidden is not None:
-            return TextPart(mark(hidden.rule), box, line.confidence, rule=hidden.rule.value)
-        if masked.rule is not None:
-            return TextPart(masked.text[:_MAX_TEXT], box, line.confidence, rule=masked.rule.value)
+            return TextPart(redaction_mark(hidden.rule), box, line.confidence, rule=hidden.rule)
+        if masked.rule:
+            return TextPart(masked.text[:_MAX_TEXT], box, line.confidence, rule=masked.rule)
         words = now[line] = before.get(line) or tuple((one.text, one.box) for one in words_of(line, shot.pixels))
         moved = tuple((text, place.moved(shot.crop.x, shot.crop.y)) for text, place in words)
         return TextPart(line.text[:_MAX_TEXT], box, round(line.confidence, 3), moved)
 
 
-def covering(box: Rect, hidden: Sequence[Hidden]) -> Hidden | None:
+def covering(box: Rect, hidden: Sequence[HiddenBox]) -> HiddenBox | None:
     """Return what hides (a part of) `box`, or None."""
     return next((one for one in hidden if one.box.intersect(box) is not None), None)

@@ -14,12 +14,10 @@ from acud.config import AccessibilitySettings
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.provider import MAX_AGE_S, AccessibilityChain, AtSpiProvider, installed
 from acud.evaluator.expression_time_limit import TookTooLong
-from acud.features.redaction.evaluator import Redactor
-from acud.features.redaction.screen_boxes import Hidden
-from acud.features.redaction.spans import mark
+from acud.evaluator.ports import Redactor
 from acud.features.scene.evaluator.texts import covering
 from acud.protocol.scene_parts import NodePart, SceneAsk
-from acud.types import Rect
+from acud.types import HiddenBox, Rect, RedactedText, redaction_mark
 from acud.types.scene import ProviderState
 
 _NAME = "at-spi"
@@ -32,7 +30,7 @@ class FrameFacts(NamedTuple):
     """
 
     display: str
-    hide: tuple[Hidden, ...] = ()
+    hide: tuple[HiddenBox, ...] = ()
     hide_fault: str = ""
     changed: tuple[Rect, ...] | None = None
 
@@ -87,7 +85,7 @@ class WidgetReader:
                 self._chain = AccessibilityChain([self._mirrors, *others], broken)
             return self._chain
 
-    def _parts(self, provided: ProvidedTree, hide: Sequence[Hidden]) -> tuple[NodePart, ...]:
+    def _parts(self, provided: ProvidedTree, hide: Sequence[HiddenBox]) -> tuple[NodePart, ...]:
         tree = provided.tree
         found = [_part(node, tree.apps[node.app]) for node in tree.nodes]
         labels = [part.label for part in found]
@@ -117,12 +115,12 @@ def _part(node: Node, app: AccessibleApp) -> NodePart:
     )
 
 
-def _redacted(part: NodePart, label: tuple[str, str], hide: Sequence[Hidden]) -> NodePart:
+def _redacted(part: NodePart, label: RedactedText, hide: Sequence[HiddenBox]) -> NodePart:
     hidden = covering(part.bbox, hide)
     if hidden is not None and _inside(part.bbox, hidden.box):
-        return replace(part, label=mark(hidden.rule), rule=hidden.rule.value)
-    if label[1]:
-        return replace(part, label=label[0], rule=label[1])
+        return replace(part, label=redaction_mark(hidden.rule), rule=hidden.rule)
+    if label.rule:
+        return replace(part, label=label.text, rule=label.rule)
     return part
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from acud.features.redaction.screen_boxes import Hidden, ReadLine, hidden_in
+from acud.features.redaction.screen_boxes import ReadLine, hidden_in
 from acud.features.redaction.spans import Rule
 from acud.features.redaction.text_rules import ALL
-from acud.types import Rect
+from acud.types import HiddenBox, Rect
 
 BOUNDS = Rect(0, 0, 800, 600)
 CELL = 8
@@ -15,11 +15,11 @@ def line(text: str, row: int, x: int = 0) -> list[ReadLine]:
     return [ReadLine(text, Rect(x, 20 * row + 4, CELL * len(text), 12))]
 
 
-def hidden(*rows: list[ReadLine]) -> list[Hidden]:
+def hidden(*rows: list[ReadLine]) -> list[HiddenBox]:
     return hidden_in(rows, ALL, BOUNDS)
 
 
-def covers(found: list[Hidden], row: int, first: int, last: int) -> bool:
+def covers(found: list[HiddenBox], row: int, first: int, last: int) -> bool:
     """Tell whether the cells first … last of a row lie in one of the boxes."""
     part = Rect(CELL * first, 20 * row + 4, CELL * (last - first), 12)
     return any(one.box.contains(part) for one in found)
@@ -28,7 +28,7 @@ def covers(found: list[Hidden], row: int, first: int, last: int) -> bool:
 def test_the_part_of_a_line_and_not_its_neighbours() -> None:
     found = hidden(line("all is well", 0), line("paid with 4111 1111 1111 1111 on the first of May", 1), line("bye", 2))
     (one,) = found
-    assert one.rule is Rule.CARD
+    assert one.rule == Rule.CARD
     assert covers(found, 1, 10, 29)
     assert one.box.x > CELL * 6
     assert one.box.right < CELL * 34
@@ -47,7 +47,7 @@ def test_a_key_that_a_terminal_broke_is_hidden_to_its_end() -> None:
 def test_a_value_in_a_box_of_its_own_beside_its_label() -> None:
     row = [ReadLine("Password", Rect(0, 4, 64, 12)), ReadLine("hunter2", Rect(200, 4, 56, 12))]
     (one,) = hidden(row)
-    assert one.rule is Rule.PASSWORD
+    assert one.rule == Rule.PASSWORD
     assert one.box.contains(Rect(200, 4, 56, 12))
     assert one.box.x > 100
 

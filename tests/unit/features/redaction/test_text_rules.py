@@ -9,18 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acud.features.redaction.personal_data import find_cards, luhn
-from acud.features.redaction.spans import (
-    RedactedSpan,
-    Rule,
-    mark,
-    merge_spans,
-)
+from acud.features.redaction.spans import RedactedSpan, Rule, merge_spans
 from acud.features.redaction.text_rules import (
     TextRules,
     find,
     redact,
     text_rules,
 )
+from acud.types import redaction_mark
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA75\nqwertyASDFGH0123456789==\n-----END RSA PRIVATE KEY-----"
@@ -235,4 +231,4 @@ def test_any_card_in_any_words_is_hidden(before: str, after: str, account: int) 
 
 @given(st.text(alphabet=st.characters(blacklist_characters="<>"), max_size=60))
 def test_private_regions_leave_nothing(secret: str) -> None:
-    assert redact(f"a <private>{secret}</private> b") == f"a {mark(Rule.PRIVATE)} b"
+    assert redact(f"a <private>{secret}</private> b") == f"a {redaction_mark(Rule.PRIVATE)} b"

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acud.evaluator.chat import (
+from acud.evaluator.judges.judge import JudgePicture
+from acud.features.scene.evaluator.description import (
     MAX_DESC,
     MAX_ELEMENTS,
     MAX_SCENE,
     parse,
     request,
 )
-from acud.evaluator.judges.judge import JudgePicture
 from acud.types import Rect
 from acud.types.scene import Remark
 
