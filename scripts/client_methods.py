@@ -153,7 +153,7 @@ def _wrapped(text: str) -> str:
 
 
 def _ruff(command: str, text: str, *options: str) -> str:
-    ruff = ["ruff", command, "--quiet", *options, "--stdin-filename", str(PAGE), "-"]
+    ruff = [sys.executable, "-m", "ruff", command, "--quiet", *options, "--stdin-filename", str(PAGE), "-"]
     return subprocess.run(ruff, input=text, capture_output=True, text=True, check=True).stdout
 
 
