@@ -14,6 +14,38 @@ from tests.certificates import Pair
 
 T = TypeVar("T")
 Writer = asyncio.StreamWriter
+Serve = Callable[[asyncio.StreamReader, Writer], Coroutine[Any, Any, None]]
+
+
+class Connections:
+    """The connections of a test's server, each served by a task of its own; none outlives `aclose`.
+
+    A task is known from the moment its connection is made, so that no close comes between the two.
+    """
+
+    def __init__(self, serve: Serve) -> None:
+        self._serve = serve
+        self._open: dict[Writer, asyncio.Task[None]] = {}
+
+    def accept(self, reader: asyncio.StreamReader, writer: Writer) -> None:
+        """Serve a new connection."""
+        self._open[writer] = asyncio.create_task(self._run(reader, writer))
+
+    async def aclose(self) -> None:
+        """Cut all connections, and return when they are closed."""
+        for writer, task in self._open.items():
+            writer.transport.abort()
+            task.cancel()
+        await asyncio.gather(*self._open.values(), return_exceptions=True)
+        await asyncio.gather(*(writer.wait_closed() for writer in self._open), return_exceptions=True)
+
+    async def _run(self, reader: asyncio.StreamReader, writer: Writer) -> None:
+        try:
+            await self._serve(reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.transport.abort()
 
 
 class Asked(NamedTuple):
@@ -56,7 +88,7 @@ class ModelServer:
         self.gets = gets or {}
         self.asked: list[Asked] = []
         self.arrived = asyncio.Event()
-        self._serving: set[asyncio.Task[None]] = set()
+        self._connections = Connections(self._serve)
 
     @property
     def posts(self) -> list[Asked]:
@@ -64,7 +96,7 @@ class ModelServer:
         return [one for one in self.asked if one.method == "POST"]
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls)
+        self._server = await asyncio.start_server(self._connections.accept, "127.0.0.1", 0, ssl=self._tls)
         self.url = f"http{'s' if self._tls else ''}://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
         return self
 
@@ -72,23 +104,12 @@ class ModelServer:
         self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None
     ) -> None:
         self._server.close()
-        for task in tuple(self._serving):
-            task.cancel()
-        await asyncio.gather(*tuple(self._serving), return_exceptions=True)
+        await self._connections.aclose()
         await self._server.wait_closed()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: Writer) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._serving.add(task)
-        try:
-            while True:
-                await self._one(reader, writer)
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass
-        finally:
-            self._serving.discard(task)
-            writer.transport.abort()
+        while True:
+            await self._one(reader, writer)
 
     async def _one(self, reader: asyncio.StreamReader, writer: Writer) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")

@@ -9,6 +9,8 @@ from collections.abc import Coroutine
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 
+from tests.integration.model_server import Connections
+
 Manner = Literal["normal", "500", "hang", "garbage", "not_json", "empty", "reset", "trickle", "flood", "404"]
 
 T = TypeVar("T")
@@ -28,10 +30,10 @@ class OllamaServer:
         self.release = asyncio.Event()
         self.release.set()
         self.at_once = self.most_at_once = 0
-        self._serving: set[asyncio.Task[None]] = set()
+        self._connections = Connections(self._serve)
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._connections.accept, "127.0.0.1", 0)
         self.port = self._server.sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         return self
@@ -40,24 +42,13 @@ class OllamaServer:
         self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None
     ) -> None:
         self._server.close()
-        for task in tuple(self._serving):
-            task.cancel()
-        await asyncio.gather(*tuple(self._serving), return_exceptions=True)
+        await self._connections.aclose()
         await self._server.wait_closed()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._serving.add(task)
-        try:
-            while head := await _head(reader):
-                path, body = head[0].split()[1], await _body(reader, head)
-                await self._respond(path, body, writer)
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            self._serving.discard(task)
-            writer.transport.abort()
+        while head := await _head(reader):
+            path, body = head[0].split()[1], await _body(reader, head)
+            await self._respond(path, body, writer)
 
     async def _respond(self, path: str, body: bytes, writer: asyncio.StreamWriter) -> None:
         if path == "/api/tags":
