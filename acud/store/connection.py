@@ -30,6 +30,7 @@ class Database:
         self._begun = self._closed = False
         self._broken: StoreUnavailable | None = None
         self.lost = database_file.keep_lost(path, now_utc_s)
+        """What a damaged log lost before this start; None: nothing."""
         self._connection = database_file.open_database(
             path,
             busy_timeout_s=busy_timeout_s,
@@ -64,7 +65,10 @@ class Database:
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """Keep all writes of the block or, when it raises, none of them; earlier writes of the turn stay. Nests."""
+        """Keep all writes of the block or, when it raises, none of them; earlier writes of the turn stay. Nests.
+
+        Raises: StoreUnavailable, also when an earlier write of this turn hit a storage fault.
+        """
         self._begin()
         with self._guarded():
             self._connection.execute("SAVEPOINT mutation")

@@ -91,10 +91,10 @@ class DisplayTable(Table):
         return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})
 
     def _one(self, block: str, bindings: Row, fault: str) -> StoredDisplay:
-        rows = self._database.read(_SQL[block], bindings)
-        if not rows:
+        found = self._first(_DISPLAY, _SQL[block], bindings)
+        if found is None:
             raise NotFound(fault, hint="acud display list shows them")
-        return _DISPLAY.read(rows[0])
+        return found
 
 
 class Takeover(Struct, frozen=True):

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from acud.errors import InternalError, InvalidRequest, NotFound, StoreUnavailable
 from acud.ids import is_id
-from acud.store.connection import Database
+from acud.store.connection import Database, Table
 from acud.store.rows import Row, RowCodec, load
 
 _SQL = load("evidence")
@@ -41,11 +41,11 @@ def file_path(directory: Path, name: str) -> Path:
     return directory / name
 
 
-class EvidenceFiles:
+class EvidenceFiles(Table):
     """The table `evidence` and the files in `directory`. Methods that touch the table may raise StoreUnavailable."""
 
     def __init__(self, database: Database, directory: Path) -> None:
-        self._database = database
+        super().__init__(database)
         self._directory = directory
 
     def add(self, evidence: StoredEvidence) -> None:
@@ -55,12 +55,12 @@ class EvidenceFiles:
 
     def get(self, name: str) -> StoredEvidence:
         """Return the row of `name`. Raises: NotFound."""
-        rows = self._database.read(_SQL["get"], {"name": name})
-        if not rows:
+        found = self._first(_CODEC, _SQL["get"], {"name": name})
+        if found is None:
             raise NotFound(
                 f"no evidence {name[:80]}", hint="it may have passed store.keep_days or store.evidence_max_mb"
             )
-        return _CODEC.read(rows[0])
+        return found
 
     def path(self, name: str) -> Path:
         """Return the file of a kept picture. Raises: InvalidRequest, NotFound (no row, or the file is missing)."""
@@ -69,8 +69,7 @@ class EvidenceFiles:
 
     def missing(self) -> tuple[StoredEvidence, ...]:
         """Return the rows whose file is gone: something else removed it."""
-        rows = map(_CODEC.read, self._database.read(_SQL["all"]))
-        return tuple(row for row in rows if not file_path(self._directory, row.name).exists())
+        return tuple(row for row in self._all(_CODEC, _SQL["all"]) if not file_path(self._directory, row.name).exists())
 
     def trim(self, before_utc_s: float, max_bytes: int, limit: int = -1) -> tuple[str, ...]:
         """Delete the rows of waits that ended before, then the oldest rows over `max_bytes`; return their names.

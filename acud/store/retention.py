@@ -72,22 +72,16 @@ def _trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int) -
         "displays": store.displays.trim(old_utc_s, limit),
         "wakes": store.outbox.trim(old_utc_s, limit),
     }
-    of_features = _trim_features(store.database, settings, old_utc_s, now_utc_s, limit)
-    more = limit >= 0 and max(len(files), *gone.values(), *of_features.values()) >= limit
-    return TrimResult(**gone, web_passes=store.web.trim(now_utc_s), features=of_features, files=files, more=more)
-
-
-def _trim_features(
-    database: Database, settings: StoreSettings, before_utc_s: float, now_utc_s: float, limit: int
-) -> dict[str, int]:
-    """Run every block of the features' `retention.sql` in its order, whether the feature runs or not."""
-    bindings: Row = {
-        "before_utc_s": before_utc_s,
+    kept: Row = {
+        "before_utc_s": old_utc_s,
         "now_utc_s": now_utc_s,
         "keep_actions": settings.keep_actions,
         "limit": limit,
     }
-    return {name: database.write(sql, bindings) for name, sql in _FEATURES_SQL.items()}
+    # Every block in its order, whether its feature runs or not.
+    of_features = {name: store.write(sql, kept) for name, sql in _FEATURES_SQL.items()}
+    more = limit >= 0 and max(len(files), *gone.values(), *of_features.values()) >= limit
+    return TrimResult(**gone, web_passes=store.web.trim(now_utc_s), features=of_features, files=files, more=more)
 
 
 class FreePages(Table):

@@ -60,7 +60,7 @@ def test_subscriptions_end_with_their_passes_but_not_with_a_sessions_time(bureau
     bureau.passes.login(WebLogin(CODE))
     opened = bureau.passes.redeem(CODE, SESSION)
     token = bureau.passes.create(WebTokenCreate(TOKEN, for_s=60))
-    push = PushSubscriptions(bureau.store.database)
+    push = PushSubscriptions(bureau.store)
     for one, until in ((opened, 0.0), (token, token.expires_utc_s)):
         place = f"https://fcm.googleapis.com/{one.kind}"
         push.put(Subscription(f"push-{one.kind}", one.pass_id, one.kind, (), (), place, "p", "a", bureau.now, until))

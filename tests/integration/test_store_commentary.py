@@ -24,31 +24,31 @@ PICTURE = {"data": "QUJD", "bbox": [1, 2, 3, 4], "thumb": True}
 def test_rings_keep_the_newest_and_numbers_grow_over_restarts(tmp_path: Path) -> None:
     with open_store(tmp_path) as store, store.turn():
         for number in range(FEED_KEPT + 5):
-            assert MessageFeed(store.database).add(FeedItem(0, f"t{number}", "normal", number)) == number + 1
+            assert MessageFeed(store).add(FeedItem(0, f"t{number}", "normal", number)) == number + 1
         for number in range(SENSE_KEPT + 5):
-            assert SenseEventTable(store.database).add(SenseEvent(0, "text", number, number)) == number + 1
+            assert SenseEventTable(store).add(SenseEvent(0, "text", number, number)) == number + 1
         for _ in range(HISTORY_KEPT + 5):
-            AnalysisTable(store.database).add(RESULT, AnalysisInputs(3, 4))
+            AnalysisTable(store).add(RESULT, AnalysisInputs(3, 4))
     with open_store(tmp_path) as store:
-        feed, sense = MessageFeed(store.database).above(0), SenseEventTable(store.database).above(0, pictures=True)
+        feed, sense = MessageFeed(store).above(0), SenseEventTable(store).above(0, pictures=True)
         assert [item.id for item in feed] == list(range(6, FEED_KEPT + 6))
         assert [event.id for event in sense] == list(range(6, SENSE_KEPT + 6))
-        assert (MessageFeed(store.database).count(), SenseEventTable(store.database).count()) == (FEED_KEPT, SENSE_KEPT)
-        assert [one.id for one in AnalysisTable(store.database).newest(50)] == list(range(HISTORY_KEPT + 5, 5, -1))
-        assert AnalysisTable(store.database).answered() == AnalysisInputs(3, 4)
+        assert (MessageFeed(store).count(), SenseEventTable(store).count()) == (FEED_KEPT, SENSE_KEPT)
+        assert [one.id for one in AnalysisTable(store).newest(50)] == list(range(HISTORY_KEPT + 5, 5, -1))
+        assert AnalysisTable(store).answered() == AnalysisInputs(3, 4)
         with store.turn():
-            assert MessageFeed(store.database).add(FeedItem(0, "next", "normal", 1)) == FEED_KEPT + 6
+            assert MessageFeed(store).add(FeedItem(0, "next", "normal", 1)) == FEED_KEPT + 6
 
 
 def test_what_goes_in_comes_out(tmp_path: Path) -> None:
     meta = SenseMeta(0.93, "Terminal", "~ — zsh", "HDMI-1")
     event = SenseEvent(0, "visual", 1, 2, "make: *** [all]", meta, PICTURE, {"data": "RA=="}, {"facts": ["a"]}, "acud")
     with open_store(tmp_path) as store, store.turn():
-        SenseEventTable(store.database).add(event)
+        SenseEventTable(store).add(event)
         [whole], [bare], [words] = (
-            SenseEventTable(store.database).above(0, pictures=True),
-            SenseEventTable(store.database).above(0, pictures=False),
-            SenseEventTable(store.database).words(),
+            SenseEventTable(store).above(0, pictures=True),
+            SenseEventTable(store).above(0, pictures=False),
+            SenseEventTable(store).words(),
         )
         assert (whole.roi, whole.diff, whole.meta, whole.observation) == (
             PICTURE,
@@ -58,14 +58,14 @@ def test_what_goes_in_comes_out(tmp_path: Path) -> None:
         )
         assert (bare.roi, bare.diff) == ({"bbox": [1, 2, 3, 4], "thumb": True}, {})
         assert (words.roi, words.diff, words.ocr) == (None, None, "make: *** [all]")
-        AnalysisTable(store.database).add(RESULT, AnalysisInputs())
-        [kept] = AnalysisTable(store.database).newest(1)
+        AnalysisTable(store).add(RESULT, AnalysisInputs())
+        [kept] = AnalysisTable(store).newest(1)
         assert (kept.analysis, kept.pushed, kept.tokensOut, kept.cost_usd) == ("Reading.", True, None, None)
-        assert AnalysisTable(store.database).last_pushed() == "Reading."
+        assert AnalysisTable(store).last_pushed() == "Reading."
 
 
 def test_own_words_are_not_among_the_newest_of_others(tmp_path: Path) -> None:
     with open_store(tmp_path) as store, store.turn():
-        MessageFeed(store.database).add(FeedItem(0, "heard", "normal", 1))
-        MessageFeed(store.database).add(FeedItem(0, "said", "normal", 2, "agent"))
-        assert MessageFeed(store.database).newest_of_others("agent") == 1
+        MessageFeed(store).add(FeedItem(0, "heard", "normal", 1))
+        MessageFeed(store).add(FeedItem(0, "said", "normal", 2, "agent"))
+        assert MessageFeed(store).newest_of_others("agent") == 1

@@ -99,4 +99,4 @@ def test_the_file_shrinks_while_rows_go(tmp_path: Path) -> None:
 
 
 def pages(store: Store) -> int:
-    return int(next(iter(store.database.read("PRAGMA page_count")[0].values())) or 0)
+    return int(next(iter(store.read("PRAGMA page_count")[0].values())) or 0)

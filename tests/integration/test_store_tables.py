@@ -247,6 +247,6 @@ def test_numbers_are_kept_until_what_they_number_is_gone(tmp_path: Path) -> None
     with open_store(tmp_path) as store:
         with store.turn():
             for name in ("t3", "a3", "scene"):
-                SceneNumbers(store.database).reserve(name, 1000)
-            SceneNumbers(store.database).forget(["t3", "a3", "v3"])
-        assert [SceneNumbers(store.database).first_free(name) for name in ("t3", "a3", "scene")] == [1, 1, 1000]
+                SceneNumbers(store).reserve(name, 1000)
+            SceneNumbers(store).forget(["t3", "a3", "v3"])
+        assert [SceneNumbers(store).first_free(name) for name in ("t3", "a3", "scene")] == [1, 1, 1000]

@@ -38,33 +38,33 @@ def _task(store: Store, *plan: str, status: TaskStatus = TaskStatus.ACTIVE) -> T
     task = Task(
         new_id("task"), "Book", status, NOW_S, NOW_S, "main", {"a": [1, "x"], "display": ":100"}, None, ":100", 7
     )
-    TaskTable(store.database).insert(task)
-    TaskTable(store.database).append_items(task.task_id, plan)
+    TaskTable(store).insert(task)
+    TaskTable(store).append_items(task.task_id, plan)
     return task
 
 
 def _action(store: Store, task: Task, ordinal: int | None, status: ActionStatus = ActionStatus.COMPLETED) -> Action:
     action = Action(new_id("action"), ActionType.CLI, "ls", NOW_S, status, ordinal, {"cmd": "ls"}, ["a", 1], 3.5)
-    ActionTable(store.database).add(task.task_id, action)
+    ActionTable(store).add(task.task_id, action)
     return action
 
 
 def test_a_task_comes_back_as_it_was(store: Store) -> None:
     task = _task(store, "a", "b")
-    assert TaskTable(store.database).get(task.task_id) == task
-    assert TaskTable(store.database).items(task.task_id) == (PlanItem(0, "a"), PlanItem(1, "b"))
+    assert TaskTable(store).get(task.task_id) == task
+    assert TaskTable(store).items(task.task_id) == (PlanItem(0, "a"), PlanItem(1, "b"))
     paused = replace(task, status=TaskStatus.PAUSED, updated_at=NOW_S + 1, stuck_at=NOW_S)
-    TaskTable(store.database).update(paused)
-    assert TaskTable(store.database).get(task.task_id) == paused
+    TaskTable(store).update(paused)
+    assert TaskTable(store).get(task.task_id) == paused
 
 
 def test_ordinals_go_on_and_are_never_reused(store: Store) -> None:
     one, other = _task(store, "only"), _task(store)
-    assert [item.ordinal for item in TaskTable(store.database).append_items(one.task_id, ("x", "y"))] == [1, 2]
-    assert [item.ordinal for item in TaskTable(store.database).append_items(other.task_id, ("z",))] == [0]
-    assert [item.ordinal for item in TaskTable(store.database).append_items(one.task_id, ("w",))] == [3]
+    assert [item.ordinal for item in TaskTable(store).append_items(one.task_id, ("x", "y"))] == [1, 2]
+    assert [item.ordinal for item in TaskTable(store).append_items(other.task_id, ("z",))] == [0]
+    assert [item.ordinal for item in TaskTable(store).append_items(one.task_id, ("w",))] == [3]
     with pytest.raises(NotFound):
-        TaskTable(store.database).append_items("task-none", ("w",))
+        TaskTable(store).append_items("task-none", ("w",))
 
 
 def test_items_count_their_actions(store: Store) -> None:
@@ -72,25 +72,25 @@ def test_items_count_their_actions(store: Store) -> None:
     _action(store, task, 1)
     _action(store, task, 1, ActionStatus.FAILED)
     _action(store, task, None)
-    assert [(item.actions, item.failed_actions) for item in TaskTable(store.database).items(task.task_id)] == [
+    assert [(item.actions, item.failed_actions) for item in TaskTable(store).items(task.task_id)] == [
         (0, 0),
         (2, 1),
     ]
     moved = PlanItem(1, "b", ItemStatus.ACTIVE, NOW_S)
-    TaskTable(store.database).update_item(task.task_id, moved)
-    assert TaskTable(store.database).item(task.task_id, 1) == replace(moved, actions=2, failed_actions=1)
+    TaskTable(store).update_item(task.task_id, moved)
+    assert TaskTable(store).item(task.task_id, 1) == replace(moved, actions=2, failed_actions=1)
     with pytest.raises(NotFound, match="no item 2"):
-        TaskTable(store.database).item(task.task_id, 2)
+        TaskTable(store).item(task.task_id, 2)
 
 
 def test_actions_with_their_logs(store: Store) -> None:
     task = _task(store, "a")
     actions = [_action(store, task, 0) for _ in range(3)]
     log = ActionLog("result", "two\nlines", NOW_S)
-    ActionTable(store.database).add_log(actions[2].action_id, log)
-    found = ActionTable(store.database).newest_of_item(task.task_id, 0, 2)
+    ActionTable(store).add_log(actions[2].action_id, log)
+    found = ActionTable(store).newest_of_item(task.task_id, 0, 2)
     assert [(view.action, view.logs) for view in found] == [(actions[1], ()), (actions[2], (log,))]
-    assert [view.action for view in ActionTable(store.database).newest(task.task_id, 10)] == actions
+    assert [view.action for view in ActionTable(store).newest(task.task_id, 10)] == actions
 
 
 def test_an_action_needs_its_task_and_its_item(store: Store) -> None:
@@ -104,49 +104,49 @@ def test_an_action_needs_its_task_and_its_item(store: Store) -> None:
 def test_the_action_of_a_wait(store: Store) -> None:
     task = _task(store)
     action = replace(_action(store, task, None), action_id=new_id("action"), subject="wait-1")
-    ActionTable(store.database).add(task.task_id, action)
+    ActionTable(store).add(task.task_id, action)
     ended = replace(action, status=ActionStatus.FAILED, judge="ocr", cost_usd=0.25, output_data={"state": "timeout"})
-    ActionTable(store.database).update(ended)
-    assert ActionTable(store.database).of_subject("wait-1") == ended
-    assert ActionTable(store.database).of_subject("wait-2") is None
+    ActionTable(store).update(ended)
+    assert ActionTable(store).of_subject("wait-1") == ended
+    assert ActionTable(store).of_subject("wait-2") is None
 
 
 def test_a_thread(store: Store) -> None:
     task = _task(store)
     for number in range(5):
-        TaskTable(store.database).add_message(task.task_id, Message("agent", str(number), "text", NOW_S))
-    assert [message.content for message in TaskTable(store.database).messages(task.task_id, 2)] == ["3", "4"]
-    assert TaskTable(store.database).count_messages(task.task_id) == 5
+        TaskTable(store).add_message(task.task_id, Message("agent", str(number), "text", NOW_S))
+    assert [message.content for message in TaskTable(store).messages(task.task_id, 2)] == ["3", "4"]
+    assert TaskTable(store).count_messages(task.task_id) == 5
 
 
 def test_find_by_beginning_and_nothing_for_paths(store: Store) -> None:
     tasks = [_task(store) for _ in range(2)]
-    assert TaskTable(store.database).find(tasks[1].task_id[:-1]) == tasks[1]
+    assert TaskTable(store).find(tasks[1].task_id[:-1]) == tasks[1]
     with pytest.raises(InvalidRequest, match="several tasks"):
-        TaskTable(store.database).find("task-")
+        TaskTable(store).find("task-")
     for strange in ("", "/etc", "../..", "%", "task-'", "*", "/abs/dir", "."):
         with pytest.raises(NotFound):
-            TaskTable(store.database).find(strange)
+            TaskTable(store).find(strange)
 
 
 def test_newest_first_by_status(store: Store) -> None:
     tasks = [_task(store), _task(store, status=TaskStatus.PAUSED), _task(store)]
-    page = TaskTable(store.database).newest((TaskStatus.ACTIVE,), 1)
+    page = TaskTable(store).newest((TaskStatus.ACTIVE,), 1)
     assert (page.tasks, page.total) == ((tasks[2],), 2)
-    assert TaskTable(store.database).newest((), 10).total == 3
-    assert TaskTable(store.database).all_in(TaskStatus.PAUSED) == (tasks[1],)
+    assert TaskTable(store).newest((), 10).total == 3
+    assert TaskTable(store).all_in(TaskStatus.PAUSED) == (tasks[1],)
 
 
 def test_deleting_takes_everything(store: Store) -> None:
     task = _task(store, "a")
     action = _action(store, task, 0)
-    ActionTable(store.database).add_log(action.action_id, ActionLog("note", "x", NOW_S))
-    TaskTable(store.database).add_message(task.task_id, Message("agent", "x", "text", NOW_S))
-    TaskTable(store.database).delete(task.task_id)
-    assert ActionTable(store.database).newest(task.task_id, 10) == ()
-    assert TaskTable(store.database).count_messages(task.task_id) == 0
+    ActionTable(store).add_log(action.action_id, ActionLog("note", "x", NOW_S))
+    TaskTable(store).add_message(task.task_id, Message("agent", "x", "text", NOW_S))
+    TaskTable(store).delete(task.task_id)
+    assert ActionTable(store).newest(task.task_id, 10) == ()
+    assert TaskTable(store).count_messages(task.task_id) == 0
     with pytest.raises(NotFound):
-        TaskTable(store.database).delete(task.task_id)
+        TaskTable(store).delete(task.task_id)
 
 
 def test_the_waits_of_a_task_live_ones_first(store: Store) -> None:
@@ -162,9 +162,9 @@ def test_the_waits_of_a_task_live_ones_first(store: Store) -> None:
 def test_old_ended_tasks_are_forgotten(store: Store) -> None:
     old, live = _task(store, "a"), _task(store, "b")
     _action(store, old, 0)
-    TaskTable(store.database).update(replace(old, status=TaskStatus.COMPLETED, ended_at=NOW_S))
+    TaskTable(store).update(replace(old, status=TaskStatus.COMPLETED, ended_at=NOW_S))
     assert trim(store, StoreSettings(), NOW_S + 31 * DAY_S).features["tasks"] == 1
-    assert TaskTable(store.database).newest((), 10).tasks == (live,)
+    assert TaskTable(store).newest((), 10).tasks == (live,)
 
 
 def test_usage_by_day_judge_and_task(store: Store) -> None:
@@ -209,10 +209,10 @@ def test_what_was_asked_for_anything_else_stands_beside_the_evaluations_of_waits
 
 def test_the_active_item_is_the_one_started_last(store: Store) -> None:
     task = _task(store, "a", "b", "c")
-    assert TaskTable(store.database).active_ordinal(task.task_id) is None
+    assert TaskTable(store).active_ordinal(task.task_id) is None
     for ordinal, at in ((1, NOW_S + 5), (0, NOW_S), (2, NOW_S + 1)):
-        TaskTable(store.database).update_item(task.task_id, PlanItem(ordinal, "x", ItemStatus.ACTIVE, at))
-    assert TaskTable(store.database).active_ordinal(task.task_id) == 1
+        TaskTable(store).update_item(task.task_id, PlanItem(ordinal, "x", ItemStatus.ACTIVE, at))
+    assert TaskTable(store).active_ordinal(task.task_id) == 1
 
 
 def _forget(store: Store) -> list[ForgottenRows]:
@@ -220,7 +220,7 @@ def _forget(store: Store) -> list[ForgottenRows]:
     steps = []
     while True:
         with store.turn():
-            steps.append(DeletedTasks(store.database).step(store.events.newest(), 2))
+            steps.append(DeletedTasks(store).step(store.events.newest(), 2))
         if not steps[-1].more:
             return steps
 
@@ -248,8 +248,8 @@ def test_a_deleted_task_leaves_nothing_not_even_in_free_pages(store: Store, tmp_
         store.events.append("usage.counted", "", {"wait_id": one.wait_id, "detail": "Gwendolyn"}, NOW_S)
     for gone in (task, other):
         with store.turn():
-            DeletedTasks(store.database).begin(gone.task_id)
-            TaskTable(store.database).delete(gone.task_id)
+            DeletedTasks(store).begin(gone.task_id)
+            TaskTable(store).delete(gone.task_id)
         files = {name for step in _forget(store) for name in step.files}
         assert files == ({names[1]} if gone is task else {names[0]})  # the shared one with its last wait
         shown = store.waits.newest(tuple(WaitState), 10).waits
@@ -270,8 +270,8 @@ def test_what_has_not_ended_is_forgotten_when_it_has(store: Store, open_one: str
     wake = WakeInfo(new_id("wake"), WakeKind.RESOLVED, "x", one.wait_id, task.task_id, state=state)
     store.outbox.insert(wake)
     with store.turn():
-        DeletedTasks(store.database).begin(task.task_id)
-        TaskTable(store.database).delete(task.task_id)
+        DeletedTasks(store).begin(task.task_id)
+        TaskTable(store).delete(task.task_id)
     assert [step.left for step in _forget(store)][-1]
     assert store.waits.find(one.wait_id) == one
     with store.turn():

@@ -16,7 +16,7 @@ from tests.integration.store_support import NOW_S, open_store
 def _told(store: Store, *after_ms: int) -> TimelineSpan:
     """Store a message so long after now each, and return the span that holds them."""
     task = Task(new_id("task"), "Book", TaskStatus.ACTIVE, NOW_S - 9, NOW_S, "main", {}, None, ":100", 7)
-    tasks = TaskTable(store.database)
+    tasks = TaskTable(store)
     tasks.insert(task)
     for at, after in enumerate(after_ms):
         tasks.add_message(task.task_id, Message("agent", f"message {at}", "text", NOW_S + (after + 0.5) / 1000))
@@ -26,7 +26,7 @@ def _told(store: Store, *after_ms: int) -> TimelineSpan:
 def _paged(store: Store, span: TimelineSpan, limit: int) -> list[list[Mark]]:
     pages, more = [], True
     while more:
-        marks, more = Timeline(store.database).page(span, limit)
+        marks, more = Timeline(store).page(span, limit)
         pages.append(list(marks))
         if marks:
             span = TimelineSpan((marks[-1].utc_ms + 1) / 1000, span.end_s, span.display, span.number, span.task_id)

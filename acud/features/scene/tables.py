@@ -49,7 +49,7 @@ class ReservedNumbers:
     @classmethod
     def stored(cls, journal: Journal) -> ReservedNumbers:
         """Return those that the store of `journal` keeps."""
-        return cls(journal, SceneNumbers(journal.store.database))
+        return cls(journal, SceneNumbers(journal.store))
 
     def first(self, name: str) -> int:
         """Return the first number of `name` that was certainly never given."""

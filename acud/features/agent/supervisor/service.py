@@ -51,7 +51,7 @@ class Agents:
     ) -> None:
         self._tools = tools
         self._journal = journal
-        self._runs = AgentRunTable(journal.store.database)
+        self._runs = AgentRunTable(journal.store)
         self._utc_s = utc_s
         self._tasks = tasks
         self._wakes = wakes

@@ -80,7 +80,7 @@ class Commentary:
         usage_log: UsageLog,
     ) -> None:
         self._journal = journal
-        database = journal.store.database
+        database = journal.store
         self.feed, self.sense, self.analyses = MessageFeed(database), SenseEventTable(database), AnalysisTable(database)
         self._usage_log = usage_log
         self._loop = loop

@@ -69,7 +69,7 @@ class WebPush:
     ) -> None:
         self._journal = journal
         self._store = journal.store
-        self._subscriptions = PushSubscriptions(journal.store.database)
+        self._subscriptions = PushSubscriptions(journal.store)
         self._utc_s, self._now = clock
         self.queue = PushQueue(delivery, loop, self._now, settings, self._good, self._forget)
         self._settings = settings

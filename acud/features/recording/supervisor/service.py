@@ -73,7 +73,7 @@ class RecordingService:
         self._frame_requests = frame_requests
         self._loop = loop
         self._journal = journal
-        self.table, self._timeline = RecordingTable(journal.store.database), Timeline(journal.store.database)
+        self.table, self._timeline = RecordingTable(journal.store), Timeline(journal.store)
         self._utc_s = utc_s
         self._watched_displays = watched_displays
         self._settings = settings.of(RecordingSettings)

@@ -55,7 +55,7 @@ class StuckAlarms:
         on_stuck: Callable[[str, str, str], None],
     ) -> None:
         self._journal = journal
-        self._tasks, self._actions = TaskTable(journal.store.database), ActionTable(journal.store.database)
+        self._tasks, self._actions = TaskTable(journal.store), ActionTable(journal.store)
         self._loop = loop
         self._clock = clock
         self._waits = waits
@@ -111,7 +111,7 @@ class DeletedTaskCleanup:
 
     def __init__(self, journal: Journal, loop: EventLoop) -> None:
         self._journal = journal
-        self._deleted = DeletedTasks(journal.store.database)
+        self._deleted = DeletedTasks(journal.store)
         self._loop = loop
         self._timer: Timer | None = None
 

@@ -57,7 +57,7 @@ class Tasks:
     ) -> None:
         """`on_forgotten` is called after the commit of a deletion: all that belonged to the task is to be forgotten."""
         self._journal = journal
-        database = journal.store.database
+        database = journal.store
         self.table, self.actions, self._deleted = TaskTable(database), ActionTable(database), DeletedTasks(database)
         self._utc_s = utc_s
         self._waits = waits

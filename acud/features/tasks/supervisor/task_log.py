@@ -36,7 +36,7 @@ class TaskLog:
 
     def __init__(self, journal: Journal, utc_s: Callable[[], float], monotonic_s: Callable[[], float]) -> None:
         self._journal = journal
-        self._tasks, self._actions = TaskTable(journal.store.database), ActionTable(journal.store.database)
+        self._tasks, self._actions = TaskTable(journal.store), ActionTable(journal.store)
         self._utc_s = utc_s
         self._now = monotonic_s
 
