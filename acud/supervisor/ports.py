@@ -258,8 +258,8 @@ class InstructionCaller(Protocol):
         """Something is about to be done outside the store."""
         ...
 
-    def answer(self, reply: DoReply) -> None:
-        """Take the answer."""
+    def reply(self, body: DoReply, *, kept: DoReply) -> None:
+        """Take the answer; `kept` is what may be stored of it."""
         ...
 
     def fail(self, fault: AcudError) -> None:

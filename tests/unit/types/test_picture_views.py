@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acud.errors import InvalidRequest
-from acud.features.actions.places import to_display_pixels
+from acud.features.actions.supervisor.places import to_display_pixels
 from acud.types import Rect
 from acud.types.actions import (
     Click,

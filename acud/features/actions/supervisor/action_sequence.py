@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.errors import AcudError, DisplayDown, NotFound
-from acud.event_loop import EventLoop
+from acud.errors import AcudError, NotFound
 from acud.features.actions.action_words import action_text
-from acud.features.actions.places import element_ids, fill_element_points, pressed_points
-from acud.features.actions.supervisor.input_places import named_window
+from acud.features.actions.supervisor.places import element_ids, fill_element_points, named_window, pressed_points
 from acud.protocol.capture import Acted
-from acud.supervisor.frame_sources import Source, Sources
-from acud.supervisor.input_dispatcher import InputDispatcher
-from acud.supervisor.ports import ElementPlaces, LocatedElement
-from acud.supervisor.program_launcher import ProgramLauncher
-from acud.supervisor.takeovers import Takeovers
-from acud.supervisor.waits.active_waits import ActiveWait
-from acud.supervisor.waits.service import Waits
+from acud.supervisor.ports import LocatedElement
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.supervisor.window_list_ready import WindowListReady
-from acud.types import DisplayState, Stable, Target, WaitSpec, WaitState, WindowInfo
+from acud.types import WindowInfo
 from acud.types.actions import (
     Action,
     Click,
@@ -41,6 +33,9 @@ from acud.types.actions import (
 from acud.types.scene import handle_of
 from acud.waits import baselines
 
+if TYPE_CHECKING:
+    from acud.features.actions.supervisor.feature import ActionsFeature
+
 _RETRY_S = 0.02
 _WINDOW_APPEARS_S = 0.3
 """The list of windows is told up to 50 ms after a window came (capture's settling): one that is missing may be new."""
@@ -49,49 +44,18 @@ _HARMLESS = (CursorPosition, ClipboardGet, WindowList, WaitIdle)
 """What may be done twice."""
 
 
-class Progress:
+class Progress(Struct):
     """What a run brought so far; the fields are those of `ActionReply`."""
 
-    def __init__(self) -> None:
-        self.done = 0
-        self.baseline = ""
-        self.cursor: Point | None = None
-        self.text = ""
-        self.windows: tuple[WindowInfo, ...] = ()
-        self.pid = 0
-        self.idle: bool | None = None
-        self.pressed: list[Point] = []
-        """Where it clicked, dragged and scrolled, in display pixels."""
-
-
-class ActionPorts(Struct, frozen=True):
-    """The parts of the supervisor that actions need."""
-
-    loop: EventLoop
-    sources: Sources
-    input_dispatcher: InputDispatcher
-    takeovers: Takeovers
-    program_launcher: ProgramLauncher
-    waits: Waits
-    elements: ElementPlaces
-    window_list_ready: WindowListReady
-
-    def idle(self, watched: WatchedDisplay, stable_s: float, timeout_s: float, done: Callable[[bool], None]) -> None:
-        """Call `done` when nothing on `watched` changed for `stable_s`, or after `timeout_s`; with which of the two."""
-        spec = WaitSpec(Stable(stable_s), Target(watched.name), timeout_s)
-
-        def ended(active: ActiveWait) -> None:
-            done(active.state is WaitState.RESOLVED)
-
-        self.waits.run_transient(spec, watched, ended)
-
-    def pixels(self, watched: WatchedDisplay) -> Source:
-        """Return the source of `watched`. Raises: DisplayDown when it has no pixels now."""
-        source = self.sources.by_name.get(watched.name)
-        if source is None or watched.state is not DisplayState.UP:
-            reason = watched.reason or "it is still starting"
-            raise DisplayDown(f"display {watched.name} is {watched.state}: {reason}", hint="acud display list")
-        return source
+    done: int = 0
+    baseline: str = ""
+    cursor: Point | None = None
+    text: str = ""
+    windows: tuple[WindowInfo, ...] = ()
+    pid: int = 0
+    idle: bool | None = None
+    pressed: list[Point] = []
+    """Where it clicked, dragged and scrolled, in display pixels."""
 
 
 class ActionSequence:
@@ -103,7 +67,7 @@ class ActionSequence:
 
     def __init__(
         self,
-        ports: ActionPorts,
+        feature: ActionsFeature,
         watched: WatchedDisplay,
         actions: tuple[Action, ...],
         lease: str,
@@ -111,7 +75,7 @@ class ActionSequence:
         ended: Callable[[AcudError | None], None],
     ) -> None:
         self.progress = Progress()
-        self._ports = ports
+        self._feature, self._core = feature, feature.core
         self._watched = watched
         self._actions = actions
         self._lease = lease
@@ -122,9 +86,9 @@ class ActionSequence:
     def begin(self) -> None:
         """Do them all."""
         try:
-            source = self._ports.pixels(self._watched)
+            source = self._feature.pixels(self._watched)
             self._epoch = source.epoch
-            self.progress.baseline = self._ports.waits.targets.token(source, source.frame)
+            self.progress.baseline = self._core.waits.targets.token(source, source.frame)
         except AcudError as fault:
             self._ended(fault)
             return
@@ -132,7 +96,7 @@ class ActionSequence:
             self._next()
         else:
             # What capture says of an act holds the newest frame before it: the baseline of whatever comes first.
-            self._guarded(lambda: self._act(CursorPosition(), lambda: None))
+            self._guarded(lambda: self._act(CursorPosition(), counts=0))
 
     def _next(self) -> None:
         if self.progress.done == len(self._actions):
@@ -156,28 +120,28 @@ class ActionSequence:
     # ---- one action ------------------------------------------------------------------------------------------------
 
     def _do(self, action: Action) -> None:
-        self._ports.takeovers.check(self._watched, self._lease)
+        self._core.takeovers.check(self._watched, self._lease)
         match action:
             case WindowList():
-                self._ports.window_list_ready.when_known(self._watched, lambda fault: self._list(action.match, fault))
+                self._core.window_list_ready.when_known(self._watched, lambda fault: self._list(action.match, fault))
             case Launch():
                 self._touch()
-                self.progress.pid = self._ports.program_launcher.launch(self._watched, action)
+                self.progress.pid = self._core.program_launcher.launch(self._watched, action)
                 self._did()
             case WaitIdle():
-                self._ports.idle(self._watched, action.stable_s, action.timeout_s, self._idle)
+                self._feature.idle(self._watched, action.stable_s, action.timeout_s, self._idle)
             case Move() | Click() | Drag() | Scroll() if element_ids(action):
                 self._when_located(action, element_ids(action), {})
             case WindowDo():
-                self._when_found(action.window, lambda window: self._act(_of(action, window), self._count))
+                self._when_found(action)
             case _:
-                self._act(action, self._count)
+                self._act(action)
 
     def _when_located(self, action: InputAction, ids: Sequence[str], pixels: dict[str, Point]) -> None:
         """Look for the first of `ids`, then for the rest; then act. What was done before may have moved them."""
         if not ids:
-            self._ports.takeovers.check(self._watched, self._lease)
-            self._act(fill_element_points(action, pixels), self._count)
+            self._core.takeovers.check(self._watched, self._lease)
+            self._act(fill_element_points(action, pixels))
             return
         handle = handle_of(ids[0])
         assert handle is not None
@@ -189,17 +153,14 @@ class ActionSequence:
                 pixels[ids[0]] = outcome.point
                 self._guarded(lambda: self._when_located(action, ids[1:], pixels))
 
-        self._ports.elements.locate(self._watched, handle, located)
+        self._core.ports.elements.locate(self._watched, handle, located)
 
-    def _count(self) -> None:
-        self.progress.done += 1
-
-    def _act(self, action: InputAction, count: Callable[[], None]) -> None:
+    def _act(self, action: InputAction, counts: int = 1) -> None:
         if not isinstance(action, _HARMLESS):
             self._touch()
-        self._ports.input_dispatcher.act(self._watched, action, lambda outcome: self._on_acted(action, outcome, count))
+        self._core.input_dispatcher.act(self._watched, action, lambda outcome: self._on_acted(action, outcome, counts))
 
-    def _on_acted(self, action: InputAction, outcome: Acted | AcudError, count: Callable[[], None]) -> None:
+    def _on_acted(self, action: InputAction, outcome: Acted | AcudError, counts: int) -> None:
         if isinstance(outcome, AcudError):
             self._fail(outcome)
             return
@@ -207,7 +168,7 @@ class ActionSequence:
         self.progress.cursor = outcome.cursor or self.progress.cursor
         self.progress.text = outcome.text or self.progress.text
         self.progress.pressed += pressed_points(action, outcome.cursor)
-        count()
+        self.progress.done += counts
         self._next()
 
     def _take_frame(self, acted: Acted) -> None:
@@ -217,11 +178,12 @@ class ActionSequence:
 
     def _idle(self, idle: bool) -> None:
         self.progress.idle = idle
-        self._guarded(self._still_there)
-
-    def _still_there(self) -> None:
-        self._ports.pixels(self._watched)
-        self._did()
+        try:
+            self._feature.pixels(self._watched)
+        except AcudError as fault:
+            self._fail(fault)
+        else:
+            self._did()
 
     # ---- windows ---------------------------------------------------------------------------------------------------
 
@@ -233,25 +195,22 @@ class ActionSequence:
         self.progress.windows = tuple(w for w in self._watched.windows if wanted in w.title.casefold())
         self._did()
 
-    def _when_found(self, name: str, step: Callable[[WindowInfo], None], left_s: float = _WINDOW_APPEARS_S) -> None:
+    def _when_found(self, action: WindowDo, left_s: float = _WINDOW_APPEARS_S) -> None:
         def listed(fault: AcudError | None) -> None:
+            if fault is not None:
+                self._fail(fault)
+                return
             try:
-                step(_named(self._watched, name, fault))
+                window = named_window(self._watched, action.window)
             except NotFound as missing:
                 if left_s > 0:
-                    self._ports.loop.call_later(_RETRY_S, lambda: self._when_found(name, step, left_s - _RETRY_S))
+                    self._core.loop.call_later(_RETRY_S, lambda: self._when_found(action, left_s - _RETRY_S))
                 else:
                     self._fail(missing)
-            except AcudError as other:
-                self._fail(other)
+                return
+            self._guarded(lambda: self._act(replace(action, window=str(window.window_id))))
 
-        self._ports.window_list_ready.when_known(self._watched, listed)
-
-
-def _named(watched: WatchedDisplay, name: str, fault: AcudError | None) -> WindowInfo:
-    if fault is not None:
-        raise fault
-    return named_window(watched, name)
+        self._core.window_list_ready.when_known(self._watched, listed)
 
 
 def told(fault: AcudError, actions: tuple[Action, ...], done: int) -> AcudError:
@@ -261,7 +220,3 @@ def told(fault: AcudError, actions: tuple[Action, ...], done: int) -> AcudError:
         return type(fault)(fault.message, hint=fault.hint, **facts)
     which = f"action {done + 1} of {len(actions)} ({action_text(actions[done])}) failed, {done} done"
     return type(fault)(f"{which}: {fault.message}", hint=fault.hint, **facts)
-
-
-def _of(action: WindowDo, window: WindowInfo) -> WindowDo:
-    return replace(action, window=str(window.window_id))

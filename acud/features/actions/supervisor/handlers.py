@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from acud.errors import AcudError
 from acud.features.actions.action_words import actions_text
-from acud.features.actions.places import element_ids, to_display_pixels
 from acud.features.actions.supervisor.action_sequence import ActionSequence
-from acud.features.actions.supervisor.input_places import spot_of
 from acud.features.actions.supervisor.instruction import RunningInstruction
+from acud.features.actions.supervisor.places import element_ids, spot_of, to_display_pixels
 from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.actions import ActionReply, DesktopAction
-from acud.protocol.requests.gui import DoReply, GuiDo
+from acud.protocol.requests.gui import GuiDo
 from acud.protocol.requests.looks import Picture
 from acud.supervisor.control import Call, handles
-from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import Target, picture_views
+from acud.types import picture_views
 from acud.types.tasks import ActionType
 from acud.waits.targets import parse_target
 
@@ -37,9 +34,11 @@ class _Acted:
         self.call = call
         self.view = picture_views.parse(request.view) if request.view else None
         named = request.display or ("" if request.task_id else self._display())
-        self.place = feature.tasks.place(request.task_id, request.target, named)
+        self.place = feature.core.ports.tasks.place(request.task_id, request.target, named)
         self.target = parse_target(request.target, self.place.display)
-        self.log = feature.tasks.begin_action(self.place.task_id, ActionType.GUI, actions_text(request.actions))
+        self.log = feature.core.ports.tasks.begin_action(
+            self.place.task_id, ActionType.GUI, actions_text(request.actions)
+        )
         self.settled: bool | None = None
 
     def _display(self) -> str:
@@ -47,7 +46,7 @@ class _Acted:
         if self.view is not None:
             return self.view.display
         ids = (element_id for action in self.request.actions for element_id in element_ids(action))
-        return self.feature.elements.display_of(*ids)
+        return self.feature.core.ports.elements.display_of(*ids)
 
     def fail(self, fault: AcudError) -> None:
         """Answer with the fault."""
@@ -56,7 +55,7 @@ class _Acted:
 
     def begin(self) -> None:
         """Its start is on disk: find the display."""
-        self.feature.displays.with_display(self.target.display, self.call.later(self.on_display))
+        self.feature.core.displays.with_display(self.target.display, self.call.later(self.on_display))
 
     def on_display(self, outcome: WatchedDisplay | AcudError) -> None:
         """Find what the points are pixels of."""
@@ -65,7 +64,7 @@ class _Acted:
             return
         self.watched = outcome
         if self.target.window or (self.view and self.view.window):
-            self.feature.window_list_ready.when_known(outcome, self.call.later(self.on_place))
+            self.feature.core.window_list_ready.when_known(outcome, self.call.later(self.on_place))
         else:
             self.on_place(None)
 
@@ -76,17 +75,15 @@ class _Acted:
             return
         watched = self.watched
         try:
-            self.feature.takeovers.check(watched, self.request.lease)
-            source = self.feature.action_ports.pixels(watched)
+            self.feature.core.takeovers.check(watched, self.request.lease)
+            source = self.feature.pixels(watched)
             spot = spot_of(self.target, self.view, watched, source.width, source.height)
             actions = tuple(to_display_pixels(one, spot, source.width, source.height) for one in self.request.actions)
         except AcudError as refusal:
             self.fail(refusal)
             return
         on_done = self.call.later(self.on_done)
-        self.sequence = ActionSequence(
-            self.feature.action_ports, watched, actions, self.request.lease, self.call.touch, on_done
-        )
+        self.sequence = ActionSequence(self.feature, watched, actions, self.request.lease, self.call.touch, on_done)
         self.sequence.begin()
 
     def on_done(self, fault: AcudError | None) -> None:
@@ -97,35 +94,22 @@ class _Acted:
             self.answer(None)
         elif self.request.settle_s:
             timeout_s = max(self.request.settle_timeout_s, 0.001)
-            self.feature.action_ports.idle(
-                self.watched, self.request.settle_s, timeout_s, self.call.later(self.on_idle)
-            )
+            self.feature.idle(self.watched, self.request.settle_s, timeout_s, self.call.later(self.on_idle))
         else:
             self.on_idle(None)
 
     def on_idle(self, settled: bool | None) -> None:
         """It settled, or did not in time: the picture shows it as it is."""
         self.settled = settled
-        self.feature.fresh_frames.at(Target(self.watched.name), self.call.later(self.on_target))
-
-    def on_target(self, outcome: FreshTarget | AcudError) -> None:
-        """The frame to show is there."""
-        if isinstance(outcome, AcudError):
-            self.no_picture(outcome)
-            return
         ask = PictureAsk(self.request.format, self.request.max_side_px, self.request.quality)
-        self.feature.screenshots.take(outcome.picture, ask, self.call.later(self.on_picture))
+        self.feature.picture(self.watched, ask, self.call, self.on_picture)
 
     def on_picture(self, outcome: Picture | AcudError) -> None:
-        """Answer."""
+        """Answer; the actions are done, whatever became of the picture."""
         if isinstance(outcome, AcudError):
-            self.no_picture(outcome)
+            self.answer(None, f"no picture: {outcome}")
         else:
             self.answer(outcome)
-
-    def no_picture(self, fault: AcudError) -> None:
-        """The actions are done, whatever became of the picture."""
-        self.answer(None, f"no picture: {fault}")
 
     def answer(self, picture: Picture | None, note: str = "") -> None:
         """Reply; neither a picture nor what the clipboard held is stored for a repeat."""
@@ -161,33 +145,7 @@ def desktop_action(feature: ActionsFeature, request: DesktopAction, call: Call) 
     call.when_started(acted.begin)
 
 
-Thing = TypeVar("Thing")
-
-
-class _Caller:
-    """A client's call as the caller of an instruction."""
-
-    def __init__(self, call: Call) -> None:
-        self._call = call
-
-    def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
-        """Return a part of the call."""
-        return self._call.later(step)
-
-    def touch(self) -> None:
-        """From here on its error is the recorded answer too."""
-        self._call.touch()
-
-    def answer(self, reply: DoReply) -> None:
-        """Reply; a picture is not stored for a repeat."""
-        self._call.reply(reply, kept=replace(reply, picture=None))
-
-    def fail(self, fault: AcudError) -> None:
-        """Answer with the fault."""
-        self._call.fail(fault)
-
-
 @handles(GuiDo)
 def gui_do(feature: ActionsFeature, request: GuiDo, call: Call) -> None:
     """Do it once the start of the request is on disk: no repeat will do it again."""
-    call.when_started(RunningInstruction(feature, request, _Caller(call)).begin)
+    call.when_started(RunningInstruction(feature, request, call).begin)

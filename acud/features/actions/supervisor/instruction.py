@@ -13,10 +13,9 @@ from acud.features.actions.supervisor.instruction_run import InstructionEnding, 
 from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.protocol.requests.looks import Picture
-from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.ports import InstructionCaller
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import Target, picture_views
+from acud.types import picture_views
 from acud.types.tasks import ActionType
 from acud.waits.targets import parse_target
 from acud.waits.validation import check_until
@@ -44,19 +43,19 @@ class RunningInstruction:
         if request.expect is not None:
             check_until(request.expect)
         view = picture_views.parse(request.view) if request.view else None
-        shown = view.display if view else feature.elements.display_of(*instructions.places(self.instruction))
+        shown = view.display if view else feature.core.ports.elements.display_of(*instructions.places(self.instruction))
         named = request.display or ("" if request.task_id else shown)
-        self.place = feature.tasks.place(request.task_id, request.target, named)
+        self.place = feature.core.ports.tasks.place(request.task_id, request.target, named)
         target = parse_target(request.target, self.place.display)
         self.run = InstructionRun(feature, request, caller, target, self.on_end)
-        self.log = feature.tasks.begin_action(
+        self.log = feature.core.ports.tasks.begin_action(
             self.place.task_id, ActionType.GUI, instructions.instruction_text(self.instruction)
         )
         self.ending: InstructionEnding | None = None
 
     def begin(self) -> None:
         """Find the display."""
-        self.feature.displays.with_display(self.run.target.display, self.caller.later(self.on_display))
+        self.feature.core.displays.with_display(self.run.target.display, self.caller.later(self.on_display))
 
     def drop(self, reason: str) -> None:
         """Log that it was given up. Its caller runs no further step; what was sent to the display is done."""
@@ -65,11 +64,11 @@ class RunningInstruction:
     def on_display(self, outcome: WatchedDisplay | AcudError) -> None:
         """Do it."""
         if isinstance(outcome, AcudError):
-            self.run.fail(outcome)
+            self.run.end(outcome)
             return
         self.run.watched = outcome
         self.run.target = replace(self.run.target, display=outcome.name)
-        self.feature.takeovers.check(outcome, self.request.lease)
+        self.feature.core.takeovers.check(outcome, self.request.lease)
         instruction_verbs.follow(self.run, self.instruction)
 
     def on_end(self, ending: InstructionEnding | AcudError) -> None:
@@ -81,21 +80,14 @@ class RunningInstruction:
         self.ending = ending
         if self.request.picture:
             idle = self.caller.later(self.on_idle)
-            self.feature.action_ports.idle(self.run.watched, _SETTLE_S, _SETTLE_TIMEOUT_S, idle)
+            self.feature.idle(self.run.watched, _SETTLE_S, _SETTLE_TIMEOUT_S, idle)
         else:
             self.answer(ending, None)
 
     def on_idle(self, _: bool) -> None:
         """It settled, or did not in time: the picture shows it as it is."""
-        self.feature.fresh_frames.at(Target(self.run.watched.name), self.caller.later(self.on_target))
-
-    def on_target(self, outcome: FreshTarget | AcudError) -> None:
-        """The frame to show is there."""
-        if isinstance(outcome, AcudError):
-            self.on_picture(outcome)
-            return
         ask = PictureAsk("jpeg", self.request.max_side_px, self.request.quality)
-        self.feature.screenshots.take(outcome.picture, ask, self.caller.later(self.on_picture))
+        self.feature.picture(self.run.watched, ask, self.caller, self.on_picture)
 
     def on_picture(self, outcome: Picture | AcudError) -> None:
         """Answer; what was done is done, whatever became of the picture."""
@@ -122,4 +114,4 @@ class RunningInstruction:
         )
         points = {"points": run.pressed} if run.pressed else {}
         self.log(None, {"status": reply.status, "did": reply.did, "display": reply.display, **points})
-        self.caller.answer(reply)
+        self.caller.reply(reply, kept=replace(reply, picture=None))

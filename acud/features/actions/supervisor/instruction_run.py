@@ -6,14 +6,14 @@ Nothing is done before everything that the instruction names was found for sure.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.errors import AcudError, Refused
 from acud.features.actions.supervisor.action_sequence import ActionSequence
-from acud.features.actions.supervisor.input_places import named_window, spot_of
+from acud.features.actions.supervisor.places import named_window, spot_of
 from acud.protocol.requests.gui import GuiDo
 from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.ports import InstructionCaller, Mapped, SearchOutcome, SearchRequest
@@ -50,6 +50,7 @@ _RIM_PX = 8
 """Focus rings and shadows reach so far around a control."""
 
 Next = Callable[[], None]
+Thing = TypeVar("Thing")
 
 
 class InstructionEnding(Struct, frozen=True):
@@ -75,7 +76,7 @@ class InstructionRun:
         target: Target,
         ended: Callable[[InstructionEnding | AcudError], None],
     ) -> None:
-        self.feature = feature
+        self.feature, self._core = feature, feature.core
         self.request = request
         self.target = target
         self.found: Found | None = None
@@ -94,17 +95,15 @@ class InstructionRun:
 
     # ---- endings ---------------------------------------------------------------------------------------------------
 
-    def end(self, ending: InstructionEnding) -> None:
-        """End with `ending`."""
+    def end(self, ending: InstructionEnding | AcudError) -> None:
+        """End with `ending`, or a fault; only the first counts."""
         if not self._over:
             self._over = True
             self._ended(ending)
 
-    def fail(self, fault: AcudError) -> None:
-        """End with the fault."""
-        if not self._over:
-            self._over = True
-            self._ended(fault)
+    def _later(self, step: Callable[[Thing], None]) -> Callable[[Thing | AcudError], None]:
+        """Return `step` as a part of the call that an error skips and ends."""
+        return self._call.later(lambda outcome: self.end(outcome) if isinstance(outcome, AcudError) else step(outcome))
 
     # ---- find ------------------------------------------------------------------------------------------------------
 
@@ -125,25 +124,19 @@ class InstructionRun:
         """
         target = self.target if place is None else Target(self.watched.name, region=place)
 
-        def looked(outcome: SearchOutcome | AcudError) -> None:
-            if isinstance(outcome, AcudError):
-                self.fail(outcome)
-                return
+        def looked(outcome: SearchOutcome) -> None:
             if to:
                 self.target_found = outcome.found
             else:
                 self.found = outcome.found
             self._judge(outcome.found, description, then, missing)
 
-        def on_target(outcome: FreshTarget | AcudError) -> None:
-            if isinstance(outcome, AcudError):
-                self.fail(outcome)
-                return
-            self._check_reach(outcome)
+        def on_target(fresh: FreshTarget) -> None:
+            self._check_reach(fresh)
             wanted = SearchRequest(description, self.request.backend, verb, task_id=self.request.task_id)
-            self.feature.finder.find(outcome, wanted, self._call.later(looked), self._mapped(outcome))
+            self._core.ports.finder.find(fresh, wanted, self._later(looked), self._mapped())
 
-        self.feature.fresh_frames.at(target, self._call.later(on_target))
+        self._core.fresh_frames.at(target, self._later(on_target))
 
     def _judge(
         self,
@@ -171,11 +164,11 @@ class InstructionRun:
                 hint='raise it first: desktop_action {"type": "window", "do": "raise", "window": …}',
             )
 
-    def _mapped(self, fresh_target: FreshTarget) -> Mapped | None:
+    def _mapped(self) -> Mapped | None:
         """Return what coordinates mean: pixels of the picture whose view was given, else of the target."""
         if not self.request.view:
             return None
-        source = self.feature.action_ports.pixels(self.watched)
+        source = self.feature.pixels(self.watched)
         spot = spot_of(
             Target(self.watched.name), picture_views.parse(self.request.view), self.watched, source.width, source.height
         )
@@ -186,36 +179,24 @@ class InstructionRun:
     def act(self, actions: Sequence[Action], then: Next) -> None:
         """Do `actions`, whose points are display pixels; the frame before the first one is the baseline."""
 
-        def done(fault: AcudError | None) -> None:
-            if fault is not None:
-                self.fail(fault)
-                return
-            self.baseline = self.baseline or doing.progress.baseline
-            self.pressed += doing.progress.pressed
+        def done(_: None) -> None:
+            self.baseline = self.baseline or sequence.progress.baseline
+            self.pressed += sequence.progress.pressed
             then()
 
-        doing = ActionSequence(
-            self.feature.action_ports,
-            self.watched,
-            tuple(actions),
-            self.request.lease,
-            self._call.touch,
-            self._call.later(done),
+        sequence = ActionSequence(
+            self.feature, self.watched, tuple(actions), self.request.lease, self._call.touch, self._later(done)
         )
-        doing.begin()
+        sequence.begin()
 
     def approach(self, point: Point, then: Next) -> None:
         """Move the pointer there and let pass what that lights up, so that the effect alone is measured."""
 
-        def quiet(idle: bool) -> None:
-            self.restless = not idle
+        def quiet() -> None:
             self.baseline = ""
             then()
 
-        def moved() -> None:
-            self.feature.action_ports.idle(self.watched, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(quiet))
-
-        self.act((Move(point),), moved)
+        self.act((Move(point),), lambda: self.stand(quiet))
 
     def stand(self, then: Next) -> None:
         """Let pass what moves by itself, where the pointer stays as it is."""
@@ -224,16 +205,19 @@ class InstructionRun:
             self.restless = not idle
             then()
 
-        self.feature.action_ports.idle(self.watched, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(quiet))
+        self._idle(quiet)
+
+    def settle(self, then: Next) -> None:
+        """Go on when the display has been still for a moment, or after a longer one."""
+        self._idle(lambda _: then())
+
+    def _idle(self, then: Callable[[bool], None]) -> None:
+        self.feature.idle(self.watched, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(then))
 
     def middle(self) -> Point:
         """Return the middle of the target."""
         area = self._area()
         return Point(area.x + area.w // 2, area.y + area.h // 2)
-
-    def settle(self, then: Next, stable_s: float = _QUIET_S, timeout_s: float = _QUIET_TIMEOUT_S) -> None:
-        """Go on when the display has been still for a moment, or after a longer one."""
-        self.feature.action_ports.idle(self.watched, stable_s, timeout_s, self._call.later(lambda _: then()))
 
     def changed(
         self, then: Callable[[active_waits.ChangedShare], None], timeout_s: float, settle_s: float = 0.0
@@ -244,7 +228,7 @@ class InstructionRun:
         def ended(active: ActiveWait) -> None:
             then(active_waits.changed_share(active))
 
-        self.feature.waits.run_transient(spec, self.watched, self._call.later(ended))
+        self._core.waits.run_transient(spec, self.watched, self._call.later(ended))
 
     # ---- verify ----------------------------------------------------------------------------------------------------
 
@@ -269,7 +253,7 @@ class InstructionRun:
             self.spent = active.spent
             self._verdict(did, self._seen(active))
 
-        self.feature.waits.run_transient(spec, self.watched, self._call.later(ended), self.request.task_id)
+        self._core.waits.run_transient(spec, self.watched, self._call.later(ended), self.request.task_id)
 
     def _until(self) -> Until:
         expect = self.request.expect
@@ -294,7 +278,7 @@ class InstructionRun:
         return replace(self.target, ignore=(kept.moved(-area.x, -area.y),))
 
     def _area(self) -> Rect:
-        source = self.feature.action_ports.pixels(self.watched)
+        source = self.feature.pixels(self.watched)
         whole = Rect(0, 0, source.width, source.height)
         if self.target.region is not None:
             return self.target.region.intersect(whole) or whole

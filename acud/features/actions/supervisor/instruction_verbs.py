@@ -21,6 +21,7 @@ from acud.supervisor.waits.active_waits import ChangedShare
 from acud.types import Verdict, yes
 from acud.types.actions import (
     Action,
+    Button,
     Click,
     Direction,
     Drag,
@@ -73,10 +74,14 @@ def follow(run: InstructionRun, instruction: Instruction) -> None:
 
 
 def _click(run: InstructionRun, instruction: ClickOn | SelectIn, found: Candidate) -> None:
-    count, button = (instruction.count, instruction.button) if isinstance(instruction, ClickOn) else (1, None)
-    click = Click(found.point, count=count) if button is None else Click(found.point, button, count)
+    button, count = (instruction.button, instruction.count) if isinstance(instruction, ClickOn) else (Button.LEFT, 1)
     beside = found.box if found.role in _SILENT else None
-    run.approach(found.point, lambda: run.act((click,), lambda: run.verify(_did(instruction, found), beside=beside)))
+    run.approach(
+        found.point,
+        lambda: run.act(
+            (Click(found.point, button, count),), lambda: run.verify(_did(instruction, found), beside=beside)
+        ),
+    )
 
 
 def _hover(run: InstructionRun, instruction: HoverOver, found: Candidate) -> None:
@@ -195,7 +200,7 @@ class ScrollSearch:
         self._direction = Direction.DOWN
         self._steps = 0
         self._turned = 0
-        self._until_s = run.feature.clock.monotonic_s() + _SCROLL_S
+        self._until_s = run.feature.core.clock.monotonic_s() + _SCROLL_S
 
     def look(self) -> None:
         """Search what is in view now."""
@@ -214,7 +219,7 @@ class ScrollSearch:
         if found.status != "not_found" and not _is_doubt(found):
             self._run.give_up(found, self._instruction.to)
             return
-        if self._run.feature.clock.monotonic_s() > self._until_s:
+        if self._run.feature.core.clock.monotonic_s() > self._until_s:
             self._finish(
                 "unknown", f"{instruction_text(self._instruction)}: not met within {_SCROLL_S:.0f} s of scrolling"
             )

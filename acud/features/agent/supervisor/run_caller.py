@@ -37,9 +37,9 @@ class RunCaller:
     def touch(self) -> None:
         """A run is not repeated: nothing depends on whether it has begun to act."""
 
-    def answer(self, reply: DoReply) -> None:
-        """Take the answer."""
-        self._end(reply)
+    def reply(self, body: DoReply, *, kept: DoReply) -> None:
+        """Take the answer; a run stores nothing of it."""
+        self._end(body)
 
     def fail(self, fault: AcudError) -> None:
         """Take the fault."""

@@ -1,16 +1,16 @@
-"""Recordings in the supervisor: started with the core, and what doctor and metrics tell of them."""
+"""Recordings in the supervisor: started with the core, kept within their settings, told to doctor and metrics."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 
+from acud import log
 from acud.config import Settings
 from acud.features.recording.settings import RecordingSettings
-from acud.features.recording.supervisor import active_recording
 from acud.features.recording.supervisor import handlers as handlers  # registers them
-from acud.features.recording.supervisor.retention import RecordingRetention
 from acud.features.recording.supervisor.service import RecordingService
+from acud.protocol.recordings import RecordingInfo, RecordingState
 from acud.protocol.requests.daemon import Finding
 from acud.store import OwnerFilter
 from acud.supervisor.core import Core
@@ -18,32 +18,21 @@ from acud.supervisor.feature import RunningFeature
 from acud.supervisor.observers import Order
 from acud.types.metrics import Sample
 
+_LOG = log.logger("recordings")
+_CHECK_S = 5.0
+_DAY_S = 86_400.0
+_MB = 1_000_000
+_LOOKED_THROUGH = 200
+
 
 class RecordingFeature(RunningFeature):
-    """Every recording, and how long each is kept."""
+    """Every recording, and how long each is kept: the oldest go first, never one being made."""
 
     def __init__(self, core: Core) -> None:
-        self.paths = core.paths
-        self.clock = core.clock
-        self.displays = core.displays
-        self.tasks = core.ports.tasks
-        self.recordings = RecordingService(
-            core.keeper,
-            core.sources,
-            core.frame_requests,
-            core.loop,
-            core.journal,
-            core.utc_s,
-            core.watched_displays,
-            core.settings,
-            core.paths,
-            self.tasks,
-            core.daemon_events.child_ended,
-        )
-        self._retention = RecordingRetention(
-            self.recordings, core.journal, core.loop, core.utc_s, core.settings.of(RecordingSettings)
-        )
-        observers = self.tasks.observers
+        self.core = core
+        self.recordings = RecordingService(core)
+        self._kept = core.settings.of(RecordingSettings)
+        observers = core.ports.tasks.observers
         observers.begun.add(self.recordings.begin_task, Order.FEATURES)
         observers.ended.add(self.recordings.end_task, Order.FEATURES)
         observers.deleted.add(self.recordings.delete_task, Order.FEATURES)
@@ -51,26 +40,58 @@ class RecordingFeature(RunningFeature):
     def start(self) -> None:
         """Go on with what a former supervisor recorded."""
         self.recordings.resume()
-        self._retention.start()
+        self._trim()
 
     def reload(self, settings: Settings) -> None:
         """Take how much is kept, and how long."""
-        self._retention.settings = settings.of(RecordingSettings)
+        self._kept = settings.of(RecordingSettings)
+
+    def _trim(self) -> None:
+        """Keep recordings within `max_mb` and `keep_days`, now and every five seconds."""
+        self.core.loop.call_later(_CHECK_S, self._trim)
+        going: list[RecordingInfo] = []
+
+        def strike() -> None:
+            going[:] = self._surplus()
+            for recording in going:
+                self.recordings.strike(recording)
+
+        def remove() -> None:
+            for recording in going:
+                _LOG.info("recording.expired", recording=recording.recording_id, bytes=recording.size_bytes)
+                self.recordings.folders.remove(recording)
+
+        self.core.journal.keep(strike, remove, droppable=True)
+
+    def _surplus(self) -> list[RecordingInfo]:
+        table = self.recordings.table
+        old = list(table.too_old(self.core.utc_s() - self._kept.keep_days * _DAY_S))
+        over = table.ended_bytes() - sum(one.size_bytes for one in old) + self._live_bytes()
+        over -= int(self._kept.max_mb * _MB)
+        for recording in table.oldest() if over > 0 else ():
+            if over > 0 and recording not in old:
+                old.append(recording)
+                over -= recording.size_bytes
+        return old
+
+    def _live_bytes(self) -> int:
+        return sum(one.info.size_bytes for one in self.recordings.active.values())
 
     def findings(self) -> Iterator[Finding]:
-        """Yield what is wrong with recordings."""
-        newest = self.recordings.newest(active_recording.LOOKED_THROUGH, OwnerFilter())
-        yield from active_recording.findings(newest, time.time())
+        """Yield what keeps a recording from being made now, and those of the last day that were given up."""
+        for one in self.recordings.newest(_LOOKED_THROUGH, OwnerFilter()):
+            part = f"recording {one.recording_id}"
+            if one.state is RecordingState.RECORDING and one.reason:
+                yield Finding(part, "warning", one.reason, "make room on the disk, or see to its display")
+            elif one.state is RecordingState.FAILED and one.ended_utc_s >= time.time() - _DAY_S:
+                yield Finding(part, "warning", one.reason, "acud logs --level error; what is on disk plays")
 
     def samples(self) -> Iterator[tuple[str, Sample]]:
         """Yield what is recorded and what was lost."""
-        active = self.recordings.active.values()
-        yield "acud_recordings_live", Sample((), len(active))
+        yield "acud_recordings_live", Sample((), len(self.recordings.active))
         yield "acud_recordings_bytes", Sample(("ended",), self.recordings.table.ended_bytes())
-        yield "acud_recordings_bytes", Sample(("live",), sum(one.info.size_bytes for one in active))
+        yield "acud_recordings_bytes", Sample(("live",), self._live_bytes())
         yield from (("acud_recording_frames_lost_total", sample) for sample in self.recordings.lost.samples())
 
 
-def start(core: Core) -> RecordingFeature:
-    """Start the feature."""
-    return RecordingFeature(core)
+start = RecordingFeature

@@ -26,10 +26,14 @@ if TYPE_CHECKING:
     from acud.features.recording.supervisor.feature import RecordingFeature
 
 
+def _reply(feature: RecordingFeature, recording: RecordingInfo) -> RecordReply:
+    return RecordReply(recording, str(feature.recordings.folders.folder(recording.folder)))
+
+
 @handles(RecordStart)
 def record_start(feature: RecordingFeature, request: RecordStart, call: Call) -> None:
     """Begin a recording; the default display may have to be started first."""
-    place = feature.tasks.place(request.task_id, "screen", request.display)
+    place = feature.core.ports.tasks.place(request.task_id, "screen", request.display)
 
     def on_display(outcome: WatchedDisplay | AcudError) -> None:
         if isinstance(outcome, AcudError):
@@ -38,19 +42,15 @@ def record_start(feature: RecordingFeature, request: RecordStart, call: Call) ->
             call.fail(DisplayDown(f"display {outcome.name} has ended: {outcome.reason}", hint="acud display list"))
         else:
             recording = feature.recordings.start(outcome, fps=request.fps, task_id=place.task_id)
-            call.reply(RecordReply(recording, str(feature.recordings.folders.folder(recording.folder))))
+            call.reply(_reply(feature, recording))
 
-    feature.displays.with_display(place.display, call.later(on_display))
+    feature.core.displays.with_display(place.display, call.later(on_display))
 
 
 @handles(RecordStop)
 def record_stop(feature: RecordingFeature, request: RecordStop, call: Call) -> None:
     """End a recording; the reply waits for its last frame."""
-
-    def closed(recording: RecordingInfo) -> None:
-        call.reply(RecordReply(recording, str(feature.recordings.folders.folder(recording.folder))))
-
-    feature.recordings.stop(request.recording_id, "stopped", closed)
+    feature.recordings.stop(request.recording_id, "stopped", lambda ended: call.reply(_reply(feature, ended)))
 
 
 @handles(RecordList)
@@ -58,27 +58,25 @@ def record_list(feature: RecordingFeature, request: RecordList, call: Call) -> R
     """Return the newest recordings."""
     of = OwnerFilter(request.tasks, request.displays)
     if request.task_id:
-        of = OwnerFilter((feature.tasks.find(request.task_id).task_id,))
-    return RecordListReply(feature.recordings.newest(request.limit, of), str(feature.paths.recordings))
+        of = OwnerFilter((feature.core.ports.tasks.find(request.task_id).task_id,))
+    return RecordListReply(feature.recordings.newest(request.limit, of), str(feature.core.paths.recordings))
 
 
 @handles(RecordShow)
 def record_show(feature: RecordingFeature, request: RecordShow, call: Call) -> RecordReply:
     """Return one recording."""
-    recording = feature.recordings.find(request.recording_id)
-    return RecordReply(recording, str(feature.recordings.folders.folder(recording.folder)))
+    return _reply(feature, feature.recordings.find(request.recording_id))
 
 
 @handles(RecordTimeline)
 def record_timeline(feature: RecordingFeature, request: RecordTimeline, call: Call) -> TimelineReply:
     """Return what happened while a recording was made."""
     recording = feature.recordings.find(request.recording_id)
-    now = feature.clock.instant().utc_s
+    now = feature.core.utc_s()
     return feature.recordings.what_happened(recording, request.after_ms, now, request.limit)
 
 
 @handles(RecordDelete)
 def record_delete(feature: RecordingFeature, request: RecordDelete, call: Call) -> RecordReply:
     """Forget a recording."""
-    recording = feature.recordings.delete(request.recording_id)
-    return RecordReply(recording, str(feature.recordings.folders.folder(recording.folder)))
+    return _reply(feature, feature.recordings.delete(request.recording_id))

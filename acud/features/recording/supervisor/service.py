@@ -11,16 +11,12 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from acud import log
-from acud.config import Settings
 from acud.errors import Conflict, Refused
-from acud.event_loop import EventLoop
 from acud.features.recording.settings import RecordingSettings
-from acud.features.recording.supervisor.active_recording import ActiveRecording, Done, with_segments
 from acud.features.recording.supervisor.files import NOUN, RecordingFiles
 from acud.features.recording.tables import RecordingTable, Timeline, TimelineSpan
 from acud.ids import new_id
 from acud.metrics.counters import Tally
-from acud.paths import Paths
 from acud.protocol.bootstrap import RecorderOptions
 from acud.protocol.capture import Notice
 from acud.protocol.recordings import (
@@ -30,17 +26,16 @@ from acud.protocol.recordings import (
     RecorderHello,
     RecordingInfo,
     RecordingState,
+    Segment,
     Unfilm,
 )
 from acud.protocol.requests.recordings import TimelineReply
 from acud.store import OwnerFilter
-from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
-from acud.supervisor.frame_requests import FrameRequests
-from acud.supervisor.frame_sources import Source, Sources
-from acud.supervisor.journal import Journal
+from acud.supervisor.children import Child, ChildOwner, ChildState, Message
+from acud.supervisor.core import Core
+from acud.supervisor.frame_sources import Source
 from acud.supervisor.observers import Order
-from acud.supervisor.ports import TaskMemory
-from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
+from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState
 from acud.types.tasks import Task, TaskStatus
 
@@ -51,40 +46,21 @@ _CLOSE_S = 10.0
 """For the last frame and the end of the file; a recorder that was killed has neither."""
 
 
+Done = Callable[[RecordingInfo], None]
+
+
 class RecordingService:
     """Every recording of this supervisor."""
 
-    def __init__(
-        self,
-        keeper: ChildKeeper,
-        sources: Sources,
-        frame_requests: FrameRequests,
-        loop: EventLoop,
-        journal: Journal,
-        utc_s: Callable[[], float],
-        watched_displays: WatchedDisplays,
-        settings: Settings,
-        paths: Paths,
-        tasks: TaskMemory,
-        on_recorder_ended: Callable[[Child], None],
-    ) -> None:
-        self._keeper = keeper
-        self._sources = sources
-        self._frame_requests = frame_requests
-        self._loop = loop
-        self._journal = journal
-        self.table, self._timeline = RecordingTable(journal.store), Timeline(journal.store)
-        self._utc_s = utc_s
-        self._watched_displays = watched_displays
-        self._settings = settings.of(RecordingSettings)
-        self._paths = paths
-        self._tasks = tasks
-        self.folders = RecordingFiles(paths.recordings)
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._settings = core.settings.of(RecordingSettings)
+        self.table, self._timeline = RecordingTable(core.store), Timeline(core.store)
+        self.folders = RecordingFiles(core.paths.recordings)
         self.active: dict[str, ActiveRecording] = {}
         self.lost = Tally()
         """Frames that no recording has, by reason."""
-        self._on_recorder_ended = on_recorder_ended
-        sources.watchers.add(self, Order.FEATURES)
+        core.sources.watchers.add(self, Order.FEATURES)
 
     # ---- start of the supervisor -------------------------------------------------------------------------------------
 
@@ -95,8 +71,8 @@ class RecordingService:
             _LOG.info("recordings.swept", files=swept)
         for row in self.table.unfinished():
             recording = with_segments(row, self.folders.measured(row))
-            watched = self._watched_displays.numbered(row.display_number)
-            task = self._tasks.state_of(row.task_id) if row.task_id else "live"
+            watched = self._core.watched_displays.numbered(row.display_number)
+            task = self._core.ports.tasks.state_of(row.task_id) if row.task_id else "live"
             if task == "gone":
                 self._erase(recording)
             elif watched is None or task == "ended":
@@ -151,14 +127,14 @@ class RecordingService:
             task_id or recording_id,
             fps or self._settings.fps,
             self._settings.crf,
-            self._utc_s(),
+            self._core.utc_s(),
             task_id,
             automatic,
         )
         self.table.insert(recording)
         data = {"display": watched.name, "task_id": task_id}
-        self._journal.event("recording.started", recording_id, **data)
-        self._journal.after_commit(lambda: self._go(ActiveRecording(recording, watched, self)))
+        self._core.journal.event("recording.started", recording_id, **data)
+        self._core.journal.after_commit(lambda: self._go(ActiveRecording(recording, watched, self)))
         return recording
 
     def begin_task(self, task: Task, watched: WatchedDisplay) -> None:
@@ -179,14 +155,14 @@ class RecordingService:
         options = RecorderOptions(
             info.recording_id,
             str(self.folders.folder(info.folder)),
-            self._paths.frames_endpoint(info.display),
+            self._core.paths.frames_endpoint(info.display),
             info.fps,
             info.crf,
         )
-        self._keeper.start(active.child, options)
+        self._core.keeper.start(active.child, options)
         source = self._source(active)
         if source is not None:
-            self._sources.want(source, active, info.fps)
+            self._core.sources.want(source, active, info.fps)
 
     # ---- ended -------------------------------------------------------------------------------------------------------
 
@@ -204,7 +180,7 @@ class RecordingService:
         if source is None or not source.live:
             self._end(active, RecordingState.DONE, reason)
         else:
-            self._frame_requests.fresh(source, lambda _: self._end(active, RecordingState.DONE, reason))
+            self._core.frame_requests.fresh(source, lambda _: self._end(active, RecordingState.DONE, reason))
 
     def end_task(self, task: Task) -> None:
         """A task ended: so do its recordings; those of a failed one are kept only where the settings say so."""
@@ -229,7 +205,7 @@ class RecordingService:
         for recording in self.table.of_task(task_id):
             if recording.recording_id not in living:
                 self._forget(recording)
-        self._journal.after_commit(lambda: self._forget_live(task_id))
+        self._core.journal.after_commit(lambda: self._forget_live(task_id))
 
     def _forget_live(self, task_id: str) -> None:
         for active in self._of_task(task_id):
@@ -245,9 +221,9 @@ class RecordingService:
         active.ending = (state, reason)
         source = self._source(active)
         if source is not None:
-            self._sources.want(source, active, 0)
+            self._core.sources.want(source, active, 0)
         running = active.child.process is not None
-        self._keeper.stop(active.child, _CLOSE_S)
+        self._core.keeper.stop(active.child, _CLOSE_S)
         if not running:
             self._ended(active)
 
@@ -264,33 +240,33 @@ class RecordingService:
             done(recording)
 
     def _close(self, recording: RecordingInfo, state: RecordingState, reason: str) -> RecordingInfo:
-        closed = replace(recording, state=state, reason=reason, ended_utc_s=self._utc_s())
+        closed = replace(recording, state=state, reason=reason, ended_utc_s=self._core.utc_s())
         facts = {"state": state.value, "reason": reason, "frames": closed.frames, "seconds": closed.seconds}
 
         def write() -> None:
             self.table.update(closed)
-            self._journal.event("recording.ended", closed.recording_id, **facts)
+            self._core.journal.event("recording.ended", closed.recording_id, **facts)
 
-        self._journal.keep(write)
+        self._core.journal.keep(write)
         return closed
 
     def _erase(self, recording: RecordingInfo) -> None:
         """Forget a recording outside of any call."""
-        self._journal.keep(lambda: self.strike(recording), lambda: self.folders.remove(recording))
+        self._core.journal.keep(lambda: self.strike(recording), lambda: self.folders.remove(recording))
 
     def _forget(self, recording: RecordingInfo) -> None:
         self.strike(recording)
-        self._journal.after_commit(lambda: self.folders.remove(recording))
+        self._core.journal.after_commit(lambda: self.folders.remove(recording))
 
     def strike(self, recording: RecordingInfo) -> None:
         """Forget the row of a recording, in the present turn; its files go after the commit."""
         self.table.delete(recording.recording_id)
-        self._journal.event("recording.deleted", recording.recording_id, task_id=recording.task_id)
+        self._core.journal.event("recording.deleted", recording.recording_id, task_id=recording.task_id)
 
     # ---- the display -------------------------------------------------------------------------------------------------
 
     def _source(self, active: ActiveRecording) -> Source | None:
-        source = self._sources.by_name.get(active.watched.name)
+        source = self._core.sources.by_name.get(active.watched.name)
         return source if active.watched.state is not DisplayState.ENDED else None
 
     def _on(self, source: Source) -> list[ActiveRecording]:
@@ -301,7 +277,7 @@ class RecordingService:
     def source_up(self, source: Source) -> None:
         """Record the new ring, in a new segment."""
         for active in self._on(source):
-            self._sources.want(source, active, active.info.fps)
+            self._core.sources.want(source, active, active.info.fps)
             self._film(active, source)
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
@@ -311,9 +287,9 @@ class RecordingService:
         """End the segment, and say why; where the display is gone for good, the recording."""
         for active in self._on(source):
             active.trouble, active.size = reason, (0, 0)
-            self._keeper.send(active.child, Unfilm(reason))
+            self._core.keeper.send(active.child, Unfilm(reason))
             # Whether it is gone for good is known once whoever reports the loss is through with it.
-            self._loop.call_later(0.0, lambda active=active, reason=reason: self._look_after(active, reason))  # type: ignore[misc]
+            self._core.loop.call_later(0.0, lambda active=active, reason=reason: self._look_after(active, reason))  # type: ignore[misc]
 
     def _look_after(self, active: ActiveRecording, reason: str) -> None:
         if active.watched.state is DisplayState.ENDED and active.ending is None:
@@ -326,7 +302,7 @@ class RecordingService:
         changed = f"the display became {source.width}x{source.height}"
         reason = changed if active.size not in ((0, 0), size) else "its frames came anew"
         active.size, active.trouble = size, ""
-        self._keeper.send(active.child, Film(str(source.path), source.epoch, reason))
+        self._core.keeper.send(active.child, Film(str(source.path), source.epoch, reason))
 
     # ---- the recorder ------------------------------------------------------------------------------------------------
 
@@ -353,7 +329,7 @@ class RecordingService:
 
     def _record(self, active: ActiveRecording) -> None:
         info = active.info
-        self._journal.keep(lambda: self.table.update(info), droppable=True)
+        self._core.journal.keep(lambda: self.table.update(info), droppable=True)
 
     def child_ended(self, child: Child, reason: str) -> None:
         """A recorder is gone: as was asked, or to come again, or for good."""
@@ -364,11 +340,66 @@ class RecordingService:
             self._ended(active)
         elif child.state is ChildState.FAILED:
             active.ending = (RecordingState.FAILED, f"its recorder was given up: {reason}")
-            self._on_recorder_ended(child)
-            self._keeper.stop(child)
+            self._core.daemon_events.child_ended(child)
+            self._core.keeper.stop(child)
             self._ended(active)
         elif child.state is not ChildState.STOPPED:
             active.found(self.folders.measured(active.info))
             self._record(active)
-            self._on_recorder_ended(child)
+            self._core.daemon_events.child_ended(child)
         # Stopped by the end of the daemon: its successor goes on with it, or closes it.
+
+
+class ActiveRecording:
+    """One recording of `watched`. `stored`: what never changes of it, and what a predecessor left."""
+
+    def __init__(self, stored: RecordingInfo, watched: WatchedDisplay, owner: ChildOwner) -> None:
+        self._stored = stored
+        self.watched = watched
+        self.child = Child(stored.recording_id, "recorder", "acud.features.recording.recorder", owner)
+        self.segments = {segment.number: segment for segment in stored.segments}
+        self.dropped = self.gone = 0
+        self.trouble = ""
+        self.size = (0, 0)
+        """Width and height of the ring it was last told to record."""
+        self.ending: tuple[RecordingState, str] | None = None
+        self.forgotten = False
+        """Its files go with its end."""
+        self.waiting: list[Done] = []
+
+    @property
+    def recording_id(self) -> str:
+        """Its id."""
+        return self._stored.recording_id
+
+    @property
+    def info(self) -> RecordingInfo:
+        """The recording as it is now."""
+        return with_segments(
+            replace(
+                self._stored,
+                dropped=self._stored.dropped + self.dropped,
+                gone=self._stored.gone + self.gone,
+                reason=self.trouble,
+            ),
+            tuple(self.segments[number] for number in sorted(self.segments)),
+        )
+
+    def found(self, segments: tuple[Segment, ...]) -> None:
+        """Take what is on disk for true: the recorder is gone, and with it what it counted."""
+        self.segments = {segment.number: segment for segment in segments}
+        self._stored = replace(
+            self._stored, dropped=self._stored.dropped + self.dropped, gone=self._stored.gone + self.gone
+        )
+        self.dropped = self.gone = 0
+
+
+def with_segments(recording: RecordingInfo, segments: tuple[Segment, ...]) -> RecordingInfo:
+    """Return `recording` with these segments, added up."""
+    return replace(
+        recording,
+        segments=segments,
+        frames=sum(segment.frames for segment in segments),
+        seconds=round(sum(segment.seconds for segment in segments), 3),
+        size_bytes=sum(segment.size_bytes for segment in segments),
+    )

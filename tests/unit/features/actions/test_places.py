@@ -7,7 +7,7 @@ import pytest
 
 from acud.errors import InvalidRequest
 from acud.features.actions.action_words import actions_text
-from acud.features.actions.places import (
+from acud.features.actions.supervisor.places import (
     element_ids,
     fill_element_points,
     pressed_points,
