@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from acud.features.tasks.settings import TasksSettings
 from acud.features.tasks.supervisor import handlers as handlers  # registers them
 from acud.features.tasks.supervisor.maintenance import DeletedTaskCleanup, StuckAlarms
 from acud.features.tasks.supervisor.service import Tasks
-from acud.features.tasks.supervisor.task_log import TaskLog
 from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.observers import Order
@@ -16,17 +14,11 @@ class TasksFeature(RunningFeature):
     """Every task, the log of what was done for each, alarms for stuck ones, and the removal of deleted ones."""
 
     def __init__(self, core: Core) -> None:
-        self.settings = core.settings
-        self.displays = core.displays
-        log = TaskLog(core.journal, core.utc_s, core.clock.monotonic_s)
-        core.wait_runtime.recorded.add(log.wait_recorded, Order.FEATURES)
-        self._cleanup = DeletedTaskCleanup(core.journal, core.loop)
-        self.tasks = Tasks(
-            core.journal, core.utc_s, core.waits, core.displays, core.watched_displays, log, self._cleanup.soon
-        )
-        self._alarms = StuckAlarms(
-            core.journal, core.loop, core.clock, core.waits, core.settings.of(TasksSettings), core.wakes.stuck
-        )
+        self.core = core
+        self._cleanup = DeletedTaskCleanup(core)
+        self.tasks = Tasks(core, self._cleanup.soon)
+        self._alarms = StuckAlarms(core)
+        core.wait_runtime.recorded.add(self.tasks.wait_recorded, Order.FEATURES)
         core.ports.provide(tasks=self.tasks)
 
     def resume_first(self) -> None:
@@ -44,6 +36,4 @@ class TasksFeature(RunningFeature):
         return self.tasks.active()
 
 
-def start(core: Core) -> TasksFeature:
-    """Start the feature."""
-    return TasksFeature(core)
+start = TasksFeature

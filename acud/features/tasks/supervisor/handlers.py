@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 def task_register(feature: TasksFeature, request: TaskRegister, call: Call) -> TaskReply | None:
     """Begin a task; the reply waits for its display."""
     check_data("metadata", request.metadata)
-    check_host_labels(feature.settings.fleet, request.labels)
+    check_host_labels(feature.core.settings.fleet, request.labels)
     task_id = new_id("task")
     if not request.isolated_display:
         return TaskReply(feature.tasks.view(feature.tasks.register(request, task_id, None)))
@@ -58,11 +58,11 @@ def task_register(feature: TasksFeature, request: TaskRegister, call: Call) -> T
             call.fail(outcome)
         else:
             task = feature.tasks.register(request, task_id, outcome)
-            call.reply(TaskReply(feature.tasks.view(task), feature.displays.notes(outcome)))
+            call.reply(TaskReply(feature.tasks.view(task), feature.core.displays.notes(outcome)))
 
-    size = feature.settings.display
+    size = feature.core.settings.display
     width, height = request.display_width or size.width, request.display_height or size.height
-    feature.displays.create(width, height, size.window_manager, call.later(on_display), task_id)
+    feature.core.displays.create(width, height, size.window_manager, call.later(on_display), task_id)
     return None
 
 

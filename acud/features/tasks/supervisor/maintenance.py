@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from msgspec.structs import replace
 
 from acud import log
-from acud.clock import Clock
-from acud.event_loop import EventLoop, Timer
+from acud.event_loop import Timer
 from acud.features.tasks.rules import (
     SteadyTimes,
     StuckRule,
@@ -26,8 +23,7 @@ from acud.features.tasks.summary import (
 )
 from acud.features.tasks.tables import ActionTable, DeletedTasks, ForgottenRows, TaskTable
 from acud.store import STEP_ROWS
-from acud.supervisor.journal import Journal
-from acud.supervisor.waits.service import Waits
+from acud.supervisor.core import Core
 from acud.types.tasks import Message, TaskStatus
 
 _LOG = log.logger("tasks")
@@ -41,46 +37,33 @@ class StuckAlarms:
     """Looks at the active tasks every `stuck_check_s`. The time of an alarm is stored with it, so that a restart does
     not repeat it.
 
-    `on_stuck` gets the ids of the task and of its agent, and the wake's text, inside the transaction of the alarm: what
-    it stores is kept if, and only if, the alarm is.
+    The wake of an alarm is stored in its transaction: it is kept if, and only if, the alarm is.
     """
 
-    def __init__(
-        self,
-        journal: Journal,
-        loop: EventLoop,
-        clock: Clock,
-        waits: Waits,
-        settings: TasksSettings,
-        on_stuck: Callable[[str, str, str], None],
-    ) -> None:
-        self._journal = journal
-        self._tasks, self._actions = TaskTable(journal.store), ActionTable(journal.store)
-        self._loop = loop
-        self._clock = clock
-        self._waits = waits
-        self._settings = settings
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._settings = core.settings.of(TasksSettings)
+        self._tasks, self._actions = TaskTable(core.store), ActionTable(core.store)
         self._steady = SteadyTimes()
-        self._rule = StuckRule(settings.stuck_after_s, settings.stuck_cooldown_s)
+        self._rule = StuckRule(self._settings.stuck_after_s, self._settings.stuck_cooldown_s)
         self._unwritten = False
-        self._on_stuck = on_stuck
 
     def start(self) -> None:
         """Begin to look, unless the settings say not to."""
         if self._settings.stuck_detection:
-            self._loop.call_later(self._settings.stuck_check_s, self._check)
+            self._core.loop.call_later(self._settings.stuck_check_s, self._check)
 
     def _check(self) -> None:
-        self._loop.call_later(self._settings.stuck_check_s, self._check)
+        self._core.loop.call_later(self._settings.stuck_check_s, self._check)
         if not self._unwritten:  # a full disk must not pile up checks
             self._unwritten = True
-            self._journal.keep(self._alarm_all, self._written)
+            self._core.journal.keep(self._alarm_all, self._written)
 
     def _written(self) -> None:
         self._unwritten = False
 
     def _alarm_all(self) -> None:
-        waiting, now = self._waits.by_task(), self._clock.instant()
+        waiting, now = self._core.waits.by_task(), self._core.clock.instant()
         active = self._tasks.all_in(TaskStatus.ACTIVE)
         nows = self._steady.nows(active, now.utc_s, now.boot_s)
         for task_id in stuck_tasks(
@@ -94,25 +77,24 @@ class StuckAlarms:
         idle_s = round(steady_s - tree.task.updated_at)
         told = Message("system", f"nothing happened for {idle_s} s: the agent is told to go on", "stuck", now)
         self._tasks.add_message(task_id, told)
-        self._journal.event("task.stuck", task_id, **resume_packet(tree, now))
-        self._on_stuck(task_id, tree.task.agent_id, resume_text(tree, now))
+        self._core.journal.event("task.stuck", task_id, **resume_packet(tree, now))
+        self._core.wakes.stuck(task_id, tree.task.agent_id, resume_text(tree, now))
         _LOG.info("task.stuck", task=task_id)
 
     def _tree(self, task_id: str) -> TaskTree:
         items = self._tasks.items(task_id)
         active = current_item(items)
         actions = self._actions.newest_of_item(task_id, active.ordinal, PACKET_ACTIONS) if active is not None else ()
-        waits = tuple(self._waits.of_task(task_id, _WAITS))
+        waits = tuple(self._core.waits.of_task(task_id, _WAITS))
         return TaskTree(self._tasks.get(task_id), items, actions, self._tasks.messages(task_id, PACKET_MESSAGES), waits)
 
 
 class DeletedTaskCleanup:
     """Begins with `go`: at the start of the supervisor, and after each deletion."""
 
-    def __init__(self, journal: Journal, loop: EventLoop) -> None:
-        self._journal = journal
-        self._deleted = DeletedTasks(journal.store)
-        self._loop = loop
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._deleted = DeletedTasks(core.store)
         self._timer: Timer | None = None
 
     def run(self) -> None:
@@ -123,18 +105,18 @@ class DeletedTaskCleanup:
         done: list[ForgottenRows] = []
 
         def step() -> None:
-            done[:] = [self._deleted.step(self._journal.store.events.newest(), STEP_ROWS)]
+            done[:] = [self._deleted.step(self._core.store.events.newest(), STEP_ROWS)]
 
         def after() -> None:
             found = done[0] if done else ForgottenRows(left=True)
             if found.more or found.left:
-                self._timer = self._loop.call_later(_MORE_S if found.more else _LEFT_S, self.run)
-            self._journal.store.evidence.remove_files(found.files)
+                self._timer = self._core.loop.call_later(_MORE_S if found.more else _LEFT_S, self.run)
+            self._core.store.evidence.remove_files(found.files)
 
-        self._journal.keep(step, after)
+        self._core.journal.keep(step, after)
 
     def soon(self) -> None:
         """Begin once what ends with this turn has been written."""
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._loop.call_later(_MORE_S, self.run)
+        self._timer = self._core.loop.call_later(_MORE_S, self.run)

@@ -1,30 +1,32 @@
-"""Tasks as requests see them, and what their moves do: pausing blinds their waits, an end takes waits and display."""
+"""Tasks as requests see them, what their moves do, and the log of what acud does for each.
+
+Pausing a task blinds its waits, an end takes waits and display. The log tells of waits, looks and blocked calls.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from acud import log
-from acud.errors import Conflict, DisplayDown, InvalidRequest, NotFound
-from acud.features.tasks.rules import has_task_ended, move_item, move_task
+from acud.errors import AcudError, Conflict, DisplayDown, InvalidRequest, NotFound
+from acud.features.tasks.rules import has_task_ended, move_action, move_item, move_task
 from acud.features.tasks.summary import TaskTree
-from acud.features.tasks.supervisor.task_log import TaskLog
 from acud.features.tasks.tables import ActionTable, DeletedTasks, TaskTable
 from acud.ids import new_id
 from acud.protocol.requests.tasks import TaskItemUpdate, TaskLogAction, TaskPlanAppend, TaskRegister, TaskUpdate
-from acud.supervisor.display_registry import DisplayRegistry
-from acud.supervisor.journal import Journal
+from acud.store import StoredWait
+from acud.supervisor.core import Core
 from acud.supervisor.ports import LogEnd, TaskObservers, TaskPlace
-from acud.supervisor.waits.service import Waits
-from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
-from acud.types import Budget, DisplayState
+from acud.supervisor.watched_displays import WatchedDisplay
+from acud.types import Budget, DisplayState, WaitState, condition_text
 from acud.types.tasks import (
     Action,
     ActionLog,
+    ActionStatus,
     ActionType,
     Detail,
     Message,
@@ -41,29 +43,26 @@ _MAX_DATA_BYTES = 65_536
 _MOST = 1000
 """Actions, messages and waits that are read for one summary; more would not fit into any budget."""
 
+_ENDS = {
+    WaitState.RESOLVED: ActionStatus.COMPLETED,
+    WaitState.TIMEOUT: ActionStatus.FAILED,
+    WaitState.FAILED: ActionStatus.FAILED,
+    WaitState.CANCELLED: ActionStatus.CANCELLED,
+}
+"""How the action of a wait ends with it."""
+
 
 class Tasks:
-    """Every task of this supervisor; they live in the store alone."""
+    """Every task of this supervisor; they live in the store alone. Nothing is logged for one that was deleted."""
 
-    def __init__(
-        self,
-        journal: Journal,
-        utc_s: Callable[[], float],
-        waits: Waits,
-        displays: DisplayRegistry,
-        watched_displays: WatchedDisplays,
-        log: TaskLog,
-        on_forgotten: Callable[[], None],
-    ) -> None:
+    def __init__(self, core: Core, on_forgotten: Callable[[], None]) -> None:
         """`on_forgotten` is called after the commit of a deletion: all that belonged to the task is to be forgotten."""
-        self._journal = journal
-        database = journal.store
-        self.table, self.actions, self._deleted = TaskTable(database), ActionTable(database), DeletedTasks(database)
-        self._utc_s = utc_s
-        self._waits = waits
-        self._displays = displays
-        self._watched_displays = watched_displays
-        self._log = log
+        self._core = core
+        self.table, self.actions, self._deleted = (
+            TaskTable(core.store),
+            ActionTable(core.store),
+            DeletedTasks(core.store),
+        )
         self._on_forgotten = on_forgotten
         self._observers = TaskObservers()
 
@@ -77,19 +76,19 @@ class Tasks:
     def hold_paused(self) -> None:
         """Blind the waits of paused tasks, before any wait is armed."""
         for task in self.table.all_in(TaskStatus.PAUSED):
-            self._waits.hold(task.task_id)
+            self._core.waits.hold(task.task_id)
 
     def sweep(self) -> None:
         """End what a former supervisor did not: waits and displays of tasks that ended, or never came to be."""
         living = {
             task.task_id for status in (TaskStatus.ACTIVE, TaskStatus.PAUSED) for task in self.table.all_in(status)
         }
-        for task_id in self._waits.by_task().keys() - living:
-            self._waits.end_task(task_id, "its task had ended")
-        for watched, task_id in self._displays.owned():
+        for task_id in self._core.waits.by_task().keys() - living:
+            self._core.waits.end_task(task_id, "its task had ended")
+        for watched, task_id in self._core.displays.owned():
             if task_id not in living:
                 _LOG.info("task.display_swept", display=watched.name, task=task_id)
-                self._displays.remove(watched, _nothing)
+                self._core.displays.remove(watched, _nothing)
 
     # ---- found -----------------------------------------------------------------------------------------------------
 
@@ -116,7 +115,7 @@ class Tasks:
         task = self.live(task_id)
         if parse_target(target, display).display or not task.display:
             return TaskPlace(task.task_id, display)
-        watched = self._watched_displays.numbered(task.display_number)
+        watched = self._core.watched_displays.numbered(task.display_number)
         if watched is None or watched.state is DisplayState.ENDED:
             raise DisplayDown(
                 f"the display {task.display} of task {task.task_id} has ended",
@@ -136,21 +135,13 @@ class Tasks:
         """Return how many tasks are active."""
         return self.table.newest((TaskStatus.ACTIVE,), 1).total
 
-    def begin_action(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
-        """Return what to call with the fault (or None) and the output of something that begins now."""
-        return self._log.begin_action(task_id, kind, summary)
-
-    def log_action(self, task_id: str, action: Action, lines: Iterable[ActionLog] = ()) -> None:
-        """Log an action that has ended, under the task's active item; nothing for a task that is gone."""
-        self._log.log_action(task_id, action, lines)
-
     def view(self, task: Task) -> TaskView:
         """Return the default view: the plan with counts."""
         return self.views((task,))[0]
 
     def views(self, tasks: tuple[Task, ...]) -> tuple[TaskView, ...]:
         """Return the default view of each."""
-        waits = self._waits.by_task()
+        waits = self._core.waits.by_task()
         return tuple(TaskView(task, self.table.items(task.task_id), waits.get(task.task_id, 0)) for task in tasks)
 
     def tree(self, task: Task, detail: Detail, items: tuple[PlanItem, ...]) -> TaskTree:
@@ -161,15 +152,15 @@ class Tasks:
         if detail is Detail.ACTIONS:
             return TaskTree(task, items, actions)
         messages = self.table.messages(task.task_id, _MOST)
-        return TaskTree(task, items, actions, messages, tuple(self._waits.of_task(task.task_id, _MOST)))
+        return TaskTree(task, items, actions, messages, tuple(self._core.waits.of_task(task.task_id, _MOST)))
 
     # ---- mutating requests: in the savepoint of their call ---------------------------------------------------------
 
     def register(self, request: TaskRegister, task_id: str, watched: WatchedDisplay | None) -> Task:
         """Store a new task on `watched` (None: the default display)."""
-        at, metadata = self._utc_s(), dict(request.metadata)
+        at, metadata = self._core.utc_s(), dict(request.metadata)
         if watched is not None:
-            info = self._displays.info(watched)
+            info = self._core.displays.info(watched)
             metadata |= {
                 "display": watched.name,
                 "display_num": int(watched.name.lstrip(":").partition(".")[0]),
@@ -189,7 +180,9 @@ class Tasks:
             task = replace(task, display=watched.name, display_number=watched.number)
         self.table.insert(task)
         self.table.append_items(task_id, request.plan)
-        self._journal.event("task.registered", task_id, name=task.name, items=len(request.plan), display=task.display)
+        self._core.journal.event(
+            "task.registered", task_id, name=task.name, items=len(request.plan), display=task.display
+        )
         if watched is not None:
             for begun in self._observers.begun:
                 begun(task, watched)
@@ -211,18 +204,18 @@ class Tasks:
     def _fund(self, task: Task, budget: Budget) -> Task:
         funded = replace(task, budget=budget)
         self.table.update(funded)
-        self._journal.after_commit(lambda: self._waits.fund(task.task_id, budget))
+        self._core.journal.after_commit(lambda: self._core.waits.fund(task.task_id, budget))
         return funded
 
     def _move(self, task: Task, to: TaskStatus) -> Task:
-        moved = move_task(task, to, self._utc_s())
+        moved = move_task(task, to, self._core.utc_s())
         self.table.update(moved)
         if to is task.status:
             return moved
         self._say(task, "system", "status", f"{task.status} → {to}")
         topic = "task.ended" if has_task_ended(to) else "task.updated"
-        self._journal.event(topic, task.task_id, status=to.value, name=task.name)
-        self._journal.after_commit(lambda: self._moved(moved))
+        self._core.journal.event(topic, task.task_id, status=to.value, name=task.name)
+        self._core.journal.after_commit(lambda: self._moved(moved))
         return moved
 
     def _moved(self, task: Task) -> None:
@@ -230,9 +223,9 @@ class Tasks:
             case TaskStatus.PAUSED:
                 for stopped in self._observers.stopped:
                     stopped(task.task_id, f'task "{task.name}" is paused')
-                self._waits.hold(task.task_id)
+                self._core.waits.hold(task.task_id)
             case TaskStatus.ACTIVE:
-                self._waits.release(task.task_id)
+                self._core.waits.release(task.task_id)
             case _:
                 for ended in self._observers.ended:
                     ended(task)
@@ -241,22 +234,22 @@ class Tasks:
     def _let_go(self, task: Task, reason: str) -> None:
         for stopped in self._observers.stopped:
             stopped(task.task_id, reason)
-        self._waits.end_task(task.task_id, reason)
-        self._waits.release(task.task_id)
-        watched = self._watched_displays.numbered(task.display_number)
+        self._core.waits.end_task(task.task_id, reason)
+        self._core.waits.release(task.task_id)
+        watched = self._core.watched_displays.numbered(task.display_number)
         if watched is not None:
-            self._displays.remove(watched, _nothing)
+            self._core.displays.remove(watched, _nothing)
 
     def update_item(self, request: TaskItemUpdate) -> Task:
         """Move a plan item. Raises: NotFound, IllegalMove; Conflict when the task has ended."""
         task = self.live(request.task_id)
         before = self.table.item(task.task_id, request.ordinal)
-        after = move_item(before, request.status, self._utc_s())
+        after = move_item(before, request.status, self._core.utc_s())
         self.table.update_item(task.task_id, after)
         if request.note:
             self._say(task, "agent", "plan", f"item {after.ordinal} {after.status}: {request.note}")
         data = {"ordinal": after.ordinal, "status": after.status.value, "title": after.title}
-        self._journal.event("task.updated", task.task_id, **data)
+        self._core.journal.event("task.updated", task.task_id, **data)
         return self._touch(task)
 
     def append(self, request: TaskPlanAppend) -> Task:
@@ -265,7 +258,7 @@ class Tasks:
         items = self.table.append_items(task.task_id, request.items)
         if request.note:
             self._say(task, "agent", "plan", request.note)
-        self._journal.event("task.updated", task.task_id, appended=len(items), first=items[0].ordinal)
+        self._core.journal.event("task.updated", task.task_id, appended=len(items), first=items[0].ordinal)
         return self._touch(task)
 
     def log_agents_action(self, request: TaskLogAction) -> tuple[Task, Action]:
@@ -279,7 +272,7 @@ class Tasks:
             action_id=new_id("action"),
             action_type=request.action_type,
             summary=request.summary,
-            created_at=self._utc_s(),
+            created_at=self._core.utc_s(),
             status=request.status,
             ordinal=self.table.active_ordinal(task.task_id) if request.ordinal is None else request.ordinal,
             input_data=request.input_data,
@@ -296,23 +289,105 @@ class Tasks:
         for deleted in self._observers.deleted:
             deleted(task.task_id)
         self.table.delete(task.task_id)
-        self._journal.event("task.deleted", task.task_id)
-        self._journal.after_commit(lambda: self._forget(task))
-        return task.task_id, self._waits.by_task().get(task.task_id, 0)
+        self._core.journal.event("task.deleted", task.task_id)
+        self._core.journal.after_commit(lambda: self._forget(task))
+        return task.task_id, self._core.waits.by_task().get(task.task_id, 0)
 
     def _forget(self, task: Task) -> None:
         self._let_go(task, "its task was deleted")
         self._on_forgotten()
 
+    # ---- the log of a wait: in the transaction that stores its state ------------------------------------------
+
+    def wait_recorded(self, stored: StoredWait) -> None:
+        """A wait of a task was armed or has ended."""
+        if not stored.spec.task_id:
+            return
+        if stored.state is WaitState.WATCHING:
+            self._armed(stored)
+        else:
+            self._ended(stored)
+
+    def _armed(self, stored: StoredWait) -> None:
+        task = self.table.get(stored.spec.task_id)
+        action = Action(
+            action_id=new_id("action"),
+            action_type=ActionType.WAIT,
+            summary=f"wait: {stored.spec.label or condition_text(stored.spec.until)}",
+            created_at=stored.created.utc_s,
+            status=ActionStatus.STARTED,
+            ordinal=self.table.active_ordinal(task.task_id),
+            input_data={"display": stored.display, "timeout_s": stored.spec.timeout_s},
+            subject=stored.wait_id,
+        )
+        self.actions.add(task.task_id, action)
+        self._touch(task)
+
+    def _ended(self, stored: StoredWait) -> None:
+        action = self.actions.of_subject(stored.wait_id)
+        if action is None:
+            return
+        judged = self._core.journal.store.evaluations.newest(stored.wait_id, 1)
+        moved = replace(
+            move_action(action, _ENDS[stored.state], stored.ended_utc_s),
+            output_data={"state": stored.state.value, "judge_calls": stored.judge_calls},
+            judge=judged[0].judge if judged else "",
+            cost_usd=stored.cost_usd,
+        )
+        self.actions.update(moved)
+        self.actions.add_log(action.action_id, ActionLog("result", stored.message, stored.ended_utc_s))
+        task = self.table.get(stored.spec.task_id)
+        self.table.add_message(task.task_id, Message("system", stored.message, "wait", stored.ended_utc_s))
+        self._touch(task)
+
+    # ---- the log of what others did --------------------------------------------------------------------------------
+
+    def log_action(self, task_id: str, action: Action, lines: Iterable[ActionLog] = ()) -> None:
+        """Log an action that has ended, under the task's active item; nothing for a task that is gone."""
+        try:
+            task = self.table.get(task_id)
+        except NotFound:
+            return
+        ordinal = self.table.active_ordinal(task.task_id)
+        self.actions.add(task.task_id, replace(action, ordinal=ordinal))
+        for line in lines:
+            self.actions.add_log(action.action_id, line)
+        self._touch(task)
+
+    def begin_action(self, task_id: str, kind: ActionType, summary: str) -> LogEnd:
+        """Return what to call with the fault (or None) and the output of something that begins now."""
+        began_s = self._core.clock.monotonic_s()
+
+        def done(fault: AcudError | None, output: Any) -> None:
+            if task_id:
+                took_ms = round((self._core.clock.monotonic_s() - began_s) * 1000, 1)
+                self._core.journal.keep(lambda: self._did(task_id, kind, summary, took_ms, fault, output))
+
+        return done
+
+    def _did(
+        self, task_id: str, kind: ActionType, summary: str, took_ms: float, fault: AcudError | None, output: Any
+    ) -> None:
+        action = Action(
+            action_id=new_id("action"),
+            action_type=kind,
+            summary=summary,
+            created_at=self._core.utc_s(),
+            status=ActionStatus.COMPLETED if fault is None else ActionStatus.FAILED,
+            output_data=output if fault is None else {"error": fault.code, "message": fault.message},
+            duration_ms=took_ms,
+        )
+        self.log_action(task_id, action)
+
     # ---- parts -----------------------------------------------------------------------------------------------------
 
     def _say(self, task: Task, role: str, msg_type: str, content: str) -> None:
-        self.table.add_message(task.task_id, Message(role, content, msg_type, self._utc_s()))
+        self.table.add_message(task.task_id, Message(role, content, msg_type, self._core.utc_s()))
 
     def _touch(self, task: Task) -> Task:
         if has_task_ended(task.status):
             return task
-        touched = replace(task, updated_at=self._utc_s())
+        touched = replace(task, updated_at=self._core.utc_s())
         self.table.update(touched)
         return touched
 
