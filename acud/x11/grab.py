@@ -1,8 +1,8 @@
 """Ways from the server's pixels into a slot: AttachFd, System V shared memory, GetImage over the socket.
 
-`choose` tries them in this order, by doing, and says why a later one was taken. python-xlib has no MIT-SHM: 1.2 is here
-in its own idiom, as in xorgproto `shmproto.h`. The descriptor of AttachFd rides on the very bytes of its request
-(SCM_RIGHTS, unix(7)), so that request is sent alone, past python-xlib's queue.
+`choose` tries them in this order, by doing, and says why a later one was taken. python-xlib has no MIT-SHM: the
+requests of 1.2 are packed here, as in xorgproto `shmproto.h`. The descriptor of AttachFd rides on the very bytes of its
+request (SCM_RIGHTS, unix(7)), so that request is sent alone, past python-xlib's queue.
 """
 
 from __future__ import annotations
@@ -12,21 +12,29 @@ import ctypes
 import os
 import socket
 import struct
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar, cast
 
 from msgspec import Struct
 from Xlib import X, error
-from Xlib.protocol import request, rq
+from Xlib.protocol import request
 
 from acud.errors import Unavailable
 from acud.x11.connection import Connection
-from acud.x11.request_templates import PackedQuery
+from acud.x11.request_templates import PackedQuery, PackedRequest
 
 EXTENSION = "MIT-SHM"
 _Z_PIXMAP = 2
 
+# QueryVersion (minor opcode 0), whose reply has the two numbers 8 bytes from the start; Attach (1): segment, System V
+# id; Detach (2): segment; AttachFd (6): segment. Attached memory may be written to: the last byte is 0.
+_QUERY_VERSION = struct.Struct("=BBH")
+SHM_VERSION = struct.Struct("=8xHH")
+_ATTACH = struct.Struct("=BBHIIB3x")
+_DETACH = struct.Struct("=BBHI")
+_ATTACH_FD = struct.Struct("=BBHIB3x")
 # GetImage (minor opcode 4, 8 words): drawable, x, y, width, height, plane mask, format, segment, offset. In the reply
 # the bytes written stand 12 bytes from the start.
 _GET_IMAGE = struct.Struct("=BBHIhhHHIB3xII")
@@ -44,52 +52,6 @@ class SegmentRefused(Unavailable):
     code: ClassVar[str] = "segment_refused"
 
 
-class QueryVersion(rq.ReplyRequest):
-    """Which version, and whether shared pixmaps work."""
-
-    _request = rq.Struct(rq.Card8("opcode"), rq.Opcode(0), rq.RequestLength())
-    _reply = rq.Struct(
-        rq.ReplyCode(),
-        rq.Card8("shared_pixmaps"),
-        rq.Card16("sequence_number"),
-        rq.ReplyLength(),
-        rq.Card16("major_version"),
-        rq.Card16("minor_version"),
-        rq.Card16("uid"),
-        rq.Card16("gid"),
-        rq.Card8("pixmap_format"),
-        rq.Pad(15),
-    )
-
-
-class AttachRequest(rq.Request):
-    """Attach a System V segment."""
-
-    _request = rq.Struct(
-        rq.Card8("opcode"),
-        rq.Opcode(1),
-        rq.RequestLength(),
-        rq.Card32("segment"),
-        rq.Card32("shmid"),
-        rq.Bool("read_only"),
-        rq.Pad(3),
-    )
-
-
-class Detach(rq.Request):
-    """Detach a segment of either kind."""
-
-    _request = rq.Struct(rq.Card8("opcode"), rq.Opcode(2), rq.RequestLength(), rq.Card32("segment"))
-
-
-class AttachFd(rq.Request):
-    """Attach a mapped file; its descriptor rides along."""
-
-    _request = rq.Struct(
-        rq.Card8("opcode"), rq.Opcode(6), rq.RequestLength(), rq.Card32("segment"), rq.Bool("read_only"), rq.Pad(3)
-    )
-
-
 class SharedMemory:
     """The extension on one connection. `version` is (0, 0) when the server lacks it."""
 
@@ -101,8 +63,8 @@ class SharedMemory:
         self.version = self._version() if found else (0, 0)
 
     def _version(self) -> tuple[int, int]:
-        said = QueryVersion(display=self._wire, opcode=self._opcode)
-        return said.major_version, said.minor_version
+        major, minor = PackedQuery(self._wire, _QUERY_VERSION.pack(self._opcode, 0, 1), SHM_VERSION).answer()
+        return major, minor
 
     def attach_fd(self, fd: int) -> int:
         """Attach the file `fd` whole, writable for the server, and return the segment's X id; `fd` stays the caller's.
@@ -112,38 +74,35 @@ class SharedMemory:
         segment: int = self._wire.allocate_resource_id()
         refused = error.CatchError()
         self._connection.sync()  # everything queued leaves before, so that the descriptor can't ride on other bytes
-        request = AttachFd(display=self._wire, onerror=refused, opcode=self._opcode, segment=segment, read_only=False)
-        self._send_with(request, fd)
+        PackedRequest(self._wire, _ATTACH_FD.pack(self._opcode, 6, 3, segment, 0), refused).send()
+        self._send_with(fd)
         return self._confirmed(segment, refused)
 
     def attach_sysv(self, shmid: int) -> int:
         """Attach the System V segment `shmid` and return its X id. Raises: SegmentRefused."""
         segment: int = self._wire.allocate_resource_id()
         refused = error.CatchError()
-        AttachRequest(
-            display=self._wire, onerror=refused, opcode=self._opcode, segment=segment, shmid=shmid, read_only=False
-        )
+        PackedRequest(self._wire, _ATTACH.pack(self._opcode, 1, 4, segment, shmid, 0), refused).send()
         return self._confirmed(segment, refused)
 
     def detach(self, segment: int) -> None:
         """Have the server unmap `segment`."""
-        Detach(display=self._wire, opcode=self._opcode, segment=segment)
+        PackedRequest(self._wire, _DETACH.pack(self._opcode, 2, 2, segment)).send()
         self._wire.free_resource_id(segment)
         self._connection.flush()
 
-    def get_image(self, drawable: int, place: tuple[int, int, int, int], segment: int, offset: int) -> int:
-        """Have the server write the box `place` (x, y, w, h) of `drawable` to `offset`; wait; return the bytes written.
-
-        Raises: Xlib's BadMatch when the box is not inside the drawable, BadDrawable when that is gone.
-        """
-        x, y, width, height = place
-        request = _GET_IMAGE.pack(
-            self._opcode, 4, 8, drawable, x, y, width, height, _ALL_PLANES, _Z_PIXMAP, segment, offset
-        )
-        (size,) = PackedQuery(self._wire, request, IMAGE_SIZE).answer()
+    def get_image(self, area: Area, segment: int, offset: int) -> int:
+        """Have the server write the pixels of `area` to `offset`; wait; return their bytes. Raises: PixelsGone."""
+        packed = _GET_IMAGE.pack(
+            self._opcode, 4, 8, area.drawable, area.x, area.y, area.width, area.height, _ALL_PLANES, _Z_PIXMAP, segment,
+            offset,
+        )  # fmt: skip
+        with _gone(area):
+            (size,) = PackedQuery(self._wire, packed, IMAGE_SIZE).answer()
         return cast(int, size)
 
-    def _send_with(self, request: Any, fd: int) -> None:
+    def _send_with(self, fd: int) -> None:
+        """Send the newest request in the queue, and `fd` with its bytes."""
         wire = self._wire
         queued, _ = wire.request_queue.pop()
         wire.sent_requests.append(queued)
@@ -185,31 +144,34 @@ class GrabMemory(Struct, frozen=True):
     views: list[memoryview]
 
 
-class GrabPath(Protocol):
+class GrabPath(ABC):
     """One way. `attach` before the first `grab`; closing twice is harmless."""
 
     method: ClassVar[str]
 
+    @abstractmethod
     def attach(self, target: GrabMemory) -> None:
         """Write into `target` from now on, and let go of the one before."""
-        ...
 
+    @abstractmethod
     def grab(self, area: Area, slot: int) -> None:
         """Fill `slot` with the pixels of `area`, sending all queued requests before; returns when they are complete.
 
         Raises: PixelsGone.
         """
-        ...
 
+    @abstractmethod
     def close(self) -> None:
         """Let go of the target."""
-        ...
 
 
-class AttachFdPath:
-    """The server has the ring mapped and writes into the slot itself."""
+class AttachFdPath(GrabPath):
+    """The server has the ring mapped and writes into the slot itself.
 
-    method: ClassVar[str] = "attachfd"
+    An unlinked file stays allocated until it is detached here.
+    """
+
+    method = "attachfd"
 
     def __init__(self, shm: SharedMemory) -> None:
         self._shm = shm
@@ -217,28 +179,23 @@ class AttachFdPath:
         self._offsets: list[int] = []
 
     def attach(self, target: GrabMemory) -> None:
-        """See GrabPath. An unlinked file stays allocated until it is detached here."""
         self.close()
         self._segment = self._shm.attach_fd(target.fd)
         self._offsets = target.offsets
 
     def grab(self, area: Area, slot: int) -> None:
-        """See GrabPath."""
-        with _gone(area):
-            place = (area.x, area.y, area.width, area.height)
-            self._shm.get_image(area.drawable, place, self._segment, self._offsets[slot])
+        self._shm.get_image(area, self._segment, self._offsets[slot])
 
     def close(self) -> None:
-        """See GrabPath."""
         if self._segment:
             segment, self._segment = self._segment, 0
             self._shm.detach(segment)
 
 
-class SysvPath:
+class SysvPath(GrabPath):
     """The server writes into a System V segment of one frame, which is copied into the slot."""
 
-    method: ClassVar[str] = "sysv"
+    method = "sysv"
 
     def __init__(self, shm: SharedMemory) -> None:
         self._shm = shm
@@ -248,7 +205,6 @@ class SysvPath:
         self._slots: list[memoryview] = []
 
     def attach(self, target: GrabMemory) -> None:
-        """See GrabPath."""
         self.close()
         self._memory = memory = SysvMemory(len(target.views[0]))
         self._frame = memory.view
@@ -257,14 +213,10 @@ class SysvPath:
         self._slots = list(target.views)
 
     def grab(self, area: Area, slot: int) -> None:
-        """See GrabPath."""
-        with _gone(area):
-            place = (area.x, area.y, area.width, area.height)
-            self._shm.get_image(area.drawable, place, self._segment, 0)
+        self._shm.get_image(area, self._segment, 0)
         self._slots[slot][:] = self._frame
 
     def close(self) -> None:
-        """See GrabPath."""
         self._slots.clear()
         if self._segment:
             segment, self._segment = self._segment, 0
@@ -274,21 +226,19 @@ class SysvPath:
             self._memory = None
 
 
-class SocketPath:
+class SocketPath(GrabPath):
     """The core protocol's GetImage: works everywhere, also over TCP, and costs forty times as much."""
 
-    method: ClassVar[str] = "getimage"
+    method = "getimage"
 
     def __init__(self, connection: Connection) -> None:
         self._wire = connection.wire
         self._slots: list[memoryview] = []
 
     def attach(self, target: GrabMemory) -> None:
-        """See GrabPath."""
         self._slots = list(target.views)
 
     def grab(self, area: Area, slot: int) -> None:
-        """See GrabPath."""
         with _gone(area):
             image = request.GetImage(
                 display=self._wire, format=X.ZPixmap, drawable=area.drawable, x=area.x, y=area.y,
@@ -297,7 +247,6 @@ class SocketPath:
         self._slots[slot][:] = image.data
 
     def close(self) -> None:
-        """See GrabPath."""
         self._slots.clear()
 
 
@@ -363,23 +312,19 @@ def choose(connection: Connection, wanted: str) -> tuple[Choice, Callable[[], Gr
     first = 0 if wanted == "auto" else METHODS.index(wanted)
     why = f"[capture] method is {wanted}" if first else ""
     for method in METHODS[first:]:
-        obstacle = _obstacle(connection, shm, method)
+        obstacle = _obstacle(shm, method)
         if not obstacle:
-            return Choice(method, why), _maker(connection, shm, method)
+            makers: dict[str, Callable[[], GrabPath]] = {
+                "attachfd": lambda: AttachFdPath(shm),
+                "sysv": lambda: SysvPath(shm),
+                "getimage": lambda: SocketPath(connection),
+            }
+            return Choice(method, why), makers[method]
         why = "; ".join(filter(None, (why, f"no {method}: {obstacle}")))
     raise AssertionError("getimage has no obstacle")
 
 
-def _maker(connection: Connection, shm: SharedMemory, method: str) -> Callable[[], GrabPath]:
-    makers: dict[str, Callable[[], GrabPath]] = {
-        "attachfd": lambda: AttachFdPath(shm),
-        "sysv": lambda: SysvPath(shm),
-        "getimage": lambda: SocketPath(connection),
-    }
-    return makers[method]
-
-
-def _obstacle(connection: Connection, shm: SharedMemory, method: str) -> str:
+def _obstacle(shm: SharedMemory, method: str) -> str:
     """Return what keeps `method` from working here, "" when nothing does."""
     if method == "getimage":
         return ""

@@ -14,17 +14,17 @@ from Xlib.support import lock
 
 
 class PackedRequest(rq.Request):
-    """A request without a reply; `send` queues it as often as wanted."""
+    """A request without a reply; `send` queues it as often as wanted. `on_error`: as python-xlib's `onerror`."""
 
-    def __init__(self, wire: Any, binary: bytes) -> None:
+    def __init__(self, wire: Any, binary: bytes, on_error: Any = None) -> None:
         self._wire = wire
         self._binary = binary
-        self._errorhandler = None
+        self._errorhandler = on_error
         self._serial = None
 
     def send(self) -> None:
         """Queue it; it travels with the next request that waits, or flush."""
-        self._wire.send_request(self, False)
+        self._wire.send_request(self, self._errorhandler is not None)
 
 
 class PackedQuery(rq.ReplyRequest):
