@@ -12,8 +12,8 @@ from acud.errors import Refused
 from acud.log import logger
 from acud.protocol.capture import SourceGone
 from acud.types import WindowInfo
-from acud.x11.composite import OffScreen
 from acud.x11.connection import Connection
+from acud.x11.damage import OffScreen
 from acud.x11.grab import GrabPath, PixelsGone
 
 _REPAINT_MAX_S = 0.5

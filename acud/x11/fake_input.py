@@ -17,8 +17,7 @@ from Xlib import X, Xatom
 from Xlib.protocol import request
 
 from acud.errors import Unavailable
-from acud.x11.connection import Connection
-from acud.x11.request_templates import PackedRequest
+from acud.x11.connection import Connection, PackedRequest
 from acud.x11.window_tree import WindowTree, words
 
 EXTENSION = "XTEST"

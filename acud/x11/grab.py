@@ -22,8 +22,7 @@ from Xlib import X, error
 from Xlib.protocol import request
 
 from acud.errors import Unavailable
-from acud.x11.connection import Connection
-from acud.x11.request_templates import PackedQuery, PackedRequest
+from acud.x11.connection import Connection, PackedQuery, PackedRequest
 
 EXTENSION = "MIT-SHM"
 _Z_PIXMAP = 2

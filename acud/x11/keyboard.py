@@ -16,11 +16,10 @@ from msgspec import Struct
 from Xlib.protocol import request
 
 from acud.errors import Unavailable
-from acud.x11.connection import Connection
+from acud.x11.connection import Connection, PackedQuery, PackedRequest
 from acud.x11.fake_input import InputTrace, InputTraceProperty, XTest
 from acud.x11.input_steps import Rest, rest_for
 from acud.x11.keymap import LINGER_S, KeycodePlan, Keymap, SpareKeycodes, Stroke, keysym_of_character, keysym_of_name
-from acud.x11.request_templates import PackedQuery, PackedRequest
 from acud.x11.window_verbs import Ping
 
 EXTENSION = "XKEYBOARD"
