@@ -220,7 +220,7 @@ def _start_ticks(pid: int) -> str:
 
 class PackedRequest(rq.Request):
     """A request without a reply, packed once: python-xlib packs field by field, 10 µs a request. What goes with every
-    grab is written this way (`scripts/bench capture`). `send` queues it as often as wanted. `on_error`: as python-xlib's.
+    grab is written this way (`scripts/bench capture`). `send` queues it as often as wanted. `on_error`: as `onerror`.
     """
 
     def __init__(self, wire: Any, binary: bytes, on_error: Any = None) -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from acud.errors import NotFound
 from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.recordings import Mark
 from acud.store.connection import Table
-from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, load
+from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, Value, load
 from acud.types import Verdict, WaitSpec, condition_text
 from acud.types.actions import Point
 
@@ -106,87 +106,43 @@ class Timeline(Table):
         return whole or self._at(span, found[0].utc_ms), True
 
     def _at(self, span: TimelineSpan, utc_ms: int) -> tuple[Mark, ...]:
-        near = msgspec.structs.replace(span, from_s=max(span.from_s, utc_ms / 1000), end_s=(utc_ms + 1) / 1000)
+        near = replace(span, from_s=max(span.from_s, utc_ms / 1000), end_s=(utc_ms + 1) / 1000)
         return tuple(mark for mark in self._within(near, _ALL) if mark.utc_ms == utc_ms)
 
     def _within(self, span: TimelineSpan, limit: int) -> tuple[Mark, ...]:
-        bindings: Row = {**msgspec.structs.asdict(span), "limit": limit}
-        marks = [mark(row) for block, mark in _MARKS.items() for row in self._database.read(_SQL[block], bindings)]
+        bindings: Row = {**asdict(span), "limit": limit}
+        marks = [_mark(row) for block in _MARKS for row in self._database.read(_SQL[block], bindings)]
         return tuple(sorted(marks, key=lambda mark: mark.utc_ms)[:limit])
 
 
-def _verdict(row: Row) -> Mark:
-    verdict = _said(row)
-    epoch, frame = _number(row, "epoch"), _number(row, "frame")
-    title = f"{_condition(row)} ({_words(row, 'judge')})"
-    return Mark(
-        _number(row, "utc_ms"), "verdict", _words(row, "wait_id"), title, verdict.detail, verdict.answer, epoch, frame
-    )
+_MARKS = tuple(
+    f"timeline_{what}"
+    for what in ("tasks_made", "waits_made", "verdicts", "actions", "messages", "waits_ended", "tasks_ended")
+)
+"""In the order in which marks of one moment are told."""
 
 
-def _wait_made(row: Row) -> Mark:
-    return Mark(_number(row, "utc_ms"), "wait", _words(row, "wait_id"), "watching", _condition(row))
+def _mark(row: Row) -> Mark:
+    spec, verdict = row.pop("spec", None), row.pop("verdict", None)
+    acted = [row.pop(name) for name in ("output_data", "input_data") if name in row]
+    mark = msgspec.convert(row, Mark)
+    if spec is None:
+        return replace(mark, points=_points(acted))
+    wait = msgspec.json.decode(str(spec), type=WaitSpec)
+    condition = wait.label or condition_text(wait.until)
+    if verdict is None:
+        return replace(mark, text=condition)
+    said = msgspec.json.decode(str(verdict), type=Verdict)
+    if mark.kind == "verdict":
+        return replace(mark, title=f"{condition} ({mark.title})", text=said.detail, answer=said.answer)
+    return replace(mark, text=f"{condition}: {said.detail}" if said.detail else condition, answer=said.answer)
 
 
-def _wait_ended(row: Row) -> Mark:
-    verdict = _said(row)
-    text = f"{_condition(row)}: {verdict.detail}" if verdict.detail else _condition(row)
-    return Mark(_number(row, "utc_ms"), "wait", _words(row, "wait_id"), _words(row, "state"), text, verdict.answer)
-
-
-def _action(row: Row) -> Mark:
-    title = f"{_words(row, 'action_type')}, {_words(row, 'status')}"
-    summary = _words(row, "summary")
-    return Mark(_number(row, "utc_ms"), "action", _words(row, "action_id"), title, summary, points=_points(row))
-
-
-def _points(row: Row) -> tuple[Point, ...]:
+def _points(acted: list[Value]) -> tuple[Point, ...]:
     """Return where an action clicked: acud's own ones say it in their output, agents may in theirs or in the input."""
-    for name in ("output_data", "input_data"):
+    for data in acted:
         with suppress(msgspec.ValidationError):
-            found = msgspec.json.decode(_words(row, name), type=_Pressing)
+            found = msgspec.json.decode(str(data), type=_Pressing)
             if found.points:
                 return found.points
     return ()
-
-
-def _message(row: Row) -> Mark:
-    title = f"{_words(row, 'role')}, {_words(row, 'msg_type')}"
-    return Mark(_number(row, "utc_ms"), "message", _words(row, "task_id"), title, _words(row, "content"))
-
-
-def _task_made(row: Row) -> Mark:
-    return Mark(_number(row, "utc_ms"), "task", _words(row, "task_id"), "registered", _words(row, "name"))
-
-
-def _task_ended(row: Row) -> Mark:
-    return Mark(_number(row, "utc_ms"), "task", _words(row, "task_id"), _words(row, "status"), _words(row, "name"))
-
-
-def _said(row: Row) -> Verdict:
-    return msgspec.json.decode(_words(row, "verdict"), type=Verdict)
-
-
-def _condition(row: Row) -> str:
-    spec = msgspec.json.decode(_words(row, "spec"), type=WaitSpec)
-    return spec.label or condition_text(spec.until)
-
-
-def _words(row: Row, name: str) -> str:
-    return str(row[name])
-
-
-def _number(row: Row, name: str) -> int:
-    return int(row[name] or 0)
-
-
-_MARKS: dict[str, Callable[[Row], Mark]] = {
-    "timeline_tasks_made": _task_made,
-    "timeline_waits_made": _wait_made,
-    "timeline_verdicts": _verdict,
-    "timeline_actions": _action,
-    "timeline_messages": _message,
-    "timeline_waits_ended": _wait_ended,
-    "timeline_tasks_ended": _task_ended,
-}
-"""In the order in which marks of one moment are told."""
