@@ -18,6 +18,16 @@ _LONGEST_SOCKET_NAME = "/frames-999999999"
 _SHM = Path("/dev/shm")  # noqa: S108 - the frame bus lives in shared memory by design
 
 
+class _Below:
+    """A place below `home`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, paths: Paths, owner: type[Paths]) -> Path:
+        return paths.home / self._name
+
+
 class Paths(msgspec.Struct, frozen=True):
     """The places of one acud instance; making it touches no file."""
 
@@ -37,60 +47,28 @@ class Paths(msgspec.Struct, frozen=True):
         """The short hash of ACU_HOME that names this instance's shared memory and short socket directory."""
         return self.shm.name.rsplit("-", 1)[1]
 
-    @property
-    def database(self) -> Path:
-        """The store."""
-        return self.home / "data.db"
-
-    @property
-    def config(self) -> Path:
-        """The settings file; it may be absent."""
-        return self.home / "acud.toml"
-
-    @property
-    def debug_log(self) -> Path:
-        """The daemon's log, JSON lines."""
-        return self.home / "logs" / "debug.log"
-
-    @property
-    def programs_log(self) -> Path:
-        """What programs say that were launched on displays which are not ours."""
-        return self.home / "logs" / "programs.log"
-
-    @property
-    def evidence(self) -> Path:
-        """Lossless evidence pictures, named by id."""
-        return self.home / "evidence"
-
-    @property
-    def recordings(self) -> Path:
-        """Recordings, a folder for each task and for each that is of no task."""
-        return self.home / "recordings"
-
-    @property
-    def displays(self) -> Path:
-        """Per managed display: Xauthority, D-Bus socket, logs."""
-        return self.home / "displays"
-
-    @property
-    def lock(self) -> Path:
-        """The single-instance lock; held by the supervisor while it lives."""
-        return self.home / "supervisor.lock"
-
-    @property
-    def request_key(self) -> Path:
-        """What the digests of stored requests are keyed with; never in the store itself."""
-        return self.home / "request.key"
-
-    @property
-    def push_key(self) -> Path:
-        """The private key by which push services know this daemon; of this installation."""
-        return self.home / "push.key"
-
-    @property
-    def spool(self) -> Path:
-        """Pictures on their way from an evaluator to a reply; swept at start."""
-        return self.home / "spool"
+    database = _Below("data.db")
+    """The store."""
+    config = _Below("acud.toml")
+    """The settings file; it may be absent."""
+    debug_log = _Below("logs/debug.log")
+    """The daemon's log, JSON lines."""
+    programs_log = _Below("logs/programs.log")
+    """What programs say that were launched on displays which are not ours."""
+    evidence = _Below("evidence")
+    """Lossless evidence pictures, named by id."""
+    recordings = _Below("recordings")
+    """Recordings, a folder for each task and for each that is of no task."""
+    displays = _Below("displays")
+    """Per managed display: Xauthority, D-Bus socket, logs."""
+    lock = _Below("supervisor.lock")
+    """The single-instance lock; held by the supervisor while it lives."""
+    request_key = _Below("request.key")
+    """What the digests of stored requests are keyed with; never in the store itself."""
+    push_key = _Below("push.key")
+    """The private key by which push services know this daemon; of this installation."""
+    spool = _Below("spool")
+    """Pictures on their way from an evaluator to a reply; swept at start."""
 
     @property
     def handover(self) -> Path:
