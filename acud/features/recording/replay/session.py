@@ -22,7 +22,7 @@ from acud.features.recording.replay.simulation import ReplayReport, Simulation
 from acud.paths import Paths
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.questions import Hide
-from acud.protocol.replay import ReplayAsk, ReplayBegan, ReplayFault, ReplayLine, ReplayPair, ReplayRow, ReplayRun
+from acud.protocol.replay import ReplayAsk, ReplayBegan, ReplayFault, ReplayLine, ReplayPair, ReplayRow
 from acud.types import Change, HiddenBox, JudgeName, Rect, Target, WaitSpec, WindowTitle
 from acud.waits.conditions import leaves
 from acud.waits.targets import parse_target
@@ -82,10 +82,7 @@ class ReplaySession:
             raise InvalidRequest("a baseline is of a live display", hint="leave it out: --from is the baseline")
 
     def _span(self, recorded: RecordedFrames) -> tuple[float, float]:
-        from_s, to_s = (
-            self._ask.from_s,
-            recorded.end_s if self._ask.to_s is None else min(self._ask.to_s, recorded.end_s),
-        )
+        from_s, to_s = self._ask.from_s, min(math.inf if self._ask.to_s is None else self._ask.to_s, recorded.end_s)
         if not from_s < to_s:
             raise InvalidRequest(
                 f"nothing lies between {from_s:g} and {to_s:g} s", hint=f"the recording ends at {recorded.end_s:.1f} s"
@@ -93,28 +90,13 @@ class ReplaySession:
         return from_s, to_s
 
     def _began(self, recorded: RecordedFrames, target: Target, from_s: float, to_s: float) -> None:
-        frames = sum(len(stretch.shown) for stretch in recorded.stretches)
-        notes = tuple(self._worth_knowing(recorded, target))
+        stretches, notes = recorded.stretches, _worth_knowing(recorded, target)
+        frames = sum(len(stretch.shown) for stretch in stretches)
         self._tell(
             ReplayBegan(
-                recorded.recording_id,
-                target.display,
-                len(recorded.stretches),
-                frames,
-                recorded.end_s,
-                from_s,
-                to_s,
-                notes,
+                recorded.recording_id, target.display, len(stretches), frames, recorded.end_s, from_s, to_s, notes
             )
         )
-
-    def _worth_knowing(self, recorded: RecordedFrames, target: Target) -> list[str]:
-        stretch = recorded.stretches[0]
-        grid = Grid(stretch.width, stretch.height)
-        found = masks(grid, target.region or Rect(0, 0, grid.width, grid.height), target.ignore)
-        partly = (found.touching & ~found.whole).bit_count()
-        told = "lie partly outside the target; what changed in them is told by the video, which is not exact"
-        return [f"{partly} tiles of 16 px {told}"] if partly else []
 
     async def _one(
         self,
@@ -125,29 +107,17 @@ class ReplaySession:
         span: tuple[float, float],
         faults: list[str],
     ) -> list[ReplayRow]:
-        score = ReplayReport(run)
-        projector = FrameSource(self._hide())
+        report = ReplayReport(run)
+        frames = FrameSource(self._hide())
         async with AsyncExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="acud-replay-"))
-            context = build_context(self._options(folder), stack, projector)
+            context = build_context(self._options(folder), stack, frames)
             judge = await self._judge(context, asked)
             deadline_s = span[0] + self._ask.timeout_s if self._ask.timeout_s else math.inf
-            player = Simulation(
-                recorded,
-                spec.target.display or "recorded",
-                spec,
-                judge,
-                context,
-                projector,
-                score,
-                self._tell,
-                self._ask.latency_s,
-                deadline_s,
-            )
-            ended: ReplayRun = await player.play(run, *span)
-        self._tell(ended)
-        faults += projector.faults
-        return score.rows
+            simulation = Simulation(recorded, spec, judge, self._ask, context, frames, report, self._tell, deadline_s)
+            self._tell(await simulation.play(run, *span))
+        faults += frames.faults
+        return report.rows
 
     async def _judge(self, context: EvaluatorContext, asked: JudgeName) -> str:
         """Return whom `asked` means now; for a chain of several it stays `auto`, which evaluators go along."""
@@ -195,6 +165,15 @@ class ReplaySession:
             both = sorted(said[0].keys() & said[1].keys())
             differ = tuple(frame for frame in both if said[0][frame] != said[1][frame])
             self._tell(ReplayPair((first, second), len(both), len(both) - len(differ), differ))
+
+
+def _worth_knowing(recorded: RecordedFrames, target: Target) -> tuple[str, ...]:
+    stretch = recorded.stretches[0]
+    grid = Grid(stretch.width, stretch.height)
+    found = masks(grid, target.region or Rect(0, 0, grid.width, grid.height), target.ignore)
+    partly = (found.touching & ~found.whole).bit_count()
+    told = "lie partly outside the target; what changed in them is told by the video, which is not exact"
+    return (f"{partly} tiles of 16 px {told}",) if partly else ()
 
 
 def _counts(row: ReplayRow) -> bool:

@@ -17,9 +17,9 @@ from acud.evaluator.job import run_job
 from acud.features.recording.replay.frame_source import FrameSource
 from acud.features.recording.replay.recording import RecordedFrame, RecordedFrames, RecordedSegment
 from acud.ids import new_id
-from acud.protocol.evaluation import Answered, Job, JobResult, LeafAnswer
+from acud.protocol.evaluation import Answered, Job, JobResult
 from acud.protocol.questions import Ask, LeafAsk, View
-from acud.protocol.replay import Gate, ReplayRow, ReplayRun
+from acud.protocol.replay import Gate, ReplayAsk, ReplayRow, ReplayRun
 from acud.types import Criteria, Spent, Verdict, WaitSpec, WaitState
 from acud.waits import budget as rules
 from acud.waits import effects as out
@@ -32,29 +32,6 @@ from acud.waits.model import NOT_LOCATED
 from acud.waits.targets import locate
 
 _GAP = "not_recorded"
-
-
-class ReplayBudget:
-    """The budget of `spec`, and what `judge` spent of it in this run."""
-
-    def __init__(self, spec: WaitSpec, judge: str) -> None:
-        self._budget = spec.budget
-        asks = any(isinstance(leaf, Criteria) for leaf in leaves(spec.until))
-        self._spends = asks and judge not in rules.FREE
-        self.spent = Spent()
-
-    def answered(self, answers: Iterable[LeafAnswer]) -> None:
-        """Count what judges did on one frame."""
-        worked = (one.cost_usd for one in answers if one.source == "judge" and one.judge not in rules.FREE)
-        self.spent = rules.with_costs(self.spent, worked)
-
-    def word(self) -> BudgetStatus:
-        """Return what the budget says now."""
-        return (
-            rules.budget_status(BudgetAccount(self._budget, self.spent), BudgetAccount())
-            if self._spends
-            else BudgetStatus()
-        )
 
 
 class ReplayReport:
@@ -122,36 +99,30 @@ class Cue(Struct, frozen=True):
 
 
 class Simulation:
-    """Runs `spec` over `recording`. Borrows context and projector, which are one run's; `tell` gets each row.
+    """Runs `spec` over `recording` as `ask` says. Borrows context and frames, which are one run's.
 
-    `latency_s`: as in `ReplayAsk`. `deadline_s`: the wait's, in the recording.
+    `tell` gets each row. `deadline_s`: the wait's, in the recording.
     """
 
     def __init__(
         self,
         recording: RecordedFrames,
-        display: str,
         spec: WaitSpec,
         judge: str,
+        ask: ReplayAsk,
         context: EvaluatorContext,
-        projector: FrameSource,
-        score: ReplayReport,
+        frames: FrameSource,
+        report: ReplayReport,
         tell: Callable[[ReplayRow], None],
-        latency_s: float | None,
         deadline_s: float,
     ) -> None:
-        self._recording = recording
-        self._display = display
-        self._judge = judge
-        self._context = context
-        self._projector = projector
-        self._score = score
-        self._tell = tell
-        self._latency_s = latency_s
+        self._recording, self._spec, self._judge, self._ask = recording, spec, judge, ask
+        self._context, self._source, self._report, self._tell = context, frames, report, tell
         self._deadline_s = deadline_s
+        self._display = spec.target.display or "recorded"
+        self._spends = judge not in rules.FREE and any(isinstance(leaf, Criteria) for leaf in leaves(spec.until))
+        self._spent = Spent()
         self._wait_id = new_id("wait")
-        self._budget = ReplayBudget(spec, judge)
-        self._spec = spec
         self._wait = machine.Wait(spec, 0.0, ())
         self._at = self._began = 0.0
         self._tick: float | None = None
@@ -216,7 +187,7 @@ class Simulation:
 
     def _project(self, cue: Cue) -> None:
         if cue.shown is not None:
-            self._projector.show(cue.stretch, cue.shown)
+            self._source.show(cue.stretch, cue.shown)
 
     def _cued(self, cue: Cue) -> Iterator[happened.WaitEvent]:
         before, self._now = self._now, cue
@@ -284,9 +255,10 @@ class Simulation:
             self._step(happened.FrameSeen(self._at, row.epoch, row.frame, 0, self._at))
 
     def _fund(self) -> None:
-        word = self._budget.word()
-        if word != self._wait.budget_status:
-            self._step(happened.BudgetChecked(self._at, word))
+        account = BudgetAccount(self._spec.budget, self._spent)
+        status = rules.budget_status(account, BudgetAccount()) if self._spends else BudgetStatus()
+        if status != self._wait.budget_status:
+            self._step(happened.BudgetChecked(self._at, status))
 
     # ---- jobs --------------------------------------------------------------------------------------------------------
 
@@ -302,7 +274,7 @@ class Simulation:
         started = time.perf_counter()
         result = await run_job(job, self._context, keep)
         spent_s = time.perf_counter() - started
-        at = self._at + (spent_s if self._latency_s is None else self._latency_s)
+        at = self._at + (spent_s if self._ask.latency_s is None else self._ask.latency_s)
         heapq.heappush(self._air, (at, next(self._order), due, result))
 
     def _job(self, due: out.JobRequest) -> Job:
@@ -339,7 +311,8 @@ class Simulation:
         answered = next(iter(result.answered), None)
         answers = answered.answers if answered is not None else ()
         self._landing = (answered, due.force) if answered is not None else None
-        self._budget.answered(answers)
+        worked = (one.cost_usd for one in answers if one.source == "judge" and one.judge not in rules.FREE)
+        self._spent = rules.with_costs(self._spent, worked)
         yield happened.JobDone(
             self._at,
             result.job_id,
@@ -358,7 +331,7 @@ class Simulation:
 
     def _evaluated(self, effect: out.EvaluationRecord) -> None:
         answered, forced = self._landing or (None, False)
-        row = self._score.judged(effect, answered, *self._moment(), forced=forced)
+        row = self._report.judged(effect, answered, *self._moment(), forced=forced)
         self._told = effect.verdict
         self._tell(row)
 
@@ -368,7 +341,7 @@ class Simulation:
             return
         self._told = verdict
         epoch, frame = (view_state.view.epoch, view_state.frame) if view_state is not None else (0, -1)
-        self._tell(self._score.decided(verdict, *self._moment(), epoch, frame))
+        self._tell(self._report.decided(verdict, *self._moment(), epoch, frame))
 
     def _moment(self) -> tuple[float, int]:
         return round(self._at, 3), self._recording.utc_ms(self._at)
@@ -378,7 +351,7 @@ class Simulation:
         self._at = self._at if end is not None else max(self._at, to_s)
         state = wait.state if end is not None else WaitState.WATCHING
         frame = end.frame if isinstance(end, out.WaitResolved) else -1
-        score = self._score
+        report = self._report
         return ReplayRun(
             run,
             self._judge,
@@ -390,10 +363,10 @@ class Simulation:
             self._touching,
             wait.judged,
             wait.judge_calls,
-            score.count("memo"),
-            score.count("held"),
-            *score.tokens,
-            score.cost_usd,
+            report.count("memo"),
+            report.count("held"),
+            *report.tokens,
+            report.cost_usd,
             wait.note,
         )
 
