@@ -26,7 +26,6 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Generic, NoReturn, Self, TypeVar
 
 import msgspec
@@ -139,7 +138,7 @@ class SyncChild(Generic[Incoming]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from acud.types import Rect
+from acud.waits.tiles import bounding_box
 
 PROMPT_NS = 9_000_000
 """Less than half of the shortest period that is told from quiet: 20 ms."""
@@ -92,7 +93,8 @@ class QuietWatch:
             return False
         self._paints.append(Paint(box, at_ns))
         if len(self._paints) > MOST_PAINTS:
-            self._paints = [Paint(_around(self._paints), min(paint.at_ns for paint in self._paints))]
+            around = bounding_box(paint.box for paint in self._paints) or box
+            self._paints = [Paint(around, min(paint.at_ns for paint in self._paints))]
         return at_ns < self._restless_ns
 
     def forget(self) -> None:
@@ -213,9 +215,3 @@ class CaptureCounters:
         self._since_s = now_s
         self._clear()
         return figures
-
-
-def _around(paints: list[Paint]) -> Rect:
-    boxes = [paint.box for paint in paints]
-    x, y = min(box.x for box in boxes), min(box.y for box in boxes)
-    return Rect(x, y, max(box.right for box in boxes) - x, max(box.bottom for box in boxes) - y)

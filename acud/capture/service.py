@@ -109,7 +109,7 @@ class CaptureService:
         self._hello(self._screen, 0)
         self._beat()
         self._loop.watch(self._child.socket, self._orders)
-        self._loop.watch(self._x, self._read)
+        self._loop.watch(self._x, self._x.read)
         self._settle()
         self._loop.run()
         self._inputs.close()
@@ -159,9 +159,6 @@ class CaptureService:
 
     # ---- events -----------------------------------------------------------------------------------------------------
 
-    def _read(self) -> None:
-        self._x.read()
-
     def _drain(self) -> None:
         events.dispatch(self._x, self._translator, self._handle)
 
@@ -174,7 +171,9 @@ class CaptureService:
             self._is_resized = True
             self._stale()  # its monitors may be others too
         elif isinstance(event, WindowTouched):
-            self._touched(event)
+            if event.renewed:
+                self._covered.touched(event.window)
+            self._stale()
         else:
             self._inputs.actions.heard(event)
 
@@ -186,11 +185,6 @@ class CaptureService:
                 self._covered.painted(source, time.monotonic())
             elif source.paints is not None and source.paints.id == event.damage:
                 source.painted_in(event.box, painted_ns(event.time_ms, time.monotonic_ns()))
-
-    def _touched(self, event: WindowTouched) -> None:
-        if event.renewed:
-            self._covered.touched(event.window)
-        self._stale()
 
     def _stale(self) -> None:
         self._unread = True

@@ -18,7 +18,7 @@ from acud.log import logger
 from acud.pixels.tiles import Mask, TileCompare, bitmap
 from acud.protocol.capture import Attach, Notice
 from acud.types import TILE_PX, Rect
-from acud.waits.tiles import Grid, to_bytes
+from acud.waits.tiles import Grid, bounding_box, to_bytes
 from acud.x11.damage import Damage
 from acud.x11.grab import Area, GrabMemory, GrabPath, PixelsGone
 from acud.x11.pointer import Cursor
@@ -159,7 +159,7 @@ class CaptureSource:
     def painted(self, box: Rect, now_ns: int) -> None:
         """Note that `box` was painted; `now_ns`: CLOCK_MONOTONIC when that was read."""
         self._damage_ns = self._damage_ns or now_ns
-        self._box = _around(self._box, box)
+        self._box = box if self._box is None else bounding_box((self._box, box))
         self.schedule.damaged = True
 
     def watch(self, boxes: tuple[Rect, ...]) -> bool:
@@ -246,7 +246,7 @@ class CaptureSource:
     def _suspect(self, start: Start) -> Rect | None:
         """Return where to look for changes; None: everywhere, as floor and demanded grabs do."""
         # A compositor can swallow damage; somebody who asks for a frame wants the truth.
-        return None if start.number or start.box is None else _around(start.box, self._box)
+        return None if start.number or start.box is None else bounding_box(filter(None, (start.box, self._box)))
 
 
 class Start(Struct, frozen=True):
@@ -311,10 +311,3 @@ def _found(epoch: Epoch, slot: int, mask: Mask, box: Rect) -> PaintEffect:
     around = epoch.bounds(touched)
     inside = around.intersect(box) if around is not None else None
     return PaintEffect.PIXELS if inside is not None and epoch.differs(slot, inside) else PaintEffect.SAME
-
-
-def _around(box: Rect | None, other: Rect | None) -> Rect:
-    """Return the smallest box around those given; at least one is."""
-    boxes = [b for b in (box, other) if b is not None]
-    x, y = min(b.x for b in boxes), min(b.y for b in boxes)
-    return Rect(x, y, max(b.right for b in boxes) - x, max(b.bottom for b in boxes) - y)

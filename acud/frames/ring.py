@@ -14,7 +14,6 @@ import stat
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import ClassVar, Self
 
 from msgspec import Struct
@@ -101,7 +100,7 @@ class Ring:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def fileno(self) -> int:
