@@ -16,8 +16,7 @@ from acud.store.evidence import EvidenceFiles
 from acud.store.outbox import Outbox
 from acud.store.requests import RequestTable
 from acud.store.retention import FreePages
-from acud.store.usage import UsageTable
-from acud.store.waits import EvaluationTable, TaskBudgets, WaitTable
+from acud.store.waits import EvaluationTable, TaskBudgets, UsageTable, WaitTable
 from acud.store.web import WebPasses
 
 

@@ -1,4 +1,4 @@
-"""The waits, one row each, changed only while it is watching; and what judges said of each, frame by frame."""
+"""The waits, one row each, changed only while it is watching; what judges said of each; and what models cost."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from acud.clock import Instant
 from acud.errors import Conflict, InvalidRequest, NotFound
+from acud.protocol.requests.daemon import Purpose, UsageRow
 from acud.protocol.requests.waits import Evaluation
 from acud.store.connection import Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list, load, load_of_features
@@ -15,6 +16,7 @@ from acud.waits.machine import StoredBaseline
 
 _SQL = load("waits")
 _EVALUATIONS_SQL = load("evaluations")
+_USAGE_SQL = load("usage")
 _EVALUATION = RowCodec(Evaluation)
 
 
@@ -187,3 +189,43 @@ class TaskBudgets(Table):
     def of(self, task_id: str) -> TaskBudget | None:
         """Return the budget of the task with exactly this id, or None when it is gone."""
         return self._first(_TASK_BUDGET, _TASK_SQL["get"], {"task_id": task_id})
+
+
+_USAGE_ROW = RowCodec(UsageRow)
+
+
+class UsageEntry(Struct, frozen=True):
+    """One answer of a model that no evaluation tells of; None is what is not known."""
+
+    utc_s: float
+    purpose: Purpose
+    judge: str
+    model: str = ""
+    task_id: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+
+
+_USAGE_ENTRY = RowCodec(UsageEntry)
+
+
+class UsageTable(Table):
+    """The table `usage`, told together with `evaluations`."""
+
+    def add(self, entry: UsageEntry) -> None:
+        """Keep one entry."""
+        self._database.write(_USAGE_SQL["insert"], _USAGE_ENTRY.bind(entry))
+
+    def cost_usd_since(self, since_utc_s: float) -> float | None:
+        """Return what was spent since then; None when nothing kept has a known price."""
+        found = self._database.read(_USAGE_SQL["cost_since"], {"since_utc_s": since_utc_s})[0]["cost_usd"]
+        return None if found is None else float(found)
+
+    def rows(self, since_utc_s: float, task_id: str) -> tuple[UsageRow, ...]:
+        """Add up since then by day, purpose, judge, model and task, newest day first; `task_id` "": of all."""
+        return self._all(_USAGE_ROW, _USAGE_SQL["rows"], {"since_utc_s": since_utc_s, "task_id": task_id})
+
+    def trim(self, before_utc_s: float, limit: int = -1) -> int:
+        """Delete entries made before; return how many."""
+        return self._database.write(_USAGE_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})

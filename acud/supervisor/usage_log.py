@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from acud.protocol.requests.daemon import Purpose
-from acud.store.usage import UsageEntry
+from acud.store.waits import UsageEntry
 from acud.supervisor.journal import Journal
 
 Tokens = tuple[int | None, int | None]

@@ -18,7 +18,7 @@ from acud.store import (
     StoredWait,
     trim,
 )
-from acud.store.usage import UsageEntry
+from acud.store.waits import UsageEntry
 from acud.types import Text, WaitState, WakeInfo, WakeKind, WakeState, no
 from acud.types.tasks import (
     Action,
