@@ -16,12 +16,7 @@ from acud.errors import NotFound, Refused, Unavailable
 from acud.types.actions import MAX_CLIPBOARD
 from acud.x11.connection import Connection
 from acud.x11.events import PropertyTouched, SelectionAsked, SelectionGiven, SelectionLost, Translator
-from acud.x11.input_steps import (
-    ActOutcome,
-    Rest,
-    Steps,
-    rest_for,
-)
+from acud.x11.input_steps import ActOutcome, Rest, Steps, rest_for
 from acud.x11.window_tree import answered
 from acud.x11.windows import CLIENT_EVENTS
 

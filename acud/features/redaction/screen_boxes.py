@@ -6,12 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from acud.features.redaction.spans import (
-    RedactedSpan,
-    Rule,
-    looks_random,
-    merge_spans,
-)
+from acud.features.redaction.spans import RedactedSpan, Rule, looks_random, merge_spans
 from acud.features.redaction.text_rules import TextRules, find
 from acud.patterns import Pattern, compiled
 from acud.types import HiddenBox, Rect, RedactedText, WindowInfo, redaction_mark

@@ -17,12 +17,7 @@ from acud.features.redaction.screen_boxes import (
     window_rule,
 )
 from acud.features.redaction.spans import Rule
-from acud.features.redaction.text_rules import (
-    TextRules,
-    find,
-    redact,
-    text_rules,
-)
+from acud.features.redaction.text_rules import TextRules, find, redact, text_rules
 from acud.protocol.questions import Hide, ToldBy
 from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature

@@ -9,12 +9,7 @@ from msgspec import Struct
 
 from acud.features.redaction.personal_data import find_cards, find_private
 from acud.features.redaction.secrets import find_keys, find_labelled
-from acud.features.redaction.spans import (
-    TEXT_RULES,
-    RedactedSpan,
-    Rule,
-    merge_spans,
-)
+from acud.features.redaction.spans import TEXT_RULES, RedactedSpan, Rule, merge_spans
 from acud.patterns import Pattern, compiled
 from acud.types import redaction_mark
 

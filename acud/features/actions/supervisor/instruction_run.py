@@ -139,11 +139,7 @@ class InstructionRun:
         self._core.fresh_frames.at(target, self._later(on_target))
 
     def _judge(
-        self,
-        found: Found,
-        description: str,
-        then: Callable[[Candidate], None],
-        missing: Callable[[Found], None] | None,
+        self, found: Found, description: str, then: Callable[[Candidate], None], missing: Callable[[Found], None] | None
     ) -> None:
         if found.status == "found":
             then(found.candidates[0])

@@ -19,18 +19,7 @@ from acud.features.actions.instructions import (
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun, why
 from acud.supervisor.waits.active_waits import ChangedShare
 from acud.types import Verdict, yes
-from acud.types.actions import (
-    Action,
-    Button,
-    Click,
-    Direction,
-    Drag,
-    Key,
-    Move,
-    Point,
-    Scroll,
-    TypeText,
-)
+from acud.types.actions import Action, Button, Click, Direction, Drag, Key, Move, Point, Scroll, TypeText
 from acud.types.grounding import Candidate, Found
 
 _OPEN_S = 5.0

@@ -98,11 +98,7 @@ class RecordingService:
         first = recording.segments[0].start_utc_ms if recording.segments else recording.created_utc_s * 1000
         start_ms, end_s = int(min(first, recording.created_utc_s * 1000)), recording.ended_utc_s or now_utc_s
         span = TimelineSpan(
-            max(start_ms, after_ms + 1) / 1000,
-            end_s,
-            recording.display,
-            recording.display_number,
-            recording.task_id,
+            max(start_ms, after_ms + 1) / 1000, end_s, recording.display, recording.display_number, recording.task_id
         )
         marks, more = self._timeline.page(span, limit)
         return TimelineReply(recording.recording_id, start_ms, int(end_s * 1000), marks, more)

@@ -33,12 +33,7 @@ from acud.protocol.requests.tasks import (
 from acud.store import OwnerFilter
 from acud.supervisor.control import Call, handles
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types.tasks import (
-    Detail,
-    ItemStatus,
-    TaskStatus,
-    TaskView,
-)
+from acud.types.tasks import Detail, ItemStatus, TaskStatus, TaskView
 
 if TYPE_CHECKING:
     from acud.features.tasks.supervisor.feature import TasksFeature

@@ -6,21 +6,9 @@ from msgspec.structs import replace
 
 from acud import log
 from acud.event_loop import Timer
-from acud.features.tasks.rules import (
-    SteadyTimes,
-    StuckRule,
-    TaskFacts,
-    current_item,
-    stuck_tasks,
-)
+from acud.features.tasks.rules import SteadyTimes, StuckRule, TaskFacts, current_item, stuck_tasks
 from acud.features.tasks.settings import TasksSettings
-from acud.features.tasks.summary import (
-    PACKET_ACTIONS,
-    PACKET_MESSAGES,
-    TaskTree,
-    resume_packet,
-    resume_text,
-)
+from acud.features.tasks.summary import PACKET_ACTIONS, PACKET_MESSAGES, TaskTree, resume_packet, resume_text
 from acud.features.tasks.tables import ActionTable, DeletedTasks, ForgottenRows, TaskTable
 from acud.store import STEP_ROWS
 from acud.supervisor.core import Core
