@@ -153,11 +153,7 @@ class Keyboard:
 
     def find(self, keysym: int) -> Stroke | None:
         """Return how to type `keysym` as things are; None when it is on no key yet."""
-        stroke = self.map().find(keysym, self._group)
-        if stroke is not None:
-            return stroke
-        slot = self._spares.find(keysym)
-        return Stroke(slot.keycode, slot.shift) if slot else None
+        return self.map().find(keysym, self._group) or self._spares.find(keysym)
 
     def plan(self, keysyms: Iterable[int]) -> KeycodePlan:
         """Return how to put as many of `keysyms` as fit on spare keycodes. Raises: Unavailable when there are none."""

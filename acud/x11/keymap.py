@@ -139,13 +139,6 @@ def _cell(row: Sequence[int], group: int, level: int) -> int:
     return row[column] if column < len(row) else 0
 
 
-class KeycodeSlot(Struct, frozen=True):
-    """Where a keysym is: a keycode, and whether Shift is needed."""
-
-    keycode: int
-    shift: bool
-
-
 class KeycodePlan(Struct, frozen=True):
     """Put `changes[keycode]` (two keysyms) on the keycodes, not before `ready_s`."""
 
@@ -171,11 +164,11 @@ class SpareKeycodes:
         """Every spare keycode."""
         return tuple(self._pairs)
 
-    def find(self, keysym: int) -> KeycodeSlot | None:
-        """Return where `keysym` is; None when it is nowhere."""
+    def find(self, keysym: int) -> Stroke | None:
+        """Return how to type `keysym`; None when it is nowhere."""
         for keycode, pair in self._pairs.items():
             if keysym in pair:
-                return KeycodeSlot(keycode, shift=pair[0] != keysym)
+                return Stroke(keycode, shift=pair[0] != keysym)
         return None
 
     def use(self, keycode: int, now_s: float) -> None:

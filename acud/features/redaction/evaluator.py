@@ -26,7 +26,7 @@ from acud.evaluator.ports import RedactedPixels, Withheld
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction.screen_boxes import ReadLine, hidden_in, masked_in
 from acud.features.redaction.spans import Rule
-from acud.features.redaction.text_rules import find, redact, text_rules
+from acud.features.redaction.text_rules import redact, redacted, text_rules
 from acud.pixels.tiles import blackout
 from acud.protocol.questions import ToldBy
 from acud.types import HiddenBox, Rect, RedactedText
@@ -141,11 +141,7 @@ class RedactionRules:
     def all_quoted(self, texts: Sequence[str]) -> list[RedactedText]:
         """Return each text as it may leave. Raises: TookTooLong when all of them took too long."""
         with limited(FIND_LIMIT_S, "searching texts for what is to be hidden"):
-            return [self._quoted(text) for text in texts]
-
-    def _quoted(self, text: str) -> RedactedText:
-        spans = find(text, self._rules)
-        return RedactedText(redact(text, self._rules), spans[0].rule.value) if spans else RedactedText(text)
+            return [redacted(text, self._rules) for text in texts]
 
     def quoted(self, text: str) -> str:
         """Return words that were read off a screen as they may leave. Raises: TookTooLong when that took too long."""

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from acud.features.redaction.spans import RedactedSpan, Rule, looks_random, merge_spans
-from acud.features.redaction.text_rules import TextRules, find
+from acud.features.redaction.text_rules import TextRules, find, without
 from acud.patterns import Pattern, compiled
-from acud.types import HiddenBox, Rect, RedactedText, WindowInfo, redaction_mark
+from acud.types import HiddenBox, Rect, RedactedText, WindowInfo
 
 
 class ReadLine(NamedTuple):
@@ -39,39 +39,38 @@ def hidden_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules, bounds: Rect
     """
     text, pieces = _page(rows)
     hidden: list[HiddenBox] = []
-    for span in find(text, rules, read=True):
-        touched = [piece for piece in pieces if piece.start < span.end and piece.end > span.start]
+    for span, touched, continued in _finds(text, pieces, rules):
         hidden += _boxes(span, touched, len(text), bounds)
-        if span.rule is Rule.KEY and touched and span.end >= touched[-1].end:
-            hidden += _wrapped(touched[-1], pieces, bounds)
+        hidden += (HiddenBox(Rule.KEY.value, _part(below, below.start, end, bounds)) for below, end in continued)
     return hidden
 
 
 def masked_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules) -> list[RedactedText]:
     """Return the lines' texts, row by row, without what `rules` find in them; see `hidden_in`."""
     text, pieces = _page(rows)
-    spans: list[list[RedactedSpan]] = [[] for _ in pieces]
-    for span in find(text, rules, read=True):
-        touched = [i for i, piece in enumerate(pieces) if piece.start < span.end and piece.end > span.start]
-        for index in touched:
-            start = pieces[index].start
-            spans[index].append(
-                RedactedSpan(max(0, span.start - start), min(pieces[index].end, span.end) - start, span.rule)
-            )
-        if span.rule is Rule.KEY and touched and span.end >= pieces[touched[-1]].end:
-            for below, length in _continued(pieces[touched[-1]], pieces):
-                spans[pieces.index(below)].append(RedactedSpan(0, length, Rule.KEY))
-    return [_masked(piece.line.text, found) for piece, found in zip(pieces, spans, strict=True)]
+    spans: dict[_Piece, list[RedactedSpan]] = {piece: [] for piece in pieces}
+    for span, touched, continued in _finds(text, pieces, rules):
+        for piece in touched:
+            start, end = max(span.start, piece.start), min(span.end, piece.end)
+            spans[piece].append(RedactedSpan(start - piece.start, end - piece.start, span.rule))
+        for below, end in continued:
+            spans[below].append(RedactedSpan(0, end - below.start, Rule.KEY))
+    return [_masked(piece.line.text, merge_spans(found)) for piece, found in spans.items()]
 
 
 def _masked(text: str, spans: Sequence[RedactedSpan]) -> RedactedText:
-    parts: list[str] = []
-    at, found = 0, merge_spans(spans)
-    for span in found:
-        parts += (text[at : span.start], redaction_mark(span.rule))
-        at = span.end
-    weightiest = min((span.rule for span in found), key=list(Rule).index, default=None)
-    return RedactedText("".join((*parts, text[at:])), weightiest.value if weightiest is not None else "")
+    weightiest = min((span.rule for span in spans), key=list(Rule).index, default=None)
+    return RedactedText(without(text, spans), weightiest.value if weightiest is not None else "")
+
+
+def _finds(
+    text: str, pieces: list[_Piece], rules: TextRules
+) -> Iterator[tuple[RedactedSpan, list[_Piece], list[tuple[_Piece, int]]]]:
+    """Yield what `rules` find, the pieces that it touches, and those that go on with a key, each up to where."""
+    for span in find(text, rules, read=True):
+        touched = [piece for piece in pieces if piece.start < span.end and piece.end > span.start]
+        goes_on = span.rule is Rule.KEY and touched and span.end >= touched[-1].end
+        yield span, touched, list(_continued(touched[-1], pieces)) if goes_on else []
 
 
 def _page(rows: Sequence[Sequence[ReadLine]]) -> tuple[str, list[_Piece]]:
@@ -132,19 +131,13 @@ def _share(c: str) -> float:
     return 0.5 if c in _NARROW else 1.5 if c in _WIDE else 1.2 if c.isupper() else 1.0
 
 
-def _wrapped(last: _Piece, pieces: Sequence[_Piece], bounds: Rect) -> Iterator[HiddenBox]:
-    """Yield the boxes of the rest of a key that a terminal broke at its edge."""
-    for below, length in _continued(last, pieces):
-        yield HiddenBox(Rule.KEY.value, _part(below, below.start, below.start + length, bounds))
-
-
 def _continued(last: _Piece, pieces: Sequence[_Piece]) -> Iterator[tuple[_Piece, int]]:
-    """Yield the lines right below whose first word goes on with a key that a terminal broke, and that word's length."""
+    """Yield the lines right below whose first word goes on with a key that a terminal broke, and where that ends."""
     while (below := _below(last, pieces)) is not None:
         word = _WORD.match(below.line.text)
         if word is None or not _goes_on(word[0]):
             return
-        yield below, word.end()
+        yield below, below.start + word.end()
         if word.end() < len(below.line.text):
             return
         last = below

@@ -17,7 +17,7 @@ from acud.features.redaction.screen_boxes import (
     window_rule,
 )
 from acud.features.redaction.spans import Rule
-from acud.features.redaction.text_rules import TextRules, find, redact, text_rules
+from acud.features.redaction.text_rules import TextRules, redact, redacted, text_rules
 from acud.protocol.questions import Hide, ToldBy
 from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature
@@ -120,8 +120,7 @@ class RedactionPolicy:
         """Return a window's title as a scene may hold it, and the rule that took something out of it ("": none)."""
         if any(one.window_id == window.window_id for one in self._shown.get(watched.name, ())):
             return redaction_mark(Rule.WINDOW), Rule.WINDOW.value
-        spans = find(window.title, self._text)
-        return (redact(window.title, self._text), spans[0].rule.value) if spans else (window.title, "")
+        return redacted(window.title, self._text)
 
     def told(self) -> str:
         """Return the active rules in a line, for `acud doctor`."""

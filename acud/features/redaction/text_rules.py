@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
@@ -11,7 +11,7 @@ from acud.features.redaction.personal_data import find_cards, find_private
 from acud.features.redaction.secrets import find_keys, find_labelled
 from acud.features.redaction.spans import TEXT_RULES, RedactedSpan, Rule, merge_spans
 from acud.patterns import Pattern, compiled
-from acud.types import redaction_mark
+from acud.types import RedactedText, redaction_mark
 
 
 class TextRules(Struct, frozen=True):
@@ -42,9 +42,20 @@ def find(text: str, rules: TextRules = ALL, *, read: bool = False) -> list[Redac
 
 def redact(text: str, rules: TextRules = ALL) -> str:
     """Return `text` with a mark such as `[REDACTED_CARD]` in place of each thing found. A mark is not found again."""
+    return without(text, find(text, rules))
+
+
+def redacted(text: str, rules: TextRules) -> RedactedText:
+    """Return `redact`'s text, and the rule that found the first thing in it."""
+    spans = find(text, rules)
+    return RedactedText(without(text, spans), spans[0].rule.value if spans else "")
+
+
+def without(text: str, spans: Iterable[RedactedSpan]) -> str:
+    """Return `text` with a mark in place of each of `spans`, which are in order and apart from one another."""
     parts: list[str] = []
     at = 0
-    for span in find(text, rules):
+    for span in spans:
         parts += (text[at : span.start], redaction_mark(span.rule))
         at = span.end
     return "".join((*parts, text[at:]))

@@ -13,7 +13,6 @@ from acud.x11.fake_input import InputTrace
 from acud.x11.keymap import (
     LINGER_S,
     UNICODE,
-    KeycodeSlot,
     Keymap,
     SpareKeycodes,
     Stroke,
@@ -60,7 +59,7 @@ def test_two_keysyms_share_a_key_and_a_lone_one_fills_it() -> None:
     assert plan.changes == {93: (1, 2), 97: (3, 3)}
     assert plan.ready_s == -math.inf
     spares.put(plan.changes)
-    assert (spares.find(2), spares.find(3)) == (KeycodeSlot(93, shift=True), KeycodeSlot(97, shift=False))
+    assert (spares.find(2), spares.find(3)) == (Stroke(93, shift=True), Stroke(97, shift=False))
 
 
 def test_a_used_key_changes_only_after_it_was_read() -> None:
