@@ -51,7 +51,8 @@ def code(folders: tuple[str, ...] = ("acud", "clients", "scripts")) -> Iterator[
 
 def pages() -> Iterator[Said]:
     """Yield what the pages say. CHANGELOG.md tells of the past, docs/cli.md is made from the code."""
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "conf" / "openclaw" / "SKILL.md"]:
+    skill, features = ROOT / "conf" / "openclaw" / "SKILL.md", sorted((ROOT / "acud").rglob("README.md"))
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), skill, *features]:
         if path.name != "cli.md":
             yield from of_page(_place(path), path.read_text(encoding="utf-8"))
 

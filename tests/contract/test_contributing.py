@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from acud import config
 from acud.protocol.web import Scope
 from tests.contract.test_house import ROOT
 from tests.daemon import Daemon
@@ -169,3 +170,12 @@ def test_a_fleet_passes_it_to_a_host(copy: Copy, daemon: Daemon) -> None:
 )
 def test_the_pages_tell_of_it(copy: Copy, page: str, words: str) -> None:
     assert words in (copy.root / "docs" / page).read_text(encoding="utf-8")
+
+
+def test_every_section_of_the_settings_stands_beside_the_file_that_declares_it() -> None:
+    rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `[")]
+    where = {name: row.split("|")[2] for row in rows for name in re.findall(r"`\[(\w+)\]`", row.split("|")[1])}
+    assert where.keys() == {section.name for section in config.SECTIONS}
+    for section in config.SECTIONS:
+        file = section.type.__module__.replace(".", "/") + ".py"
+        assert f"`{file}`" in where[section.name] or file.startswith("acud/features/")

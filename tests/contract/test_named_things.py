@@ -7,6 +7,7 @@ import re
 import subprocess
 from fnmatch import fnmatch
 from functools import cache
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -201,6 +202,32 @@ def functions_of(name: str) -> frozenset[str]:
 def test_every_file_and_test_that_is_named_is_there() -> None:
     own = [one for one in code(("tests",)) if "tests/" in one.text and not one.place.startswith("tests/contract/")]
     assert [fault for said in [*everything(), *own] for fault in wrong_files(said)] == []
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "acud").rglob("README.md")), ids=lambda page: page.parent.name)
+def test_the_table_of_a_features_page_names_files_of_the_feature(page: Path) -> None:
+    rows = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    named = [name for row in rows for name in re.findall(r"`([\w./]+)`", row.split("|")[1])]
+    assert named
+    folder = page.parent.relative_to(ROOT)
+    assert [name for name in named if str(folder / name) not in tracked()] == []
+
+
+def test_every_file_and_folder_of_the_layout_is_there() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").partition("\n## 8. Layout\n")[2]
+    lines = [line[4:] for line in text.partition("\n### ")[0].splitlines() if line.startswith("    ")]
+    folders: list[str] = []
+    named = []
+    for line in lines:
+        depth = (len(line) - len(line.lstrip())) // 2
+        names = re.match(r"(?:[\w.]+(?:/|\.py) ?)+", line.strip())
+        if names is None:
+            continue  # goes on with the line above
+        del folders[depth:]
+        named += ["/".join([*folders, name]) for name in names[0].replace("/ ", " ").rstrip("/").split()]
+        folders.append(names[0].split("/")[0])
+    assert len(named) > 60
+    assert [name for name in named if name not in tracked()] == []
 
 
 def test_every_choice_of_tests_chooses_some() -> None:
