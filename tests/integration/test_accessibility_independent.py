@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.accessibility.nodes import Node, Tree
-from acud.accessibility.roles import role_name
+from acud.accessibility.nodes import Node, Tree, role_name
 from acud.evaluator.accessibility.widget import clean
 from acud.types import Rect
 from tests.grounding import screens

@@ -45,7 +45,7 @@ COVERED = {
     "acud/features/grounding/evaluator/omniparser.py",
     "acud/features/grounding/evaluator/uitars.py",
     "acud/evaluator/judges/model.py",
-    "acud/features/commentary/supervisor/model_question.py",
+    "acud/features/commentary/supervisor/service.py",
 }
 """Where messages to models are made; each has a test below."""
 

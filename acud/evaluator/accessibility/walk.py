@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
-from acud.accessibility.nodes import AccessibleApp, Limits, Node, State
-from acud.accessibility.roles import PASSWORD, TEXT_INPUT
+from acud.accessibility.nodes import PASSWORD, TEXT_INPUT, AccessibleApp, Limits, Node, State
 from acud.evaluator.accessibility.bus import NoAnswer
 from acud.evaluator.accessibility.widget import Ref, RememberedWidget, WidgetAnswers, WidgetClient, WidgetMemory
 from acud.types import Rect, WindowInfo

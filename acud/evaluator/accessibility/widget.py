@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from acud.accessibility.nodes import State
-from acud.accessibility.roles import role_name
+from acud.accessibility.nodes import State, role_name
 from acud.evaluator.accessibility.bus import BusConnection, NoAnswer
 from acud.types import Rect
 

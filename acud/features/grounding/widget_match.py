@@ -8,14 +8,13 @@ from typing import Literal
 from msgspec import Struct
 
 from acud.accessibility.nodes import Node, State, Tree
-from acud.features.grounding.description_readings import DescriptionReading, readings
-from acud.features.grounding.widget_names import implied_names
 from acud.features.grounding.widget_score import (
     TYPED_INTO,
     Scorer,
     WidgetVisibility,
     is_interactive,
 )
+from acud.features.grounding.widget_words import DescriptionReading, implied_names, readings
 from acud.types import Rect, WindowInfo
 from acud.types.grounding import Candidate, GroundingMethod
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from acud.accessibility.nodes import Node, State, Tree
-from acud.features.grounding.description_readings import DescriptionReading
-from acud.features.grounding.widget_names import CHOOSERS, INPUTS, INTERACTIVE, likeness, normal
+from acud.features.grounding.widget_words import (
+    CHOOSERS,
+    INPUTS,
+    INTERACTIVE,
+    DescriptionReading,
+    likeness,
+    normal,
+)
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point
 

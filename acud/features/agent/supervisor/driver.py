@@ -1,46 +1,40 @@
-"""One run: obeys its machine's effects, and tells it what came of them."""
+"""One run: obeys its machine's effects (asks the model, carries out instructions, waits) and tells it the outcomes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from acud import log
 from acud.config import Settings
-from acud.errors import AcudError
+from acud.errors import AcudError, Unavailable
 from acud.event_loop import EventLoop, Timer
 from acud.features.agent import machine, prompt
 from acud.features.agent import prompt as tools
-from acud.features.agent.machine import (
-    Await,
-    Check,
-    Checked,
-    Did,
-    End,
-    Run,
-    RunInstruction,
-    Stopped,
-    Think,
-)
+from acud.features.agent.machine import Await, Check, Checked, Did, End, Run, RunInstruction, Stopped, Think
 from acud.features.agent.settings import GuiAgentSettings
-from acud.features.agent.supervisor.model_turn import ThinkWork, TurnOutcome
-from acud.protocol.evaluation import Thought
-from acud.protocol.questions import ThinkAsk
+from acud.protocol.evaluation import Job, JobResult, Thought
+from acud.protocol.questions import ThinkAsk, View
 from acud.protocol.requests.daemon import Purpose
 from acud.protocol.requests.gui import DoReply, GuiDo
+from acud.supervisor.control import FaultGuard
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.fresh_frames import FreshFrameResolver, FreshTarget
+from acud.supervisor.job_queues import Lane
+from acud.supervisor.ports import Instructions
 from acud.supervisor.redaction import Redaction
-from acud.supervisor.screenshots import view_of
+from acud.supervisor.screenshots import ScreenshotTarget, view_of
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.service import Waits
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Answer, Criteria, JudgeName, Until, WaitSpec
 from acud.types.agent_runs import RunInfo, RunState
+from acud.waits.schedule import NORMAL_PRIORITY
 from acud.waits.targets import parse_target
 
 _LOG = log.logger("agent")
@@ -245,3 +239,130 @@ def _judged(active: ActiveWait) -> tuple[int, float | None]:
     """Return how often a model was asked for the wait, and what that cost (None: not known)."""
     spent = active.spent
     return spent.evaluations, None if spent.unpriced else spent.cost_usd
+
+
+_TRIES = 5
+
+
+class TurnOutcome(Struct, frozen=True):
+    """What the model said, and the size in pixels of the picture it was shown."""
+
+    thought: Thought
+    width: int
+    height: int
+
+
+Done = Callable[[TurnOutcome | AcudError], None]
+
+
+class ThinkWork:
+    """Asks once; a frame that was overwritten meanwhile is taken anew. `local`: the model is on this machine."""
+
+    priority = NORMAL_PRIORITY
+    """The priority of a wait's judgement: an agent waits for both."""
+
+    def __init__(
+        self,
+        target: ScreenshotTarget,
+        ask: ThinkAsk,
+        redaction: Redaction,
+        again: Callable[[ThinkWork], None],
+        done: Done,
+        *,
+        local: bool,
+    ) -> None:
+        self._target = target
+        self._ask = ask
+        self._again = again
+        self._redaction = redaction
+        self._local = local
+        self.lane = Lane.REDACT if redaction.reads(local=local, keeps_evidence=False) else Lane.JUDGE
+        self._done = done
+        self._tries = 0
+        self._min_frame = target.source.frame
+        self.display = target.source.display
+
+    def build(self, job_id: str) -> Job | None:
+        """Return the job for the ring as it is now; the source may have been lost meanwhile."""
+        source = self._target.source
+        if not source.live or source.path is None:
+            self._done(Unavailable(f"{source.name} was lost: {source.lost_reason}", hint="acud display list"))
+            return None
+        view = View(source.name, self._target.crop, self._target.ignore)
+        frame = min(self._min_frame, source.frame)
+        hide = self._redaction.of(source, leaves=not self._local)
+        return Job(job_id, view, str(source.path), source.epoch, frame, think=self._ask, hide=hide)
+
+    def partly(self, result: JobResult) -> None:
+        """A thought has no parts."""
+
+    def finished(self, result: JobResult) -> None:
+        """Hand the thought on."""
+        self._tries += 1
+        if result.status == "frame_gone" and self._tries < _TRIES:
+            self._again(self)
+        elif result.thought is None:
+            self._done(Unavailable(f"the model was not asked: {result.reason or result.status}", hint="acud logs"))
+        else:
+            self._done(TurnOutcome(result.thought, result.width, result.height))
+
+    def lost(self, reason: str) -> None:
+        """Nobody knows whether the model was asked, or what it cost."""
+        self._done(Unavailable(f"the model's answer was lost: {reason}"))
+
+
+Thing = TypeVar("Thing")
+
+
+class RunCaller:
+    """Tells the run how its instruction ended, once."""
+
+    def __init__(self, faults: FaultGuard, done: DoDone) -> None:
+        self._faults = faults
+        self._done = done
+        self._over = False
+
+    def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
+        """Return `step`; what it raises ends the instruction, nobody else."""
+
+        def guarded(outcome: Thing) -> None:
+            if self._over:
+                return
+            fault = self._faults.contained("gui_agent", lambda: step(outcome))
+            if fault is not None:
+                self.fail(fault)
+
+        return guarded
+
+    def touch(self) -> None:
+        """A run is not repeated: nothing depends on whether it has begun to act."""
+
+    def reply(self, body: DoReply, *, kept: DoReply) -> None:
+        """Take the answer; a run stores nothing of it."""
+        self._end(body)
+
+    def fail(self, fault: AcudError) -> None:
+        """Take the fault."""
+        self._end(fault)
+
+    def drop(self, give_up: Callable[[str], None]) -> None:
+        """The run has ended: let no further step of its instruction be taken."""
+        if not self._over:
+            self._over = True
+            give_up("the run of the agent ended before this did")
+
+    def _end(self, outcome: DoReply | AcudError) -> None:
+        if not self._over:
+            self._over = True
+            self._done(outcome)
+
+
+def instruction_starter(instructions: Instructions, faults: FaultGuard) -> InstructionStarter:
+    """Return the function that carries out one instruction for a run."""
+
+    def do(request: GuiDo, done: DoDone) -> Drop:
+        caller = RunCaller(faults, done)
+        give_up = instructions.begin(request, caller)
+        return lambda: caller.drop(give_up)
+
+    return do

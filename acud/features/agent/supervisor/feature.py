@@ -1,14 +1,29 @@
-"""The agent in the supervisor: started with the core, after the features whose ports it asks."""
+"""The agent in the supervisor: started with the core, and its answers to requests."""
 
 from __future__ import annotations
 
-from acud.features.agent.supervisor import handlers as handlers  # registers them
-from acud.features.agent.supervisor.driver import Tools
-from acud.features.agent.supervisor.run_caller import instruction_starter
+from msgspec.structs import replace
+
+from acud.errors import AcudError, InvalidRequest, Refused
+from acud.features.agent.settings import GuiAgentSettings
+from acud.features.agent.supervisor.driver import Tools, instruction_starter
 from acud.features.agent.supervisor.service import Agents
+from acud.protocol.requests.agents import (
+    AgentCancel,
+    AgentList,
+    AgentListReply,
+    AgentResult,
+    AgentResultReply,
+    GuiAgent,
+    RunReply,
+)
+from acud.supervisor.control import Call, handles
 from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature
+from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.observers import Order
+from acud.types.agent_runs import RunInfo, RunLimits, RunSpec
+from acud.waits.validation import check_until
 
 
 class AgentFeature(RunningFeature):
@@ -48,3 +63,68 @@ class AgentFeature(RunningFeature):
 def start(core: Core) -> AgentFeature:
     """Start the feature."""
     return AgentFeature(core)
+
+
+@handles(GuiAgent)
+def answer_gui_agent(feature: AgentFeature, request: GuiAgent, call: Call) -> None:
+    """Begin a run; the reply waits until its display is there."""
+    feature.instructions.check()
+    spec = _spec(feature, request)
+    place = feature.tasks.place(request.task_id, request.target, request.display)
+
+    def on_target(outcome: FreshTarget | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            call.fail(outcome)
+            return
+        feature.takeovers.check(outcome.watched, "")
+        call.reply(RunReply(feature.agents.start(spec, outcome.watched), feature.wakes.routes_of(request.wake)))
+
+    feature.fresh_frames.fresh(request.target, place.display, (), call.later(on_target))
+
+
+def _spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:
+    settings = feature.settings.of(GuiAgentSettings)
+    backend = request.backend or settings.backend
+    if not backend:
+        hint = "name one in the request, or as backend in [gui_agent]: ollama, vllm, openrouter, claude"
+        raise Refused("no chat model is named for the agent", hint=hint)
+    known = feature.settings.backends().named()
+    if backend not in known:
+        raise InvalidRequest(f"{backend!r} is no chat model's backend", hint="name one of " + ", ".join(known))
+    feature.wakes.check(request.wake)
+    return RunSpec(
+        instruction=request.instruction,
+        target=request.target,
+        expect=check_until(request.expect) if request.expect is not None else None,
+        backend=backend,
+        model=request.model or (settings.model if backend == settings.backend else ""),
+        judge=request.judge,
+        limits=request.limits or RunLimits(),
+        task_id=feature.tasks.live(request.task_id).task_id if request.task_id else "",
+        wake=request.wake,
+    )
+
+
+@handles(AgentResult)
+def agent_result(feature: AgentFeature, request: AgentResult, call: Call) -> None:
+    """Answer when the run has ended, or after `block_s` with its state so far; an end that was told is seen."""
+
+    def done(run: RunInfo, ended: bool) -> None:
+        seen = ended and not request.peek
+        call.reply(AgentResultReply(run, ended), (lambda: feature.wakes.run_seen(run.run_id)) if seen else None)
+
+    feature.agents.when_ended(request.run_id, request.block_s, done)
+
+
+@handles(AgentList)
+def agent_list(feature: AgentFeature, request: AgentList, call: Call) -> AgentListReply:
+    """Return the newest runs without their steps."""
+    task_id = feature.tasks.find(request.task_id).task_id if request.task_id else ""
+    runs = feature.agents.newest(request.limit, task_id)
+    return AgentListReply(tuple(replace(run, steps=()) for run in runs))
+
+
+@handles(AgentCancel)
+def agent_cancel(feature: AgentFeature, request: AgentCancel, call: Call) -> RunReply:
+    """End the run now."""
+    return RunReply(feature.agents.cancel(request.run_id, request.reason))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from msgspec.structs import replace
 
-from acud.errors import Conflict
+from acud.errors import Conflict, NotFound
 from acud.event_loop import Timer
 from acud.features.agent import prompt
 from acud.features.agent.supervisor.driver import Driver, Tools
-from acud.features.agent.tables import AgentRunTable
 from acud.ids import new_id
+from acud.store.connection import Table
+from acud.store.rows import RowCodec, load
 from acud.supervisor.journal import Journal
 from acud.supervisor.ports import TaskMemory
 from acud.supervisor.wakes import Wakes
@@ -196,3 +198,32 @@ def _action(run: RunInfo) -> Action:
 def _lines(run: RunInfo) -> list[ActionLog]:
     """Return a log line for each step of a run."""
     return [ActionLog("step", prompt.line(step), run.created_utc_s + step.at_s) for step in run.steps]
+
+
+_SQL = load("tables", Path(__file__).parents[1])
+_RUN = RowCodec(RunInfo)
+
+
+class AgentRunTable(Table):
+    """The table `agent_runs`."""
+
+    def insert(self, run: RunInfo) -> None:
+        """Keep a new run. Raises: Conflict when its id is there already."""
+        self._database.write(_SQL["insert"], _RUN.bind(run))
+
+    def update(self, run: RunInfo) -> None:
+        """Replace what can change of a run; one that retention took is left alone."""
+        self._database.write(_SQL["update"], _RUN.bind(run))
+
+    def find(self, beginning: str) -> RunInfo:
+        """Return the one run whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
+        unknown = NotFound(f"no run {beginning}", hint="acud agent list shows the newest ones", run_id=beginning)
+        return self._beginning(_RUN, _SQL["beginning"], "several runs", beginning, unknown)
+
+    def running(self) -> tuple[RunInfo, ...]:
+        """Return the runs that had not ended when they were written last, oldest first."""
+        return self._all(_RUN, _SQL["running"])
+
+    def newest(self, limit: int, task_id: str = "") -> tuple[RunInfo, ...]:
+        """Return the newest runs (of one task), newest first."""
+        return self._all(_RUN, _SQL["newest"], {"limit": limit, "task_id": task_id})

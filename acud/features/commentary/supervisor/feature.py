@@ -1,21 +1,43 @@
-"""The commentary in the supervisor: started with the core, and what doctor tells of it."""
+"""The commentary in the supervisor: started with the core, its answers to requests, and what doctor tells of it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from typing import Any
 
+import msgspec
+
+from acud.errors import InvalidRequest
+from acud.features.commentary.prompt import user_prompt
 from acud.features.commentary.settings import AnalysisSettings
-from acud.features.commentary.supervisor import handlers as handlers  # registers them
-from acud.features.commentary.supervisor.model_question import Thinking
-from acud.features.commentary.supervisor.scene_events import SceneEvents
-from acud.features.commentary.supervisor.service import Commentary
-from acud.features.commentary.supervisor.window_events import WindowEvents
+from acud.features.commentary.supervisor.senses import SceneEvents, WindowEvents
+from acud.features.commentary.supervisor.service import Commentary, Thinking
+from acud.protocol.requests.commentary import (
+    AnalysisConfigReply,
+    AnalysisConfigure,
+    AnalysisContextGet,
+    AnalysisContextReply,
+    AnalysisHistory,
+    AnalysisHistoryReply,
+    AnalysisStatus,
+    AnalysisStatusReply,
+    FeedList,
+    FeedListReply,
+    FeedPost,
+    Posted,
+    SenseList,
+    SenseListReply,
+    SensePost,
+)
 from acud.protocol.requests.daemon import Finding
+from acud.supervisor.control import Call, handles
 from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.observers import Order
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import WindowInfo
+from acud.types.commentary import AnalysisConfig, SenseEvent
 
 
 class CommentaryFeature(RunningFeature):
@@ -69,3 +91,99 @@ class CommentaryFeature(RunningFeature):
 def start(core: Core) -> CommentaryFeature:
     """Start the feature."""
     return CommentaryFeature(core)
+
+
+@handles(FeedPost)
+def feed_post(feature: CommentaryFeature, request: FeedPost, call: Call) -> Posted:
+    """Keep the message."""
+    feature.commentary.attend()
+    return Posted(feature.commentary.heard(request.text, request.priority, request.source))
+
+
+@handles(FeedList)
+def feed_list(feature: CommentaryFeature, request: FeedList, call: Call) -> FeedListReply:
+    """Return the messages above a number."""
+    feature.commentary.attend()
+    return FeedListReply(feature.commentary.feed.above(request.after))
+
+
+_DEPTH = 32
+"""SQLite's JSON gives up at 1,000: one event must not make the whole ring unreadable."""
+
+
+@handles(SensePost)
+def sense_post(feature: CommentaryFeature, request: SensePost, call: Call) -> Posted:
+    """Keep what was seen elsewhere."""
+    pictures = (request.roi, request.diff, request.observation)
+    if any(_deeper_than(_DEPTH, picture) for picture in pictures):
+        raise InvalidRequest(f"roi, diff or observation is nested deeper than {_DEPTH}", hint="send it flatter")
+    feature.commentary.attend()
+    return Posted(
+        feature.commentary.seen(SenseEvent(0, request.kind, request.ts, 0, request.ocr, request.meta, *pictures))
+    )
+
+
+def _deeper_than(depth: int, value: Any) -> bool:
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return depth < 0 or any(_deeper_than(depth - 1, one) for one in inside)
+
+
+@handles(SenseList)
+def sense_list(feature: CommentaryFeature, request: SenseList, call: Call) -> SenseListReply:
+    """Return the events above a number."""
+    feature.commentary.attend()
+    return SenseListReply(feature.commentary.sense.above(request.after, pictures=not request.meta_only))
+
+
+@handles(AnalysisStatus)
+def analysis_status(feature: CommentaryFeature, request: AnalysisStatus, call: Call) -> AnalysisStatusReply:
+    """Return how the loop is doing; asking is no listening."""
+    return feature.commentary.status()
+
+
+@handles(AnalysisHistory)
+def analysis_history(feature: CommentaryFeature, request: AnalysisHistory, call: Call) -> AnalysisHistoryReply:
+    """Return the newest results."""
+    feature.commentary.attend()
+    return AnalysisHistoryReply(feature.commentary.analyses.newest(request.limit))
+
+
+@handles(AnalysisContextGet)
+def analysis_context(feature: CommentaryFeature, request: AnalysisContextGet, call: Call) -> AnalysisContextReply:
+    """Return the window as of now."""
+    feature.commentary.attend()
+    window = feature.commentary.window()
+    return AnalysisContextReply(window, user_prompt(window))
+
+
+_LEAST = {"interval_ms": 5000, "max_age_ms": 10_000}
+
+
+@handles(AnalysisConfigure)
+def analysis_config(feature: CommentaryFeature, request: AnalysisConfigure, call: Call) -> AnalysisConfigReply:
+    """Change what is given; nothing when any of it cannot be."""
+    given = {name: value for name, value in msgspec.structs.asdict(request).items() if value is not None}
+    if given:
+        config = _changed(feature.commentary.config, given)
+        feature.journal.after_commit(lambda: feature.commentary.configure(config))
+        return _reply(feature, config)
+    return _reply(feature, feature.commentary.config)
+
+
+def _changed(config: AnalysisConfig, given: dict[str, Any]) -> AnalysisConfig:
+    for name, least in _LEAST.items():
+        if name in given:
+            given[name] = max(least, given[name])
+    if not math.isfinite(given.get("temperature", 0.0)):
+        raise InvalidRequest("temperature is not a number", hint="0 to 2")
+    try:
+        return msgspec.convert(msgspec.structs.asdict(config) | given, AnalysisConfig)
+    except msgspec.ValidationError as fault:
+        raise InvalidRequest(
+            str(fault).replace(" - at `$.", " (").replace("`", ")"), hint="docs/commentary.md"
+        ) from fault
+
+
+def _reply(feature: CommentaryFeature, config: AnalysisConfig) -> AnalysisConfigReply:
+    key = feature.keys.get(config.backend)
+    return AnalysisConfigReply(config, has_key=key is not None and bool(key.value))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from acud.features.scene.annotations import DisplayAnnotation, sentences_of, together
-from acud.features.scene.supervisor.display_elements import DisplayElements
+from acud.features.scene.supervisor.display_reader import DisplayElements
 from acud.supervisor.displays import processes
 from acud.supervisor.frame_sources import Source
 from acud.supervisor.watched_displays import WatchedDisplay

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from acud.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
-from acud.features.scene.handles import (
+from acud.features.scene.elements import (
     NamedElement,
     gone,
     middle,

@@ -1,18 +1,41 @@
-"""Scenes in the supervisor: started with the core, and what they provide to others."""
+"""Scenes in the supervisor: started with the core, and their answers to requests."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from acud.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
+from acud.features.scene.elements import marks_of
+from acud.features.scene.prompt import prompt_text
 from acud.features.scene.settings import SceneSettings
-from acud.features.scene.supervisor import handlers as handlers  # registers them
-from acud.features.scene.supervisor.annotations import SceneAnnotations
+from acud.features.scene.supervisor.annotations import Description, SceneAnnotations
 from acud.features.scene.supervisor.element_locator import ElementLocator
-from acud.features.scene.supervisor.service import Scenes
-from acud.features.scene.supervisor.subscriptions import SceneSubscriptions
+from acud.features.scene.supervisor.service import Scenes, SceneSubscriptions
 from acud.features.scene.tables import ReservedNumbers
+from acud.protocol.evaluation import Described
+from acud.protocol.questions import PictureAsk
+from acud.protocol.requests.looks import Picture
+from acud.protocol.requests.scenes import (
+    SceneAnnotate,
+    SceneAnnotated,
+    SceneGet,
+    SceneReply,
+    SceneSubscribe,
+    SceneSubscribed,
+)
+from acud.supervisor.control import Call, handles
 from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature
+from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.observers import Order
+from acud.supervisor.screenshots import ScreenshotTarget
 from acud.supervisor.watched_displays import WatchedDisplay
+from acud.types import Target
+from acud.types.scene import Remark, Scene, diff
+from acud.types.tasks import ActionType
 
 
 class SceneFeature(RunningFeature):
@@ -64,3 +87,208 @@ class SceneFeature(RunningFeature):
 def start(core: Core) -> SceneFeature:
     """Start the feature."""
     return SceneFeature(core)
+
+
+@handles(SceneGet)
+def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> None:
+    """Look where it is asked for, and answer with what is known then."""
+    place = feature.tasks.place(request.task_id, "screen", request.displays[0] if request.displays else "")
+    names = request.displays or ((place.display,) if request.task_id and place.display else ())
+    log = feature.tasks.begin_action(place.task_id, ActionType.VISION, "scene")
+
+    def fail(fault: AcudError) -> None:
+        log(fault, None)
+        call.fail(fault)
+
+    def look(displays: list[WatchedDisplay]) -> None:
+        if request.mode is None:
+            answer(displays)
+        else:
+            feature.scenes.look(displays, request.mode, lambda: later(displays))
+
+    def answer(displays: list[WatchedDisplay]) -> None:
+        fault = _missing(feature, displays) if names else None
+        if fault is not None:
+            fail(fault)
+            return
+        scene = feature.scenes.newest(displays)
+        reply = _reply(feature, request, displays, scene)
+        if request.marks and displays:
+            drawn: Callable[[MarkedPicture | AcudError], None] = call.later(lambda outcome: marked(reply, outcome))
+            draw_marked(feature, displays[0], scene, request.max_side_px, drawn)
+        else:
+            done(reply)
+
+    def marked(reply: SceneReply, outcome: MarkedPicture | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            fail(outcome)
+            return
+        picture, left_out = outcome.picture, outcome.left_out
+        done(replace(reply, marks=picture.image, marks_frame=picture.frame, marks_left_out=left_out))
+
+    def done(reply: SceneReply) -> None:
+        log(None, {"scene": feature.scenes.scene_id})
+        call.reply(reply)
+
+    later = call.later(answer)
+
+    def begun(outcome: WatchedDisplay | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            fail(outcome)
+        else:
+            look([outcome])
+
+    if names:
+        look([feature.watched_displays.get(name) for name in dict.fromkeys(names)])
+    elif feature.watched_displays.by_name:
+        look(list(feature.watched_displays.by_name.values()))
+    else:
+        feature.displays.with_display("", call.later(begun))
+
+
+def _missing(feature: SceneFeature, displays: list[WatchedDisplay]) -> AcudError | None:
+    """Return why a display that was asked for is in no scene: it must not be left out without a word."""
+    for watched in displays:
+        if feature.watched_displays.by_name.get(watched.name) is not watched:
+            return DisplayDown(f"display {watched.name} was removed while it was looked at", hint="acud display list")
+        if not watched.number:
+            return Unavailable(f"display {watched.name} is still being added", hint="ask again in a moment")
+    return None
+
+
+def _reply(feature: SceneFeature, request: SceneGet, displays: list[WatchedDisplay], scene: Scene) -> SceneReply:
+    before = feature.scenes.former(request.since, displays) if request.since else None
+    change = diff(before, scene) if before is not None else None
+    if request.form == "prompt":
+        return SceneReply(text=prompt_text(scene, request.max_tokens), diff=change)
+    return SceneReply(scene=scene, diff=change)
+
+
+@handles(SceneSubscribe)
+def scene_subscribe(feature: SceneFeature, request: SceneSubscribe, call: Call) -> SceneSubscribed:
+    """Begin, prolong or end a subscription."""
+    names = frozenset(feature.watched_displays.get(name).name for name in request.displays)
+    subscription = feature.subscriptions.subscribe(names, request.for_s, request.subscription)
+    return SceneSubscribed(subscription, feature.scenes.scene_id)
+
+
+class _Annotated:
+    """One request on its way."""
+
+    def __init__(self, feature: SceneFeature, request: SceneAnnotate, call: Call) -> None:
+        self.feature = feature
+        self.request = request
+        self.call = call
+        self.backend = feature.annotations.backend(request.ask) if request.ask else ""
+        place = feature.tasks.place(request.task_id, "screen", request.display)
+        self.target = Target(place.display)
+        self.task_id = place.task_id
+        self.log = feature.tasks.begin_action(
+            place.task_id, ActionType.VISION, f"describe with {self.backend or 'own words'}"
+        )
+
+    def fail(self, fault: AcudError) -> None:
+        """Answer with the fault."""
+        self.log(fault, None)
+        self.call.fail(fault)
+
+    def on_target(self, outcome: FreshTarget | AcudError) -> None:
+        """A frame of now is there: ask about it, or take down what the client says."""
+        if isinstance(outcome, AcudError):
+            self.fail(outcome)
+            return
+        self.watched, self.source = outcome.watched, outcome.picture.source
+        if self.backend:
+            secure = self.feature.scenes.secure(self.watched)
+            described = self.call.later(self.on_described)
+            self.feature.annotations.ask(self.source, self.backend, secure, described, self.task_id)
+        else:
+            self.say(self.frame())
+
+    def frame(self) -> int:
+        """Return the frame that the client speaks of. Raises: NotFound for a scene that is forgotten."""
+        if not self.request.scene_id:
+            return self.source.frame
+        scene = self.feature.scenes.former(self.request.scene_id, [self.watched])
+        shown = next(iter(scene.displays), None) if scene is not None else None
+        if shown is None or shown.epoch != self.source.epoch:
+            raise NotFound(
+                f"scene {self.request.scene_id} of {self.watched.name} is forgotten", hint="take a new one (acud scene)"
+            )
+        return shown.frame
+
+    def say(self, frame: int) -> None:
+        """Take down what the client says of a frame."""
+        given = self.request.vlm_elements
+        remarks = None if given is None else [Remark(one.kind, one.desc, one.bbox) for one in given]
+        self.feature.annotations.say(self.watched.number, self.source, frame, self.request.vlm_scene, remarks)
+        self.answer(Described(cost_usd=0.0))
+
+    def on_described(self, outcome: Description | AcudError) -> None:
+        """The model answered; pixels that changed meanwhile are dropped at once."""
+        if isinstance(outcome, AcudError):
+            self.fail(outcome)
+            return
+        said = outcome.described
+        self.feature.annotations.say(self.watched.number, self.source, outcome.frame, said.scene, said.remarks)
+        self.answer(said)
+
+    def answer(self, said: Described) -> None:
+        """Reply with what stands."""
+        scene = self.feature.scenes.newest([self.watched])
+        reply = SceneAnnotated(
+            scene_id=scene.scene_id,
+            vlm_scene=scene.vlm_scene,
+            vlm_elements=scene.vlm_elements,
+            model=said.model,
+            cost_usd=said.cost_usd,
+            left_out=said.left_out,
+        )
+        self.log(None, {"elements": len(scene.vlm_elements or ()), "cost_usd": said.cost_usd})
+        self.call.reply(reply)
+
+
+@handles(SceneAnnotate)
+def scene_annotate(feature: SceneFeature, request: SceneAnnotate, call: Call) -> None:
+    """Say it of a frame grabbed after this call, or of the scene that the client names."""
+    if not request.ask and request.vlm_scene is None and request.vlm_elements is None:
+        raise InvalidRequest("nothing is said and nobody is asked", hint="give vlm_scene, vlm_elements or ask")
+    annotated = _Annotated(feature, request, call)
+    feature.fresh_frames.at(annotated.target, call.later(annotated.on_target))
+
+
+class MarkedPicture(Struct, frozen=True):
+    """The picture, and how many elements have no mark for want of room."""
+
+    picture: Picture
+    left_out: int
+
+
+def draw_marked(
+    feature: SceneFeature,
+    watched: WatchedDisplay,
+    scene: Scene,
+    max_side_px: int,
+    done: Callable[[MarkedPicture | AcudError], None],
+) -> None:
+    """Draw the marks of `scene` on a picture of `watched`, redacted as the scene is; `done` gets it, or the fault."""
+    source = feature.sources.by_name.get(watched.name)
+    shown = next((one for one in scene.displays if one.id == watched.number), None)
+    if source is None or shown is None or not shown.frame:
+        reason = watched.reason or "nobody has looked at it yet"
+        done(DisplayDown(f"no picture of {watched.name}: {reason}", hint="ask with a mode that looks"))
+        return
+    marks = marks_of(scene, watched.number)
+    ask = PictureAsk(
+        "png",
+        max_side_px,
+        redacted=True,
+        marks=marks.marks,
+        secure=feature.scenes.secure(watched),
+        of_scene=(shown.epoch, shown.frame),
+    )
+
+    def taken(outcome: Picture | AcudError) -> None:
+        done(outcome if isinstance(outcome, AcudError) else MarkedPicture(outcome, marks.left_out))
+
+    feature.screenshots.take(ScreenshotTarget(source, None, screen=(source.width, source.height)), ask, taken)

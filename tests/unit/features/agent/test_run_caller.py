@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from acud.errors import AcudError, Refused
-from acud.features.agent.supervisor.run_caller import RunCaller
+from acud.features.agent.supervisor.driver import RunCaller
 
 
 def contained(name: str, step: Callable[[], None]) -> AcudError | None:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from acud.features.commentary.supervisor.model_question import Thinking
+from acud.features.commentary.supervisor.service import Thinking
 from acud.features.redaction.text_rules import redact
 from acud.protocol.evaluation import Job, JobResult, Thought
 from acud.supervisor.job_queues import Work

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.event_loop import EventLoop
-from acud.features.commentary.supervisor.scene_events import PAUSE_S, SceneEvents
+from acud.features.commentary.supervisor.senses import SCENE_PAUSE_S, SceneEvents
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect, WindowInfo
 from acud.types.commentary import SenseEvent
@@ -77,17 +77,17 @@ def test_what_comes_in_the_pause_is_told_after_it_together() -> None:
     rig.show("second of them", "and a third line", ssim=0.4)
     rig.show("second of them", "and a third line", ssim=0.9)
     assert len(rig.told) == 1
-    rig.after(PAUSE_S)
+    rig.after(SCENE_PAUSE_S)
     assert [event.ocr for event in rig.told] == ["first screen", "second of them\nand a third line"]
     assert rig.told[1].meta.ssim == 0.4
-    rig.after(PAUSE_S)
+    rig.after(SCENE_PAUSE_S)
     assert len(rig.told) == 2
 
 
 def test_text_that_could_not_be_read_is_not_gone() -> None:
     rig = _Rig()
     rig.show("steady text")
-    rig.after(PAUSE_S)
+    rig.after(SCENE_PAUSE_S)
     rig.show(ocr=ProviderState("rapidocr", "unavailable", "crashed"))
     rig.show("steady text")
     assert len(rig.told) == 1
@@ -102,7 +102,7 @@ def test_nothing_is_kept_of_what_nobody_wants_or_of_a_display_that_went() -> Non
     rig.show("open matters")
     rig.show("something else entirely")
     rig.screen = None
-    rig.after(PAUSE_S)
+    rig.after(SCENE_PAUSE_S)
     assert [event.ocr for event in rig.told] == ["open matters"]
 
 
@@ -112,7 +112,7 @@ def test_nothing_is_told_of_a_display_that_was_removed_in_the_pause() -> None:
     rig.show("steady text")
     rig.show("steady text", "one line more")
     rig.reading.forget(rig.screen)
-    rig.after(PAUSE_S)
+    rig.after(SCENE_PAUSE_S)
     assert [event.ocr for event in rig.told] == ["steady text"]
     rig.show("steady text")
     assert [event.ocr for event in rig.told] == ["steady text"] * 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from acud.event_loop import EventLoop
-from acud.features.commentary.supervisor.window_events import PAUSE_S, WindowEvents
+from acud.features.commentary.supervisor.senses import WINDOW_PAUSE_S, WindowEvents
 from acud.supervisor.observers import Observers
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Rect, WindowInfo
@@ -65,7 +65,7 @@ def test_a_switch_is_told_once() -> None:
     rig.front(1, "notes.txt", "Editor")
     [event] = rig.told
     assert (event.type, event.source, event.meta.screen, event.meta.app) == ("context", "acud", 3, "Editor")
-    rig.after(PAUSE_S)
+    rig.after(WINDOW_PAUSE_S)
     rig.front(2, "~ zsh")
     assert rig.seen == [("Editor", "notes.txt"), ("~ zsh", "~ zsh")]
 
@@ -73,7 +73,7 @@ def test_a_switch_is_told_once() -> None:
 def test_a_counter_in_a_title_is_no_other_context_a_new_title_is() -> None:
     rig = _Rig()
     rig.front(1, "Inbox (3) - Mail", "Mail")
-    rig.after(PAUSE_S)
+    rig.after(WINDOW_PAUSE_S)
     rig.front(1, "Inbox (4) - Mail", "Mail")
     assert len(rig.told) == 1
     rig.front(1, "Re: the contract of Friday", "Mail")
@@ -85,9 +85,9 @@ def test_a_storm_of_switches_tells_the_last_one_after_the_pause() -> None:
     for number in range(1, 100):
         rig.front(number, f"window {number} {'x' * number}")
     assert len(rig.told) == 1
-    rig.after(PAUSE_S)
+    rig.after(WINDOW_PAUSE_S)
     assert [title.split()[1] for _, title in rig.seen] == ["1", "99"]
-    rig.after(10 * PAUSE_S)
+    rig.after(10 * WINDOW_PAUSE_S)
     assert len(rig.told) == 2
 
 
@@ -120,7 +120,7 @@ def test_a_display_that_went_in_the_pause_is_not_looked_at() -> None:
     rig.front(1, "one", "One")
     rig.front(2, "two", "Two")
     del rig.screens.by_name[":7"]
-    rig.after(PAUSE_S)
+    rig.after(WINDOW_PAUSE_S)
     assert rig.seen == [("One", "one")]
 
 

@@ -14,8 +14,8 @@ from acud.accessibility.nodes import (
     State,
     Tree,
 )
-from acud.features.grounding.description_readings import readings
 from acud.features.grounding.widget_match import Match, match
+from acud.features.grounding.widget_words import readings
 from acud.types import Rect, WindowInfo
 
 SCREEN = Rect(0, 0, 1000, 800)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.features.grounding.widget_names import likeness, normal
+from acud.features.grounding.widget_words import likeness, normal
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from acud.features.scene.supervisor.display_elements import DisplayElements
+from acud.features.scene.supervisor.display_reader import DisplayElements
 from acud.features.scene.tables import ReservedNumbers
 from acud.protocol.evaluation import JobResult
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart

@@ -18,8 +18,7 @@ from acud.features.scene.supervisor.assembly import (
     focused,
     part_of,
 )
-from acud.features.scene.supervisor.display_elements import DisplayElements
-from acud.features.scene.supervisor.display_reader import DisplayReader
+from acud.features.scene.supervisor.display_reader import DisplayElements, DisplayReader
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import Hide
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acud.errors import Conflict
-from acud.features.scene.handles import (
+from acud.features.scene.elements import (
     NamedElement,
     gone,
     middle,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from acud.features.scene.picture_marks import marks_of
+from acud.features.scene.elements import marks_of
 from acud.types import Rect
 from acud.types.scene import (
     AxElement,

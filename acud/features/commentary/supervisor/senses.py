@@ -1,0 +1,195 @@
+"""Senses of acud's own displays: which window is in front, and what scenes that a client asked for show.
+
+Nothing is read for them: window lists come from capture anyway, and no scene is made while nobody asks for one. A
+display tells at most one event of each kind within a pause, and always its newest state after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from acud.clock import Clock
+from acud.event_loop import EventLoop
+from acud.features.commentary.prompt import VISUAL_SSIM, NewText, alike
+from acud.supervisor.observers import Order
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
+from acud.types import WindowInfo
+from acud.types.commentary import SenseEvent, SenseMeta
+from acud.types.scene import Scene
+
+WINDOW_PAUSE_S = 2.0
+_TITLE = 200
+
+Title = Callable[[WatchedDisplay, WindowInfo], str]
+"""Returns a window's title without what redaction takes out of it."""
+OWN = "acud"
+"""The source of what acud sensed itself."""
+
+
+class _Front(Struct, frozen=True):
+    """What was told of a display last, and when (monotonic seconds)."""
+
+    window: WindowInfo
+    told_s: float
+
+
+class WindowEvents:
+    """Watches window lists while `wanted`; `tell` gets each event, unnumbered; `title` what may be told of a title."""
+
+    def __init__(
+        self,
+        watched_displays: WatchedDisplays,
+        loop: EventLoop,
+        clock: Clock,
+        wanted: Callable[[], bool],
+        title: Title,
+        tell: Callable[[SenseEvent], None],
+    ) -> None:
+        self._watched_displays = watched_displays
+        self._loop = loop
+        self._clock = clock
+        self._wanted = wanted
+        self._title = title
+        self._tell = tell
+        self._fronts: dict[int, _Front] = {}
+        self._waiting: set[int] = set()
+        watched_displays.watchers.add(self, Order.FEATURES)
+        watched_displays.removed.add(self._forget, Order.FEATURES)
+
+    def look(self) -> None:
+        """Tell what is in front on each display now: somebody begins to listen."""
+        self._fronts.clear()
+        for watched in list(self._watched_displays.by_name.values()):
+            self.windows_seen(watched)
+
+    def windows_seen(self, watched: WatchedDisplay) -> None:
+        """The window list of `watched` changed."""
+        if watched.number in self._waiting or not self._wanted():
+            return
+        front, told = _in_front(watched), self._fronts.get(watched.number)
+        if front is None or (told is not None and _same(told.window, front)):
+            return
+        now_s = self._clock.monotonic_s()
+        if told is not None and now_s - told.told_s < WINDOW_PAUSE_S:
+            self._waiting.add(watched.number)
+            self._loop.call_at(told.told_s + WINDOW_PAUSE_S, lambda: self._pause_over(watched))
+            return
+        self._fronts[watched.number] = _Front(front, now_s)
+        now_ms = int(self._clock.instant().utc_s * 1000)
+        self._tell(SenseEvent(0, "context", now_ms, 0, "", meta_of(watched, self._title), source=OWN))
+
+    def _pause_over(self, watched: WatchedDisplay) -> None:
+        self._waiting.discard(watched.number)
+        if self._watched_displays.by_name.get(watched.name) is watched:
+            self.windows_seen(watched)
+
+    def _forget(self, watched: WatchedDisplay) -> None:
+        self._fronts.pop(watched.number, None)
+
+
+def _in_front(watched: WatchedDisplay) -> WindowInfo | None:
+    return next((window for window in watched.windows if window.window_id == watched.focused), None)
+
+
+def _same(told: WindowInfo, front: WindowInfo) -> bool:
+    """Tell whether it is the same window under much the same title: a counter or a spinner is no other context."""
+    return told.window_id == front.window_id and alike(told.title[:_TITLE], front.title[:_TITLE])
+
+
+def meta_of(watched: WatchedDisplay, title: Title, ssim: float | None = None) -> SenseMeta:
+    """Return where an event of `watched` comes from."""
+    front = _in_front(watched)
+    if front is None:
+        return SenseMeta(ssim, screen=watched.number)
+    shown = title(watched, front)
+    return SenseMeta(ssim, front.wm_class or shown, shown, watched.number)
+
+
+SCENE_PAUSE_S = 5.0
+"""Between two events of one display; what changes meanwhile is told together after it."""
+
+
+class DisplayText(Struct, frozen=True):
+    """What a scene says of one display: its lines by id, and the least likeness to the picture before."""
+
+    lines: tuple[tuple[str, str], ...]
+    ssim: float | None
+
+
+class _Display:
+    """One display's text, what is still to be told of it, and when it may be."""
+
+    def __init__(self) -> None:
+        self.reading = NewText()
+        self.due: DisplayText | None = None
+        self.told_s = float("-inf")
+
+
+class SceneEvents:
+    """Makes events of scenes while `wanted`; `tell` gets each, unnumbered."""
+
+    def __init__(
+        self,
+        numbered: Callable[[int], WatchedDisplay | None],
+        loop: EventLoop,
+        clock: Clock,
+        wanted: Callable[[], bool],
+        title: Title,
+        tell: Callable[[SenseEvent], None],
+    ) -> None:
+        self._numbered = numbered
+        self._loop = loop
+        self._clock = clock
+        self._wanted = wanted
+        self._title = title
+        self._tell = tell
+        self._displays: dict[int, _Display] = {}
+
+    def shown(self, scene: Scene) -> None:
+        """Take in a scene. A display whose text could not be read is passed over: nothing of it is known to be gone."""
+        if not self._wanted():
+            return
+        ready = {one.display_id for one in scene.providers if one.ocr.state == "ready"}
+        for display in scene.displays:
+            if display.id in ready and display.state == "up":
+                lines = tuple((line.id, line.text) for line in scene.ocr if line.display_id == display.id)
+                ssim = display.change.ssim if display.change is not None else None
+                self._take(display.id, DisplayText(lines, ssim))
+
+    def forget(self, watched: WatchedDisplay) -> None:
+        """Drop what was read on a display that is not watched any more."""
+        self._displays.pop(watched.number, None)
+
+    def _take(self, number: int, shown: DisplayText) -> None:
+        display = self._displays.setdefault(number, _Display())
+        waiting = display.due
+        display.due = DisplayText(shown.lines, _least(waiting.ssim if waiting is not None else None, shown.ssim))
+        wait_s = display.told_s + SCENE_PAUSE_S - self._clock.monotonic_s()
+        if wait_s <= 0:
+            self._flush(number)
+        elif waiting is None:
+            self._loop.call_later(wait_s, lambda: self._flush(number))
+
+    def _flush(self, number: int) -> None:
+        display, watched = self._displays.get(number), self._numbered(number)
+        if display is None or watched is None:
+            return
+        due, display.due = display.due, None
+        if due is not None and self._wanted():
+            self._tell_of(display, watched, due)
+
+    def _tell_of(self, display: _Display, watched: WatchedDisplay, shown: DisplayText) -> None:
+        text = display.reading.fresh(shown.lines)
+        if not text and (shown.ssim is None or shown.ssim >= VISUAL_SSIM):
+            return
+        display.told_s = self._clock.monotonic_s()
+        now_ms = int(self._clock.instant().utc_s * 1000)
+        meta = meta_of(watched, self._title, shown.ssim)
+        self._tell(SenseEvent(0, "text" if text else "visual", now_ms, 0, text, meta, source=OWN))
+
+
+def _least(one: float | None, other: float | None) -> float | None:
+    known = [ssim for ssim in (one, other) if ssim is not None]
+    return min(known, default=None)
