@@ -24,14 +24,7 @@ from msgspec import inspect as shapes
 
 from acud import errors
 from acud.metrics.catalogue import FAMILIES
-from acud.protocol import (
-    capture,
-    children,
-    delivery,
-    envelope,
-    evaluation,
-    events,
-)
+from acud.protocol import capture, children, delivery, envelope, evaluation, events
 from acud.protocol.requests import REQUESTS, Command
 from acud.types.scene import Scene
 from acud.waits import example

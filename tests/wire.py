@@ -39,11 +39,7 @@ class Wire:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
-        for undo in (
-            f"addr del {self.address}/32 dev lo",
-            f"link del {self._link}",
-            f"netns del {self._name}",
-        ):
+        for undo in (f"addr del {self.address}/32 dev lo", f"link del {self._link}", f"netns del {self._name}"):
             subprocess.run(["ip", *undo.split()], capture_output=True, check=False)
 
     def _make(self) -> None:

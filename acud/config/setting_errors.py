@@ -17,11 +17,7 @@ _EVERY_KEY = "see conf/acud.toml for every key"
 
 
 def config_error(
-    fault: str,
-    path: Path,
-    text: str,
-    overrides: Mapping[str, tuple[str, str, str]],
-    known: Mapping[str, Sequence[str]],
+    fault: str, path: Path, text: str, overrides: Mapping[str, tuple[str, str, str]], known: Mapping[str, Sequence[str]]
 ) -> ConfigError:
     """Return the error for what msgspec says of the tables in `text`, the file at `path`, with `overrides` (section,
     key and value by the variable's name) on top. `known`: the keys of each section.

@@ -7,16 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from acud.protocol.children import Fault, Heartbeat, MonoNs, Stop
-from acud.protocol.questions import (
-    Ask,
-    DescribeAsk,
-    DiffAsk,
-    FindAsk,
-    Hide,
-    PictureAsk,
-    ThinkAsk,
-    View,
-)
+from acud.protocol.questions import Ask, DescribeAsk, DiffAsk, FindAsk, Hide, PictureAsk, ThinkAsk, View
 from acud.protocol.scene_parts import SceneAsk, SceneParts
 from acud.types import Evidence, HiddenBox, Number, Verdict
 from acud.types.chat import ChatCall

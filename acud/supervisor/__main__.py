@@ -17,13 +17,7 @@ from typing import IO
 
 import msgspec
 
-from acud import (
-    config,
-    http_listeners,
-    log,
-    paths,
-    private_files,
-)
+from acud import config, http_listeners, log, paths, private_files
 from acud.child_process import become_subreaper
 from acud.clock import SystemClock
 from acud.errors import AcudError, Unavailable

@@ -105,10 +105,7 @@ class Call:
         """Whether something was done outside the store: from then on an error, too, is the answer to every repeat."""
 
     def reply(
-        self,
-        body: msgspec.Struct,
-        left: Callable[[], None] | None = None,
-        kept: msgspec.Struct | None = None,
+        self, body: msgspec.Struct, left: Callable[[], None] | None = None, kept: msgspec.Struct | None = None
     ) -> None:
         """Answer; the reply leaves after this turn's commit. `left` is called when it went to a client still there.
 

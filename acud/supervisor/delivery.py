@@ -18,15 +18,7 @@ from acud.event_loop import EventLoop
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.counters import Histograms, Tally
 from acud.protocol.bootstrap import DeliveryOptions
-from acud.protocol.delivery import (
-    Deliver,
-    Delivered,
-    DeliveryHello,
-    Notified,
-    Notify,
-    Push,
-    Pushed,
-)
+from acud.protocol.delivery import Deliver, Delivered, DeliveryHello, Notified, Notify, Push, Pushed
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.types import RouteName
 
@@ -112,10 +104,7 @@ class DeliveryProcess:
         self._wake = wake
         token = secret("openclaw_token", wake.openclaw_token, wake.openclaw_token_file)
         self._options = DeliveryOptions(
-            wake,
-            token,
-            secret("webhook_secret", wake.webhook_secret, wake.webhook_secret_file),
-            settings.notify,
+            wake, token, secret("webhook_secret", wake.webhook_secret, wake.webhook_secret_file), settings.notify
         )
         self.child = Child("0", "relay", "acud.delivery", self)
         self._carriers: dict[RouteName, Child] = {}

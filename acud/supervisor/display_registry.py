@@ -18,12 +18,7 @@ from acud.store import StoredDisplay, Takeover
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays
 from acud.supervisor.journal import Journal
 from acud.supervisor.program_launcher import inherited_environment
-from acud.supervisor.watched_displays import (
-    Outcome,
-    WatchedDisplay,
-    WatchedDisplays,
-    server_listens,
-)
+from acud.supervisor.watched_displays import Outcome, WatchedDisplay, WatchedDisplays, server_listens
 from acud.types import DisplayInfo, DisplayState, display_name
 from acud.x11.auth import NOBODY_ELSE
 

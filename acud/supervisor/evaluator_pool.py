@@ -18,13 +18,7 @@ from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import EvaluatorHello, JobResult, JudgeHealth, Judges, WaitsOver
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
-from acud.supervisor.job_queues import (
-    FairQueue,
-    JobEntry,
-    Lane,
-    Work,
-    Worker,
-)
+from acud.supervisor.job_queues import FairQueue, JobEntry, Lane, Work, Worker
 
 _LOG = log.logger("pool")
 _TRIES = 2

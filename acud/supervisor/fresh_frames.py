@@ -21,12 +21,7 @@ from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.supervisor.window_list_ready import WindowListReady
 from acud.types import DisplayState, Rect, Target, Verdict
 from acud.waits.targets import TargetLocation, locate, parse_target
-from acud.waits.terminals import (
-    SessionSurvey,
-    find_window,
-    session_name,
-    unknown_session,
-)
+from acud.waits.terminals import SessionSurvey, find_window, session_name, unknown_session
 
 _SOURCE_DEADLINE_S = 5.0
 _START_S = 15.0

@@ -6,13 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from acud.event_loop import EventLoop
-from acud.supervisor.children import (
-    Child,
-    ChildKeeper,
-    ChildState,
-    Message,
-    Options,
-)
+from acud.supervisor.children import Child, ChildKeeper, ChildState, Message, Options
 
 _AGAIN_S = 10.0
 """A port that is taken may be free again, a server there; each try costs a process start of 0.3 s."""

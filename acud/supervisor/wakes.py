@@ -275,13 +275,7 @@ class Wakes:
             self._step(
                 wake_id,
                 rules.AttemptEnded(
-                    now,
-                    send.attempt,
-                    send.route,
-                    ended.result,
-                    ended.reason,
-                    ended.retry_after_s,
-                    _JITTER.random(),
+                    now, send.attempt, send.route, ended.result, ended.reason, ended.retry_after_s, _JITTER.random()
                 ),
             )
         elif ended.shut_s:

@@ -6,12 +6,7 @@ happens here (`msgspec.Meta`); what needs two values or the world is checked by 
 This is the vocabulary that everybody shares, clients too: import it from here, not from the files it lies in.
 """
 
-from acud.types.condition_text import (
-    ConditionWords,
-    condition_text,
-    target_argument,
-    target_text,
-)
+from acud.types.condition_text import ConditionWords, condition_text, target_argument, target_text
 from acud.types.conditions import (
     AllOf,
     Answer,

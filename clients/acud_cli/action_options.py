@@ -11,12 +11,7 @@ import click
 import msgspec
 
 from acud.protocol.requests.actions import ActionReply
-from acud.types.actions import (
-    Action,
-    ElementId,
-    Place,
-    Point,
-)
+from acud.types.actions import Action, ElementId, Place, Point
 from acud_cli.exit_codes import Exit
 from acud_cli.options import DURATION, Command, task_option
 from acud_cli.session import Session, say, warn, write_picture

@@ -9,15 +9,7 @@ import click
 
 from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisStatusReply
 from acud.types.commentary import AnalysisResult, SenseMeta
-from acud_cli.formatting import (
-    bare_table,
-    cost,
-    count,
-    local_time,
-    milliseconds,
-    plain,
-    shortened,
-)
+from acud_cli.formatting import bare_table, cost, count, local_time, milliseconds, plain, shortened
 from acud_cli.options import DURATION
 from acud_cli.session import Session, json_option, pass_session, print_table, say
 

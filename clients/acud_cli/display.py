@@ -166,11 +166,7 @@ def _named(name: str, reply: DisplayListReply) -> DisplayInfo:
 
 
 def _environment(one: DisplayInfo) -> dict[str, str]:
-    values = {
-        "DISPLAY": one.name,
-        "XAUTHORITY": one.auth_file,
-        "DBUS_SESSION_BUS_ADDRESS": one.bus_address,
-    }
+    values = {"DISPLAY": one.name, "XAUTHORITY": one.auth_file, "DBUS_SESSION_BUS_ADDRESS": one.bus_address}
     return {name: value for name, value in values.items() if value}
 
 

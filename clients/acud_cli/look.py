@@ -14,14 +14,7 @@ from acud.protocol.requests.looks import Picture
 from acud.protocol.requests.waits import ChangeReply
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import duration
-from acud_cli.options import (
-    BOX,
-    DURATION,
-    boxes,
-    target_of,
-    target_options,
-    task_option,
-)
+from acud_cli.options import BOX, DURATION, boxes, target_of, target_options, task_option
 from acud_cli.session import Session, json_option, pass_session, say, warn, write_picture
 from acud_client.sync import Client
 

@@ -141,14 +141,10 @@ _POLICY_OPTIONS = (
         help="event: when pixels changed (default); fixed: every --interval; adaptive: rarer while nothing moves.",
     ),
     click.option(
-        "--interval",
-        type=DURATION,
-        help=_with_default("Tick of `fixed`, and of `event` at the latest", "interval_s"),
+        "--interval", type=DURATION, help=_with_default("Tick of `fixed`, and of `event` at the latest", "interval_s")
     ),
     click.option(
-        "--min-interval",
-        type=DURATION,
-        help=_with_default("Shortest time between two judgements", "min_interval_s"),
+        "--min-interval", type=DURATION, help=_with_default("Shortest time between two judgements", "min_interval_s")
     ),
     click.option(
         "--force-after", type=DURATION, help=_with_default("Judge at the latest after this long", "force_after_s")

@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acud.protocol.requests.waits import Evaluation, WaitResultReply, WaitShowReply
-from acud.types import (
-    Budget,
-    ConditionWords,
-    Verdict,
-    WaitInfo,
-    WaitState,
-    condition_text,
-    target_text,
-)
+from acud.types import Budget, ConditionWords, Verdict, WaitInfo, WaitState, condition_text, target_text
 from acud.untrusted_text import quoted
 from acud_cli.formatting import (
     bare_table,

@@ -28,12 +28,7 @@ from acud.protocol import codec
 from acud.protocol.requests.daemon import Shutdown, ShutdownReply
 from acud_fleet import envelopes
 from acud_fleet.envelopes import ReadRequest
-from acud_fleet.events import (
-    ID,
-    EventDedupe,
-    EventFeed,
-    is_gap,
-)
+from acud_fleet.events import ID, EventDedupe, EventFeed, is_gap
 from acud_fleet.host_client import HostClient
 from acud_fleet.registry import Member, Roster
 from acud_fleet.request_router import RequestRouter

@@ -30,14 +30,7 @@ from acud_fleet.envelopes import ReadRequest, inward, outward
 from acud_fleet.events import EventFeed
 from acud_fleet.host_client import HostClient
 from acud_fleet.merged_replies import MergedReplies
-from acud_fleet.places import (
-    FIELDS,
-    PlaceFinder,
-    Placement,
-    Places,
-    choose,
-    nowhere,
-)
+from acud_fleet.places import FIELDS, PlaceFinder, Placement, Places, choose, nowhere
 from acud_fleet.registry import Life, Member, Roster, info_of
 from acud_fleet.state_mirror import OfflineState
 

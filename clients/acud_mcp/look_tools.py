@@ -66,14 +66,7 @@ class PictureView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 async def desktop_look(call: ToolCall, given: LookArguments) -> PictureView | ImageResult:
     """Take a picture now, into a file, and with `image` into the answer too."""
     target = f"window:{given.window}" if given.window else given.target
-    request = Look(
-        target,
-        given.display,
-        given.format,
-        given.max_side,
-        _QUALITY,
-        **passed_on(given, Look, "task_id"),
-    )
+    request = Look(target, given.display, given.format, given.max_side, _QUALITY, **passed_on(given, Look, "task_id"))
     picture: Picture = await call.ask(request)
     if given.image:
         picture = await bounded(call, request, picture)

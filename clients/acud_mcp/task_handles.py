@@ -17,12 +17,7 @@ from mcp.shared.exceptions import MCPError
 
 from acud.errors import AcudError, Conflict, NotFound
 from acud.protocol.requests.waits import WaitCancel, WaitResult, WaitResultReply, WaitShow, WaitShowReply
-from acud.types import (
-    ConditionWords,
-    WaitInfo,
-    WaitState,
-    condition_text,
-)
+from acud.types import ConditionWords, WaitInfo, WaitState, condition_text
 from acud_mcp.daemon import Daemon
 from acud_mcp.tool_calls import result
 from acud_mcp.views import wait_view

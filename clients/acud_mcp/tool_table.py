@@ -11,15 +11,7 @@ from collections.abc import Iterable
 from acud.errors import InvalidRequest
 from acud.protocol.requests import REQUESTS
 from acud.protocol.requests.command import Effect
-from acud_mcp import (
-    action_tool,
-    daemon,
-    gui_tools,
-    history_tools,
-    look_tools,
-    memory_tools,
-    wait_tools,
-)
+from acud_mcp import action_tool, daemon, gui_tools, history_tools, look_tools, memory_tools, wait_tools
 from acud_mcp.options import Options
 from acud_mcp.tool import Tool
 

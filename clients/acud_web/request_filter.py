@@ -131,10 +131,7 @@ GATEWAY = Surface(
     tuple((name.lower().encode("ascii"), value.encode("ascii")) for name, value in HEADERS.items()),
 )
 ENDPOINTS = Surface(
-    "http_endpoints",
-    ENDPOINT_ERRORS.refusal,
-    methods="GET, POST",
-    request_headers="authorization, content-type",
+    "http_endpoints", ENDPOINT_ERRORS.refusal, methods="GET, POST", request_headers="authorization, content-type"
 )
 
 
@@ -152,10 +149,7 @@ class RequestFilter:
         self._surface = surface
         self._bearer = token.encode("ascii")
         self._names = ServerNames(
-            settings.host,
-            settings.allowed_hosts,
-            settings.allowed_origins,
-            loopback_pages=surface.loopback_pages,
+            settings.host, settings.allowed_hosts, settings.allowed_origins, loopback_pages=surface.loopback_pages
         )
         self.state: dict[str, object] = {}
         self.passed = 0

@@ -14,12 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from acud.types import DisplayInfo, Rect
-from acud.types.actions import (
-    Click,
-    Key,
-    Point,
-    TypeText,
-)
+from acud.types.actions import Click, Key, Point, TypeText
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk
 

@@ -14,14 +14,7 @@ from msgspec import Struct
 
 from acud.features.commentary.prompt import SYSTEM, context_window, user_prompt
 from acud.features.commentary.schedule import AnalysisSchedule
-from acud.types.commentary import (
-    FEED_KEPT,
-    SENSE_KEPT,
-    AnalysisConfig,
-    FeedItem,
-    SenseEvent,
-    SenseMeta,
-)
+from acud.types.commentary import FEED_KEPT, SENSE_KEPT, AnalysisConfig, FeedItem, SenseEvent, SenseMeta
 from tests.bench._working_day import DAY_S, Moment, day
 
 SEEDS = range(5)

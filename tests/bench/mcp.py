@@ -20,11 +20,7 @@ _STARTS = 7
 _LISTS = 200
 _CALLS = 500
 
-_INITIALIZE = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "bench", "version": "1"},
-}
+_INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
 
 
 def run() -> dict[str, Any]:

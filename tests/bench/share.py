@@ -20,12 +20,7 @@ from msgspec import Struct
 from acud.backends import Backends, OllamaSettings
 from acud.config import VisionSettings
 from acud.evaluator.context import Counters
-from acud.evaluator.judges.judge import (
-    Judge,
-    JudgePicture,
-    JudgeQuestion,
-    JudgeReply,
-)
+from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeQuestion, JudgeReply
 from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.evaluator.judges.registry import make_models
 from acud.evaluator.judges.scripted import ScriptedJudge

@@ -11,14 +11,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from acud.protocol.recordings import (
-    FRAMES_SUFFIX,
-    VIDEO_SUFFIX,
-    FrameRow,
-    RecordingInfo,
-    SegmentHead,
-    file_name,
-)
+from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, FrameRow, RecordingInfo, SegmentHead, file_name
 
 Pixels = npt.NDArray[np.uint8]
 

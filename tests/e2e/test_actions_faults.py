@@ -14,13 +14,7 @@ import pytest
 from acud.errors import AcudError, DisplayDown, OutcomeUnknown, Unavailable
 from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.types import DisplayInfo
-from acud.types.actions import (
-    Click,
-    Drag,
-    Launch,
-    Point,
-    WaitIdle,
-)
+from acud.types.actions import Click, Drag, Launch, Point, WaitIdle
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE

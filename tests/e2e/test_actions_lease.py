@@ -12,14 +12,7 @@ import pytest
 
 from acud.errors import AcudError, Conflict, NotFound, Refused
 from acud.types import Change, DisplayInfo, WaitState
-from acud.types.actions import (
-    Click,
-    Drag,
-    Hold,
-    Point,
-    TypeText,
-    WindowList,
-)
+from acud.types.actions import Click, Drag, Hold, Point, TypeText, WindowList
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import Desk, ended, until

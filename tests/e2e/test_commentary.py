@@ -12,12 +12,7 @@ import pytest
 from acud.errors import InvalidRequest
 from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisConfigure, FeedList, FeedPost, SensePost
 from acud.types import Rect
-from acud.types.commentary import (
-    FEED_KEPT,
-    SENSE_KEPT,
-    SenseEvent,
-    SenseMeta,
-)
+from acud.types.commentary import FEED_KEPT, SENSE_KEPT, SenseEvent, SenseMeta
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.conftest import BARE

@@ -18,13 +18,7 @@ from tests.e2e.gateway_support import SETTINGS, Browser, code, served, token
 
 GUARDED = [row for row in ROWS if row.scope is not None]
 IDS = [f"{row.method} {row.path}" for row in GUARDED]
-PUBLIC = {
-    ("GET", "/"),
-    ("GET", "/dashboard"),
-    ("GET", "/login"),
-    ("GET", "/static/{name}"),
-    ("POST", "/api/login"),
-}
+PUBLIC = {("GET", "/"), ("GET", "/dashboard"), ("GET", "/login"), ("GET", "/static/{name}"), ("POST", "/api/login")}
 """What anybody may ask for; none of it holds data."""
 NOWHERE = "task-00000000000000000000001"
 MARK = "zebra-crossing"

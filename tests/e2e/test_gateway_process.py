@@ -225,11 +225,7 @@ def test_a_kill_of_the_process_or_the_daemon_is_mended_on_the_same_port() -> Non
 
 
 @pytest.mark.parametrize(
-    ("settings", "named"),
-    [
-        ('host = "0.0.0.0"', "allow_remote"),
-        ('host = "0.0.0.0"\nallow_remote = true', "tls_cert"),
-    ],
+    ("settings", "named"), [('host = "0.0.0.0"', "allow_remote"), ('host = "0.0.0.0"\nallow_remote = true', "tls_cert")]
 )
 def test_other_machines_need_tls(tmp_path: Path, settings: str, named: str) -> None:
     (tmp_path / "acud.toml").write_text(f"[web]\n{settings}\n")

@@ -78,10 +78,7 @@ def block(heading: str) -> list[str]:
 
 # ---- README --------------------------------------------------------------------------------------------------------
 
-RUN_ELSEWHERE = {
-    "scripts/demo": "test_cli_demo.py runs it",
-    "scripts/test": "it is what runs this test",
-}
+RUN_ELSEWHERE = {"scripts/demo": "test_cli_demo.py runs it", "scripts/test": "it is what runs this test"}
 
 
 def test_every_block_of_the_page_is_run() -> None:

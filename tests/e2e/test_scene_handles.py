@@ -13,12 +13,7 @@ import pytest
 from acud.errors import Conflict, DisplayDown, InvalidRequest, NotFound
 from acud.types import DisplayInfo
 from acud.types.actions import Click, Key, Move, Point, TypeText, WindowDo, WindowList, WindowVerb
-from acud.types.scene import (
-    AxElement,
-    OcrElement,
-    Scene,
-    SceneMode,
-)
+from acud.types.scene import AxElement, OcrElement, Scene, SceneMode
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import titled, until

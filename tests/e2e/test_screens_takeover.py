@@ -14,12 +14,7 @@ import pytest
 from acud.errors import Refused
 from acud.protocol.web import Scope
 from acud.types import DisplayInfo
-from acud.types.actions import (
-    Click,
-    Launch,
-    Point,
-    TypeText,
-)
+from acud.types.actions import Click, Launch, Point, TypeText
 from tests.daemon import Daemon
 from tests.e2e.chromium import SETTINGS, Chromium, Visit, is_there
 from tests.e2e.desktop import titled, until

@@ -12,15 +12,7 @@ import pytest
 
 from acud.errors import AcudError, Conflict, DisplayDown, InvalidRequest, NotFound
 from acud.types import AnyOf, Change, Rect, Stable, Text, WaitState, WindowTitle
-from acud.types.tasks import (
-    ActionStatus,
-    ActionType,
-    Detail,
-    ItemStatus,
-    Task,
-    TaskStatus,
-    TaskView,
-)
+from acud.types.tasks import ActionStatus, ActionType, Detail, ItemStatus, Task, TaskStatus, TaskView
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e import faults

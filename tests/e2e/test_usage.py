@@ -30,9 +30,7 @@ def daemon(model: ModelThread) -> Iterator[Daemon]:
     """A daemon that asks one priced model to find things and to judge."""
     price = f'[prices."{MODELS["vllm"]}"]\ninput = 1000\noutput = 2000\nas_of = "2026-11-22"\n'
     settings = faults.settings(
-        vision={"backend": "vllm"},
-        vllm={"url": model.url, "tries": 1, "local": True},
-        grounding={"uitars_via": "vllm"},
+        vision={"backend": "vllm"}, vllm={"url": model.url, "tries": 1, "local": True}, grounding={"uitars_via": "vllm"}
     )
     with Daemon(settings=settings + price) as running:
         yield running

@@ -76,10 +76,7 @@ class Gateway:
             "allowedSessionKeyPrefixes": ["agent:main:", "hook:"],
         }
         auth = {"mode": "token", "token": "token-of-the-gateway"}
-        return {
-            "gateway": {"mode": "local", "port": self.port, "bind": "loopback", "auth": auth},
-            "hooks": hooks,
-        }
+        return {"gateway": {"mode": "local", "port": self.port, "bind": "loopback", "auth": auth}, "hooks": hooks}
 
     def start(self) -> None:
         """Start it and return when it is ready."""

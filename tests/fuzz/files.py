@@ -156,9 +156,7 @@ FILES = (
     Decoder("environment", _environment, _environment_seeds),
     Decoder("recordings", _recording, _row_seeds, (AcudError, msgspec.DecodeError, UnicodeDecodeError, RecursionError)),
     Decoder(
-        "videos",
-        into_file(mend_video, "rec.mp4"),
-        lambda: [b"\0\0\0\x10ftypisom\0\0\2\0\0\0\0\x08moof\0\0\0\x08mdat"],
+        "videos", into_file(mend_video, "rec.mp4"), lambda: [b"\0\0\0\x10ftypisom\0\0\2\0\0\0\0\x08moof\0\0\0\x08mdat"]
     ),
     Decoder("proc", _stat, lambda: [_STAT]),
     Decoder("xauth", _cookies, lambda: [b"\x01\x00" + _COOKIE, b"\xff\xff" + _COOKIE]),

@@ -20,15 +20,7 @@ from acud.protocol.requests import BY_NAME
 from acud.protocol.wakes import SeenWake, SharedWake
 from acud.types import WaitInfo
 from acud_client.stream import Trimmed
-from acud_fleet import (
-    envelopes,
-    events,
-    host_client,
-    host_wakes,
-    places,
-    registry,
-    state_mirror,
-)
+from acud_fleet import envelopes, events, host_client, host_wakes, places, registry, state_mirror
 from acud_fleet.events import EventDedupe, EventFeed
 from acud_fleet.wakes import AgentWakes
 from tests.fuzz.decoder import Decoder

@@ -7,15 +7,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from acud.protocol import (
-    bootstrap,
-    capture,
-    children,
-    codec,
-    delivery,
-    evaluation,
-    recordings,
-)
+from acud.protocol import bootstrap, capture, children, codec, delivery, evaluation, recordings
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import REQUESTS
 from acud.types import Until

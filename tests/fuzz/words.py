@@ -13,11 +13,7 @@ from acud.evaluator.judges.provider import ChatReply, ChatRequest
 from acud.evaluator.judges.scripted import ScriptSource
 from acud.features.actions import instructions
 from acud.features.agent import prompt
-from acud.features.grounding.evaluator import (
-    claude,
-    omniparser,
-    uitars,
-)
+from acud.features.grounding.evaluator import claude, omniparser, uitars
 from acud.features.scene.evaluator import description
 from acud.supervisor.terminal_sessions import tmux
 from acud.types import Rect, picture_views

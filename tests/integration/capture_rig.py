@@ -20,15 +20,7 @@ from acud.frames.reader import RingReader
 from acud.frames.ring import Ring
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
-from acud.protocol.capture import (
-    Attach,
-    Demand,
-    DisplayWindows,
-    Follow,
-    FromCapture,
-    Notice,
-    SourceHello,
-)
+from acud.protocol.capture import Attach, Demand, DisplayWindows, Follow, FromCapture, Notice, SourceHello
 from acud.protocol.children import Fault, Heartbeat, Stop
 from tests.integration.xserver import XServer
 

@@ -27,12 +27,7 @@ from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, EvaluatorOptions
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.evaluation import EvaluatorHello, FromEvaluator, Job, JobResult, Judges
-from acud.protocol.questions import (
-    Ask,
-    LeafAsk,
-    PictureAsk,
-    View,
-)
+from acud.protocol.questions import Ask, LeafAsk, PictureAsk, View
 from acud.types import Rect, Until
 from acud.waits import conditions
 

@@ -7,12 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from acud.accessibility.nodes import (
-    Limits,
-    Node,
-    State,
-    Tree,
-)
+from acud.accessibility.nodes import Limits, Node, State, Tree
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.types import Rect

@@ -66,8 +66,7 @@ async def test_its_list_of_models_is_read(gateway: Gateway) -> None:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
-    ("wanted", "code"),
-    [("broken", "judge_down"), ("limited", "rate_limited"), ("nobody", "rejected")],
+    ("wanted", "code"), [("broken", "judge_down"), ("limited", "rate_limited"), ("nobody", "rejected")]
 )
 async def test_its_errors_are_codes(gateway: Gateway, wanted: str, code: str) -> None:
     backend = model("vllm", gateway.url, key=KEY, model=wanted, clock=Quick())

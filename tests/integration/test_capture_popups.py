@@ -10,12 +10,7 @@ from typing import Any
 import pytest
 from Xlib.ext import shape
 
-from acud.protocol.capture import (
-    DisplayWindows,
-    Notice,
-    SourceGone,
-    SourceHello,
-)
+from acud.protocol.capture import DisplayWindows, Notice, SourceGone, SourceHello
 from acud.types import Rect, WindowInfo
 from tests.integration.capture_rig import CaptureRig
 from tests.integration.painter import BLUE, GREEN, RED, Painter, Pixels, plain

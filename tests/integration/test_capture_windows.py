@@ -8,12 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from acud.protocol.capture import (
-    DisplayWindows,
-    Notice,
-    SourceGone,
-    SourceHello,
-)
+from acud.protocol.capture import DisplayWindows, Notice, SourceGone, SourceHello
 from acud.types import Rect
 from tests.integration.capture_rig import CaptureRig
 from tests.integration.painter import BLUE, GREEN, RED, WHITE, Painter, Pixels, plain, tiles_in
@@ -113,12 +108,7 @@ def test_the_screen_looks_as_it_did(rig: CaptureRig, painter: Painter, under: An
 def test_a_source_ends_with_its_reason(rig: CaptureRig, painter: Painter, under: Any, over: Any, ending: str) -> None:
     source = follow(rig, under)
     rig.grab(source)
-    {
-        "raised": under.raise_window,
-        "closed": under.destroy,
-        "unmapped": under.unmap,
-        "unfollowed": rig.follow,
-    }[ending]()
+    {"raised": under.raise_window, "closed": under.destroy, "unmapped": under.unmap, "unfollowed": rig.follow}[ending]()
     painter.connection.sync()
     gone = rig.until(lambda m: isinstance(m, SourceGone))
     words = {"raised": "visible", "closed": "closed", "unmapped": "withdrawn", "unfollowed": "nobody"}

@@ -18,14 +18,7 @@ from acud.protocol.events import Event
 from acud.store import Store
 from acud.supervisor.journal import Journal
 from acud.supervisor.usage_log import UsageLog
-from acud.types.commentary import (
-    FEED_KEPT,
-    SENSE_KEPT,
-    AnalysisConfig,
-    ContextWindow,
-    SenseEvent,
-    SenseMeta,
-)
+from acud.types.commentary import FEED_KEPT, SENSE_KEPT, AnalysisConfig, ContextWindow, SenseEvent, SenseMeta
 from tests.integration.store_support import open_store
 from tests.manual_clock import ManualClock
 

@@ -17,12 +17,7 @@ from acud.config import WakeSettings
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, DeliveryOptions
 from acud.protocol.children import Heartbeat, Stop
-from acud.protocol.delivery import (
-    Deliver,
-    Delivered,
-    DeliveryHello,
-    FromDelivery,
-)
+from acud.protocol.delivery import Deliver, Delivered, DeliveryHello, FromDelivery
 from acud.types import RouteName, WakeKind
 from tests.integration.halting import go_on, halt
 from tests.wake_receiver import TOKEN, Receiver

@@ -8,12 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.types.actions import (
-    Click,
-    Key,
-    Point,
-    TypeText,
-)
+from acud.types.actions import Click, Key, Point, TypeText
 from tests.integration.input_rig import HandsRig
 from tests.integration.input_texts import MANY, TEXTS
 from tests.integration.xserver import XServer

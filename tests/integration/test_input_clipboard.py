@@ -11,12 +11,7 @@ import pytest
 from Xlib import X
 from Xlib.protocol import event
 
-from acud.types.actions import (
-    ClipboardGet,
-    ClipboardSet,
-    Move,
-    Point,
-)
+from acud.types.actions import ClipboardGet, ClipboardSet, Move, Point
 from tests.integration.input_rig import HandsRig, Witness
 from tests.integration.xserver import XServer
 

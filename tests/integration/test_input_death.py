@@ -9,14 +9,7 @@ from Xlib import X
 
 from acud.child_process import EXIT_FAULT
 from acud.protocol.children import Fault
-from acud.types.actions import (
-    Click,
-    Drag,
-    Hold,
-    Key,
-    Point,
-    TypeText,
-)
+from acud.types.actions import Click, Drag, Hold, Key, Point, TypeText
 from tests.integration.halting import go_on
 from tests.integration.input_rig import HandsRig, Witness
 from tests.integration.xserver import XServer

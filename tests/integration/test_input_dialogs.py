@@ -9,13 +9,7 @@ from pathlib import Path
 import pytest
 
 from acud.types import Rect
-from acud.types.actions import (
-    Click,
-    Drag,
-    Key,
-    Point,
-    TypeText,
-)
+from acud.types.actions import Click, Drag, Key, Point, TypeText
 from tests.integration.input_rig import HandsRig, Program, Witness
 from tests.integration.input_texts import MANY, TEXTS
 from tests.integration.painter import RED, Painter

@@ -9,12 +9,7 @@ import pytest
 from acud.errors import ShmFull
 from acud.protocol.capture import Notice
 from tests.integration.tmpfs import tmpfs
-from tests.unit.supervisor.test_orphaned_rings import (
-    LAYOUT,
-    Host,
-    left,
-    ring,
-)
+from tests.unit.supervisor.test_orphaned_rings import LAYOUT, Host, left, ring
 
 
 def size(rings: int) -> str:

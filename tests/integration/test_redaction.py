@@ -109,10 +109,7 @@ def test_nothing_leaves_where_the_text_cannot_be_read(monkeypatch: pytest.Monkey
 
 def test_places_are_hidden_without_an_engine_only_where_reading_was_switched_off() -> None:
     pixels = np.full((40, 60, 4), 255, np.uint8)
-    shot = shot_of(
-        pixels,
-        hide=(HiddenBox("window", Rect(-5, -5, 15, 15)), HiddenBox("region", Rect(50, 30, 99, 99))),
-    )
+    shot = shot_of(pixels, hide=(HiddenBox("window", Rect(-5, -5, 15, 15)), HiddenBox("region", Rect(50, 30, 99, 99))))
     out = asyncio.run(RedactionRules(RedactionSettings(ocr=False), None).outgoing(shot, [Rect(20, 20, 4, 4)]))
     assert isinstance(out, RedactedPixels)
     expected = pixels.copy()

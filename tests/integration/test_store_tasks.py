@@ -12,12 +12,7 @@ from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.features.tasks.tables import ActionTable, DeletedTasks, ForgottenRows, TaskTable
 from acud.ids import new_id
 from acud.protocol.requests.daemon import Purpose
-from acud.store import (
-    Store,
-    StoredEvidence,
-    StoredWait,
-    trim,
-)
+from acud.store import Store, StoredEvidence, StoredWait, trim
 from acud.store.waits import UsageEntry
 from acud.types import Text, WaitState, WakeInfo, WakeKind, WakeState, no
 from acud.types.tasks import (
@@ -72,10 +67,7 @@ def test_items_count_their_actions(store: Store) -> None:
     _action(store, task, 1)
     _action(store, task, 1, ActionStatus.FAILED)
     _action(store, task, None)
-    assert [(item.actions, item.failed_actions) for item in TaskTable(store).items(task.task_id)] == [
-        (0, 0),
-        (2, 1),
-    ]
+    assert [(item.actions, item.failed_actions) for item in TaskTable(store).items(task.task_id)] == [(0, 0), (2, 1)]
     moved = PlanItem(1, "b", ItemStatus.ACTIVE, NOW_S)
     TaskTable(store).update_item(task.task_id, moved)
     assert TaskTable(store).item(task.task_id, 1) == replace(moved, actions=2, failed_actions=1)

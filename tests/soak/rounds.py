@@ -76,11 +76,7 @@ class Soak:
     # ---- work and faults -------------------------------------------------------------------------------------------
 
     def _work(self, steps: list[Step]) -> None:
-        with (
-            ThreadPoolExecutor(_WORKERS) as work,
-            ThreadPoolExecutor(1) as core,
-            ThreadPoolExecutor(1) as edge,
-        ):
+        with ThreadPoolExecutor(_WORKERS) as work, ThreadPoolExecutor(1) as core, ThreadPoolExecutor(1) as edge:
             lanes = {"work": work, "core": core, "edge": edge}
             running: list[tuple[Step, Future[None]]] = []
             for step in steps:

@@ -11,18 +11,9 @@ import pytest
 from acud.evaluator.judges import prompt as vision
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion
 from acud.features.agent import prompt as agent
-from acud.features.agent.machine import (
-    Did,
-    ModelAnswer,
-    Run,
-    Think,
-)
+from acud.features.agent.machine import Did, ModelAnswer, Run, Think
 from acud.features.commentary import prompt as analysis
-from acud.features.grounding.evaluator import (
-    claude,
-    omniparser,
-    uitars,
-)
+from acud.features.grounding.evaluator import claude, omniparser, uitars
 from acud.features.grounding.evaluator.omniparser import ScreenPart
 from acud.features.scene.evaluator import description
 from acud.features.scene.prompt import prompt_text

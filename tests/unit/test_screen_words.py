@@ -38,30 +38,14 @@ from acud.types import (
 )
 from acud.types.agent_runs import RunInfo, RunSpec, RunState
 from acud.types.commentary import AnalysisContext, AnalysisResult
-from acud.untrusted_text import (
-    SEEN,
-    own_words,
-    quoted,
-    with_seen,
-)
+from acud.untrusted_text import SEEN, own_words, quoted, with_seen
 from acud.waits import effects
-from acud.waits.wake_text import (
-    bare_text,
-    one_line,
-    sent_text,
-    wait_text,
-)
+from acud.waits.wake_text import bare_text, one_line, sent_text, wait_text
 from acud_cli.wait_text import ending_lines, show_lines
 from acud_mcp.action_tool import ActView
 from acud_mcp.gui_tools import DoView, FindView, RunView, ThingView
 from acud_mcp.history_tools import CommentaryView
-from acud_mcp.look_tools import (
-    ChangeView,
-    DisplaysView,
-    DisplayView,
-    SceneView,
-    WindowView,
-)
+from acud_mcp.look_tools import ChangeView, DisplaysView, DisplayView, SceneView, WindowView
 from acud_mcp.tool_calls import failure, result
 from acud_mcp.views import UNTRUSTED, wait_view
 from acud_mcp.wait_tools import WaitsView

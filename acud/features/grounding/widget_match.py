@@ -8,12 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from acud.accessibility.nodes import Node, State, Tree
-from acud.features.grounding.widget_score import (
-    TYPED_INTO,
-    Scorer,
-    WidgetVisibility,
-    is_interactive,
-)
+from acud.features.grounding.widget_score import TYPED_INTO, Scorer, WidgetVisibility, is_interactive
 from acud.features.grounding.widget_words import DescriptionReading, implied_names, readings
 from acud.types import Rect, WindowInfo
 from acud.types.grounding import Candidate, GroundingMethod

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from acud.accessibility.nodes import Node, State, Tree
-from acud.features.grounding.widget_words import (
-    CHOOSERS,
-    INPUTS,
-    INTERACTIVE,
-    DescriptionReading,
-    likeness,
-    normal,
-)
+from acud.features.grounding.widget_words import CHOOSERS, INPUTS, INTERACTIVE, DescriptionReading, likeness, normal
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point
 

@@ -8,14 +8,7 @@ from msgspec import Meta, Struct
 
 from acud.protocol.requests.command import Command, RestOperation
 from acud.protocol.web import Scope
-from acud.types.commentary import (
-    AnalysisConfig,
-    AnalysisResult,
-    ContextWindow,
-    FeedItem,
-    SenseEvent,
-    SenseMeta,
-)
+from acud.types.commentary import AnalysisConfig, AnalysisResult, ContextWindow, FeedItem, SenseEvent, SenseMeta
 
 
 class FeedPost(Struct, frozen=True, tag="feed_post", forbid_unknown_fields=True):

@@ -8,12 +8,7 @@ from msgspec import Meta, Struct
 
 from acud.protocol.requests.command import SEARCH_S, Command
 from acud.types import Rect
-from acud.types.scene import (
-    Scene,
-    SceneDiff,
-    SceneMode,
-    VlmElement,
-)
+from acud.types.scene import Scene, SceneDiff, SceneMode, VlmElement
 
 
 class SceneGet(Struct, frozen=True, tag="scene", forbid_unknown_fields=True):

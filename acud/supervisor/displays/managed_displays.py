@@ -16,9 +16,7 @@ from acud.event_loop import EventLoop
 from acud.paths import Paths
 from acud.store import StoredDisplay
 from acud.supervisor.displays import adoption, folders, numbers
-from acud.supervisor.displays import (
-    processes as proc,
-)
+from acud.supervisor.displays import processes as proc
 from acud.supervisor.displays.folders import DisplayFolders
 from acud.supervisor.displays.managed_display import ManagedDisplay
 from acud.supervisor.displays.resources import Resources

@@ -281,6 +281,5 @@ class DisplayStart:
 def _not_started(program: str, reason: str) -> AcudError:
     installed = shutil.which(program) is not None
     return DisplayDown(
-        f"the X server did not start: {reason}"[:1000],
-        hint="see acud doctor" if installed else "apt-get install xvfb",
+        f"the X server did not start: {reason}"[:1000], hint="see acud doctor" if installed else "apt-get install xvfb"
     )

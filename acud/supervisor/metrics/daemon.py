@@ -120,18 +120,7 @@ def _is_installed() -> bool:
         return False
 
 
-_PARTS = (
-    daemon,
-    displays.displays,
-    judges,
-    displays.waits,
-    displays.wakes,
-    children,
-    pool,
-    store,
-    features,
-    requests,
-)
+_PARTS = (daemon, displays.displays, judges, displays.waits, displays.wakes, children, pool, store, features, requests)
 
 
 def collect(app: App) -> tuple[Metric, ...]:

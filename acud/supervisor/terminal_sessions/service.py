@@ -25,12 +25,7 @@ from acud.supervisor.terminal_sessions import processes, tmux
 from acud.supervisor.terminal_sessions.program_call import ProgramCall, Said
 from acud.types import Verdict, WindowInfo
 from acud.waits import terminals
-from acud.waits.terminals import (
-    SessionName,
-    SessionSurvey,
-    Tty,
-    session_name,
-)
+from acud.waits.terminals import SessionName, SessionSurvey, Tty, session_name
 
 _LOG = log.logger("sessions")
 _INHERITED = ("TMUX", "TMUX_PANE")

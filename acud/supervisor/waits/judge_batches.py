@@ -8,12 +8,7 @@ from msgspec import Struct
 
 from acud.ids import new_id
 from acud.protocol.evaluation import Answered, Job, JobResult, LeafAnswer
-from acud.protocol.questions import (
-    Ask,
-    LeafAsk,
-    View,
-    display_of,
-)
+from acud.protocol.questions import Ask, LeafAsk, View, display_of
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.job_queues import Lane

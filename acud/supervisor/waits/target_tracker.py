@@ -16,19 +16,9 @@ from acud.types import DisplayState, Rect, Text, Verdict, WindowInfo, unknown
 from acud.waits import baselines
 from acud.waits import events as happened
 from acud.waits.conditions import NOT_JUDGED, leaves
-from acud.waits.frame_coalescing import (
-    MOST_BEHIND,
-    ChangeBuffer,
-    can_coalesce,
-    is_relevant,
-)
+from acud.waits.frame_coalescing import MOST_BEHIND, ChangeBuffer, can_coalesce, is_relevant
 from acud.waits.schedule import asks_quiet
-from acud.waits.targets import (
-    TargetLocation,
-    locate,
-    window_number,
-    windows_titled,
-)
+from acud.waits.targets import TargetLocation, locate, window_number, windows_titled
 from acud.waits.tiles import TileHistory, from_bytes, subtract
 
 _LOG = log.logger("aims")

@@ -24,12 +24,7 @@ from acud.errors import UsageError
 from acud.frames.reader import FrameGone
 from acud.protocol.requests.looks import LiveWatch, LiveWatched
 from acud.protocol.web import Scope
-from acud_web.access import (
-    access_token_of,
-    address_of,
-    first_of,
-    need_display,
-)
+from acud_web.access import access_token_of, address_of, first_of, need_display
 from acud_web.live import picture_parts
 from acud_web.live.displays import DisplayHub, LiveDisplay
 from acud_web.live.messages import MAX_MESSAGE_BYTES, Bye, text

@@ -8,14 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acud.capture.frame_rate import (
-    MOST_PAINTS,
-    PROMPT_NS,
-    GrabSchedule,
-    PaintEffect,
-    QuietWatch,
-    painted_ns,
-)
+from acud.capture.frame_rate import MOST_PAINTS, PROMPT_NS, GrabSchedule, PaintEffect, QuietWatch, painted_ns
 from acud.types import Rect
 
 BOX = Rect(16, 16, 32, 32)

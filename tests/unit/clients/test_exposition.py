@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from acud.types.metrics import (
-    Family,
-    Kind,
-    Metric,
-    Sample,
-)
+from acud.types.metrics import Family, Kind, Metric, Sample
 from acud_client.exposition import text
 
 

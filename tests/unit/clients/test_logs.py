@@ -8,14 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acud_cli.logs import (
-    LogReader,
-    follow,
-    log_line,
-    parse,
-    tail,
-    tail_over_rotation,
-)
+from acud_cli.logs import LogReader, follow, log_line, parse, tail, tail_over_rotation
 
 LINE = '{"event": "daemon.ready", "level": "info", "timestamp": "2026-11-21T23:20:40.541080Z", "process": "supervisor"}'
 

@@ -6,12 +6,7 @@ import click
 import pytest
 
 from acud_cli import formatting
-from acud_cli.options import (
-    BOX,
-    DURATION,
-    SIZE,
-    seconds_of,
-)
+from acud_cli.options import BOX, DURATION, SIZE, seconds_of
 
 
 @pytest.mark.parametrize(

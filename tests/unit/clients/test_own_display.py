@@ -5,14 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acud.protocol.requests.actions import DesktopAction
-from acud.types.actions import (
-    Action,
-    Click,
-    Drag,
-    Key,
-    Move,
-    Point,
-)
+from acud.types.actions import Action, Click, Drag, Key, Move, Point
 from acud_client.own_display import names_no_display
 
 HERE = Point(1, 2)

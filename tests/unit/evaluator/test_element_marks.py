@@ -5,15 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from acud.evaluator.element_marks import (
-    BLACK,
-    ON_DARK,
-    ON_LIGHT,
-    WHITE,
-    Colour,
-    draw_marks,
-    scaled,
-)
+from acud.evaluator.element_marks import BLACK, ON_DARK, ON_LIGHT, WHITE, Colour, draw_marks, scaled
 from acud.types import Rect
 from acud.types.scene import ElementMark
 

@@ -11,14 +11,7 @@ from hypothesis import strategies as st
 
 from acud.config import VisionSettings
 from acud.evaluator.context import Counters
-from acud.evaluator.judges.judge import (
-    JudgePicture,
-    JudgeQuestion,
-    JudgeReply,
-    PassthroughJudge,
-    Together,
-    split,
-)
+from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply, PassthroughJudge, Together, split
 from acud.evaluator.questions import QuestionBatcher
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, no, unknown, yes

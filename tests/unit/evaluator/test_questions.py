@@ -101,13 +101,7 @@ async def test_a_local_leaf_sent_by_mistake_is_unknown(tmp_path: Path) -> None:
     ask = Ask("w", Stable(1), (LeafAsk(0),))
     text = TextReading(OcrSettings(), InkEngine)
     options = EvaluatorOptions(VisionSettings(), OcrSettings(), True, str(tmp_path), str(tmp_path), 8, 320)
-    context = EvaluatorContext(
-        options,
-        JudgeRegistry({}, (), text),
-        text,
-        RedactionRules(options.redaction, text),
-        {},
-    )
+    context = EvaluatorContext(options, JudgeRegistry({}, (), text), text, RedactionRules(options.redaction, text), {})
     shot = ViewPixels(":1", 1, 1, 0, Rect(0, 0, 2, 2), np.zeros((2, 2, 4), np.uint8), "abc")
     async with asyncio.TaskGroup() as group:
         found = await WaitQuestions(

@@ -29,12 +29,7 @@ from acud.types.actions import (
     WindowList,
     WindowVerb,
 )
-from acud_mcp.action_tool import (
-    MAKERS,
-    ActArguments,
-    Name,
-    typed,
-)
+from acud_mcp.action_tool import MAKERS, ActArguments, Name, typed
 from acud_mcp.tool import parse_arguments
 from acud_mcp.tool_table import TOOLS
 

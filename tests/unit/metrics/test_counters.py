@@ -5,13 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from acud.metrics.counters import (
-    Histogram,
-    Histograms,
-    Summaries,
-    Tally,
-    Totals,
-)
+from acud.metrics.counters import Histogram, Histograms, Summaries, Tally, Totals
 from acud.types.metrics import Sample
 
 

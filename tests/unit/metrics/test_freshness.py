@@ -23,8 +23,7 @@ def test_fresh_enough(age_s: float | None, wanted_for_s: float | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("age_s", "words"),
-    [(35.1, "compared with the screen 35 s ago"), (None, "no frame came for 6 s")],
+    ("age_s", "words"), [(35.1, "compared with the screen 35 s ago"), (None, "no frame came for 6 s")]
 )
 def test_stale_while_frames_are_wanted(age_s: float | None, words: str) -> None:
     assert words in stale_frame(age_s, 5.9, FLOOR_S, LATE_S)

@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from acud.pixels.gates import (
-    PixelBlock,
-    compare,
-    dirty,
-    grid,
-    luma,
-)
+from acud.pixels.gates import PixelBlock, compare, dirty, grid, luma
 from acud.types import GateKind, Rect
 
 Frame = NDArray[np.uint8]

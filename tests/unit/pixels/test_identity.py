@@ -33,11 +33,7 @@ def by_the_book(frame: Frame, ignore: tuple[Rect, ...] = ()) -> str:
 
 
 @settings(max_examples=40, deadline=None)
-@given(
-    st.integers(1, 90),
-    st.integers(1, 150),
-    st.lists(boxes, max_size=3),
-)
+@given(st.integers(1, 90), st.integers(1, 150), st.lists(boxes, max_size=3))
 def test_it_is_the_hash_of_size_and_masked_pixels(width: int, height: int, ignore: list[Rect]) -> None:
     frame = noise(width, height)
     assert identity(frame, tuple(ignore)) == by_the_book(frame, tuple(ignore))

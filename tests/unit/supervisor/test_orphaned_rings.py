@@ -13,12 +13,7 @@ from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
 from acud.supervisor.frame_sources import Source, Sources
-from acud.supervisor.orphaned_rings import (
-    MAX_SEQUENCE_NUMBERS,
-    OrphanedRings,
-    alike,
-    count_by_frame,
-)
+from acud.supervisor.orphaned_rings import MAX_SEQUENCE_NUMBERS, OrphanedRings, alike, count_by_frame
 from acud.types import MAX_NUMBER
 from tests.manual_clock import ManualClock
 

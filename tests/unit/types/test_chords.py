@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acud.errors import InvalidRequest
-from acud.types.actions import (
-    Button,
-    Held,
-    chord,
-    chords,
-    held,
-)
+from acud.types.actions import Button, Held, chord, chords, held
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,7 @@ from hypothesis import strategies as st
 from acud.errors import InvalidRequest
 from acud.features.actions.supervisor.places import to_display_pixels
 from acud.types import Rect
-from acud.types.actions import (
-    Click,
-    Drag,
-    Move,
-    Point,
-    TypeText,
-    WindowDo,
-    WindowVerb,
-)
+from acud.types.actions import Click, Drag, Move, Point, TypeText, WindowDo, WindowVerb
 from acud.types.picture_views import ViewGeometry, encode, parse
 
 
@@ -67,8 +59,7 @@ def test_the_corners_of_a_scaled_picture() -> None:
 
 
 @pytest.mark.parametrize(
-    "token",
-    ["", "screen", ":1/9x9/0,0,1,1", ":1/0x720/0,0,1,1@1x1", ":1/9x9/0,0,1,1@0x1", ":1/9x9/0,0,1,1@1x1 "],
+    "token", ["", "screen", ":1/9x9/0,0,1,1", ":1/0x720/0,0,1,1@1x1", ":1/9x9/0,0,1,1@0x1", ":1/9x9/0,0,1,1@1x1 "]
 )
 def test_words_that_are_no_views(token: str) -> None:
     with pytest.raises(InvalidRequest):

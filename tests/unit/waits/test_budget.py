@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 from acud.types import AnyOf, Budget, Criteria, OnBudget, Policy, Spent, WaitState, WindowTitle, no, yes
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.budget import (
-    BudgetAccount,
-    BudgetStatus,
-    budget_status,
-    exhausted_limit,
-    with_cost,
-)
+from acud.waits.budget import BudgetAccount, BudgetStatus, budget_status, exhausted_limit, with_cost
 from acud.waits.effects import JobKind
 from acud.waits.planner import MOST_FLIGHTS
 from tests.unit.waits.rig import Rig, spec

@@ -11,12 +11,7 @@ from acud.types import AllOf, AnyOf, Cadence, Change, Criteria, GateKind, NotOf,
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits.effects import JobKind
-from acud.waits.frame_coalescing import (
-    MOST_BEHIND,
-    ChangeBuffer,
-    apply_frames,
-    can_coalesce,
-)
+from acud.waits.frame_coalescing import MOST_BEHIND, ChangeBuffer, apply_frames, can_coalesce
 from acud.waits.view_state import MARKS
 from acud.waits.view_updates import apply_frame
 from tests.unit.waits.rig import GRID, NOT_THERE, Rig, spec

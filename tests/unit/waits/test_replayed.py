@@ -25,14 +25,7 @@ from acud.types import (
     yes,
 )
 from acud.waits import effects as out
-from tests.fixtures.wait_replay import (
-    DISPATCH_S,
-    GRAB_S,
-    HASH_S,
-    NOTICE_S,
-    Key,
-    Replay,
-)
+from tests.fixtures.wait_replay import DISPATCH_S, GRAB_S, HASH_S, NOTICE_S, Key, Replay
 
 PICTURE_S = NOTICE_S + DISPATCH_S + HASH_S + 0.001
 """From the last grab to a resolution with its picture."""

@@ -8,14 +8,7 @@ import pytest
 
 from acud.types import WaitState
 from acud.waits import events as happened
-from acud.waits.lifecycle import (
-    TRANSITIONS,
-    IllegalWaitMove,
-    WaitMove,
-    has_ended,
-    move_wait,
-    wait_diagram,
-)
+from acud.waits.lifecycle import TRANSITIONS, IllegalWaitMove, WaitMove, has_ended, move_wait, wait_diagram
 from acud.waits.machine import step
 from tests.unit.waits.rig import Rig, spec
 

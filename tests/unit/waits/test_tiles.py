@@ -6,14 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acud.types import Rect
-from acud.waits.tiles import (
-    Grid,
-    bits,
-    from_bytes,
-    masks,
-    subtract,
-    to_bytes,
-)
+from acud.waits.tiles import Grid, bits, from_bytes, masks, subtract, to_bytes
 
 sizes = st.integers(1, 70)
 grids = st.builds(Grid, sizes, sizes)

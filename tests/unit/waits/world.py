@@ -18,12 +18,7 @@ from acud.types import Evidence, Rect, Until, no, unknown
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits.effects import JobKind
-from acud.waits.frame_coalescing import (
-    MOST_BEHIND,
-    ChangeBuffer,
-    can_coalesce,
-    is_relevant,
-)
+from acud.waits.frame_coalescing import MOST_BEHIND, ChangeBuffer, can_coalesce, is_relevant
 from acud.waits.lifecycle import has_ended
 from acud.waits.machine import Wait, arm, step
 from tests.unit.waits.rig import GRID, HEIGHT, WIDTH, spec

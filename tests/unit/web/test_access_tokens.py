@@ -14,13 +14,7 @@ from starlette.requests import HTTPConnection
 from acud.errors import NotFound
 from acud.protocol.requests.web import WebPass, WebPassReply
 from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
-from acud_web.access import (
-    Authenticator,
-    Credential,
-    LoginThrottle,
-    credential_of,
-    wrong_try,
-)
+from acud_web.access import Authenticator, Credential, LoginThrottle, credential_of, wrong_try
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.errors import HttpFault
 from acud_web.request_filter import ServerNames
@@ -32,12 +26,7 @@ def made(scope: Scope = Scope.READ, displays: tuple[str, ...] = (), tasks: tuple
 
 
 @pytest.mark.parametrize(
-    ("scope", "allowed"),
-    [
-        (Scope.READ, {Scope.READ}),
-        (Scope.ACT, {Scope.READ, Scope.ACT}),
-        (Scope.ADMIN, set(Scope)),
-    ],
+    ("scope", "allowed"), [(Scope.READ, {Scope.READ}), (Scope.ACT, {Scope.READ, Scope.ACT}), (Scope.ADMIN, set(Scope))]
 )
 def test_each_scope_includes_the_one_before(scope: Scope, allowed: set[Scope]) -> None:
     assert {one for one in Scope if made(scope).allows(one)} == allowed

@@ -16,12 +16,7 @@ from acud.types.commentary import AnalysisConfig, AnalysisContext, AnalysisResul
 from acud_web import http_endpoints
 from acud_web.application import router
 from acud_web.errors import ENDPOINT_ERRORS, HttpFault
-from acud_web.route_table import (
-    json_object,
-    number,
-    parsed,
-    whole,
-)
+from acud_web.route_table import json_object, number, parsed, whole
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,7 @@ from hypothesis import strategies as st
 
 from acud.errors import InvalidRequest
 from acud.x11.fake_input import InputTrace
-from acud.x11.keymap import (
-    LINGER_S,
-    UNICODE,
-    Keymap,
-    SpareKeycodes,
-    Stroke,
-    keysym_of_character,
-    keysym_of_name,
-)
+from acud.x11.keymap import LINGER_S, UNICODE, Keymap, SpareKeycodes, Stroke, keysym_of_character, keysym_of_name
 
 _A, _SHIFT, _EMPTY = 38, 50, 93
 

@@ -11,12 +11,7 @@ from msgspec import Struct
 
 from acud.config import Settings
 from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
-from acud.features.scene.annotations import (
-    ChangedSince,
-    DisplayAnnotation,
-    numbered,
-    standing,
-)
+from acud.features.scene.annotations import ChangedSince, DisplayAnnotation, numbered, standing
 from acud.features.scene.element_ids import ElementIds
 from acud.features.scene.tables import ReservedNumbers
 from acud.protocol.evaluation import Described, Job, JobResult

@@ -6,13 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from acud.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
-from acud.features.scene.elements import (
-    NamedElement,
-    gone,
-    middle,
-    named,
-    visible_part,
-)
+from acud.features.scene.elements import NamedElement, gone, middle, named, visible_part
 from acud.supervisor.observers import Observers, Order
 from acud.supervisor.ports import LocatedElement, LocateDone
 from acud.supervisor.watched_displays import WatchedDisplay

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.evaluator.judges.judge import (
-    Judge,
-    JudgePicture,
-    JudgeQuestion,
-    JudgeReply,
-    first_answer,
-)
+from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeQuestion, JudgeReply, first_answer
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, no, unknown, yes

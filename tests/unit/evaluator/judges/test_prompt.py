@@ -1,13 +1,7 @@
 """The prompt asks for the protocol, keeps the condition apart, and its key leaves the time out."""
 
 from acud.evaluator.judges.judge import JudgeQuestion
-from acud.evaluator.judges.prompt import (
-    SYSTEM,
-    question_key,
-    shared_prompt,
-    system_prompt,
-    user_prompt,
-)
+from acud.evaluator.judges.prompt import SYSTEM, question_key, shared_prompt, system_prompt, user_prompt
 
 
 def test_the_user_prompt_holds_the_condition_the_time_and_both_forms() -> None:

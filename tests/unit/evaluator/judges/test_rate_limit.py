@@ -7,12 +7,7 @@ import heapq
 
 import pytest
 
-from acud.evaluator.judges.rate_limit import (
-    Claim,
-    RateLimitQueue,
-    TurnRefused,
-    bucket_of,
-)
+from acud.evaluator.judges.rate_limit import Claim, RateLimitQueue, TurnRefused, bucket_of
 
 
 class Hand:

@@ -10,23 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.evaluator.judges.faults import (
-    FREE,
-    CallFailed,
-    KeyFilter,
-    TokenUsage,
-    added,
-)
+from acud.evaluator.judges.faults import FREE, CallFailed, KeyFilter, TokenUsage, added
 from acud.evaluator.judges.http import asked_pause_s
 from acud.evaluator.judges.rate_limit import bucket_of
-from acud.evaluator.judges.retry import (
-    MAX_HOLD_S,
-    CallClock,
-    CallLimits,
-    Circuit,
-    CircuitBreaker,
-    RetriedCalls,
-)
+from acud.evaluator.judges.retry import MAX_HOLD_S, CallClock, CallLimits, Circuit, CircuitBreaker, RetriedCalls
 
 BUSY = CallFailed("rate_limited", "busy", retry=True)
 DOWN = CallFailed("judge_down", "down", retry=True)

@@ -40,12 +40,7 @@ from acud.types import Rect
 from acud.types.actions import Point
 from acud.types.chat import ChatCall
 from tests.scripted_backend import ScriptedBackend, called, said
-from tests.unit.features.grounding.rig import (
-    as_it_is,
-    ask,
-    sight,
-    withheld,
-)
+from tests.unit.features.grounding.rig import as_it_is, ask, sight, withheld
 
 SONNET_4 = "claude-sonnet-4-20250514"
 TYPES = {

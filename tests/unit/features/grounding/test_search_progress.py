@@ -9,13 +9,7 @@ import pytest
 from acud.features.grounding import search_progress
 from acud.types import Rect
 from acud.types.actions import Point
-from acud.types.grounding import (
-    Candidate,
-    Found,
-    GroundingBackend,
-    GroundingMethod,
-    Tried,
-)
+from acud.types.grounding import Candidate, Found, GroundingBackend, GroundingMethod, Tried
 
 ACCESSIBILITY, OCR, UITARS = GroundingMethod.ACCESSIBILITY, GroundingMethod.OCR, GroundingMethod.UITARS
 AUTO = search_progress.methods(GroundingBackend.AUTO)

@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.features.grounding.evaluator.uitars import (
-    MAX_ANSWER,
-    ModelPlace,
-    Unparsable,
-    parse,
-)
+from acud.features.grounding.evaluator.uitars import MAX_ANSWER, ModelPlace, Unparsable, parse
 
 POINT = (197.0, 525.0, 197.0, 525.0)
 BOX = (100.0, 200.0, 300.0, 260.0)

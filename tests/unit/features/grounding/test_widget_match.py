@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.accessibility.nodes import (
-    AccessibleApp,
-    Node,
-    State,
-    Tree,
-)
+from acud.accessibility.nodes import AccessibleApp, Node, State, Tree
 from acud.features.grounding.widget_match import Match, match
 from acud.features.grounding.widget_words import readings
 from acud.types import Rect, WindowInfo

@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 
 from acud.features.redaction.personal_data import find_cards, luhn
 from acud.features.redaction.spans import RedactedSpan, Rule, merge_spans
-from acud.features.redaction.text_rules import (
-    TextRules,
-    find,
-    redact,
-    text_rules,
-)
+from acud.features.redaction.text_rules import TextRules, find, redact, text_rules
 from acud.types import redaction_mark
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from acud.features.scene.annotations import (
-    SCENE_SHARE,
-    ChangedSince,
-    DisplayAnnotation,
-    numbered,
-    standing,
-    together,
-)
+from acud.features.scene.annotations import SCENE_SHARE, ChangedSince, DisplayAnnotation, numbered, standing, together
 from acud.features.scene.element_ids import ElementIds
 from acud.types import Rect
 from acud.types.scene import Remark, VlmElement

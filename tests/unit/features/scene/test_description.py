@@ -10,13 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acud.evaluator.judges.judge import JudgePicture
-from acud.features.scene.evaluator.description import (
-    MAX_DESC,
-    MAX_ELEMENTS,
-    MAX_SCENE,
-    parse,
-    request,
-)
+from acud.features.scene.evaluator.description import MAX_DESC, MAX_ELEMENTS, MAX_SCENE, parse, request
 from acud.types import Rect
 from acud.types.scene import Remark
 

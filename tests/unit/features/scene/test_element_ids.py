@@ -5,12 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.features.scene.element_ids import (
-    ElementIds,
-    SeenElement,
-    matched,
-    shared,
-)
+from acud.features.scene.element_ids import ElementIds, SeenElement, matched, shared
 from acud.types import Rect
 
 

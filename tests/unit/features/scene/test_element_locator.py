@@ -129,9 +129,7 @@ def test_a_covered_one_is_refused_with_what_covers_it() -> None:
 def test_who_cannot_look_does_not_say_that_it_is_gone(state: str) -> None:
     rig = Rig()
     rig.scenes.now = replace(
-        FIRST,
-        ax=(),
-        providers=(replace(READY, ax=ProviderState("at-spi", cast(Any, state), "the bus is gone")),),
+        FIRST, ax=(), providers=(replace(READY, ax=ProviderState("at-spi", cast(Any, state), "the bus is gone")),)
     )
     found = rig.spot("a3-1")
     assert isinstance(found, Unavailable)

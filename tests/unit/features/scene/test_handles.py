@@ -7,24 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acud.errors import Conflict
-from acud.features.scene.elements import (
-    NamedElement,
-    gone,
-    middle,
-    named,
-    visible_part,
-)
+from acud.features.scene.elements import NamedElement, gone, middle, named, visible_part
 from acud.types import Rect, WindowInfo
-from acud.types.scene import (
-    AxElement,
-    ElementHandle,
-    OcrElement,
-    Scene,
-    SceneDisplay,
-    SceneMode,
-    VlmElement,
-    handle_of,
-)
+from acud.types.scene import AxElement, ElementHandle, OcrElement, Scene, SceneDisplay, SceneMode, VlmElement, handle_of
 
 BOX = Rect(100, 100, 80, 20)
 

@@ -6,13 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from acud.types.scene import (
-    ElementDiff,
-    OcrElement,
-    applied,
-    diff,
-    is_same,
-)
+from acud.types.scene import ElementDiff, OcrElement, applied, diff, is_same
 from tests.unit.features.scene.scenes import scene, text
 
 

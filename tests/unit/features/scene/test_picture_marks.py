@@ -6,15 +6,7 @@ from typing import Any
 
 from acud.features.scene.elements import marks_of
 from acud.types import Rect
-from acud.types.scene import (
-    AxElement,
-    ElementMark,
-    OcrElement,
-    Scene,
-    SceneDisplay,
-    SceneMode,
-    VlmElement,
-)
+from acud.types.scene import AxElement, ElementMark, OcrElement, Scene, SceneDisplay, SceneMode, VlmElement
 
 
 def scene(*elements: OcrElement | AxElement | VlmElement) -> Scene:

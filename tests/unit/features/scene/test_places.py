@@ -16,12 +16,7 @@ DISPLAYS = (
 
 
 @pytest.mark.parametrize(
-    ("display_id", "local", "expected"),
-    [
-        (1, (100, 200), (2660, 200)),
-        (0, (5000, -10), (1919, 0)),
-        (2, (3, 3), None),
-    ],
+    ("display_id", "local", "expected"), [(1, (100, 200), (2660, 200)), (0, (5000, -10), (1919, 0)), (2, (3, 3), None)]
 )
 def test_local_to_global(display_id: int, local: tuple[int, int], expected: tuple[int, int] | None) -> None:
     assert local_to_global(DISPLAYS, display_id, *local) == expected

@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 
 from acud.features.scene.prompt import CHARACTERS_PER_TOKEN, prompt_text, quoted
 from acud.types import Rect
-from acud.types.scene import (
-    DisplayProviders,
-    FocusedWindow,
-    ProviderState,
-    Redacted,
-    SceneDisplay,
-    SceneTruncation,
-)
+from acud.types.scene import DisplayProviders, FocusedWindow, ProviderState, Redacted, SceneDisplay, SceneTruncation
 from tests.unit.features.scene.scenes import scene, text, widget
 
 

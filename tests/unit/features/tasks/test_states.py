@@ -18,14 +18,7 @@ from acud.features.tasks.rules import (
     move_task,
     status_diagram,
 )
-from acud.types.tasks import (
-    Action,
-    ActionStatus,
-    ActionType,
-    ItemStatus,
-    PlanItem,
-    TaskStatus,
-)
+from acud.types.tasks import Action, ActionStatus, ActionType, ItemStatus, PlanItem, TaskStatus
 from tests.unit.features.tasks.trees import NOW, task
 
 PAGE = Path(__file__).parents[4] / "docs" / "tasks.md"

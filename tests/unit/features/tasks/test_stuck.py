@@ -7,13 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from acud.features.tasks.rules import (
-    SteadyTimes,
-    StuckRule,
-    TaskFacts,
-    is_stuck,
-    stuck_tasks,
-)
+from acud.features.tasks.rules import SteadyTimes, StuckRule, TaskFacts, is_stuck, stuck_tasks
 from acud.types.tasks import TaskStatus
 from tests.unit.features.tasks.trees import NOW, task
 
