@@ -142,5 +142,4 @@ class Backends(Struct, frozen=True, forbid_unknown_fields=True):
         return Backends(**{name: replace(one, **{SECRET: ""}) for name, one in self.named().items()})  # type: ignore[arg-type]
 
     def named(self) -> dict[str, BackendSettings]:
-        """Return each by its name."""
         return {name: getattr(self, name) for name in self.__struct_fields__}

@@ -55,11 +55,9 @@ class SystemClock:
         self._boot_id = _BOOT_ID.read_text(encoding="ascii").strip()
 
     def monotonic_s(self) -> float:
-        """Return CLOCK_MONOTONIC in seconds."""
         return time.monotonic()
 
     def instant(self) -> Instant:
-        """Return now on the clocks of a stored deadline."""
         return Instant(time.time(), time.clock_gettime(time.CLOCK_BOOTTIME), self._boot_id)
 
 

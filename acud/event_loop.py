@@ -66,7 +66,6 @@ class EventLoop:
         """Told how long each turn took, without the poll (seconds); None: turns are not timed."""
 
     def now_s(self) -> float:
-        """Return the time on the loop's clock."""
         return self._now()
 
     def watch(self, what: zmq.Socket[bytes] | Watchable | int, callback: Callback) -> None:

@@ -92,5 +92,4 @@ def configure(process: str, *, debug: bool) -> None:
 
 
 def logger(room: str) -> EventLogger:
-    """Return a logger whose events name `room`."""
     return EventLogger(room)

@@ -24,7 +24,6 @@ class TokenBucket:
 
     @property
     def bounded(self) -> bool:
-        """Whether there is a bound at all."""
         return self._rate > 0
 
     def due_s(self, now: float, ahead: int = 0) -> float:
@@ -64,7 +63,6 @@ class RollingWindow:
         return self._taken[0] + self._window_s - now if self._limit and len(self._taken) >= self._limit else 0.0
 
     def take(self, now: float) -> None:
-        """Count one."""
         if self._limit:
             self._taken.append(now)
 

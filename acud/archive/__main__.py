@@ -16,7 +16,6 @@ from acud.protocol.archive import ArchiveAnswer, ArchiveAsk, ArchiveFault, Backu
 
 
 def main() -> None:
-    """Do it, and say how it went."""
     os.umask(0o077)
     try:
         answer = _done(_asked(sys.stdin.buffer.read()))

@@ -59,7 +59,6 @@ class CoveredWindows:
         self._refused: set[int] = set()
 
     def sources(self) -> Iterator[CaptureSource]:
-        """Yield the sources."""
         return (held.source for held in self._windows.values())
 
     def follow(self, windows: tuple[int, ...]) -> None:

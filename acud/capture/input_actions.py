@@ -111,7 +111,6 @@ class InputActions:
             self._clipboard.touched(event)
 
     def flush(self) -> None:
-        """Send what is queued."""
         self._x.flush()
 
     # ---- pointer ----------------------------------------------------------------------------------------------------

@@ -115,7 +115,6 @@ class CaptureService:
         self._inputs.close()
 
     def close(self) -> None:
-        """Let go of rings and windows."""
         for source in list(self._sources()):
             source.close()
         self._covered.close()

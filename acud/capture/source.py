@@ -87,7 +87,6 @@ class Epoch:
         return frame
 
     def close(self) -> None:
-        """Let go of the ring."""
         self.writer.close()
         self.ring.close()
 

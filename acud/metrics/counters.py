@@ -19,11 +19,9 @@ class Tally:
         self._counts: dict[Labels, float] = {}
 
     def add(self, *labels: str, amount: float = 1) -> None:
-        """Count `amount` more under `labels`."""
         self._counts[labels] = self._counts.get(labels, 0) + amount
 
     def of(self, *labels: str) -> float:
-        """Return the count under `labels`."""
         return self._counts.get(labels, 0)
 
     def samples(self) -> Iterator[Sample]:
@@ -50,7 +48,6 @@ class Histogram:
 
     @property
     def count(self) -> int:
-        """How many values there were."""
         return sum(self._buckets)
 
     def sample(self, *labels: str) -> Sample:
@@ -68,7 +65,6 @@ class Histograms:
         self._found: dict[Labels, Histogram] = {}
 
     def observe(self, value: float, *labels: str) -> None:
-        """Count `value` under `labels`."""
         found = self._found.get(labels)
         if found is None:
             found = self._found[labels] = Histogram(self._bounds)
@@ -89,7 +85,6 @@ class Summaries:
         self._found: dict[Labels, tuple[int, float]] = {}
 
     def observe(self, value: float, *labels: str) -> None:
-        """Count `value` under `labels`."""
         count, total = self._found.get(labels, (0, 0.0))
         self._found[labels] = count + 1, total + value
 

@@ -55,7 +55,6 @@ class Store(Database):
 
     @property
     def library_version(self) -> str:
-        """The version of SQLite."""
         return apsw.sqlite_lib_version()
 
     @contextmanager

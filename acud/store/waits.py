@@ -69,12 +69,10 @@ class WaitTotals(Struct, frozen=True):
 
     @property
     def live(self) -> int:
-        """How many are watching."""
         return self.by_state.get(WaitState.WATCHING, 0)
 
     @property
     def ended(self) -> int:
-        """How many ended ones are kept."""
         return sum(self.by_state.values()) - self.live
 
 
@@ -119,7 +117,6 @@ class WaitTable(Table):
         return WaitPage(tuple(map(_WAIT.read, rows)), int(total or 0))
 
     def live(self) -> tuple[StoredWait, ...]:
-        """Return every watching wait, oldest first: what a starting supervisor arms again."""
         return self._all(_WAIT, _SQL["live"])
 
     def of_task(self, task_id: str, limit: int) -> tuple[StoredWait, ...]:
@@ -214,7 +211,6 @@ class UsageTable(Table):
     """The table `usage`, told together with `evaluations`."""
 
     def add(self, entry: UsageEntry) -> None:
-        """Keep one entry."""
         self._database.write(_USAGE_SQL["insert"], _USAGE_ENTRY.bind(entry))
 
     def cost_usd_since(self, since_utc_s: float) -> float | None:

@@ -78,7 +78,6 @@ class WebPasses(Table):
         return _CODE.read(rows[0]) if rows else None
 
     def delete_codes(self) -> None:
-        """Forget every code."""
         self._database.write(_SQL["delete_codes"], {})
 
     def trim(self, utc_s: float) -> int:

@@ -34,7 +34,6 @@ COOKIE = b"MIT-MAGIC-COOKIE-1"
 
 
 def socket_path(number: int) -> Path:
-    """Return the socket file of display `number`."""
     return FOLDER / f"X{number}"
 
 

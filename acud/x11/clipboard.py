@@ -95,7 +95,6 @@ class Clipboard:
         return ActOutcome()
 
     def lost(self, event: SelectionLost) -> None:
-        """Note that another program owns the selection now."""
         self._owned.pop(event.selection, None)
 
     def serve(self, asked: SelectionAsked) -> None:
@@ -183,7 +182,6 @@ class Clipboard:
         raise NotFound(f"the {selection} holds no text", hint="its owner offers something else, such as a picture")
 
     def given(self, event: SelectionGiven) -> None:
-        """Note an owner's answer."""
         self._given[:] = [event]
 
     def _convert(self, atom: int, target: int, selection: str) -> Generator[Rest, None, SelectionGiven]:

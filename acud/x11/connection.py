@@ -81,7 +81,6 @@ class Connection:
                 self.xlib.close()
 
     def fileno(self) -> int:
-        """Return the socket's descriptor."""
         return cast(int, self.wire.fileno())
 
     def size(self) -> tuple[int, int]:

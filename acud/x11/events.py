@@ -143,7 +143,6 @@ class Translator:
         self._followed.add(window)
 
     def unfollow(self, window: int) -> None:
-        """Stop that."""
         self._followed.discard(window)
 
     def translate(self, event: Any) -> Event | None:

@@ -85,7 +85,6 @@ class SharedMemory:
         return self._confirmed(segment, refused)
 
     def detach(self, segment: int) -> None:
-        """Have the server unmap `segment`."""
         PackedRequest(self._wire, _DETACH.pack(self._opcode, 2, 2, segment)).send()
         self._wire.free_resource_id(segment)
         self._connection.flush()
@@ -269,7 +268,6 @@ class SysvMemory:
         self._libc.shmctl(self.shmid, _IPC_RMID, None)
 
     def close(self) -> None:
-        """Unmap it."""
         if self._address:
             self.view.release()
             self._libc.shmdt(ctypes.c_void_p(self._address))

@@ -74,7 +74,6 @@ class Xkb:
         self._latch_lock(0, 0, 1, group)
 
     def lock_caps(self, *, on: bool) -> None:
-        """Turn Caps Lock on or off."""
         self._latch_lock(LOCK, LOCK if on else 0, 0, 0)
 
     def _latch_lock(self, affect: int, mods: int, is_group: int, group: int) -> None:
@@ -205,7 +204,6 @@ class Keyboard:
         return True
 
     def release(self, keycode: int) -> None:
-        """Release a key."""
         self.down.discard(keycode)
         self._xtest.key(keycode, down=False)
 
@@ -251,7 +249,6 @@ class Keyboard:
                 self.release(keycode)
 
     def release_all(self) -> None:
-        """Release every key that is down."""
         for keycode in sorted(self.down):
             self.release(keycode)
 

@@ -161,7 +161,6 @@ class SpareKeycodes:
 
     @property
     def keycodes(self) -> tuple[int, ...]:
-        """Every spare keycode."""
         return tuple(self._pairs)
 
     def find(self, keysym: int) -> Stroke | None:
@@ -172,7 +171,6 @@ class SpareKeycodes:
         return None
 
     def use(self, keycode: int, now_s: float) -> None:
-        """Note that the key was pressed."""
         if keycode in self._pairs:
             self._used_s[keycode] = now_s
 

@@ -72,7 +72,6 @@ class Pointer:
         return Point(x, y)
 
     def move(self, to: Point) -> None:
-        """Put the pointer at `to`."""
         self._xtest.motion(to.x, to.y)
 
     def press(self, button: Button) -> bool:
@@ -86,7 +85,6 @@ class Pointer:
         return True
 
     def release(self, button: Button) -> None:
-        """Release a button."""
         self._up(NUMBERS[button])
 
     def _up(self, number: int) -> None:
@@ -94,13 +92,11 @@ class Pointer:
         self._xtest.button(number, down=False)
 
     def click(self, button: Button, count: int) -> None:
-        """Click where the pointer is."""
         for _ in range(count):
             self.press(button)
             self.release(button)
 
     def scroll(self, direction: Direction, amount: int) -> None:
-        """Turn the wheel."""
         number = _WHEEL[direction]
         self._trace.buttons(frozenset({number}))
         for _ in range(amount):
@@ -119,7 +115,6 @@ class Pointer:
         self.release(button)
 
     def release_all(self) -> None:
-        """Release every button that is down."""
         for number in sorted(self.down):
             self._up(number)
 

@@ -37,7 +37,6 @@ def actions_text(actions: Iterable[Action]) -> str:
 
 
 def action_text(action: Action) -> str:
-    """Return what one action does."""
     match action:
         case Move(to=to):
             return f"move to {_at(to)}"

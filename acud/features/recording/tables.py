@@ -57,7 +57,6 @@ class RecordingTable(Table):
         return self._all(_CODEC, _SQL["recordings_of_task"], {"task_id": task_id})
 
     def ids(self) -> frozenset[str]:
-        """Return every id."""
         return frozenset(str(row["recording_id"]) for row in self._database.read(_SQL["recordings_ids"]))
 
     def ended_bytes(self) -> int:

@@ -71,7 +71,6 @@ class SecureFields:
         return await TreeReader(bus).read(told.windows, self._limits)
 
     async def close(self) -> None:
-        """Close every connection."""
         await self._buses.close()
 
 

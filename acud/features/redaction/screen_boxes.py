@@ -177,7 +177,6 @@ class WindowRule(NamedTuple):
     wm_class: Pattern | None
 
     def fits(self, window: WindowInfo) -> bool:
-        """Tell whether `window` is meant."""
         return _fits(self.title, window.title) and _fits(self.wm_class, window.wm_class)
 
 
@@ -195,7 +194,6 @@ class PlaceRules(NamedTuple):
     regions: tuple[RegionRule, ...] = ()
 
     def __bool__(self) -> bool:
-        """Tell whether there is any rule."""
         return bool(self.windows or self.regions)
 
 

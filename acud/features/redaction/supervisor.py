@@ -153,7 +153,6 @@ def _places(settings: RedactionSettings) -> PlaceRules:
 
 
 def policy(settings: Settings, watched_displays: WatchedDisplays, sources: Sources) -> Redaction:
-    """Return the policy of these settings."""
     return RedactionPolicy(settings.redaction, watched_displays, sources)
 
 

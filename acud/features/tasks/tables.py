@@ -118,7 +118,6 @@ class TaskTable(Table):
         return tuple(_MESSAGE.read(row) for row in reversed(rows))
 
     def count_messages(self, task_id: str) -> int:
-        """Return how many messages the thread has."""
         return self._number(_SQL["tasks_count_messages"], {"task_id": task_id})
 
 
@@ -150,7 +149,6 @@ class ActionTable(Table):
         return self._views(self._database.read(_SQL["actions_newest"], {"task_id": task_id, "limit": limit}))
 
     def count(self, task_id: str) -> int:
-        """Return how many actions a task has."""
         return self._number(_SQL["actions_count"], {"task_id": task_id})
 
     def newest_of_item(self, task_id: str, ordinal: int, limit: int) -> tuple[ActionView, ...]:

@@ -84,7 +84,6 @@ class ActionSequence:
         self._seen_frame = False
 
     def begin(self) -> None:
-        """Do them all."""
         try:
             source = self._feature.pixels(self._watched)
             self._epoch = source.epoch

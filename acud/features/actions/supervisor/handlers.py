@@ -49,7 +49,6 @@ class _Acted:
         return self.feature.core.ports.elements.display_of(*ids)
 
     def fail(self, fault: AcudError) -> None:
-        """Answer with the fault."""
         self.log(fault, None)
         self.call.fail(fault)
 

@@ -62,7 +62,6 @@ class RunningInstruction:
         self.log(Refused(reason), None)
 
     def on_display(self, outcome: WatchedDisplay | AcudError) -> None:
-        """Do it."""
         if isinstance(outcome, AcudError):
             self.run.end(outcome)
             return
@@ -98,7 +97,6 @@ class RunningInstruction:
             self.answer(self.ending, outcome)
 
     def answer(self, ending: InstructionEnding, picture: Picture | None) -> None:
-        """Reply."""
         run = self.run
         reply = DoReply(
             status=ending.status,

@@ -211,7 +211,6 @@ class InstructionRun:
         self.feature.idle(self.watched, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(then))
 
     def middle(self) -> Point:
-        """Return the middle of the target."""
         area = self._area()
         return Point(area.x + area.w // 2, area.y + area.h // 2)
 

@@ -42,7 +42,6 @@ _LIST_MIN_H_PX = 80
 
 
 def follow(run: InstructionRun, instruction: Instruction) -> None:
-    """Do what `instruction` says."""
     match instruction:
         case ClickOn():
             run.find(instruction.at, lambda found: _click(run, instruction, found))

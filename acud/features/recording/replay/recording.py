@@ -56,7 +56,6 @@ class RecordedFrames(Struct, frozen=True):
 
     @property
     def end_s(self) -> float:
-        """Where it ends."""
         return self.stretches[-1].end_s
 
     def utc_ms(self, at_s: float) -> int:

@@ -74,7 +74,6 @@ class ReplayReport:
         return row
 
     def count(self, gate: Gate) -> int:
-        """Return how many rows are of that kind."""
         return sum(row.gate == gate for row in self.rows)
 
     @property

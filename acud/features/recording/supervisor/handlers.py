@@ -55,7 +55,6 @@ def record_stop(feature: RecordingFeature, request: RecordStop, call: Call) -> N
 
 @handles(RecordList)
 def record_list(feature: RecordingFeature, request: RecordList, call: Call) -> RecordListReply:
-    """Return the newest recordings."""
     of = OwnerFilter(request.tasks, request.displays)
     if request.task_id:
         of = OwnerFilter((feature.core.ports.tasks.find(request.task_id).task_id,))
@@ -64,13 +63,11 @@ def record_list(feature: RecordingFeature, request: RecordList, call: Call) -> R
 
 @handles(RecordShow)
 def record_show(feature: RecordingFeature, request: RecordShow, call: Call) -> RecordReply:
-    """Return one recording."""
     return _reply(feature, feature.recordings.find(request.recording_id))
 
 
 @handles(RecordTimeline)
 def record_timeline(feature: RecordingFeature, request: RecordTimeline, call: Call) -> TimelineReply:
-    """Return what happened while a recording was made."""
     recording = feature.recordings.find(request.recording_id)
     now = feature.core.utc_s()
     return feature.recordings.what_happened(recording, request.after_ms, now, request.limit)
@@ -78,5 +75,4 @@ def record_timeline(feature: RecordingFeature, request: RecordTimeline, call: Ca
 
 @handles(RecordDelete)
 def record_delete(feature: RecordingFeature, request: RecordDelete, call: Call) -> RecordReply:
-    """Forget a recording."""
     return _reply(feature, feature.recordings.delete(request.recording_id))

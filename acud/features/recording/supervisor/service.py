@@ -303,7 +303,6 @@ class RecordingService:
     # ---- the recorder ------------------------------------------------------------------------------------------------
 
     def child_said(self, child: Child, message: Message) -> None:
-        """Handle a recorder's message."""
         active = self.active.get(child.name)
         if active is None:
             return
@@ -365,7 +364,6 @@ class ActiveRecording:
 
     @property
     def recording_id(self) -> str:
-        """Its id."""
         return self._stored.recording_id
 
     @property

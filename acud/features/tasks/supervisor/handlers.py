@@ -84,26 +84,22 @@ def _answer(feature: TasksFeature, view: TaskView) -> str:
 
 @handles(TaskItemUpdate)
 def task_item_update(feature: TasksFeature, request: TaskItemUpdate, call: Call) -> TaskReply:
-    """Set the status of a plan item."""
     return TaskReply(feature.tasks.view(feature.tasks.update_item(request)))
 
 
 @handles(TaskPlanAppend)
 def task_plan_append(feature: TasksFeature, request: TaskPlanAppend, call: Call) -> TaskReply:
-    """Add plan items at the end."""
     return TaskReply(feature.tasks.view(feature.tasks.append(request)))
 
 
 @handles(TaskLogAction)
 def task_log_action(feature: TasksFeature, request: TaskLogAction, call: Call) -> TaskLogActionReply:
-    """Keep what the agent did."""
     task, action = feature.tasks.log_agents_action(request)
     return TaskLogActionReply(task.task_id, action)
 
 
 @handles(TaskSummary)
 def task_summary(feature: TasksFeature, request: TaskSummary, call: Call) -> TaskSummaryReply:
-    """Tell a task within the budget."""
     view, detail = feature.tasks.view(feature.tasks.find(request.task_id)), request.detail_level
     told = summarise(feature.tasks.tree(view.task, detail, view.items), detail, request.max_tokens)
     return TaskSummaryReply(
@@ -118,7 +114,6 @@ def task_summary(feature: TasksFeature, request: TaskSummary, call: Call) -> Tas
 
 @handles(TaskDrillDown)
 def task_drill_down(feature: TasksFeature, request: TaskDrillDown, call: Call) -> TaskDrillDownReply:
-    """Show one plan item with its newest actions."""
     task_id = feature.tasks.find(request.task_id).task_id
     item = feature.tasks.table.item(task_id, request.ordinal)
     return TaskDrillDownReply(task_id, item, feature.tasks.actions.newest_of_item(task_id, item.ordinal, request.limit))
@@ -126,21 +121,18 @@ def task_drill_down(feature: TasksFeature, request: TaskDrillDown, call: Call) -
 
 @handles(TaskThread)
 def task_thread(feature: TasksFeature, request: TaskThread, call: Call) -> TaskThreadReply:
-    """Show the newest messages."""
     task_id, store = feature.tasks.find(request.task_id).task_id, feature.tasks.table
     return TaskThreadReply(task_id, store.messages(task_id, request.limit), store.count_messages(task_id))
 
 
 @handles(TaskActions)
 def task_actions(feature: TasksFeature, request: TaskActions, call: Call) -> TaskActionsReply:
-    """Show the newest actions of a task."""
     task_id, actions = feature.tasks.find(request.task_id).task_id, feature.tasks.actions
     return TaskActionsReply(task_id, actions.newest(task_id, request.limit), actions.count(task_id))
 
 
 @handles(TaskList)
 def task_list(feature: TasksFeature, request: TaskList, call: Call) -> TaskListReply:
-    """Return the tasks asked for, newest first."""
     living = (TaskStatus.ACTIVE, TaskStatus.PAUSED)
     of = OwnerFilter(request.tasks, request.displays)
     page = feature.tasks.table.newest(request.statuses or (() if request.ended else living), request.limit, of)
@@ -149,5 +141,4 @@ def task_list(feature: TasksFeature, request: TaskList, call: Call) -> TaskListR
 
 @handles(TaskDelete)
 def task_delete(feature: TasksFeature, request: TaskDelete, call: Call) -> TaskDeleteReply:
-    """Forget a task."""
     return TaskDeleteReply(*feature.tasks.delete(request.task_id))

@@ -132,7 +132,6 @@ class Tasks:
         return "ended" if has_task_ended(task.status) else "live"
 
     def active(self) -> int:
-        """Return how many tasks are active."""
         return self.table.newest((TaskStatus.ACTIVE,), 1).total
 
     def view(self, task: Task) -> TaskView:
@@ -140,7 +139,6 @@ class Tasks:
         return self.views((task,))[0]
 
     def views(self, tasks: tuple[Task, ...]) -> tuple[TaskView, ...]:
-        """Return the default view of each."""
         waits = self._core.waits.by_task()
         return tuple(TaskView(task, self.table.items(task.task_id), waits.get(task.task_id, 0)) for task in tasks)
 
