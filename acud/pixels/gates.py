@@ -19,7 +19,8 @@ from acud.types import TILE_PX, GateKind, Rect
 
 Pixels = NDArray[np.uint8]
 
-COLUMNS = ROWS = 16
+_BLOCKS = 16
+"""Along each side."""
 
 Grid = NDArray[np.uint32]
 """rows x columns; each block's corner lumas: top left in the highest byte, top right, bottom left, bottom right."""
@@ -47,39 +48,15 @@ def luma(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.asarray((red * 0.299 + green * 0.587 + blue * 0.114).astype(np.uint8))
 
 
-class PixelBlock(NamedTuple):
-    """A block's place in its grid, and the pixels that it covers."""
-
-    column: int
-    row: int
-    bbox: Rect
-
-
-def grid(pixels: Pixels, columns: int = COLUMNS, rows: int = ROWS) -> Grid:
+def grid(pixels: Pixels) -> Grid:
     """Return the grid of `pixels` (height x width x 4 uint8 BGRX); blocks smaller than a pixel share one."""
     height, width = pixels.shape[:2]
-    (top, bottom), (left, right) = _ends(height, rows), _ends(width, columns)
+    (top, bottom), (left, right) = _ends(height), _ends(width)
     corners = luma(pixels[np.concatenate((top, bottom))[:, None], np.concatenate((left, right))[None, :]])
     packed = corners.astype(np.uint32)
-    upper, lower = packed[:rows], packed[rows:]
-    return np.asarray(
-        upper[:, :columns] << 24 | upper[:, columns:] << 16 | lower[:, :columns] << 8 | lower[:, columns:], np.uint32
-    )
-
-
-def dirty(before: Grid | None, now: Grid, width: int = 0, height: int = 0) -> list[PixelBlock]:
-    """Return the blocks of `now` that differ from `before`, row by row; all where the grids are not of one size.
-
-    Boxes are in pixels of a `width` x `height` frame; without these in blocks.
-    """
-    same_size = before is not None and before.shape == now.shape
-    differs = before != now if same_size else np.ones(now.shape, np.bool_)
-    rows, columns = now.shape
-    across, down = (width, height) if width and height else (columns, rows)
-    return [
-        PixelBlock(int(column), int(row), _box(int(column), int(row), 1, 1, (columns, rows), (across, down)))
-        for row, column in np.argwhere(differs)
-    ]
+    upper, lower = packed[:_BLOCKS], packed[_BLOCKS:]
+    left_corners = upper[:, :_BLOCKS] << 24 | lower[:, :_BLOCKS] << 8
+    return np.asarray(left_corners | upper[:, _BLOCKS:] << 16 | lower[:, _BLOCKS:], np.uint32)
 
 
 class Compared(NamedTuple):
@@ -176,16 +153,10 @@ def ssim(before: Pixels, after: Pixels, box: Rect | None = None) -> float:
     return 1.0 - float(np.sum(unlike)) / windows
 
 
-def _ends(size: int, parts: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first and the last pixel of each of `parts` along `size`."""
-    cuts = np.arange(parts + 1) * size // parts
+def _ends(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first and the last pixel of each block along `size`."""
+    cuts = np.arange(_BLOCKS + 1) * size // _BLOCKS
     return cuts[:-1], np.maximum(cuts[:-1], cuts[1:] - 1)
-
-
-def _box(column: int, row: int, columns: int, rows: int, parts: tuple[int, int], size: tuple[int, int]) -> Rect:
-    x, y = column * size[0] // parts[0], row * size[1] // parts[1]
-    right, bottom = (column + columns) * size[0] // parts[0], (row + rows) * size[1] // parts[1]
-    return Rect(x, y, max(1, right - x), max(1, bottom - y))
 
 
 def _score(kind: GateKind, before: Pixels, after: Pixels, max_width_px: int) -> float:

@@ -57,15 +57,6 @@ def has_ended(state: WaitState) -> bool:
     return not TRANSITIONS[state]
 
 
-def wait_diagram() -> str:
-    """Return the table as a Mermaid state diagram; `docs/waiting.md` holds a copy, and a test compares them."""
-    lines = ["stateDiagram-v2", "    [*] --> watching"]
-    for state, moves in TRANSITIONS.items():
-        lines += [f"    {state} --> {after}: {move}" for move, after in moves.items()]
-        lines += [] if moves else [f"    {state} --> [*]"]
-    return "\n".join(lines)
-
-
 def count_overtaken(wait: Wait, flight: JobInFlight, at: float) -> JudgeState:
     """Return the judge's side as `flight` comes back: of the frames that came meanwhile only the newest is judged."""
     judge_state, view_state = wait.judge_state, wait.view_state

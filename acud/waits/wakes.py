@@ -72,15 +72,6 @@ def move_wake(state: WakeState, move: WakeMove) -> WakeState:
     return after
 
 
-def wake_diagram() -> str:
-    """Return the table as a Mermaid state diagram; `docs/wakes.md` holds a copy, and a test compares them."""
-    lines = ["stateDiagram-v2", "    [*] --> pending"]
-    for state, moves in TRANSITIONS.items():
-        lines += [f"    {state} --> {after}: {move}" for move, after in moves.items()]
-        lines += [] if moves else [f"    {state} --> [*]"]
-    return "\n".join(lines)
-
-
 class RetryTerms(Struct, frozen=True):
     """What the settings say: see `[wake]` in conf/acud.toml."""
 

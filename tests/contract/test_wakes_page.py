@@ -8,12 +8,13 @@ from pathlib import Path
 from acud.config import COMMAND_PLACEHOLDERS, WakeSettings
 from acud.types import RouteName, WakeKind
 from acud.waits import wake_text, wakes
+from tests.fixtures.state_diagrams import labelled, state_diagram
 
 PAGE = (Path(__file__).parents[2] / "docs" / "wakes.md").read_text(encoding="utf-8")
 
 
 def test_the_diagram_is_the_table() -> None:
-    assert f"```mermaid\n{wakes.wake_diagram()}\n```" in PAGE
+    assert f"```mermaid\n{state_diagram('pending', labelled(wakes.TRANSITIONS))}\n```" in PAGE
 
 
 def test_every_route_kind_and_placeholder_is_named() -> None:

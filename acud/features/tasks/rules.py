@@ -120,15 +120,6 @@ def _check_move(
     raise IllegalTaskMove(f"{what} is {now}{when}; it cannot become {to}", hint=hint, status=now.value, move=to.value)
 
 
-def status_diagram(noun: str, first: str, table: Mapping[Status, tuple[Status, ...]]) -> str:
-    """Return a table as a Mermaid state diagram; `docs/tasks.md` holds copies, and a test compares them."""
-    lines = ["stateDiagram-v2", f"    [*] --> {first}: new {noun}"]
-    for status, moves in table.items():
-        lines += [f"    {status} --> {to}" for to in moves if to is not status]
-        lines += [] if moves else [f"    {status} --> [*]"]
-    return "\n".join(lines)
-
-
 class StuckRule(Struct, frozen=True):
     """The two spans in seconds: of silence before the first alarm, and between two alarms of one task."""
 

@@ -1,4 +1,4 @@
-"""The block grid: geometry, corner lumas, differing blocks and their boxes, as Scene Builder's own tests have them."""
+"""The block grid: geometry, corner lumas, differing blocks, as Scene Builder's own tests have them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from acud.pixels.gates import PixelBlock, compare, dirty, grid, luma
-from acud.types import GateKind, Rect
+from acud.pixels.gates import compare, grid, luma
+from acud.types import GateKind
 
 Frame = NDArray[np.uint8]
 
@@ -17,20 +17,9 @@ def frame(width: int, height: int, value: int = 0) -> Frame:
     return np.full((height, width, 4), value, np.uint8)
 
 
-def hashes(*rows: list[int]) -> NDArray[np.uint32]:
-    """Return a grid made by hand."""
-    return np.array(rows, np.uint32)
-
-
-def at(column: int, row: int) -> PixelBlock:
-    """Return a block in units of blocks."""
-    return PixelBlock(column, row, Rect(column, row, 1, 1))
-
-
 def test_a_grid_has_16_columns_and_16_rows_on_any_size() -> None:
     for width, height in ((1280, 720), (1024, 768), (100, 37), (16, 16), (3, 2), (1, 1)):
         assert grid(frame(width, height)).shape == (16, 16)
-    assert grid(frame(32, 32), 4, 4).shape == (4, 4)
 
 
 def test_a_block_is_its_four_corner_lumas_packed() -> None:
@@ -54,22 +43,6 @@ def test_the_luma_is_truncated_and_weighs_colours() -> None:
     colours[0, 0, 2] = colours[0, 1, 1] = colours[0, 2, 0] = 255  # red, green, blue
     colours[0, 3] = [10, 20, 30, 99]
     assert luma(colours).tolist() == [[76, 149, 29, 21]]
-
-
-def test_the_first_grid_is_all_dirty_and_an_equal_one_clean() -> None:
-    now = hashes([0, 0], [0, 0])
-    assert len(dirty(None, now)) == 4
-    assert dirty(hashes([1, 2], [3, 4]), hashes([1, 2], [3, 4])) == []
-
-
-def test_exactly_the_changed_block_is_dirty_with_its_pixels() -> None:
-    before, now = hashes([1, 1], [1, 1]), hashes([1, 9], [1, 1])
-    assert dirty(before, now) == [PixelBlock(1, 0, Rect(1, 0, 1, 1))]
-    assert dirty(before, now, 40, 40) == [PixelBlock(1, 0, Rect(20, 0, 20, 20))]
-
-
-def test_another_grid_size_is_all_dirty() -> None:
-    assert len(dirty(hashes([0, 0], [0, 0]), np.zeros((3, 3), np.uint32))) == 9
 
 
 def test_a_change_that_spares_the_corners_is_not_seen() -> None:

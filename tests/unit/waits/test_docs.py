@@ -6,13 +6,14 @@ from pathlib import Path
 
 from acud.types import Policy
 from acud.waits import model, planner, schedule
-from acud.waits.lifecycle import wait_diagram
+from acud.waits.lifecycle import TRANSITIONS
+from tests.fixtures.state_diagrams import labelled, state_diagram
 
 DOCS = (Path(__file__).parents[3] / "docs" / "waiting.md").read_text(encoding="utf-8")
 
 
 def test_the_diagram_is_the_table() -> None:
-    assert f"```mermaid\n{wait_diagram()}\n```" in DOCS
+    assert f"```mermaid\n{state_diagram('watching', labelled(TRANSITIONS))}\n```" in DOCS
 
 
 def test_the_defaults_are_the_codes() -> None:

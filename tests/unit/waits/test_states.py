@@ -8,8 +8,9 @@ import pytest
 
 from acud.types import WaitState
 from acud.waits import events as happened
-from acud.waits.lifecycle import TRANSITIONS, IllegalWaitMove, WaitMove, has_ended, move_wait, wait_diagram
+from acud.waits.lifecycle import TRANSITIONS, IllegalWaitMove, WaitMove, has_ended, move_wait
 from acud.waits.machine import step
+from tests.fixtures.state_diagrams import labelled, state_diagram
 from tests.unit.waits.rig import Rig, spec
 
 
@@ -25,7 +26,8 @@ def test_every_pair_moves_or_raises(state: WaitState, move: WaitMove) -> None:
 
 def test_every_state_is_in_the_table_and_only_watching_lives() -> None:
     assert [state for state in WaitState if not has_ended(state)] == [WaitState.WATCHING]
-    assert all(f"{state} --> [*]" in wait_diagram() for state in WaitState if has_ended(state))
+    diagram = state_diagram("watching", labelled(TRANSITIONS))
+    assert all(f"{state} --> [*]" in diagram for state in WaitState if has_ended(state))
 
 
 @pytest.mark.parametrize("event", [happened.CancelRequested(101.0), happened.SpecUpdated(101.0, spec())])

@@ -16,9 +16,9 @@ from acud.features.tasks.rules import (
     move_action,
     move_item,
     move_task,
-    status_diagram,
 )
 from acud.types.tasks import Action, ActionStatus, ActionType, ItemStatus, PlanItem, TaskStatus
+from tests.fixtures.state_diagrams import state_diagram
 from tests.unit.features.tasks.trees import NOW, task
 
 PAGE = Path(__file__).parents[4] / "docs" / "tasks.md"
@@ -73,5 +73,6 @@ def test_the_times_of_an_item() -> None:
 
 def test_the_page_holds_the_diagrams() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert status_diagram("task", "active", TASK_MOVES) in page
-    assert status_diagram("item", "pending", ITEM_MOVES) in page
+    for first, table in (("active: new task", TASK_MOVES), ("pending: new item", ITEM_MOVES)):
+        arrows = {status: [to for to in moves if to is not status] for status, moves in table.items()}
+        assert state_diagram(first, arrows) in page
