@@ -49,15 +49,12 @@ class ListenerSettings(Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         """Refuse what would let strangers in. The token itself is never part of a fault's words."""
         if not is_loopback(self.host):
-            self._check_remote()
+            _check_allowed(self.host, self.allow_remote)
+            if self.allow_tokenless:
+                raise ValueError("allow_tokenless holds for loopback only")
         if self.token:
             check_token(self.token)
         _check_names(self.allowed_hosts, self.allowed_origins)
-
-    def _check_remote(self) -> None:
-        _check_allowed(self.host, self.allow_remote)
-        if self.allow_tokenless:
-            raise ValueError("allow_tokenless holds for loopback only")
 
 
 class WebSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,18 +82,15 @@ class WebSettings(Struct, frozen=True, forbid_unknown_fields=True):
         if bool(self.tls_cert) != bool(self.tls_key):
             raise ValueError("tls_cert and tls_key belong together")
         if not is_loopback(self.host):
-            self._check_remote()
+            _check_allowed(self.host, self.allow_remote)
+            if not self.tls_cert and not self.allow_insecure:
+                raise ValueError(
+                    f"host {self.host!r} is not loopback: set tls_cert and tls_key (allow_insecure = true sends access "
+                    "tokens and pictures over the network in the clear)"
+                )
         _check_names(self.allowed_hosts, self.allowed_origins)
         if "null" in self.allowed_origins:
             raise ValueError("allowed_origins holds null, which any sandboxed page may claim")
-
-    def _check_remote(self) -> None:
-        _check_allowed(self.host, self.allow_remote)
-        if not self.tls_cert and not self.allow_insecure:
-            raise ValueError(
-                f"host {self.host!r} is not loopback: set tls_cert and tls_key (allow_insecure = true sends access "
-                "tokens and pictures over the network in the clear)"
-            )
 
 
 def check_token(token: str) -> None:

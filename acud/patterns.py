@@ -182,7 +182,7 @@ class _Writing:
         if not one.negated and not one.kinds and len(codes) == 1 and codes[0][0] == codes[0][1] != 10:
             kind = _kind(chr(codes[0][0]))
             return f"{kind}{_code(codes[0][0])}{kind}".replace("?", "\\?")
-        kinds = _written_kinds(one.kinds)
+        kinds = "".join("\\n" if kind == _LINE_END else kind for kind in sorted(one.kinds))
         listed = "".join(f"{_code(first)}-{_code(last)}" for first, last in codes)
         if one.negated:
             return f"{f'[^{kinds}]' if kinds else _ANY_MARK}{f'[^{listed}]' if listed else '.'}{_ANY_MARK}"
@@ -227,10 +227,6 @@ def _read_class(parts: Iterable[Any]) -> _Class:
 def _named_kinds(category: str) -> frozenset[str]:
     kinds = _KINDS[category.replace("_NOT_", "_")]
     return _ALL_KINDS - kinds if "_NOT_" in category else kinds
-
-
-def _written_kinds(kinds: frozenset[str]) -> str:
-    return "".join("\\n" if kind == _LINE_END else kind for kind in sorted(kinds))
 
 
 def _code(code: int) -> str:

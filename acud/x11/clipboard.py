@@ -17,7 +17,7 @@ from acud.types.actions import MAX_CLIPBOARD
 from acud.x11.connection import Connection
 from acud.x11.events import PropertyTouched, SelectionAsked, SelectionGiven, SelectionLost, Translator
 from acud.x11.input_steps import ActOutcome, Rest, Steps, rest_for
-from acud.x11.window_tree import answered
+from acud.x11.window_tree import answered, resource_id
 from acud.x11.windows import CLIENT_EVENTS
 
 MAX_BYTES = 900_000
@@ -249,8 +249,7 @@ class Clipboard:
         return self._touched[0].time_ms
 
     def _owner(self, selection: int) -> int:
-        owner = request.GetSelectionOwner(display=self._wire, selection=selection).owner
-        return owner if isinstance(owner, int) else int(owner.id)
+        return resource_id(request.GetSelectionOwner(display=self._wire, selection=selection).owner)
 
 
 def _silent(selection: str) -> Unavailable:

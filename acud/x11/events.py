@@ -11,6 +11,7 @@ from Xlib import X
 
 from acud.types import Rect
 from acud.x11.connection import Connection
+from acud.x11.window_tree import resource_id
 
 _RANDR = "RANDR"
 _SCREEN_CHANGES = 1  # RRScreenChangeNotifyMask, randrproto section 7
@@ -184,14 +185,10 @@ class Translator:
 
 def _selection(event: Any, code: int) -> Event:
     if code == X.SelectionRequest:
-        return SelectionAsked(_id(event.requestor), event.selection, event.target, event.property, event.time)
+        return SelectionAsked(resource_id(event.requestor), event.selection, event.target, event.property, event.time)
     if code == X.SelectionNotify:
         return SelectionGiven(event.selection, event.target, event.property, event.time)
     return SelectionLost(event.atom)
-
-
-def _id(window: Any) -> int:
-    return window if isinstance(window, int) else int(window.id)
 
 
 def _mapping(event: Any) -> Event | None:

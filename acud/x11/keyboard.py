@@ -165,16 +165,13 @@ class Keyboard:
     def put(self, plan: KeycodePlan) -> None:
         """Carry out `plan`; from here on `find` knows its keysyms."""
         self._spares.put(plan.changes)
-        self._promise_maps()
+        self._trace.maps(tuple((keycode, *pair) for keycode, pair in sorted(self._spares.assigned.items())))
         for keycode, pair in plan.changes.items():
             self._change(keycode, pair)
 
     def settled(self, until_s: float) -> None:
         """Note that the program which has the focus read every key pressed until then."""
         self._spares.settled(until_s)
-
-    def _promise_maps(self) -> None:
-        self._trace.maps(tuple((keycode, *pair) for keycode, pair in sorted(self._spares.assigned.items())))
 
     def _change(self, keycode: int, keysyms: tuple[int, ...]) -> None:
         self._expected[keycode] += 1

@@ -191,7 +191,7 @@ class SpareKeycodes:
             slot = self.find(keysym)
             held = kept | {slot.keycode} if slot else kept
             more = new if slot else [*new, keysym]
-            if len(held) + _keycodes(more) > len(self._pairs):
+            if len(held) + -(-len(more) // 2) > len(self._pairs):
                 break
             kept, new = held, more
         return self._placed(new, kept)
@@ -214,7 +214,3 @@ class SpareKeycodes:
         """Note that `keycodes` are no longer spare: another program changed the layout."""
         for keycode in list(keycodes):
             self._pairs.pop(keycode, None)
-
-
-def _keycodes(keysyms: list[int]) -> int:
-    return (len(keysyms) + 1) // 2

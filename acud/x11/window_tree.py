@@ -101,7 +101,7 @@ class WindowTree:
     def _parents(self, windows: dict[int, int]) -> dict[int, int]:
         asked = {w: request.QueryTree(display=self._wire, defer=True, window=at) for w, at in windows.items()}
         said = {w: answered(question) for w, question in asked.items()}
-        return {w: _id(answer.parent) for w, answer in said.items() if answer}
+        return {w: resource_id(answer.parent) for w, answer in said.items() if answer}
 
     def properties(self, windows: Iterable[int], atoms: Iterable[int]) -> dict[tuple[int, int], Any]:
         """Return the properties there are, by (window, atom); each has `property_type` and `value` (format, data)."""
@@ -118,7 +118,7 @@ class WindowTree:
 
     def input_focus(self) -> int:
         """Return the window that has the keyboard; 0 for none, 1 for "whatever is under the pointer" (X11 protocol)."""
-        return _id(request.GetInputFocus(display=self._wire).focus)
+        return resource_id(request.GetInputFocus(display=self._wire).focus)
 
 
 def words(found: Any) -> list[int]:
@@ -131,7 +131,8 @@ def octets(found: Any) -> bytes:
     return bytes(found.value[1]) if found is not None and found.value[0] == 8 else b""
 
 
-def _id(window: Any) -> int:
+def resource_id(window: Any) -> int:
+    """Return the id of what python-xlib gives as a window, or as a number where it is none."""
     return window if isinstance(window, int) else int(window.id)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -55,7 +56,7 @@ def resume_packet(tree: TaskTree, now: float) -> dict[str, Any]:
         "updated_at": utc_text(task.updated_at),
         "plan": [_packet_item(item) for item in tree.items[:PACKET_ITEMS]],
         "plan_left_out": max(0, len(tree.items) - PACKET_ITEMS),
-        "active_item": None if active is None else _expanded(active, tree),
+        "active_item": None if active is None else {**_packet_item(active), "actions": _newest_actions(active, tree)},
         "messages": [_message(message) for message in tree.messages[-PACKET_MESSAGES:]],
         "waits": [_wait(wait) for wait in tree.waits],
         "next": f'task_summary {task.task_id} shows the task; task_update sets its status or says "still at it"',
@@ -71,11 +72,8 @@ def _packet_item(item: PlanItem) -> dict[str, Any]:
     return {"ordinal": item.ordinal, "title": one_line(item.title, _MAX_TEXT), "status": item.status.value}
 
 
-def _expanded(item: PlanItem, tree: TaskTree) -> dict[str, Any]:
-    return {
-        **_packet_item(item),
-        "actions": [_packet_action(view) for view in tree.of_item(item.ordinal)[-PACKET_ACTIONS:]],
-    }
+def _newest_actions(item: PlanItem, tree: TaskTree) -> list[dict[str, Any]]:
+    return [_packet_action(view) for view in tree.of_item(item.ordinal)[-PACKET_ACTIONS:]]
 
 
 def _packet_action(view: ActionView) -> dict[str, Any]:
@@ -132,7 +130,7 @@ def summarise(tree: TaskTree, detail: Detail, max_tokens: int) -> SummaryText:
 
 
 def _fitted(head: str, lines: list[_Line], room: int) -> SummaryText:
-    every = _counted(lines)
+    every = Counter(line.kind for line in lines)
     head = _cut(head, room - len(_left_out(every).encode()) - 1)
     room -= len(f"{head}\n{_left_out(every)}".encode())
     taken: set[int] = set()
@@ -141,20 +139,15 @@ def _fitted(head: str, lines: list[_Line], room: int) -> SummaryText:
         if room < 0:
             break
         taken.add(index)
-    left = _counted([line for index, line in enumerate(lines) if index not in taken])
+    left = Counter(line.kind for index, line in enumerate(lines) if index not in taken)
     told = [line.text for index, line in enumerate(lines) if index in taken]
     text = "\n".join([head, *told, *([_left_out(left)] if left else [])])
-    return SummaryText(text, count_tokens(text), left)
+    return SummaryText(text, count_tokens(text), dict(left))
 
 
 def _cut(text: str, room: int) -> str:
     encoded = text.encode()
     return text if len(encoded) <= room else encoded[: max(0, room - 3)].decode(errors="ignore") + "…"
-
-
-def _counted(lines: list[_Line]) -> dict[str, int]:
-    kinds = [line.kind for line in lines]
-    return {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
 
 
 def _left_out(counts: dict[str, int]) -> str:

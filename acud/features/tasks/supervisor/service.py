@@ -88,7 +88,7 @@ class Tasks:
         for watched, task_id in self._core.displays.owned():
             if task_id not in living:
                 _LOG.info("task.display_swept", display=watched.name, task=task_id)
-                self._core.displays.remove(watched, _nothing)
+                self._core.displays.remove(watched, lambda: None)
 
     # ---- found -----------------------------------------------------------------------------------------------------
 
@@ -236,7 +236,7 @@ class Tasks:
         self._core.waits.release(task.task_id)
         watched = self._core.watched_displays.numbered(task.display_number)
         if watched is not None:
-            self._core.displays.remove(watched, _nothing)
+            self._core.displays.remove(watched, lambda: None)
 
     def update_item(self, request: TaskItemUpdate) -> Task:
         """Move a plan item. Raises: NotFound, IllegalMove; Conflict when the task has ended."""
@@ -400,7 +400,3 @@ def check_data(name: str, data: object) -> None:
         raise InvalidRequest(
             f"{name} has {size} bytes of JSON, the limit is {_MAX_DATA_BYTES}", hint="keep it in a file"
         )
-
-
-def _nothing() -> None:
-    """Nobody waits for the display's end."""
