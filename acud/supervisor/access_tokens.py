@@ -9,7 +9,7 @@ from acud.errors import InvalidRequest, NotFound
 from acud.ids import new_id
 from acud.protocol.requests.web import WebLogin, WebTokenCreate
 from acud.protocol.web import AccessToken
-from acud.store import LoginCode
+from acud.store.web import LoginCode
 from acud.supervisor.journal import Journal
 
 _CODE_S = 120.0

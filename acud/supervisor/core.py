@@ -19,7 +19,7 @@ from acud.metrics.counters import Histogram
 from acud.paths import Paths
 from acud.protocol import codec
 from acud.protocol.events import Event
-from acud.store import Store
+from acud.store.store import Store
 from acud.supervisor.access_tokens import AccessTokens
 from acud.supervisor.children import ChildKeeper
 from acud.supervisor.control import FaultGuard

@@ -14,7 +14,7 @@ from acud.config import Settings
 from acud.errors import AcudError, Conflict, DisplayDown, NotFound
 from acud.event_loop import EventLoop
 from acud.paths import Paths
-from acud.store import StoredDisplay, Takeover
+from acud.store.displays import StoredDisplay, Takeover
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays
 from acud.supervisor.journal import Journal
 from acud.supervisor.program_launcher import inherited_environment

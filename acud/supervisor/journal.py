@@ -18,7 +18,7 @@ from acud.event_loop import EventLoop
 from acud.metrics.catalogue import QUICK_S
 from acud.metrics.counters import Histogram, Tally
 from acud.protocol.events import Event
-from acud.store import Store
+from acud.store.store import Store
 
 _LOG = log.logger("journal")
 _RETRY_S = 1.0

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from acud.clock import Clock, utc_iso
 from acud.errors import Conflict, Refused, Unavailable
 from acud.event_loop import EventLoop
-from acud.store import Takeover
+from acud.store.displays import Takeover
 from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Observers

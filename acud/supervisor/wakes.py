@@ -17,7 +17,7 @@ from acud.ids import new_id
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.counters import Histograms
 from acud.protocol.delivery import Deliver, Delivered
-from acud.store import StoredWait
+from acud.store.waits import StoredWait
 from acud.supervisor.delivery import DeliveryProcess, Undone
 from acud.supervisor.journal import Journal
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind, WakeState

@@ -14,7 +14,7 @@ import pytest
 from acud.config import StoreSettings
 from acud.errors import ConfigError, Refused
 from acud.protocol.requests.daemon import EvaluatorsRestartReply
-from acud.store import Store
+from acud.store.store import Store
 from acud.types import Criteria, DisplayInfo
 from acud_client import Client
 from tests.daemon import Daemon

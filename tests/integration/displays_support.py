@@ -17,7 +17,7 @@ from acud.clock import SystemClock
 from acud.config import DaemonSettings, DisplaySettings, Settings
 from acud.errors import AcudError
 from acud.event_loop import EventLoop
-from acud.store import StoredDisplay
+from acud.store.displays import StoredDisplay
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays, processes
 from acud.types import DisplayState
 from tests.numbers import own_number

@@ -7,7 +7,8 @@ from pathlib import Path
 from acud.config import StoreSettings
 from acud.ids import new_id
 from acud.protocol.requests.waits import Evaluation
-from acud.store import Store, StoredWait
+from acud.store.store import Store
+from acud.store.waits import StoredWait
 from acud.types import AllOf, Criteria, NotOf, Rect, Target, Text, Verdict, WaitSpec, WaitState, no
 from tests.manual_clock import ManualClock
 

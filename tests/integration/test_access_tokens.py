@@ -14,7 +14,8 @@ from acud.features.notifications.tables import PushSubscriptions, Subscription
 from acud.protocol.events import Event
 from acud.protocol.requests.web import WebLogin, WebTokenCreate
 from acud.protocol.web import Scope, digest_of
-from acud.store import Store, trim
+from acud.store.retention import trim
+from acud.store.store import Store
 from acud.supervisor.access_tokens import AccessTokens
 from acud.supervisor.journal import Journal
 

@@ -15,7 +15,7 @@ from acud.features.commentary.supervisor.service import MARK, Commentary
 from acud.features.redaction.text_rules import redact
 from acud.protocol.evaluation import Thought
 from acud.protocol.events import Event
-from acud.store import Store
+from acud.store.store import Store
 from acud.supervisor.journal import Journal
 from acud.supervisor.usage_log import UsageLog
 from acud.types.commentary import FEED_KEPT, SENSE_KEPT, AnalysisConfig, ContextWindow, SenseEvent, SenseMeta

@@ -17,7 +17,7 @@ from acud.protocol import VERSION, codec
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud.protocol.requests.waits import WaitCancel, WaitResult
-from acud.store import Store
+from acud.store.store import Store
 from acud.supervisor.control import Call, Control, FaultGuard
 from acud.supervisor.journal import Journal
 from acud.supervisor.request_digest import RequestDigest

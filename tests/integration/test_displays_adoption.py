@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from acud.store import StoredDisplay
+from acud.store.displays import StoredDisplay
 from acud.supervisor.displays import processes
 from tests.integration.displays_support import Host, row, traces, xdpyinfo
 from tests.numbers import own_number

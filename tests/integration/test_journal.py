@@ -11,7 +11,7 @@ from acud.config import StoreSettings
 from acud.errors import Conflict, StoreUnavailable
 from acud.event_loop import EventLoop
 from acud.protocol.events import Event
-from acud.store import Store
+from acud.store.store import Store
 from acud.supervisor.journal import Journal
 from tests.manual_clock import ManualClock
 

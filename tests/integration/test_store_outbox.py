@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from acud.config import StoreSettings
 from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.ids import new_id
-from acud.store import Store, trim
+from acud.store.retention import trim
+from acud.store.store import Store
 from acud.types import RouteName, WaitState, WakeAddress, WakeInfo, WakeKind, WakeState
 from acud.waits.wakes import routes_of
 from tests.integration.store_support import DAY_S, NOW_S, wait

@@ -5,8 +5,9 @@ from pathlib import Path
 import msgspec
 
 from acud.config import StoreSettings
-from acud.store import Store, StoredEvidence, trim
-from acud.store.retention import TrimResult
+from acud.store.evidence import StoredEvidence
+from acud.store.retention import TrimResult, trim
+from acud.store.store import Store
 from acud.types import WaitState
 from tests.integration.store_support import DAY_S, NOW_S, evaluation, open_store, picture, wait
 

@@ -8,7 +8,10 @@ import pytest
 from acud.config import StoreSettings
 from acud.errors import Conflict, InternalError, InvalidRequest, NotFound, OutcomeUnknown
 from acud.features.scene.tables import SceneNumbers
-from acud.store import Store, StoredDisplay, StoredEvidence, StoredProcess, trim
+from acud.store.displays import StoredDisplay, StoredProcess
+from acud.store.evidence import StoredEvidence
+from acud.store.retention import trim
+from acud.store.store import Store
 from acud.types import DisplayState, Evidence, WaitState, yes
 from tests.integration.store_support import DAY_S, NOW_S, evaluation, open_store, picture, wait
 

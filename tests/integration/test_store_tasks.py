@@ -12,8 +12,10 @@ from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.features.tasks.tables import ActionTable, DeletedTasks, ForgottenRows, TaskTable
 from acud.ids import new_id
 from acud.protocol.requests.daemon import Purpose
-from acud.store import Store, StoredEvidence, StoredWait, trim
-from acud.store.waits import UsageEntry
+from acud.store.evidence import StoredEvidence
+from acud.store.retention import trim
+from acud.store.store import Store
+from acud.store.waits import StoredWait, UsageEntry
 from acud.types import Text, WaitState, WakeInfo, WakeKind, WakeState, no
 from acud.types.tasks import (
     Action,

@@ -8,7 +8,7 @@ from acud.features.recording.tables import Timeline, TimelineSpan
 from acud.features.tasks.tables import TaskTable
 from acud.ids import new_id
 from acud.protocol.requests.recordings import Mark
-from acud.store import Store
+from acud.store.store import Store
 from acud.types.tasks import Message, Task, TaskStatus
 from tests.integration.store_support import NOW_S, open_store
 

@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from acud.errors import Conflict, StoreUnavailable
-from acud.store import Store
+from acud.store.store import Store
 from tests.integration.store_support import NOW_S, open_store, wait
 
 

@@ -14,7 +14,7 @@ import pytest
 from acud.config import Settings, StoreSettings, WakeSettings
 from acud.event_loop import EventLoop
 from acud.protocol.delivery import Deliver, Delivered, DeliveryHello
-from acud.store import Store
+from acud.store.store import Store
 from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.journal import Journal
 from acud.supervisor.wakes import Wakes

@@ -7,7 +7,7 @@ import re
 from acud.errors import DisplayDown
 from acud.event_loop import EventLoop
 from acud.paths import Paths
-from acud.store import StoredDisplay, StoredProcess
+from acud.store.displays import StoredDisplay, StoredProcess
 from acud.supervisor.displays import folders, processes
 from acud.supervisor.displays.managed_display import ManagedDisplay
 from acud.supervisor.displays.watched_process import WatchedProcess, ignore_exit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from acud.store import StoredProcess
+from acud.store.displays import StoredProcess
 from acud.supervisor.displays import processes
 from acud.supervisor.displays.folders import DisplayFolders
 from acud.supervisor.displays.watched_process import WatchedProcess

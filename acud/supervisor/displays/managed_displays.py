@@ -14,7 +14,7 @@ from acud.config import Settings
 from acud.errors import AcudError, DisplayDown, NotFound, Refused, Unavailable
 from acud.event_loop import EventLoop
 from acud.paths import Paths
-from acud.store import StoredDisplay
+from acud.store.displays import StoredDisplay
 from acud.supervisor.displays import adoption, folders, numbers
 from acud.supervisor.displays import processes as proc
 from acud.supervisor.displays.folders import DisplayFolders

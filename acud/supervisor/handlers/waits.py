@@ -26,7 +26,7 @@ from acud.protocol.requests.waits import (
     WaitShowReply,
     WaitUpdate,
 )
-from acud.store import OwnerFilter
+from acud.store.rows import OwnerFilter
 from acud.supervisor.app import App
 from acud.supervisor.control import Call, handles
 from acud.supervisor.fresh_frames import FreshTarget

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acud.store import STEP_ROWS, TrimResult, trim
+from acud.store.retention import STEP_ROWS, TrimResult, trim
 
 if TYPE_CHECKING:
     from acud.supervisor.app import App

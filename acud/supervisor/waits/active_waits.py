@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from acud.event_loop import Timer
 from acud.protocol.evaluation import Answered
-from acud.store import StoredWait
+from acud.store.waits import StoredWait
 from acud.types import Evidence, Rect, WaitSpec, WaitState, WakeInfo
 from acud.waits.events import FrameSeen
 from acud.waits.frame_coalescing import ChangeBuffer

@@ -10,7 +10,7 @@ from acud.config import WaitSettings
 from acud.errors import Refused
 from acud.protocol.evaluation import LeafAnswer
 from acud.protocol.requests.daemon import Purpose
-from acud.store import Store
+from acud.store.store import Store
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.types import Budget, Criteria, JudgeName, WaitSpec

@@ -9,7 +9,7 @@ import msgspec
 from acud.clock import Instant
 from acud.protocol.evaluation import Answered
 from acud.protocol.requests.waits import Evaluation
-from acud.store import StoredWait
+from acud.store.waits import StoredWait
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.types import Evidence, Verdict, WaitInfo, WaitState, condition_text
 from acud.untrusted_text import with_seen

@@ -13,7 +13,8 @@ from acud.errors import Conflict, NoJudge
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
 from acud.protocol.requests.waits import WaitUpdate
-from acud.store import OwnerFilter, StoredWait
+from acud.store.rows import OwnerFilter
+from acud.store.waits import StoredWait
 from acud.supervisor.journal import Journal
 from acud.supervisor.waits import records
 from acud.supervisor.waits.active_waits import ActiveWait

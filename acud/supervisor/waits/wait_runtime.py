@@ -15,7 +15,8 @@ from acud.event_loop import EventLoop
 from acud.ids import new_id
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.counters import Histogram, Tally
-from acud.store import StoredEvidence, StoredWait
+from acud.store.evidence import StoredEvidence
+from acud.store.waits import StoredWait
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Sources
 from acud.supervisor.journal import Journal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.store import StoredWait
+from acud.store.waits import StoredWait
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.types import WaitState
 from acud.waits import machine

@@ -12,7 +12,7 @@ from acud.features.recording.supervisor import handlers as handlers  # registers
 from acud.features.recording.supervisor.service import RecordingService
 from acud.protocol.recordings import RecordingInfo, RecordingState
 from acud.protocol.requests.daemon import Finding
-from acud.store import OwnerFilter
+from acud.store.rows import OwnerFilter
 from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.observers import Order

@@ -17,7 +17,7 @@ from acud.protocol.requests.recordings import (
     RecordTimeline,
     TimelineReply,
 )
-from acud.store import OwnerFilter
+from acud.store.rows import OwnerFilter
 from acud.supervisor.control import Call, handles
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState

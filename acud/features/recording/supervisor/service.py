@@ -30,7 +30,7 @@ from acud.protocol.recordings import (
     Unfilm,
 )
 from acud.protocol.requests.recordings import TimelineReply
-from acud.store import OwnerFilter
+from acud.store.rows import OwnerFilter
 from acud.supervisor.children import Child, ChildOwner, ChildState, Message
 from acud.supervisor.core import Core
 from acud.supervisor.frame_sources import Source

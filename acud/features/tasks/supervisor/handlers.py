@@ -30,7 +30,7 @@ from acud.protocol.requests.tasks import (
     TaskThreadReply,
     TaskUpdate,
 )
-from acud.store import OwnerFilter
+from acud.store.rows import OwnerFilter
 from acud.supervisor.control import Call, handles
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types.tasks import Detail, ItemStatus, TaskStatus, TaskView

@@ -10,7 +10,7 @@ from acud.features.tasks.rules import SteadyTimes, StuckRule, TaskFacts, current
 from acud.features.tasks.settings import TasksSettings
 from acud.features.tasks.summary import PACKET_ACTIONS, PACKET_MESSAGES, TaskTree, resume_packet, resume_text
 from acud.features.tasks.tables import ActionTable, DeletedTasks, ForgottenRows, TaskTable
-from acud.store import STEP_ROWS
+from acud.store.retention import STEP_ROWS
 from acud.supervisor.core import Core
 from acud.types.tasks import Message, TaskStatus
 

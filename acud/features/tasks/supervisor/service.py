@@ -18,7 +18,7 @@ from acud.features.tasks.summary import TaskTree
 from acud.features.tasks.tables import ActionTable, DeletedTasks, TaskTable
 from acud.ids import new_id
 from acud.protocol.requests.tasks import TaskItemUpdate, TaskLogAction, TaskPlanAppend, TaskRegister, TaskUpdate
-from acud.store import StoredWait
+from acud.store.waits import StoredWait
 from acud.supervisor.core import Core
 from acud.supervisor.ports import LogEnd, TaskObservers, TaskPlace
 from acud.supervisor.watched_displays import WatchedDisplay
