@@ -98,6 +98,6 @@ def test_what_features_leave_to_the_store_is_found_in_its_order(group: str, bloc
 
 def test_the_store_runs_no_code_of_a_feature() -> None:
     found = "[n for n in sys.modules if n.startswith('acud.features.') and n.count('.') > 2]"
-    code = f"import sys, acud.store; print(*{found})"
+    code = f"import sys, acud.store.store; print(*{found})"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert {name.rpartition(".")[2] for name in told} == {"settings"}
