@@ -19,9 +19,12 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
+from acud.errors import Unavailable
 from acud.ids import new_id
 from acud.protocol.evaluation import Job, JobResult, JudgeHealth
+from acud.protocol.questions import View
 from acud.supervisor.children import Child
+from acud.supervisor.frame_sources import Source
 
 Item = TypeVar("Item")
 
@@ -34,6 +37,9 @@ _QUANTUM_S = 0.02
 _MOST_ACCOUNTS = 1024
 
 _OCR_PLACES = 1
+
+_MOST_TRIES = 5
+"""Frames that are overwritten, one after the other, before a look at them is given up."""
 
 _REDACT_PLACES = 8
 """Pictures held while the one engine reads them in turn (30 MB at 720p), their models asked side by side."""
@@ -138,6 +144,55 @@ class Work(Protocol):
     def lost(self, reason: str) -> None:
         """Learn that two workers in a row died or fell silent over it; called instead of `finished`."""
         ...
+
+
+class FrameWork:
+    """A look at the newest frame of `source` that is at least the one of now; one that is overwritten is taken anew.
+
+    `fill` completes the job as it is sent. `done` gets the result (its `status` is `done` or says why not), or the
+    error of a source or of evaluators that were lost.
+    """
+
+    def __init__(
+        self,
+        submit: Callable[[Work], None],
+        lane: Lane,
+        source: Source,
+        fill: Callable[[Job], Job],
+        done: Callable[[JobResult | Unavailable], None],
+        *,
+        view: View | None = None,
+        priority: int = 0,
+    ) -> None:
+        self.lane, self.display, self.priority = lane, source.display, priority
+        self._submit, self._source, self._fill, self._done = submit, source, fill, done
+        self._view = view or View(source.name)
+        self._epoch, self._frame = source.epoch, source.frame
+        self._tries = 0
+
+    def build(self, job_id: str) -> Job | None:
+        """Return the job for the ring as it is now; the source may have been lost meanwhile."""
+        source = self._source
+        if not source.live or source.path is None:
+            self._done(Unavailable(f"{source.name} was lost: {source.lost_reason}", hint="acud display list"))
+            return None
+        least = min(self._frame, source.frame) if source.epoch == self._epoch else source.frame
+        return self._fill(Job(job_id, self._view, str(source.path), source.epoch, least))
+
+    def partly(self, result: JobResult) -> None:
+        """A look has no parts."""
+
+    def finished(self, result: JobResult) -> None:
+        """Hand the result on, or take the next frame when this one was overwritten."""
+        if result.status == "frame_gone" and self._tries < _MOST_TRIES:
+            self._tries += 1
+            self._submit(self)
+        else:
+            self._done(result)
+
+    def lost(self, reason: str) -> None:
+        """Nobody could look."""
+        self._done(Unavailable(reason, hint="acud status"))
 
 
 class JobEntry:

@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from acud.errors import InvalidRequest
 from acud.features.agent import prompt
-from acud.features.agent import prompt as tools
 from acud.types.agent_runs import RunSpec, RunSpent, RunState, RunStep
 from acud.types.chat import ChatCall, ChatMessage
 
@@ -121,7 +120,7 @@ class Run:
         self.ended: End | None = None
         self._turns: list[tuple[ChatMessage, ...]] = []
         """What was said in each step, for the conversation; parallel to `steps`."""
-        self._pending: tuple[ChatCall, tools.Decision] | None = None
+        self._pending: tuple[ChatCall, prompt.Decision] | None = None
         self._extra: tuple[ChatCall, ...] = ()
         self._silent = self._checks = self._futile = self._faults = 0
 
@@ -190,7 +189,7 @@ class Run:
             return self._unusable(event, "", "no tool was called; call exactly one")
         call, self._extra = event.calls[0], event.calls[1:]
         try:
-            decision = tools.parse_decision(call)
+            decision = prompt.parse_decision(call)
         except InvalidRequest as fault:
             return self._unusable(event, call.name, str(fault))
         self._silent = 0
@@ -199,9 +198,7 @@ class Run:
 
     def _unusable(self, event: ModelAnswer, name: str, fault: str) -> Effect:
         self._silent += 1
-        self._note(
-            RunStep(len(self.steps) + 1, "thought", (name or event.text)[:500], "unusable", fault, self._s(event))
-        )
+        self._note("thought", (name or event.text)[:500], "unusable", fault, event.at)
         said = ChatMessage("assistant", event.text, event.calls)
         answers = tuple(ChatMessage("tool", fault, call_id=call.call_id) for call in event.calls)
         self._turns.append((said, *(answers or (ChatMessage("user", fault),))))
@@ -209,13 +206,13 @@ class Run:
             return self._end(RunState.ESCALATED, f"the model gave no usable tool call {MAX_SILENT} times: {fault}")
         return self._think()
 
-    def _decided(self, decision: tools.Decision, at: float) -> Effect:
-        if isinstance(decision, tools.Do):
+    def _decided(self, decision: prompt.Decision, at: float) -> Effect:
+        if isinstance(decision, prompt.Do):
             return RunInstruction(decision.instruction, decision.expect)
-        if isinstance(decision, tools.WaitUntil):
+        if isinstance(decision, prompt.WaitUntil):
             left_s = self.spec.limits.max_time_s - (at - self.began)
             return Await(decision.until, max(0.1, min(decision.timeout_s, left_s)))
-        if isinstance(decision, tools.Done):
+        if isinstance(decision, prompt.Done):
             return Check(decision.shows)
         self._close("escalated", "", at)
         return self._end(RunState.ESCALATED, decision.reason)
@@ -243,17 +240,13 @@ class Run:
         assert self._pending is not None
         call, decision = self._pending
         self._pending = None
-        number = len(self.steps) + 1
-        at_s = round(at - self.began, 3)
-        self._note(RunStep(number, tools.kind_of(decision), tools.decision_text(decision), outcome, reason, at_s))
+        self._note(prompt.kind_of(decision), prompt.decision_text(decision), outcome, reason, at)
         said = ChatMessage("assistant", "", (call, *self._extra))
         answer = ChatMessage("tool", prompt.outcome(outcome, reason), call_id=call.call_id, quotes=True)
         others = tuple(ChatMessage("tool", "not done: one call at a time", call_id=c.call_id) for c in self._extra)
         self._turns.append((said, answer, *others))
         self._extra = ()
 
-    def _note(self, step: RunStep) -> None:
-        self.steps.append(step)
-
-    def _s(self, event: ModelAnswer) -> float:
-        return round(event.at - self.began, 3)
+    def _note(self, kind: str, said: str, outcome: str, reason: str, at: float) -> None:
+        number = len(self.steps) + 1
+        self.steps.append(RunStep(number, kind, said, outcome, reason, round(at - self.began, 3)))

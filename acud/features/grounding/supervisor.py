@@ -6,7 +6,8 @@ take its time and a model minutes, and most searches end before any text is read
 
 from __future__ import annotations
 
-from msgspec import Struct
+from functools import partial
+
 from msgspec.structs import replace
 
 from acud.config import Settings
@@ -23,7 +24,7 @@ from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.frame_sources import Source
 from acud.supervisor.fresh_frames import FreshTarget
-from acud.supervisor.job_queues import Lane
+from acud.supervisor.job_queues import FrameWork, Lane
 from acud.supervisor.ports import ElementPlaces, LocatedElement, Mapped, SearchDone, SearchOutcome, SearchRequest
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.screenshots import ScreenshotTarget
@@ -33,8 +34,6 @@ from acud.types.actions import Point
 from acud.types.grounding import Candidate, Found, GroundingBackend, GroundingMethod, Tried
 from acud.types.scene import handle_of
 from acud.types.tasks import ActionType
-
-_TRIES = 5
 
 
 def area(fresh_target: FreshTarget) -> Rect:
@@ -60,114 +59,25 @@ def mapping(fresh_target: FreshTarget) -> Mapped:
     return mapped
 
 
-class _Parts(Struct, frozen=True):
-    """What every search needs."""
-
-    pool: EvaluatorPool
-    redaction: Redaction
-    settings: Settings
-    elements: ElementPlaces
-    usage_log: UsageLog
-
-    def asked(self, method: GroundingMethod) -> tuple[str, str]:
-        """Return the backend and the model that `method` asks, both "" for one that asks none."""
-        grounding, backends = self.settings.grounding, self.settings.backends().named()
-        via = {
-            GroundingMethod.UITARS: grounding.uitars_via or "ollama",
-            GroundingMethod.CLAUDE_CU: "claude",
-            GroundingMethod.OMNIPARSER: grounding.omniparser_picker,
-        }.get(method, "")
-        own = {
-            (GroundingMethod.UITARS, "ollama"): grounding.uitars_ollama_model,
-            (GroundingMethod.UITARS, "openrouter"): grounding.uitars_openrouter_model,
-            (GroundingMethod.OMNIPARSER, via): grounding.omniparser_picker_model,
-        }.get((method, via), "")
-        return via, own or (backends[via].model if via else "")
-
-    def backend(self, wanted: SearchRequest) -> GroundingBackend:
-        """Return which methods may be tried."""
-        return wanted.backend or GroundingBackend(self.settings.grounding.backend)
-
-    def is_local(self, method: GroundingMethod) -> bool:
-        """Tell whether what `method` looks at stays on this machine."""
-        via, _ = self.asked(method)
-        return not via or self.settings.backends().named()[via].is_local
-
-    def pay(self, tried: Tried, task_id: str) -> None:
-        """Enter what a method cost that asked a model."""
-        via, model = self.asked(tried.method)
-        if via and tried.is_paid:
-            tokens = (tried.tokens_in, tried.tokens_out)
-            self.usage_log.enter(Purpose.FIND, via, tried.cost_usd, tokens, model=model, task_id=task_id)
-
-
-class FindWork:
-    """One method's look at the newest frame that is at least `min_frame`."""
-
-    priority = 0
-
-    def __init__(self, search: _Search, method: GroundingMethod) -> None:
-        self._search = search
-        self.method = method
-        self.lane = search.lane(method)
-        self.display = search.fresh_target.picture.source.display
-
-    def build(self, job_id: str) -> Job | None:
-        """Return the job for the ring as it is now; the source may have been lost meanwhile."""
-        target = self._search.fresh_target.picture
-        source = target.source
-        if not source.live or source.path is None:
-            self._search.fail(Unavailable(f"{source.name} was lost during the search: {source.lost_reason}"))
-            return None
-        view = View(source.name, target.crop, target.ignore)
-        least = min(self._search.min_frame, source.frame) if source.epoch == self._search.epoch else source.frame
-        return Job(
-            job_id,
-            view,
-            str(source.path),
-            source.epoch,
-            least,
-            find=self._search.ask(self.method),
-            hide=self._search.hide(source, self.method),
-        )
-
-    def partly(self, result: JobResult) -> None:
-        """A search has no parts."""
-
-    def finished(self, result: JobResult) -> None:
-        """Go on with what was found, or try the next frame when this one was overwritten."""
-        if result.status == "done" and result.found is not None:
-            self._search.looked(result, result.found)
-        elif result.status == "frame_gone":
-            self._search.again(self)
-        else:
-            self._search.blind(self.method, result.reason or result.status)
-
-    def lost(self, reason: str) -> None:
-        """The method could not look."""
-        self._search.blind(self.method, reason)
-
-
 class _Search:
     """One search: what was found so far, and what is to be asked next."""
 
-    def __init__(self, parts: _Parts, fresh_target: FreshTarget, wanted: SearchRequest, done: SearchDone) -> None:
-        self._pool = parts.pool
-        self._parts = parts
+    def __init__(
+        self, search: ElementSearch, fresh_target: FreshTarget, wanted: SearchRequest, done: SearchDone
+    ) -> None:
+        self._search = search
         self._wanted = wanted
         self._done = done
         self._found = search_progress.nothing_yet()
-        self._tries = 0
-        self.fresh_target = fresh_target
-        self.epoch = fresh_target.picture.source.epoch
-        self.min_frame = fresh_target.picture.source.frame
-        self._frame = self.min_frame
+        self._fresh_target = fresh_target
+        self._source = fresh_target.picture.source
+        self._epoch, self._frame = self._source.epoch, self._source.frame
 
     def begin(self, mapped: Mapped) -> None:
         """Take coordinates at their word, else ask the first method."""
         handle = handle_of(self._wanted.description)
         if handle is not None:
-            self._parts.elements.locate(self.fresh_target.watched, handle, self._located)
+            self._search.elements.locate(self._fresh_target.watched, handle, self._located)
             return
         given = coordinates(self._wanted.description)
         if given is not None:
@@ -191,7 +101,7 @@ class _Search:
         if isinstance(outcome, AcudError):
             self._done(outcome)
             return
-        if not search_progress.within(outcome.point, area(self.fresh_target)):
+        if not search_progress.within(outcome.point, area(self._fresh_target)):
             where = f"{outcome.id} at {outcome.point.x},{outcome.point.y} lies outside the target"
             self._end(Found("not_found", (), (Tried(GroundingMethod.SCENE, "nothing", where),), where))
             return
@@ -199,38 +109,25 @@ class _Search:
         self._end(Found("found", (one,), (Tried(GroundingMethod.SCENE, "sure"),)))
 
     def _go_on(self) -> None:
-        method = search_progress.next_method(search_progress.methods(self._parts.backend(self._wanted)), self._found)
+        backend = self._search.backend(self._wanted)
+        method = search_progress.next_method(search_progress.methods(backend), self._found)
         if method is None:
             self._end(self._found)
-        else:
-            self._tries = 0
-            self._pool.submit(FindWork(self, method))
+            return
+        target = self._fresh_target.picture
+        view = View(self._source.name, target.crop, target.ignore)
+        fill, looked = partial(self._filled, method), partial(self._looked, method)
+        submit = self._search.pool.submit
+        submit(FrameWork(submit, self._search.lane(method), self._source, fill, looked, view=view))
 
-    def _end(self, found: Found) -> None:
-        limited = replace(found, candidates=found.candidates[: self._wanted.max_candidates])
-        self._done(SearchOutcome(limited, self.fresh_target.picture.source, self.epoch, self._frame))
-
-    def lane(self, method: GroundingMethod) -> Lane:
-        """Return where `method` can look: OmniParser reads text too, and a model elsewhere gets redacted pictures."""
-        if method is GroundingMethod.OCR:
-            return Lane.OCR
-        if method is GroundingMethod.OMNIPARSER:
-            return Lane.REDACT
-        local = self._parts.is_local(method)
-        return Lane.REDACT if self._parts.redaction.reads(local=local, keeps_evidence=False) else Lane.JUDGE
-
-    def hide(self, source: Source, method: GroundingMethod) -> Hide | None:
-        """Return what is hidden of `source` from a model elsewhere."""
-        return self._parts.redaction.of(source, leaves=not self._parts.is_local(method))
-
-    def ask(self, method: GroundingMethod) -> FindAsk:
-        """Return what the next job asks, with the windows as they are now."""
-        watched = self.fresh_target.watched
-        return FindAsk(
+    def _filled(self, method: GroundingMethod, job: Job) -> Job:
+        """Return `job` with what `method` is asked, with the windows as they are now."""
+        watched = self._fresh_target.watched
+        ask = FindAsk(
             self._wanted.description,
             (method,),
             self._found,
-            origin_of(self.fresh_target.picture),
+            origin_of(self._fresh_target.picture),
             watched.windows,
             watched.focused,
             watched.bus_address,
@@ -238,30 +135,31 @@ class _Search:
             self._wanted.verb,
             self._wanted.max_candidates,
         )
+        return replace(job, find=ask, hide=self._search.hide(self._source, method))
 
-    def looked(self, result: JobResult, found: Found) -> None:
-        """Take what a method found."""
-        for tried in found.tried[len(self._found.tried) :]:
-            self._parts.pay(tried, self._wanted.task_id)
-        self._found, self.epoch, self._frame = found, result.epoch, result.frame
-        self._go_on()
+    def _looked(self, method: GroundingMethod, outcome: JobResult | Unavailable) -> None:
+        """Take what a method found, or why it could not look; a source that was lost ends the search."""
+        if isinstance(outcome, Unavailable) and not self._source.live:
+            self._done(outcome)
+        elif isinstance(outcome, Unavailable):
+            self._blind(method, outcome.message)
+        elif outcome.status == "done" and outcome.found is not None:
+            for tried in outcome.found.tried[len(self._found.tried) :]:
+                self._search.pay(tried, self._wanted.task_id)
+            self._found, self._epoch, self._frame = outcome.found, outcome.epoch, outcome.frame
+            self._go_on()
+        else:
+            overwritten = "its frame was overwritten each time" if outcome.status == "frame_gone" else ""
+            self._blind(method, overwritten or outcome.reason or outcome.status)
 
-    def blind(self, method: GroundingMethod, reason: str) -> None:
+    def _blind(self, method: GroundingMethod, reason: str) -> None:
         """Take down that a method could not look."""
         self._found = search_progress.add(self._found, Tried(method, "unavailable", reason), ())
         self._go_on()
 
-    def again(self, work: FindWork) -> None:
-        """Queue `work` once more, on a newer frame."""
-        self._tries += 1
-        if self._tries > _TRIES:
-            self.blind(work.method, "its frame was overwritten each time")
-        else:
-            self._pool.submit(work)
-
-    def fail(self, fault: AcudError) -> None:
-        """End with the fault."""
-        self._done(fault)
+    def _end(self, found: Found) -> None:
+        limited = replace(found, candidates=found.candidates[: self._wanted.max_candidates])
+        self._done(SearchOutcome(limited, self._source, self._epoch, self._frame))
 
 
 class ElementSearch:
@@ -275,7 +173,11 @@ class ElementSearch:
         elements: ElementPlaces,
         usage_log: UsageLog,
     ) -> None:
-        self._parts = _Parts(pool, redaction, settings, elements, usage_log)
+        self.pool = pool
+        self.elements = elements
+        self._redaction = redaction
+        self._settings = settings
+        self._usage_log = usage_log
 
     def find(
         self, fresh_target: FreshTarget, wanted: SearchRequest, done: SearchDone, mapped: Mapped | None = None
@@ -284,7 +186,51 @@ class ElementSearch:
 
         `mapped` says what coordinates in the description mean (None: pixels of the target).
         """
-        _Search(self._parts, fresh_target, wanted, done).begin(mapped or mapping(fresh_target))
+        _Search(self, fresh_target, wanted, done).begin(mapped or mapping(fresh_target))
+
+    def backend(self, wanted: SearchRequest) -> GroundingBackend:
+        """Return which methods may be tried."""
+        return wanted.backend or GroundingBackend(self._settings.grounding.backend)
+
+    def lane(self, method: GroundingMethod) -> Lane:
+        """Return where `method` can look: OmniParser reads text too, and a model elsewhere gets redacted pictures."""
+        if method is GroundingMethod.OCR:
+            return Lane.OCR
+        if method is GroundingMethod.OMNIPARSER:
+            return Lane.REDACT
+        reads = self._redaction.reads(local=self._is_local(method), keeps_evidence=False)
+        return Lane.REDACT if reads else Lane.JUDGE
+
+    def hide(self, source: Source, method: GroundingMethod) -> Hide | None:
+        """Return what is hidden of `source` from a model elsewhere."""
+        return self._redaction.of(source, leaves=not self._is_local(method))
+
+    def pay(self, tried: Tried, task_id: str) -> None:
+        """Enter what a method cost that asked a model."""
+        via, model = self._asked(tried.method)
+        if via and tried.is_paid:
+            tokens = (tried.tokens_in, tried.tokens_out)
+            self._usage_log.enter(Purpose.FIND, via, tried.cost_usd, tokens, model=model, task_id=task_id)
+
+    def _is_local(self, method: GroundingMethod) -> bool:
+        """Tell whether what `method` looks at stays on this machine."""
+        via, _ = self._asked(method)
+        return not via or self._settings.backends().named()[via].is_local
+
+    def _asked(self, method: GroundingMethod) -> tuple[str, str]:
+        """Return the backend and the model that `method` asks, both "" for one that asks none."""
+        grounding, backends = self._settings.grounding, self._settings.backends().named()
+        via = {
+            GroundingMethod.UITARS: grounding.uitars_via or "ollama",
+            GroundingMethod.CLAUDE_CU: "claude",
+            GroundingMethod.OMNIPARSER: grounding.omniparser_picker,
+        }.get(method, "")
+        own = {
+            (GroundingMethod.UITARS, "ollama"): grounding.uitars_ollama_model,
+            (GroundingMethod.UITARS, "openrouter"): grounding.uitars_openrouter_model,
+            (GroundingMethod.OMNIPARSER, via): grounding.omniparser_picker_model,
+        }.get((method, via), "")
+        return via, own or (backends[via].model if via else "")
 
 
 class GroundingFeature(RunningFeature):

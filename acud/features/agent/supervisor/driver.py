@@ -14,7 +14,6 @@ from acud.config import Settings
 from acud.errors import AcudError, Unavailable
 from acud.event_loop import EventLoop, Timer
 from acud.features.agent import machine, prompt
-from acud.features.agent import prompt as tools
 from acud.features.agent.machine import Await, Check, Checked, Did, End, Run, RunInstruction, Stopped, Think
 from acud.features.agent.settings import GuiAgentSettings
 from acud.protocol.evaluation import Job, JobResult, Thought
@@ -24,7 +23,7 @@ from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.control import FaultGuard
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.fresh_frames import FreshFrameResolver, FreshTarget
-from acud.supervisor.job_queues import Lane
+from acud.supervisor.job_queues import FrameWork, Lane
 from acud.supervisor.ports import Instructions
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.screenshots import ScreenshotTarget, view_of
@@ -34,6 +33,7 @@ from acud.supervisor.waits.service import Waits
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Answer, Criteria, JudgeName, Until, WaitSpec
 from acud.types.agent_runs import RunInfo, RunState
+from acud.types.chat import ChatMessage
 from acud.waits.schedule import NORMAL_PRIORITY
 from acud.waits.targets import parse_target
 
@@ -42,8 +42,6 @@ _LOG = log.logger("agent")
 DoDone = Callable[[DoReply | AcudError], None]
 Drop = Callable[[], None]
 """Gives up what was begun: its end is not told any more. Harmless when it has ended."""
-InstructionStarter = Callable[[GuiDo, DoDone], Drop]
-"""Does one thing in words on a display; see `acud.features.actions.supervisor.instruction`."""
 
 
 class Tools(Struct, frozen=True):
@@ -57,7 +55,8 @@ class Tools(Struct, frozen=True):
     waits: Waits
     redaction: Redaction
     usage_log: UsageLog
-    do: InstructionStarter
+    instructions: Instructions
+    faults: FaultGuard
 
 
 class Driver:
@@ -79,11 +78,6 @@ class Driver:
         end = self._machine.ended
         run = replace(self._run, steps=tuple(self._machine.steps), spent=self._machine.spent)
         return run if end is None else replace(run, state=end.state, reason=end.reason, evidence=end.evidence)
-
-    @property
-    def display(self) -> str:
-        """The display it works on."""
-        return self._watched.name
 
     def begin(self) -> None:
         """Start; the time limit is a timer, so that no model call delays it."""
@@ -127,49 +121,50 @@ class Driver:
     # ---- thinking --------------------------------------------------------------------------------------------------
 
     def _think(self, effect: Think) -> None:
-        spec = self._run.spec
-        ask = ThinkAsk(spec.backend, prompt.SYSTEM, effect.messages, tools.agent_tools(), spec.model)
-
         def on_target(outcome: FreshTarget | AcudError) -> None:
             if isinstance(outcome, AcudError):
-                self._fault(outcome)
+                self.stop(RunState.ESCALATED, f"the screen cannot be seen: {outcome}")
             elif self._machine.ended is None:
-                local = self._with.settings.backends().named()[spec.backend].is_local
-                done = partial(self._said, outcome)
-                work = ThinkWork(outcome.picture, ask, self._with.redaction, self._submit, done, local=local)
-                self._submit(work)
+                self._ask(effect.messages, outcome.picture)
 
-        self._locate(on_target)
-
-    def _locate(self, on_target: Callable[[FreshTarget | AcudError], None]) -> None:
         try:
             self._with.fresh_frames.fresh(self._run.spec.target, self._watched.name, (), on_target)
         except AcudError as fault:
             on_target(fault)
 
-    def _submit(self, work: ThinkWork) -> None:
-        self._with.pool.submit(work)
+    def _ask(self, messages: tuple[ChatMessage, ...], target: ScreenshotTarget) -> None:
+        spec, pool, redaction, source = self._run.spec, self._with.pool, self._with.redaction, target.source
+        ask = ThinkAsk(spec.backend, prompt.SYSTEM, messages, prompt.agent_tools(), spec.model)
+        local = self._with.settings.backends().named()[spec.backend].is_local
+        lane = Lane.REDACT if redaction.reads(local=local, keeps_evidence=False) else Lane.JUDGE
 
-    def _said(self, fresh_target: FreshTarget, outcome: TurnOutcome | AcudError) -> None:
-        self._pay(outcome)
-        if isinstance(outcome, AcudError):
-            self._take(machine.ModelAnswer(self._now(), code=outcome.code, reason=outcome.message, cost_usd=None))
+        def fill(job: Job) -> Job:
+            return replace(job, think=ask, hide=redaction.of(source, leaves=not local))
+
+        view = View(source.name, target.crop, target.ignore)
+        said = partial(self._said, target)
+        # The priority of a wait's judgement: an agent waits for both.
+        pool.submit(FrameWork(pool.submit, lane, source, fill, said, view=view, priority=NORMAL_PRIORITY))
+
+    def _said(self, target: ScreenshotTarget, outcome: JobResult | Unavailable) -> None:
+        said = None if isinstance(outcome, Unavailable) else outcome.thought
+        self._pay(said or Thought())
+        if isinstance(outcome, Unavailable):
+            fault = f"the model's answer was lost: {outcome.message}"
+        elif said is None:
+            fault = f"the model was not asked: {outcome.reason or outcome.status}"
+        else:
+            self._view = view_of(target, outcome.width, outcome.height)
+            self._take(machine.ModelAnswer(self._now(), said.text, said.calls, said.code, said.reason, said.cost_usd))
             return
-        self._view = view_of(fresh_target.picture, outcome.width, outcome.height)
-        said = outcome.thought
-        self._take(machine.ModelAnswer(self._now(), said.text, said.calls, said.code, said.reason, said.cost_usd))
+        self._take(machine.ModelAnswer(self._now(), code=Unavailable.code, reason=fault, cost_usd=None))
 
-    def _pay(self, outcome: TurnOutcome | AcudError) -> None:
+    def _pay(self, said: Thought) -> None:
         """Enter what the turn cost, as the run counts it. The cost of a turn whose answer was lost is unknown."""
-        spec, said = self._run.spec, Thought() if isinstance(outcome, AcudError) else outcome.thought
-        tokens = (said.tokens_in, said.tokens_out)
-        model = said.model or spec.model
+        spec, tokens = self._run.spec, (said.tokens_in, said.tokens_out)
         self._with.usage_log.enter(
-            Purpose.AGENT, spec.backend, said.cost_usd, tokens, model=model, task_id=spec.task_id
+            Purpose.AGENT, spec.backend, said.cost_usd, tokens, model=said.model or spec.model, task_id=spec.task_id
         )
-
-    def _fault(self, fault: AcudError) -> None:
-        self.stop(RunState.ESCALATED, f"the screen cannot be seen: {fault}")
 
     # ---- acting ----------------------------------------------------------------------------------------------------
 
@@ -186,7 +181,8 @@ class Driver:
             judge=self._judge,
         )
         try:
-            self._drop = self._with.do(request, self._did)
+            caller = RunCaller(self._with.faults, self._did)
+            self._drop = partial(caller.drop, self._with.instructions.begin(request, caller))
         except AcudError as fault:
             self._did(fault)
 
@@ -241,76 +237,6 @@ def _judged(active: ActiveWait) -> tuple[int, float | None]:
     return spent.evaluations, None if spent.unpriced else spent.cost_usd
 
 
-_TRIES = 5
-
-
-class TurnOutcome(Struct, frozen=True):
-    """What the model said, and the size in pixels of the picture it was shown."""
-
-    thought: Thought
-    width: int
-    height: int
-
-
-Done = Callable[[TurnOutcome | AcudError], None]
-
-
-class ThinkWork:
-    """Asks once; a frame that was overwritten meanwhile is taken anew. `local`: the model is on this machine."""
-
-    priority = NORMAL_PRIORITY
-    """The priority of a wait's judgement: an agent waits for both."""
-
-    def __init__(
-        self,
-        target: ScreenshotTarget,
-        ask: ThinkAsk,
-        redaction: Redaction,
-        again: Callable[[ThinkWork], None],
-        done: Done,
-        *,
-        local: bool,
-    ) -> None:
-        self._target = target
-        self._ask = ask
-        self._again = again
-        self._redaction = redaction
-        self._local = local
-        self.lane = Lane.REDACT if redaction.reads(local=local, keeps_evidence=False) else Lane.JUDGE
-        self._done = done
-        self._tries = 0
-        self._min_frame = target.source.frame
-        self.display = target.source.display
-
-    def build(self, job_id: str) -> Job | None:
-        """Return the job for the ring as it is now; the source may have been lost meanwhile."""
-        source = self._target.source
-        if not source.live or source.path is None:
-            self._done(Unavailable(f"{source.name} was lost: {source.lost_reason}", hint="acud display list"))
-            return None
-        view = View(source.name, self._target.crop, self._target.ignore)
-        frame = min(self._min_frame, source.frame)
-        hide = self._redaction.of(source, leaves=not self._local)
-        return Job(job_id, view, str(source.path), source.epoch, frame, think=self._ask, hide=hide)
-
-    def partly(self, result: JobResult) -> None:
-        """A thought has no parts."""
-
-    def finished(self, result: JobResult) -> None:
-        """Hand the thought on."""
-        self._tries += 1
-        if result.status == "frame_gone" and self._tries < _TRIES:
-            self._again(self)
-        elif result.thought is None:
-            self._done(Unavailable(f"the model was not asked: {result.reason or result.status}", hint="acud logs"))
-        else:
-            self._done(TurnOutcome(result.thought, result.width, result.height))
-
-    def lost(self, reason: str) -> None:
-        """Nobody knows whether the model was asked, or what it cost."""
-        self._done(Unavailable(f"the model's answer was lost: {reason}"))
-
-
 Thing = TypeVar("Thing")
 
 
@@ -355,14 +281,3 @@ class RunCaller:
         if not self._over:
             self._over = True
             self._done(outcome)
-
-
-def instruction_starter(instructions: Instructions, faults: FaultGuard) -> InstructionStarter:
-    """Return the function that carries out one instruction for a run."""
-
-    def do(request: GuiDo, done: DoDone) -> Drop:
-        caller = RunCaller(faults, done)
-        give_up = instructions.begin(request, caller)
-        return lambda: caller.drop(give_up)
-
-    return do

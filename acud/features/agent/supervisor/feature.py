@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from acud.errors import AcudError, InvalidRequest, Refused
 from acud.features.agent.settings import GuiAgentSettings
-from acud.features.agent.supervisor.driver import Tools, instruction_starter
+from acud.features.agent.supervisor.driver import Tools
 from acud.features.agent.supervisor.service import Agents
 from acud.protocol.requests.agents import (
     AgentCancel,
@@ -45,7 +45,8 @@ class AgentFeature(RunningFeature):
             core.waits,
             core.redaction,
             core.usage_log,
-            instruction_starter(self.instructions, core.faults),
+            self.instructions,
+            core.faults,
         )
         self.agents = Agents(tools, core.journal, core.utc_s, self.tasks, core.wakes)
         core.takeovers.taken.add(self.agents.taken, Order.FEATURES)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.config import Settings
 from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
@@ -15,11 +16,11 @@ from acud.features.scene.annotations import ChangedSince, DisplayAnnotation, num
 from acud.features.scene.element_ids import ElementIds
 from acud.features.scene.tables import ReservedNumbers
 from acud.protocol.evaluation import Described, Job, JobResult
-from acud.protocol.questions import DescribeAsk, Hide, View
+from acud.protocol.questions import DescribeAsk
 from acud.protocol.requests.daemon import Purpose
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Source
-from acud.supervisor.job_queues import Lane
+from acud.supervisor.job_queues import FrameWork, Lane
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.target_tracker import TargetTracker
@@ -27,8 +28,6 @@ from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect
 from acud.types.scene import Remark
 from acud.waits.tiles import Grid
-
-_TRIES = 5
 
 
 class Description(Struct, frozen=True):
@@ -138,20 +137,25 @@ class SceneAnnotations:
         is_local = self._settings.backends().named()[backend].is_local
         reads = self._redaction.reads(local=is_local, keeps_evidence=False)
         lane = Lane.REDACT if reads else Lane.JUDGE
-        self._pool.submit(_DescribeWork(self, source, lane, DescribeAsk(backend, secure), done, task_id))
 
-    def again(self, work: _DescribeWork) -> None:
-        """Queue `work` once more."""
-        self._pool.submit(work)
+        def fill(job: Job) -> Job:
+            return replace(job, describe=DescribeAsk(backend, secure), hide=self._redaction.of(source))
 
-    def pay(self, backend: str, said: Described, task_id: str) -> None:
+        def looked(outcome: JobResult | Unavailable) -> None:
+            said = outcome.described if isinstance(outcome, JobResult) and outcome.status == "done" else None
+            if said is not None and isinstance(outcome, JobResult):
+                self._pay(backend, said, task_id)
+                done(_answer(Description(said, outcome.frame)))
+                return
+            reason = outcome.message if isinstance(outcome, Unavailable) else outcome.reason or outcome.status
+            done(Unavailable(f"nobody described {source.display}: {reason}", hint="acud status"))
+
+        self._pool.submit(FrameWork(self._pool.submit, lane, source, fill, looked))
+
+    def _pay(self, backend: str, said: Described, task_id: str) -> None:
         """Enter what asking cost, also where the answer was of no use."""
         tokens = (said.tokens_in, said.tokens_out)
         self._usage_log.enter(Purpose.ANNOTATE, backend, said.cost_usd, tokens, model=said.model, task_id=task_id)
-
-    def hide(self, source: Source) -> Hide | None:
-        """Return what rules hide of `source` from a model elsewhere."""
-        return self._redaction.of(source)
 
 
 def _since(source: Source, changed: int) -> ChangedSince:
@@ -170,53 +174,6 @@ def _inside(remark: Remark, source: Source) -> Remark:
             hint="give boxes in pixels of the display",
         )
     return Remark(remark.kind, remark.desc, box)
-
-
-class _DescribeWork:
-    """One question about the newest frame of a display that is at least the one of now."""
-
-    priority = 0
-
-    def __init__(
-        self, annotations: SceneAnnotations, source: Source, lane: Lane, ask: DescribeAsk, done: Done, task_id: str
-    ) -> None:
-        self.display = source.display
-        self.lane = lane
-        self._annotations = annotations
-        self._source = source
-        self._ask = ask
-        self._done = done
-        self._task_id = task_id
-        self._epoch, self._frame = source.epoch, source.frame
-        self._tries = 0
-
-    def build(self, job_id: str) -> Job | None:
-        """Return the job for the ring as it is now; the source may have been lost meanwhile."""
-        source = self._source
-        if not source.live or source.path is None:
-            self._done(Unavailable(f"{source.name} was lost before it was described: {source.lost_reason}"))
-            return None
-        least = min(self._frame, source.frame) if source.epoch == self._epoch else source.frame
-        hide = self._annotations.hide(source)
-        return Job(job_id, View(source.name), str(source.path), source.epoch, least, describe=self._ask, hide=hide)
-
-    def partly(self, result: JobResult) -> None:
-        """An answer has no parts."""
-
-    def finished(self, result: JobResult) -> None:
-        """Hand on the answer, or try the next frame when this one was overwritten."""
-        if result.status == "frame_gone" and self._tries < _TRIES:
-            self._tries += 1
-            self._annotations.again(self)
-        elif result.status == "done" and result.described is not None:
-            self._annotations.pay(self._ask.backend, result.described, self._task_id)
-            self._done(_answer(Description(result.described, result.frame)))
-        else:
-            self._done(Unavailable(f"nobody described {self.display}: {result.reason or result.status}"))
-
-    def lost(self, reason: str) -> None:
-        """Nobody could be asked."""
-        self._done(Unavailable(f"nobody described {self.display}: {reason}", hint="acud status"))
 
 
 def _answer(told: Description) -> Description | Unavailable:

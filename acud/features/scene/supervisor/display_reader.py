@@ -7,18 +7,22 @@ later one gets the next reading: a frame grabbed before a call may not show what
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from functools import partial
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.errors import AcudError, Unavailable
 from acud.features.scene.element_ids import ElementIds, SeenElement
 from acud.features.scene.settings import SceneSettings
 from acud.features.scene.tables import ReservedNumbers
 from acud.protocol.evaluation import Job, JobResult
-from acud.protocol.questions import Hide, View
+from acud.protocol.questions import Hide
 from acud.protocol.scene_parts import NodePart, SceneAsk, SceneParts, TextPart
 from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.frame_sources import Source, Sources
-from acud.supervisor.job_queues import Lane, Work
+from acud.supervisor.job_queues import FrameWork, Lane, Work
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, Rect
 from acud.types.scene import (
@@ -32,65 +36,6 @@ from acud.types.scene import (
     position,
 )
 
-_TRIES = 5
-
-SceneReadDone = Callable[[JobResult | AcudError], None]
-
-
-class SceneWork:
-    """Reads the newest frame of a display that is at least the one of now. `ask` and `hide` are made at dispatch."""
-
-    # An evaluator with an engine, but not the engine's one place: a hung application must not hold that.
-    lane = Lane.REDACT
-    priority = 0
-
-    def __init__(
-        self,
-        source: Source,
-        ask: Callable[[], SceneAsk],
-        hide: Callable[[], Hide | None],
-        submit: Callable[[SceneWork], None],
-        done: SceneReadDone,
-    ) -> None:
-        self.display = source.display
-        self._source = source
-        self._ask = ask
-        self._hide = hide
-        self._submit = submit
-        self._done = done
-        self._epoch, self._frame = source.epoch, source.frame
-        self._tries = 0
-
-    def build(self, job_id: str) -> Job | None:
-        """Return the job for the ring as it is now; the source may have been lost meanwhile."""
-        source = self._source
-        if not source.live or source.path is None:
-            self._done(Unavailable(f"{source.name} was lost while it was read: {source.lost_reason}"))
-            return None
-        least = min(self._frame, source.frame) if source.epoch == self._epoch else source.frame
-        view = View(source.name)
-        return Job(job_id, view, str(source.path), source.epoch, least, scene=self._ask(), hide=self._hide())
-
-    def partly(self, result: JobResult) -> None:
-        """A reading has no parts."""
-
-    def finished(self, result: JobResult) -> None:
-        """Hand on what was read, or try the next frame when this one was overwritten."""
-        if result.status == "done":
-            self._done(result)
-        elif result.status == "frame_gone" and self._tries < _TRIES:
-            self._tries += 1
-            self._submit(self)
-        else:
-            self._done(Unavailable(result.reason or result.status))
-
-    def lost(self, reason: str) -> None:
-        """Nobody could read it."""
-        self._done(Unavailable(reason))
-
-
-_STRENGTH = {mode: place for place, mode in enumerate(SceneMode)}
-
 
 class Needs(NamedTuple):
     """What a look has to read anew."""
@@ -100,33 +45,16 @@ class Needs(NamedTuple):
     fresh: bool
 
 
-class ReaderPorts(Protocol):
-    """What every look needs."""
+class ReaderPorts(Struct, frozen=True):
+    """What every look needs. `hidden` returns what rules hide of a source; `looked` is called as a look ends."""
 
     sources: Sources
     frame_requests: FrameRequests
     settings: SceneSettings
-
-    def now_s(self) -> float:
-        """Return the monotonic clock."""
-        ...
-
-    def submit(self, work: Work) -> None:
-        """Have an evaluator do it."""
-        ...
-
-    def hidden(self, source: Source) -> Hide | None:
-        """Return what rules hide of it."""
-        ...
-
-    def looked(self, reader: DisplayReader) -> None:
-        """A look ended; what is known may have changed."""
-        ...
-
-
-def strongest(modes: list[SceneMode]) -> SceneMode:
-    """Return the mode that does all that each of `modes` does."""
-    return max(modes, key=_STRENGTH.__getitem__)
+    now_s: Callable[[], float]
+    submit: Callable[[Work], None]
+    hidden: Callable[[Source], Hide | None]
+    looked: Callable[[DisplayReader], object]
 
 
 class DisplayReader:
@@ -163,7 +91,7 @@ class DisplayReader:
 
     def _take_asked(self) -> None:
         asked, self._asked = self._asked, []
-        self.mode = strongest([mode for mode, _ in asked])
+        self.mode = max((mode for mode, _ in asked), key=list(SceneMode).index)  # each does all that those before it do
         self._served = [done for _, done in asked]
         self.begun_s = self._parts.now_s()
 
@@ -195,20 +123,14 @@ class DisplayReader:
         return Needs(ocr, ax, fresh=False)
 
     def _read(self, source: Source, needs: Needs) -> None:
-        work = SceneWork(
-            source,
-            lambda: self._ask(needs),
-            lambda: self._hide(source, needs),
-            self._parts.submit,
-            lambda outcome: self._done(source, outcome),
-        )
-        self._parts.submit(work)
+        def fill(job: Job) -> Job:
+            hide = self._parts.hidden(source)
+            if needs.ocr:
+                self._hidden = _places(hide)
+            return replace(job, scene=self._ask(needs), hide=hide)
 
-    def _hide(self, source: Source, needs: Needs) -> Hide | None:
-        hide = self._parts.hidden(source)
-        if needs.ocr:
-            self._hidden = _places(hide)
-        return hide
+        # An evaluator with an engine, but not the engine's one place: a hung application must not hold that.
+        self._parts.submit(FrameWork(self._parts.submit, Lane.REDACT, source, fill, partial(self._done, source)))
 
     def _ask(self, needs: Needs) -> SceneAsk:
         watched = self.watched
@@ -224,9 +146,11 @@ class DisplayReader:
             self.seen.secure,
         )
 
-    def _done(self, source: Source, outcome: JobResult | AcudError) -> None:
-        if isinstance(outcome, AcudError):
+    def _done(self, source: Source, outcome: JobResult | Unavailable) -> None:
+        if isinstance(outcome, Unavailable):
             self._unread(outcome.message)
+        elif outcome.status != "done":
+            self._unread(outcome.reason or outcome.status)
         elif outcome.scene is None or outcome.epoch != source.epoch or not source.live:
             self._unread("the display began anew while it was read")
         else:

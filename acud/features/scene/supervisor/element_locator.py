@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable
 
 from acud.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
 from acud.features.scene.elements import NamedElement, gone, middle, named, visible_part
-from acud.supervisor.observers import Observers, Order
+from acud.features.scene.supervisor.service import Scenes
+from acud.supervisor.observers import Order
 from acud.supervisor.ports import LocatedElement, LocateDone
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types.actions import Point
 from acud.types.scene import ElementHandle, ProviderState, Scene, SceneMode, handle_of
-
-
-class SceneSource(Protocol):
-    """Whoever makes scenes."""
-
-    def look(self, watched_displays: Sequence[WatchedDisplay], mode: SceneMode, done: Callable[[], None]) -> None:
-        """Look at `watched_displays` from now on, at least as `mode` says; call `done` when every one was looked at."""
-        ...
-
-    def newest(self, watched_displays: Sequence[WatchedDisplay]) -> Scene:
-        """Return the scene of `watched_displays` as it is known now, without looking."""
-        ...
-
-    def remembered(self) -> Sequence[Scene]:
-        """Return the scenes that are still kept, newest first."""
-        ...
-
-    @property
-    def shown(self) -> Observers[Callable[[Scene], None]]:
-        """Who is told of each scene that differs from the one before."""
-        ...
-
 
 Follow = Callable[[WatchedDisplay], None]
 
@@ -43,7 +21,7 @@ class ElementLocator:
     precede the list of windows that they show: widgets are placed by that list.
     """
 
-    def __init__(self, scenes: SceneSource, numbered: Callable[[int], WatchedDisplay | None], follow: Follow) -> None:
+    def __init__(self, scenes: Scenes, numbered: Callable[[int], WatchedDisplay | None], follow: Follow) -> None:
         self._scenes = scenes
         self._numbered = numbered
         self._follow = follow

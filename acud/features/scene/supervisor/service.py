@@ -23,16 +23,14 @@ from acud.features.scene.supervisor.assembly import (
     focused,
     part_of,
 )
-from acud.features.scene.supervisor.display_reader import DisplayElements, DisplayReader
+from acud.features.scene.supervisor.display_reader import DisplayElements, DisplayReader, ReaderPorts
 from acud.features.scene.tables import ReservedNumbers
 from acud.ids import new_id
 from acud.protocol.capture import Notice
-from acud.protocol.questions import Hide
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.frame_sources import Source, Sources
-from acud.supervisor.job_queues import Work
 from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Observers, Order
 from acud.supervisor.redaction import Redaction
@@ -61,21 +59,26 @@ class Scenes:
         numbers: ReservedNumbers,
         annotations: SceneAnnotations,
     ) -> None:
-        self._pool = pool
         self._watched_displays = watched_displays
-        self.sources = sources
-        self.frame_requests = frame_requests
+        self._sources = sources
         self._displays = displays
         self._redaction = redaction
-        self._journal = journal
         self._clock = clock
-        self.settings = settings
         self._numbers = numbers
         self._annotations = annotations
         self.shown = Observers[Callable[[Scene], None]]()
         """Called with each scene that differs from the one before, in the turn that made it."""
         self._programs = DisplayPrograms(clock.monotonic_s, display_pids)
         self._readers: dict[int, DisplayReader] = {}
+        self._ports = ReaderPorts(
+            sources,
+            frame_requests,
+            settings,
+            clock.monotonic_s,
+            pool.submit,
+            redaction.of,
+            lambda reader: self.renew(reader.mode),  # a scene that differs gets a number of its own
+        )
         self._next = self._numbers.first(_NAME)
         self._kept: deque[Scene] = deque(maxlen=settings.kept)
         sources.watchers.add(self, Order.FEATURES)
@@ -98,7 +101,7 @@ class Scenes:
                 done()
 
         for watched in displays:
-            self._reader(watched).ask(mode, partial(one_done, watched.name))
+            self.reader(watched).ask(mode, partial(one_done, watched.name))
 
     def newest(self, displays: Sequence[WatchedDisplay]) -> Scene:
         """Return the scene of `displays` as it is known now, without looking."""
@@ -115,7 +118,7 @@ class Scenes:
 
     def secure(self, watched: WatchedDisplay) -> tuple[Rect, ...]:
         """Return the boxes of the password fields that were seen on `watched`."""
-        return self._reader(watched).seen.secure
+        return self.reader(watched).seen.secure
 
     @property
     def scene_id(self) -> int:
@@ -124,32 +127,13 @@ class Scenes:
 
     def reader(self, watched: WatchedDisplay) -> DisplayReader:
         """Return the looks at `watched`."""
-        return self._reader(watched)
-
-    def _reader(self, watched: WatchedDisplay) -> DisplayReader:
         found = self._readers.get(watched.number)
         if found is None or found.watched is not watched:
             seen = found.seen if found is not None else DisplayElements(watched.number, self._numbers)
-            found = self._readers[watched.number] = DisplayReader(self, watched, seen)
+            found = self._readers[watched.number] = DisplayReader(self._ports, watched, seen)
         return found
 
-    # ---- what looks need and say -----------------------------------------------------------------------------------
-
-    def now_s(self) -> float:
-        """Return the monotonic clock."""
-        return self._clock.monotonic_s()
-
-    def submit(self, work: Work) -> None:
-        """Have an evaluator do it."""
-        self._pool.submit(work)
-
-    def hidden(self, source: Source) -> Hide | None:
-        """Return what rules hide of it."""
-        return self._redaction.of(source)
-
-    def looked(self, reader: DisplayReader) -> None:
-        """A look ended: a scene that differs gets a number of its own."""
-        self.renew(reader.mode)
+    # ---- what is seen and lost -------------------------------------------------------------------------------------
 
     def source_up(self, source: Source) -> None:
         """A ring was attached; the next look reads it."""
@@ -167,11 +151,9 @@ class Scenes:
 
     def renew(self, mode: SceneMode | None) -> Scene:
         """Return the scene of every display as it is known now; one that shows something else has a new id."""
-        moment = Moment(self.now_s(), int(self._clock.instant().utc_s * 1000), mode or self._mode())
-        displays = sorted(
-            (s for s in self._watched_displays.by_name.values() if s.number), key=lambda watched: watched.number
-        )
-        self._forget({watched.number for watched in displays})
+        moment = Moment(self._clock.monotonic_s(), int(self._clock.instant().utc_s * 1000), mode or self._mode())
+        displays = sorted((s for s in self._watched_displays.by_name.values() if s.number), key=lambda s: s.number)
+        self._readers = {n: one for n, one in self._readers.items() if n in {s.number for s in displays}}
         shown = [ShownDisplay(watched, self._pids(watched)) for watched in displays]
         made = assemble_scene(self.scene_id, moment, [self._known(s) for s in displays], apps(shown, self._title))
         if self._kept and is_same(self._kept[-1], made):
@@ -188,19 +170,15 @@ class Scenes:
     def _mode(self) -> SceneMode:
         return self._kept[-1].reason if self._kept else SceneMode.IDLE
 
-    def _forget(self, numbers: set[int]) -> None:
-        for number in set(self._readers) - numbers:
-            del self._readers[number]
-
     def _drop(self, watched: WatchedDisplay) -> None:
         self._readers.pop(watched.number, None)
 
     def _known(self, watched: WatchedDisplay) -> DisplayFacts:
-        source = self.sources.by_name.get(watched.name)
+        source = self._sources.by_name.get(watched.name)
         return DisplayFacts(
             watched,
             source,
-            self._reader(watched).seen,
+            self.reader(watched).seen,
             watched.name == self._displays.default,
             focused(watched, self._title),
             tuple(self._redacted(watched)),
