@@ -55,7 +55,7 @@ class _Rig:
         self.mind = _Mind()
         usage_log = UsageLog(self.journal, lambda: self.clock.instant().utc_s)
         config = replace(AnalysisSettings(), **settings)
-        self.commentary = Commentary(self.journal, self.loop, self.clock, config, self.mind, redact, usage_log)
+        self.commentary = Commentary(self.journal, self.loop, self.clock, config, self.mind.ask, redact, usage_log)
         self.commentary.start()
 
     def _after_turn(self) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from acud.store.connection import Table
-from acud.store.rows import RowCodec, load
+from acud.store.rows import Row, RowCodec, load
 from acud.types.commentary import FEED_KEPT, HISTORY_KEPT, SENSE_KEPT, AnalysisResult, FeedItem, SenseEvent
 
 _SQL = load("tables", Path(__file__).parent)
@@ -16,14 +16,20 @@ _SENSE_EVENT = RowCodec(SenseEvent)
 _ANALYSIS = RowCodec(AnalysisResult)
 
 
-class MessageFeed(Table):
+class _Ring(Table):
+    def _added(self, table: str, row: Row, keep: int) -> int:
+        """Write a row, forget what that pushes out of the ring of `keep`, and return the number it got."""
+        number = int(self._database.write_returning(_SQL[f"{table}_add"], row)[0]["id"] or 0)
+        self._database.write(_SQL[f"{table}_trim"], {"newest": number, "keep": keep})
+        return number
+
+
+class MessageFeed(_Ring):
     """The table `feed`, a ring of `FEED_KEPT`."""
 
     def add(self, item: FeedItem) -> int:
         """Keep a message, forget what that pushes out of the ring, and return the number it got (its own is unread)."""
-        number = int(self._database.write_returning(_SQL["feed_add"], _FEED_ITEM.bind(item))[0]["id"] or 0)
-        self._database.write(_SQL["feed_trim"], {"newest": number, "keep": FEED_KEPT})
-        return number
+        return self._added("feed", _FEED_ITEM.bind(item), FEED_KEPT)
 
     def above(self, after: int) -> tuple[FeedItem, ...]:
         """Return the kept messages with a number above `after`, oldest first."""
@@ -38,14 +44,12 @@ class MessageFeed(Table):
         return self._number(_SQL["feed_newest_of_others"], {"source": source})
 
 
-class SenseEventTable(Table):
+class SenseEventTable(_Ring):
     """The table `sense`, a ring of `SENSE_KEPT`."""
 
     def add(self, event: SenseEvent) -> int:
         """Keep an event, forget what that pushes out of the ring, and return the number it got (its own is unread)."""
-        number = int(self._database.write_returning(_SQL["sense_add"], _SENSE_EVENT.bind(event))[0]["id"] or 0)
-        self._database.write(_SQL["sense_trim"], {"newest": number, "keep": SENSE_KEPT})
-        return number
+        return self._added("sense", _SENSE_EVENT.bind(event), SENSE_KEPT)
 
     def above(self, after: int, *, pictures: bool) -> tuple[SenseEvent, ...]:
         """Return the kept events with a number above `after`, oldest first; without `pictures`, `data` of `roi` and
@@ -77,15 +81,12 @@ class AnalysisInputs(Struct, frozen=True):
 _INPUTS = RowCodec(AnalysisInputs)
 
 
-class AnalysisTable(Table):
+class AnalysisTable(_Ring):
     """The table `analyses`, a ring of `HISTORY_KEPT`."""
 
     def add(self, result: AnalysisResult, inputs: AnalysisInputs) -> int:
         """Keep a result, which answers for `inputs`; return the number it got (its own is unread)."""
-        row = _ANALYSIS.bind(result) | _INPUTS.bind(inputs)
-        number = int(self._database.write_returning(_SQL["analyses_add"], row)[0]["id"] or 0)
-        self._database.write(_SQL["analyses_trim"], {"newest": number, "keep": HISTORY_KEPT})
-        return number
+        return self._added("analyses", _ANALYSIS.bind(result) | _INPUTS.bind(inputs), HISTORY_KEPT)
 
     def newest(self, limit: int) -> tuple[AnalysisResult, ...]:
         """Return the newest results, newest first, at most `limit`."""

@@ -11,8 +11,8 @@ import msgspec
 from acud.errors import InvalidRequest
 from acud.features.commentary.prompt import user_prompt
 from acud.features.commentary.settings import AnalysisSettings
-from acud.features.commentary.supervisor.senses import SceneEvents, WindowEvents
-from acud.features.commentary.supervisor.service import Commentary, Thinking
+from acud.features.commentary.supervisor.senses import SceneEvents, SenseOutput, WindowEvents
+from acud.features.commentary.supervisor.service import Commentary, model_asker
 from acud.protocol.requests.commentary import (
     AnalysisConfigReply,
     AnalysisConfigure,
@@ -49,13 +49,13 @@ class CommentaryFeature(RunningFeature):
         self.journal = core.journal
         self._redaction = core.redaction
         written = core.redaction.redact
-        model = Thinking(core.pool, self._leaves, written)
+        ask_model = model_asker(core.pool, self._leaves, written)
         self.commentary = Commentary(
-            core.journal, core.loop, core.clock, core.settings.of(AnalysisSettings), model, written, core.usage_log
+            core.journal, core.loop, core.clock, core.settings.of(AnalysisSettings), ask_model, written, core.usage_log
         )
-        parts = (core.loop, core.clock, self._sensing, self._title, self.commentary.sensed)
-        self.commentary.on_attended(WindowEvents(core.watched_displays, *parts).look)
-        scenes = SceneEvents(core.watched_displays.numbered, *parts)
+        senses = SenseOutput(core.loop, core.clock, self._sensing, self._title, self.commentary.sensed)
+        self.commentary.on_attended(WindowEvents(core.watched_displays, senses).look)
+        scenes = SceneEvents(core.watched_displays.numbered, senses)
         core.ports.elements.on_scene(scenes.shown)
         core.watched_displays.removed.add(scenes.forget, Order.FEATURES)
 
@@ -163,11 +163,12 @@ _LEAST = {"interval_ms": 5000, "max_age_ms": 10_000}
 def analysis_config(feature: CommentaryFeature, request: AnalysisConfigure, call: Call) -> AnalysisConfigReply:
     """Change what is given; nothing when any of it cannot be."""
     given = {name: value for name, value in msgspec.structs.asdict(request).items() if value is not None}
+    config = feature.commentary.config
     if given:
-        config = _changed(feature.commentary.config, given)
+        config = _changed(config, given)
         feature.journal.after_commit(lambda: feature.commentary.configure(config))
-        return _reply(feature, config)
-    return _reply(feature, feature.commentary.config)
+    key = feature.keys.get(config.backend)
+    return AnalysisConfigReply(config, has_key=key is not None and bool(key.value))
 
 
 def _changed(config: AnalysisConfig, given: dict[str, Any]) -> AnalysisConfig:
@@ -182,8 +183,3 @@ def _changed(config: AnalysisConfig, given: dict[str, Any]) -> AnalysisConfig:
         raise InvalidRequest(
             str(fault).replace(" - at `$.", " (").replace("`", ")"), hint="docs/commentary.md"
         ) from fault
-
-
-def _reply(feature: CommentaryFeature, config: AnalysisConfig) -> AnalysisConfigReply:
-    key = feature.keys.get(config.backend)
-    return AnalysisConfigReply(config, has_key=key is not None and bool(key.value))

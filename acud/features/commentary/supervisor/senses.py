@@ -7,6 +7,7 @@ display tells at most one event of each kind within a pause, and always its newe
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from msgspec import Struct
 
@@ -28,6 +29,31 @@ OWN = "acud"
 """The source of what acud sensed itself."""
 
 
+class SenseOutput(Struct, frozen=True):
+    """Where senses go: `tell` gets each event, unnumbered, while `wanted`; `title` is what may be told of a title."""
+
+    loop: EventLoop
+    clock: Clock
+    wanted: Callable[[], bool]
+    title: Title
+    tell: Callable[[SenseEvent], None]
+
+    def event(
+        self,
+        kind: Literal["text", "visual", "context"],
+        watched: WatchedDisplay,
+        text: str = "",
+        ssim: float | None = None,
+    ) -> None:
+        """Tell of something seen on `watched` now."""
+        front = _in_front(watched)
+        meta = SenseMeta(ssim, screen=watched.number)
+        if front is not None:
+            shown = self.title(watched, front)
+            meta = SenseMeta(ssim, front.wm_class or shown, shown, watched.number)
+        self.tell(SenseEvent(0, kind, int(self.clock.instant().utc_s * 1000), 0, text, meta, source=OWN))
+
+
 class _Front(Struct, frozen=True):
     """What was told of a display last, and when (monotonic seconds)."""
 
@@ -36,23 +62,11 @@ class _Front(Struct, frozen=True):
 
 
 class WindowEvents:
-    """Watches window lists while `wanted`; `tell` gets each event, unnumbered; `title` what may be told of a title."""
+    """Watches window lists while senses are wanted."""
 
-    def __init__(
-        self,
-        watched_displays: WatchedDisplays,
-        loop: EventLoop,
-        clock: Clock,
-        wanted: Callable[[], bool],
-        title: Title,
-        tell: Callable[[SenseEvent], None],
-    ) -> None:
+    def __init__(self, watched_displays: WatchedDisplays, out: SenseOutput) -> None:
         self._watched_displays = watched_displays
-        self._loop = loop
-        self._clock = clock
-        self._wanted = wanted
-        self._title = title
-        self._tell = tell
+        self._out = out
         self._fronts: dict[int, _Front] = {}
         self._waiting: set[int] = set()
         watched_displays.watchers.add(self, Order.FEATURES)
@@ -66,19 +80,18 @@ class WindowEvents:
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
         """The window list of `watched` changed."""
-        if watched.number in self._waiting or not self._wanted():
+        if watched.number in self._waiting or not self._out.wanted():
             return
         front, told = _in_front(watched), self._fronts.get(watched.number)
         if front is None or (told is not None and _same(told.window, front)):
             return
-        now_s = self._clock.monotonic_s()
+        now_s = self._out.clock.monotonic_s()
         if told is not None and now_s - told.told_s < WINDOW_PAUSE_S:
             self._waiting.add(watched.number)
-            self._loop.call_at(told.told_s + WINDOW_PAUSE_S, lambda: self._pause_over(watched))
+            self._out.loop.call_at(told.told_s + WINDOW_PAUSE_S, lambda: self._pause_over(watched))
             return
         self._fronts[watched.number] = _Front(front, now_s)
-        now_ms = int(self._clock.instant().utc_s * 1000)
-        self._tell(SenseEvent(0, "context", now_ms, 0, "", meta_of(watched, self._title), source=OWN))
+        self._out.event("context", watched)
 
     def _pause_over(self, watched: WatchedDisplay) -> None:
         self._waiting.discard(watched.number)
@@ -96,15 +109,6 @@ def _in_front(watched: WatchedDisplay) -> WindowInfo | None:
 def _same(told: WindowInfo, front: WindowInfo) -> bool:
     """Tell whether it is the same window under much the same title: a counter or a spinner is no other context."""
     return told.window_id == front.window_id and alike(told.title[:_TITLE], front.title[:_TITLE])
-
-
-def meta_of(watched: WatchedDisplay, title: Title, ssim: float | None = None) -> SenseMeta:
-    """Return where an event of `watched` comes from."""
-    front = _in_front(watched)
-    if front is None:
-        return SenseMeta(ssim, screen=watched.number)
-    shown = title(watched, front)
-    return SenseMeta(ssim, front.wm_class or shown, shown, watched.number)
 
 
 SCENE_PAUSE_S = 5.0
@@ -128,28 +132,16 @@ class _Display:
 
 
 class SceneEvents:
-    """Makes events of scenes while `wanted`; `tell` gets each, unnumbered."""
+    """Makes events of scenes while senses are wanted."""
 
-    def __init__(
-        self,
-        numbered: Callable[[int], WatchedDisplay | None],
-        loop: EventLoop,
-        clock: Clock,
-        wanted: Callable[[], bool],
-        title: Title,
-        tell: Callable[[SenseEvent], None],
-    ) -> None:
+    def __init__(self, numbered: Callable[[int], WatchedDisplay | None], out: SenseOutput) -> None:
         self._numbered = numbered
-        self._loop = loop
-        self._clock = clock
-        self._wanted = wanted
-        self._title = title
-        self._tell = tell
+        self._out = out
         self._displays: dict[int, _Display] = {}
 
     def shown(self, scene: Scene) -> None:
         """Take in a scene. A display whose text could not be read is passed over: nothing of it is known to be gone."""
-        if not self._wanted():
+        if not self._out.wanted():
             return
         ready = {one.display_id for one in scene.providers if one.ocr.state == "ready"}
         for display in scene.displays:
@@ -166,28 +158,26 @@ class SceneEvents:
         display = self._displays.setdefault(number, _Display())
         waiting = display.due
         display.due = DisplayText(shown.lines, _least(waiting.ssim if waiting is not None else None, shown.ssim))
-        wait_s = display.told_s + SCENE_PAUSE_S - self._clock.monotonic_s()
+        wait_s = display.told_s + SCENE_PAUSE_S - self._out.clock.monotonic_s()
         if wait_s <= 0:
             self._flush(number)
         elif waiting is None:
-            self._loop.call_later(wait_s, lambda: self._flush(number))
+            self._out.loop.call_later(wait_s, lambda: self._flush(number))
 
     def _flush(self, number: int) -> None:
         display, watched = self._displays.get(number), self._numbered(number)
         if display is None or watched is None:
             return
         due, display.due = display.due, None
-        if due is not None and self._wanted():
+        if due is not None and self._out.wanted():
             self._tell_of(display, watched, due)
 
     def _tell_of(self, display: _Display, watched: WatchedDisplay, shown: DisplayText) -> None:
         text = display.reading.fresh(shown.lines)
         if not text and (shown.ssim is None or shown.ssim >= VISUAL_SSIM):
             return
-        display.told_s = self._clock.monotonic_s()
-        now_ms = int(self._clock.instant().utc_s * 1000)
-        meta = meta_of(watched, self._title, shown.ssim)
-        self._tell(SenseEvent(0, "text" if text else "visual", now_ms, 0, text, meta, source=OWN))
+        display.told_s = self._out.clock.monotonic_s()
+        self._out.event("text" if text else "visual", watched, text, shown.ssim)
 
 
 def _least(one: float | None, other: float | None) -> float | None:

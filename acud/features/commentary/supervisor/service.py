@@ -7,7 +7,6 @@ before a restart and not answered for is answered for after it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -63,12 +62,8 @@ ATTENDED_S = 600.0
 """For so long after a client last asked for feed, senses or results, acud's own displays are still sensed."""
 
 
-class Mind(Protocol):
-    """Whoever asks the model."""
-
-    def ask(self, config: AnalysisConfig, window: ContextWindow, done: Callable[[Thought], None]) -> None:
-        """Ask once; `done` is called in a later turn, whatever happens."""
-        ...
+AskModel = Callable[[AnalysisConfig, ContextWindow, Callable[[Thought], None]], None]
+"""Asks the backend of the settings once; the callback is called in a later turn, whatever happens."""
 
 
 class Commentary:
@@ -80,7 +75,7 @@ class Commentary:
         loop: EventLoop,
         clock: Clock,
         settings: AnalysisSettings,
-        mind: Mind,
+        ask_model: AskModel,
         hide: Callable[[str], str],
         usage_log: UsageLog,
     ) -> None:
@@ -90,7 +85,7 @@ class Commentary:
         self._usage_log = usage_log
         self._loop = loop
         self._clock = clock
-        self._mind = mind
+        self._ask_model = ask_model
         self._hide = hide
         self._rules = AnalysisSchedule(AnalysisConfig(**asdict(settings)), clock.monotonic_s())
         self._before: ContextWindow | None = None
@@ -148,10 +143,11 @@ class Commentary:
     def sensed(self, event: SenseEvent) -> None:
         """Keep what one of acud's own displays showed, in this turn or when the disk takes it again."""
         stamped = self._stamped(event)
-        self._journal.keep(lambda: self._add(stamped), self._news, droppable=True)
 
-    def _add(self, event: SenseEvent) -> None:
-        self.sense.add(event)
+        def keep() -> None:
+            self.sense.add(stamped)
+
+        self._journal.keep(keep, self._news, droppable=True)
 
     def configure(self, config: AnalysisConfig) -> None:
         """Run with `config` from now on."""
@@ -172,15 +168,12 @@ class Commentary:
 
     def _tick(self) -> None:
         due = self._rules.tick(self._clock.monotonic_s())
-        if due is not None:
-            self._guarded(due)
-        self._arm()
-
-    def _guarded(self, due: Analyse) -> None:
         try:
-            self._analyse(due)
+            if due is not None:
+                self._analyse(due)
         except StoreUnavailable as fault:
-            self._failed(fault.message)
+            self._failed(Thought(reason=fault.message))
+        self._arm()
 
     def _analyse(self, due: Analyse) -> None:
         window, inputs = self.window(), self._inputs()
@@ -201,7 +194,7 @@ class Commentary:
                 self._usage_log.enter(Purpose.COMMENTARY, backend, thought.cost_usd, tokens, model=model)
                 answered(thought)
 
-            self._mind.ask(self.config, window, said)
+            self._ask_model(self.config, window, said)
         else:
             text = prompt.comment(window, self._before)
             answered(Thought(text, model=prompt.MODEL, tokens_in=0, tokens_out=0, cost_usd=0.0))
@@ -210,24 +203,22 @@ class Commentary:
         self, thought: Thought, window: ContextWindow, inputs: AnalysisInputs, version: int, latency_ms: int
     ) -> None:
         self._spent = self._spent.plus(thought)
-        self._verbose(window, thought)
+        if self.config.log_verbose:
+            _LOG.info("commentary.turn", prompt=self._hide(user_prompt(window)), answer=thought.text or thought.reason)
         if thought.code and not (thought.code == "truncated" and thought.text):  # what was said before the cut is said
-            self._failed(thought.reason, thought)
+            self._failed(thought)
         else:
             text, self._fault, self._before = analysis_of(thought.text), "", window
             push = self._rules.answered(text, version, self._clock.monotonic_s())
             self._keep(thought, text, window, inputs, push, latency_ms)
         self._arm()
 
-    def _failed(self, reason: str, thought: Thought | None = None) -> None:
-        limited = thought is not None and thought.code == "rate_limited"
-        self._fault = reason
-        self._rules.failed(
-            self._clock.monotonic_s(),
-            rate_limited=limited,
-            retry_after_s=thought.retry_after_s if thought is not None else 0.0,
-        )
-        _LOG.warning("commentary.failed", reason=reason, rate_limited=limited)
+    def _failed(self, thought: Thought) -> None:
+        limited = thought.code == "rate_limited"
+        self._fault = thought.reason
+        now_s = self._clock.monotonic_s()
+        self._rules.failed(now_s, rate_limited=limited, retry_after_s=thought.retry_after_s)
+        _LOG.warning("commentary.failed", reason=thought.reason, rate_limited=limited)
 
     def _keep(
         self,
@@ -258,10 +249,6 @@ class Commentary:
             model=result.model,
             feed_id=feed_id,
         )
-
-    def _verbose(self, window: ContextWindow, thought: Thought) -> None:
-        if self.config.log_verbose:
-            _LOG.info("commentary.turn", prompt=self._hide(user_prompt(window)), answer=thought.text or thought.reason)
 
     # ---- told ------------------------------------------------------------------------------------------------------
 
@@ -317,44 +304,31 @@ def _unused_model(config: AnalysisConfig) -> str:
     return f"model {config.model} is not asked: no backend is named" if config.model and not config.backend else ""
 
 
-Done = Callable[[Thought], None]
-
 _LOOKED_AT = 4 * AUDIO_CHARACTERS
 """More than is told of a chunk, so that a key is not missed for being cut; and no more, for this is the supervisor."""
 
-NOWHERE = View("")
-"""The view of a job that takes no frame."""
 
+def model_asker(pool: EvaluatorPool, leaves: Callable[[str], bool], hide: Callable[[str], str]) -> AskModel:
+    """Return what asks through the pool. `leaves` tells whether a backend is not on this machine: `hide` is applied to
+    what it gets of speech; what the screen showed was redacted as it came.
+    """
 
-class Thinking:
-    """Asks through the pool. `leaves` tells whether a backend is not on this machine: it gets what `hide` leaves."""
+    def ask(config: AnalysisConfig, window: ContextWindow, done: Callable[[Thought], None]) -> None:
+        if leaves(config.backend):
+            audio = (replace(chunk, text=hide(chunk.text[:_LOOKED_AT])) for chunk in window.audio)
+            window = replace(window, audio=tuple(audio))
+        question = ThinkAsk(
+            config.backend,
+            SYSTEM,
+            (ChatMessage("user", user_prompt(window), quotes=True),),
+            model=model_named(config),
+            picture=False,
+            max_tokens=config.max_tokens,
+            temperature=config.temperature,
+        )
+        pool.submit(_Question(question, done))
 
-    def __init__(self, pool: EvaluatorPool, leaves: Callable[[str], bool], hide: Callable[[str], str]) -> None:
-        self._pool = pool
-        self._leaves = leaves
-        self._hide = hide
-
-    def ask(self, config: AnalysisConfig, window: ContextWindow, done: Done) -> None:
-        """Ask the backend of `config` once."""
-        told = self._redacted(window) if self._leaves(config.backend) else window
-        self._pool.submit(_Question(_ask(config, user_prompt(told)), done))
-
-    def _redacted(self, window: ContextWindow) -> ContextWindow:
-        """Return the window without what redaction hides in speech; what the screen showed was redacted as it came."""
-        audio = (replace(chunk, text=self._hide(chunk.text[:_LOOKED_AT])) for chunk in window.audio)
-        return replace(window, audio=tuple(audio))
-
-
-def _ask(config: AnalysisConfig, prompt: str) -> ThinkAsk:
-    return ThinkAsk(
-        config.backend,
-        SYSTEM,
-        (ChatMessage("user", prompt, quotes=True),),
-        model=model_named(config),
-        picture=False,
-        max_tokens=config.max_tokens,
-        temperature=config.temperature,
-    )
+    return ask
 
 
 class _Question:
@@ -364,7 +338,7 @@ class _Question:
     display = ""
     priority = NORMAL_PRIORITY
 
-    def __init__(self, ask: ThinkAsk, done: Done) -> None:
+    def __init__(self, ask: ThinkAsk, done: Callable[[Thought], None]) -> None:
         self._ask = ask
         self._done = done
         self._sent = False
@@ -375,7 +349,8 @@ class _Question:
             self._done(Thought(code="judge_down", reason="the evaluator ended while the model was asked"))
             return None
         self._sent = True
-        return Job(job_id, NOWHERE, "", 0, 0, think=self._ask)
+        # An empty view: the question takes no frame.
+        return Job(job_id, View(""), "", 0, 0, think=self._ask)
 
     def partly(self, result: JobResult) -> None:
         """A thought has no parts."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.event_loop import EventLoop
-from acud.features.commentary.supervisor.senses import SCENE_PAUSE_S, SceneEvents
+from acud.features.commentary.supervisor.senses import SCENE_PAUSE_S, SceneEvents, SenseOutput
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Rect, WindowInfo
 from acud.types.commentary import SenseEvent
@@ -26,11 +26,9 @@ class _Rig:
         self.screen.windows, self.screen.focused = (WindowInfo(5, "notes.txt", BOX, wm_class="Editor"),), 5
         self.reading = SceneEvents(
             lambda number: self.screen,
-            self.loop,
-            self.clock,
-            lambda: self.wanted,
-            lambda screen, window: window.title,
-            self.told.append,
+            SenseOutput(
+                self.loop, self.clock, lambda: self.wanted, lambda screen, window: window.title, self.told.append
+            ),
         )
 
     def show(self, *texts: str, ssim: float | None = None, ocr: ProviderState = READY) -> None:

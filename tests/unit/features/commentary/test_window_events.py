@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from acud.event_loop import EventLoop
-from acud.features.commentary.supervisor.senses import WINDOW_PAUSE_S, WindowEvents
+from acud.features.commentary.supervisor.senses import WINDOW_PAUSE_S, SenseOutput, WindowEvents
 from acud.supervisor.observers import Observers
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import Rect, WindowInfo
@@ -35,11 +35,13 @@ class _Rig:
         self.hidden: set[int] = set()
         self.sensing = WindowEvents(
             cast("WatchedDisplays", self.screens),
-            self.loop,
-            self.clock,
-            lambda: self.wanted,
-            lambda screen, window: HIDDEN if window.window_id in self.hidden else window.title,
-            self.told.append,
+            SenseOutput(
+                self.loop,
+                self.clock,
+                lambda: self.wanted,
+                lambda screen, window: HIDDEN if window.window_id in self.hidden else window.title,
+                self.told.append,
+            ),
         )
         self.screen = WatchedDisplay(":7", 3, managed=False, auth_file="")
         self.screens.by_name[":7"] = self.screen
