@@ -157,7 +157,7 @@ def _end_on_signals(app: App) -> None:
         if signal.SIGTERM in numbers or signal.SIGINT in numbers:
             app.end(keep_displays=False)
         elif signal.SIGHUP in numbers:
-            app.upkeep.settings_reload.on_signal()
+            app.settings_reload.on_signal()
 
     app.loop.watch(reader, wake)
 

@@ -16,10 +16,9 @@ from acud.protocol.requests import REQUESTS
 from acud.supervisor.control import Control
 from acud.supervisor.core import Core, RedactionMaker
 from acud.supervisor.feature import Feature, Handler, RunningFeature, handlers_of
-from acud.supervisor.maintenance import Upkeep
-from acud.supervisor.maintenance.drain import Drain
 from acud.supervisor.orphaned_rings import KEEP_S
 from acud.supervisor.request_digest import RequestDigest
+from acud.supervisor.maintenance import Drain, RollingRestart, SettingsReload, trim_store
 from acud.types import WaitInfo
 
 _LOG = log.logger("supervisor")
@@ -73,7 +72,8 @@ class App(Core):
             self.drain.admit,
             self.faults,
         )
-        self.upkeep = Upkeep(self)
+        self.rolling_restart = RollingRestart(self.pool, self.keeper, self.loop)
+        self.settings_reload = SettingsReload(self)
 
     # ---- life ------------------------------------------------------------------------------------------------------
 
@@ -95,7 +95,7 @@ class App(Core):
         self.pool.start()
         self.web.start()
         self.listeners.start()
-        self.upkeep.retention.run()
+        trim_store(self)
         self.loop.call_later(KEEP_S, self.sources.orphaned_rings.clear)
         self._tell_loss()
         self.journal.keep(lambda: self.journal.event("daemon.started", "daemon", pid=os.getpid()))

@@ -127,7 +127,7 @@ def events_since(app: App, request: EventsSince, call: Call) -> EventsSinceReply
 @handles(DaemonReload)
 def daemon_reload(app: App, request: DaemonReload, call: Call) -> DaemonReloadReply:
     """Read the settings again."""
-    return app.upkeep.settings_reload.reload()
+    return app.settings_reload.reload()
 
 
 @handles(DaemonDrain)
@@ -146,7 +146,7 @@ def evaluators_restart(app: App, request: EvaluatorsRestart, call: Call) -> None
         else:
             call.reply(EvaluatorsRestartReply(outcome))
 
-    app.upkeep.rolling_restart.begin(call.later(done))
+    app.rolling_restart.begin(call.later(done))
 
 
 @handles(Shutdown)

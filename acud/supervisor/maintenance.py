@@ -1,0 +1,268 @@
+"""What keeps a running daemon well: drained, its evaluators renewed, its settings read again, its store trimmed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from acud import config, log
+from acud.config import Settings
+from acud.errors import AcudError, Conflict, Refused, Unavailable
+from acud.event_loop import EventLoop, Timer
+from acud.protocol.requests import BY_NAME
+from acud.protocol.requests.daemon import DaemonDrain, DaemonDrainReply, DaemonReloadReply, EvaluatorRestarted
+from acud.store.retention import STEP_ROWS, TrimResult, trim
+from acud.supervisor.children import ChildKeeper, ChildState
+from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.job_queues import Worker
+
+if TYPE_CHECKING:
+    from acud.supervisor.app import App
+
+
+_LOG = log.logger("upkeep")
+_LOOK_S = 0.25
+_TRIM_S = 600.0
+_TRIM_MORE_S = 0.1
+_RENEWAL_LOOK_S = 0.05
+_FINISH_S = 10.0
+"""For the jobs in hand: an OCR takes seconds, a slow model's call is made again by another."""
+_READY_S = 60.0
+"""A fresh evaluator says hello within a second; on a machine that loaded it is given this."""
+
+Done = Callable[[tuple[EvaluatorRestarted, ...] | AcudError], None]
+
+LIVE = frozenset(
+    {
+        "daemon.log_max_mb",
+        "daemon.log_files",
+        "store.keep_days",
+        "store.keep_evaluations_days",
+        "store.keep_evaluations",
+        "store.keep_actions",
+        "store.keep_events",
+        "store.evidence_max_mb",
+        "wait.timeout_s",
+    }
+).union(config.LIVE_OF_FEATURES)
+"""Limits that are looked up each time they are used, by one part each: taking them changes nothing under way."""
+
+
+class Drain:
+    """Whether the daemon drains, and until when. It is of this process alone: a kill ends it, and nothing is lost."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self.since_utc_s = self.until_utc_s = 0.0
+        self._deadline_s = 0.0
+        self._keep_displays = False
+        self._timer: Timer | None = None
+
+    @property
+    def reason(self) -> str:
+        """What is going on, "" for nothing."""
+        if not self.since_utc_s:
+            return ""
+        return f"the daemon is draining since {_clock(self.since_utc_s)} and ends by {_clock(self.until_utc_s)}"
+
+    def admit(self, request: str) -> None:
+        """Raises: Refused for a request that begins something new, with the reason and when."""
+        new = BY_NAME[request].begins
+        if new and self.since_utc_s:
+            hint = "ask again when it was started anew; acud daemon drain --cancel takes it back"
+            raise Refused(f"no new {new}: {self.reason}", hint=hint, until_utc_s=self.until_utc_s)
+
+    def ask(self, request: DaemonDrain) -> DaemonDrainReply:
+        """Begin, move the end, or take it back."""
+        if request.cancel:
+            self._cancel()
+        else:
+            self._begin(request)
+        return self.told()
+
+    def told(self) -> DaemonDrainReply:
+        """Return how it stands."""
+        waits, tasks, runs = self._at_work()
+        return DaemonDrainReply(
+            bool(self.since_utc_s), os.getpid(), self.since_utc_s, self.until_utc_s, waits, tasks, runs
+        )
+
+    def _begin(self, request: DaemonDrain) -> None:
+        now = self._app.clock.instant().utc_s
+        self.since_utc_s = self.since_utc_s or now
+        self.until_utc_s = now + request.timeout_s
+        self._deadline_s = self._app.loop.now_s() + request.timeout_s
+        self._keep_displays = request.keep_displays
+        self._app.journal.event("daemon.draining", "daemon", until_utc_s=self.until_utc_s)
+        _LOG.info("daemon.draining", timeout_s=request.timeout_s)
+        self._look_later()
+
+    def _cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self.since_utc_s:
+            self._app.journal.event("daemon.drain_cancelled", "daemon")
+        self.since_utc_s = self.until_utc_s = 0.0
+
+    def _look_later(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._app.loop.call_later(_LOOK_S, self._look)
+
+    def _look(self) -> None:
+        waits, tasks, runs = self._at_work()
+        if waits + tasks + runs and self._app.loop.now_s() < self._deadline_s:
+            self._look_later()
+            return
+        _LOG.info("daemon.drained", waits=waits, tasks=tasks, runs=runs)
+        self._timer = None
+        journal, keep = self._app.journal, self._keep_displays
+        told = {"keep_displays": keep, "waits": waits, "tasks": tasks, "runs": runs}
+        journal.keep(lambda: journal.event("daemon.drained", "daemon", **told), droppable=True)
+        self._app.end(keep_displays=keep)
+
+    def _at_work(self) -> tuple[int, int, int]:
+        app = self._app
+        return len(app.wait_runtime.active), app.at_work("tasks"), app.at_work("agent")
+
+
+def _clock(utc_s: float) -> str:
+    return datetime.fromtimestamp(utc_s, UTC).strftime("%H:%M:%S UTC")
+
+
+def trim_store(app: App) -> None:
+    """Forget a step's worth of what is older than the settings keep, and go on: soon while there is more, else later."""
+    done: list[TrimResult] = []
+
+    def step() -> None:
+        done[:] = [trim(app.store, app.settings.store, app.clock.instant().utc_s, STEP_ROWS)]
+
+    def after() -> None:
+        app.loop.call_later(_TRIM_MORE_S if done and done[0].more else _TRIM_S, lambda: trim_store(app))
+        app.store.evidence.remove_files(done[0].files if done else ())
+
+    app.journal.keep(step, after)
+
+
+class RollingRestart:
+    """At most one such restart at a time."""
+
+    def __init__(self, pool: EvaluatorPool, keeper: ChildKeeper, loop: EventLoop) -> None:
+        self._pool = pool
+        self._keeper = keeper
+        self._loop = loop
+        self._going = False
+
+    def begin(self, done: Done) -> None:
+        """Renew every evaluator; `done` is told of all of them, or of the one that did not get ready again.
+
+        Raises: Conflict while one goes on.
+        """
+        if self._going:
+            raise Conflict("the evaluators are being restarted already", hint="wait for that restart")
+        self._going = True
+        self._next(list(self._pool.workers), [], done)
+
+    def _next(self, left: list[Worker], made: list[EvaluatorRestarted], done: Done) -> None:
+        if not left:
+            self._going = False
+            done(tuple(made))
+            return
+        worker = left.pop(0)
+        old_pid = worker.child.pid
+        self._pool.retire(worker)
+
+        def finished() -> None:
+            handed = self._pool.hand_over(worker)
+            _LOG.info("evaluator.retired", evaluator=worker.child.name, handed_over=handed)
+            self._keeper.stop(worker.child)
+            self._when(lambda: worker.child.process is None, _READY_S, lambda: started(handed))
+
+        def started(handed: int) -> None:
+            self._pool.renew(worker)
+            self._when(lambda: _settled(worker), _READY_S, lambda: ready(handed))
+
+        def ready(handed: int) -> None:
+            if not worker.ready:
+                self._going = False
+                reason = worker.child.reason or "it said nothing"
+                fault = f"evaluator {worker.child.name} did not get ready again: {reason}"
+                done(Unavailable(fault, hint="acud logs --level error; the others were left alone"))
+                return
+            made.append(EvaluatorRestarted(worker.child.name, old_pid, worker.child.pid, handed))
+            self._next(left, made, done)
+
+        self._when(lambda: not worker.running, _FINISH_S, finished)
+
+    def _when(self, holds: Callable[[], bool], within_s: float, then: Callable[[], None]) -> None:
+        """Call `then` as soon as `holds`, or when so much time is over."""
+        end_s = self._loop.now_s() + within_s
+
+        def look() -> None:
+            if holds() or self._loop.now_s() >= end_s:
+                then()
+            else:
+                self._loop.call_later(_RENEWAL_LOOK_S, look)
+
+        look()
+
+
+def _settled(worker: Worker) -> bool:
+    return worker.ready or worker.child.state is ChildState.FAILED
+
+
+class SettingsReload:
+    """Reads the settings file of `app` again."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    def reload(self) -> DaemonReloadReply:
+        """Take what can be taken; return that, and what needs a restart. Raises: ConfigError; nothing is taken then."""
+        app = self._app
+        found = config.load(app.paths.config, os.environ)
+        differing = list(_differing(app.settings, found))
+        if app.settings.daemon.debug:  # perhaps asked for on the command line of this start, and so not in the file
+            differing = [name for name in differing if name != "daemon.debug"]
+        taken = tuple(name for name in differing if name in LIVE)
+        self._take(found, taken)
+        restart = tuple(name for name in differing if name not in LIVE)
+        _LOG.info("settings.reloaded", taken=list(taken), restart=list(restart))
+        app.journal.event("daemon.reloaded", "daemon", taken=taken, restart=restart)
+        return DaemonReloadReply(taken, restart)
+
+    def _take(self, found: Settings, names: tuple[str, ...]) -> None:
+        settings = self._app.settings
+        for name in names:
+            section, key = name.split(".")
+            group = msgspec.structs.replace(getattr(settings, section), **{key: getattr(getattr(found, section), key)})
+            settings = msgspec.structs.replace(settings, **{section: group})
+        self._app.settings = settings
+        for running in self._app.features.values():
+            running.reload(settings)
+
+    def on_signal(self) -> None:
+        """The same for SIGHUP, whose sender hears of a fault in the log alone."""
+
+        def reload() -> None:
+            try:
+                self.reload()
+            except AcudError as fault:
+                _LOG.error("settings.refused", fault=str(fault))
+
+        self._app.journal.keep(reload, droppable=True)
+
+
+def _differing(old: Settings, new: Settings) -> Iterator[str]:
+    """Yield the names (`section.key`, and `prices`) of what differs; never a value, as some are secrets."""
+    for section in config.SECTIONS:
+        before, after = getattr(old, section.name), getattr(new, section.name)
+        for key in before.__struct_fields__:
+            if getattr(before, key) != getattr(after, key):
+                yield f"{section.name}.{key}"
+    if old.prices != new.prices:
+        yield "prices"
