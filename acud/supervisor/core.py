@@ -34,7 +34,6 @@ from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal
 from acud.supervisor.listeners import ListenerSockets
 from acud.supervisor.live_watches import LiveWatches
-from acud.supervisor.metrics.judges import JudgeMetrics
 from acud.supervisor.observers import Observers, Order
 from acud.supervisor.ports import FeaturePorts
 from acud.supervisor.program_launcher import ProgramLauncher, inherited_environment
@@ -51,6 +50,7 @@ from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplays
 from acud.supervisor.web import Web
 from acud.supervisor.window_list_ready import WindowListReady
+from acud.supervisor.metrics import JudgeMetrics
 
 RedactionMaker = Callable[[Settings, WatchedDisplays, Sources], Redaction]
 _FPS_PER_CORE = 150.0

@@ -15,9 +15,8 @@ from acud.api_keys import variable
 from acud.http_listeners import is_loopback
 from acud.protocol.requests.daemon import Finding
 from acud.store import damaged_log
-from acud.supervisor import security_checks
+from acud.supervisor import security_checks, metrics
 from acud.supervisor.children import Child, ChildState
-from acud.supervisor.metrics import daemon, displays
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, WakeState
 
@@ -112,7 +111,7 @@ def _display(app: App, watched: WatchedDisplay) -> Finding:
     if watched.state is not DisplayState.UP or source is None:
         fix = "acud display create" if watched.managed else f"start the X server, or acud display remove {watched.name}"
         return Finding(part, "fault", watched.reason or watched.state.value, fix)
-    stale = displays.of_display(app, watched)
+    stale = metrics.of_display(app, watched)
     if stale:
         return Finding(part, "fault", stale, "acud logs --level warning; a hung capture process is replaced by itself")
     text = f"{source.width}x{source.height}, grabs by {source.method}"
@@ -154,7 +153,7 @@ def _forking(app: App) -> Iterator[Finding]:
 def _late(app: App) -> Iterator[Finding]:
     """Children that run and are not heard."""
     for child in app.keeper.slots.values():
-        late = displays.of_child(app, child)
+        late = metrics.of_child(app, child)
         if late:
             fix = f"it is replaced by itself after {app.keeper.patience_s(child):g} s of silence"
             yield Finding(f"{child.kind} {child.name}", "fault", late, fix)
@@ -183,7 +182,7 @@ def _gateway(app: App, url: str) -> Finding:
 
 def _traces(app: App) -> Iterator[Finding]:
     """Where spans go, and whether what sends them is installed."""
-    url, missing = app.settings.otel.url, daemon.missing(app.settings.otel)
+    url, missing = app.settings.otel.url, metrics.missing(app.settings.otel)
     if missing:
         yield Finding("traces", "fault", missing, 'pip install "acud[otel]", then acud daemon restart')
     elif url:
@@ -228,8 +227,8 @@ def reasons(app: App) -> list[str]:
         for child in app.keeper.slots.values()
         if child.state is ChildState.FAILED
     ]
-    found += displays.reasons(app)
-    missing = daemon.missing(app.settings.otel)
+    found += metrics.reasons(app)
+    missing = metrics.missing(app.settings.otel)
     found += [f"traces: {missing}"] if missing else []
     found += [f"web: {app.web.fault}"] if app.web.fault else []
     found += [reason for running in app.features.values() for reason in running.reasons()]

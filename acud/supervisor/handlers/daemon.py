@@ -35,7 +35,7 @@ from acud.supervisor.app import App
 from acud.supervisor.children import Child
 from acud.supervisor.control import Call, handles
 from acud.supervisor.health import findings
-from acud.supervisor.metrics.daemon import collect
+from acud.supervisor.metrics import collect
 
 
 @handles(Status)

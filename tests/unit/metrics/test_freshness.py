@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.supervisor.metrics.displays import late_beat, stale_frame
+from acud.supervisor.metrics import late_beat, stale_frame
 
 FLOOR_S, LATE_S = 30.0, 5.0
 

@@ -1,1 +1,0 @@
-"""What the daemon measures of itself: read from its parts when somebody asks, never kept up to date for nobody."""
