@@ -3,14 +3,43 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
+import socket
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
 
+from acud import private_files
 from acud.paths import Paths, make_private
-from acud.supervisor.displays import numbers, processes, xauthority
+from acud.supervisor.displays import numbers, processes
+
+_FAMILY_LOCAL = 256
+_FAMILY_WILD = 65535
+_METHOD = b"MIT-MAGIC-COOKIE-1"
+_COOKIE_BYTES = 16
+
+
+def write(path: Path, number: int) -> None:
+    """Create the file at `path` (0600, must not exist) with a fresh cookie for display `number`.
+
+    The entry of family Local with the host's name serves libX11, XCB and python-xlib. The one of family Wild serves the
+    first two also after the host's name changed; python-xlib skips it. Raises: OSError.
+    """
+    cookie = secrets.token_bytes(_COOKIE_BYTES)
+    display = str(number).encode()
+    host = os.fsencode(socket.gethostname())
+    entries = _entry(_FAMILY_LOCAL, host, display, cookie) + _entry(_FAMILY_WILD, b"", display, cookie)
+    with os.fdopen(private_files.open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+        file.write(entries)
+
+
+def _entry(family: int, address: bytes, number: bytes, cookie: bytes) -> bytes:
+    fields = (address, number, _METHOD, cookie)
+    return struct.pack(">H", family) + b"".join(struct.pack(">H", len(field)) + field for field in fields)
+
 
 # sockaddr_un holds 108 bytes with the closing zero (unix(7)); the accessibility bus has the longest name below.
 _LONGEST_SOCKET_PATH = 107
@@ -69,7 +98,7 @@ class DisplayFolders(Struct, frozen=True):
         if self.runtime.parent != self.folder:
             make_private(self.runtime.parent)  # under /tmp: it must be ours, not a trap laid by somebody else
         make_private(self.runtime)
-        xauthority.write(self.auth_file, self.number)
+        write(self.auth_file, self.number)
 
     def remove(self) -> tuple[str, ...]:
         """Remove X's lock and socket if nobody lives behind them, and the directories; return what could not be."""
