@@ -16,9 +16,9 @@ from acud.protocol.requests import REQUESTS
 from acud.supervisor.control import Control
 from acud.supervisor.core import Core, RedactionMaker
 from acud.supervisor.feature import Feature, Handler, RunningFeature, handlers_of
-from acud.supervisor.orphaned_rings import KEEP_S
-from acud.supervisor.request_digest import RequestDigest
 from acud.supervisor.maintenance import Drain, RollingRestart, SettingsReload, trim_store
+from acud.supervisor.orphaned_rings import KEEP_S
+from acud.supervisor.replies import RequestDigest
 from acud.types import WaitInfo
 
 _LOG = log.logger("supervisor")

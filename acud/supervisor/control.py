@@ -21,8 +21,7 @@ from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.command import Command, name_of
 from acud.supervisor.journal import Journal
-from acud.supervisor.replies import Outgoing, RequestTiming, error_of, reply_of
-from acud.supervisor.request_digest import RequestDigest
+from acud.supervisor.replies import Outgoing, RequestDigest, RequestTiming, error_of, reply_of
 from acud.supervisor.socket_server import zmtp
 from acud.supervisor.socket_server.connection import ServerConnection
 from acud.supervisor.socket_server.server import ServerLimits, SocketServer

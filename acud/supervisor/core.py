@@ -23,7 +23,6 @@ from acud.store.store import Store
 from acud.supervisor.access_tokens import AccessTokens
 from acud.supervisor.children import ChildKeeper
 from acud.supervisor.control import FaultGuard
-from acud.supervisor.daemon_events import DaemonEvents
 from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.evaluator_pool import EvaluatorPool
@@ -32,12 +31,12 @@ from acud.supervisor.frame_sources import Sources
 from acud.supervisor.fresh_frames import FreshFrameResolver
 from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal
-from acud.supervisor.listeners import ListenerSockets
 from acud.supervisor.live_watches import LiveWatches
+from acud.supervisor.metrics import JudgeMetrics
 from acud.supervisor.observers import Observers, Order
 from acud.supervisor.ports import FeaturePorts
 from acud.supervisor.program_launcher import ProgramLauncher, inherited_environment
-from acud.supervisor.publisher import Publisher
+from acud.supervisor.publisher import DaemonEvents, Publisher
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.screenshots import Differences, Screenshots
 from acud.supervisor.systemd_notify import SystemdNotifier
@@ -48,9 +47,8 @@ from acud.supervisor.waits.service import EndPolls, Waits
 from acud.supervisor.waits.wait_runtime import WaitRuntime
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplays
-from acud.supervisor.web import Web
+from acud.supervisor.web import ListenerSockets, Web
 from acud.supervisor.window_list_ready import WindowListReady
-from acud.supervisor.metrics import JudgeMetrics
 
 RedactionMaker = Callable[[Settings, WatchedDisplays, Sources], Redaction]
 _FPS_PER_CORE = 150.0

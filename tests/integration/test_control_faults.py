@@ -20,7 +20,7 @@ from acud.protocol.requests.waits import WaitCancel, WaitResult
 from acud.store.store import Store
 from acud.supervisor.control import Call, Control, FaultGuard
 from acud.supervisor.journal import Journal
-from acud.supervisor.request_digest import RequestDigest
+from acud.supervisor.replies import RequestDigest
 from tests.manual_clock import ManualClock
 
 _PATIENCE_MS = 20_000

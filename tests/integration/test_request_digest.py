@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from acud.errors import InvalidRequest, Refused
-from acud.supervisor.request_digest import RequestDigest
+from acud.supervisor.replies import RequestDigest
 
 BODY = {"type": "desktop_action", "actions": [{"type": "type", "text": "1234"}]}
 
