@@ -15,7 +15,7 @@ from acud.api_keys import variable
 from acud.http_listeners import is_loopback
 from acud.protocol.requests.daemon import Finding
 from acud.store import damaged_log
-from acud.supervisor import security_checks, metrics
+from acud.supervisor import metrics, security_checks
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, WakeState

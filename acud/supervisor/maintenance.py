@@ -135,7 +135,7 @@ def _clock(utc_s: float) -> str:
 
 
 def trim_store(app: App) -> None:
-    """Forget a step's worth of what is older than the settings keep, and go on: soon while there is more, else later."""
+    """Forget a part of what is older than the settings keep; go on soon while there is more, else later."""
     done: list[TrimResult] = []
 
     def step() -> None:
