@@ -117,6 +117,7 @@ class WaitTable(Table):
         return WaitPage(tuple(map(_WAIT.read, rows)), int(total or 0))
 
     def live(self) -> tuple[StoredWait, ...]:
+        """Return every watching wait, oldest first: what a starting supervisor arms again."""
         return self._all(_WAIT, _SQL["live"])
 
     def of_task(self, task_id: str, limit: int) -> tuple[StoredWait, ...]:

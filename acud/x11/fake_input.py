@@ -50,6 +50,7 @@ class XTest:
         self._send(X.ButtonPress if down else X.ButtonRelease, number)
 
     def motion(self, x: int, y: int) -> None:
+        """Put the pointer at root pixels (x, y)."""
         self._send(X.MotionNotify, 0, self._root, x, y)
 
     def _send(self, kind: int, detail: int, root: int = 0, x: int = 0, y: int = 0) -> None:

@@ -133,6 +133,7 @@ def task_actions(feature: TasksFeature, request: TaskActions, call: Call) -> Tas
 
 @handles(TaskList)
 def task_list(feature: TasksFeature, request: TaskList, call: Call) -> TaskListReply:
+    """Return the tasks asked for, newest first."""
     living = (TaskStatus.ACTIVE, TaskStatus.PAUSED)
     of = OwnerFilter(request.tasks, request.displays)
     page = feature.tasks.table.newest(request.statuses or (() if request.ended else living), request.limit, of)
