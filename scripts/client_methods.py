@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-import subprocess
 import sys
 import textwrap
 import typing
@@ -25,27 +24,56 @@ from acud.protocol.requests import REQUESTS, Command
 PAGE = Path(__file__).resolve().parent.parent / "clients" / "acud_client" / "request_methods.py"
 ONE_OR_MORE = {("desktop_action", "actions")}
 """Sequences whose only item a caller may give by itself."""
-_WIDTH = 112
+_WIDTH = 120
 _HEAD = '''"""Each request as a method, sync and async. Written by scripts/client_methods.py from the declarations."""
 
-# ruff: noqa: A002, B008 - names are the protocol's; defaults are frozen
+# ruff: noqa: A002, B008, I001 - names are the protocol's; defaults are frozen; imports fill their lines, as calls do
+# fmt: off
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TypeVar
+{imports}
 
-import msgspec
-'''
-_CLASS = '''
+Parameters = ParamSpec("Parameters")
+Reply = TypeVar("Reply", bound=msgspec.Struct)
 
-class {name}(ABC):
-    """The requests of a client {how}."""
+
+class RequestMethods(ABC):
+    """The requests of a client that can `ask`."""
 
     @abstractmethod
-    {define} ask(self, request: msgspec.Struct, kind: type[Reply], *, request_id: str = "") -> Reply:
+    def ask(self, request: msgspec.Struct, kind: type[Reply], *, request_id: str = "") -> Reply:
         """Send `request` and return its reply."""
-'''
+{methods}
+
+def _awaited(
+    method: Callable[Concatenate[RequestMethods, Parameters], Reply],
+) -> Callable[Concatenate[AsyncRequestMethods, Parameters], Coroutine[Any, Any, Reply]]:
+    """Return `method`, which returns what its client's `ask` does, for a client whose `ask` is awaited."""
+
+    @wraps(method)
+    async def call(client: AsyncRequestMethods, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Reply:
+        reply: Reply = await cast("Any", method)(client, *args, **kwargs)
+        return reply
+
+    return call
+
+
+class AsyncRequestMethods(ABC):
+    """The requests of a client whose `ask` is awaited."""
+
+    @abstractmethod
+    async def ask(self, request: msgspec.Struct, kind: type[Reply], *, request_id: str = "") -> Reply:
+        """Send `request` and return its reply."""
+
+{awaited}'''
+_LIBRARIES = {
+    "abc": {"ABC", "abstractmethod"},
+    "collections.abc": {"Callable", "Coroutine", "Sequence"},
+    "functools": {"wraps"},
+    "typing": {"Any", "Concatenate", "ParamSpec", "TypeVar", "cast"},
+}
+"""What the page takes from the standard library, besides what its signatures name."""
 
 
 class _Source:
@@ -68,6 +96,7 @@ class _Source:
         name = ast.unparse(field.target)
         kind = self._kind(field.annotation)
         if field.value is not None and ast.unparse(field.value) == "{}":
+            self._imports["collections.abc"].add("Mapping")
             return f"{name}: {kind.replace('dict[', 'Mapping[')} | None = None", f"dict({name} or {{}})"
         taken = name
         if kind.startswith("Sequence["):
@@ -108,21 +137,46 @@ class _Source:
 
 def rendered() -> str:
     """Return the module that declares every request as a method of both clients."""
-    imports: dict[str, set[str]] = defaultdict(set, {"collections.abc": {"Mapping", "Sequence"}})
-    parts = [(command, _parts(command, imports)) for command in REQUESTS]
-    body = ""
-    for name, how, define, answer in (
-        ("RequestMethods", "that can `ask`", "def", "self.ask"),
-        ("AsyncRequestMethods", "whose `ask` is awaited", "async def", "await self.ask"),
-    ):
-        body += _CLASS.format(name=name, how=how, define=define)
-        for command, (parameters, reply, arguments) in parts:
-            body += f"\n    {define} {command.name}({', '.join(['self', *parameters])}) -> {reply}:\n"
-            body += f"{_docstring(command)}\n"
-            body += f"        return {answer}({command.request.__name__}({', '.join(arguments)}), {reply})\n"
-    froms = "".join(f"from {module} import {', '.join(sorted(names))}\n" for module, names in sorted(imports.items()))
-    reply_type = '\nReply = TypeVar("Reply", bound=msgspec.Struct)\n'
-    return _ruff("format", _ruff("check", f"{_HEAD}{froms}{reply_type}{body}", "--select=I,F401", "--fix-only"))
+    imports: dict[str, set[str]] = defaultdict(set, {module: set(names) for module, names in _LIBRARIES.items()})
+    methods = "".join(_method(command, imports) for command in REQUESTS)
+    awaited = "".join(f"    {command.name} = _awaited(RequestMethods.{command.name})\n" for command in REQUESTS)
+    own = {module: names for module, names in imports.items() if module.startswith("acud.")}
+    libraries = {module: names for module, names in imports.items() if module not in own}
+    groups = (_imports(libraries), "import msgspec", _imports(own))
+    return _HEAD.format(imports="\n\n".join(groups), methods=methods, awaited=awaited)
+
+
+def _imports(names_of: dict[str, set[str]]) -> str:
+    return "\n".join(
+        _call(f"from {module} import ", sorted(names, key=lambda name: (not name.isupper(), name)), "", "")
+        for module, names in sorted(names_of.items())
+    )
+
+
+def _method(command: Command, imports: dict[str, set[str]]) -> str:
+    parameters, reply, arguments = _parts(command, imports)
+    define = _call(f"    def {command.name}(", ["self", *parameters], "    ", f") -> {reply}:")
+    request = command.request.__name__
+    answer = f"        return self.ask({request}({', '.join(arguments)}), {reply})"
+    if len(answer) > _WIDTH:
+        made = _call(f"            {request}(", arguments, " " * 12, "),")
+        answer = f"        return self.ask(\n{made}\n            {reply},\n        )"
+    return f"\n{define}\n{_docstring(command)}\n{answer}\n"
+
+
+def _call(start: str, items: list[str], indent: str, end: str) -> str:
+    """Return `start`, `items` and `end` in a line, or the items in lines of their own, each as full as can be."""
+    line = f"{start}{', '.join(items)}{end}"
+    if len(line) <= _WIDTH:
+        return line
+    lines = [f"{indent}    {items[0]},"]
+    for item in items[1:]:
+        longer = f"{lines[-1]} {item},"
+        if len(longer) <= _WIDTH:
+            lines[-1] = longer
+        else:
+            lines.append(f"{indent}    {item},")
+    return "\n".join([start.rstrip() if end else f"{start}(", *lines, f"{indent}{end or ')'}"])
 
 
 def _parts(command: Command, imports: dict[str, set[str]]) -> tuple[list[str], str, list[str]]:
@@ -148,13 +202,8 @@ def _docstring(command: Command) -> str:
 
 
 def _wrapped(text: str) -> str:
-    lines = textwrap.wrap(" ".join(text.split()), _WIDTH, break_on_hyphens=False, break_long_words=False)
+    lines = textwrap.wrap(" ".join(text.split()), _WIDTH - 8, break_on_hyphens=False, break_long_words=False)
     return textwrap.indent("\n".join(lines), " " * 8)
-
-
-def _ruff(command: str, text: str, *options: str) -> str:
-    ruff = [sys.executable, "-m", "ruff", command, "--quiet", *options, "--stdin-filename", str(PAGE), "-"]
-    return subprocess.run(ruff, input=text, capture_output=True, text=True, check=True).stdout
 
 
 def main(args: list[str]) -> None:

@@ -1,12 +1,14 @@
 """Each request as a method, sync and async. Written by scripts/client_methods.py from the declarations."""
 
-# ruff: noqa: A002, B008 - names are the protocol's; defaults are frozen
+# ruff: noqa: A002, B008, I001 - names are the protocol's; defaults are frozen; imports fill their lines, as calls do
+# fmt: off
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import wraps
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 import msgspec
 
@@ -14,159 +16,52 @@ from acud.fleet import Labels
 from acud.protocol.push import PushTarget
 from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.protocol.requests.agents import (
-    AgentCancel,
-    AgentList,
-    AgentListReply,
-    AgentResult,
-    AgentResultReply,
-    GuiAgent,
-    RunReply,
+    AgentCancel, AgentList, AgentListReply, AgentResult, AgentResultReply, GuiAgent, RunReply,
 )
 from acud.protocol.requests.commentary import (
-    AnalysisConfigReply,
-    AnalysisConfigure,
-    AnalysisContextGet,
-    AnalysisContextReply,
-    AnalysisHistory,
-    AnalysisHistoryReply,
-    AnalysisStatus,
-    AnalysisStatusReply,
-    FeedList,
-    FeedListReply,
-    FeedPost,
-    Posted,
-    SenseList,
-    SenseListReply,
-    SensePost,
+    AnalysisConfigReply, AnalysisConfigure, AnalysisContextGet, AnalysisContextReply, AnalysisHistory,
+    AnalysisHistoryReply, AnalysisStatus, AnalysisStatusReply, FeedList, FeedListReply, FeedPost, Posted, SenseList,
+    SenseListReply, SensePost,
 )
 from acud.protocol.requests.daemon import (
-    DaemonDrain,
-    DaemonDrainReply,
-    DaemonReload,
-    DaemonReloadReply,
-    Doctor,
-    DoctorReply,
-    EvaluatorsRestart,
-    EvaluatorsRestartReply,
-    EventsSince,
-    EventsSinceReply,
-    Metrics,
-    MetricsReply,
-    Shutdown,
-    ShutdownReply,
-    Status,
-    StatusReply,
-    Usage,
-    UsageReply,
+    DaemonDrain, DaemonDrainReply, DaemonReload, DaemonReloadReply, Doctor, DoctorReply, EvaluatorsRestart,
+    EvaluatorsRestartReply, EventsSince, EventsSinceReply, Metrics, MetricsReply, Shutdown, ShutdownReply, Status,
+    StatusReply, Usage, UsageReply,
 )
 from acud.protocol.requests.displays import (
-    DisplayAdd,
-    DisplayCreate,
-    DisplayList,
-    DisplayListReply,
-    DisplayRelease,
-    DisplayRemove,
-    DisplayReply,
-    DisplayTake,
+    DisplayAdd, DisplayCreate, DisplayList, DisplayListReply, DisplayRelease, DisplayRemove, DisplayReply, DisplayTake,
     TakeReply,
 )
 from acud.protocol.requests.fleet import (
-    FleetDrain,
-    FleetDrainReply,
-    FleetHosts,
-    FleetHostsReply,
-    FleetPlace,
-    FleetPlaceReply,
+    FleetDrain, FleetDrainReply, FleetHosts, FleetHostsReply, FleetPlace, FleetPlaceReply,
 )
 from acud.protocol.requests.gui import DoReply, FindReply, GuiDo, GuiFind
 from acud.protocol.requests.looks import Baseline, BaselineReply, LiveWatch, LiveWatched, Look, Picture
 from acud.protocol.requests.notifications import (
-    NotifyTest,
-    NotifyTestReply,
-    PushList,
-    PushListReply,
-    PushReply,
-    PushSubscribe,
-    PushUnsubscribe,
+    NotifyTest, NotifyTestReply, PushList, PushListReply, PushReply, PushSubscribe, PushUnsubscribe,
 )
 from acud.protocol.requests.recordings import (
-    RecordDelete,
-    RecordList,
-    RecordListReply,
-    RecordReply,
-    RecordShow,
-    RecordStart,
-    RecordStop,
-    RecordTimeline,
+    RecordDelete, RecordList, RecordListReply, RecordReply, RecordShow, RecordStart, RecordStop, RecordTimeline,
     TimelineReply,
 )
 from acud.protocol.requests.scenes import (
-    Annotation,
-    SceneAnnotate,
-    SceneAnnotated,
-    SceneGet,
-    SceneReply,
-    SceneSubscribe,
-    SceneSubscribed,
+    Annotation, SceneAnnotate, SceneAnnotated, SceneGet, SceneReply, SceneSubscribe, SceneSubscribed,
 )
 from acud.protocol.requests.tasks import (
-    TaskActions,
-    TaskActionsReply,
-    TaskDelete,
-    TaskDeleteReply,
-    TaskDrillDown,
-    TaskDrillDownReply,
-    TaskItemUpdate,
-    TaskList,
-    TaskListReply,
-    TaskLogAction,
-    TaskLogActionReply,
-    TaskPlanAppend,
-    TaskRegister,
-    TaskReply,
-    TaskSummary,
-    TaskSummaryReply,
-    TaskThread,
-    TaskThreadReply,
-    TaskUpdate,
+    TaskActions, TaskActionsReply, TaskDelete, TaskDeleteReply, TaskDrillDown, TaskDrillDownReply, TaskItemUpdate,
+    TaskList, TaskListReply, TaskLogAction, TaskLogActionReply, TaskPlanAppend, TaskRegister, TaskReply, TaskSummary,
+    TaskSummaryReply, TaskThread, TaskThreadReply, TaskUpdate,
 )
 from acud.protocol.requests.waits import (
-    ChangeReply,
-    EvidenceGet,
-    EvidenceReply,
-    WaitCancel,
-    WaitCreate,
-    WaitForChange,
-    WaitList,
-    WaitListReply,
-    WaitReply,
-    WaitResult,
-    WaitResultReply,
-    WaitShow,
-    WaitShowReply,
-    WaitUpdate,
+    ChangeReply, EvidenceGet, EvidenceReply, WaitCancel, WaitCreate, WaitForChange, WaitList, WaitListReply, WaitReply,
+    WaitResult, WaitResultReply, WaitShow, WaitShowReply, WaitUpdate,
 )
 from acud.protocol.requests.wakes import (
-    WakeCarry,
-    WakeCarryReply,
-    WakeList,
-    WakeListReply,
-    WakeRetry,
-    WakeRetryReply,
-    WakeSeen,
-    WakeSeenReply,
-    WakeTest,
+    WakeCarry, WakeCarryReply, WakeList, WakeListReply, WakeRetry, WakeRetryReply, WakeSeen, WakeSeenReply, WakeTest,
     WakeTestReply,
 )
 from acud.protocol.requests.web import (
-    WebLogin,
-    WebLoginRedeem,
-    WebLoginReply,
-    WebPass,
-    WebPassReply,
-    WebTokenCreate,
-    WebTokenList,
-    WebTokenListReply,
+    WebLogin, WebLoginRedeem, WebLoginReply, WebPass, WebPassReply, WebTokenCreate, WebTokenList, WebTokenListReply,
     WebTokenRevoke,
 )
 from acud.protocol.wakes import SharedWake
@@ -179,6 +74,7 @@ from acud.types.grounding import GroundingBackend
 from acud.types.scene import SceneMode
 from acud.types.tasks import ActionStatus, ActionType, Detail, ItemStatus, TaskStatus
 
+Parameters = ParamSpec("Parameters")
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
 
@@ -203,12 +99,12 @@ class RequestMethods(ABC):
         text, which `acud_client.exposition` makes."""
         return self.ask(Metrics(), MetricsReply)
 
-    def usage(self, *, days: int = 7, task_id: str = "") -> UsageReply:
+    def usage(self, *, days: int = 7, task_id: str = '') -> UsageReply:
         """Add up what was asked in the last `days` by day (UTC), purpose, judge, model and task. `task_id`: of this
         one."""
         return self.ask(Usage(days, task_id), UsageReply)
 
-    def events_since(self, after: int = 0, *, topic: str = "", limit: int = 200) -> EventsSinceReply:
+    def events_since(self, after: int = 0, *, topic: str = '', limit: int = 200) -> EventsSinceReply:
         """Return stored events with a number above `after`, oldest first, of topics that begin with `topic`."""
         return self.ask(EventsSince(after, topic, limit), EventsSinceReply)
 
@@ -220,7 +116,7 @@ class RequestMethods(ABC):
         return self.ask(DaemonReload(), DaemonReloadReply)
 
     def daemon_drain(
-        self, timeout_s: float = 3600.0, *, keep_displays: bool = False, cancel: bool = False
+        self, timeout_s: float = 3600.0, *, keep_displays: bool = False, cancel: bool = False,
     ) -> DaemonDrainReply:
         """Refuse new waits, tasks, runs, displays and recordings from now on, and end the daemon as soon as no wait is
         live, no task active and no run at work, at the latest in `timeout_s`: live waits stay armed for the next start.
@@ -244,7 +140,7 @@ class RequestMethods(ABC):
         of them `screen` means."""
         return self.ask(DisplayList(ended), DisplayListReply)
 
-    def display_add(self, name: str, *, auth_file: str = "", owner: int = -1) -> DisplayReply:
+    def display_add(self, name: str, *, auth_file: str = '', owner: int = -1) -> DisplayReply:
         """Adopt the display `name` (`:0`; at a fleet's endpoint `host/:0`); `auth_file` is its Xauthority ("" tries
         $XAUTHORITY and ~/.Xauthority).
 
@@ -253,7 +149,7 @@ class RequestMethods(ABC):
         return self.ask(DisplayAdd(name, auth_file, owner), DisplayReply)
 
     def display_create(
-        self, width: int = 0, height: int = 0, *, window_manager: str = "", labels: Labels | None = None
+        self, width: int = 0, height: int = 0, *, window_manager: str = '', labels: Labels | None = None,
     ) -> DisplayReply:
         """Start an Xvfb with a window manager and a session bus of its own; 0 means the size in the settings. Programs
         find it by its `name` and `auth_file` (DISPLAY, XAUTHORITY).
@@ -269,7 +165,7 @@ class RequestMethods(ABC):
         return self.ask(DisplayRemove(name, force), DisplayReply)
 
     def display_take(
-        self, display: str = "", *, who: str = "", for_s: float = 900.0, note: str = "", lease: str = ""
+        self, display: str = '', *, who: str = '', for_s: float = 900.0, note: str = '', lease: str = '',
     ) -> TakeReply:
         """Take `display` ("": the default one) over for `for_s`: actions without the lease are refused at once, what is
         under way is dropped, and every held key and button is released. Waits and looks go on. It ends by itself.
@@ -278,22 +174,15 @@ class RequestMethods(ABC):
         now."""
         return self.ask(DisplayTake(display, who, for_s, note, lease), TakeReply)
 
-    def display_release(self, display: str, *, lease: str = "", force: bool = False) -> DisplayReply:
+    def display_release(self, display: str, *, lease: str = '', force: bool = False) -> DisplayReply:
         """Give `display` back before its lease runs out.
 
         Raises: Refused without its lease, unless `force`; Conflict when nobody has it."""
         return self.ask(DisplayRelease(display, lease, force), DisplayReply)
 
     def look(
-        self,
-        target: str = "screen",
-        *,
-        display: str = "",
-        format: Literal["png", "jpeg"] = "png",
-        max_side_px: int = 0,
-        quality: int = 90,
-        task_id: str = "",
-        redacted: bool = False,
+        self, target: str = 'screen', *, display: str = '', format: Literal['png', 'jpeg'] = 'png',
+        max_side_px: int = 0, quality: int = 90, task_id: str = '', redacted: bool = False,
     ) -> Picture:
         """Take a picture of `target` from a grab made after this call. `max_side_px` 0 keeps the size.
 
@@ -303,7 +192,7 @@ class RequestMethods(ABC):
         Raises: Unavailable where it cannot be told what to redact."""
         return self.ask(Look(target, display, format, max_side_px, quality, task_id, redacted), Picture)
 
-    def live_watch(self, display: str, *, fps: float = 10.0, for_s: float = 10.0, watch: str = "") -> LiveWatched:
+    def live_watch(self, display: str, *, fps: float = 10.0, for_s: float = 10.0, watch: str = '') -> LiveWatched:
         """Grab `display` as it changes, up to `fps` times a second, for `for_s` from now on; asked again with the
         `watch` of the reply it goes on, with `for_s` 0 it ends. Several watches of one display share the fastest. The
         reply tells where the frames are.
@@ -312,23 +201,16 @@ class RequestMethods(ABC):
         (at least each second), and the lack of pixels as `live.lost` {code, reason}; neither is stored."""
         return self.ask(LiveWatch(display, fps, for_s, watch), LiveWatched)
 
-    def baseline(self, target: str = "screen", *, display: str = "", task_id: str = "") -> BaselineReply:
+    def baseline(self, target: str = 'screen', *, display: str = '', task_id: str = '') -> BaselineReply:
         """Take a token before an action, so that a change wait armed after it cannot miss what the action did.
 
         With a `task_id`, `screen` is that task's display."""
         return self.ask(Baseline(target, display, task_id), BaselineReply)
 
     def scene(
-        self,
-        mode: SceneMode | None = SceneMode.AGENT_TURN,
-        displays: Sequence[str] = (),
-        *,
-        form: Literal["json", "prompt"] = "json",
-        max_tokens: int = 0,
-        since: int = 0,
-        marks: bool = False,
-        task_id: str = "",
-        max_side_px: int = 0,
+        self, mode: SceneMode | None = SceneMode.AGENT_TURN, displays: Sequence[str] = (), *,
+        form: Literal['json', 'prompt'] = 'json', max_tokens: int = 0, since: int = 0, marks: bool = False,
+        task_id: str = '', max_side_px: int = 0,
     ) -> SceneReply:
         """Return the scene of `displays` (names; empty: of all that are up).
 
@@ -338,11 +220,12 @@ class RequestMethods(ABC):
         is still known. `marks`: a picture with the elements' ids drawn in, of the first of the displays, as it may
         leave this machine; its longer side at most `max_side_px` (0: as large as it is)."""
         return self.ask(
-            SceneGet(mode, tuple(displays), form, max_tokens, since, marks, task_id, max_side_px), SceneReply
+            SceneGet(mode, tuple(displays), form, max_tokens, since, marks, task_id, max_side_px),
+            SceneReply,
         )
 
     def scene_subscribe(
-        self, displays: Sequence[str] = (), *, for_s: float = 60.0, subscription: str = ""
+        self, displays: Sequence[str] = (), *, for_s: float = 60.0, subscription: str = '',
     ) -> SceneSubscribed:
         """Look at `displays` (empty: all) as they change, for `for_s` from now on; asked again it goes on. Each scene
         that differs is told as an event `scene.updated` with its id and what made it, never stored; `scene` with mode
@@ -352,14 +235,8 @@ class RequestMethods(ABC):
         return self.ask(SceneSubscribe(tuple(displays), for_s, subscription), SceneSubscribed)
 
     def scene_annotate(
-        self,
-        display: str = "",
-        vlm_scene: str | None = None,
-        vlm_elements: Sequence[Annotation] | None = None,
-        *,
-        scene_id: int = 0,
-        ask: str = "",
-        task_id: str = "",
+        self, display: str = '', vlm_scene: str | None = None, vlm_elements: Sequence[Annotation] | None = None, *,
+        scene_id: int = 0, ask: str = '', task_id: str = '',
     ) -> SceneAnnotated:
         """Set `vlm_scene` and `vlm_elements` of `display`; they are carried forward until what they are about changes:
         an element until a pixel tile under it does, the sentence until more than a fifth of the display did.
@@ -373,26 +250,15 @@ class RequestMethods(ABC):
         backend; Unavailable when that gives no answer that can be used."""
         return self.ask(
             SceneAnnotate(
-                display, vlm_scene, None if vlm_elements is None else tuple(vlm_elements), scene_id, ask, task_id
+                display, vlm_scene, None if vlm_elements is None else tuple(vlm_elements), scene_id, ask, task_id,
             ),
             SceneAnnotated,
         )
 
     def desktop_action(
-        self,
-        actions: Sequence[Action] | Action,
-        *,
-        target: str = "screen",
-        display: str = "",
-        view: str = "",
-        picture: bool = False,
-        format: Literal["png", "jpeg"] = "png",
-        settle_s: float = 0.3,
-        settle_timeout_s: float = 5.0,
-        max_side_px: int = 0,
-        quality: int = 90,
-        task_id: str = "",
-        lease: str = "",
+        self, actions: Sequence[Action] | Action, *, target: str = 'screen', display: str = '', view: str = '',
+        picture: bool = False, format: Literal['png', 'jpeg'] = 'png', settle_s: float = 0.3,
+        settle_timeout_s: float = 5.0, max_side_px: int = 0, quality: int = 90, task_id: str = '', lease: str = '',
     ) -> ActionReply:
         """Do `actions` in order; the first that fails ends the rest, and its error says how many were done
         (`facts["done"]`).
@@ -407,31 +273,15 @@ class RequestMethods(ABC):
         whether it was done."""
         return self.ask(
             DesktopAction(
-                tuple(actions) if isinstance(actions, Sequence) else (actions,),
-                target,
-                display,
-                view,
-                picture,
-                format,
-                settle_s,
-                settle_timeout_s,
-                max_side_px,
-                quality,
-                task_id,
-                lease,
+                tuple(actions) if isinstance(actions, Sequence) else (actions,), target, display, view, picture, format,
+                settle_s, settle_timeout_s, max_side_px, quality, task_id, lease,
             ),
             ActionReply,
         )
 
     def gui_find(
-        self,
-        description: str,
-        target: str = "screen",
-        *,
-        display: str = "",
-        backend: GroundingBackend | None = None,
-        max_candidates: int = 8,
-        task_id: str = "",
+        self, description: str, target: str = 'screen', *, display: str = '', backend: GroundingBackend | None = None,
+        max_candidates: int = 8, task_id: str = '',
     ) -> FindReply:
         """Find what `description` describes in `target`, on a grab made after this call; nothing is done there.
 
@@ -440,20 +290,9 @@ class RequestMethods(ABC):
         return self.ask(GuiFind(description, target, display, backend, max_candidates, task_id), FindReply)
 
     def gui_do(
-        self,
-        instruction: str,
-        target: str = "screen",
-        *,
-        display: str = "",
-        view: str = "",
-        backend: GroundingBackend | None = None,
-        expect: Until | None = None,
-        timeout_s: float = 2.0,
-        picture: bool = False,
-        max_side_px: int = 0,
-        quality: int = 90,
-        task_id: str = "",
-        lease: str = "",
+        self, instruction: str, target: str = 'screen', *, display: str = '', view: str = '',
+        backend: GroundingBackend | None = None, expect: Until | None = None, timeout_s: float = 2.0,
+        picture: bool = False, max_side_px: int = 0, quality: int = 90, task_id: str = '', lease: str = '',
         judge: JudgeName = JudgeName.AUTO,
     ) -> DoReply:
         """Do one thing said in words ("click the Export button", "type hello into the name field") or with coordinates
@@ -467,38 +306,16 @@ class RequestMethods(ABC):
         display, unless `lease` is theirs; OutcomeUnknown when nobody knows whether it was done."""
         return self.ask(
             GuiDo(
-                instruction,
-                target,
-                display,
-                view,
-                backend,
-                expect,
-                timeout_s,
-                picture,
-                max_side_px,
-                quality,
-                task_id,
-                lease,
-                judge,
+                instruction, target, display, view, backend, expect, timeout_s, picture, max_side_px, quality, task_id,
+                lease, judge,
             ),
             DoReply,
         )
 
     def wait_create(
-        self,
-        until: Until,
-        target: str = "screen",
-        *,
-        display: str = "",
-        ignore: Sequence[Rect] = (),
-        timeout_s: float | None = None,
-        policy: Policy = Policy(),
-        judge: JudgeName = JudgeName.AUTO,
-        task_id: str = "",
-        label: str = "",
-        wake: WakeAddress = WakeAddress(),
-        budget: Budget = Budget(),
-        force: bool = False,
+        self, until: Until, target: str = 'screen', *, display: str = '', ignore: Sequence[Rect] = (),
+        timeout_s: float | None = None, policy: Policy = Policy(), judge: JudgeName = JudgeName.AUTO, task_id: str = '',
+        label: str = '', wake: WakeAddress = WakeAddress(), budget: Budget = Budget(), force: bool = False,
     ) -> WaitReply:
         """Arm a wait and return at once.
 
@@ -511,18 +328,13 @@ class RequestMethods(ABC):
         Raises: NoJudge for a sentence that no configured judge could answer, unless `force` arms it anyway."""
         return self.ask(
             WaitCreate(
-                until, target, display, tuple(ignore), timeout_s, policy, judge, task_id, label, wake, budget, force
+                until, target, display, tuple(ignore), timeout_s, policy, judge, task_id, label, wake, budget, force,
             ),
             WaitReply,
         )
 
     def wait_list(
-        self,
-        *,
-        states: Sequence[WaitState] = (),
-        ended: bool = False,
-        limit: int = 100,
-        tasks: Sequence[str] = (),
+        self, *, states: Sequence[WaitState] = (), ended: bool = False, limit: int = 100, tasks: Sequence[str] = (),
         displays: Sequence[str] = (),
     ) -> WaitListReply:
         """List waits, newest first: the live ones, or those in `states`, or all with `ended`; of any of `tasks` (whole
@@ -534,14 +346,8 @@ class RequestMethods(ABC):
         return self.ask(WaitShow(wait_id, evaluations), WaitShowReply)
 
     def wait_update(
-        self,
-        wait_id: str,
-        *,
-        until: Until | None = None,
-        timeout_s: float | None = None,
-        policy: Policy | None = None,
-        budget: Budget | None = None,
-        force: bool = False,
+        self, wait_id: str, *, until: Until | None = None, timeout_s: float | None = None, policy: Policy | None = None,
+        budget: Budget | None = None, force: bool = False,
     ) -> WaitReply:
         """Change condition, timeout, policy or budget of a live wait; a timeout restarts its clock. Only what is given
         changes; a budget replaces the one before as a whole, and what was spent stays spent. `force`: as in
@@ -550,7 +356,7 @@ class RequestMethods(ABC):
         Raises: Conflict when it has ended; NoJudge as for `wait_create`."""
         return self.ask(WaitUpdate(wait_id, until, timeout_s, policy, budget, force), WaitReply)
 
-    def wait_cancel(self, wait_id: str, *, reason: str = "") -> WaitReply:
+    def wait_cancel(self, wait_id: str, *, reason: str = '') -> WaitReply:
         """End the live wait `wait_id` without a verdict.
 
         Raises: Conflict when it has ended, saying how."""
@@ -563,41 +369,22 @@ class RequestMethods(ABC):
         return self.ask(WaitResult(wait_id, block_s, peek), WaitResultReply)
 
     def wait_for_change(
-        self,
-        target: str = "screen",
-        *,
-        display: str = "",
-        ignore: Sequence[Rect] = (),
-        timeout_s: float = 10.0,
-        settle_s: float = 0.0,
-        share: float = 0.0,
-        baseline: str = "",
-        format: Literal["png", "jpeg"] = "png",
-        max_side_px: int = 0,
-        quality: int = 90,
-        task_id: str = "",
+        self, target: str = 'screen', *, display: str = '', ignore: Sequence[Rect] = (), timeout_s: float = 10.0,
+        settle_s: float = 0.0, share: float = 0.0, baseline: str = '', format: Literal['png', 'jpeg'] = 'png',
+        max_side_px: int = 0, quality: int = 90, task_id: str = '',
     ) -> ChangeReply:
         """Block until `target` changed since `baseline` ("" is now) or `timeout_s` passed; one picture either way.
 
         With a `task_id`, `screen` is that task's display, and the call is logged there."""
         return self.ask(
             WaitForChange(
-                target,
-                display,
-                tuple(ignore),
-                timeout_s,
-                settle_s,
-                share,
-                baseline,
-                format,
-                max_side_px,
-                quality,
+                target, display, tuple(ignore), timeout_s, settle_s, share, baseline, format, max_side_px, quality,
                 task_id,
             ),
             ChangeReply,
         )
 
-    def evidence(self, wait_id: str, *, part: Literal["after", "before", "diff"] = "after") -> EvidenceReply:
+    def evidence(self, wait_id: str, *, part: Literal['after', 'before', 'diff'] = 'after') -> EvidenceReply:
         """Return a picture of `wait_id`: the view as it resolved the wait (`after`), as it was when the condition was
         last seen not to hold (`before`), or what differs between the two, in red over a dimmed view (`diff`).
 
@@ -605,7 +392,7 @@ class RequestMethods(ABC):
         return self.ask(EvidenceGet(wait_id, part), EvidenceReply)
 
     def wake_list(
-        self, *, states: Sequence[WakeState] = (), seen: bool = False, wait_id: str = "", limit: int = 100
+        self, *, states: Sequence[WakeState] = (), seen: bool = False, wait_id: str = '', limit: int = 100,
     ) -> WakeListReply:
         """List wakes, newest first: those nobody has seen yet, or those in `states`, or all with `seen`; of one wait
         with `wait_id`."""
@@ -641,7 +428,7 @@ class RequestMethods(ABC):
         Raises: Unavailable when nobody takes it."""
         return self.ask(NotifyTest(), NotifyTestReply)
 
-    def push_list(self, pass_id: str = "") -> PushListReply:
+    def push_list(self, pass_id: str = '') -> PushListReply:
         """Return the browsers that take notifications; `pass_id`: those of one access token alone."""
         return self.ask(PushList(pass_id), PushListReply)
 
@@ -655,23 +442,15 @@ class RequestMethods(ABC):
         Raises: NotFound; InvalidRequest; Conflict; Unavailable."""
         return self.ask(PushSubscribe(pass_id, target), PushReply)
 
-    def push_unsubscribe(self, push_id: str, pass_id: str = "") -> PushReply:
+    def push_unsubscribe(self, push_id: str, pass_id: str = '') -> PushReply:
         """End a subscription, and return it; `pass_id`: only when it is of this access token.
 
         Raises: NotFound."""
         return self.ask(PushUnsubscribe(push_id, pass_id), PushReply)
 
     def task_register(
-        self,
-        name: str,
-        plan: Sequence[str] = (),
-        *,
-        metadata: Mapping[str, Any] | None = None,
-        agent_id: str = "",
-        isolated_display: bool = True,
-        display_width: int = 0,
-        display_height: int = 0,
-        budget: Budget = Budget(),
+        self, name: str, plan: Sequence[str] = (), *, metadata: Mapping[str, Any] | None = None, agent_id: str = '',
+        isolated_display: bool = True, display_width: int = 0, display_height: int = 0, budget: Budget = Budget(),
         labels: Labels | None = None,
     ) -> TaskReply:
         """Begin a task with its plan, on a managed display of its own unless `isolated_display` is false.
@@ -681,26 +460,14 @@ class RequestMethods(ABC):
         one that does."""
         return self.ask(
             TaskRegister(
-                name,
-                tuple(plan),
-                dict(metadata or {}),
-                agent_id,
-                isolated_display,
-                display_width,
-                display_height,
-                budget,
-                dict(labels or {}),
+                name, tuple(plan), dict(metadata or {}), agent_id, isolated_display, display_width, display_height,
+                budget, dict(labels or {}),
             ),
             TaskReply,
         )
 
     def task_update(
-        self,
-        task_id: str,
-        *,
-        message: str = "",
-        query: str = "",
-        status: TaskStatus | None = None,
+        self, task_id: str, *, message: str = '', query: str = '', status: TaskStatus | None = None,
         budget: Budget | None = None,
     ) -> TaskReply:
         """Add `message` to the thread, ask where the task stands (`query`; answered from the store, by no model), and
@@ -712,27 +479,19 @@ class RequestMethods(ABC):
         Raises: Conflict for an impossible move."""
         return self.ask(TaskUpdate(task_id, message, query, status, budget), TaskReply)
 
-    def task_item_update(self, task_id: str, ordinal: int, status: ItemStatus, *, note: str = "") -> TaskReply:
+    def task_item_update(self, task_id: str, ordinal: int, status: ItemStatus, *, note: str = '') -> TaskReply:
         """Set the status of the plan item `ordinal`; `note` goes into the thread.
 
         Raises: Conflict for a move it cannot make."""
         return self.ask(TaskItemUpdate(task_id, ordinal, status, note), TaskReply)
 
-    def task_plan_append(self, task_id: str, items: Sequence[str], *, note: str = "") -> TaskReply:
+    def task_plan_append(self, task_id: str, items: Sequence[str], *, note: str = '') -> TaskReply:
         """Add `items` at the end of the plan; `note` says why, in the thread."""
         return self.ask(TaskPlanAppend(task_id, tuple(items), note), TaskReply)
 
     def task_log_action(
-        self,
-        task_id: str,
-        action_type: ActionType,
-        summary: str,
-        *,
-        input_data: Any = None,
-        output_data: Any = None,
-        status: ActionStatus = ActionStatus.COMPLETED,
-        ordinal: int | None = None,
-        duration_ms: float | None = None,
+        self, task_id: str, action_type: ActionType, summary: str, *, input_data: Any = None, output_data: Any = None,
+        status: ActionStatus = ActionStatus.COMPLETED, ordinal: int | None = None, duration_ms: float | None = None,
     ) -> TaskLogActionReply:
         """Log an action under the plan item `ordinal` (None: the item that is active). `input_data` and `output_data`:
         any JSON."""
@@ -742,7 +501,7 @@ class RequestMethods(ABC):
         )
 
     def task_summary(
-        self, task_id: str, *, detail_level: Detail = Detail.ITEMS, max_tokens: int = 1500, as_data: bool = False
+        self, task_id: str, *, detail_level: Detail = Detail.ITEMS, max_tokens: int = 1500, as_data: bool = False,
     ) -> TaskSummaryReply:
         """Tell a task in text of at most `max_tokens` (estimated as UTF-8 bytes / 3): its plan (`items`), with
         `actions`, in `full`, or `focused` on the active item, its logs, the waits and the last messages; it tells what
@@ -763,12 +522,7 @@ class RequestMethods(ABC):
         return self.ask(TaskActions(task_id, limit), TaskActionsReply)
 
     def task_list(
-        self,
-        *,
-        statuses: Sequence[TaskStatus] = (),
-        ended: bool = False,
-        limit: int = 20,
-        tasks: Sequence[str] = (),
+        self, *, statuses: Sequence[TaskStatus] = (), ended: bool = False, limit: int = 20, tasks: Sequence[str] = (),
         displays: Sequence[str] = (),
     ) -> TaskListReply:
         """List tasks, newest first: the active and paused ones, or those in `statuses`, or all with `ended`; `tasks`
@@ -783,18 +537,9 @@ class RequestMethods(ABC):
         return self.ask(TaskDelete(task_id), TaskDeleteReply)
 
     def gui_agent(
-        self,
-        instruction: str,
-        target: str = "screen",
-        *,
-        display: str = "",
-        expect: Until | None = None,
-        backend: str = "",
-        model: str = "",
-        judge: JudgeName = JudgeName.AUTO,
-        limits: RunLimits | None = None,
-        task_id: str = "",
-        wake: WakeAddress = WakeAddress(),
+        self, instruction: str, target: str = 'screen', *, display: str = '', expect: Until | None = None,
+        backend: str = '', model: str = '', judge: JudgeName = JudgeName.AUTO, limits: RunLimits | None = None,
+        task_id: str = '', wake: WakeAddress = WakeAddress(),
     ) -> RunReply:
         """Carry out `instruction` step by step: plan with a chat model, find, act, verify. Returns at once; the end
         wakes whoever `wake` names, and `agent_result` tells of it.
@@ -802,7 +547,8 @@ class RequestMethods(ABC):
         It ends as done only when `expect` (or, without one, the condition that the model names) was seen to hold.
         `backend` and `model` "" are those in `[gui_agent]`."""
         return self.ask(
-            GuiAgent(instruction, target, display, expect, backend, model, judge, limits, task_id, wake), RunReply
+            GuiAgent(instruction, target, display, expect, backend, model, judge, limits, task_id, wake),
+            RunReply,
         )
 
     def agent_result(self, run_id: str, *, block_s: float = 0.0, peek: bool = False) -> AgentResultReply:
@@ -811,17 +557,17 @@ class RequestMethods(ABC):
         A reply that tells of the end marks the run's wake as seen; with `peek` it does not."""
         return self.ask(AgentResult(run_id, block_s, peek), AgentResultReply)
 
-    def agent_list(self, *, task_id: str = "", limit: int = 50) -> AgentListReply:
+    def agent_list(self, *, task_id: str = '', limit: int = 50) -> AgentListReply:
         """List runs, newest first; of one task with `task_id`. Steps are left out."""
         return self.ask(AgentList(task_id, limit), AgentListReply)
 
-    def agent_cancel(self, run_id: str, *, reason: str = "") -> RunReply:
+    def agent_cancel(self, run_id: str, *, reason: str = '') -> RunReply:
         """End a run now; what is under way is dropped.
 
         Raises: Conflict when it has ended."""
         return self.ask(AgentCancel(run_id, reason), RunReply)
 
-    def record_start(self, display: str = "", *, task_id: str = "", fps: float = 0.0) -> RecordReply:
+    def record_start(self, display: str = '', *, task_id: str = '', fps: float = 0.0) -> RecordReply:
         """Record `display` ("": the one of `task_id`, else the default) until `record_stop`, or until the task or the
         display ends. `fps`: at most so many frames a second, 0: as in the settings; only frames that changed are kept.
 
@@ -835,7 +581,7 @@ class RequestMethods(ABC):
         return self.ask(RecordStop(recording_id), RecordReply)
 
     def record_list(
-        self, *, task_id: str = "", limit: int = 50, tasks: Sequence[str] = (), displays: Sequence[str] = ()
+        self, *, task_id: str = '', limit: int = 50, tasks: Sequence[str] = (), displays: Sequence[str] = (),
     ) -> RecordListReply:
         """Return the newest recordings, newest first, of `task_id` alone where it is given, or of any of `tasks` (whole
         ids) and `displays`."""
@@ -857,7 +603,7 @@ class RequestMethods(ABC):
         Raises: Conflict while it is being made."""
         return self.ask(RecordDelete(recording_id), RecordReply)
 
-    def feed_post(self, text: str, *, priority: str = "normal", source: str = "") -> Posted:
+    def feed_post(self, text: str, *, priority: str = 'normal', source: str = '') -> Posted:
         """Add a message (a transcript, a note for whoever watches) to the feed, and return its number; the newest 100
         are kept."""
         return self.ask(FeedPost(text, priority, source), Posted)
@@ -867,14 +613,8 @@ class RequestMethods(ABC):
         return self.ask(FeedList(after), FeedListReply)
 
     def sense_post(
-        self,
-        kind: Literal["text", "visual", "context"],
-        ts: int,
-        ocr: str = "",
-        *,
-        meta: SenseMeta = SenseMeta(),
-        roi: dict[str, Any] | None = None,
-        diff: dict[str, Any] | None = None,
+        self, kind: Literal['text', 'visual', 'context'], ts: int, ocr: str = '', *, meta: SenseMeta = SenseMeta(),
+        roi: dict[str, Any] | None = None, diff: dict[str, Any] | None = None,
         observation: dict[str, Any] | None = None,
     ) -> Posted:
         """Add a sense event from outside, and return its number; the newest 30 are kept. `ts`: milliseconds since the
@@ -900,18 +640,10 @@ class RequestMethods(ABC):
         return self.ask(AnalysisContextGet(), AnalysisContextReply)
 
     def analysis_config(
-        self,
-        *,
-        enabled: bool | None = None,
-        interval_ms: int | None = None,
-        model: str | None = None,
-        backend: str | None = None,
-        max_age_ms: int | None = None,
-        max_tokens: int | None = None,
-        temperature: float | None = None,
-        push_to_feed: bool | None = None,
-        log_verbose: bool | None = None,
-        cadence: Literal["interval", "event"] | None = None,
+        self, *, enabled: bool | None = None, interval_ms: int | None = None, model: str | None = None,
+        backend: str | None = None, max_age_ms: int | None = None, max_tokens: int | None = None,
+        temperature: float | None = None, push_to_feed: bool | None = None, log_verbose: bool | None = None,
+        cadence: Literal['interval', 'event'] | None = None,
     ) -> AnalysisConfigReply:
         """Change what is given (None: as it is), and return the whole; without anything given nothing changes.
 
@@ -920,27 +652,14 @@ class RequestMethods(ABC):
         runs."""
         return self.ask(
             AnalysisConfigure(
-                enabled,
-                interval_ms,
-                model,
-                backend,
-                max_age_ms,
-                max_tokens,
-                temperature,
-                push_to_feed,
-                log_verbose,
+                enabled, interval_ms, model, backend, max_age_ms, max_tokens, temperature, push_to_feed, log_verbose,
                 cadence,
             ),
             AnalysisConfigReply,
         )
 
     def web_login(
-        self,
-        digest: str,
-        scope: Scope = Scope.ADMIN,
-        *,
-        name: str = "",
-        displays: Sequence[str] = (),
+        self, digest: str, scope: Scope = Scope.ADMIN, *, name: str = '', displays: Sequence[str] = (),
         tasks: Sequence[str] = (),
     ) -> WebLoginReply:
         """Let the code with this digest open one session, within two minutes (`new_secret` and `digest_of` of
@@ -956,14 +675,8 @@ class RequestMethods(ABC):
         return self.ask(WebLoginRedeem(code, session), WebPassReply)
 
     def web_token_create(
-        self,
-        digest: str,
-        scope: Scope = Scope.READ,
-        *,
-        name: str = "",
-        displays: Sequence[str] = (),
-        tasks: Sequence[str] = (),
-        for_s: float = 0.0,
+        self, digest: str, scope: Scope = Scope.READ, *, name: str = '', displays: Sequence[str] = (),
+        tasks: Sequence[str] = (), for_s: float = 0.0,
     ) -> WebPassReply:
         """Let the token with this digest in from now on, for `for_s` (0: until it is revoked); `new_secret` and
         `digest_of` of `acud.protocol.web` make both. The token itself stays with its maker."""
@@ -974,7 +687,7 @@ class RequestMethods(ABC):
         return self.ask(WebTokenList(), WebTokenListReply)
 
     def web_token_revoke(
-        self, pass_id: str = "", *, every: Literal["", "token", "session", "pass"] = ""
+        self, pass_id: str = '', *, every: Literal['', 'token', 'session', 'pass'] = '',
     ) -> WebTokenListReply:
         """Revoke one token or session (a unique beginning of `pass_id` is enough), or `every` one of a kind.
 
@@ -994,20 +707,33 @@ class RequestMethods(ABC):
         serve`), not of a daemon."""
         return self.ask(FleetHosts(), FleetHostsReply)
 
-    def fleet_place(self, name: str = "", *, labels: Labels | None = None) -> FleetPlaceReply:
+    def fleet_place(self, name: str = '', *, labels: Labels | None = None) -> FleetPlaceReply:
         """Tell on which host `name` (the id of a task, wait, run or recording) lives; without one, on which host a
         display with these `labels` would be started now. Asked of a fleet's endpoint, not of a daemon.
 
         Raises: NotFound; Refused when no host would do."""
         return self.ask(FleetPlace(name, dict(labels or {})), FleetPlaceReply)
 
-    def fleet_drain(self, host: str, action: Literal["drain", "resume", "forget"] = "drain") -> FleetDrainReply:
+    def fleet_drain(self, host: str, action: Literal['drain', 'resume', 'forget'] = 'drain') -> FleetDrainReply:
         """`drain` a host: nothing new is placed there, what is there goes on. `resume` takes that back. `forget` a host
         that will not come back, with what is known of its tasks and waits. Asked of a fleet's endpoint, not of a
         daemon.
 
         Raises: NotFound; Conflict."""
         return self.ask(FleetDrain(host, action), FleetDrainReply)
+
+
+def _awaited(
+    method: Callable[Concatenate[RequestMethods, Parameters], Reply],
+) -> Callable[Concatenate[AsyncRequestMethods, Parameters], Coroutine[Any, Any, Reply]]:
+    """Return `method`, which returns what its client's `ask` does, for a client whose `ask` is awaited."""
+
+    @wraps(method)
+    async def call(client: AsyncRequestMethods, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Reply:
+        reply: Reply = await cast("Any", method)(client, *args, **kwargs)
+        return reply
+
+    return call
 
 
 class AsyncRequestMethods(ABC):
@@ -1017,824 +743,82 @@ class AsyncRequestMethods(ABC):
     async def ask(self, request: msgspec.Struct, kind: type[Reply], *, request_id: str = "") -> Reply:
         """Send `request` and return its reply."""
 
-    async def status(self) -> StatusReply:
-        """Ask for the daemon's state: version, displays, children, judges, numbers of waits, cost today."""
-        return await self.ask(Status(), StatusReply)
-
-    async def doctor(self) -> DoctorReply:
-        """Ask for findings: each part, its version, the fallback in use and why, and the fix for each fault. `acud
-        doctor` adds what can only be seen from outside."""
-        return await self.ask(Doctor(), DoctorReply)
-
-    async def metrics(self) -> MetricsReply:
-        """Ask for every figure that the daemon measures; docs/metrics.md lists them. `acud metrics` prints them as
-        text, which `acud_client.exposition` makes."""
-        return await self.ask(Metrics(), MetricsReply)
-
-    async def usage(self, *, days: int = 7, task_id: str = "") -> UsageReply:
-        """Add up what was asked in the last `days` by day (UTC), purpose, judge, model and task. `task_id`: of this
-        one."""
-        return await self.ask(Usage(days, task_id), UsageReply)
-
-    async def events_since(self, after: int = 0, *, topic: str = "", limit: int = 200) -> EventsSinceReply:
-        """Return stored events with a number above `after`, oldest first, of topics that begin with `topic`."""
-        return await self.ask(EventsSince(after, topic, limit), EventsSinceReply)
-
-    async def daemon_reload(self) -> DaemonReloadReply:
-        """Read acud.toml again and take what can change while the daemon runs. A malformed file is refused as a whole.
-        The reply tells what was taken and what needs a restart.
-
-        Raises: ConfigError for a malformed file."""
-        return await self.ask(DaemonReload(), DaemonReloadReply)
-
-    async def daemon_drain(
-        self, timeout_s: float = 3600.0, *, keep_displays: bool = False, cancel: bool = False
-    ) -> DaemonDrainReply:
-        """Refuse new waits, tasks, runs, displays and recordings from now on, and end the daemon as soon as no wait is
-        live, no task active and no run at work, at the latest in `timeout_s`: live waits stay armed for the next start.
-
-        Asked again it moves the end; `cancel` takes it back. Managed displays end too, unless `keep_displays`. A daemon
-        that is killed meanwhile drains no longer when it is started again."""
-        return await self.ask(DaemonDrain(timeout_s, keep_displays, cancel), DaemonDrainReply)
-
-    async def evaluators_restart(self) -> EvaluatorsRestartReply:
-        """End each evaluator and start it again, one at a time: it gets no new jobs, finishes what it has in hand for
-        ten seconds, and hands over the rest. No job is lost and no wait notices. The reply waits for the last one."""
-        return await self.ask(EvaluatorsRestart(), EvaluatorsRestartReply)
-
-    async def shutdown(self, *, keep_displays: bool = False) -> ShutdownReply:
-        """End the daemon: managed displays end too, unless `keep_displays`; live waits stay armed for the next start.
-        Wait for the process `pid` of the reply."""
-        return await self.ask(Shutdown(keep_displays), ShutdownReply)
-
-    async def display_list(self, *, ended: bool = False) -> DisplayListReply:
-        """List the displays with their state, frame rate, frame age and windows; ended ones too with `ended`; and which
-        of them `screen` means."""
-        return await self.ask(DisplayList(ended), DisplayListReply)
-
-    async def display_add(self, name: str, *, auth_file: str = "", owner: int = -1) -> DisplayReply:
-        """Adopt the display `name` (`:0`; at a fleet's endpoint `host/:0`); `auth_file` is its Xauthority ("" tries
-        $XAUTHORITY and ~/.Xauthority).
-
-        Its X server has to be run by the user of the daemon, by root or by the user with the uid `owner` (-1: nobody
-        else), now and at each later connection: whoever runs it sees the cookie and all that is typed."""
-        return await self.ask(DisplayAdd(name, auth_file, owner), DisplayReply)
-
-    async def display_create(
-        self, width: int = 0, height: int = 0, *, window_manager: str = "", labels: Labels | None = None
-    ) -> DisplayReply:
-        """Start an Xvfb with a window manager and a session bus of its own; 0 means the size in the settings. Programs
-        find it by its `name` and `auth_file` (DISPLAY, XAUTHORITY).
-
-        The size at creation is the largest this display can ever have. `labels`: what the host must carry (`[fleet]
-        labels`)."""
-        return await self.ask(DisplayCreate(width, height, window_manager, dict(labels or {})), DisplayReply)
-
-    async def display_remove(self, name: str, *, force: bool = False) -> DisplayReply:
-        """End the managed display `name`, or forget the adopted one; with `force` also while waits look at it.
-
-        Raises: Conflict while waits look at it."""
-        return await self.ask(DisplayRemove(name, force), DisplayReply)
-
-    async def display_take(
-        self, display: str = "", *, who: str = "", for_s: float = 900.0, note: str = "", lease: str = ""
-    ) -> TakeReply:
-        """Take `display` ("": the default one) over for `for_s`: actions without the lease are refused at once, what is
-        under way is dropped, and every held key and button is released. Waits and looks go on. It ends by itself.
-
-        `who` and `note` are told to whoever is refused. With the `lease` held already, it is prolonged: `for_s` from
-        now."""
-        return await self.ask(DisplayTake(display, who, for_s, note, lease), TakeReply)
-
-    async def display_release(self, display: str, *, lease: str = "", force: bool = False) -> DisplayReply:
-        """Give `display` back before its lease runs out.
-
-        Raises: Refused without its lease, unless `force`; Conflict when nobody has it."""
-        return await self.ask(DisplayRelease(display, lease, force), DisplayReply)
-
-    async def look(
-        self,
-        target: str = "screen",
-        *,
-        display: str = "",
-        format: Literal["png", "jpeg"] = "png",
-        max_side_px: int = 0,
-        quality: int = 90,
-        task_id: str = "",
-        redacted: bool = False,
-    ) -> Picture:
-        """Take a picture of `target` from a grab made after this call. `max_side_px` 0 keeps the size.
-
-        With a `task_id`, `screen` is that task's display, and the look is logged there. `redacted`: as the picture may
-        leave this machine.
-
-        Raises: Unavailable where it cannot be told what to redact."""
-        return await self.ask(Look(target, display, format, max_side_px, quality, task_id, redacted), Picture)
-
-    async def live_watch(self, display: str, *, fps: float = 10.0, for_s: float = 10.0, watch: str = "") -> LiveWatched:
-        """Grab `display` as it changes, up to `fps` times a second, for `for_s` from now on; asked again with the
-        `watch` of the reply it goes on, with `for_s` 0 it ends. Several watches of one display share the fastest. The
-        reply tells where the frames are.
-
-        While one lasts, each comparison is told as an event `live.frame` {epoch, frame, checked_mono_ns, hidden, fault}
-        (at least each second), and the lack of pixels as `live.lost` {code, reason}; neither is stored."""
-        return await self.ask(LiveWatch(display, fps, for_s, watch), LiveWatched)
-
-    async def baseline(self, target: str = "screen", *, display: str = "", task_id: str = "") -> BaselineReply:
-        """Take a token before an action, so that a change wait armed after it cannot miss what the action did.
-
-        With a `task_id`, `screen` is that task's display."""
-        return await self.ask(Baseline(target, display, task_id), BaselineReply)
-
-    async def scene(
-        self,
-        mode: SceneMode | None = SceneMode.AGENT_TURN,
-        displays: Sequence[str] = (),
-        *,
-        form: Literal["json", "prompt"] = "json",
-        max_tokens: int = 0,
-        since: int = 0,
-        marks: bool = False,
-        task_id: str = "",
-        max_side_px: int = 0,
-    ) -> SceneReply:
-        """Return the scene of `displays` (names; empty: of all that are up).
-
-        `mode` None: as it was made last, without looking (it may be empty before the first look); else a look of at
-        least that strength. Calls at the same time share a look, and none gets a weaker one than it asked for. `form`
-        `prompt`: as text of at most `max_tokens` (0: all of it). `since`: the difference from that scene too, where it
-        is still known. `marks`: a picture with the elements' ids drawn in, of the first of the displays, as it may
-        leave this machine; its longer side at most `max_side_px` (0: as large as it is)."""
-        return await self.ask(
-            SceneGet(mode, tuple(displays), form, max_tokens, since, marks, task_id, max_side_px), SceneReply
-        )
-
-    async def scene_subscribe(
-        self, displays: Sequence[str] = (), *, for_s: float = 60.0, subscription: str = ""
-    ) -> SceneSubscribed:
-        """Look at `displays` (empty: all) as they change, for `for_s` from now on; asked again it goes on. Each scene
-        that differs is told as an event `scene.updated` with its id and what made it, never stored; `scene` with mode
-        null fetches it (the Python clients' `subscribe_scene` does all of that).
-
-        `for_s` 0 ends the subscription `subscription`."""
-        return await self.ask(SceneSubscribe(tuple(displays), for_s, subscription), SceneSubscribed)
-
-    async def scene_annotate(
-        self,
-        display: str = "",
-        vlm_scene: str | None = None,
-        vlm_elements: Sequence[Annotation] | None = None,
-        *,
-        scene_id: int = 0,
-        ask: str = "",
-        task_id: str = "",
-    ) -> SceneAnnotated:
-        """Set `vlm_scene` and `vlm_elements` of `display`; they are carried forward until what they are about changes:
-        an element until a pixel tile under it does, the sentence until more than a fifth of the display did.
-
-        None leaves what was said before; "" takes the sentence back; an empty list says that a model saw nothing. Boxes
-        are pixels of the display. `scene_id`: the scene they are about (0: the display as it is now); what changed
-        since then is dropped at once. With `ask` the vision backend of that name ("auto": the configured one) is asked
-        for them instead; one that is not on this machine sees a redacted picture.
-
-        Raises: InvalidRequest for a box outside the display; NotFound for a scene that is forgotten and an unknown
-        backend; Unavailable when that gives no answer that can be used."""
-        return await self.ask(
-            SceneAnnotate(
-                display, vlm_scene, None if vlm_elements is None else tuple(vlm_elements), scene_id, ask, task_id
-            ),
-            SceneAnnotated,
-        )
-
-    async def desktop_action(
-        self,
-        actions: Sequence[Action] | Action,
-        *,
-        target: str = "screen",
-        display: str = "",
-        view: str = "",
-        picture: bool = False,
-        format: Literal["png", "jpeg"] = "png",
-        settle_s: float = 0.3,
-        settle_timeout_s: float = 5.0,
-        max_side_px: int = 0,
-        quality: int = 90,
-        task_id: str = "",
-        lease: str = "",
-    ) -> ActionReply:
-        """Do `actions` in order; the first that fails ends the rest, and its error says how many were done
-        (`facts["done"]`).
-
-        Points are pixels of `target` (`screen`: of the display; a window, such as `window:active`, or a region: from
-        its top left corner), or of the picture whose `view` is given (see `look`), which names the display too.
-        `picture` asks for one of the display after nothing changed for `settle_s`, at most `settle_timeout_s`. `lease`:
-        of whoever has taken the display over. With a `task_id`, `screen` is that task's display, and the actions are
-        logged there.
-
-        Raises: Refused while a person has the display, unless `lease` is theirs; OutcomeUnknown when nobody knows
-        whether it was done."""
-        return await self.ask(
-            DesktopAction(
-                tuple(actions) if isinstance(actions, Sequence) else (actions,),
-                target,
-                display,
-                view,
-                picture,
-                format,
-                settle_s,
-                settle_timeout_s,
-                max_side_px,
-                quality,
-                task_id,
-                lease,
-            ),
-            ActionReply,
-        )
-
-    async def gui_find(
-        self,
-        description: str,
-        target: str = "screen",
-        *,
-        display: str = "",
-        backend: GroundingBackend | None = None,
-        max_candidates: int = 8,
-        task_id: str = "",
-    ) -> FindReply:
-        """Find what `description` describes in `target`, on a grab made after this call; nothing is done there.
-
-        `backend`: which methods may be asked (None: as in the settings; `auto` sends nothing off this machine). With a
-        `task_id`, `screen` is that task's display, and the search is logged there."""
-        return await self.ask(GuiFind(description, target, display, backend, max_candidates, task_id), FindReply)
-
-    async def gui_do(
-        self,
-        instruction: str,
-        target: str = "screen",
-        *,
-        display: str = "",
-        view: str = "",
-        backend: GroundingBackend | None = None,
-        expect: Until | None = None,
-        timeout_s: float = 2.0,
-        picture: bool = False,
-        max_side_px: int = 0,
-        quality: int = 90,
-        task_id: str = "",
-        lease: str = "",
-        judge: JudgeName = JudgeName.AUTO,
-    ) -> DoReply:
-        """Do one thing said in words ("click the Export button", "type hello into the name field") or with coordinates
-        ("click(847, 523)"), and see whether it had an effect. Nothing is done unless one thing alone was found.
-
-        `expect`: the condition that shows the effect (None: something in the target changed), within `timeout_s`;
-        `judge` answers what of it is in words. Coordinates are pixels of `target`, or of the picture whose `view` is
-        given.
-
-        Raises: InvalidRequest, with every form, for an instruction that fits none; Refused while a person has the
-        display, unless `lease` is theirs; OutcomeUnknown when nobody knows whether it was done."""
-        return await self.ask(
-            GuiDo(
-                instruction,
-                target,
-                display,
-                view,
-                backend,
-                expect,
-                timeout_s,
-                picture,
-                max_side_px,
-                quality,
-                task_id,
-                lease,
-                judge,
-            ),
-            DoReply,
-        )
-
-    async def wait_create(
-        self,
-        until: Until,
-        target: str = "screen",
-        *,
-        display: str = "",
-        ignore: Sequence[Rect] = (),
-        timeout_s: float | None = None,
-        policy: Policy = Policy(),
-        judge: JudgeName = JudgeName.AUTO,
-        task_id: str = "",
-        label: str = "",
-        wake: WakeAddress = WakeAddress(),
-        budget: Budget = Budget(),
-        force: bool = False,
-    ) -> WaitReply:
-        """Arm a wait and return at once.
-
-        `target`: `screen`, `display:<name>`, `window:<title or id>`, `region:x,y,w,h`, `pty:<session>`, `monitor:<name
-        or number>`; `display` qualifies all but the second. `ignore` boxes are in the target's own pixels. Without
-        `timeout_s` the default in the settings holds; 0 looks once: the first answer on the target as it is now ends
-        the wait. `wake` says how to wake whoever waits; `budget` what judging may cost. With a `task_id`, `screen` is
-        that task's display, and the wait ends with the task.
-
-        Raises: NoJudge for a sentence that no configured judge could answer, unless `force` arms it anyway."""
-        return await self.ask(
-            WaitCreate(
-                until, target, display, tuple(ignore), timeout_s, policy, judge, task_id, label, wake, budget, force
-            ),
-            WaitReply,
-        )
-
-    async def wait_list(
-        self,
-        *,
-        states: Sequence[WaitState] = (),
-        ended: bool = False,
-        limit: int = 100,
-        tasks: Sequence[str] = (),
-        displays: Sequence[str] = (),
-    ) -> WaitListReply:
-        """List waits, newest first: the live ones, or those in `states`, or all with `ended`; of any of `tasks` (whole
-        ids) and `displays` alone, where some are named."""
-        return await self.ask(WaitList(tuple(states), ended, limit, tuple(tasks), tuple(displays)), WaitListReply)
-
-    async def wait_show(self, wait_id: str, *, evaluations: int = 50) -> WaitShowReply:
-        """Show the wait `wait_id` (a unique beginning is enough) with its newest evaluations."""
-        return await self.ask(WaitShow(wait_id, evaluations), WaitShowReply)
-
-    async def wait_update(
-        self,
-        wait_id: str,
-        *,
-        until: Until | None = None,
-        timeout_s: float | None = None,
-        policy: Policy | None = None,
-        budget: Budget | None = None,
-        force: bool = False,
-    ) -> WaitReply:
-        """Change condition, timeout, policy or budget of a live wait; a timeout restarts its clock. Only what is given
-        changes; a budget replaces the one before as a whole, and what was spent stays spent. `force`: as in
-        `wait_create`.
-
-        Raises: Conflict when it has ended; NoJudge as for `wait_create`."""
-        return await self.ask(WaitUpdate(wait_id, until, timeout_s, policy, budget, force), WaitReply)
-
-    async def wait_cancel(self, wait_id: str, *, reason: str = "") -> WaitReply:
-        """End the live wait `wait_id` without a verdict.
-
-        Raises: Conflict when it has ended, saying how."""
-        return await self.ask(WaitCancel(wait_id, reason), WaitReply)
-
-    async def wait_result(self, wait_id: str, *, block_s: float = 0.0, peek: bool = False) -> WaitResultReply:
-        """Return when `wait_id` has ended, or after `block_s` with its state so far. Giving up never cancels the wait.
-
-        A reply that tells of the end marks the wait's wake as seen: it is not sent (again). With `peek` it does not."""
-        return await self.ask(WaitResult(wait_id, block_s, peek), WaitResultReply)
-
-    async def wait_for_change(
-        self,
-        target: str = "screen",
-        *,
-        display: str = "",
-        ignore: Sequence[Rect] = (),
-        timeout_s: float = 10.0,
-        settle_s: float = 0.0,
-        share: float = 0.0,
-        baseline: str = "",
-        format: Literal["png", "jpeg"] = "png",
-        max_side_px: int = 0,
-        quality: int = 90,
-        task_id: str = "",
-    ) -> ChangeReply:
-        """Block until `target` changed since `baseline` ("" is now) or `timeout_s` passed; one picture either way.
-
-        With a `task_id`, `screen` is that task's display, and the call is logged there."""
-        return await self.ask(
-            WaitForChange(
-                target,
-                display,
-                tuple(ignore),
-                timeout_s,
-                settle_s,
-                share,
-                baseline,
-                format,
-                max_side_px,
-                quality,
-                task_id,
-            ),
-            ChangeReply,
-        )
-
-    async def evidence(self, wait_id: str, *, part: Literal["after", "before", "diff"] = "after") -> EvidenceReply:
-        """Return a picture of `wait_id`: the view as it resolved the wait (`after`), as it was when the condition was
-        last seen not to hold (`before`), or what differs between the two, in red over a dimmed view (`diff`).
-
-        Raises: NotFound when the wait has none, saying why."""
-        return await self.ask(EvidenceGet(wait_id, part), EvidenceReply)
-
-    async def wake_list(
-        self, *, states: Sequence[WakeState] = (), seen: bool = False, wait_id: str = "", limit: int = 100
-    ) -> WakeListReply:
-        """List wakes, newest first: those nobody has seen yet, or those in `states`, or all with `seen`; of one wait
-        with `wait_id`."""
-        return await self.ask(WakeList(tuple(states), seen, wait_id, limit), WakeListReply)
-
-    async def wake_retry(self, wake_ids: Sequence[str] = (), *, undelivered: bool = False) -> WakeRetryReply:
-        """Try the wakes `wake_ids` (unique beginnings are enough) again now, or every undelivered one with
-        `undelivered`.
-
-        Routes are those set up now. One that was sent goes out as a marked reminder.
-
-        Raises: Conflict for one that was seen."""
-        return await self.ask(WakeRetry(tuple(wake_ids), undelivered), WakeRetryReply)
-
-    async def wake_test(
-        self, routes: Sequence[RouteName] = (), *, address: WakeAddress = WakeAddress()
-    ) -> WakeTestReply:
-        """Send a test over each of `routes` (empty: those in the settings), once, whatever the others say; it is not
-        kept.
-
-        `address` names session and agent; its own routes count when `routes` is empty."""
-        return await self.ask(WakeTest(tuple(routes), address), WakeTestReply)
-
-    async def wake_seen(self, wake_ids: Sequence[str]) -> WakeSeenReply:
-        """Note that the agents of these wakes (whole ids) took them: they are `seen`, and nobody is reminded."""
-        return await self.ask(WakeSeen(tuple(wake_ids)), WakeSeenReply)
-
-    async def wake_carry(self, wake: SharedWake) -> WakeCarryReply:
-        """Try the routes in the settings but `fleet`, in order, until one takes `wake`; nothing of it is kept here."""
-        return await self.ask(WakeCarry(wake), WakeCarryReply)
-
-    async def notify_test(self) -> NotifyTestReply:
-        """Show a notification on the administrator's desktop now, whatever the rate.
-
-        Raises: Unavailable when nobody takes it."""
-        return await self.ask(NotifyTest(), NotifyTestReply)
-
-    async def push_list(self, pass_id: str = "") -> PushListReply:
-        """Return the browsers that take notifications; `pass_id`: those of one access token alone."""
-        return await self.ask(PushList(pass_id), PushListReply)
-
-    async def push_subscribe(self, pass_id: str, target: PushTarget) -> PushReply:
-        """Send what the access token may see to this browser from now on; the same endpoint again takes the place of
-        the former.
-
-        It ends with the access token when that is revoked, with a token's time, and when its push service knows it no
-        longer.
-
-        Raises: NotFound; InvalidRequest; Conflict; Unavailable."""
-        return await self.ask(PushSubscribe(pass_id, target), PushReply)
-
-    async def push_unsubscribe(self, push_id: str, pass_id: str = "") -> PushReply:
-        """End a subscription, and return it; `pass_id`: only when it is of this access token.
-
-        Raises: NotFound."""
-        return await self.ask(PushUnsubscribe(push_id, pass_id), PushReply)
-
-    async def task_register(
-        self,
-        name: str,
-        plan: Sequence[str] = (),
-        *,
-        metadata: Mapping[str, Any] | None = None,
-        agent_id: str = "",
-        isolated_display: bool = True,
-        display_width: int = 0,
-        display_height: int = 0,
-        budget: Budget = Budget(),
-        labels: Labels | None = None,
-    ) -> TaskReply:
-        """Begin a task with its plan, on a managed display of its own unless `isolated_display` is false.
-
-        Whatever then names the task (waits, looks) means that display. Sizes in pixels, 0: as in the settings. `budget`
-        is for all its waits together. `labels`: what the host must carry (`[fleet] labels`); a fleet places the task on
-        one that does."""
-        return await self.ask(
-            TaskRegister(
-                name,
-                tuple(plan),
-                dict(metadata or {}),
-                agent_id,
-                isolated_display,
-                display_width,
-                display_height,
-                budget,
-                dict(labels or {}),
-            ),
-            TaskReply,
-        )
-
-    async def task_update(
-        self,
-        task_id: str,
-        *,
-        message: str = "",
-        query: str = "",
-        status: TaskStatus | None = None,
-        budget: Budget | None = None,
-    ) -> TaskReply:
-        """Add `message` to the thread, ask where the task stands (`query`; answered from the store, by no model), and
-        set its `status`. Pausing stops judging, deadlines run on; an end cancels the task's waits and ends its display.
-
-        `task_id`: a unique beginning is enough. At least one of these must be given. A `budget` replaces the one before
-        as a whole; what its waits have spent stays spent.
-
-        Raises: Conflict for an impossible move."""
-        return await self.ask(TaskUpdate(task_id, message, query, status, budget), TaskReply)
-
-    async def task_item_update(self, task_id: str, ordinal: int, status: ItemStatus, *, note: str = "") -> TaskReply:
-        """Set the status of the plan item `ordinal`; `note` goes into the thread.
-
-        Raises: Conflict for a move it cannot make."""
-        return await self.ask(TaskItemUpdate(task_id, ordinal, status, note), TaskReply)
-
-    async def task_plan_append(self, task_id: str, items: Sequence[str], *, note: str = "") -> TaskReply:
-        """Add `items` at the end of the plan; `note` says why, in the thread."""
-        return await self.ask(TaskPlanAppend(task_id, tuple(items), note), TaskReply)
-
-    async def task_log_action(
-        self,
-        task_id: str,
-        action_type: ActionType,
-        summary: str,
-        *,
-        input_data: Any = None,
-        output_data: Any = None,
-        status: ActionStatus = ActionStatus.COMPLETED,
-        ordinal: int | None = None,
-        duration_ms: float | None = None,
-    ) -> TaskLogActionReply:
-        """Log an action under the plan item `ordinal` (None: the item that is active). `input_data` and `output_data`:
-        any JSON."""
-        return await self.ask(
-            TaskLogAction(task_id, action_type, summary, input_data, output_data, status, ordinal, duration_ms),
-            TaskLogActionReply,
-        )
-
-    async def task_summary(
-        self, task_id: str, *, detail_level: Detail = Detail.ITEMS, max_tokens: int = 1500, as_data: bool = False
-    ) -> TaskSummaryReply:
-        """Tell a task in text of at most `max_tokens` (estimated as UTF-8 bytes / 3): its plan (`items`), with
-        `actions`, in `full`, or `focused` on the active item, its logs, the waits and the last messages; it tells what
-        was left out. With `as_data` the plan comes as a `view` too, which no budget bounds."""
-        return await self.ask(TaskSummary(task_id, detail_level, max_tokens, as_data), TaskSummaryReply)
-
-    async def task_drill_down(self, task_id: str, ordinal: int, *, limit: int = 50) -> TaskDrillDownReply:
-        """Show the plan item `ordinal` with its newest actions and their logs."""
-        return await self.ask(TaskDrillDown(task_id, ordinal, limit), TaskDrillDownReply)
-
-    async def task_thread(self, task_id: str, *, limit: int = 50) -> TaskThreadReply:
-        """Show what was said and what happened: the newest `limit` messages, oldest of them first."""
-        return await self.ask(TaskThread(task_id, limit), TaskThreadReply)
-
-    async def task_actions(self, task_id: str, *, limit: int = 50) -> TaskActionsReply:
-        """Show the newest actions of a task with their logs, oldest of them first, under whichever plan item they
-        are."""
-        return await self.ask(TaskActions(task_id, limit), TaskActionsReply)
-
-    async def task_list(
-        self,
-        *,
-        statuses: Sequence[TaskStatus] = (),
-        ended: bool = False,
-        limit: int = 20,
-        tasks: Sequence[str] = (),
-        displays: Sequence[str] = (),
-    ) -> TaskListReply:
-        """List tasks, newest first: the active and paused ones, or those in `statuses`, or all with `ended`; `tasks`
-        (whole ids) and those on `displays` alone, where some are named."""
-        return await self.ask(TaskList(tuple(statuses), ended, limit, tuple(tasks), tuple(displays)), TaskListReply)
-
-    async def task_delete(self, task_id: str) -> TaskDeleteReply:
-        """Forget a task with its plan, actions, thread, waits, evaluations, pictures, runs, wakes and recordings, and
-        what events told of them; its live waits are cancelled and its display ends.
-
-        That is done within moments; a wait that a wake which was not delivered yet tells of goes once it was."""
-        return await self.ask(TaskDelete(task_id), TaskDeleteReply)
-
-    async def gui_agent(
-        self,
-        instruction: str,
-        target: str = "screen",
-        *,
-        display: str = "",
-        expect: Until | None = None,
-        backend: str = "",
-        model: str = "",
-        judge: JudgeName = JudgeName.AUTO,
-        limits: RunLimits | None = None,
-        task_id: str = "",
-        wake: WakeAddress = WakeAddress(),
-    ) -> RunReply:
-        """Carry out `instruction` step by step: plan with a chat model, find, act, verify. Returns at once; the end
-        wakes whoever `wake` names, and `agent_result` tells of it.
-
-        It ends as done only when `expect` (or, without one, the condition that the model names) was seen to hold.
-        `backend` and `model` "" are those in `[gui_agent]`."""
-        return await self.ask(
-            GuiAgent(instruction, target, display, expect, backend, model, judge, limits, task_id, wake), RunReply
-        )
-
-    async def agent_result(self, run_id: str, *, block_s: float = 0.0, peek: bool = False) -> AgentResultReply:
-        """Return when `run_id` (or its unambiguous beginning) has ended, or after `block_s` with its state so far.
-
-        A reply that tells of the end marks the run's wake as seen; with `peek` it does not."""
-        return await self.ask(AgentResult(run_id, block_s, peek), AgentResultReply)
-
-    async def agent_list(self, *, task_id: str = "", limit: int = 50) -> AgentListReply:
-        """List runs, newest first; of one task with `task_id`. Steps are left out."""
-        return await self.ask(AgentList(task_id, limit), AgentListReply)
-
-    async def agent_cancel(self, run_id: str, *, reason: str = "") -> RunReply:
-        """End a run now; what is under way is dropped.
-
-        Raises: Conflict when it has ended."""
-        return await self.ask(AgentCancel(run_id, reason), RunReply)
-
-    async def record_start(self, display: str = "", *, task_id: str = "", fps: float = 0.0) -> RecordReply:
-        """Record `display` ("": the one of `task_id`, else the default) until `record_stop`, or until the task or the
-        display ends. `fps`: at most so many frames a second, 0: as in the settings; only frames that changed are kept.
-
-        Raises: Conflict when that is being recorded already."""
-        return await self.ask(RecordStart(display, task_id, fps), RecordReply)
-
-    async def record_stop(self, recording_id: str) -> RecordReply:
-        """End a recording with what its display shows now; the reply waits until its files are closed.
-
-        Raises: Conflict when it has ended."""
-        return await self.ask(RecordStop(recording_id), RecordReply)
-
-    async def record_list(
-        self, *, task_id: str = "", limit: int = 50, tasks: Sequence[str] = (), displays: Sequence[str] = ()
-    ) -> RecordListReply:
-        """Return the newest recordings, newest first, of `task_id` alone where it is given, or of any of `tasks` (whole
-        ids) and `displays`."""
-        return await self.ask(RecordList(task_id, limit, tuple(tasks), tuple(displays)), RecordListReply)
-
-    async def record_show(self, recording_id: str) -> RecordReply:
-        """Return a recording as it is now."""
-        return await self.ask(RecordShow(recording_id), RecordReply)
-
-    async def record_timeline(self, recording_id: str, *, after_ms: int = 0, limit: int = 1000) -> TimelineReply:
-        """Return what happened (verdicts, waits, actions, messages, tasks) on the display of a recording, and in its
-        task, between its first frame and its end: the first `limit` marks later than `after_ms` (UTC milliseconds), or
-        all of the first millisecond where those are more."""
-        return await self.ask(RecordTimeline(recording_id, after_ms, limit), TimelineReply)
-
-    async def record_delete(self, recording_id: str) -> RecordReply:
-        """Forget a recording and remove its files.
-
-        Raises: Conflict while it is being made."""
-        return await self.ask(RecordDelete(recording_id), RecordReply)
-
-    async def feed_post(self, text: str, *, priority: str = "normal", source: str = "") -> Posted:
-        """Add a message (a transcript, a note for whoever watches) to the feed, and return its number; the newest 100
-        are kept."""
-        return await self.ask(FeedPost(text, priority, source), Posted)
-
-    async def feed_list(self, after: int = 0) -> FeedListReply:
-        """List the kept messages whose id is above `after`, oldest first."""
-        return await self.ask(FeedList(after), FeedListReply)
-
-    async def sense_post(
-        self,
-        kind: Literal["text", "visual", "context"],
-        ts: int,
-        ocr: str = "",
-        *,
-        meta: SenseMeta = SenseMeta(),
-        roi: dict[str, Any] | None = None,
-        diff: dict[str, Any] | None = None,
-        observation: dict[str, Any] | None = None,
-    ) -> Posted:
-        """Add a sense event from outside, and return its number; the newest 30 are kept. `ts`: milliseconds since the
-        epoch. Pictures ride in `roi.data` and `diff.data` (base64) as they came; a message is at most 1 MiB, and its
-        objects at most 32 deep."""
-        return await self.ask(SensePost(kind, ts, ocr, meta, roi, diff, observation), Posted)
-
-    async def sense_list(self, after: int = 0, *, meta_only: bool = False) -> SenseListReply:
-        """List the kept sense events whose id is above `after`, oldest first; with `meta_only` without their
-        pictures."""
-        return await self.ask(SenseList(after, meta_only), SenseListReply)
-
-    async def analysis_status(self) -> AnalysisStatusReply:
-        """Return the state of the commentary's loop and its rings."""
-        return await self.ask(AnalysisStatus(), AnalysisStatusReply)
-
-    async def analysis_history(self, limit: int = 10) -> AnalysisHistoryReply:
-        """List the newest results, newest first; with `limit` 1 the last one."""
-        return await self.ask(AnalysisHistory(limit), AnalysisHistoryReply)
-
-    async def analysis_context(self) -> AnalysisContextReply:
-        """Return the context window as of now: what an analysis would be made from."""
-        return await self.ask(AnalysisContextGet(), AnalysisContextReply)
-
-    async def analysis_config(
-        self,
-        *,
-        enabled: bool | None = None,
-        interval_ms: int | None = None,
-        model: str | None = None,
-        backend: str | None = None,
-        max_age_ms: int | None = None,
-        max_tokens: int | None = None,
-        temperature: float | None = None,
-        push_to_feed: bool | None = None,
-        log_verbose: bool | None = None,
-        cadence: Literal["interval", "event"] | None = None,
-    ) -> AnalysisConfigReply:
-        """Change what is given (None: as it is), and return the whole; without anything given nothing changes.
-
-        Intervals and ages below the least are raised to it. The change lasts until the daemon ends. `backend` names the
-        vision backend that is asked, `model` its model ("": its own); with `backend` "" the embedded commentary
-        runs."""
-        return await self.ask(
-            AnalysisConfigure(
-                enabled,
-                interval_ms,
-                model,
-                backend,
-                max_age_ms,
-                max_tokens,
-                temperature,
-                push_to_feed,
-                log_verbose,
-                cadence,
-            ),
-            AnalysisConfigReply,
-        )
-
-    async def web_login(
-        self,
-        digest: str,
-        scope: Scope = Scope.ADMIN,
-        *,
-        name: str = "",
-        displays: Sequence[str] = (),
-        tasks: Sequence[str] = (),
-    ) -> WebLoginReply:
-        """Let the code with this digest open one session, within two minutes (`new_secret` and `digest_of` of
-        `acud.protocol.web` make both). The code itself stays with its maker.
-
-        `name`: what the session is called. `displays`, `tasks`: what it is limited to."""
-        return await self.ask(WebLogin(digest, scope, name, tuple(displays), tuple(tasks)), WebLoginReply)
-
-    async def web_login_redeem(self, code: str, session: str) -> WebPassReply:
-        """Spend the code with the digest `code`, and let the secret with the digest `session` in from now on.
-
-        Raises: NotFound for a code that is unknown, spent or too old."""
-        return await self.ask(WebLoginRedeem(code, session), WebPassReply)
-
-    async def web_token_create(
-        self,
-        digest: str,
-        scope: Scope = Scope.READ,
-        *,
-        name: str = "",
-        displays: Sequence[str] = (),
-        tasks: Sequence[str] = (),
-        for_s: float = 0.0,
-    ) -> WebPassReply:
-        """Let the token with this digest in from now on, for `for_s` (0: until it is revoked); `new_secret` and
-        `digest_of` of `acud.protocol.web` make both. The token itself stays with its maker."""
-        return await self.ask(WebTokenCreate(digest, scope, name, tuple(displays), tuple(tasks), for_s), WebPassReply)
-
-    async def web_token_list(self) -> WebTokenListReply:
-        """Return every token and every session that is good now."""
-        return await self.ask(WebTokenList(), WebTokenListReply)
-
-    async def web_token_revoke(
-        self, pass_id: str = "", *, every: Literal["", "token", "session", "pass"] = ""
-    ) -> WebTokenListReply:
-        """Revoke one token or session (a unique beginning of `pass_id` is enough), or `every` one of a kind.
-
-        Codes that nobody has used yet go with `every` session. What it had open ends within a second.
-
-        Raises: NotFound."""
-        return await self.ask(WebTokenRevoke(pass_id, every), WebTokenListReply)
-
-    async def web_pass(self, digest: str) -> WebPassReply:
-        """Return the access token of the token or session with this digest.
-
-        Raises: NotFound when it is unknown, revoked or expired."""
-        return await self.ask(WebPass(digest), WebPassReply)
-
-    async def fleet_hosts(self) -> FleetHostsReply:
-        """List every host that ever joined the fleet, with what it said last. Asked of a fleet's endpoint (`acud fleet
-        serve`), not of a daemon."""
-        return await self.ask(FleetHosts(), FleetHostsReply)
-
-    async def fleet_place(self, name: str = "", *, labels: Labels | None = None) -> FleetPlaceReply:
-        """Tell on which host `name` (the id of a task, wait, run or recording) lives; without one, on which host a
-        display with these `labels` would be started now. Asked of a fleet's endpoint, not of a daemon.
-
-        Raises: NotFound; Refused when no host would do."""
-        return await self.ask(FleetPlace(name, dict(labels or {})), FleetPlaceReply)
-
-    async def fleet_drain(self, host: str, action: Literal["drain", "resume", "forget"] = "drain") -> FleetDrainReply:
-        """`drain` a host: nothing new is placed there, what is there goes on. `resume` takes that back. `forget` a host
-        that will not come back, with what is known of its tasks and waits. Asked of a fleet's endpoint, not of a
-        daemon.
-
-        Raises: NotFound; Conflict."""
-        return await self.ask(FleetDrain(host, action), FleetDrainReply)
+    status = _awaited(RequestMethods.status)
+    doctor = _awaited(RequestMethods.doctor)
+    metrics = _awaited(RequestMethods.metrics)
+    usage = _awaited(RequestMethods.usage)
+    events_since = _awaited(RequestMethods.events_since)
+    daemon_reload = _awaited(RequestMethods.daemon_reload)
+    daemon_drain = _awaited(RequestMethods.daemon_drain)
+    evaluators_restart = _awaited(RequestMethods.evaluators_restart)
+    shutdown = _awaited(RequestMethods.shutdown)
+    display_list = _awaited(RequestMethods.display_list)
+    display_add = _awaited(RequestMethods.display_add)
+    display_create = _awaited(RequestMethods.display_create)
+    display_remove = _awaited(RequestMethods.display_remove)
+    display_take = _awaited(RequestMethods.display_take)
+    display_release = _awaited(RequestMethods.display_release)
+    look = _awaited(RequestMethods.look)
+    live_watch = _awaited(RequestMethods.live_watch)
+    baseline = _awaited(RequestMethods.baseline)
+    scene = _awaited(RequestMethods.scene)
+    scene_subscribe = _awaited(RequestMethods.scene_subscribe)
+    scene_annotate = _awaited(RequestMethods.scene_annotate)
+    desktop_action = _awaited(RequestMethods.desktop_action)
+    gui_find = _awaited(RequestMethods.gui_find)
+    gui_do = _awaited(RequestMethods.gui_do)
+    wait_create = _awaited(RequestMethods.wait_create)
+    wait_list = _awaited(RequestMethods.wait_list)
+    wait_show = _awaited(RequestMethods.wait_show)
+    wait_update = _awaited(RequestMethods.wait_update)
+    wait_cancel = _awaited(RequestMethods.wait_cancel)
+    wait_result = _awaited(RequestMethods.wait_result)
+    wait_for_change = _awaited(RequestMethods.wait_for_change)
+    evidence = _awaited(RequestMethods.evidence)
+    wake_list = _awaited(RequestMethods.wake_list)
+    wake_retry = _awaited(RequestMethods.wake_retry)
+    wake_test = _awaited(RequestMethods.wake_test)
+    wake_seen = _awaited(RequestMethods.wake_seen)
+    wake_carry = _awaited(RequestMethods.wake_carry)
+    notify_test = _awaited(RequestMethods.notify_test)
+    push_list = _awaited(RequestMethods.push_list)
+    push_subscribe = _awaited(RequestMethods.push_subscribe)
+    push_unsubscribe = _awaited(RequestMethods.push_unsubscribe)
+    task_register = _awaited(RequestMethods.task_register)
+    task_update = _awaited(RequestMethods.task_update)
+    task_item_update = _awaited(RequestMethods.task_item_update)
+    task_plan_append = _awaited(RequestMethods.task_plan_append)
+    task_log_action = _awaited(RequestMethods.task_log_action)
+    task_summary = _awaited(RequestMethods.task_summary)
+    task_drill_down = _awaited(RequestMethods.task_drill_down)
+    task_thread = _awaited(RequestMethods.task_thread)
+    task_actions = _awaited(RequestMethods.task_actions)
+    task_list = _awaited(RequestMethods.task_list)
+    task_delete = _awaited(RequestMethods.task_delete)
+    gui_agent = _awaited(RequestMethods.gui_agent)
+    agent_result = _awaited(RequestMethods.agent_result)
+    agent_list = _awaited(RequestMethods.agent_list)
+    agent_cancel = _awaited(RequestMethods.agent_cancel)
+    record_start = _awaited(RequestMethods.record_start)
+    record_stop = _awaited(RequestMethods.record_stop)
+    record_list = _awaited(RequestMethods.record_list)
+    record_show = _awaited(RequestMethods.record_show)
+    record_timeline = _awaited(RequestMethods.record_timeline)
+    record_delete = _awaited(RequestMethods.record_delete)
+    feed_post = _awaited(RequestMethods.feed_post)
+    feed_list = _awaited(RequestMethods.feed_list)
+    sense_post = _awaited(RequestMethods.sense_post)
+    sense_list = _awaited(RequestMethods.sense_list)
+    analysis_status = _awaited(RequestMethods.analysis_status)
+    analysis_history = _awaited(RequestMethods.analysis_history)
+    analysis_context = _awaited(RequestMethods.analysis_context)
+    analysis_config = _awaited(RequestMethods.analysis_config)
+    web_login = _awaited(RequestMethods.web_login)
+    web_login_redeem = _awaited(RequestMethods.web_login_redeem)
+    web_token_create = _awaited(RequestMethods.web_token_create)
+    web_token_list = _awaited(RequestMethods.web_token_list)
+    web_token_revoke = _awaited(RequestMethods.web_token_revoke)
+    web_pass = _awaited(RequestMethods.web_pass)
+    fleet_hosts = _awaited(RequestMethods.fleet_hosts)
+    fleet_place = _awaited(RequestMethods.fleet_place)
+    fleet_drain = _awaited(RequestMethods.fleet_drain)
