@@ -61,6 +61,7 @@ class EventLoop:
         self._timers: list[tuple[float, int, Timer]] = []
         self._tidy_at = _FEW
         self._order = itertools.count()
+        self._wake_s: float | None = None
         self._stopping = False
         self._on_turned = on_turned
         """Told how long each turn took, without the poll (seconds); None: turns are not timed."""
@@ -101,6 +102,10 @@ class EventLoop:
         """Call `callback` once, `delay_s` from now."""
         return self.call_at(self._now() + delay_s, callback)
 
+    def wake_at(self, at_s: float | None) -> None:
+        """Begin a turn at `at_s`, if nothing else does before; it replaces what was set (None: at no time)."""
+        self._wake_s = at_s
+
     def stop(self) -> None:
         """End `run` after the current turn."""
         self._stopping = True
@@ -132,12 +137,16 @@ class EventLoop:
     def _wait_ms(self, max_wait_s: float | None) -> int | None:
         while self._timers and self._timers[0][2].callback is None:
             heapq.heappop(self._timers)
-        waits = [w for w in (max_wait_s, self._timers[0][0] - self._now() if self._timers else None) if w is not None]
+        dues = [at_s for at_s in (self._timers[0][0] if self._timers else None, self._wake_s) if at_s is not None]
+        waits = [max_wait_s] if max_wait_s is not None else []
+        waits += [min(dues) - self._now()] if dues else []
         # Round up: a poll that ends just before a timer would spin until it is due.
         return max(0, int(min(waits) * 1000 + 0.999)) if waits else None
 
     def _fire_timers(self) -> None:
         now = self._now()
+        if self._wake_s is not None and self._wake_s <= now:
+            self._wake_s = None
         while self._timers and self._timers[0][0] <= now:
             timer = heapq.heappop(self._timers)[2]
             callback, timer.callback = timer.callback, None

@@ -13,7 +13,7 @@ from acud.capture.input_actions import InputActions
 from acud.capture.input_queue import InputQueue
 from acud.capture.source import CaptureSource
 from acud.child_process import SyncChild, rss_mb
-from acud.event_loop import EventLoop, Timer
+from acud.event_loop import EventLoop
 from acud.log import logger
 from acud.protocol import codec
 from acud.protocol.bootstrap import CaptureOptions
@@ -79,7 +79,6 @@ class CaptureService:
         self._unread = True
         """Whether a window may be other than in the list told last."""
         self._is_resized = False
-        self._alarm: Timer | None = None
         self._x_server = connection.server_run()
         self._dropped = 0
 
@@ -292,12 +291,7 @@ class CaptureService:
     def _set_alarm(self) -> None:
         dues = [due for source in self._sources() if (due := source.due_s()) is not None]
         dues += [due for due in (self._stale_s, self._covered.due_s(), self._inputs.due_s()) if due is not None]
-        at_s = min(dues, default=None)
-        if self._alarm is not None and self._alarm.callback is not None:
-            if self._alarm.at_s == at_s:
-                return
-            self._alarm.cancel()
-        self._alarm = self._loop.call_at(at_s, lambda: None) if at_s is not None else None
+        self._loop.wake_at(min(dues, default=None))
 
     # ---- told -------------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import socket
+import time
+
 from acud.event_loop import EventLoop, Timer
 from tests.manual_clock import ManualClock
 
@@ -28,3 +31,18 @@ def test_what_is_left_fires_in_order_of_time_whatever_was_cancelled_between() ->
     clock.advance(1000.0)
     loop.turn(0.0)
     assert fired == sorted(range(0, 1000, 3), key=lambda number: (number * 37) % 1000)
+
+
+def test_a_turn_begins_by_the_time_that_was_set_last_and_once() -> None:
+    loop = EventLoop(time.monotonic)
+    silent, other = socket.socketpair()
+    with silent, other:
+        loop.watch(silent, lambda: None)
+        loop.wake_at(time.monotonic() + 60.0)
+        loop.wake_at(time.monotonic() + 0.02)
+        began_s = time.monotonic()
+        loop.turn(10.0)
+        assert 0.02 <= time.monotonic() - began_s < 5.0
+        began_s = time.monotonic()
+        loop.turn(0.1)
+        assert time.monotonic() - began_s >= 0.09

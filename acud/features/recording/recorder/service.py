@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from acud.child_process import SyncChild, rss_mb
 from acud.errors import ProtocolError
-from acud.event_loop import EventLoop, Timer
+from acud.event_loop import EventLoop
 from acud.features.recording.recorder.disk_thread import Disk
 from acud.features.recording.recorder.segment import CopiedFrame, SegmentWriter
 from acud.frames.reader import FrameGone, RingReader
@@ -84,7 +84,6 @@ class Recorder:
         self._dropped = self._gone = self._dropped_frame = 0
         self._trouble = ""
         self._not_before_s = 0.0
-        self._alarm: Timer | None = None
 
     # ---- life --------------------------------------------------------------------------------------------------------
 
@@ -186,10 +185,7 @@ class Recorder:
         dues = [self._take_due_s()]
         if self._film is not None:
             dues.append(max(self._film.rest_due_s(), time.monotonic() + _AGAIN_S if self._disk.stalled else 0.0))
-        at_s = min((due for due in dues if due is not None), default=None)
-        if self._alarm is not None:
-            self._alarm.cancel()
-        self._alarm = self._loop.call_at(at_s, lambda: None) if at_s is not None else None
+        self._loop.wake_at(min((due for due in dues if due is not None), default=None))
 
     # ---- frames ------------------------------------------------------------------------------------------------------
 
