@@ -6,17 +6,17 @@
     │   ├── NotFound             no such wait, display, window …
     │   ├── Conflict             same request id with other content; illegal move of a state
     │   └── Refused              a limit, a policy or an unsupported setup says no
-    │       ├── NoJudge          a sentence, and no judge is configured that could answer it (not: one that is down)
+    │       ├── NoJudge          a sentence, and nobody is configured who could answer it
     │       └── NotEnabled       a feature is switched off in the settings
-    ├── ConfigError              a setting is unknown or malformed; the message names the key
+    ├── ConfigError              a setting is unknown or malformed
     ├── Unavailable              a part acud needs does not answer now
     │   ├── DaemonDown           no supervisor behind the control socket
     │   ├── DisplayDown          the X server is gone or refuses us
     │   ├── StoreUnavailable     database locked, full, read-only, corrupt or not ours
     │   └── ShmFull              /dev/shm cannot hold a ring of the size asked for
-    ├── OutcomeUnknown           an effect was started and its end never recorded; it is not repeated
+    ├── OutcomeUnknown           an effect was started and its end never recorded
     ├── ProtocolError            a peer broke the message contract
-    └── InternalError            a fault of acud itself, reported to the caller and logged with its traceback
+    └── InternalError            a fault of acud itself
 
 Every error carries `code` (stable, for programs), a message (one line, names the fault), `hint` (the next step, or "")
 and `facts` (plain values). `from_wire` rebuilds one from its wire form.
@@ -48,66 +48,98 @@ class AcudError(Exception):
 
 
 class UsageError(AcudError):
+    """The caller can mend the fault."""
+
     code = "usage"
 
 
 class InvalidRequest(UsageError):
+    """A message or one of its values is malformed."""
+
     code = "invalid_request"
 
 
 class NotFound(UsageError):
+    """A named thing does not exist."""
+
     code = "not_found"
 
 
 class Conflict(UsageError):
+    """The thing exists, and its state forbids what was asked."""
+
     code = "conflict"
 
 
 class Refused(UsageError):
+    """A limit, a policy or an unsupported setup says no."""
+
     code = "refused"
 
 
 class NoJudge(Refused):
+    """A condition holds a sentence, and no judge is configured that could answer it (not: one that is down)."""
+
     code = "no_judge"
 
 
 class NotEnabled(Refused):
+    """The feature that answers the request is switched off in the settings."""
+
     code = "not_enabled"
 
 
 class ConfigError(AcudError):
+    """A setting is unknown or malformed; the message names the key."""
+
     code = "config"
 
 
 class Unavailable(AcudError):
+    """A part that acud needs does not answer now."""
+
     code = "unavailable"
 
 
 class DaemonDown(Unavailable):
+    """No supervisor answers on the control socket."""
+
     code = "daemon_down"
 
 
 class DisplayDown(Unavailable):
+    """An X server is gone or refuses the connection."""
+
     code = "display_down"
 
 
 class StoreUnavailable(Unavailable):
+    """The database is locked, full, read-only, corrupt or not ours."""
+
     code = "store_unavailable"
 
 
 class ShmFull(Unavailable):
+    """/dev/shm cannot hold a ring of the size asked for."""
+
     code = "shm_full"
 
 
 class OutcomeUnknown(AcudError):
+    """An effect was started, and its end was never recorded; it is not repeated."""
+
     code = "outcome_unknown"
 
 
 class ProtocolError(AcudError):
+    """A peer broke the message contract."""
+
     code = "protocol"
 
 
 class InternalError(AcudError):
+    """A fault of acud itself, reported to the caller and logged with its traceback."""
+
     code = "internal"
 
 
