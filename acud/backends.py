@@ -17,7 +17,7 @@ from acud.http_listeners import is_loopback
 _PER = 1_000_000
 PerMillion = Annotated[float, Meta(ge=0)]
 CHAINABLE = Literal["ollama", "vllm", "openrouter", "claude", "fleet", "scripted"]
-"""What `[vision] backends` may name: judges that can fail, so that the next one is asked."""
+"""What `[vision] backends` may name: judges that can fail, after which acud asks the next one."""
 SECRET = "api_key"  # noqa: S105 - the name of a setting
 
 
@@ -98,7 +98,7 @@ class OllamaSettings(BackendSettings, frozen=True, forbid_unknown_fields=True):
 
     @property
     def is_local(self) -> bool:
-        """Whether `local` says so, or a model that runs here is asked on a loopback host.
+        """Whether `local` is set, or the model runs on this machine behind a loopback host.
 
         Ollama passes on what is for the models that it names so (`qwen3-vl:235b-cloud`).
         """
@@ -130,7 +130,7 @@ class ClaudeSettings(BackendSettings, frozen=True, forbid_unknown_fields=True):
 
 
 class Backends(Struct, frozen=True, forbid_unknown_fields=True):
-    """The four together, as an evaluator is told of them."""
+    """The four together, as an evaluator gets them."""
 
     ollama: OllamaSettings = OllamaSettings()
     vllm: VllmSettings = VllmSettings()

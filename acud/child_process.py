@@ -112,7 +112,7 @@ def rss_mb() -> float:
 
 
 def child_socket(context: zmq.Context[Any], bootstrap: Bootstrap) -> Any:
-    """Return the connected DEALER socket of a child, of whatever kind its `context` makes."""
+    """Return the connected DEALER socket of a child, of the kind that its `context` makes."""
     socket = context.socket(zmq.DEALER)
     socket.setsockopt(zmq.ROUTING_ID, bootstrap.identity.encode())
     socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_MESSAGE_BYTES)
@@ -220,7 +220,7 @@ def _run_reported(main: Callable[[Bootstrap], None], bootstrap: Bootstrap) -> in
 
 
 def _told(fault: BaseException) -> AcudError | None:
-    """Return the error that `fault` is, or that a group of tasks ended with; None for what nobody foresaw."""
+    """Return the error that `fault` is, or that a group of tasks ended with; None for an unexpected one."""
     if not isinstance(fault, BaseExceptionGroup):
         return fault if isinstance(fault, AcudError) else None
     parts = [_told(one) for one in fault.exceptions]
@@ -266,7 +266,7 @@ def _forked(supervisor: socket.socket) -> bool:
 
 
 def _is_new(supervisor: socket.socket) -> bool:
-    """Fork, and tell the supervisor whom; return True in the new process, once that is told. Untold it ends."""
+    """Fork and report the new process; return True in it once reported. It ends if the report fails."""
     pid, heard, telling = -1, -1, -1
     with contextlib.suppress(OSError):
         heard, telling = os.pipe()
@@ -277,7 +277,7 @@ def _is_new(supervisor: socket.socket) -> bool:
             os._exit(1)
         os.close(heard)
         return True
-    with contextlib.suppress(OSError):  # nobody hears of it: the supervisor is gone, or gave the server up
+    with contextlib.suppress(OSError):  # the supervisor is gone, or gave the server up
         supervisor.send(str(max(0, pid)).encode())
         if pid > 0:
             os.write(telling, b"1")

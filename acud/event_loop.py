@@ -90,7 +90,7 @@ class EventLoop:
         return timer
 
     def _tidy(self) -> None:
-        """Drop cancelled timers: a deadline in a week that nobody needs any more would lie here for a week.
+        """Drop cancelled timers: an unneeded deadline in a week would stay here for a week.
 
         Looked through when it has doubled since, so that it costs a constant time for each timer.
         """

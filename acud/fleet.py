@@ -109,7 +109,7 @@ def not_the_endpoint() -> Refused:
 
 
 def check_host_labels(settings: FleetSettings, asked: Labels) -> None:
-    """Raises: Refused when this host does not carry the labels that are asked for."""
+    """Raises: Refused when this host lacks a requested label."""
     missing = [f"{name}={value}" for name, value in asked.items() if settings.labels.get(name) != value]
     if missing:
         hint = "see [fleet] labels; acud --fleet … asks the fleet, which finds a host that is"

@@ -153,7 +153,7 @@ def url_of(host: str, port: int, *, tls: bool = False) -> str:
 
 
 def listener_uid(port: int, tables: Path = Path("/proc/net")) -> int:
-    """Return the uid of who listens on `port` (proc(5), /proc/net/tcp); another than ours first, -1: nobody does."""
+    """Return the uid that listens on `port` (proc(5), /proc/net/tcp), another than ours first; -1: none."""
     found: set[int] = set()
     for name in _TABLES:
         try:

@@ -113,7 +113,7 @@ def _run_directory(home: Path, digest: str) -> Path:
 def make_private(directory: Path) -> None:
     """Create `directory` (and parents) with mode 0700, or check that an existing one is ours and closed to others.
 
-    Raises: Refused when it belongs to somebody else, is a link, or is open to others.
+    Raises: Refused when it belongs to another user, is a link, or is open to others.
     """
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = directory.lstat()

@@ -98,7 +98,7 @@ def secret_exposure(path: Path) -> str:
 
 
 def _above(home: Path) -> Iterator[Deviation]:
-    """Whoever can write to a directory above can put another one in the place of ACU_HOME."""
+    """A user who can write to a directory above can replace ACU_HOME."""
     for folder in home.parents:
         found = _looked(folder)
         if found is not None and found.st_mode & 0o002 and not found.st_mode & stat.S_ISVTX:
@@ -148,7 +148,7 @@ def _looked(path: Path, followed: bool = False) -> os.stat_result | None:
     try:
         return path.stat() if followed else path.lstat()
     except OSError:
-        return None  # absent, or not ours to look at: then whoever uses it says so
+        return None  # absent, or not ours to read: its user then reports it
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:
@@ -165,7 +165,7 @@ def _reachable(folder: Path) -> bool:
 
 
 def _open_to(found: os.stat_result, bits: int) -> str:
-    """Return to whom `bits` of the mode give something: "every user", "group <name>", or "" for nobody but its user."""
+    """Return to whom `bits` of the mode give something: "every user", "group <name>", or "" for its user alone."""
     if stat.S_IMODE(found.st_mode) & bits & _OTHERS:
         return "every user"
     if found.st_mode & bits and not _is_own_group(found.st_gid):

@@ -1,4 +1,4 @@
-"""The contract of accessibility providers: what they are asked, and what they answer."""
+"""The contract of accessibility providers: their requests and answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class AccessibilityAsk(Struct, frozen=True):
 
 
 class AccessibilityProvider(Protocol):
-    """Reads the widgets of displays. `name` is shown to whoever asks; of several, the one of the highest `priority`
+    """Reads the widgets of displays. `name` is shown to users; of several, the one of the highest `priority`
     that is available answers (AT-SPI has 100).
 
     Entry points of the group `acud.accessibility_providers` name something that is called without arguments for one.

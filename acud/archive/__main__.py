@@ -29,7 +29,7 @@ def _asked(text: bytes) -> ArchiveAsk:
     try:
         ask: ArchiveAsk = msgspec.json.decode(text, type=ArchiveAsk)
     except msgspec.DecodeError as fault:
-        raise InvalidRequest(f"what is asked is malformed: {fault}") from fault
+        raise InvalidRequest(f"the request is malformed: {fault}") from fault
     return ask
 
 

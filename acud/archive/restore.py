@@ -75,7 +75,7 @@ def _verified(source: Path, stage: Path) -> tuple[tuple[FileInBackup, ...], str]
 
 
 def compact(paths: Paths) -> Compacted:
-    """Write the database anew. Raises: Conflict while a daemon runs, NotFound, StoreUnavailable, Unavailable."""
+    """Rewrite the database. Raises: Conflict while a daemon runs, NotFound, StoreUnavailable, Unavailable."""
     if not paths.database.exists():
         raise NotFound(f"no database {paths.database}", hint="is ACU_HOME the one you mean?")
     with _locked(paths):

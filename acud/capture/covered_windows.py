@@ -72,7 +72,7 @@ class CoveredWindows:
         return bool(self._followed)
 
     def touched(self, window: int) -> None:
-        """Note that `window` was mapped or configured: its pixmap is to be named anew before the next grab."""
+        """Note that `window` was mapped or configured: the next grab must name its pixmap again."""
         held = self._windows.get(window)
         if held is not None:
             held.stale = True
@@ -109,7 +109,7 @@ class CoveredWindows:
             self._end(window, "the window changed while it was grabbed")
 
     def renew(self) -> None:
-        """Name anew the pixmaps that may have changed; another size asks for another ring."""
+        """Name the pixmaps again that may have changed; another size needs another ring."""
         for window, held in list(self._windows.items()):
             if held.stale:
                 held.stale = False

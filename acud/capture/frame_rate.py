@@ -18,7 +18,7 @@ from acud.types import Rect
 from acud.waits.tiles import bounding_box
 
 PROMPT_NS = 9_000_000
-"""Less than half of the shortest period that is told from quiet: 20 ms."""
+"""Less than half of the shortest period that counts as movement: 20 ms."""
 PROBE_S = 0.003
 """Between two grabs while paint that changes nothing is looked into."""
 RESTLESS_NS = 1_000_000_000
@@ -113,7 +113,7 @@ class QuietWatch:
                 self._restless_ns = now_ns + RESTLESS_NS
 
     def doubts(self) -> list[Rect]:
-        """Return the boxes whose quiet is to begin anew, and which no tile tells of, since this was asked last."""
+        """Return the boxes whose quiet starts again and which no tile covers, since the last call."""
         doubtful = [spot for spot in self._spots.values() if spot.doubt]
         for spot in doubtful:
             spot.doubt, spot.streak = False, 0

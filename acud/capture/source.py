@@ -192,7 +192,7 @@ class CaptureSource:
         return self.schedule.due_s() if self._epoch is not None else None
 
     def grab(self, cursor: Cursor, drain: Callable[[], None], counters: CaptureCounters) -> Notice | None:
-        """Grab, compare, publish; None when nothing changed and nobody demanded this grab.
+        """Grab, compare, publish; None when nothing changed and this grab was not requested.
 
         The order is DamageSubtract, the whole area, then `drain`, which is to dispatch every event read up to the reply
         (so that `painted` is called). What was painted before and what came late make this frame's box; the late ones
@@ -244,7 +244,7 @@ class CaptureSource:
 
     def _suspect(self, start: Start) -> Rect | None:
         """Return where to look for changes; None: everywhere, as floor and demanded grabs do."""
-        # A compositor can swallow damage; somebody who asks for a frame wants the truth.
+        # A compositor can swallow damage; a requested frame must show what is there.
         return None if start.number or start.box is None else bounding_box(filter(None, (start.box, self._box)))
 
 

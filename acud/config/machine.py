@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from acud.types import Count, Positive
 
 LocalDisplay = Annotated[str, Meta(pattern=r"^((unix)?:[0-9]{1,5}(\.[0-9]{1,2})?)?$")]
-"""Or "". Nobody can tell who serves a display of another machine, and its cookie would travel in the clear."""
+"""Or "". acud cannot check who serves a display of another machine, and its cookie would travel in the clear."""
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(=[^\0]*)?", re.DOTALL)
 _OF_A_DISPLAY = ("DISPLAY", "XAUTHORITY")

@@ -33,7 +33,7 @@ class VisionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     scripted: str = ""
 
     def chain(self) -> tuple[str, ...]:
-        """Return who is asked in turn where a wait names no judge; () means ollama where ready, else ocr."""
+        """Return the judges to ask in turn if a wait names none; () means ollama if ready, else ocr."""
         return (self.backend,) if self.backend != "auto" else tuple(dict.fromkeys(self.backends))
 
 

@@ -1,4 +1,4 @@
-"""Programs that bring a wake: `openclaw system event`, and whatever the operator named. Never a shell.
+"""Programs that deliver a wake: `openclaw system event`, and what the operator named. Never a shell.
 
 A program that is not there counts as "not now": an upgrade takes it away for some seconds.
 """
@@ -94,7 +94,7 @@ async def run(
     argv: list[str], stdin: bytes, env: dict[str, str], limit_s: float, secrets: tuple[str, ...]
 ) -> DeliveryOutcome:
     """Run `argv` in a session of its own; one that has not ended within `limit_s` is killed with all its session."""
-    # Files, not pipes: a program that reads nothing, or leaves a child with its output behind, holds nobody up.
+    # Files, not pipes: a program that reads nothing, or leaves a child with its output behind, delays nothing.
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as said:
         given.write(stdin)
         given.seek(0)

@@ -26,7 +26,7 @@ _NO_SERVER = "run a notification server in that session (most desktops do; else 
 
 
 class DesktopNotifier:
-    """Shows notifications. A connection of its own for each: they are rare, and a session may begin anew meanwhile."""
+    """Shows notifications, each over its own connection: they are rare, and a new session may start meanwhile."""
 
     def __init__(self, settings: NotifySettings, env: Mapping[str, str]) -> None:
         self._settings = settings

@@ -31,7 +31,7 @@ class Route(Protocol):
     places: int
 
     async def deliver(self, delivery: Deliver) -> DeliveryOutcome:
-        """Bring it; whatever goes wrong on the way is an outcome. Cancelling it leaves nothing running."""
+        """Deliver it; every failure on the way is an outcome. Cancelling it leaves nothing running."""
         ...
 
     async def close(self) -> None:

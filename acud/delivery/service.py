@@ -47,7 +47,7 @@ class DeliveryService:
     async def run(self) -> None:
         """Serve until `Stop` or SIGTERM; then finish what is under way, within two seconds.
 
-        A fault that nobody foresaw ends the process: the supervisor restarts it and gives it the deliveries again.
+        An unexpected fault ends the process: the supervisor restarts it and gives it the deliveries again.
         """
         async with asyncio.TaskGroup() as group:
             receiving = group.create_task(self._receive(group))

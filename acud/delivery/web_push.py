@@ -28,7 +28,7 @@ class PushSender:
         self._key = key.encode("ascii")
 
     async def send(self, push: Push) -> Pushed:
-        """Send it, within `timeout_s`; whatever goes wrong is a result, and no reason names the endpoint."""
+        """Send it within `timeout_s`; every failure is a result, and no reason names the endpoint."""
         target = push.target
         if not is_service(target.endpoint, self._settings.push_services):
             return Pushed(push.number, "refused", "its push service is not in [notify] push_services")

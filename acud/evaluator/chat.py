@@ -32,7 +32,7 @@ class ChatTurn(NamedTuple):
 
 
 async def think(ask: ThinkAsk, shot: ViewPixels | None, context: EvaluatorContext) -> ChatTurn:
-    """Return the model's turn; a model that was not asked, or did not answer, is told by its `code`.
+    """Return the model's turn; its `code` says whether the model was not asked or did not answer.
 
     `shot` None: there is nothing to see, and `ask` wants no picture.
     """

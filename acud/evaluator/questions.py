@@ -196,7 +196,7 @@ class WaitQuestions:
         return conditions.open_leaves(self._ask.until, self._verdicts) & {leaf.index for leaf in self._ask.asks}
 
     def _next(self, wanted: frozenset[int]) -> list[int]:
-        """Return what is asked now: one text, else as many criteria as fit in one call."""
+        """Return the next questions: one text, else as many criteria as fit in one call."""
         order = sorted(wanted, key=lambda i: (not isinstance(self._leaves[i], Text), i))
         if isinstance(self._leaves[order[0]], Text):
             return order[:1]
@@ -245,7 +245,7 @@ class WaitQuestions:
     def _claim(self) -> Claim:
         ask = self._ask
         left_s = max(0.0, ask.timeout_s - ask.elapsed_s) if ask.timeout_s > 0 else math.inf
-        # A second opinion on what was judged before gives way to pixels that nobody judged.
+        # Pixels that were not judged yet go before a second opinion.
         priority = 3 if ask.force else 2
         return Claim(ask.wait_id, display_of(self._shot.source), priority, left_s)
 

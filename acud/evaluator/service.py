@@ -19,7 +19,7 @@ Incoming = Job | WaitsOver | Stop
 
 
 class EvaluatorService:
-    """Runs jobs side by side until told to stop. `health_interval_s`: how often the judges' health is asked for."""
+    """Runs jobs side by side until stopped. `health_interval_s`: how often it asks for the judges' health."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class EvaluatorService:
     async def run(self) -> None:
         """Serve until `Stop` or SIGTERM; jobs in progress are dropped then (the supervisor gives them to another).
 
-        A fault that nobody foresaw ends the process: the supervisor restarts it, with backoff and a limit.
+        An unexpected fault ends the process: the supervisor restarts it, with backoff and a limit.
         """
         async with asyncio.TaskGroup() as group:
             receiving = group.create_task(self._receive(group))

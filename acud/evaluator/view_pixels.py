@@ -61,7 +61,7 @@ class Frames(Protocol):
         ...
 
     def sweep(self) -> None:
-        """Let go of what nobody can want any more."""
+        """Free what can no longer be requested."""
         ...
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """Reading frames of a ring: mapped, and sequence-checked before they count.
 
-A frame may be overwritten while it is looked at; `FrameView.check` afterwards tells. Whatever was derived before a
+A frame may be overwritten while it is read; `FrameView.check` afterwards tells. Whatever was derived before a
 check that raises is to be thrown away.
 """
 

@@ -113,7 +113,7 @@ class Ring:
             return
         os.close(self._fd)
         self._fd = -1
-        # Somebody may still hold an array over the mapping: the memory then goes with that array.
+        # A caller may still hold an array over the mapping: the memory is freed with that array.
         with contextlib.suppress(BufferError):
             self.words.release()
             self.map.close()

@@ -1,4 +1,4 @@
-"""Every family that the daemon measures, in the order in which it is told; docs/metrics.md is made from it.
+"""Every metric family of the daemon, in the order of its reply; docs/metrics.md is made from it.
 
 Labels have few values: names of displays, judges, requests, kinds of children; never the id of a wait, a task or a
 recording.

@@ -45,7 +45,7 @@ class TileCompare:
     def changed(self, old: Pixels, new: Pixels, box: Rect | None = None) -> Mask:
         """Return the tiles in which `new` differs from `old`; only those that `box` touches are looked at (None: all).
 
-        About 0.25 ms for a whole 1280x720 frame, whatever changed, and in proportion for a box.
+        About 0.25 ms for a whole 1280x720 frame, changed or not, and in proportion for a box.
         """
         mask = np.zeros((self.rows, self.columns), np.bool_)
         span = self._span(box)

@@ -1,4 +1,4 @@
-"""Backups: what is asked of `python -m acud.archive` on its standard input, what it answers, and a backup's manifest.
+"""Backups: the request to `python -m acud.archive` on standard input, its answers, and a backup's manifest.
 
 All of it is JSON; no socket is used, and no daemon is needed.
 """
@@ -32,7 +32,7 @@ class RestoreAsk(Struct, frozen=True, tag="restore", forbid_unknown_fields=True)
 
 
 class CompactAsk(Struct, frozen=True, tag="compact", forbid_unknown_fields=True):
-    """Write the database anew, without its free pages."""
+    """Rewrite the database without its free pages."""
 
     parent_pid: int = 0
 

@@ -73,7 +73,7 @@ class Delivered(Struct, frozen=True, tag="delivered", forbid_unknown_fields=True
 
 
 class Notified(Struct, frozen=True, tag="notified", forbid_unknown_fields=True):
-    """How a notification fared: `server` took it, or (`fault` set) nobody did."""
+    """The result of a notification: `server` took it, or (`fault` set) none did."""
 
     number: int
     server: str = ""

@@ -36,7 +36,7 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     """Work on one view of the newest frame of a ring; the evaluator picks the frame and says which it was.
 
     `path`, `epoch`: the ring. `min_frame`: an older frame than this is "frame gone", and so is a newer one than
-    `max_frame` (None: any will do). With nothing asked for, the view's identity alone is told. `hide`: what redaction
+    `max_frame` (None: any will do). Without questions, the answer is the view's identity alone. `hide`: what redaction
     rules hide; None where no rule names a place. `remember`: waits that begin with this view, unless one is known of
     them. With `diff` no frame is looked at.
     """
@@ -98,7 +98,7 @@ class Judges(Struct, frozen=True, tag="judges", forbid_unknown_fields=True):
 
 class LeafAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     """One leaf's answer. `source`: `judge`, `memo` (same pixels as an earlier no) or `cache` (shared within the
-    job). `retry_after_s`: when an unknown is worth asking again (0: nobody said).
+    job). `retry_after_s`: when an unknown is worth asking again (0: not known).
     """
 
     index: int

@@ -50,7 +50,7 @@ class ObjectPlace(Struct, frozen=True, forbid_unknown_fields=False):
 
 
 class FleetHello(Struct, frozen=True, tag="fleet_hello", forbid_unknown_fields=True):
-    """The fleet process runs as `host`; whether it has reached a server is told by `FleetNews`."""
+    """The fleet process runs as `host`; `FleetNews` says whether it has reached a server."""
 
     pid: int
     host: str

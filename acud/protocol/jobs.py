@@ -1,4 +1,4 @@
-"""A judge's work that another machine can do: the view itself and all that is asked of it, and what comes back.
+"""A judge's job for another machine: the view with all of its questions, and the answers.
 
 A job holds no path, no key and no address but the subject of its answers. It goes through the fleet's work queue, so it
 may be delivered twice; an answer names the question and the very bytes it is about, and the first one counts.
@@ -64,7 +64,7 @@ class VisionBegun(Struct, frozen=True, tag="vision_begun", forbid_unknown_fields
 
 
 class VisionOpen(Struct, frozen=True, tag="vision_open", forbid_unknown_fields=True):
-    """The questions of a job that are still open; () for a job that nobody waits for. `begun`: how many workers began
+    """The questions of a job that are still open; () for a job without callers. `begun`: how many workers began
     it, this one included. The asker counts, as the server's own count fails in nats-server 2.9 (docs/scaling-jobs.md).
     """
 

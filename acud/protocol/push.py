@@ -1,4 +1,4 @@
-"""Web Push (RFC 8030): where a browser takes notifications, and what is told of that."""
+"""Web Push (RFC 8030): where a browser takes notifications, and what clients learn of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AuthSecret = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{22}$")]
 
 
 class PushTarget(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a browser's PushSubscription says. The endpoint is a secret: whoever knows it can address the browser."""
+    """What a browser's PushSubscription says. The endpoint is a secret: who knows it can address the browser."""
 
     endpoint: Endpoint
     p256dh: P256dh

@@ -67,7 +67,7 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
 
     `known` holds verdicts of local leaves by index. `gate`/`gate_threshold`: the lossy gate to apply against the view
     last judged for this wait ("" or `exact`/`none`: judge). `force` overrides gate and memo.
-    `party`: whose condition it is, for who may share a model call with whom ("": nobody but this wait itself).
+    `party`: whose condition it is, for sharing of model calls ("": this wait shares with none).
     """
 
     wait_id: str

@@ -1,4 +1,4 @@
-"""What is asked of a replay, in JSON on its standard input, and what it tells, line by line as JSON. No socket is used.
+"""A replay's request, JSON on its standard input, and its output, JSON line by line. It uses no socket.
 
 Times `at_s` are seconds in the recording: from its first frame, pauses between its segments included.
 """
@@ -52,7 +52,7 @@ class ReplayBegan(Struct, frozen=True, tag="began", forbid_unknown_fields=True):
 
 
 class ReplayRow(Struct, frozen=True, tag="row", forbid_unknown_fields=True):
-    """A verdict, or the reason why there is none for a frame. `run`: whose, counted from 0. `judge` "": nobody's."""
+    """A verdict, or the reason why there is none for a frame. `run`: whose, counted from 0. `judge` "": none."""
 
     run: int
     at_s: float

@@ -95,7 +95,7 @@ class NoAnswer(Exception):
 
     @property
     def is_gone(self) -> bool:
-        """Whether nobody is behind the bus name any more."""
+        """Whether the bus name has no owner any more."""
         return self.name in _GONE
 
     def raise_if_gone(self) -> None:
@@ -116,7 +116,7 @@ class BusConnection:
     def __init__(self, bus: MessageBus, what: str) -> None:
         self._bus = bus
         self._what = what
-        # Somebody must take the reason of its end, also when it dies while nobody calls.
+        # The reason of its end must be read, also when it dies without a call in flight.
         self._end = asyncio.ensure_future(bus.wait_for_disconnect())  # type: ignore[no-untyped-call]
         self._end.add_done_callback(_taken)
 
@@ -289,7 +289,7 @@ class AccessibilityBus:
             await session.close()
 
     async def close(self) -> None:
-        """Drop the connection, with every call that still waits on it; the next use connects anew."""
+        """Drop the connection, with every call that still waits on it; the next use connects again."""
         await self._close_session()
         if self._connection is not None:
             connection, self._connection = self._connection, None

@@ -1,4 +1,4 @@
-"""A live mirror of a display's widgets: walked once, then only what is doubtful is read again, when somebody asks.
+"""A live mirror of a display's widgets: walked once; a request then reads again only what is doubtful.
 
 Events, changed pixels, moved windows and age make widgets doubtful.
 """
@@ -21,7 +21,7 @@ from acud.evaluator.accessibility.widget import Ref, WidgetMemory
 from acud.types import Rect, WindowInfo
 
 _RETRY_S = (1.0, 30.0)
-"""A hung application is asked again after so long, doubled each time up to the second: each try costs `answer_s`."""
+"""First and longest pause before asking a hung application again, doubled each time: each try costs `answer_s`."""
 LATE_S = 1.0
 """Chromium brings its tree up to date some 100 ms after its pixels, and tells of a disabled control by no event."""
 _NO_LIMITS = Limits()
@@ -81,7 +81,7 @@ class Mirrored:
                 self._memory.forget_all()
         elif doubtful := (*changed, *self._late_areas(changed)):
             self._memory.forget_in(doubtful)
-            self._is_due = True  # a window that no event told of may have come
+            self._is_due = True  # a window may have come without an event
 
     def _late_areas(self, changed: Sequence[Rect]) -> list[Rect]:
         """Return where pixels changed lately, until once after LATE_S: a toolkit may tell later than it paints."""
@@ -319,7 +319,7 @@ def _tells_all(app: AccessibleApp) -> bool:
 
 
 def _different(before: Sequence[WindowInfo], now: Sequence[WindowInfo]) -> set[int]:
-    """Return the windows that came, went, moved or were named anew."""
+    """Return the windows that came, went, moved or were renamed."""
     old, new = ({one.window_id: (one.bounds, one.title) for one in some} for some in (before, now))
     return {window for window in old.keys() | new.keys() if old.get(window) != new.get(window)}
 

@@ -1,6 +1,6 @@
-"""Accessibility providers, asked by priority: AT-SPI, and whatever is installed beside it.
+"""Accessibility providers, in order of priority: AT-SPI, and those installed beside it.
 
-The AT-SPI one keeps a mirror for each display's accessibility bus while somebody asks for it.
+The AT-SPI one keeps a mirror for each display's accessibility bus while requests for it come.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.mirror import Mirror
 
 MOST_MIRRORS = 32
-"""Beyond so many displays, the one that was asked for the longest time ago begins anew."""
+"""The most mirrors; beyond it, the one with the oldest request is dropped."""
 MAX_AGE_S = 30.0
 """What a mirror may still believe when nothing made it doubtful."""
 
@@ -141,7 +141,7 @@ class AccessibilityChain:
 
 
 class GuardedProvider:
-    """A provider of somebody else: whatever goes wrong in it is its being unavailable, and is logged."""
+    """An installed provider: every failure of it is logged and makes it unavailable."""
 
     def __init__(self, provider: AccessibilityProvider, entry: str) -> None:
         self.name = str(getattr(provider, "name", entry))[:64]
@@ -193,7 +193,7 @@ def _bounded(tree: Tree, most: int) -> Tree:
 
 
 async def _answer(work: Coroutine[Any, Any, Value], within_s: float) -> Value:
-    """Run foreign code and return what it returned. Raises: Unavailable, whatever it raised itself."""
+    """Run foreign code and return its result. Raises: Unavailable for every exception of it."""
     task = asyncio.ensure_future(work)
     task.add_done_callback(_taken)
     try:
@@ -209,7 +209,7 @@ async def _answer(work: Coroutine[Any, Any, Value], within_s: float) -> Value:
 
 
 def _taken(task: asyncio.Future[Any]) -> None:
-    """Take what a task raised after nobody waited for it any more."""
+    """Take what a task raised after its caller stopped waiting."""
     if not task.cancelled():
         task.exception()
 

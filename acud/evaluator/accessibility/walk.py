@@ -242,7 +242,7 @@ class AppWalk:
             top = step.ref
         return parent, top
 
-    # ---- what only some widgets are asked ---------------------------------------------------------------------------
+    # ---- asked of some widgets only -------------------------------------------------------------------------------
 
     async def _more(self, walked: WalkedWidget) -> None:
         try:

@@ -97,7 +97,7 @@ class ClaudeProvider:
         usage, stop = _usage(message.usage), message.stop_reason or ""
         thought = any(block.type in ("thinking", "redacted_thinking") for block in message.content)
         words = "".join(block.text for block in message.content if block.type == "text")
-        # `tool_use` alone: what the server ran itself (`server_tool_use`) is nobody's call to make.
+        # `tool_use` alone: what the server ran itself (`server_tool_use`) is not a call for us.
         ours = (one for one in message.content if one.type == "tool_use")
         calls = tuple(ChatCall(one.id, one.name, bytes(one.input).decode()) for one in ours)
         if stop == "refusal":

@@ -72,7 +72,7 @@ class CallFailed(AcudError):
 
 
 class KeyFilter:
-    """Makes one line of any text, without the `secrets` and whatever else looks like a key."""
+    """Makes one line of any text, without the `secrets` and what looks like a key."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         forms = {form for secret in secrets if secret for form in (secret, quote(secret, safe=""))}

@@ -24,7 +24,7 @@ _LATER = frozenset({408, 409, 425, 429})
 """Statuses below 500 that say "not now" (RFC 9110, RFC 6585, RFC 8470)."""
 _CODES = {401: "no_key", 402: "budget", 403: "no_key", 404: "judge_down", 408: "judge_down", 429: "rate_limited"}
 _SPENT = ("insufficient_quota", "credit_balance_exhausted", "enforced_spend_limit_reached", "credit balance is too low")
-"""How vendors say, under 400 and 429, that the money is gone (OpenAI, Anthropic): waiting a minute helps nobody."""
+"""How vendors say, under 400 and 429, that the money is gone (OpenAI, Anthropic): waiting a minute does not help."""
 MAX_BODY_BYTES = 1 << 20
 """A verdict is a sentence and a plan a page; a longer answer is not read to its end."""
 _CUT_OFF = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.WriteError)
@@ -179,12 +179,12 @@ def _said(body: bytes) -> str:
         value = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return body.decode(errors="replace")
-    # Written anew: an escaped character hides a key from whoever looks for it.
+    # Encoded again: an escaped character would hide a key from the search.
     return _message(value) or msgspec.json.encode(value).decode()
 
 
 def _message(value: Any) -> str:
-    """Return the message under `error` or beside it, with the kind of error where that is told."""
+    """Return the message under `error` or beside it, with the kind of error if the answer names one."""
     if not isinstance(value, dict):
         return ""
     error = value.get("error", value)

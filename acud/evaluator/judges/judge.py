@@ -1,6 +1,6 @@
-"""What a judge is: it answers a criterion from a picture. Also the chain of judges that are asked in turn.
+"""What a judge is: it answers a criterion from a picture. Also the chain of judges, which are asked in turn.
 
-The next judge is asked when one was not heard, never after an answer.
+The chain asks the next judge when one gave no answer, never after an answer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_REASON = 480
 class JudgeQuestion(Struct, frozen=True):
     """A criterion in natural language, and how long its wait has lasted and may last (0: not said).
 
-    `instructions`: the system message of whoever asks from elsewhere; "" for what is set here.
+    `instructions`: the system message of a caller on another host; "" for the one set here.
     """
 
     criteria: str
@@ -32,7 +32,7 @@ class JudgeQuestion(Struct, frozen=True):
     timeout_s: float = 0.0
     instructions: str = ""
     claim: Claim = Claim()
-    """For whom it is asked, where the calls of a minute do not suffice for all."""
+    """For whom it is asked, which orders calls when the rate limit is reached."""
 
 
 class JudgePicture(Struct, frozen=True):
@@ -49,7 +49,7 @@ class JudgeReply(Struct, frozen=True):
     """A judge's verdict and what it cost. Token counts and cost are None where the judge does not tell.
 
     `judge`: who answered, where others were asked before; "" for the one that was asked. `retry_after_s`: when an
-    unknown is worth asking again (0: nobody said).
+    unknown is worth asking again (0: not known).
     """
 
     verdict: Verdict

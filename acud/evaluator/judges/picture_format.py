@@ -86,7 +86,7 @@ def picture_format_for(judge: Judge, options: EvaluatorOptions) -> PictureFormat
 
 
 class Size(NamedTuple):
-    """Width and height, in pixels or in whatever a model counts."""
+    """Width and height, in pixels or in the units of a model."""
 
     width: int
     height: int

@@ -1,4 +1,4 @@
-"""What a vision model is told, and the strict reader of its words.
+"""The prompts of vision models, and the strict parser of their answers.
 
 The system message holds the protocol, the user's the condition and the time. Text on the screen is data: the system
 message says so, and the condition is fenced off from the instructions.

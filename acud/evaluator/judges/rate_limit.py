@@ -21,7 +21,7 @@ from acud.rate_limits import TokenBucket
 
 _MINUTE_S = 60.0
 HELD_S = 60.0
-"""Whoever was refused for so long goes before everybody who was not, however near their deadlines."""
+"""A caller that was refused for so long goes before all that were not, however near their deadlines."""
 GRACE_S = 5.0
 """A caller may come so much later than told, and its place is still held: a job needs its frame and its encoding."""
 _LATE_S = 600.0

@@ -43,7 +43,7 @@ def make_models(
     share: float = 1.0,
     clock: CallClock | None = None,
 ) -> dict[str, Model]:
-    """Return the four backends that have a model behind an API; nothing is connected to before it is asked.
+    """Return the four backends that have a model behind an API; none connects before its first call.
 
     `share`: this process's part of each backend's calls a minute.
     """
@@ -71,7 +71,7 @@ def make_models(
 
 
 class HealthSource(Protocol):
-    """Whatever tells its health as a judge."""
+    """Anything that reports its health as a judge."""
 
     async def check_health(self) -> JudgeHealth:
         """Return how it is doing."""

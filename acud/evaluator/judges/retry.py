@@ -22,7 +22,7 @@ from acud.evaluator.judges.rate_limit import Claim, RateLimitQueue, TurnRefused,
 PATIENCE_S = 10.0
 """The longest single pause inside a call."""
 MAX_HOLD_S = 900.0
-"""A server that asks for more quiet than this is asked again anyway."""
+"""The longest pause: a server that demands more is asked again anyway."""
 _FIRST_PAUSE_S = 0.5
 _MAX_PAUSE_S = 8.0
 T = TypeVar("T")
@@ -168,7 +168,7 @@ class RetriedCalls:
             async with asyncio.timeout(self._limits.timeout_s):
                 return await self._tried(once, claim, deadline, begun)
         except TimeoutError:
-            # Past the first byte sent, whoever answers may charge for what nobody waits for any more.
+            # After the first byte sent, a server may charge for an answer that is no longer awaited.
             usage = TokenUsage() if begun else FREE
             reason = f"{self._who} gave no answer within {self._limits.timeout_s:g} s"
             raise CallFailed("judge_down", reason, usage=usage) from None

@@ -1,4 +1,4 @@
-"""Where two pictures of one view differ, and how much around it must be read anew."""
+"""Where two pictures of one view differ, and how much around it must be read again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REACH_Y_PX = 6
 _OVERHANG_PX = 2
 """Letters of one row reach so far into the box of the next."""
 _SHARED_HEIGHT = 0.35
-"""A line that a region covers by this part of its height is found anew; its neighbours in a dense terminal are not."""
+"""A line is searched again if a region covers this part of its height; neighbours in a dense terminal are not."""
 
 
 def changed_boxes(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> list[Rect]:
@@ -63,7 +63,7 @@ def runs(flags: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
 
 
 class Plan(NamedTuple):
-    """What to find anew: `regions`, and by index the known lines that `stand` as they are."""
+    """What to search again: `regions`, and by index the known lines that `stand` as they are."""
 
     regions: list[Rect]
     stand: list[int]

@@ -174,7 +174,7 @@ def places(instruction: Instruction) -> tuple[str, ...]:
 
 
 def instruction_text(instruction: Instruction) -> str:
-    """Return what is asked for in one line; typed text is told by its length alone, for it may be a password."""
+    """Return the instruction in one line; typed text is shown by its length only, because it may be a password."""
     match instruction:
         case ClickOn(at, button, count):
             return f"{_click_word(button, count)} {_short(at)}"

@@ -102,7 +102,7 @@ _KINDS: dict[str, type[Struct]] = {"do": Do, "wait": WaitUntil, "done": Done, "e
 
 
 def agent_tools() -> tuple[ChatTool, ...]:
-    """Return the tools as a model is told of them."""
+    """Return the tools in the form that a model gets."""
     return tuple(_tool(name, kind) for name, kind in _KINDS.items())
 
 

@@ -1,6 +1,6 @@
 """What a commentary is made of: the window of what was heard and seen lately, the model's prompt, and what is news.
 
-Words from the screen and from speech are fenced off as data. Computed anew each time. Pure.
+Words from the screen and from speech are fenced off as data. Computed each time. Pure.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LIKE = 0.7
 REMEMBERED = 5
 """New text that is like one of the last so many is no news: a menu that opens and closes, a list scrolled back."""
 MAX_TOLD = 2000
-"""Characters; an analysis is told 120 of them."""
+"""Characters; an analysis gets 120 of them."""
 VISUAL_SSIM = 0.85
 """Below this likeness of two frames a change without new text is worth telling."""
 _COMPARED = 200
@@ -116,7 +116,7 @@ class NewText:
     def fresh(self, lines: Sequence[tuple[str, str]]) -> str:
         """Take in the (id, text) lines that are there now, in reading order; return the new ones, each whole.
 
-        "" when there are none, or when together they say what was told lately.
+        "" when there are none, or when together they repeat recent text.
         """
         new = [text.strip() for id_, text in lines if not self._is_known(id_, text)]
         self._known = dict(lines)

@@ -62,7 +62,7 @@ class AnalysisSchedule:
         self._pushed = pushed
 
     def configure(self, config: AnalysisConfig, now_s: float) -> None:
-        """Run with `config` from now on; a slower rhythm begins anew."""
+        """Run with `config` from now on; a slower interval starts again."""
         if config.interval_ms != self.config.interval_ms:
             self._last_call_s = now_s
         self.config = config
@@ -90,7 +90,7 @@ class AnalysisSchedule:
         return FeedText(text)
 
     def failed(self, now_s: float, *, rate_limited: bool = False, retry_after_s: float = 0.0) -> None:
-        """The call came to nothing: what it was to answer for is still news. 429 doubles the interval."""
+        """The call failed: its input still counts as new. 429 doubles the interval."""
         self._calling = False
         if rate_limited:
             longest = max(1.0, BACKOFF_MAX_S / self._interval_s)

@@ -35,4 +35,4 @@ async def cancel_until_done(task: asyncio.Task[Any]) -> None:
         task.cancel()
         await asyncio.wait({task}, timeout=_AGAIN_S)
     if not task.cancelled():
-        task.exception()  # looked at: nobody else will
+        task.exception()  # read it, because nothing else does

@@ -29,7 +29,7 @@ _BREATH_S = 0.002
 _SLACK_S = 1.0
 """The bound on a whole call is this much later than its job's deadline, so that the job's own reason is heard."""
 _LOOK_AGAIN_S = 0.2
-"""A worker that waits for work says so anew every few seconds; between two of these it is not seen for a moment."""
+"""A waiting worker asks for work every few seconds; in between it is not visible for a moment."""
 
 
 class FleetJudge:
@@ -178,7 +178,7 @@ class _FleetBatch:
 
     @property
     def lost(self) -> TokenUsage:
-        """What an answer that never came took: nothing where no worker can have been asked, else nobody knows."""
+        """What an answer that never came cost: nothing if no worker can have been asked, else unknown."""
         return FREE if self.asked is None else TokenUsage()
 
     def put(self, question: JudgeQuestion) -> int:
@@ -211,14 +211,14 @@ class _FleetBatch:
     def fail(self, fault: AcudError) -> None:
         if not self._sent.done():
             self._sent.set_exception(fault)
-            self._sent.exception()  # where everybody has left, nobody reads it
+            self._sent.exception()  # when all callers have left, nothing reads it
 
     async def answer(self, number: int) -> VisionAnswer:
         asked = await asyncio.shield(self._sent)
         return await asyncio.shield(asked.answers[number])
 
     def left(self, number: int) -> None:
-        """Who asked question `number` waits no more; when nobody does, the job is withdrawn."""
+        """The caller of question `number` waits no more; without any caller the job is withdrawn."""
         self._gone.add(number)
         self._let_go()
 

@@ -181,7 +181,7 @@ class JobClient:
     # ---- what comes back -----------------------------------------------------------------------------------------
 
     async def _told(self, message: Msg) -> None:
-        """Take what a worker says, and tell it what is still open: nothing of a job that nobody waits for."""
+        """Take a worker's message and answer what is still open: nothing of a job without callers."""
         asked = self._open.get(message.subject.rpartition(".")[2])
         if asked is not None:
             self._read(asked, message.data)
@@ -194,7 +194,7 @@ class JobClient:
         try:
             told: ToAsker = codec.decode(data, ToAsker)  # type: ignore[arg-type]
         except InvalidRequest as fault:
-            # A worker of another version, most likely: nobody has to wait for the deadline to learn that.
+            # A worker of another version, most likely: callers learn it before their deadline.
             _LOG.warning("answer.refused", job=asked.job_id, why=fault.message)
             asked.fail(ProtocolError(f"a worker's answer is malformed: {fault.message}"))
             return

@@ -73,7 +73,7 @@ class JobQueue:
         return found
 
     async def drop(self, sequence: int) -> None:
-        """Take a job that nobody waits for out of the queue. Raises: Unavailable."""
+        """Remove a job without callers from the queue. Raises: Unavailable."""
         with self._connection.translated(f"stream {self.stream}"):
             await self._connection.streams.delete_msg(self.stream, sequence)
 

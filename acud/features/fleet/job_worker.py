@@ -32,7 +32,7 @@ _RENEWALS = 3
 
 
 class TakenJob:
-    """A job in this worker's hand. Inside its `async with` it is renewed, so that the queue gives it to nobody else.
+    """A job of this worker. Its `async with` renews it, so that the queue gives it to no other worker.
 
     It ends with `done`, `give_back` or `refuse`; left without, the queue gives it out again after `ack_wait_s`.
     """
@@ -63,7 +63,7 @@ class TakenJob:
                 await self._message.in_progress()
 
     async def begin(self, worker: str) -> VisionOpen | None:
-        """Return what is still open of the job, as who asked it says; None when nobody does."""
+        """Return what is still open of the job according to its host; None without an answer."""
         told = VisionBegun(self.job.job_id, self.digest, worker)
         return await self._say(told, asyncio.get_running_loop().time() + _ASKER_S)
 
@@ -88,12 +88,12 @@ class TakenJob:
                 await asyncio.sleep(_AGAIN_S)
 
     async def done(self) -> None:
-        """The job is answered, or nobody wants its answer: it leaves the queue."""
+        """The job is answered or no longer wanted: it leaves the queue."""
         with contextlib.suppress(nats.errors.Error, OSError):
             await self._message.ack()
 
     async def give_back(self) -> None:
-        """Somebody else shall have it, now."""
+        """Give it to another worker, now."""
         with contextlib.suppress(nats.errors.Error, OSError):
             await self._message.nak()
 

@@ -64,7 +64,7 @@ class FleetNames(msgspec.Struct, frozen=True):
         return f"{self.prefix}.seen.{host}"
 
     def told(self, host: str, topic: str) -> str:
-        """The subject of what `host` tells and nobody stores; `topic` may be `>`."""
+        """The subject of the events of `host` that are not stored; `topic` may be `>`."""
         return f"{self.prefix}.told.{host}.{topic}"
 
     def job(self, kind: str) -> str:

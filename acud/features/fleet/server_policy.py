@@ -36,7 +36,7 @@ class ServerRejected(nats.errors.Error):
 def rejection(settings: FleetSettings, scheme: str, host: str, info: dict[str, Any]) -> str:
     """Return why the server at `host`, which introduced itself with `info`, is not to be talked to; "" when it is.
 
-    Also servers that another one told of are asked: `scheme` is then that one's.
+    Also checks servers that another one announced: `scheme` is then that one's.
     """
     if (scheme == "tls" or settings.demands_tls) and not info.get("tls_required"):
         return f"the server {host} offers no TLS, which [fleet] asks for"

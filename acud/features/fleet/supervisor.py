@@ -1,5 +1,5 @@
 """The fleet process seen from the supervisor: started when `[fleet] url` names a server, and tried again when it cannot
-join. Whatever becomes of it, the daemon goes on as a host of its own.
+join. If it fails, the daemon goes on as a single host.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Subscription(Struct, frozen=True):
     expires_utc_s: float
 
     def sees(self, display: str, task_id: str) -> bool:
-        """Tell whether it may be told of what belongs to `display` or to `task_id`, as its access token might."""
+        """Tell whether it may get what belongs to `display` or to `task_id`, as its access token might."""
         return not (self.displays or self.tasks) or display in self.displays or task_id in self.tasks
 
     @property

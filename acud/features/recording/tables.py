@@ -118,7 +118,7 @@ _MARKS = tuple(
     f"timeline_{what}"
     for what in ("tasks_made", "waits_made", "verdicts", "actions", "messages", "waits_ended", "tasks_ended")
 )
-"""In the order in which marks of one moment are told."""
+"""In the order in which marks of one moment are listed."""
 
 
 def _mark(row: Row) -> Mark:

@@ -1,6 +1,6 @@
 """What may leave of a shot: a copy with black boxes, or nothing and the reason.
 
-The text is read first, by this evaluator's own engine; whoever cannot do that sends nothing. The accessibility bus of
+This evaluator's own engine reads the text first; without one, nothing is sent. The accessibility bus of
 the display names its password fields. The view itself is never changed; the copy keeps its identity (see `ViewPixels`).
 """
 
@@ -35,7 +35,7 @@ from acud.types import HiddenBox, Rect, RedactedText
 class SecureFields:
     """Finds password fields. A bus that tells nothing tells of none: they show dots then, as they do on the screen.
 
-    `mirrors` are the caller's: a display that is mirrored for its scenes need not be read anew.
+    `mirrors` are the caller's: a display that is mirrored for its scenes need not be read again.
     """
 
     def __init__(self, settings: AccessibilitySettings, mirrors: AtSpiProvider) -> None:
@@ -58,7 +58,7 @@ class SecureFields:
         return [box for box in found if box is not None]
 
     async def _mirrored(self, display: str, told: ToldBy) -> Tree | None:
-        # With the limits of scenes: other ones would make the mirror read anew, for them and for us.
+        # With the limits of scenes: other limits would make the mirror read again, for them and for us.
         limits = replace(self._limits, actions=True)
         ask = AccessibilityAsk(display, told.windows, told.bus_address, told.a11y_address, MAX_AGE_S, limits)
         try:

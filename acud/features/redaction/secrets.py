@@ -1,4 +1,4 @@
-"""Secrets in text: keys and tokens by their issuer's prefix, PEM blocks, and whatever a label announces.
+"""Secrets in text: keys and tokens by their issuer's prefix, PEM blocks, and values after a label.
 
 Labels are such as `Password: …`, `api_key=…`, `Authorization: Bearer …`, or an address's login. After a password's
 label any word is a password. After a key's (`key`, `token`, `secret`) only what looks random is: "key: value" is prose.

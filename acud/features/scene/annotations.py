@@ -1,7 +1,7 @@
 """What a vision model said of a display, and for how long it stands: until the pixels that it is about change. Pure.
 
 An element is dropped with the first exact 16 px tile under it that changes; the sentence about the whole display once
-tiles that changed since cover more than a fifth of it. Nobody who looks at a scene ever asks a model.
+tiles that changed since cover more than a fifth of it. A look at a scene never asks a model.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ below it, a new window is above."""
 
 
 class DisplayAnnotation(Struct, frozen=True):
-    """What stands for one display. None: nobody said anything, or it holds no more. The sentence is one line."""
+    """The annotations of one display. None: there are none, or none is valid. The sentence is one line."""
 
     vlm_scene: str | None = None
     vlm_elements: tuple[VlmElement, ...] | None = None

@@ -151,7 +151,7 @@ def stuck_tasks(tasks: Iterable[TaskFacts], nows: Mapping[str, float], rule: Stu
 
 
 class SteadyTimes:
-    """What time it is for each task's stamps, which are the wall clock's, by a clock that nobody steps.
+    """What time it is for each task's stamps (wall clock), by a clock that is never stepped.
 
     A stamp that was there at the check before is as old as it was then, and what passed since; a new one is no older
     than that check. After a start the wall clock is believed once: it may be another boot.

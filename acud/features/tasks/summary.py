@@ -1,4 +1,4 @@
-"""What is told of a task: its summary within a token budget, and the packet that has an agent take up a stuck one."""
+"""A task's summary within a token budget, and the message that makes an agent continue a stuck task."""
 
 from __future__ import annotations
 

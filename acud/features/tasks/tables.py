@@ -93,7 +93,7 @@ class TaskTable(Table):
         return self._all(_ITEM, _SQL["tasks_items"], {"task_id": task_id})
 
     def active_ordinal(self, task_id: str) -> int | None:
-        """Return the item that an action belongs to when nobody says: the one made active last; None: none is."""
+        """Return the default item of an action: the one made active last; None: none is active."""
         rows = self._database.read(_SQL["tasks_active_ordinal"], {"task_id": task_id})
         return int(rows[0]["ordinal"] or 0) if rows else None
 

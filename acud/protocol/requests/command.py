@@ -34,7 +34,7 @@ class FleetRoute(Enum):
     """Who answers a request that reaches a fleet's endpoint."""
 
     NEVER = "never"
-    """Nobody: it is asked on its own host."""
+    """To no host: clients ask the daemon itself."""
     ENDPOINT = "endpoint"
     """The endpoint itself."""
     ALL = "all"

@@ -1,4 +1,4 @@
-"""What the daemon is asked about itself."""
+"""Requests about the daemon itself."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ class ShutdownReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _RENEWAL_S = 600.0
-"""Each evaluator in turn finishes what it has in hand (10 s at most) and starts anew."""
+"""Each evaluator in turn finishes its jobs (10 s at most) and restarts."""
 COMMANDS = (
     Command(Status, StatusReply, fleet=FleetRoute.ALL),
     Command(

@@ -155,7 +155,7 @@ def wait_cancel(app: App, request: WaitCancel, call: Call) -> WaitReply:
 
 @handles(WaitResult)
 def wait_result(app: App, request: WaitResult, call: Call) -> None:
-    """Answer when the wait has ended, or after `block_s` with its state so far; an end that was told is seen."""
+    """Answer when the wait has ended, or after `block_s` with its state so far; a returned end counts as seen."""
 
     def done(info: WaitInfo, ended: bool) -> None:
         reply = WaitResultReply(info, ended, app.evidence_path(info))

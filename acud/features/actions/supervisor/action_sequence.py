@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _RETRY_S = 0.02
 _WINDOW_APPEARS_S = 0.3
-"""The list of windows is told up to 50 ms after a window came (capture's settling): one that is missing may be new."""
+"""Capture sends the window list up to 50 ms after a window came: a window missing in it may be new."""
 
 _HARMLESS = (CursorPosition, ClipboardGet, WindowList, WaitIdle)
 """What may be done twice."""

@@ -249,7 +249,7 @@ class RunCaller:
         self._over = False
 
     def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
-        """Return `step`; what it raises ends the instruction, nobody else."""
+        """Return `step`; an exception in it ends the instruction only."""
 
         def guarded(outcome: Thing) -> None:
             if self._over:

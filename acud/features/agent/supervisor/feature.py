@@ -108,7 +108,7 @@ def _spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:
 
 @handles(AgentResult)
 def agent_result(feature: AgentFeature, request: AgentResult, call: Call) -> None:
-    """Answer when the run has ended, or after `block_s` with its state so far; an end that was told is seen."""
+    """Answer when the run has ended, or after `block_s` with its state so far; a returned end counts as seen."""
 
     def done(run: RunInfo, ended: bool) -> None:
         seen = ended and not request.peek

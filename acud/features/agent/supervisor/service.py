@@ -38,7 +38,7 @@ _ACTION_STATUS = {
 
 
 class _Poll:
-    """Somebody who blocks for the end of a run."""
+    """A client that blocks for the end of a run."""
 
     def __init__(self, done: Polled) -> None:
         self.done = done

@@ -77,7 +77,7 @@ class CommentaryFeature(RunningFeature):
         yield self.commentary.config.backend
 
     def findings(self) -> Iterator[Finding]:
-        """Yield who speaks, where that is a model, and why nobody does."""
+        """Yield the commentator, where a model runs, and why there is none."""
         status = self.commentary.status()
         backend = status.config.backend
         if status.fault:

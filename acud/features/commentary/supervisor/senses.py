@@ -55,7 +55,7 @@ class SenseOutput(Struct, frozen=True):
 
 
 class _Front(Struct, frozen=True):
-    """What was told of a display last, and when (monotonic seconds)."""
+    """The last event of a display, and when it was sent (monotonic seconds)."""
 
     window: WindowInfo
     told_s: float
@@ -73,7 +73,7 @@ class WindowEvents:
         watched_displays.removed.add(self._forget, Order.FEATURES)
 
     def look(self) -> None:
-        """Tell what is in front on each display now: somebody begins to listen."""
+        """Report what is in front on each display now, for a client that begins to listen."""
         self._fronts.clear()
         for watched in list(self._watched_displays.by_name.values()):
             self.windows_seen(watched)
@@ -112,7 +112,7 @@ def _same(told: WindowInfo, front: WindowInfo) -> bool:
 
 
 SCENE_PAUSE_S = 5.0
-"""Between two events of one display; what changes meanwhile is told together after it."""
+"""Seconds between two events of one display; changes meanwhile are reported together afterwards."""
 
 
 class DisplayText(Struct, frozen=True):
@@ -123,7 +123,7 @@ class DisplayText(Struct, frozen=True):
 
 
 class _Display:
-    """One display's text, what is still to be told of it, and when it may be."""
+    """One display's text, what is still to be reported, and when."""
 
     def __init__(self) -> None:
         self.reading = NewText()

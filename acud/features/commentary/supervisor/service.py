@@ -1,6 +1,6 @@
 """The commentary as the supervisor runs it: inputs into the store, analyses when the rules say so, results told.
 
-Nothing here blocks: the embedded commentary takes microseconds, a model is asked by an evaluator. What was fed in
+Nothing here blocks: the embedded commentary takes microseconds, an evaluator asks the model. What was fed in
 before a restart and not answered for is answered for after it.
 """
 
@@ -57,7 +57,7 @@ _LOG = log.logger("commentary")
 MARK = "[🧠] "
 """Before the commentary's own words in the feed."""
 OPENROUTER_MODEL = "google/gemini-2.5-flash-lite"
-"""What OpenRouter is asked for where no model is named; other backends use their own."""
+"""The model of OpenRouter if none is named; other backends use their own."""
 ATTENDED_S = 600.0
 """For so long after a client last asked for feed, senses or results, acud's own displays are still sensed."""
 
@@ -120,7 +120,7 @@ class Commentary:
     # ---- in --------------------------------------------------------------------------------------------------------
 
     def attend(self) -> None:
-        """Somebody listens."""
+        """A client listens."""
         before = self.sensing
         self._attended_s = self._clock.monotonic_s()
         if self.sensing and not before:
@@ -295,7 +295,7 @@ def model_of(config: AnalysisConfig) -> str:
 
 
 def model_named(config: AnalysisConfig) -> str:
-    """Return the model that the backend is asked for; "" is its own."""
+    """Return the model to request of the backend; "" is its own."""
     return config.model or (OPENROUTER_MODEL if config.backend == "openrouter" else "")
 
 
@@ -361,5 +361,5 @@ class _Question:
         self._done(result.thought or Thought(code="judge_down", reason=reason, cost_usd=0.0))
 
     def lost(self, reason: str) -> None:
-        """Nobody knows whether it was asked, or what it cost."""
+        """It is not known whether it was asked, or what it cost."""
         self._done(Thought(code="judge_down", reason=f"the model's answer was lost: {reason}"))

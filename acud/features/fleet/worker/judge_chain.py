@@ -16,7 +16,7 @@ from acud.protocol.jobs import VisionJob
 class JobJudge(Protocol):
     """Answers one question of a job. May be cancelled.
 
-    Raises: Unavailable when whoever was to answer ended meanwhile: the job goes back to the queue then.
+    Raises: Unavailable when the judge ended meanwhile: the job then goes back to the queue.
     """
 
     async def answer(self, job: VisionJob, number: int) -> JudgeReply:

@@ -1,4 +1,4 @@
-"""Jobs judged by actors of Ray, which hold local models on whatever machines and GPUs the cluster has.
+"""Jobs judged by actors of Ray, which hold local models on the machines and GPUs of the cluster.
 
 `RayActor` runs inside such an actor, maybe on another machine than its worker: judges of its own, asked by bytes.
 """
@@ -55,7 +55,7 @@ def judge_from(name: str) -> Judge:
 
 
 class RayPool:
-    """Actors, the least busy asked first; one that died is made anew by Ray. Use `start`."""
+    """Actors, the least busy first; Ray replaces one that died. Use `start`."""
 
     def __init__(self, ray: Any, actors: Sequence[Any]) -> None:
         self._ray = ray
@@ -134,7 +134,7 @@ def _joined(settings: RaySettings) -> Any:
         raise Unavailable("Ray is not installed", hint="install acud with its extra: acud[ray]")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would tell its makers about this machine
     if not settings.address:
-        # Whoever reaches Ray's ports can run code as this user: other users of this machine need the token then.
+        # A program that reaches Ray's ports can run code as this user: the token keeps other users out.
         os.environ.setdefault("RAY_AUTH_MODE", "token")
     import ray
 

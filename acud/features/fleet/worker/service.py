@@ -1,4 +1,4 @@
-"""The worker's loop: bounded work in hand, drained in good order; what it counts is told as one log line a minute."""
+"""The worker's loop: bounded work, an orderly drain, and one log line of counts a minute."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class JobService:
     async def run(self, stopping: asyncio.Event) -> None:
         """Work until `stopping` is set; then finish what is in hand within `drain_s`, and give the rest back.
 
-        A fault that nobody foresaw ends the worker: its jobs go to others.
+        An unexpected fault ends the worker: its jobs go to others.
         """
         async with asyncio.TaskGroup() as group:
             telling = group.create_task(self.tally.tell_for_ever(lambda: len(self._in_hand)))

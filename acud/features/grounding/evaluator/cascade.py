@@ -76,7 +76,7 @@ class OpenBackend(Protocol):
 def make_methods(
     settings: GroundingSettings, backends: Backends, open_backend: OpenBackend, prepare: Prepare, read_lines: ReadLines
 ) -> dict[GroundingMethod, GroundingMethodPort]:
-    """Return each method that asks a model. Nothing is sent, loaded or connected before one is asked to find."""
+    """Return each method that asks a model. None sends, loads or connects before its first search."""
     methods: tuple[GroundingMethodPort, ...] = (
         _uitars(settings, backends, open_backend, prepare),
         ClaudeMethod(open_backend("claude"), backends.claude.model, settings, prepare),

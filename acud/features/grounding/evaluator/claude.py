@@ -119,7 +119,7 @@ def declaration(tool: ClaudeTool, display: Size) -> tuple[dict[str, Any], tuple[
 
 
 def meaning(reply: ChatReply, display: Size, absent_word: str) -> Meaning:
-    """Return what an answer says about the place asked for. Raises nothing, whatever the answer."""
+    """Return what an answer says about the requested place. Never raises."""
     if not reply.calls:
         if reply.text.strip().strip("`*\"'.") == absent_word:
             return Absent()

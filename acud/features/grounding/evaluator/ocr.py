@@ -82,7 +82,7 @@ _PART = 0.85
 
 
 class LineSource(Protocol):
-    """Whatever reads the lines of a shot. Raises: Unavailable when its engine fails."""
+    """Reads the lines of a view. Raises: Unavailable when its engine fails."""
 
     async def lines(self, shot: ViewPixels) -> tuple[Line, ...]:
         """Return the lines in the shot's pixels."""

@@ -381,7 +381,7 @@ def _exactly(box: Rect, reply: ChatReply) -> Located:
 
 
 def _unscaled(picture: JudgePicture) -> JudgePicture:
-    """Return the picture as if it had the view's size: boxes are in view pixels, whatever the picker was shown."""
+    """Return the picture as if it had the view's size: boxes are in view pixels, whatever size the picker got."""
     return JudgePicture(picture.jpeg, picture.view_width, picture.view_height, picture.view_width, picture.view_height)
 
 

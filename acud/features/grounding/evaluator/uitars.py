@@ -34,7 +34,7 @@ from acud.types.chat import ChatMessage
 from acud.types.grounding import GroundingMethod
 
 MAX_ANSWER = 20_000
-"""Characters; whatever is longer is no answer to a question for one place."""
+"""Characters; a longer text is not an answer to a question for one place."""
 POINTING = frozenset({"click", "left_single", "left_double", "right_single", "hover", "long_press"})
 """Actions that happen at one place; `left_single`, `hover`, `long_press` are of the mobile and older action spaces."""
 _OTHER = frozenset({"drag", "select", "hotkey", "press", "keydown", "keyup", "release", "type", "scroll", "wait"})
@@ -78,7 +78,7 @@ class Unparsable(NamedTuple):
 
 
 def parse(answer: str) -> ModelPlace | Unparsable:
-    """Return the place in `answer`, else why there is none. Raises nothing, whatever the text."""
+    """Return the place in `answer`, else why there is none. Never raises."""
     if len(answer) > MAX_ANSWER:
         return Unparsable(f"an answer of {len(answer)} characters")
     body = _body(_stripped(answer))
@@ -218,7 +218,7 @@ def counting_of(model: str) -> Counting | None:
 
 
 def max_pixels_of(backend: Backend) -> int:
-    """Return the largest picture that whoever serves the model there leaves as it is."""
+    """Return the largest picture that the server of the model there does not resize."""
     return OLLAMA_PIXELS if backend.name == "ollama" else OTHER_PIXELS
 
 
@@ -237,7 +237,7 @@ async def locate_by_uitars(
 ) -> Located:
     """Return where a UI-TARS model behind `backend` says that `description` is, in pixels of `picture`.
 
-    `max_pixels`: what whoever serves the model allows before it resizes; 0 is the model's own limit.
+    `max_pixels`: the largest picture that the server does not resize; 0 is the model's own limit.
     """
     space = _RELATIVE
     if counting == "absolute":

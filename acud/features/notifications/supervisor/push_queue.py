@@ -23,7 +23,7 @@ _FIRST_S = 2.0
 _LONGEST_S = 3600.0
 """What a service wants to have later than that is not news any more."""
 _UNKNOWN_S = 5.0
-"""Until the store is asked again who takes pushes; one that was revoked meanwhile must not get any."""
+"""Seconds until the store is asked again for subscriptions; a revoked one must get no push."""
 _LATE_S = 10.0
 """What one may take beyond the time limit: a delivery process that hangs is not waited for."""
 
@@ -37,7 +37,7 @@ class _Going(Struct, frozen=True):
 
 class PushQueue:
     """Sends by the delivery process. `fault`: why the newest was not sent ("": it was). `good` tells which
-    subscriptions there are (None: nobody knows now); `gone` is called with one that its push service knows no longer.
+    subscriptions there are (None: not known now); `gone` is called with one that its push service has dropped.
     The owner sets both.
     """
 

@@ -135,7 +135,7 @@ class WebPush:
     def _forget(self, push_id: str) -> None:
         self._journal.keep(lambda: self._subscriptions.delete(push_id))
 
-    # ---- what they are told ----------------------------------------------------------------------------------------
+    # ---- what they get ---------------------------------------------------------------------------------------------
 
     def heard(self, event: Event) -> None:
         """Notify the browsers that may see `event`, if a person asked for its kind and the rate allows it."""
@@ -174,7 +174,7 @@ class WebPush:
         return self._rates.get(push_id) or Rate(self._settings.per_minute)
 
     def _owner(self, event: Event) -> tuple[str, str]:
-        """Return whose it is: a display's name and a task's id. What is gone belongs to nobody."""
+        """Return whose it is: a display's name and a task's id; both empty for what is gone."""
         kind = event.topic.partition(".")[0]
         task_id = str(event.data.get("task_id") or "")
         wait_id = event.subject if kind == "wait" else str(event.data.get("wait_id") or "")

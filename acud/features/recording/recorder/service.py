@@ -35,7 +35,7 @@ _LOG = logger("recorder")
 
 
 class FramePace:
-    """At most `fps` frames a second; whatever was last noticed is taken once its time has come (trailing)."""
+    """At most `fps` frames a second; the last noticed frame is always taken when its time comes (trailing)."""
 
     def __init__(self, fps: float) -> None:
         self._interval_s = 1 / fps
@@ -156,7 +156,7 @@ class Recorder:
     def _end(self, reason: str) -> None:
         """Close the segment with the last frame there is, and let go of the ring."""
         if self._reader is not None:
-            self._take()  # whatever the pace says
+            self._take()  # at any rate
             self._reader.close()
             self._reader = None
         film, self._film = self._film, None

@@ -127,7 +127,7 @@ class ReplaySession:
         return asked.value
 
     def _options(self, folder: str) -> EvaluatorOptions:
-        """Return an evaluator's options as the daemon would give them, but for pictures, which nobody keeps."""
+        """Return an evaluator's options as the daemon would give them, but no pictures are kept."""
         settings = self._settings
         return EvaluatorOptions(
             vision=settings.vision,

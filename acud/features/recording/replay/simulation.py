@@ -326,7 +326,7 @@ class Simulation:
         self._landing = None
         self._fund()
 
-    # ---- what is told ------------------------------------------------------------------------------------------------
+    # ---- what is reported--------------------------------------------------------------------------------------------
 
     def _evaluated(self, effect: out.EvaluationRecord) -> None:
         answered, forced = self._landing or (None, False)

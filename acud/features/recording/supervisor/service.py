@@ -284,7 +284,7 @@ class RecordingService:
         for active in self._on(source):
             active.trouble, active.size = reason, (0, 0)
             self._core.keeper.send(active.child, Unfilm(reason))
-            # Whether it is gone for good is known once whoever reports the loss is through with it.
+            # Whether it is gone for good is known once the report of the loss is complete.
             self._core.loop.call_later(0.0, lambda active=active, reason=reason: self._look_after(active, reason))  # type: ignore[misc]
 
     def _look_after(self, active: ActiveRecording, reason: str) -> None:

@@ -77,7 +77,7 @@ def parse(answer: str, picture: JudgePicture, at: Rect) -> Described:
     """Return what `answer` says, boxes scaled from `picture` to its view's place `at`; else the code `unparsable`.
 
     One Markdown fence around the object is allowed, no other word. Boxes are cut to the picture; elements wholly
-    outside it, or without area, are left out and counted. Raises nothing, whatever the text.
+    outside it, or without area, are left out and counted. Never raises.
     """
     if len(answer) > MAX_ANSWER:
         return _unparsable(f"an answer of {len(answer)} characters")

@@ -32,12 +32,12 @@ from acud.types.scene import ProviderState
 
 OCR_GROUP = "acud.ocr_providers"
 EMBEDDED_PRIORITY = 0
-"""Of the engine that comes with acud; a provider with a higher one is asked before it, one with a lower after it."""
+"""Of the embedded engine; providers with a higher priority are asked before it, the others after it."""
 
 
 @runtime_checkable
 class OcrProvider(Protocol):
-    """Reads text. `name` stands in the scene's `providers`; the one with the highest `priority` is asked first."""
+    """Reads text. `name` stands in the scene's `providers`; the highest `priority` is asked first."""
 
     name: str
     priority: int

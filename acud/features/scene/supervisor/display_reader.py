@@ -1,4 +1,4 @@
-"""One display's scene, read by evaluators: which requests share a reading, its mode, and what has to be read anew.
+"""One display's scene, read by evaluators: which requests share a reading, its mode, and what must be read again.
 
 A request that comes before a reading's frame is grabbed shares that reading, which takes the strongest mode of them. A
 later one gets the next reading: a frame grabbed before a call may not show what its caller just did.
@@ -38,7 +38,7 @@ from acud.types.scene import (
 
 
 class Needs(NamedTuple):
-    """What a look has to read anew."""
+    """What a look has to read again."""
 
     ocr: bool
     ax: bool

@@ -1,4 +1,4 @@
-"""From an element's id to the pixel to click: by a look made now, never by where the element was when it was told."""
+"""From an element's id to the pixel to click: by a look made now, never by an earlier place."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _located(
 
 
 def _reader(scene: Scene, handle: ElementHandle) -> ProviderState | None:
-    """Return who reads the kind of thing that the handle is; None for what a model said, which is not read anew."""
+    """Return who reads the handle's kind; None for annotations of a model, which are not read again."""
     providers = next((one for one in scene.providers if one.display_id == handle.display_id), None)
     if providers is None or handle.id.startswith("v"):
         return None

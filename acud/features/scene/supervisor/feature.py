@@ -91,7 +91,7 @@ def start(core: Core) -> SceneFeature:
 
 @handles(SceneGet)
 def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> None:
-    """Look where it is asked for, and answer with what is known then."""
+    """Look if requested, and answer with what is known then."""
     place = feature.tasks.place(request.task_id, "screen", request.displays[0] if request.displays else "")
     names = request.displays or ((place.display,) if request.task_id and place.display else ())
     log = feature.tasks.begin_action(place.task_id, ActionType.VISION, "scene")

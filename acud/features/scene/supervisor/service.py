@@ -310,7 +310,7 @@ class SceneSubscriptions:
     # ---- what moves ------------------------------------------------------------------------------------------------
 
     def source_up(self, source: Source) -> None:
-        """A display came, or has a new ring: who wants it is told of it."""
+        """A display came, or has a new ring: tell its subscribers."""
         if self._live:
             self._apply()
             self._touch(source.name)

@@ -68,7 +68,7 @@ class Tasks:
 
     @property
     def observers(self) -> TaskObservers:
-        """Who is told of tasks."""
+        """The observers of tasks."""
         return self._observers
 
     # ---- start of the supervisor -----------------------------------------------------------------------------------
