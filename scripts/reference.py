@@ -263,7 +263,7 @@ GENERATED: dict[str, Callable[[], str]] = {
 
 
 def _tools() -> str:
-    from acud_mcp.tool_table import TOOLS
+    from acud_mcp.server import TOOLS
 
     there = TOOLS
     rows = [f"| [`{t.name}`](#{t.name}) | {t.toolset} | {t.effect.value} | {_cell(t.about)} |" for t in there]
@@ -292,7 +292,7 @@ def _argument(name: str, node: dict[str, Any], schema: dict[str, Any]) -> str:
 
 
 def _caps() -> str:
-    from acud_mcp.tool_table import CAPS
+    from acud_mcp.server import CAPS
 
     return "\n".join(
         ["| toolset | what is in it |", "|---|---|", *(f"| `{n}` | {words} |" for n, words in CAPS.items())]

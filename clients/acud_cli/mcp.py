@@ -11,7 +11,7 @@ import click
 
 from acud_cli.session import Session, json_option, pass_session, say, session_of
 from acud_client.own_display import here_of
-from acud_mcp.options import DEFAULT_PORT, Options, workspace_of
+from acud_mcp.tool import DEFAULT_PORT, Options, workspace_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

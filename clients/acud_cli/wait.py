@@ -35,8 +35,7 @@ from acud_cli.wait_options import (
     tell_result,
     wanted_of,
 )
-from acud_cli.wait_progress import PATIENCE_S, stay
-from acud_cli.wait_text import ending_lines, evaluation_table, show_lines, wait_table
+from acud_cli.wait_text import PATIENCE_S, ending_lines, evaluation_table, show_lines, stay, wait_table
 from acud_client.sync import Client
 
 _FULL_ID_LENGTH = 28

@@ -38,7 +38,7 @@ from acud.types.actions import (
 from acud_mcp import look_tools
 from acud_mcp.look_tools import ChangeArguments, ChangeView, LookArguments, PictureView, WindowView
 from acud_mcp.tool import ImageResult, Tool, ToolCall, passed_on
-from acud_mcp.views import UNTRUSTED
+from acud_mcp.tool_calls import UNTRUSTED
 
 Pair = tuple[int, int]
 Name = Literal[

@@ -15,7 +15,7 @@ from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud.types.grounding import Candidate, Found, GroundingBackend
 from acud_mcp.look_tools import save_picture
 from acud_mcp.tool import ImageResult, Tool, ToolCall
-from acud_mcp.views import UNTRUSTED
+from acud_mcp.tool_calls import UNTRUSTED
 from acud_mcp.wait_tools import BLOCK_S
 
 _QUALITY = 72

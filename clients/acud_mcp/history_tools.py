@@ -25,7 +25,7 @@ from acud.protocol.requests.commentary import (
 from acud.protocol.requests.recordings import RecordList, RecordListReply, RecordReply, RecordStart, RecordStop
 from acud.types.commentary import AnalysisConfig, AnalysisResult, ContextWindow, FeedItem
 from acud_mcp.tool import Tool, ToolCall
-from acud_mcp.views import UNTRUSTED
+from acud_mcp.tool_calls import UNTRUSTED
 
 
 class CommentaryArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -21,7 +21,7 @@ from acud.protocol.requests.waits import ChangeReply, WaitCreate, WaitForChange,
 from acud.types import Change, DisplayInfo, MonitorInfo, Rect, Seconds, Share, WindowInfo
 from acud.types.scene import SceneMode
 from acud_mcp.tool import ImageResult, Tool, ToolCall, passed_on
-from acud_mcp.views import UNTRUSTED
+from acud_mcp.tool_calls import UNTRUSTED
 from acud_mcp.wait_tools import BLOCK_S
 
 Side = Annotated[int, Meta(ge=0, le=16384)]

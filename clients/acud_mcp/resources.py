@@ -20,8 +20,8 @@ from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.waits import WaitList, WaitListReply, WaitShow, WaitShowReply
 from acud.types import ConditionWords, condition_text
 from acud_mcp.daemon import Daemon
-from acud_mcp.tool_calls import text_of
-from acud_mcp.views import screen_last, wait_view
+from acud_mcp.tool_calls import screen_last, text_of
+from acud_mcp.wait_tools import wait_view
 
 WAIT = "acud://wait/"
 TASK = "acud://task/"

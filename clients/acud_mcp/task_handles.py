@@ -20,7 +20,7 @@ from acud.protocol.requests.waits import WaitCancel, WaitResult, WaitResultReply
 from acud.types import ConditionWords, WaitInfo, WaitState, condition_text
 from acud_mcp.daemon import Daemon
 from acud_mcp.tool_calls import result
-from acud_mcp.views import wait_view
+from acud_mcp.wait_tools import wait_view
 
 EXTENSION = "io.modelcontextprotocol/tasks"
 _TOOL = "smart_wait"

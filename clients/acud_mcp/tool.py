@@ -1,4 +1,4 @@
-"""What one tool is: a row of the table, its arguments, and its JSON Schemas.
+"""What one tool is: a row of the table, its arguments, and its JSON Schemas; and the options of the server it is in.
 
 Every listed word of a schema is in the model's context for a whole session, so limits that the daemon checks anyway,
 titles, and defaults that mean "not given" are left out.
@@ -6,15 +6,47 @@ titles, and defaults that mean "not given" are left out.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
 
-from acud.errors import InvalidRequest
+from acud.errors import ConfigError, InvalidRequest
+from acud.paths import Paths
 from acud.protocol.requests import Command, declared
 from acud.protocol.requests.command import Effect
-from acud_mcp.options import Options
+from acud_client.own_display import OwnDisplay
+
+DEFAULT_PORT = 18794
+"""Beside the ports that OpenClaw takes (18789 and the next)."""
+
+
+class Options(msgspec.Struct, frozen=True):
+    """`caps` and `tools` empty: everything. `workspace` None: no memory tools. `autostart`: start an absent daemon.
+    `tasks_extension`: clients that declare it get waits as task handles. `here`: the display that tools mean which name
+    none (None: the daemon's default).
+    """
+
+    paths: Paths
+    caps: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    read_only: bool = False
+    autostart: bool = False
+    workspace: Path | None = None
+    tasks_extension: bool = False
+    here: OwnDisplay | None = None
+
+
+def workspace_of(env: Mapping[str, str]) -> Path | None:
+    """Return the directory that ACU_WORKSPACE names, or None when it is unset. Raises: ConfigError."""
+    text = env.get("ACU_WORKSPACE", "")
+    if not text:
+        return None
+    folder = Path(text).expanduser()
+    if not folder.is_absolute():
+        raise ConfigError(f"ACU_WORKSPACE is not an absolute path: {text}", hint="give the full path")
+    return folder
 
 
 class ToolCall(Protocol):

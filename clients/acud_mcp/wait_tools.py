@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated
 
 import msgspec
@@ -23,9 +24,11 @@ from acud.protocol.requests.waits import (
 )
 from acud.types import (
     AllOf,
+    Answer,
     AnyOf,
     Budget,
     Change,
+    ConditionWords,
     Criteria,
     OnBudget,
     Policy,
@@ -34,11 +37,15 @@ from acud.types import (
     Stable,
     Text,
     Until,
+    WaitInfo,
+    WaitState,
     WakeAddress,
     WindowTitle,
+    condition_text,
+    target_argument,
 )
 from acud_mcp.tool import Tool, ToolCall, passed_on
-from acud_mcp.views import UNTRUSTED, WaitView, wait_view
+from acud_mcp.tool_calls import UNTRUSTED
 
 Timeout = Annotated[float, Meta(ge=0)]
 
@@ -88,6 +95,50 @@ def policy_of(given: Condition, base: Policy) -> Policy | None:
     wanted = {"interval_s": given.poll_interval, "priority": given.priority}
     changes = {name: value for name, value in wanted.items() if value is not None}
     return msgspec.structs.replace(base, **changes) if changes else None
+
+
+class WaitView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A wait. `status`: watching, resolved, timeout, cancelled, failed. `answer` and `evidence` are the newest
+    verdict: yes, no or unknown, and what was seen. `next`: what to call next."""
+
+    wait_id: str
+    status: str
+    criteria: str = ""
+    target: str = ""
+    timeout: float = 0.0
+    elapsed_s: float = 0.0
+    remaining_s: float = 0.0
+    answer: str = ""
+    evidence: str = ""
+    message: str = ""
+    evidence_path: str = ""
+    notes: tuple[str, ...] = ()
+    next: str = ""
+    untrusted: str = ""
+
+
+def wait_view(info: WaitInfo, *, notes: tuple[str, ...] = (), evidence_path: str = "", step: str = "") -> WaitView:
+    """Return `info` as tools show it."""
+    live = info.state is WaitState.WATCHING
+    judged = info.verdict.answer is not Answer.UNKNOWN or info.verdict.code != "not_judged"
+    told = info.message if not live else ""
+    all_notes = (*notes, info.note) if info.note and info.note not in notes else notes
+    return WaitView(
+        wait_id=info.wait_id,
+        status=info.state.value,
+        criteria=condition_text(info.spec.until, ConditionWords.BRIEF),
+        target=target_argument(info.spec.target, info.display),
+        timeout=info.spec.timeout_s,
+        elapsed_s=round((time.time() if live else info.ended_utc_s) - info.created_utc_s, 1),
+        remaining_s=round(info.remaining_s, 1) if live else 0.0,
+        answer=info.verdict.answer.value if judged else "",
+        evidence=info.verdict.detail if judged else "",
+        message=told,
+        evidence_path=evidence_path,
+        notes=all_notes,
+        next=step,
+        untrusted=UNTRUSTED if judged or told or all_notes else "",
+    )
 
 
 BLOCK_S = 45.0

@@ -22,9 +22,8 @@ import pytest
 
 from acud.paths import resolve
 from acud.types import DisplayInfo
-from acud_mcp.options import Options
-from acud_mcp.server import described
-from acud_mcp.tool_table import TOOLS, selected
+from acud_mcp.server import TOOLS, described, selected
+from acud_mcp.tool import Options
 from tests.daemon import Daemon
 from tests.e2e.mcp_support import COMMAND, HttpServer
 

@@ -181,8 +181,8 @@ async def test_a_result_comes_when_the_wait_ends_with_progress_before(daemon: Da
 async def test_beyond_one_call_a_wait_goes_on(
     daemon: Daemon, display: DisplayInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from acud_mcp.options import Options
     from acud_mcp.server import build
+    from acud_mcp.tool import Options
 
     monkeypatch.setattr("acud_mcp.look_tools.BLOCK_S", 0.3)
     async with Client(build(Options(daemon.paths)), mode="legacy") as client:
@@ -197,8 +197,8 @@ async def test_beyond_one_call_a_wait_goes_on(
 async def test_a_picture_in_an_answer_has_a_bound(
     daemon: Daemon, display: DisplayInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from acud_mcp.options import Options
     from acud_mcp.server import build
+    from acud_mcp.tool import Options
 
     monkeypatch.setattr("acud_mcp.look_tools.MAX_IMAGE_BYTES", 10)
     async with Client(build(Options(daemon.paths)), mode="legacy") as client:

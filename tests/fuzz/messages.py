@@ -11,8 +11,8 @@ from acud.protocol import bootstrap, capture, children, codec, delivery, evaluat
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import REQUESTS
 from acud.types import Until
+from acud_mcp.server import TOOLS
 from acud_mcp.tool import parse_arguments
-from acud_mcp.tool_table import TOOLS
 from tests.fuzz.decoder import Decoder
 from tests.fuzz.samples import packed, sample
 

@@ -46,9 +46,8 @@ from acud_mcp.action_tool import ActView
 from acud_mcp.gui_tools import DoView, FindView, RunView, ThingView
 from acud_mcp.history_tools import CommentaryView
 from acud_mcp.look_tools import ChangeView, DisplaysView, DisplayView, SceneView, WindowView
-from acud_mcp.tool_calls import failure, result
-from acud_mcp.views import UNTRUSTED, wait_view
-from acud_mcp.wait_tools import WaitsView
+from acud_mcp.tool_calls import UNTRUSTED, failure, result
+from acud_mcp.wait_tools import WaitsView, wait_view
 from tests.unit.features.scene.scenes import scene, text
 
 HOSTILE = [

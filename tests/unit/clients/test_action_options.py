@@ -6,7 +6,7 @@ import click
 import pytest
 
 from acud.types.actions import Point
-from acud_cli.action_options import place, places
+from acud_cli.do import place, places
 
 
 def test_numbers_and_ids_in_any_order() -> None:

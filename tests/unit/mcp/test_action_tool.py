@@ -30,8 +30,8 @@ from acud.types.actions import (
     WindowVerb,
 )
 from acud_mcp.action_tool import MAKERS, ActArguments, Name, typed
+from acud_mcp.server import TOOLS
 from acud_mcp.tool import parse_arguments
-from acud_mcp.tool_table import TOOLS
 
 TOOL = next(tool for tool in TOOLS if tool.name == "desktop_action")
 AT = {"coordinate": [3, 4]}

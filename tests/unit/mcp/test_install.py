@@ -10,7 +10,7 @@ import pytest
 
 from acud_cli.__main__ import run
 from acud_mcp.hosts import HOSTS, skill_text
-from acud_mcp.tool_table import TOOLS
+from acud_mcp.server import TOOLS
 
 
 @pytest.fixture(autouse=True)

@@ -15,11 +15,9 @@ from acud.errors import InvalidRequest
 from acud.paths import resolve
 from acud.protocol.requests import BY_NAME, declared
 from acud.types import AllOf, AnyOf, Change, Criteria, Policy, Priority, Stable, Text, WindowTitle
-from acud_mcp.options import Options, workspace_of
-from acud_mcp.server import INSTRUCTIONS, described
-from acud_mcp.tool import Tool, input_schema, output_schema, parse_arguments
+from acud_mcp.server import CAPS, INSTRUCTIONS, TOOLS, described, selected
+from acud_mcp.tool import Options, Tool, input_schema, output_schema, parse_arguments, workspace_of
 from acud_mcp.tool_calls import failure, result
-from acud_mcp.tool_table import CAPS, TOOLS, selected
 from acud_mcp.wait_tools import SmartWait, policy_of, until_of, wanted_until
 
 MAX_TOOLS = 30
