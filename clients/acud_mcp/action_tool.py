@@ -303,7 +303,7 @@ TOOLS = (
     Tool(
         "desktop_action",
         "core",
-        "Act on the desktop: mouse, keyboard, windows, clipboard, launch. Answers with a screenshot file taken at rest"
+        "Act on the desktop: mouse, keyboard, windows, clipboard, launch. Returns a screenshot file taken at rest"
         " and a baseline for wait_for_change.",
         request=DesktopAction,
         arguments=ActArguments,
@@ -322,12 +322,12 @@ TOOLS = (
         passed=("task_id",),
         params={
             "coordinate": "[x, y] or element id; a new size for window_resize",
-            "start": "of a drag",
-            "text": "to type; keys (ctrl+s); keys held in a click; command",
+            "start": "start of a drag",
+            "text": "text to type; keys (ctrl+s); keys held in a click; command",
             "window": "title part, id, or active",
             "duration": "seconds",
-            "view": "of the picture that the coordinates are of",
-            "image": "picture in the answer too",
+            "view": "token of the picture with the coordinates",
+            "image": "return the picture too",
         },
     ),
 )

@@ -151,8 +151,8 @@ def _thing(one: Candidate) -> ThingView:
 
 
 _WOKEN = "you are woken once when it ends; or call gui_agent with this run_id"
-_FETCHED = "nobody wakes you (no wake route is set): call gui_agent with this run_id"
-_NEXT = "it goes on: call gui_agent with this run_id"
+_FETCHED = "no wake will come (no wake route is set): call gui_agent with this run_id"
+_NEXT = "still running: call gui_agent with this run_id"
 
 
 class AgentArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -248,7 +248,7 @@ TOOLS = (
     Tool(
         "gui_find",
         "core",
-        "Find something on screen by description; gives its point and box, or candidates.",
+        "Find something on screen by description; returns its point and box, or candidates.",
         request=GuiFind,
         arguments=FindArguments,
         result=FindView,
@@ -271,16 +271,16 @@ TOOLS = (
         hidden=("display", "max_side", "backend", "view"),
         passed=("task_id",),
         params={
-            "expect": "sentence that shows the effect; default: any change",
-            "expect_text": "or visible text",
-            "image": "picture after it too",
+            "expect": "sentence that is true after it; default: any change",
+            "expect_text": "or visible text after it",
+            "image": "return a picture after it",
         },
         always_load=True,
     ),
     Tool(
         "gui_agent",
         "core",
-        "Hand over several GUI steps in words; returns a run_id at once, and `next` says how you get the result.",
+        "Have acud do several GUI steps in words; returns a run_id at once, and `next` says how to get the result.",
         request=GuiAgent,
         arguments=AgentArguments,
         result=RunView,
@@ -288,9 +288,9 @@ TOOLS = (
         run=gui_agent,
         hidden=("display", "backend", "max_time", "max_steps"),
         params={
-            "run_id": "of a run: ask after it",
+            "run_id": "get this run's state and result",
             "expect": "what must be visible at the end",
-            "block": "seconds to wait for the end",
+            "block": "seconds to wait for its end",
         },
     ),
 )

@@ -147,7 +147,7 @@ TOOLS = (
     Tool(
         "commentary",
         "core",
-        "The running commentary: what is going on; post adds to its feed.",
+        "Running commentary on the displays; post adds to its feed.",
         request=FeedPost,
         arguments=CommentaryArguments,
         result=CommentaryView,

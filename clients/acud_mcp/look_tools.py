@@ -323,7 +323,7 @@ TOOLS = (
     Tool(
         "wait_for_change",
         "core",
-        "Block until the screen, window or region changes, e.g. after a click; returns a screenshot file. Beyond 45 s:"
+        "Block until the screen, window or region changes, e.g. after a click; returns a screenshot file. After 45 s:"
         " a wait_id for wait_result.",
         request=WaitForChange,
         arguments=ChangeArguments,
@@ -334,15 +334,15 @@ TOOLS = (
         hidden=("display", "share", "max_side"),
         passed=("task_id",),
         params={
-            "settle": "then still for so many seconds",
+            "settle": "then seconds without change",
             "baseline": "token taken before the action",
-            "image": "picture in the answer too",
+            "image": "return the picture too",
         },
     ),
     Tool(
         "desktop_look",
         "core",
-        "Screenshot of the screen, a window or a region, now: a file path and size; image=true shows it too.",
+        "Take a screenshot of the screen, a window or a region: returns a file path; image=true returns it too.",
         request=Look,
         arguments=LookArguments,
         result=PictureView,
@@ -351,12 +351,12 @@ TOOLS = (
         aliases={"window_name": "window", "max_side_px": "max_side"},
         hidden=("display", "window"),
         passed=("task_id",),
-        params={"max_side": "pixels; 0: full size", "image": "picture in the answer too"},
+        params={"max_side": "pixels; 0: full size", "image": "return the picture too"},
     ),
     Tool(
         "scene",
         "core",
-        "What is on screen as text: windows, focus, texts and widgets with ids and boxes. Cheaper than a screenshot.",
+        "Describe the screen as text: windows, focus, texts and widgets with ids and boxes. Cheaper than a screenshot.",
         request=SceneGet,
         arguments=SceneArguments,
         result=SceneView,
@@ -364,7 +364,7 @@ TOOLS = (
         run=scene,
         hidden=("display", "max_tokens", "mode"),
         passed=("task_id",),
-        params={"since": "id of an earlier scene: only what changed"},
+        params={"since": "earlier scene id: only what changed"},
         always_load=True,
     ),
 )

@@ -145,7 +145,7 @@ BLOCK_S = 45.0
 """The longest a call blocks: several hosts end a call after 60 s, progress or not."""
 
 _WOKEN = "you are woken once when it ends; or call wait_result"
-_FETCHED = "nobody wakes you (no wake route is set): call wait_result, again while it says watching"
+_FETCHED = "no wake will come (no wake route is set): call wait_result, again while it is watching"
 
 
 def _next(reply: WaitReply) -> str:
@@ -214,7 +214,7 @@ class WaitsView(WaitView, frozen=True, kw_only=True, omit_defaults=True):
 
 
 async def wait_status(call: ToolCall, given: WaitStatus) -> WaitView:
-    """Show one wait, or list the live ones."""
+    """Show one wait, or list the active ones."""
     if given.wait_id is None:
         live: WaitListReply = await call.ask(WaitList())
         views = tuple(wait_view(info) for info in live.waits)
@@ -280,7 +280,7 @@ TOOLS = (
         "smart_wait",
         "core",
         "Wait for something on screen without polling: give criteria (a sentence) or text, gone, window, change,"
-        " stable; returns at once, and `next` says how you get the result.",
+        " stable; returns at once, and `next` says how to get the result.",
         request=WaitCreate,
         arguments=SmartWait,
         result=WaitView,
@@ -295,7 +295,7 @@ TOOLS = (
             "gone": "text no longer visible",
             "window": "title of a window that appears",
             "change": "any pixel changes",
-            "stable": "nothing changes for so many seconds",
+            "stable": "seconds without any change",
             "any": "one condition is enough",
             "regex": "text, gone, window are regexes",
             "baseline": "change since this token of desktop_look",
@@ -307,7 +307,7 @@ TOOLS = (
     Tool(
         "wait_result",
         "core",
-        "Get a wait's result: blocks until it ends, at most 45 s; still watching then: call again. Never cancels it.",
+        "Get a wait's result: blocks until it ends, at most 45 s. Call again while it is watching. Never cancels it.",
         request=WaitResult,
         arguments=WaitPoll,
         result=WaitView,
@@ -320,7 +320,7 @@ TOOLS = (
     Tool(
         "wait_status",
         "core",
-        "Show one wait now; without wait_id all live waits.",
+        "Show one wait now; without wait_id, all active waits.",
         request=WaitList,
         arguments=WaitStatus,
         result=WaitsView,
@@ -331,7 +331,7 @@ TOOLS = (
     Tool(
         "wait_update",
         "core",
-        "Change criteria or timeout of a live wait; restarts its clock.",
+        "Change criteria or timeout of an active wait; the timeout starts again.",
         request=WaitUpdate,
         arguments=WaitChanges,
         result=WaitView,
@@ -343,7 +343,7 @@ TOOLS = (
     Tool(
         "wait_cancel",
         "core",
-        "End a wait.",
+        "Cancel a wait.",
         request=WaitCancel,
         arguments=WaitEnd,
         result=WaitView,

@@ -234,7 +234,7 @@ COMMANDS = (
         errors="Conflict for an impossible move",
         feature="tasks",
         destroys=True,  # an end cancels the task's waits and closes its display
-        tool=McpTool("Message, query or status of a task.", "tasks", quotes_screens=True),
+        tool=McpTool("Message or query a task, or set its status.", "tasks", quotes_screens=True),
     ),
     Command(
         TaskItemUpdate,

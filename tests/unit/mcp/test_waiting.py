@@ -28,7 +28,7 @@ class Asked:
 
 
 @pytest.mark.parametrize(
-    ("routes", "told"), [((RouteName.COMMAND,), "you are woken once"), ((), "nobody wakes you (no wake route is set)")]
+    ("routes", "told"), [((RouteName.COMMAND,), "you are woken once"), ((), "no wake will come (no wake route is set)")]
 )
 def test_next_says_how_the_result_comes(routes: tuple[RouteName, ...], told: str) -> None:
     asked: Any = Asked(*routes)
