@@ -1,4 +1,4 @@
-"""What an evaluator is asked of a display for its scene, and what it says. No ids here: the supervisor gives them.
+"""The questions to an evaluator about a display's scene, and its answers. The supervisor gives the ids.
 
 Every list is bounded, so that the message stays well under 1 MiB; what was left out is counted.
 """
@@ -17,7 +17,7 @@ MAX_PARTS_BYTES = 800_000
 
 
 class SceneAsk(Struct, frozen=True, forbid_unknown_fields=True):
-    """Read a display: its text (`ocr`), its widgets (`ax`). `fresh`: everything anew, also where nothing changed.
+    """Read a display: its text (`ocr`), its widgets (`ax`). `fresh`: a full scan, also where nothing changed.
 
     `secure`: boxes of password fields that were seen before, for a look that reads no widgets.
     `windows` (topmost first) and `focused` are the display's. `bus_address`: its session bus; `a11y_address`: its

@@ -1,4 +1,4 @@
-"""A wake as it lies in the fleet's stream: what an agent on any host is told, as JSON."""
+"""A wake in the fleet's stream, as JSON: what an agent on any host gets."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 SQLite reads a log up to its first bad frame and takes the rest for the remains of an unfinished write; it says nothing
 when they were commits. What is lost so is kept under `rescue/`: the files as they were found, and a note. A folder
-stays there until somebody removes it; until then the loss is reported (`acud doctor`).
+stays there until a person removes it; until then the loss is reported (`acud doctor`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ RESCUE_FIX = (
 
 
 class Loss(Struct, frozen=True):
-    """Commits in the log of a database that nobody will read again. `frames`: pages that were written there;
+    """Commits in the log of a database that will not be read again. `frames`: pages that were written there;
     `commits`: how many transactions at least; `reason`: what is damaged. `salts` names the log.
     """
 

@@ -98,7 +98,7 @@ class DisplayTable(Table):
 
 
 class Takeover(Struct, frozen=True):
-    """A person's hold on the display `number`; `lease` is what proves it, and is told to nobody else."""
+    """A person's hold on the display `number`; `lease` proves it and stays secret."""
 
     number: int
     lease: str

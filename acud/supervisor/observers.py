@@ -1,4 +1,4 @@
-"""Who is told of what happens, in an order that each subscriber declares."""
+"""Subscriptions to events, in an order that each subscriber declares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Observer = TypeVar("Observer")
 
 
 class Order(IntEnum):
-    """Who is told first. Observers of the same order are told in the order in which they subscribed."""
+    """Which observers come first. Observers of the same order are called in the order in which they subscribed."""
 
     POLICY = 0
     """Redaction: it knows which places are hidden before anybody asks for a picture of them."""

@@ -2,7 +2,7 @@
 of theirs is still known, exactly, though the frame itself was overwritten long ago.
 
 One ring for each source is kept until that source is back, its first frame was compared with the ring's last one, and
-nobody reads frames of it. What is left of them goes after `KEEP_S`, and at once where /dev/shm needs the room.
+no frames of it are read. What is left of them goes after `KEEP_S`, and at once where /dev/shm needs the room.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST_FRAME = MAX_NUMBER // 2
 """What a ring from before may have counted to, so that numbers are left for those that go on from it."""
 _EPOCH_DIGITS = 15
 MAX_SEQUENCE_NUMBERS = 4096
-"""Frames that are told apart in what a ring says of its tiles."""
+"""Frames that a ring's change numbers of tiles distinguish."""
 
 _LOG = log.logger("remains")
 
@@ -110,7 +110,7 @@ class OrphanedRings:
         self._let_go(name)
 
     def compared(self, source: str) -> None:
-        """The first frame of `source` was compared with the ring: it goes, unless somebody reads it."""
+        """The first frame of `source` was compared with the ring: remove it, unless it is being read."""
         name = source.lstrip(":")
         if name in self._past:
             self._compared.add(name)

@@ -48,7 +48,7 @@ LogEnd = Callable[[AcudError | None, Any], None]
 
 
 class TaskObservers:
-    """Who is told as tasks begin and end."""
+    """Called when tasks begin and end."""
 
     def __init__(self) -> None:
         self.begun = Observers[Callable[[Task, WatchedDisplay], None]]()
@@ -96,7 +96,7 @@ class TaskMemory(Protocol):
 
     @property
     def observers(self) -> TaskObservers:
-        """Who is told of tasks."""
+        """The observers of tasks."""
         ...
 
 
@@ -133,7 +133,7 @@ class NoTasks:
 
     @property
     def observers(self) -> TaskObservers:
-        """Return who is told of tasks: none begins."""
+        """Return the observers of tasks: none begins."""
         return self._observers
 
 

@@ -57,7 +57,7 @@ class Takeovers:
         return takeover if takeover is not None and self._left_s(takeover) > 0 else None
 
     def check(self, watched: WatchedDisplay, lease: str) -> None:
-        """Raise Refused, naming who has `watched` and until when, unless nobody has or `lease` is theirs."""
+        """Raise Refused, naming who has `watched` and until when, if it is taken over and `lease` is not its lease."""
         for one in self._watched_displays.of_server(watched):
             takeover = self.of(one.number)
             if takeover is not None and not _proves(lease, takeover):
@@ -66,7 +66,7 @@ class Takeovers:
     # ---- requests: in the turn's transaction -----------------------------------------------------------------------
 
     def take(self, watched: WatchedDisplay, who: str, for_s: float, note: str, lease: str) -> Takeover:
-        """Take `watched`, or prolong the takeover that `lease` proves. Raises: Refused when somebody else has it."""
+        """Take `watched`, or prolong the takeover that `lease` proves. Raises: Refused when another person has it."""
         if not watched.number:
             raise Unavailable(f"display {watched.name} is still being made", hint="try again")
         for one in self._watched_displays.of_server(watched):

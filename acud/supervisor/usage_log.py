@@ -29,6 +29,6 @@ class UsageLog:
         model: str = "",
         task_id: str = "",
     ) -> None:
-        """Keep what one answer of `judge` cost (None: nobody knows), in this turn or when the disk takes it again."""
+        """Keep what one answer of `judge` cost (None: not known), in this turn or when the disk takes it again."""
         entry = UsageEntry(self._utc_s(), purpose, judge, model, task_id, *tokens, cost_usd)
         self._journal.keep(lambda: self._journal.store.usage.add(entry), droppable=True)

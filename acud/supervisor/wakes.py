@@ -85,11 +85,11 @@ class Wakes:
                 raise InvalidRequest(f"route {route.value} is not set up", hint=f"it needs {missing}")
 
     def routes_of(self, address: WakeAddress) -> tuple[RouteName, ...]:
-        """Return the routes over which somebody at this address is woken, in their order."""
+        """Return the routes over which this address is woken, in their order."""
         return tuple(self._routes if address.routes is None else address.routes)
 
     def of_wait(self, stored: StoredWait) -> WakeInfo | None:
-        """Return the wake of a wait that ended; None for an end that wakes nobody (a cancellation)."""
+        """Return the wake of a wait that ended; None for an end without a wake (a cancellation)."""
         kind = rules.KIND_OF_STATE.get(stored.state.value)
         if kind is None:
             return None
@@ -141,7 +141,7 @@ class Wakes:
         self._step(wake_id, rules.WakeBegan(self._now()))
 
     def resume(self) -> None:
-        """Take up what a former supervisor left: nobody knows what became of what it had sent last.
+        """Take up what a former supervisor left: the result of its last sends is not known.
 
         A route that failed then is tried by one wake at once; when it works, all that it held up are let through.
         """
@@ -310,7 +310,7 @@ class Wakes:
 
 
 def delivery_of(wake: WakeInfo, send: rules.SendAttempt) -> Deliver:
-    """Return what the delivery process is told of one attempt."""
+    """Return the message to the delivery process for one attempt."""
     return Deliver(
         wake_id=wake.wake_id,
         attempt=send.attempt,

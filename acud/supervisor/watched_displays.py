@@ -47,7 +47,7 @@ Outcome = Callable[["WatchedDisplay | AcudError"], None]
 
 
 class WindowListWatcher(Protocol):
-    """Somebody who follows the windows of displays."""
+    """Follows the windows of displays."""
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
         """The window list of `watched` changed."""
@@ -55,7 +55,7 @@ class WindowListWatcher(Protocol):
 
 
 class Actor(Protocol):
-    """Whoever has displays acted on."""
+    """Sends actions to displays."""
 
     def acted(self, watched: WatchedDisplay, message: Acted) -> None:
         """An act ended."""
@@ -114,7 +114,7 @@ class WatchedDisplays:
         self.watchers = Observers[WindowListWatcher]()
         self.actors = Observers[Actor]()
         self.removed = Observers[Callable[[WatchedDisplay], None]]()
-        """Told of each display that is not watched any more: nothing is to be kept of it."""
+        """Called for each display that is not watched any more: drop what belongs to it."""
         self.gone = Observers[Callable[[str, str], None]]()
         """Told the name of each managed display that nothing starts again, and why."""
         self._on_capture_ended = on_capture_ended
@@ -353,7 +353,7 @@ class WatchedDisplays:
         self._probe_later(watched, min(_PROBE_MAX_S, delay_s * 1.5))
 
     def _obstacle(self, watched: WatchedDisplay) -> DisplayDown | None:
-        """Return what keeps the display from being watched: without words when nobody serves it."""
+        """Return what keeps the display from being watched; empty when no server answers."""
         if not server_listens(watched.name):
             return DisplayDown("")
         try:
@@ -441,5 +441,5 @@ def server_listens(name: str) -> bool:
 
 
 def check_server(watched: WatchedDisplay) -> None:
-    """See that whoever serves the display may be given its cookie. Raises: DisplayDown."""
+    """Check that the display's server may get its cookie. Raises: DisplayDown."""
     auth.check_owner(x_number(watched.name), watched.owner)

@@ -127,7 +127,7 @@ class Web(OptionalChild):
 
     @property
     def asks_for_token(self) -> bool:
-        """Whether nobody gets in without the token."""
+        """Whether the token is required."""
         return not self._endpoints.allow_tokenless
 
     def served(self) -> dict[str, str]:

@@ -11,7 +11,7 @@ from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState
 
 _LIST_COMES_S = 5.0
-"""A capture process that was just started has told of no windows yet."""
+"""A capture process that has just started has sent no windows yet."""
 
 Listed = Callable[[AcudError | None], None]
 

@@ -1,4 +1,4 @@
-"""Conditions and targets in words: the one place, whatever surface shows them."""
+"""Conditions and targets in words, for every surface."""
 
 from __future__ import annotations
 

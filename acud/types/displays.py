@@ -151,7 +151,7 @@ class DisplayInfo(Struct, frozen=True, forbid_unknown_fields=True):
     bus_address: str = ""
     monitors: tuple[MonitorInfo, ...] = ()
     taken_by: str = ""
-    """The person who has taken it over ("": nobody): agents' actions are refused until `taken_until_utc_s`."""
+    """The person who has taken it over ("": none): agents' actions are refused until `taken_until_utc_s`."""
     taken_until_utc_s: float = 0.0
 
 

@@ -68,7 +68,7 @@ class Tried(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def is_paid(self) -> bool:
-        """Whether it asked a model, at whatever price."""
+        """Whether it asked a model, also a free one."""
         return self.tokens_in is not None or self.cost_usd != 0.0
 
 

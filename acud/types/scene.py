@@ -136,7 +136,7 @@ class VlmElement(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True)
 
 class ProviderState(Struct, frozen=True, forbid_unknown_fields=True):
     """Who read a part of the scene on one display. `stale`: what is shown was read before, and why it is kept stands in
-    `reason`. `unavailable`: nothing is known. `off`: nobody was asked.
+    `reason`. `unavailable`: nothing is known. `off`: no look was made.
     """
 
     name: str

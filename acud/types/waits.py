@@ -1,4 +1,4 @@
-"""Waits: how often they are judged, what is asked for, what it may cost, what became of it."""
+"""Waits: policies, requests, budgets and results."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class WakeState(StrEnum):
 
 
 class WakeAddress(Struct, frozen=True, forbid_unknown_fields=True):
-    """How to wake whoever waits: `routes` in this order (null: those in the settings; empty: none, the result is
+    """How to wake the agent: `routes` in this order (null: those in the settings; empty: none, the result is
     fetched); `session_key` and `agent_id` name an OpenClaw session and agent ("": the main ones).
     """
 

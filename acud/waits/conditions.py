@@ -95,7 +95,7 @@ def open_leaves(until: Until, known: Mapping[int, Verdict]) -> frozenset[int]:
 
 
 def _open(until: Until, indexes: Iterator[int], known: Mapping[int, Verdict]) -> tuple[Answer | None, frozenset[int]]:
-    """Return the answer as far as it is settled whatever the open leaves say (None: open), and those leaves."""
+    """Return the answer if it holds for any result of the open leaves (None: open), and those leaves."""
     if isinstance(until, NotOf):
         answer, rest = _open(until.part, indexes, known)
         return _OPPOSITE[answer], rest

@@ -121,7 +121,7 @@ class JobDone(Struct, frozen=True):
     """The job came back `done`. `identity` is the view's; `evidence` is set when a picture was kept.
 
     `verdicts`: per leaf asked. `memoed`: those no judge worked for now. `gated`: the lossy gate held the frame
-    back. `retry_after_s`: when a judge that was not heard is worth asking again (0: nobody said). Identity and evidence
+    back. `retry_after_s`: when a judge that was not heard is worth asking again (0: not known). Identity and evidence
     jobs come back with no verdicts. `heard`: the source's newest announced frame; those up to it that the wait was not
     told of do not touch its target.
     """

@@ -24,7 +24,7 @@ from acud.waits.view_state import MARKS, ChangeMark, ViewState
 from acud.waits.view_updates import apply_frame
 
 MOST_BEHIND = MARKS // 2
-"""A wait that dozes is told no later than this: a view state remembers `MARKS` changing frames."""
+"""A wait gets its batched frames no later than this: a view state remembers `MARKS` changing frames."""
 
 
 class ChangeBuffer:
@@ -90,7 +90,7 @@ def _unquiet(wait: Wait, view_state: ViewState) -> bool:
 
 
 def _has_turn(wait: Wait, view_state: ViewState) -> bool:
-    """Tell whether the pixels seen so far will be judged anyway, or nobody is to be asked now."""
+    """Tell whether the pixels seen so far will be judged anyway, or no judge may be asked now."""
     verdicts = known_now(wait)
     asked = open_leaves(wait.spec.until, verdicts)
     if not asked or JobKind.JUDGE in wait.requests.jobs:

@@ -83,7 +83,7 @@ def describe_asking(wait: Wait, at: float) -> str:
 
 
 def with_backlog(wait: Wait, at: float) -> Verdict:
-    """Return the newest verdict, with the frames that nobody could judge by now."""
+    """Return the newest verdict, with the number of frames not judged by now."""
     since = [flight.at for flight in wait.in_flight(JobKind.JUDGE)]
     count = wait.judge_state.passed + (_unjudged(wait) if since or JobKind.JUDGE in wait.requests.jobs else 0)
     if not count:

@@ -74,7 +74,7 @@ def with_absence(wait: Wait, index: int, verdict: Verdict) -> Verdict:
 
 
 def _is_there(leaf: Leaf, verdict: Verdict) -> bool | None:
-    """Tell whether the leaf's text or window is there; None: it is no such leaf, or nobody knows."""
+    """Tell whether the leaf's text or window is there; None: it is no such leaf, or not known."""
     named = text_criteria(leaf.criteria).leaf if isinstance(leaf, Criteria) else leaf
     if not isinstance(named, Text | WindowTitle) or verdict.answer is Answer.UNKNOWN:
         return None

@@ -43,7 +43,7 @@ MOST_FLIGHTS = 2
 FRESH_S = 0.25
 """A grab this young shows the display as it is; a yes over quiet needs one, or a dead capture would look quiet."""
 REGRAB_S = 2.0
-"""A grab unanswered for so long is asked again."""
+"""A grab without an answer for so long is requested again."""
 PATIENCE_S = 0.25
 """An `event` turn goes on with the newest frame when its fresh grab takes longer."""
 EVIDENCE_PATIENCE_S = 10.0
@@ -326,7 +326,7 @@ def _compare(wait: Wait, at: float) -> Outcome:
 
 
 def _once(wait: Wait, at: float) -> Outcome:
-    """A wait without time is over with the first answer, whatever that is."""
+    """A wait without time ends with the first answer, whichever that is."""
     return time_out(wait, at) if wait.spec.timeout_s == 0 and _answered(wait) else (wait, ())
 
 

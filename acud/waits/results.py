@@ -19,7 +19,7 @@ from acud.waits.view_updates import apply_identity
 MOST_GONE = 3
 """Frames overwritten in a row before their loss is treated like any other."""
 COMPARE_AGAIN_S = 0.5
-"""An identity that told nothing is asked again after this, unless a newer frame has come since it was asked."""
+"""An identity without a result is judged again after this, unless a newer frame has come since."""
 LOST_AGAIN_S = 1.0
 """The same of a job that was lost."""
 LEAST_TOLD_S = 0.2

@@ -86,7 +86,7 @@ class UncertainChange(Struct, frozen=True):
 
 
 class EarlyIdentity(Struct, frozen=True):
-    """What a job told of a frame whose notice has not come yet."""
+    """What a job reported of a frame whose notice has not come yet."""
 
     frame: int
     identity: str
@@ -192,5 +192,5 @@ def add_tiles(view_state: ViewState, change: ChangeState, tiles: int, frame: int
 
 
 def map_changes(view_state: ViewState, make: Callable[[ChangeState], ChangeState]) -> ViewState:
-    """Return the view state with each of its `change` leaves made anew."""
+    """Return the view state with each of its `change` leaves rebuilt."""
     return replace(view_state, changes={index: make(change) for index, change in view_state.changes.items()})

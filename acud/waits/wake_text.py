@@ -1,4 +1,4 @@
-"""What a wake says. It quotes screens, and stays one statement whatever they show."""
+"""The text of a wake. It quotes screens, and stays one statement whatever they show."""
 
 from __future__ import annotations
 

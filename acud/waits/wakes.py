@@ -19,7 +19,7 @@ from acud.types import RouteName, RouteTry, WakeInfo, WakeKind, WakeState
 
 TRYING = (WakeState.PENDING, WakeState.REMINDING)
 KIND_OF_STATE = {"resolved": WakeKind.RESOLVED, "timeout": WakeKind.TIMEOUT, "failed": WakeKind.FAILED}
-"""Which ends of a wait wake somebody; who cancels a wait knows it."""
+"""Which ends of a wait send a wake; a client that cancels one needs none."""
 
 
 class WakeMove(StrEnum):
@@ -118,7 +118,7 @@ class AttemptEnded(Struct, frozen=True):
 
 
 class AttemptLost(Struct, frozen=True):
-    """The delivery process ended, or fell silent, with the attempt in hand: nobody knows what became of it."""
+    """The delivery process ended, or fell silent, during the attempt: its result is not known."""
 
     at: float
     attempt: int
@@ -149,7 +149,7 @@ class ResultFetched(Struct, frozen=True):
 
 
 class RetryRequested(Struct, frozen=True):
-    """Somebody asked to try again, over these routes."""
+    """A client asked to try again, over these routes."""
 
     at: float
     routes: tuple[RouteName, ...]

@@ -24,7 +24,7 @@ from acud.errors import DisplayDown
 
 FOLDER = Path("/tmp/.X11-unix")  # noqa: S108 - where X servers listen (Xserver(1), FILES)
 NOBODY_ELSE = -1
-"""The `owner` of a display that nobody but ourselves and root may serve."""
+"""The `owner` of a display that only our user and root may serve."""
 _CONNECT_S = 5.0
 _CREDENTIALS = struct.Struct("3i")  # struct ucred: pid, uid, gid
 _UNKNOWN = -2
@@ -66,7 +66,7 @@ def connect_socket(number: int, owner: int = NOBODY_ELSE) -> socket.socket:
 
 
 def is_served(number: int) -> bool:
-    """Tell whether somebody, of whatever user, accepts connections for display `number`; never blocks."""
+    """Tell whether a server of any user accepts connections for display `number`; never blocks."""
     return any(_uid(address) is not None for address in _addresses(number))
 
 

@@ -1,4 +1,4 @@
-"""Selections of one display: read from whoever owns them, and owned as long as this connection lives (ICCCM 2).
+"""Selections of one display: read from their owners, and owned as long as this connection lives (ICCCM 2).
 
 Large texts go in pieces both ways (INCR, ICCCM 2.7.2). What is owned ends with the capture process: X keeps no copies.
 """
@@ -165,7 +165,7 @@ class Clipboard:
     def get(self, selection: str) -> Steps:
         """Read the text of `selection`.
 
-        Raises: NotFound when nobody owns it or it holds no text, Unavailable when its owner does not answer, Refused
+        Raises: NotFound when it has no owner or holds no text, Unavailable when its owner does not answer, Refused
         when it is too large.
         """
         atom = self.names.selections[selection]

@@ -1,4 +1,4 @@
-"""What was painted in a window (DAMAGE), and a window's own pixels whatever covers it (COMPOSITE)."""
+"""What was painted in a window (DAMAGE), and a window's own pixels even if covered (COMPOSITE)."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class Translator:
         self._followed.discard(window)
 
     def translate(self, event: Any) -> Event | None:
-        """Return what `event` means; None for what nobody asked about."""
+        """Return what `event` means; None for an event that is not used."""
         code = event.type
         if code == self._damage:
             return Painted(event.damage, event.box, event.time_ms)

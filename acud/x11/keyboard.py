@@ -121,7 +121,7 @@ class Keyboard:
             self._xkb.lock_caps(on=False)
 
     def map(self) -> Keymap:
-        """Return the keymap, reading it anew when another program changed it."""
+        """Return the keymap, reading it again when another program changed it."""
         if self._keymap is None:
             self._keymap = self._read()
         return self._keymap

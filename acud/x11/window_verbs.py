@@ -1,4 +1,4 @@
-"""What is asked of a window (by EWMH of its manager, else of the window itself as far as X allows), and pings."""
+"""Requests to a window (to its manager by EWMH, else to the window itself as far as X allows), and pings."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class WindowSnapshot(Struct, frozen=True):
 
 
 class WindowReader:
-    """Reads snapshots, and has the server report whatever would change the next one."""
+    """Reads snapshots, and has the server report what would change the next one."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

@@ -88,7 +88,7 @@ def context(session: Session) -> None:
 @click.option("--on/--off", "enabled", default=None, help="Analyse, or do not.")
 @click.option("--interval", type=DURATION, help="Between two analyses (at least 5s).")
 @click.option("--cadence", type=click.Choice(["interval", "event"]), help="At intervals, or soon after news.")
-@click.option("--backend", metavar="NAME", help='Whose model is asked; "" for the embedded commentary.')
+@click.option("--backend", metavar="NAME", help='Backend whose model comments; "" for the embedded commentary.')
 @click.option("--model", metavar="NAME", help="Its model.")
 @click.option("--max-age", type=DURATION, help="What is older is not looked at (at least 10s).")
 @click.option("--max-tokens", type=click.IntRange(1, 4000), help="The longest answer.")
@@ -136,7 +136,7 @@ def feed(session: Session, *, after: int) -> None:
 
 @analysis.command(short_help="Put a message into the feed.")
 @click.argument("text")
-@click.option("--priority", default="normal", show_default=True, metavar="WORD", help="For whoever shows the feed.")
+@click.option("--priority", default="normal", show_default=True, metavar="WORD", help="For readers of the feed.")
 @click.option("--source", default="", metavar="WORD", help="Who says it.")
 @json_option
 @pass_session

@@ -223,7 +223,7 @@ def _print_taken(reply: TakeReply) -> None:
 @display.command("release", short_help="Give a display back to agents.")
 @click.argument("name")
 @click.option("--lease", default="", envvar="ACU_LEASE", metavar="ID", help="What `acud display take` printed.")
-@click.option("--force", is_flag=True, help="Whoever has it.")
+@click.option("--force", is_flag=True, help="Also without its lease.")
 @json_option
 @pass_session
 def release_display(session: Session, *, name: str, lease: str, force: bool) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     "backends",
     multiple=True,
     metavar="NAME",
-    help="Who is asked, in turn: ollama, vllm, openrouter, claude. Several are a chain.",
+    help="Backend to ask: ollama, vllm, openrouter, claude. Several are a chain.",
 )
 @click.option("--kind", default="", help="Jobs of this kind alone.  [default: [jobs] kind, vision]")
 @click.option(
@@ -124,7 +124,7 @@ async def _take(session: Session, settings: FleetSettings, agent: str, follow: b
 
 
 async def _reached(connection: NatsConnection, follow: bool) -> None:
-    """Wait for a server. Raises: Unavailable where none answers soon and nobody wants to wait."""
+    """Wait for a server. Raises: Unavailable when none answers soon and waiting is not wanted."""
     try:
         async with asyncio.timeout(None if follow else _CONNECT_S):
             await connection.ready()

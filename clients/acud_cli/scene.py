@@ -27,7 +27,7 @@ _NONE = "none"
     type=click.Choice([_NONE, *(mode.value for mode in SceneMode)]),
     default=SceneMode.AGENT_TURN.value,
     show_default=True,
-    help="How much to look at: everything anew, what changed, or (none) nothing.",
+    help="How much to look at: full scan, changes only, or (none) cached.",
 )
 @click.option("--display", "-d", "displays", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
 @click.option("--prompt", is_flag=True, help="With --json: the text form in it.")
@@ -113,15 +113,15 @@ def _watch(session: Session, client: Client, displays: tuple[str, ...], max_toke
 
 @click.command(short_help="Describe a display with a vision model.")
 @click.option("--display", "-d", default="", metavar="NAME", help="Which display (default: the default one).")
-@click.option("--ask", default="", metavar="BACKEND", help="Who is asked (default: auto, as [vision] says).")
-@click.option("--scene", metavar="TEXT", help="Nobody is asked: this is what the display shows.")
+@click.option("--ask", default="", metavar="BACKEND", help="Backend to ask (default: auto, as [vision] says).")
+@click.option("--scene", metavar="TEXT", help="Ask no model: this is what the display shows.")
 @click.option(
     "--element",
     "elements",
     type=(str, str, BOX),
     multiple=True,
     metavar="KIND TEXT X,Y,W,H",
-    help="Nobody is asked: this is there. May be repeated.",
+    help="Ask no model: this is there. May be repeated.",
 )
 @click.option("--since", default=0, type=click.IntRange(min=0), metavar="ID", help="What is said is about that scene.")
 @task_option
@@ -139,7 +139,7 @@ def annotate(
 ) -> int:
     """Have a vision model say what is on a display; its words are in the scene until the pixels they are about change.
 
-    With --scene or --element you say it yourself, and no model is asked. Asking may cost money, which is told.
+    With --scene or --element you say it yourself, and no model is asked. Asking may cost money; the cost is shown.
 
     \b
     acud annotate

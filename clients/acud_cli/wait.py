@@ -175,7 +175,7 @@ def update_wait(session: Session, *, wait_id: str, timeout: float | None, force:
 @json_option
 @pass_session
 def cancel_wait(session: Session, *, wait_ids: tuple[str, ...], every: bool, reason: str) -> None:
-    """End live waits without a verdict. Whoever waits for their result is told."""
+    """End active waits without a verdict. Clients that wait for their result learn it."""
     if every == bool(wait_ids):
         raise click.UsageError("name the waits to cancel, or give --all")
     with session.client() as client:
@@ -200,7 +200,7 @@ def _print_cancelled(ids: list[str]) -> None:
 def result_of_wait(session: Session, *, wait_id: str, block: float | None, peek: bool) -> int:
     """Stay with a wait until it ends and print its result. Giving up (Ctrl-C, --block) never cancels it.
 
-    The result counts as seen by whoever was to be woken for it; --peek leaves that open.
+    The result counts as seen, so no wake follows; --peek leaves that open.
 
     Exit code: 0 its condition holds, 3 timeout, 4 cancelled, 5 failed; 0 also while it still watches (--block).
     """

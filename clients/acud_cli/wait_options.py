@@ -333,7 +333,7 @@ def tell_notes(notes: tuple[str, ...]) -> None:
 
 
 def tell_result(reply: WaitReply) -> None:
-    """Print how the result of a wait that nobody stays with is got."""
+    """Print how to get the result of a detached wait."""
     if reply.woken_by:
         warn(f"note: its end wakes whoever waits, over {', '.join(reply.woken_by)}")
     else:

@@ -51,7 +51,7 @@ def _complete_id(ctx: click.Context, _param: click.Parameter, incomplete: str) -
 @json_option
 @pass_session
 def list_wakes(session: Session, *, seen: bool, states: tuple[str, ...], wait_id: str, limit: int) -> None:
-    """List the wakes nobody has seen yet, newest first; with --all or --state others too."""
+    """List the wakes not seen yet, newest first; with --all or --state others too."""
     chosen = [WakeState(state) for state in states]
     with session.client() as client:
         reply = client.wake_list(states=chosen, seen=seen or bool(wait_id), wait_id=wait_id, limit=limit)

@@ -192,7 +192,7 @@ def login(session: Session, *, url: str, opened: bool, **given: Any) -> None:
 
 @web.command(short_help="Log browsers out.")
 @click.argument("session_id", metavar="[ID]", required=False)
-@click.option("--all", "every", is_flag=True, help="Every session, and links that nobody has used yet.")
+@click.option("--all", "every", is_flag=True, help="Every session, and unused links.")
 @json_option
 @pass_session
 def logout(session: Session, *, session_id: str | None, every: bool) -> None:

@@ -145,7 +145,7 @@ class RequestMethods(ABC):
         $XAUTHORITY and ~/.Xauthority).
 
         Its X server has to be run by the user of the daemon, by root or by the user with the uid `owner` (-1: nobody
-        else), now and at each later connection: whoever runs it sees the cookie and all that is typed."""
+        else), now and at each later connection: that user sees the cookie and all that is typed."""
         return self.ask(DisplayAdd(name, auth_file, owner), DisplayReply)
 
     def display_create(
@@ -170,14 +170,13 @@ class RequestMethods(ABC):
         """Take `display` ("": the default one) over for `for_s`: actions without the lease are refused at once, what is
         under way is dropped, and every held key and button is released. Waits and looks go on. It ends by itself.
 
-        `who` and `note` are told to whoever is refused. With the `lease` held already, it is prolonged: `for_s` from
-        now."""
+        Refused agents get `who` and `note`. With the `lease` held already, it is prolonged: `for_s` from now."""
         return self.ask(DisplayTake(display, who, for_s, note, lease), TakeReply)
 
     def display_release(self, display: str, *, lease: str = '', force: bool = False) -> DisplayReply:
         """Give `display` back before its lease runs out.
 
-        Raises: Refused without its lease, unless `force`; Conflict when nobody has it."""
+        Raises: Refused without its lease, unless `force`; Conflict when it is not taken over."""
         return self.ask(DisplayRelease(display, lease, force), DisplayReply)
 
     def look(
@@ -269,7 +268,7 @@ class RequestMethods(ABC):
         of whoever has taken the display over. With a `task_id`, `screen` is that task's display, and the actions are
         logged there.
 
-        Raises: Refused while a person has the display, unless `lease` is theirs; OutcomeUnknown when nobody knows
+        Raises: Refused while a person has the display, unless `lease` is theirs; OutcomeUnknown when it is not known
         whether it was done."""
         return self.ask(
             DesktopAction(
@@ -303,7 +302,7 @@ class RequestMethods(ABC):
         given.
 
         Raises: InvalidRequest, with every form, for an instruction that fits none; Refused while a person has the
-        display, unless `lease` is theirs; OutcomeUnknown when nobody knows whether it was done."""
+        display, unless `lease` is theirs; OutcomeUnknown when it is not known whether it was done."""
         return self.ask(
             GuiDo(
                 instruction, target, display, view, backend, expect, timeout_s, picture, max_side_px, quality, task_id,
@@ -322,8 +321,8 @@ class RequestMethods(ABC):
         `target`: `screen`, `display:<name>`, `window:<title or id>`, `region:x,y,w,h`, `pty:<session>`, `monitor:<name
         or number>`; `display` qualifies all but the second. `ignore` boxes are in the target's own pixels. Without
         `timeout_s` the default in the settings holds; 0 looks once: the first answer on the target as it is now ends
-        the wait. `wake` says how to wake whoever waits; `budget` what judging may cost. With a `task_id`, `screen` is
-        that task's display, and the wait ends with the task.
+        the wait. `wake` says how to wake the agent; `budget` what judging may cost. With a `task_id`, `screen` is that
+        task's display, and the wait ends with the task.
 
         Raises: NoJudge for a sentence that no configured judge could answer, unless `force` arms it anyway."""
         return self.ask(
@@ -394,8 +393,8 @@ class RequestMethods(ABC):
     def wake_list(
         self, *, states: Sequence[WakeState] = (), seen: bool = False, wait_id: str = '', limit: int = 100,
     ) -> WakeListReply:
-        """List wakes, newest first: those nobody has seen yet, or those in `states`, or all with `seen`; of one wait
-        with `wait_id`."""
+        """List wakes, newest first: those not seen yet, or those in `states`, or all with `seen`; of one wait with
+        `wait_id`."""
         return self.ask(WakeList(tuple(states), seen, wait_id, limit), WakeListReply)
 
     def wake_retry(self, wake_ids: Sequence[str] = (), *, undelivered: bool = False) -> WakeRetryReply:
@@ -415,7 +414,7 @@ class RequestMethods(ABC):
         return self.ask(WakeTest(tuple(routes), address), WakeTestReply)
 
     def wake_seen(self, wake_ids: Sequence[str]) -> WakeSeenReply:
-        """Note that the agents of these wakes (whole ids) took them: they are `seen`, and nobody is reminded."""
+        """Note that the agents of these wakes (whole ids) took them: they are `seen`, and no reminder follows."""
         return self.ask(WakeSeen(tuple(wake_ids)), WakeSeenReply)
 
     def wake_carry(self, wake: SharedWake) -> WakeCarryReply:
@@ -423,9 +422,9 @@ class RequestMethods(ABC):
         return self.ask(WakeCarry(wake), WakeCarryReply)
 
     def notify_test(self) -> NotifyTestReply:
-        """Show a notification on the administrator's desktop now, whatever the rate.
+        """Show a notification on the administrator's desktop now, without the rate limit.
 
-        Raises: Unavailable when nobody takes it."""
+        Raises: Unavailable when no notification server takes it."""
         return self.ask(NotifyTest(), NotifyTestReply)
 
     def push_list(self, pass_id: str = '') -> PushListReply:
@@ -455,9 +454,9 @@ class RequestMethods(ABC):
     ) -> TaskReply:
         """Begin a task with its plan, on a managed display of its own unless `isolated_display` is false.
 
-        Whatever then names the task (waits, looks) means that display. Sizes in pixels, 0: as in the settings. `budget`
-        is for all its waits together. `labels`: what the host must carry (`[fleet] labels`); a fleet places the task on
-        one that does."""
+        Requests that name the task (waits, looks) then use that display. Sizes in pixels, 0: as in the settings.
+        `budget` is for all its waits together. `labels`: what the host must carry (`[fleet] labels`); a fleet places
+        the task on one that does."""
         return self.ask(
             TaskRegister(
                 name, tuple(plan), dict(metadata or {}), agent_id, isolated_display, display_width, display_height,
@@ -604,8 +603,8 @@ class RequestMethods(ABC):
         return self.ask(RecordDelete(recording_id), RecordReply)
 
     def feed_post(self, text: str, *, priority: str = 'normal', source: str = '') -> Posted:
-        """Add a message (a transcript, a note for whoever watches) to the feed, and return its number; the newest 100
-        are kept."""
+        """Add a message (a transcript, a note for readers) to the feed, and return its number; the newest 100 are
+        kept."""
         return self.ask(FeedPost(text, priority, source), Posted)
 
     def feed_list(self, after: int = 0) -> FeedListReply:
@@ -691,7 +690,7 @@ class RequestMethods(ABC):
     ) -> WebTokenListReply:
         """Revoke one token or session (a unique beginning of `pass_id` is enough), or `every` one of a kind.
 
-        Codes that nobody has used yet go with `every` session. What it had open ends within a second.
+        Unused codes go with `every` session. What it had open ends within a second.
 
         Raises: NotFound."""
         return self.ask(WebTokenRevoke(pass_id, every), WebTokenListReply)

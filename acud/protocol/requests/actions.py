@@ -86,7 +86,7 @@ COMMANDS = (
         asked_s=_asked_s,
         errors=(
             "Refused while a person has the display, unless `lease` is theirs; "
-            "OutcomeUnknown when nobody knows whether it was done"
+            "OutcomeUnknown when it is not known whether it was done"
         ),
         feature="actions",
         destroys=True,

@@ -12,7 +12,7 @@ from acud.types.commentary import AnalysisConfig, AnalysisResult, ContextWindow,
 
 
 class FeedPost(Struct, frozen=True, tag="feed_post", forbid_unknown_fields=True):
-    """Add a message (a transcript, a note for whoever watches) to the feed, and return its number; the newest 100 are
+    """Add a message (a transcript, a note for readers) to the feed, and return its number; the newest 100 are
     kept.
     """
 

@@ -39,7 +39,7 @@ class DisplayAdd(Struct, frozen=True, tag="display_add", forbid_unknown_fields=T
     `auth_file` is its Xauthority ("" tries $XAUTHORITY and ~/.Xauthority).
 
     Its X server has to be run by the user of the daemon, by root or by the user with the uid `owner` (-1: nobody else),
-    now and at each later connection: whoever runs it sees the cookie and all that is typed."""
+    now and at each later connection: that user sees the cookie and all that is typed."""
 
     name: FleetDisplayName
     auth_file: str = ""
@@ -78,7 +78,7 @@ class DisplayTake(Struct, frozen=True, tag="display_take", forbid_unknown_fields
     """Take `display` ("": the default one) over for `for_s`: actions without the lease are refused at once, what is
     under way is dropped, and every held key and button is released. Waits and looks go on. It ends by itself.
 
-    `who` and `note` are told to whoever is refused. With the `lease` held already, it is prolonged: `for_s` from now.
+    Refused agents get `who` and `note`. With the `lease` held already, it is prolonged: `for_s` from now.
     """
 
     display: str = ""
@@ -133,6 +133,6 @@ COMMANDS = (
         DisplayRelease,
         DisplayReply,
         mutating=True,
-        errors="Refused without its lease, unless `force`; Conflict when nobody has it",
+        errors="Refused without its lease, unless `force`; Conflict when it is not taken over",
     ),
 )

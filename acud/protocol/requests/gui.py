@@ -95,7 +95,7 @@ COMMANDS = (
         errors=(
             "InvalidRequest, with every form, for an instruction that fits none; "
             "Refused while a person has the display, unless `lease` is theirs; "
-            "OutcomeUnknown when nobody knows whether it was done"
+            "OutcomeUnknown when it is not known whether it was done"
         ),
         feature="actions",
         destroys=True,

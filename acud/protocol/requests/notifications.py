@@ -11,7 +11,7 @@ from acud.protocol.requests.command import ROUTE_S, Command
 
 
 class NotifyTest(Struct, frozen=True, tag="notify_test", forbid_unknown_fields=True):
-    """Show a notification on the administrator's desktop now, whatever the rate."""
+    """Show a notification on the administrator's desktop now, without the rate limit."""
 
 
 class NotifyTestReply(Struct, frozen=True, forbid_unknown_fields=True):
@@ -68,7 +68,7 @@ COMMANDS = (
         NotifyTestReply,
         deferred=True,
         limit_s=ROUTE_S,
-        errors="Unavailable when nobody takes it",
+        errors="Unavailable when no notification server takes it",
         feature="notifications",
         writes=True,
     ),

@@ -30,7 +30,7 @@ from acud.types.tasks import (
 class TaskRegister(Struct, frozen=True, tag="task_register", forbid_unknown_fields=True):
     """Begin a task with its plan, on a managed display of its own unless `isolated_display` is false.
 
-    Whatever then names the task (waits, looks) means that display. Sizes in pixels, 0: as in the settings.
+    Requests that name the task (waits, looks) then use that display. Sizes in pixels, 0: as in the settings.
     `budget` is for all its waits together. `labels`: what the host must carry (`[fleet] labels`); a fleet places the
     task on one that does.
     """

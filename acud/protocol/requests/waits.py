@@ -33,7 +33,7 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
     `monitor:<name or number>`; `display` qualifies all but the second.
     `ignore` boxes are in the target's own pixels. Without `timeout_s` the default in the settings holds; 0 looks
     once: the first answer on the target as it is now ends the wait.
-    `wake` says how to wake whoever waits; `budget` what judging may cost.
+    `wake` says how to wake the agent; `budget` what judging may cost.
     With a `task_id`, `screen` is that task's display, and the wait ends with the task.
     """
 
@@ -53,7 +53,7 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
 
 class WaitReply(Struct, frozen=True, forbid_unknown_fields=True):
     """The wait. `notes`: what the caller should know now (a missing window, a condition that needs a vision
-    backend). `woken_by`: the routes over which its end wakes somebody; without any the result is to be fetched
+    backend). `woken_by`: the routes over which its end wakes the agent; without any the result is to be fetched
     (`wait_result`).
     """
 

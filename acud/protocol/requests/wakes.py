@@ -12,7 +12,7 @@ from acud.types import RouteName, WakeAddress, WakeInfo, WakeState
 
 
 class WakeList(Struct, frozen=True, tag="wake_list", forbid_unknown_fields=True):
-    """List wakes, newest first: those nobody has seen yet, or those in `states`, or all with `seen`; of one wait with
+    """List wakes, newest first: those not seen yet, or those in `states`, or all with `seen`; of one wait with
     `wait_id`.
     """
 
@@ -81,7 +81,7 @@ _Id = Annotated[str, Meta(min_length=1, max_length=64)]
 
 
 class WakeSeen(Struct, frozen=True, tag="wake_seen", forbid_unknown_fields=True):
-    """Note that the agents of these wakes (whole ids) took them: they are `seen`, and nobody is reminded."""
+    """Note that the agents of these wakes (whole ids) took them: they are `seen`, and no reminder follows."""
 
     wake_ids: Annotated[tuple[_Id, ...], Meta(min_length=1, max_length=1000)]
 

@@ -69,7 +69,7 @@ class WebTokenListReply(Struct, frozen=True, forbid_unknown_fields=True):
 class WebTokenRevoke(Struct, frozen=True, tag="web_token_revoke", forbid_unknown_fields=True):
     """Revoke one token or session (a unique beginning of `pass_id` is enough), or `every` one of a kind.
 
-    Codes that nobody has used yet go with `every` session. What it had open ends within a second.
+    Unused codes go with `every` session. What it had open ends within a second.
     """
 
     pass_id: Annotated[str, Meta(max_length=64)] = ""

@@ -37,7 +37,7 @@ class ServerConnection:
         self.read_s = now_s
         """When something came of it last."""
         self.events = 0
-        """What is asked of epoll(7) for it."""
+        """The events to request of epoll(7) for it."""
         self.is_open = True
         self.prefixes: set[bytes] = set()
         """What it subscribed to."""

@@ -139,7 +139,7 @@ class SocketServer:
             self._welcome(accepted)
 
     def _pause(self) -> None:
-        """No descriptor is left: whoever comes waits, and the loop does not spin meanwhile."""
+        """No descriptor is left: new clients wait, and the loop does not spin meanwhile."""
         _LOG.warning("descriptors.gone", lines=len(self._connections))
         self._epoll.modify(self._listener, 0)
 
@@ -209,7 +209,7 @@ class SocketServer:
             self.close(connection, str(fault))
 
     def charge(self, connection: ServerConnection, seconds: float) -> None:
-        """Note how long was worked for whoever sent the last message."""
+        """Note the service time of the sender of the last message."""
         self._spent_s[connection.client] = self._spent_s.get(connection.client, 0.0) + seconds
 
     @property
@@ -300,7 +300,7 @@ class SocketServer:
                 del self._ready[connection.client]
 
     def close(self, connection: ServerConnection, reason: str) -> None:
-        """End a connection that went beyond its bounds; its client is told by that, and the log why."""
+        """Close a connection that exceeded its bounds; the log says why."""
         if connection.is_open:
             self._tell(connection, reason)
             self.drop(connection)

@@ -1,4 +1,4 @@
-"""Which terminal sessions there are, looked at only while somebody wants one.
+"""Which terminal sessions there are, surveyed only while a wait targets one.
 
 tmux is asked by a short call every `[pty] poll_s` while a wait has such a target. Its control mode would tell changes
 by itself, but is a client of the session too (which is then never detached, and may take its size).
@@ -35,7 +35,7 @@ Done = Callable[[SessionSurvey], None]
 
 
 class SessionWatcher(Protocol):
-    """Somebody who aims at sessions."""
+    """A user of terminal sessions."""
 
     def sessions_seen(self, wanted: str) -> None:
         """There is a newer survey of the session `wanted` (a target's `pty`)."""
@@ -48,7 +48,7 @@ class _Wanted(Struct, frozen=True):
 
 
 class Sessions:
-    """Surveys sessions. `newest` holds the last survey by a target's `pty`, while somebody watches that."""
+    """Surveys sessions. `newest` holds the last survey by a target's `pty`, while it is watched."""
 
     def __init__(
         self, loop: EventLoop, monotonic_s: Callable[[], float], settings: PtySettings, env: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""What is asked of tmux(1), and how its answers read. Nothing here runs anything."""
+"""The commands for tmux(1) and the parser of its answers. Runs nothing."""
 
 from __future__ import annotations
 

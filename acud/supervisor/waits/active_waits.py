@@ -36,7 +36,7 @@ class ActiveWait:
         self.message = ""
         self.evidence: Evidence | None = None
         self.wake: WakeInfo | None = None
-        """What its end sends; None for an end that wakes nobody."""
+        """What its end sends; None for an end without a wake."""
         self.changed_to_resolved_ms: float | None = None
         self.baselines: dict[int, StoredBaseline] = dict(stored.baselines)
         self.source = ""
@@ -47,9 +47,9 @@ class ActiveWait:
         self._buffer: ChangeBuffer | None = None
         self._seen = 0
         self.grab = 0
-        """The grab its machine waits for; 0: none. A grab that found nothing new is told to nobody else."""
+        """The grab its machine waits for; 0: none. No other wait hears of a grab that found nothing new."""
         self.fps = 0.0
-        """The frame rate its machine wants of whatever source it is aimed at."""
+        """The frame rate that its machine wants of its source."""
         self.answers: dict[str, Answered] = {}
         self.tick: Timer | None = None
         self.deadline_timer: Timer | None = None
@@ -74,12 +74,12 @@ class ActiveWait:
 
     @property
     def holds_frames(self) -> bool:
-        """Whether its machine is told of frames later."""
+        """Whether its machine gets frames later."""
         return self._buffer is not None
 
     @property
     def frames_held(self) -> int:
-        """How many frames its machine has not been told of."""
+        """How many frames its machine has not got yet."""
         return self._buffer.count - self._seen if self._buffer is not None else 0
 
     def hold_frames(self, buffer: ChangeBuffer) -> None:

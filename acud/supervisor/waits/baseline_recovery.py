@@ -1,4 +1,4 @@
-"""Looks of baselines that nobody had read before a supervisor was killed, read from the rings that it left."""
+"""Pictures of baselines, read from the rings of a killed supervisor that had not read them."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Budgets:
     def agent(self, active: ActiveWait) -> str:
         """Return one name for all waits of the agent that `active` belongs to; "" where none is known.
 
-        The agent of a task, else the task itself; without a task whoever is to be woken.
+        The agent of a task, else the task itself; without a task the agent to wake.
         """
         task_id, wake = active.spec.task_id, active.spec.wake
         if task_id:

@@ -130,7 +130,7 @@ class Waits:
         self._runtime.arm(stored)
 
     def check_judged(self, until: Until, judge: JudgeName, *, force: bool) -> None:
-        """Raise NoJudge for a sentence that nobody is configured to answer where a wait asks for `judge`."""
+        """Raise NoJudge for a sentence that no judge configured for `judge` can answer."""
         sentences = (leaf.criteria for leaf in leaves(until) if isinstance(leaf, Criteria))
         unread = next((words for words in sentences if text_criteria(words).leaf is None), "")
         why = self._runtime.lacks_judge(judge) if unread and not force else ""

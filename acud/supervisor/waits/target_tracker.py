@@ -163,7 +163,7 @@ class TargetTracker:
         return locate(target, active.display, *size, windows, active.window_id, watched.monitors, terminal)
 
     def told(self, active: ActiveWait) -> list[str]:
-        """Return what whoever arms it should know of where it looks: several windows that fit, no window at all."""
+        """Return what its caller should know of the target: several windows that match, or none."""
         watched = self._watched_displays.by_name.get(active.display)
         if watched is None or not watched.windows_known:
             return []
@@ -183,7 +183,7 @@ class TargetTracker:
         return f"; there are windows on {', '.join(others[:_MOST_NAMED])}" if others else ""
 
     def point(self, active: ActiveWait) -> None:
-        """Aim the wait anew and tell its machine."""
+        """Locate the wait's target again and tell its machine."""
         found = self.find(active)
         active.window_id = found.window_id or active.window_id
         self._follow(active, found)
@@ -257,7 +257,7 @@ class TargetTracker:
     # ---- what sources and displays say -----------------------------------------------------------------------------
 
     def source_up(self, source: Source) -> None:
-        """A ring with a new epoch: everybody on its display aims anew."""
+        """A ring with a new epoch: locate every target on its display again."""
         identity = (source.width, source.height, source.x_server)
         known = self._histories.get(source.name)
         if known is None or known[0] != identity:
@@ -317,7 +317,7 @@ class TargetTracker:
         self._buffers.pop(source.name, None)
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
-        """Targets among windows and monitors aim anew; every machine learns of the list."""
+        """Locate targets among windows and monitors again; every machine gets the list."""
         for active in self._watching(watched.name):
             if active.spec.target.in_windows:
                 self.point(active)
@@ -325,7 +325,7 @@ class TargetTracker:
                 self._step(active, happened.WindowsSeen(self._now(), watched.windows))
 
     def sessions_seen(self, wanted: str) -> None:
-        """Tell the waits on this session its text, and aim them anew."""
+        """Tell the waits on this session its text, and locate their targets again."""
         for active in [active for active in self._active.values() if active.spec.target.pty == wanted]:
             if not active.ended and active.spec.task_id not in self._held:
                 text, read_at = self._sessions.text(wanted, active.machine.armed_at)

@@ -158,7 +158,7 @@ class WaitRuntime:
         return all(map(self._settings.keeps, chain or (self.judge_of(asked).value,)))
 
     def _party(self, active: ActiveWait) -> str:
-        """Return whose condition the wait's is, "" for nobody known: parties do not share model calls."""
+        """Return whose condition the wait's is, "" if not known: parties do not share model calls."""
         return "*" if self._settings.vision.share_between_agents else self.budgets.agent(active)
 
     # ---- budgets ---------------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ class WaitRuntime:
         self.judges_changed()
 
     def judges_changed(self) -> None:
-        """See anew what each wait may spend: who judges it, and so what that costs, may be another now."""
+        """Check again what each wait may spend: its judge, and so its cost, may have changed."""
         self._lacks_ollama()
         for active in list(self.active.values()):
             self.rebudget(active)
@@ -230,7 +230,7 @@ class WaitRuntime:
         self.rebudget(active)
 
     def step(self, active: ActiveWait, event: happened.WaitEvent) -> None:
-        """Give `event` to the machine of `active`, after the frames it was not told of, and obey what it says."""
+        """Give `event` to the machine of `active`, after the frames that it has not got, and do what it says."""
         if active.holds_frames and not active.ended:
             self._release_frames(active, event.at)
         if active.ended:
@@ -314,7 +314,7 @@ class WaitRuntime:
     # ---- deadlines -------------------------------------------------------------------------------------------------
 
     def set_deadline(self, active: ActiveWait) -> None:
-        """Set the timer of the wait's deadline anew."""
+        """Set the timer of the wait's deadline again."""
         if active.deadline_timer is not None:
             active.deadline_timer.cancel()
         remaining_s = active.deadline.remaining_s(self._clock.instant())
