@@ -10,8 +10,8 @@ import click
 from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisStatusReply
 from acud.types.commentary import AnalysisResult, SenseMeta
 from acud_cli.formatting import bare_table, cost, count, local_time, milliseconds, plain, shortened
-from acud_cli.options import DURATION
-from acud_cli.session import Session, json_option, pass_session, print_table, say
+from acud_cli.options import DURATION, limit_option
+from acud_cli.session import Session, pass_session, print_table, say
 
 _SHOWN = 100
 
@@ -22,7 +22,6 @@ def analysis() -> None:
 
 
 @analysis.command(short_help="Show how it is doing, and what it said last.")
-@json_option
 @pass_session
 def show(session: Session) -> None:
     """Show how the commentary is doing, and what it said last."""
@@ -52,8 +51,7 @@ def _line(result: AnalysisResult) -> str:
 
 
 @analysis.command(short_help="List what it said, newest first.")
-@click.option("--limit", "-n", type=click.IntRange(1, 50), default=10, show_default=True, help="At most this many.")
-@json_option
+@limit_option(50, 10)
 @pass_session
 def history(session: Session, *, limit: int) -> None:
     """List the newest results; 🧠 marks what was put into the feed."""
@@ -70,7 +68,6 @@ def history(session: Session, *, limit: int) -> None:
 
 
 @analysis.command(short_help="Show what it would be made from now.")
-@json_option
 @pass_session
 def context(session: Session) -> None:
     """Show the words that a model would be sent now."""
@@ -95,7 +92,6 @@ def context(session: Session) -> None:
 @click.option("--temperature", type=click.FloatRange(0, 2), help="0 to 2.")
 @click.option("--push/--no-push", "push_to_feed", default=None, help="Put what is worth saying into the feed.")
 @click.option("--verbose/--no-verbose", "log_verbose", default=None, help="Log prompts and answers.")
-@json_option
 @pass_session
 def config(session: Session, *, interval: float | None, max_age: float | None, **given: Any) -> None:
     """Show how the commentary is set up; what is given is changed, until the daemon ends."""
@@ -118,7 +114,6 @@ def _print_config(reply: AnalysisConfigReply) -> None:
 
 @analysis.command(short_help="List the feed.")
 @click.option("--after", type=click.IntRange(0), default=0, metavar="ID", help="Only what is newer than this number.")
-@json_option
 @pass_session
 def feed(session: Session, *, after: int) -> None:
     """List the messages of the feed, oldest first."""
@@ -138,7 +133,6 @@ def feed(session: Session, *, after: int) -> None:
 @click.argument("text")
 @click.option("--priority", default="normal", show_default=True, metavar="WORD", help="For readers of the feed.")
 @click.option("--source", default="", metavar="WORD", help="Who says it.")
-@json_option
 @pass_session
 def post(session: Session, *, text: str, priority: str, source: str) -> None:
     """Put TEXT into the feed. A transcript is a line such as `[1s ago, openrouter] words`."""
@@ -153,7 +147,6 @@ def post(session: Session, *, text: str, priority: str, source: str) -> None:
 @click.option("--text", "ocr", default="", metavar="TEXT", help="With --kind: what was read.")
 @click.option("--app", default="", metavar="NAME", help="With --kind: where.")
 @click.option("--title", default="", metavar="TEXT", help="With --kind: the window's title.")
-@json_option
 @pass_session
 def sense(session: Session, *, after: int, **given: Any) -> None:
     """List what was seen, oldest first; with --kind add to it."""

@@ -24,7 +24,7 @@ from acud.protocol.archive import (
     Restored,
 )
 from acud_cli.formatting import count
-from acud_cli.session import Session, json_option, pass_session, say, warn
+from acud_cli.session import Session, pass_session, say, warn
 
 Answer = TypeVar("Answer", BackupMade, Restored, Compacted)
 _PLACE = click.Path(path_type=Path)
@@ -34,7 +34,6 @@ _PLACE = click.Path(path_type=Path)
 @click.argument("target", type=_PLACE)
 @click.option("--evidence", is_flag=True, help="With the pictures that prove waits.")
 @click.option("--recordings", is_flag=True, help="With the recordings.")
-@json_option
 @pass_session
 def backup(session: Session, *, target: Path, evidence: bool, recordings: bool) -> None:
     """Make a backup at TARGET, which must not exist: a folder, or one file when it ends in .tar. The database is
@@ -54,7 +53,6 @@ def backup(session: Session, *, target: Path, evidence: bool, recordings: bool) 
 @click.command(short_help="Restore a backup, while the daemon is stopped.")
 @click.argument("source", type=_PLACE)
 @click.option("--check", is_flag=True, help="Only verify the backup; nothing is replaced.")
-@json_option
 @pass_session
 def restore(session: Session, *, source: Path, check: bool) -> None:
     """Verify the backup SOURCE (a folder, a .tar, or a database such as backups/before-*.db) as a whole, then put it in
@@ -67,7 +65,6 @@ def restore(session: Session, *, source: Path, check: bool) -> None:
 
 
 @click.command(short_help="Compact the database, while the daemon is stopped.")
-@json_option
 @pass_session
 def vacuum(session: Session) -> None:
     """Write the database anew, without free pages. The daemon gives free pages back by itself as retention makes them;

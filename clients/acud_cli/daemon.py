@@ -18,7 +18,7 @@ from acud_cli import daemon_process
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import count, duration
 from acud_cli.options import DURATION
-from acud_cli.session import Session, json_option, pass_session, say, warn
+from acud_cli.session import Session, pass_session, say, session_of, warn
 from acud_cli.status import status
 from acud_client.daemon_socket import SocketState
 
@@ -38,7 +38,6 @@ def config() -> None:
 
 
 @config.command("check", short_help="Say whether a daemon would take the settings.")
-@json_option
 @pass_session
 def check_config(session: Session) -> None:
     """Read acud.toml and the environment as the daemon does, and change nothing. It needs no running daemon, and does
@@ -83,7 +82,6 @@ _debug = click.option("--debug", is_flag=True, help="Log everything (the same as
 
 @daemon.command("start", short_help="Start the daemon in the background.")
 @_debug
-@json_option
 @pass_session
 def start_daemon(session: Session, *, debug: bool) -> None:
     """Start the daemon in the background and return when it serves, or when it ended, with the reason. Harmless when
@@ -110,9 +108,10 @@ def _running(session: Session) -> StatusReply | None:
 
 @daemon.command("run", short_help="Run the daemon in the foreground.")
 @_debug
-@pass_session
-def run_daemon(session: Session, *, debug: bool) -> NoReturn:
+@click.pass_context
+def run_daemon(ctx: click.Context, *, debug: bool) -> NoReturn:
     """Run the daemon in the foreground, in place of this process; for systemd and for looking at it."""
+    session = session_of(ctx)
     session.only_here("acud daemon run")
     os.environ["ACU_HOME"] = str(session.paths.home)
     line = daemon_process.command(debug=debug)
@@ -122,7 +121,6 @@ def run_daemon(session: Session, *, debug: bool) -> NoReturn:
 @daemon.command("stop", short_help="End the daemon.")
 @click.option("--keep-displays", is_flag=True, help="Leave managed displays running for the next start.")
 @click.option("--force", is_flag=True, help="Kill it when it does not answer.")
-@json_option
 @pass_session
 def stop_daemon(session: Session, *, keep_displays: bool, force: bool) -> None:
     """End the daemon and return when its process is gone. Managed displays end too; live waits stay armed for the
@@ -144,7 +142,6 @@ def _stop(session: Session, *, keep_displays: bool, force: bool) -> int:
 @click.option(
     "--evaluators", is_flag=True, help="Only the evaluators, one at a time: the daemon goes on, no job is lost."
 )
-@json_option
 @pass_session
 def restart_daemon(session: Session, *, debug: bool, end_displays: bool, force: bool, evaluators: bool) -> None:
     """End the daemon and start it again. Waits go on, and so do managed displays. With settings or directories that
@@ -178,7 +175,6 @@ def _say_all(lines: list[str]) -> None:
 @click.option("--keep-displays", is_flag=True, help="Leave managed displays running for the next start.")
 @click.option("--no-wait", is_flag=True, help="Return at once; the daemon drains by itself.")
 @click.option("--cancel", is_flag=True, help="Take it back: new work is taken again.")
-@json_option
 @pass_session
 def drain_daemon(session: Session, *, timeout: float, keep_displays: bool, no_wait: bool, cancel: bool) -> int:
     """Have the daemon refuse new waits, tasks, runs, displays and recordings, and end as soon as live waits, active
@@ -205,7 +201,6 @@ def _drained(told: DaemonDrainReply) -> str:
 
 
 @daemon.command("reload", short_help="Read the settings again.")
-@json_option
 @pass_session
 def reload_daemon(session: Session) -> None:
     """Have the daemon read acud.toml again (as SIGHUP does) and take the limits that can change while it runs. Says

@@ -13,7 +13,7 @@ from acud.protocol.requests.displays import DisplayListReply, DisplayReply, Take
 from acud.types import DisplayInfo, MonitorInfo, WindowInfo
 from acud_cli.formatting import bare_table, duration, local_moment, plain, shortened
 from acud_cli.options import DURATION, SIZE, labels_of
-from acud_cli.session import Session, json_option, pass_session, print_table, say, warn
+from acud_cli.session import Session, pass_session, print_table, say, warn
 from acud_cli.wait_options import tell_notes
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ def display() -> None:
 @display.command("list", short_help="List the displays.")
 @click.option("--all", "ended", is_flag=True, help="Ended ones too.")
 @click.option("--windows", is_flag=True, help="Their windows as well.")
-@json_option
 @pass_session
 def list_displays(session: Session, *, ended: bool, windows: bool) -> None:
     """List the displays with size, frame rate, age of the newest frame and how pixels are taken."""
@@ -91,7 +90,6 @@ def window_table(windows: tuple[WindowInfo, ...], focused: int) -> Table:
 @click.argument("name")
 @click.option("--auth-file", default="", metavar="FILE", help="Its Xauthority (default: $XAUTHORITY, ~/.Xauthority).")
 @click.option("--owner", type=click.IntRange(0), default=None, metavar="UID", help="Who else may run its X server.")
-@json_option
 @pass_session
 def add_display(session: Session, *, name: str, auth_file: str, owner: int | None) -> None:
     """Watch the existing X display NAME, such as :0.
@@ -110,7 +108,6 @@ def add_display(session: Session, *, name: str, auth_file: str, owner: int | Non
 @click.option("--window-manager", "--wm", default="", metavar="COMMAND", help="Instead of the one in the settings.")
 @click.option("--label", "labels", multiple=True, metavar="NAME=VALUE", help="What its host must carry, in a fleet.")
 @click.option("--env", "as_env", is_flag=True, help="Print shell lines for eval.")
-@json_option
 @pass_session
 def create_display(
     session: Session, *, size: tuple[int, int] | None, window_manager: str, labels: tuple[str, ...], as_env: bool
@@ -145,7 +142,6 @@ def _sentence(verb: str, reply: DisplayReply) -> str:
 
 @display.command("env", short_help="Print a display's variables for a shell.")
 @click.argument("name", default="")
-@json_option
 @pass_session
 def display_env(session: Session, *, name: str) -> None:
     """Print DISPLAY, XAUTHORITY and the session bus of the display NAME for eval (default: the only one, or what
@@ -184,7 +180,6 @@ def _print_env(one: DisplayInfo) -> None:
 @click.option("--note", default="", help="Told to agents that are refused.")
 @click.option("--lease", default="", envvar="ACU_LEASE", metavar="ID", help="Yours: prolong it.")
 @click.option("--env", "as_env", is_flag=True, help="Print the lease for eval; this shell may then act there.")
-@json_option
 @pass_session
 def take_display(session: Session, *, name: str, for_s: float, who: str, note: str, lease: str, as_env: bool) -> None:
     """Take the display NAME over: what agents do there is refused at once, and what is held down is released.
@@ -224,7 +219,6 @@ def _print_taken(reply: TakeReply) -> None:
 @click.argument("name")
 @click.option("--lease", default="", envvar="ACU_LEASE", metavar="ID", help="What `acud display take` printed.")
 @click.option("--force", is_flag=True, help="Also without its lease.")
-@json_option
 @pass_session
 def release_display(session: Session, *, name: str, lease: str, force: bool) -> None:
     """Give the display NAME back to agents."""
@@ -236,7 +230,6 @@ def release_display(session: Session, *, name: str, lease: str, force: bool) -> 
 @display.command("remove", short_help="End or forget a display.")
 @click.argument("name")
 @click.option("--force", is_flag=True, help="Also while waits look at it.")
-@json_option
 @pass_session
 def remove_display(session: Session, *, name: str, force: bool) -> None:
     """End the managed display NAME with everything on it, or stop watching an added one."""

@@ -38,8 +38,8 @@ from acud.types.actions import (
 )
 from acud_cli.display import window_table
 from acud_cli.exit_codes import Exit
-from acud_cli.options import DURATION, SIZE, Command, task_option
-from acud_cli.session import Session, json_option, pass_session, print_table, say, warn, write_picture
+from acud_cli.options import DURATION, SIZE, EnumChoice, display_option, task_option, together
+from acud_cli.session import Session, pass_session, print_table, say, warn, write_picture
 
 _NUMBER = re.compile(r"[+-]?\d{1,5}")
 _LIMIT = 32767
@@ -88,38 +88,24 @@ def _number(word: str) -> int:
 _JPEG = (".jpg", ".jpeg")
 
 
-def act_options(command: Command) -> Command:
-    """Give a command what says where to act, and what to show after it."""
-    options = (
-        click.option("--display", "-d", default="", metavar="NAME", help="The display, such as :100."),
-        click.option(
-            "--target",
-            "-t",
-            default="screen",
-            metavar="TARGET",
-            help="Points are from its top left: a window, a region.",
-        ),
-        click.option("--view", default="", metavar="TOKEN", help="Points are of the picture with this view token."),
-        task_option,
-        click.option(
-            "--lease", default="", envvar="ACU_LEASE", metavar="ID", help="Your lease on a display that is taken over."
-        ),
-        click.option(
-            "--picture",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="Save a picture of the display afterwards.",
-        ),
-        click.option(
-            "--settle",
-            type=DURATION,
-            default=0.3,
-            help="With --picture: first wait until nothing changed for this long.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+act_options = together(
+    display_option,
+    click.option(
+        "--target", "-t", default="screen", metavar="TARGET", help="Points are from its top left: a window, a region."
+    ),
+    click.option("--view", default="", metavar="TOKEN", help="Points are of the picture with this view token."),
+    task_option,
+    click.option(
+        "--lease", default="", envvar="ACU_LEASE", metavar="ID", help="Your lease on a display that is taken over."
+    ),
+    click.option(
+        "--picture", type=click.Path(path_type=Path), metavar="FILE", help="Save a picture of the display afterwards."
+    ),
+    click.option(
+        "--settle", type=DURATION, default=0.3, help="With --picture: first wait until nothing changed for this long."
+    ),
+)
+"""Where to act, and what to show after it."""
 
 
 def run_action(
@@ -170,11 +156,7 @@ _LITERAL = {"ignore_unknown_options": True}
 """Of commands that take coordinates: -5 is a number there, not an option."""
 
 _button_option = click.option(
-    "--button",
-    type=click.Choice([one.value for one in Button]),
-    default="left",
-    show_default=True,
-    help="Which button.",
+    "--button", type=EnumChoice(Button), default=Button.LEFT.value, show_default=True, help="Which button."
 )
 _keys_option = click.option("--keys", default="", metavar="KEYS", help="Held meanwhile, such as ctrl or ctrl+shift.")
 
@@ -202,9 +184,10 @@ def do() -> None:
 @click.option("--count", type=click.IntRange(1, 3), default=1, show_default=True, help="2: a double click.")
 @_keys_option
 @act_options
-@json_option
 @pass_session
-def do_click(session: Session, *, where: tuple[str, ...], button: str, count: int, keys: str, **given: object) -> int:
+def do_click(
+    session: Session, *, where: tuple[str, ...], button: Button, count: int, keys: str, **given: object
+) -> int:
     """Click at X Y, on the element with that ID of a scene, or where the pointer is.
 
     \b
@@ -212,13 +195,12 @@ def do_click(session: Session, *, where: tuple[str, ...], button: str, count: in
     acud do click 100 200 --count 2 --keys ctrl
     acud do click t3-12
     """
-    return run_action(session, Click(place(where), Button(button), count, keys), given)
+    return run_action(session, Click(place(where), button, count, keys), given)
 
 
 @do.command("move", short_help="Move the pointer.", context_settings=_LITERAL)
 @click.argument("where", nargs=-1, required=True, metavar="X Y | ID")
 @act_options
-@json_option
 @pass_session
 def do_move(session: Session, *, where: tuple[str, ...], **given: object) -> int:
     """Move the pointer to X Y, or to the element with that ID of a scene."""
@@ -231,29 +213,27 @@ def do_move(session: Session, *, where: tuple[str, ...], **given: object) -> int
 @_button_option
 @_keys_option
 @act_options
-@json_option
 @pass_session
-def do_drag(session: Session, *, where: tuple[str, ...], button: str, keys: str, **given: object) -> int:
+def do_drag(session: Session, *, where: tuple[str, ...], button: Button, keys: str, **given: object) -> int:
     """Press at the first place, move to the second, release there; each is X Y, or the ID of an element of a scene."""
     ends = places(where, 2)
     if len(ends) < 2:
         raise click.UsageError("a drag needs two places: where from, and where to")
-    return run_action(session, Drag(ends[1], ends[0], Button(button), keys), given)
+    return run_action(session, Drag(ends[1], ends[0], button, keys), given)
 
 
 @do.command("scroll", short_help="Turn the wheel.")
-@click.argument("direction", type=click.Choice([one.value for one in Direction]))
+@click.argument("direction", type=EnumChoice(Direction))
 @click.argument("amount", type=click.IntRange(1, 100), default=3)
 @click.option("--at", nargs=2, type=_COORDINATE, metavar="X Y", help="There, instead of where the pointer is.")
 @click.option("--on", "element", default="", metavar="ID", help="Over this element of a scene, instead.")
 @_keys_option
 @act_options
-@json_option
 @pass_session
 def do_scroll(
     session: Session,
     *,
-    direction: str,
+    direction: Direction,
     amount: int,
     at: tuple[int, int] | None,
     element: str,
@@ -264,12 +244,11 @@ def do_scroll(
     if at and element:
         raise click.UsageError("--at and --on are two places; give one")
     over = Point(*at) if at else place([element] if element else [])
-    return run_action(session, Scroll(Direction(direction), amount, over, keys), given)
+    return run_action(session, Scroll(direction, amount, over, keys), given)
 
 
 @do.command("cursor", short_help="Say where the pointer is.")
 @act_options
-@json_option
 @pass_session
 def do_cursor(session: Session, **given: object) -> int:
     """Say where the pointer is, in pixels of the display."""
@@ -287,7 +266,6 @@ def _print_cursor(reply: ActionReply) -> None:
 @do.command("key", short_help="Press chords, such as ctrl+shift+t.")
 @click.argument("chords", nargs=-1, required=True, metavar="CHORD...")
 @act_options
-@json_option
 @pass_session
 def do_key(session: Session, *, chords: tuple[str, ...], **given: object) -> int:
     """Press and release each CHORD: X keysym names joined by +.
@@ -302,7 +280,6 @@ def do_key(session: Session, *, chords: tuple[str, ...], **given: object) -> int
 @do.command("type", short_help="Type text, whatever the keyboard's layout.")
 @click.argument("text")
 @act_options
-@json_option
 @pass_session
 def do_type(session: Session, *, text: str, **given: object) -> int:
     """Type TEXT, any Unicode; - reads it from standard input.
@@ -318,7 +295,6 @@ def do_type(session: Session, *, text: str, **given: object) -> int:
 @click.argument("what")
 @click.option("--for", "for_s", type=DURATION, default=0.0, metavar="DURATION", help="Release it by itself after this.")
 @act_options
-@json_option
 @pass_session
 def do_hold(session: Session, *, what: str, for_s: float, **given: object) -> int:
     """Press WHAT (shift, mouse:left) and keep it pressed until `acud do release`."""
@@ -328,7 +304,6 @@ def do_hold(session: Session, *, what: str, for_s: float, **given: object) -> in
 @do.command("release", short_help="Release what is held.")
 @click.argument("what", default="")
 @act_options
-@json_option
 @pass_session
 def do_release(session: Session, *, what: str, **given: object) -> int:
     """Release WHAT, or everything that acud holds on the display."""
@@ -349,7 +324,6 @@ _primary_option = click.option("--primary", is_flag=True, help="The primary sele
 @clipboard.command("get", short_help="Print the clipboard's text.")
 @_primary_option
 @act_options
-@json_option
 @pass_session
 def get_clipboard(session: Session, *, primary: bool, **given: object) -> int:
     """Print the clipboard's text."""
@@ -362,7 +336,6 @@ def get_clipboard(session: Session, *, primary: bool, **given: object) -> int:
 @click.argument("text")
 @_primary_option
 @act_options
-@json_option
 @pass_session
 def set_clipboard(session: Session, *, text: str, primary: bool, **given: object) -> int:
     """Set the clipboard to TEXT; - reads it from standard input."""
@@ -374,7 +347,6 @@ def set_clipboard(session: Session, *, text: str, primary: bool, **given: object
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="PROGRAM [ARG]...")
 @click.option("--cwd", default="", metavar="DIR", help="Its working directory (default: the daemon's home).")
 @act_options
-@json_option
 @pass_session
 def do_launch(session: Session, *, command: tuple[str, ...], cwd: str, **given: object) -> int:
     """Start PROGRAM on a display and print its pid; it outlives the daemon, and ends with a display of acud's own.
@@ -389,7 +361,6 @@ def do_launch(session: Session, *, command: tuple[str, ...], cwd: str, **given: 
 @click.option("--stable", type=DURATION, default=0.5, show_default=True, help="Nothing changed for this long.")
 @click.option("--timeout", type=DURATION, default=10.0, show_default=True, help="Wait at most this long (up to 60 s).")
 @act_options
-@json_option
 @pass_session
 def do_idle(session: Session, *, stable: float, timeout: float, **given: object) -> int:
     """Wait until nothing on the display changes; exit code 3 when it does not come to rest in time."""
@@ -413,7 +384,6 @@ def _plain_verb(verb: WindowVerb, summary: str) -> None:
     @window.command(verb.value, short_help=summary, help=summary)
     @click.argument("name")
     @act_options
-    @json_option
     @pass_session
     def do_verb(session: Session, *, name: str, **given: Any) -> int:
         return run_action(session, WindowDo(name, verb), given)
@@ -432,7 +402,6 @@ _plain_verb(WindowVerb.RESTORE, "Undo minimising and maximising of the window NA
 @click.argument("x", type=_COORDINATE)
 @click.argument("y", type=_COORDINATE)
 @act_options
-@json_option
 @pass_session
 def move_window(session: Session, *, name: str, x: int, y: int, **given: Any) -> int:
     """Move the window NAME so that its client area begins at X Y."""
@@ -443,7 +412,6 @@ def move_window(session: Session, *, name: str, x: int, y: int, **given: Any) ->
 @click.argument("name")
 @click.argument("size", type=SIZE)
 @act_options
-@json_option
 @pass_session
 def resize_window(session: Session, *, name: str, size: tuple[int, int], **given: Any) -> int:
     """Give the window NAME the client area SIZE, such as 800x600."""
@@ -453,7 +421,6 @@ def resize_window(session: Session, *, name: str, size: tuple[int, int], **given
 @do.command("windows", short_help="List the windows of a display.")
 @click.argument("match", default="")
 @act_options
-@json_option
 @pass_session
 def list_windows(session: Session, *, match: str, **given: Any) -> int:
     """List the windows of a display whose title contains MATCH, topmost first."""

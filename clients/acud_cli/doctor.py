@@ -20,7 +20,7 @@ from acud.errors import ConfigError, DaemonDown
 from acud.paths import Paths
 from acud.protocol.requests.daemon import Finding
 from acud_cli.formatting import plain
-from acud_cli.session import Session, console, json_option, pass_session
+from acud_cli.session import Session, console, pass_session
 from acud_client.daemon_socket import DaemonSocket, SocketState
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ _MARKS = {"ok": ("ok", "green"), "warning": ("warning", "yellow"), "fault": ("fa
 
 
 @click.command(short_help="Check every part, and print the fix of each fault.")
-@json_option
 @pass_session
 def doctor(session: Session) -> int:
     """Check every part, and print the fix of each fault. It needs no running daemon, and tells more with one.

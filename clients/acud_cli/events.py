@@ -14,7 +14,7 @@ from acud.errors import AcudError
 from acud.protocol.events import Event
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import local_time, plain, shortened
-from acud_cli.session import Session, as_json, json_option, pass_session, say, warn
+from acud_cli.session import Session, as_json, pass_session, say, warn
 from acud_client.call import is_away
 from acud_client.stream import EventStream, Trimmed
 from acud_client.sync import Client
@@ -27,7 +27,6 @@ _RETRY_S = 1.0
 @click.option("--topic", default="", metavar="PREFIX", help="Only topics that begin so: wait., display.")
 @click.option("--since", type=click.IntRange(min=0), metavar="N", help="Events after this number.")
 @click.option("--last", "-n", type=click.IntRange(0, 1000), default=20, show_default=True, help="Or the last so many.")
-@json_option
 @pass_session
 def events(session: Session, *, follow: bool, topic: str, since: int | None, last: int) -> int:
     """Show stored events: waits armed, judged and ended, displays up and down, processes restarted.

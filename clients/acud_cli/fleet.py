@@ -18,7 +18,7 @@ from acud.fleet import FleetSettings
 from acud.protocol.wakes import SharedWake
 from acud.protocol.worker import WorkerAsk
 from acud_cli.formatting import local_time
-from acud_cli.session import Session, as_json, json_option, pass_session, say, say_all
+from acud_cli.session import Session, as_json, pass_session, say, say_all
 
 if TYPE_CHECKING:
     from acud.features.fleet.connection import NatsConnection
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     "--concurrency", type=click.IntRange(1, 10_000), help="Jobs at once.  [default: [jobs] worker_concurrency]"
 )
 @click.option("--ray", is_flag=True, help="Ask actors of Ray, as [ray] says.")
-@json_option
 @pass_session
 def worker(_: Session, *, backends: tuple[str, ...], kind: str, concurrency: int | None, ray: bool) -> None:
     """Take jobs of the fleet and judge them, until Ctrl-C or SIGTERM; what is in hand is finished first.
@@ -75,7 +74,6 @@ class _WakeLine(Struct, frozen=True):
 @click.option("--agent", default="", metavar="NAME", help="Whose (default: main, those that name no agent).")
 @click.option("--follow", "-f", is_flag=True, help="Wait for more, also while the servers are away.")
 @click.option("--limit", "-n", type=click.IntRange(min=1), metavar="N", help="At most this many.")
-@json_option
 @pass_session
 def wakes(session: Session, *, agent: str, follow: bool, limit: int | None) -> None:
     """Take the wakes of an agent, whichever host they came from, and print them: the host may be dead by now.
@@ -155,7 +153,6 @@ fleet.add_command(worker)
 
 @fleet.command(short_help="Run the endpoint that speaks for all hosts.")
 @click.option("--debug", is_flag=True, help="Log every step.")
-@json_option
 @pass_session
 def serve(session: Session, *, debug: bool) -> None:
     """Run the endpoint in the foreground, until Ctrl-C. Hosts and NATS servers may come and go meanwhile."""
@@ -173,7 +170,6 @@ def serve(session: Session, *, debug: bool) -> None:
 
 
 @fleet.command(short_help="List the hosts, lost ones too.")
-@json_option
 @pass_session
 def hosts(session: Session) -> None:
     """List every host that ever joined: whether it lives, its displays and room, its labels."""
@@ -185,7 +181,6 @@ def hosts(session: Session) -> None:
 @fleet.command(short_help="Tell where something lives, or would be placed.")
 @click.argument("name", metavar="[ID]", default="")
 @click.option("--label", "labels", multiple=True, metavar="NAME=VALUE", help="What the host must carry.")
-@json_option
 @pass_session
 def place(session: Session, *, name: str, labels: tuple[str, ...]) -> None:
     """Tell on which host the task, wait, run or recording ID lives; without one, where a new display would go now."""
@@ -200,7 +195,6 @@ def place(session: Session, *, name: str, labels: tuple[str, ...]) -> None:
 @fleet.command(short_help="Have a host take nothing new.")
 @click.argument("host")
 @click.option("--resume", is_flag=True, help="Take that back.")
-@json_option
 @pass_session
 def drain(session: Session, *, host: str, resume: bool) -> None:
     """Have HOST take nothing new; what is there goes on. It holds until --resume, over restarts too."""
@@ -212,7 +206,6 @@ def drain(session: Session, *, host: str, resume: bool) -> None:
 
 @fleet.command(short_help="Forget a host that will not come back.")
 @click.argument("host")
-@json_option
 @pass_session
 def forget(session: Session, *, host: str) -> None:
     """Forget HOST and what is known of its tasks and waits. Refused while it lives."""
@@ -224,7 +217,6 @@ def forget(session: Session, *, host: str) -> None:
 @fleet.command(short_help="Tell how the servers' streams are set up, or set them up.")
 @click.option("--set", "change", is_flag=True, help="Make what is missing and change what differs.")
 @click.option("--nkey-seed-file", metavar="FILE", help="The administrator's seed (default: [fleet] nkey_seed_file).")
-@json_option
 @pass_session
 def streams(session: Session, *, change: bool, nkey_seed_file: str | None) -> None:
     """Tell where the fleet's streams and buckets differ from what [fleet] here asks for; --set changes them.
@@ -253,7 +245,6 @@ def streams(session: Session, *, change: bool, nkey_seed_file: str | None) -> No
 
 
 @fleet.command(short_help="Tell whether this host is in a fleet, and what the endpoint sees.")
-@json_option
 @pass_session
 def status(session: Session) -> None:
     """Tell whether this host's daemon is in a fleet, and whether an endpoint here answers."""

@@ -14,8 +14,8 @@ from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud.types.grounding import Candidate, Found, GroundingBackend
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import bare_table, duration, local_time, shortened
-from acud_cli.options import DURATION, target_of, target_options, task_option
-from acud_cli.session import Session, json_option, pass_session, print_table, say, warn, write_picture
+from acud_cli.options import DURATION, EnumChoice, limit_option, target_of, target_options, task_option
+from acud_cli.session import Session, pass_session, print_table, say, warn, write_picture
 from acud_cli.wait_options import Wanted, address_of, address_options, condition_of
 from acud_client.call import POLL_S
 
@@ -38,7 +38,7 @@ _target_option = click.option(
 )
 _backend_option = click.option(
     "--backend",
-    type=click.Choice([one.value for one in GroundingBackend]),
+    type=EnumChoice(GroundingBackend),
     help="What may be asked (default: as set). auto: nothing leaves this machine.",
 )
 
@@ -64,9 +64,8 @@ def gui() -> None:
 @_backend_option
 @click.option("--candidates", type=click.IntRange(1, 50), default=8, show_default=True, help="Shown at most.")
 @task_option
-@json_option
 @pass_session
-def gui_find(session: Session, *, description: str, backend: str | None, **given: Any) -> int:
+def gui_find(session: Session, *, description: str, backend: GroundingBackend | None, **given: Any) -> int:
     """Say where what DESCRIPTION describes is: its middle, its box, and how it was found.
 
     \b
@@ -77,7 +76,7 @@ def gui_find(session: Session, *, description: str, backend: str | None, **given
             description,
             given["target"],
             display=given["display"],
-            backend=GroundingBackend(backend) if backend else None,
+            backend=backend,
             max_candidates=given["candidates"],
             task_id=given["task_id"],
         )
@@ -100,9 +99,10 @@ def gui_find(session: Session, *, description: str, backend: str | None, **given
     "--lease", default="", envvar="ACU_LEASE", metavar="ID", help="Your lease on a display that is taken over."
 )
 @click.option("--picture", type=click.Path(path_type=Path), metavar="FILE", help="Then save what it looks like (JPEG).")
-@json_option
 @pass_session
-def gui_do(session: Session, *, instruction: str, backend: str | None, picture: Path | None, **given: Any) -> int:
+def gui_do(
+    session: Session, *, instruction: str, backend: GroundingBackend | None, picture: Path | None, **given: Any
+) -> int:
     """Do what INSTRUCTION says, once, and see whether it had an effect.
 
     Click, double-click, right-click, hover over, type into, set to, select in, scroll to, drag to, press. Words in
@@ -119,7 +119,7 @@ def gui_do(session: Session, *, instruction: str, backend: str | None, picture: 
             given["target"],
             display=given["display"],
             view=given["view"],
-            backend=GroundingBackend(backend) if backend else None,
+            backend=backend,
             expect=condition_of(Wanted(given["expect"], given["expect_text"], until=given["until"])),
             timeout_s=given["timeout"],
             picture=picture is not None,
@@ -191,7 +191,6 @@ def agent() -> None:
 @click.option("--task", "task_id", default="", metavar="ID", help="The task this run belongs to.")
 @click.option("--detach", is_flag=True, help="Print the run's id and return at once.")
 @address_options
-@json_option
 @pass_session
 def run(session: Session, **given: Any) -> int:
     """Begin a run, and stay until it ends; Ctrl-C leaves it to the daemon.
@@ -257,7 +256,6 @@ def _print_end(found: RunInfo) -> None:
 
 @agent.command(short_help="Show a run with its steps.")
 @click.argument("run_id")
-@json_option
 @pass_session
 def show(session: Session, *, run_id: str) -> int:
     """Show a run with its steps. Exit code: as of `acud agent run`."""
@@ -277,8 +275,7 @@ def _print_run(found: RunInfo) -> None:
 
 @agent.command("list", short_help="List runs, newest first.")
 @click.option("--task", "task_id", default="", metavar="ID", help="Only runs of this task.")
-@click.option("--limit", "-n", type=click.IntRange(1, 500), default=20, show_default=True, help="At most this many.")
-@json_option
+@limit_option(500, 20)
 @pass_session
 def list_runs(session: Session, *, task_id: str, limit: int) -> None:
     """List runs, newest first."""
@@ -303,7 +300,6 @@ def _print_list(runs: tuple[RunInfo, ...]) -> None:
 @agent.command(short_help="End a run now.")
 @click.argument("run_id")
 @click.option("--reason", default="", metavar="TEXT", help="Kept with the run.")
-@json_option
 @pass_session
 def cancel(session: Session, *, run_id: str, reason: str) -> None:
     """End a run now; what is under way is dropped."""

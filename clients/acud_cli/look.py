@@ -15,7 +15,7 @@ from acud.protocol.requests.waits import ChangeReply
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import duration
 from acud_cli.options import BOX, DURATION, boxes, target_of, target_options, task_option
-from acud_cli.session import Session, json_option, pass_session, say, warn, write_picture
+from acud_cli.session import Session, pass_session, say, warn, write_picture
 from acud_client.sync import Client
 
 _JPEG_SUFFIXES = (".jpg", ".jpeg")
@@ -35,7 +35,6 @@ _JPEG_SUFFIXES = (".jpg", ".jpeg")
 @click.option("--ignore", type=BOX, multiple=True, help="With --on-change: a part that counts for nothing.")
 @click.option("--redacted", is_flag=True, help="As it may leave this machine; tells what is black, and by which rule.")
 @task_option
-@json_option
 @pass_session
 def look(session: Session, *, target: str, window: str, region: tuple[int, ...] | None, **given: Any) -> int:
     """Take a picture of a display, a window or a region, from pixels grabbed after the call.
@@ -138,7 +137,6 @@ def _picture_words(picture: Picture, path: Path) -> str:
 @click.command(short_help="Print a token for now, for `acud wait --change --since`.")
 @target_options
 @task_option
-@json_option
 @pass_session
 def baseline(session: Session, *, target: str, region: tuple[int, ...] | None, display: str, task_id: str) -> None:
     """Print a token that stands for the pixels of now. Take it before an action, and hand it to the wait after it.

@@ -9,13 +9,14 @@ from typing import Any, TypeVar
 
 import click
 
-from acud_cli.session import Session, json_option, pass_session, say, session_of
+from acud_cli.options import together
+from acud_cli.session import Session, pass_session, say, session_of
 from acud_client.own_display import here_of
 from acud_mcp.tool import DEFAULT_PORT, Options, workspace_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_OPTIONS = (
+_selection = together(
     click.option("--caps", envvar="ACU_MCP_CAPS", default="", metavar="A,B", help="Toolsets: core,tasks,memory,admin."),
     click.option("--tools", envvar="ACU_MCP_TOOLS", default="", metavar="A,B", help="Single tools, by name."),
     click.option("--read-only", envvar="ACU_MCP_READ_ONLY", is_flag=True, help="No tool that changes anything."),
@@ -29,12 +30,6 @@ _OPTIONS = (
         help="Waits as MCP task handles, for clients that declare the extension.",
     ),
 )
-
-
-def _selection(command: Command) -> Command:
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 @click.group(
@@ -104,7 +99,6 @@ def _starter(session: Session) -> Callable[[], object]:
 @click.option("--file", type=click.Path(path_type=Path), help="The host's configuration, where it is not as usual.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written, and write nothing.")
 @_selection
-@json_option
 @pass_session
 def install(session: Session, *, host: str, file: Path | None, dry_run: bool, **given: Any) -> None:
     """Write acud into the configuration of HOST, which then starts `acud mcp` by itself.

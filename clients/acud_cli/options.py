@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from enum import Enum, StrEnum
 from typing import Any, TypeVar
 
 import click
@@ -92,33 +93,52 @@ def labels_of(words: tuple[str, ...]) -> dict[str, str]:
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Member = TypeVar("Member", bound=StrEnum)
 
 
-def target_options(command: Command) -> Command:
-    """Give a command `--target`, `--display` and `--region`."""
-    options = (
-        click.option(
-            "--target",
-            "-t",
-            default="",
-            metavar="TARGET",
-            help="screen, display:NAME, window:TITLE-OR-ID, region:x,y,w,h, pty:SESSION or monitor:NAME-OR-NUMBER "
-            "(default: screen).",
-        ),
-        click.option("--display", "-d", default="", metavar="NAME", help="The display, such as :100."),
-        click.option("--region", type=BOX, help="Only this part of the display, in its pixels."),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Return a decorator that gives a command all of `options`, listed in this order."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
 
 
-def task_option(command: Command) -> Command:
-    """Give a command `--task`."""
-    option = click.option(
-        "--task", "task_id", default="", metavar="ID", help="Use this task's display, and log it in the task."
-    )
-    return option(command)
+class EnumChoice(click.Choice[Member]):
+    """A choice among the values of an enum; the command gets the member."""
+
+    def normalize_choice(self, choice: object, ctx: click.Context | None) -> str:
+        """Return the value that a caller writes."""
+        return str(choice.value if isinstance(choice, Enum) else choice)
+
+
+def limit_option(most: int, default: int, words: str = "At most this many.") -> Callable[[Command], Command]:
+    """Return the option `--limit`."""
+    return click.option("--limit", "-n", type=click.IntRange(1, most), default=default, show_default=True, help=words)
+
+
+display_option = click.option("--display", "-d", default="", metavar="NAME", help="The display, such as :100.")
+label_option = click.option(
+    "--label", "labels", multiple=True, metavar="NAME=VALUE", help="What its host must carry, in a fleet."
+)
+target_options = together(
+    click.option(
+        "--target",
+        "-t",
+        default="",
+        metavar="TARGET",
+        help="screen, display:NAME, window:TITLE-OR-ID, region:x,y,w,h, pty:SESSION or monitor:NAME-OR-NUMBER "
+        "(default: screen).",
+    ),
+    display_option,
+    click.option("--region", type=BOX, help="Only this part of the display, in its pixels."),
+)
+task_option = click.option(
+    "--task", "task_id", default="", metavar="ID", help="Use this task's display, and log it in the task."
+)
 
 
 def target_of(target: str, region: tuple[int, ...] | None, window: str = "") -> str:

@@ -13,7 +13,8 @@ from acud.errors import AcudError
 from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.recordings import RecordReply
 from acud_cli.formatting import bare_table, count, duration, local_moment, plain, shortened
-from acud_cli.session import Session, json_option, pass_session, print_table, say, say_all, warn
+from acud_cli.options import limit_option
+from acud_cli.session import Session, pass_session, print_table, say, say_all, warn
 from acud_client.sync import Client
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ def record() -> None:
 @click.option("--display", default="", metavar="NAME", help="Which display (default: the default one).")
 @click.option("--task", "task_id", default="", metavar="ID", help="For this task: on its display, until its end.")
 @click.option("--fps", type=click.FloatRange(0.1, 30), default=None, help="At most this many frames a second.")
-@json_option
 @pass_session
 def start(session: Session, *, display: str, task_id: str, fps: float | None) -> None:
     """Record a display, or a task's, from now on; print the recording's id."""
@@ -48,7 +48,6 @@ def start(session: Session, *, display: str, task_id: str, fps: float | None) ->
 
 @record.command(short_help="End a recording.")
 @_recording_id
-@json_option
 @pass_session
 def stop(session: Session, *, recording_id: str) -> None:
     """End a recording with what its display shows now, and say where its files are."""
@@ -70,8 +69,7 @@ def _amount(one: RecordingInfo) -> str:
 
 @record.command("list", short_help="List recordings, newest first.")
 @click.option("--task", "task_id", default="", metavar="ID", help="Only those of this task.")
-@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=20, show_default=True, help="At most this many.")
-@json_option
+@limit_option(1000, 20)
 @pass_session
 def list_recordings(session: Session, *, task_id: str, limit: int) -> None:
     """List recordings, newest first."""
@@ -94,7 +92,6 @@ def _print_list(recordings: tuple[RecordingInfo, ...]) -> None:
 
 @record.command(short_help="Remove recordings and their files.")
 @click.argument("recording_ids", metavar="ID...", nargs=-1, required=True)
-@json_option
 @pass_session
 def delete(session: Session, *, recording_ids: tuple[str, ...]) -> None:
     """Remove recordings and their files; one that is being made is to be stopped first."""
@@ -108,7 +105,6 @@ def delete(session: Session, *, recording_ids: tuple[str, ...]) -> None:
 @click.option(
     "--output", "-o", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The ZIP file to write."
 )
-@json_option
 @pass_session
 def export(session: Session, *, task_id: str, output: Path) -> None:
     """Write everything of a task to a ZIP file; the same as `acud task export`."""

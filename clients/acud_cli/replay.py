@@ -26,8 +26,8 @@ from acud.protocol.replay import (
 from acud.types import JudgeName
 from acud_cli.exit_codes import Exit, of_code
 from acud_cli.formatting import bare_table, count, plain, shortened
-from acud_cli.options import BOX, DURATION, boxes, target_of
-from acud_cli.session import Session, as_json, json_option, pass_session, print_table, say, warn
+from acud_cli.options import BOX, DURATION, EnumChoice, boxes, target_of, together
+from acud_cli.session import Session, as_json, pass_session, print_table, say, warn
 from acud_cli.wait_options import budget_of, budget_options, condition_options, policy_of, policy_options, wanted_of
 
 if TYPE_CHECKING:
@@ -38,12 +38,15 @@ _MOST_DIFFERENT = 20
 
 
 _EXITS = {"resolved": Exit.OK, "watching": Exit.TIMEOUT, "timeout": Exit.TIMEOUT, "failed": Exit.FAILED}
-_OWN = (
+_options = together(
+    condition_options,
+    policy_options,
+    budget_options,
     click.option(
         "--judge",
         "judges",
         multiple=True,
-        type=click.Choice([judge.value for judge in JudgeName]),
+        type=EnumChoice(JudgeName),
         help="Who answers (default: auto); several are compared.",
     ),
     click.option("--target", "-t", default="", metavar="TARGET", help="screen or region:x,y,w,h (default: screen)."),
@@ -62,19 +65,10 @@ _OWN = (
 )
 
 
-def _options(command: Any) -> Any:
-    for option in reversed(_OWN):
-        command = option(command)
-    for group in (budget_options, policy_options, condition_options):
-        command = group(command)
-    return command
-
-
 @click.command(short_help="Try a condition, judges and a policy on a recording.")
 @click.argument("recording")
 @click.option("--criteria", default="", metavar="TEXT", help="The sentence to judge.")
 @_options
-@json_option
 @pass_session
 def replay(session: Session, **given: Any) -> int:
     """Run a wait over RECORDING, as if what it shows happened now, and print each verdict with its time.
@@ -112,7 +106,7 @@ def _asked(given: dict[str, Any]) -> ReplayAsk:
         until,
         target_of(given["target"], given["region"]),
         boxes(given["ignore"]),
-        tuple(JudgeName(name) for name in given["judges"]) or (JudgeName.AUTO,),
+        given["judges"] or (JudgeName.AUTO,),
         policy_of(given),
         budget_of(given),
         given["timeout"],

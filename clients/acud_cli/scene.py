@@ -15,7 +15,7 @@ from acud.types.scene import SceneMode
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import cost
 from acud_cli.options import BOX, task_option
-from acud_cli.session import Session, as_json, json_option, pass_session, say, warn, write_picture
+from acud_cli.session import Session, as_json, pass_session, say, warn, write_picture
 from acud_client.sync import Client
 
 _NONE = "none"
@@ -41,7 +41,6 @@ _NONE = "none"
 )
 @click.option("--watch", is_flag=True, help="Go on, one after the other as they differ.")
 @task_option
-@json_option
 @pass_session
 def scene(session: Session, *, mode: str, displays: tuple[str, ...], watch: bool, **given: Any) -> int:
     """Show what is on the displays: windows, focus, text and widgets with ids that stay while the thing is there.
@@ -125,7 +124,6 @@ def _watch(session: Session, client: Client, displays: tuple[str, ...], max_toke
 )
 @click.option("--since", default=0, type=click.IntRange(min=0), metavar="ID", help="What is said is about that scene.")
 @task_option
-@json_option
 @pass_session
 def annotate(
     session: Session,

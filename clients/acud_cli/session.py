@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.text import Text
 
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 _TIMEOUT_S = 10.0
 _PIPE_WIDTH = 4000
@@ -135,27 +133,21 @@ def session_of(ctx: click.Context) -> Session:
     return root.obj
 
 
-def json_option(command: Command) -> Command:
-    """Give a command `--json`; the session remembers it."""
-    option = click.option(
+def pass_session(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command `--json`, and hand it the run's session, which remembers that, as its first argument."""
+
+    @functools.wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        return command(session_of(click.get_current_context()), *args, **kwargs)
+
+    return click.option(
         "--json",
         is_flag=True,
         is_eager=True,
         expose_value=False,
         callback=_ask_for_json,
         help="Print JSON instead of text.",
-    )
-    return option(command)
-
-
-def pass_session(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Hand the run's session to a command as its first argument."""
-
-    @functools.wraps(command)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        return command(session_of(click.get_current_context()), *args, **kwargs)
-
-    return wrapped
+    )(wrapped)
 
 
 def write_picture(output: Path, data: bytes) -> None:

@@ -19,7 +19,7 @@ from acud_cli.display import display_row
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import bare_table, cost, count, duration, plain, shortened
 from acud_cli.options import DURATION
-from acud_cli.session import Session, console, json_option, pass_session, print_table, say, warn
+from acud_cli.session import Session, console, pass_session, print_table, say, warn
 from acud_cli.wait_text import wait_table
 from acud_client.sync import Client
 
@@ -34,7 +34,6 @@ _INDENT = 13
 
 
 @click.command(short_help="Show the daemon, displays, waits, judges and warnings.")
-@json_option
 @pass_session
 def status(session: Session) -> int:
     """Show whether the daemon runs, and how it is: version, displays, waits by state, judges, the routes that wake
@@ -114,7 +113,6 @@ def _processes(reply: StatusReply) -> str:
     "--days", type=click.IntRange(1, 3650), default=7, show_default=True, help="Today and the days before it."
 )
 @click.option("--task", "task_id", default="", metavar="ID", help="Of this task alone.")
-@json_option
 @pass_session
 def usage(session: Session, *, days: int, task_id: str) -> None:
     """Show answers, tokens and dollars by day (UTC), purpose, judge, model and task.
@@ -144,7 +142,6 @@ def _print_usage(reply: UsageReply) -> None:
 
 
 @click.command(short_help="Print the daemon's metrics in Prometheus format.")
-@json_option
 @pass_session
 def metrics(session: Session) -> None:
     """Print what the daemon measures, as Prometheus reads it; docs/metrics.md explains each figure."""
@@ -168,7 +165,6 @@ class TopSnapshot(msgspec.Struct, frozen=True):
 @click.command(short_help="Show displays, waits and processes, live.")
 @click.option("--once", is_flag=True, help="Print it once and return.")
 @click.option("--interval", type=DURATION, default=1.0, show_default=True, help="Between two readings.")
-@json_option
 @pass_session
 def top(session: Session, *, once: bool, interval: float) -> int:
     """Show displays with frame rate and frame age, waits with their newest verdict, processes, judges and cost.

@@ -24,8 +24,8 @@ from acud.types.tasks import (
     TaskView,
 )
 from acud_cli.formatting import bare_table, cost, count, duration, local_moment, milliseconds, shortened
-from acud_cli.options import DURATION, SIZE, labels_of
-from acud_cli.session import Session, json_option, pass_session, print_table, say, session_of
+from acud_cli.options import DURATION, SIZE, EnumChoice, labels_of, limit_option
+from acud_cli.session import Session, pass_session, print_table, say, session_of
 from acud_cli.wait_options import budget_of, budget_options, tell_notes
 
 if TYPE_CHECKING:
@@ -49,10 +49,6 @@ def _complete_id(ctx: click.Context, _param: click.Parameter, incomplete: str) -
 
 _task_id = click.argument("task_id", metavar="ID", shell_complete=_complete_id)
 _note = click.option("--note", default="", metavar="TEXT", help="Why; goes into the thread.")
-
-
-def _choice(kind: Any) -> click.Choice[str]:
-    return click.Choice([member.value for member in kind])
 
 
 class JsonValue(click.ParamType[Any]):
@@ -90,7 +86,6 @@ def _print_view(reply: TaskReply) -> None:
 @click.option("--shared-display", is_flag=True, help="No display of its own: it uses the default one.")
 @click.option("--label", "labels", multiple=True, metavar="NAME=VALUE", help="What its host must carry, in a fleet.")
 @budget_options
-@json_option
 @pass_session
 def register_task(session: Session, *, name: str, plan: tuple[str, ...], **given: Any) -> None:
     """Begin the task NAME with the plan ITEM..., on a display of its own.
@@ -118,14 +113,13 @@ def register_task(session: Session, *, name: str, plan: tuple[str, ...], **given
 
 @task.command("list", short_help="List tasks, newest first.")
 @click.option("--all", "ended", is_flag=True, help="Ended ones too.")
-@click.option("--status", "statuses", multiple=True, type=_choice(TaskStatus), help="Only these (may be repeated).")
-@click.option("--limit", "-n", type=click.IntRange(1, 200), default=20, show_default=True, help="At most this many.")
-@json_option
+@click.option("--status", "statuses", multiple=True, type=EnumChoice(TaskStatus), help="Only these (may be repeated).")
+@limit_option(200, 20)
 @pass_session
-def list_tasks(session: Session, *, ended: bool, statuses: tuple[str, ...], limit: int) -> None:
+def list_tasks(session: Session, *, ended: bool, statuses: tuple[TaskStatus, ...], limit: int) -> None:
     """List the active and paused tasks, newest first; with --all or --status the ended ones too."""
     with session.client() as client:
-        reply = client.task_list(statuses=[TaskStatus(one) for one in statuses], ended=ended, limit=limit)
+        reply = client.task_list(statuses=statuses, ended=ended, limit=limit)
 
     def human() -> None:
         if reply.tasks:
@@ -140,16 +134,15 @@ def list_tasks(session: Session, *, ended: bool, statuses: tuple[str, ...], limi
 
 @task.command("show", short_help="Show one task.")
 @_task_id
-@click.option("--detail", type=_choice(Detail), default="items", show_default=True, help="How much to tell.")
+@click.option("--detail", type=EnumChoice(Detail), default="items", show_default=True, help="How much to tell.")
 @click.option(
     "--max-tokens", type=click.IntRange(60, 100_000), default=1500, show_default=True, help="At most so long."
 )
-@json_option
 @pass_session
-def show_task(session: Session, *, task_id: str, detail: str, max_tokens: int) -> None:
+def show_task(session: Session, *, task_id: str, detail: Detail, max_tokens: int) -> None:
     """Show one task: its plan, with --detail actions what was done, full everything, focused the active item."""
     with session.client() as client:
-        reply = client.task_summary(task_id, detail_level=Detail(detail), max_tokens=max_tokens, as_data=session.json)
+        reply = client.task_summary(task_id, detail_level=detail, max_tokens=max_tokens, as_data=session.json)
 
     def human() -> None:
         for line in reply.summary.splitlines():
@@ -161,7 +154,6 @@ def show_task(session: Session, *, task_id: str, detail: str, max_tokens: int) -
 @task.command("say", short_help="Add a message to the thread.")
 @_task_id
 @click.argument("message")
-@json_option
 @pass_session
 def say_in_task(session: Session, *, task_id: str, message: str) -> None:
     """Add MESSAGE to the thread of a task; it counts as a sign of life."""
@@ -172,24 +164,22 @@ def say_in_task(session: Session, *, task_id: str, message: str) -> None:
 
 @task.command("status", short_help="Pause, resume or end a task.")
 @_task_id
-@click.argument("status", type=_choice(TaskStatus))
+@click.argument("status", type=EnumChoice(TaskStatus))
 @click.option("--message", default="", metavar="TEXT", help="Why; goes into the thread.")
-@json_option
 @pass_session
-def move_task(session: Session, *, task_id: str, status: str, message: str) -> None:
+def move_task(session: Session, *, task_id: str, status: TaskStatus, message: str) -> None:
     """Set the status of a task.
 
     Pausing stops judging; deadlines run on. Ending a task cancels its waits and ends its display.
     """
     with session.client() as client:
-        reply = client.task_update(task_id, message=message, status=TaskStatus(status))
+        reply = client.task_update(task_id, message=message, status=status)
     _show(session, reply)
 
 
 @task.command("budget", short_help="Say what a task may cost.")
 @_task_id
 @budget_options
-@json_option
 @pass_session
 def fund_task(session: Session, *, task_id: str, **given: Any) -> None:
     """Change the budget of a task, for all its waits together. Only what is given changes; what is spent stays spent.
@@ -205,14 +195,13 @@ def fund_task(session: Session, *, task_id: str, **given: Any) -> None:
 @task.command("item", short_help="Set the status of a plan item.")
 @_task_id
 @click.argument("ordinal", type=click.IntRange(0))
-@click.argument("status", type=_choice(ItemStatus))
+@click.argument("status", type=EnumChoice(ItemStatus))
 @_note
-@json_option
 @pass_session
-def move_item(session: Session, *, task_id: str, ordinal: int, status: str, note: str) -> None:
+def move_item(session: Session, *, task_id: str, ordinal: int, status: ItemStatus, note: str) -> None:
     """Set the status of the plan item ORDINAL (the first is 0)."""
     with session.client() as client:
-        reply = client.task_item_update(task_id, ordinal, ItemStatus(status), note=note)
+        reply = client.task_item_update(task_id, ordinal, status, note=note)
     _show(session, reply)
 
 
@@ -220,7 +209,6 @@ def move_item(session: Session, *, task_id: str, ordinal: int, status: str, note
 @_task_id
 @click.argument("items", nargs=-1, required=True, metavar="ITEM...")
 @_note
-@json_option
 @pass_session
 def append_items(session: Session, *, task_id: str, items: tuple[str, ...], note: str) -> None:
     """Add ITEM... at the end of the plan."""
@@ -231,25 +219,24 @@ def append_items(session: Session, *, task_id: str, items: tuple[str, ...], note
 
 @task.command("log", short_help="Log an action.")
 @_task_id
-@click.argument("action_type", metavar="TYPE", type=_choice(ActionType))
+@click.argument("action_type", metavar="TYPE", type=EnumChoice(ActionType))
 @click.argument("summary")
 @click.option("--input", "input_data", type=JsonValue(), metavar="JSON", help="What went in (JSON, or any text).")
 @click.option("--output", "output_data", type=JsonValue(), metavar="JSON", help="What came out.")
-@click.option("--status", type=_choice(ActionStatus), default="completed", show_default=True, help="How it went.")
+@click.option("--status", type=EnumChoice(ActionStatus), default="completed", show_default=True, help="How it went.")
 @click.option("--item", "ordinal", type=click.IntRange(0), help="The plan item (default: the active one).")
 @click.option("--took", type=DURATION, help="How long it took.")
-@json_option
 @pass_session
-def log_action(session: Session, *, task_id: str, action_type: str, summary: str, **given: Any) -> None:
+def log_action(session: Session, *, task_id: str, action_type: ActionType, summary: str, **given: Any) -> None:
     """Log an action of TYPE (cli, gui, wait, vision, reasoning, other) in one sentence."""
     with session.client() as client:
         reply = client.task_log_action(
             task_id,
-            ActionType(action_type),
+            action_type,
             summary,
             input_data=given["input_data"],
             output_data=given["output_data"],
-            status=ActionStatus(given["status"]),
+            status=given["status"],
             ordinal=given["ordinal"],
             duration_ms=None if given["took"] is None else given["took"] * 1000,
         )
@@ -260,15 +247,7 @@ def log_action(session: Session, *, task_id: str, action_type: str, summary: str
 @task.command("drill", short_help="Show a plan item with its actions.")
 @_task_id
 @click.argument("ordinal", type=click.IntRange(0))
-@click.option(
-    "--limit",
-    "-n",
-    type=click.IntRange(1, 1000),
-    default=50,
-    show_default=True,
-    help="Show at most this many, the newest.",
-)
-@json_option
+@limit_option(1000, 50, "Show at most this many, the newest.")
 @pass_session
 def drill_down(session: Session, *, task_id: str, ordinal: int, limit: int) -> None:
     """Show the plan item ORDINAL with its actions and their logs."""
@@ -285,15 +264,7 @@ def drill_down(session: Session, *, task_id: str, ordinal: int, limit: int) -> N
 
 @task.command("thread", short_help="Show what was said.")
 @_task_id
-@click.option(
-    "--limit",
-    "-n",
-    type=click.IntRange(1, 1000),
-    default=50,
-    show_default=True,
-    help="Show at most this many, the newest.",
-)
-@json_option
+@limit_option(1000, 50, "Show at most this many, the newest.")
 @pass_session
 def show_thread(session: Session, *, task_id: str, limit: int) -> None:
     """Show the thread of a task, oldest first."""
@@ -312,7 +283,6 @@ def show_thread(session: Session, *, task_id: str, limit: int) -> None:
 @click.option(
     "--output", "-o", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The ZIP file to write."
 )
-@json_option
 @pass_session
 def export_task(session: Session, *, task_id: str, output: Path) -> None:
     """Write everything of a task to a ZIP file: plan, actions, messages, waits with verdicts and pictures, videos.
@@ -326,7 +296,6 @@ def export_task(session: Session, *, task_id: str, output: Path) -> None:
 
 @task.command("delete", short_help="Forget a task.")
 @_task_id
-@json_option
 @pass_session
 def delete_task(session: Session, *, task_id: str) -> None:
     """Forget a task with all that was kept of it. Its waits are cancelled and its display ends."""

@@ -11,17 +11,8 @@ from click.shell_completion import CompletionItem
 from acud.errors import AcudError
 from acud.types import WaitState
 from acud_cli.exit_codes import Exit, of_state
-from acud_cli.options import DURATION
-from acud_cli.session import (
-    Session,
-    json_option,
-    pass_session,
-    print_lines,
-    print_table,
-    say,
-    session_of,
-    write_picture,
-)
+from acud_cli.options import DURATION, EnumChoice, limit_option
+from acud_cli.session import Session, pass_session, print_lines, print_table, say, session_of, write_picture
 from acud_cli.wait_options import (
     arm,
     armed_line,
@@ -73,19 +64,14 @@ def full_id(client: Client, given: str) -> str:
 @waits.command("list", short_help="List waits, newest first.")
 @click.option("--all", "ended", is_flag=True, help="Ended ones too.")
 @click.option(
-    "--state",
-    "states",
-    multiple=True,
-    type=click.Choice([state.value for state in WaitState]),
-    help="Only those in this state (may be repeated).",
+    "--state", "states", multiple=True, type=EnumChoice(WaitState), help="Only those in this state (may be repeated)."
 )
-@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=100, show_default=True, help="At most this many.")
-@json_option
+@limit_option(1000, 100)
 @pass_session
-def list_waits(session: Session, *, ended: bool, states: tuple[str, ...], limit: int) -> None:
+def list_waits(session: Session, *, ended: bool, states: tuple[WaitState, ...], limit: int) -> None:
     """List the live waits, newest first; with --all or --state the ended ones too."""
     with session.client() as client:
-        reply = client.wait_list(states=[WaitState(state) for state in states], ended=ended, limit=limit)
+        reply = client.wait_list(states=states, ended=ended, limit=limit)
     session.show(reply, lambda: _print_list(reply.waits, reply.total))
 
 
@@ -108,7 +94,6 @@ def _print_list(found: Any, total: int) -> None:
     show_default=True,
     help="Show at most this many, the newest.",
 )
-@json_option
 @pass_session
 def show_wait(session: Session, *, wait_id: str, evaluations: int) -> None:
     """Show one wait: condition, target, policy, verdict, evidence, and its newest evaluations."""
@@ -126,7 +111,6 @@ def show_wait(session: Session, *, wait_id: str, evaluations: int) -> None:
 
 @waits.command("create", short_help="Arm a wait and return at once.")
 @new_wait_options
-@json_option
 @pass_session
 def create_wait(session: Session, **given: Any) -> None:
     """Arm a wait for CRITERIA, a sentence, or for the conditions in the options, and return at once.
@@ -148,7 +132,6 @@ def create_wait(session: Session, **given: Any) -> None:
 @click.option("--force", is_flag=True, help="Take the sentence even if no judge is configured for it.")
 @policy_options
 @budget_options
-@json_option
 @pass_session
 def update_wait(session: Session, *, wait_id: str, timeout: float | None, force: bool, **given: Any) -> None:
     """Change condition, timeout, policy or budget of a live wait. Only what is given changes."""
@@ -172,7 +155,6 @@ def update_wait(session: Session, *, wait_id: str, timeout: float | None, force:
 @click.argument("wait_ids", metavar="[ID]...", nargs=-1, shell_complete=_complete_id)
 @click.option("--all", "every", is_flag=True, help="Every live wait.")
 @click.option("--reason", default="", metavar="TEXT", help="Why; kept with the wait.")
-@json_option
 @pass_session
 def cancel_wait(session: Session, *, wait_ids: tuple[str, ...], every: bool, reason: str) -> None:
     """End active waits without a verdict. Clients that wait for their result learn it."""
@@ -195,7 +177,6 @@ def _print_cancelled(ids: list[str]) -> None:
 @_wait_id
 @click.option("--block", type=DURATION, help="Wait at most this long (0: return at once); default: until it ends.")
 @click.option("--peek", is_flag=True, help="Leave the result unseen: its wake is still sent. Without --block: at once.")
-@json_option
 @pass_session
 def result_of_wait(session: Session, *, wait_id: str, block: float | None, peek: bool) -> int:
     """Stay with a wait until it ends and print its result. Giving up (Ctrl-C, --block) never cancels it.
@@ -228,7 +209,6 @@ def result_of_wait(session: Session, *, wait_id: str, block: float | None, peek:
     show_default=True,
     help="As it resolved, as it was when last judged no, or what differs.",
 )
-@json_option
 @pass_session
 def evidence_of_wait(session: Session, *, wait_id: str, output: Path, part: Literal["after", "before", "diff"]) -> int:
     """Save the evidence of a wait: the exact pixels that were judged, as PNG."""
@@ -272,7 +252,6 @@ class WaitGroup(click.Group):
 @click.command(cls=WaitGroup, short_help="Wait until something shows on a display.")
 @new_wait_options
 @click.option("--detach", is_flag=True, help="Arm it, print its id, and return at once.")
-@json_option
 @pass_session
 def wait(session: Session, *, detach: bool, **given: Any) -> int:
     """Wait until CRITERIA, a sentence, holds on a display; then say so, with evidence.

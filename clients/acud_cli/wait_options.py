@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -36,9 +36,11 @@ from acud.types import (
     target_text,
 )
 from acud_cli.formatting import time_given
-from acud_cli.options import BOX, DURATION, Command, boxes, target_of, target_options
+from acud_cli.options import BOX, DURATION, EnumChoice, boxes, target_of, target_options, together
 from acud_cli.session import warn
 from acud_client.sync import Client
+
+Fields = TypeVar("Fields", Policy, Budget)
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -60,7 +62,7 @@ class Wanted(msgspec.Struct, frozen=True):
     until: str = ""
 
 
-_CONDITION_OPTIONS = (
+condition_options = together(
     click.option("--text", multiple=True, metavar="T", help="The text T is visible (white space and case folded)."),
     click.option("--regex", multiple=True, metavar="R", help="Visible text matches the regular expression R."),
     click.option("--gone", multiple=True, metavar="T", help="The text T is no longer visible."),
@@ -77,13 +79,6 @@ _CONDITION_OPTIONS = (
     click.option("--any", "any_of", is_flag=True, help="One of the conditions is enough (default: all of them)."),
     click.option("--until", metavar="JSON", default="", help="A nested condition as in docs/protocol.md, as JSON."),
 )
-
-
-def condition_options(command: Command) -> Command:
-    """Give a command the options that say what to wait for."""
-    for option in reversed(_CONDITION_OPTIONS):
-        command = option(command)
-    return command
 
 
 def condition_of(wanted: Wanted) -> Until | None:
@@ -134,75 +129,70 @@ def _with_default(words: str, field: str) -> str:
     return f"{words} (default {getattr(Policy(), field):g} s)."
 
 
-_POLICY_OPTIONS = (
+policy_options = together(
     click.option(
         "--cadence",
-        type=click.Choice([cadence.value for cadence in Cadence]),
+        type=EnumChoice(Cadence),
         help="event: when pixels changed (default); fixed: every --interval; adaptive: rarer while nothing moves.",
     ),
     click.option(
-        "--interval", type=DURATION, help=_with_default("Tick of `fixed`, and of `event` at the latest", "interval_s")
+        "--interval",
+        "interval_s",
+        type=DURATION,
+        help=_with_default("Tick of `fixed`, and of `event` at the latest", "interval_s"),
     ),
     click.option(
-        "--min-interval", type=DURATION, help=_with_default("Shortest time between two judgements", "min_interval_s")
+        "--min-interval",
+        "min_interval_s",
+        type=DURATION,
+        help=_with_default("Shortest time between two judgements", "min_interval_s"),
     ),
     click.option(
-        "--force-after", type=DURATION, help=_with_default("Judge at the latest after this long", "force_after_s")
+        "--force-after",
+        "force_after_s",
+        type=DURATION,
+        help=_with_default("Judge at the latest after this long", "force_after_s"),
     ),
     click.option(
         "--gate",
-        type=click.Choice([gate.value for gate in GateKind]),
+        type=EnumChoice(GateKind),
         help="What lets a changed frame through; only none and exact never miss a change.",
     ),
     click.option("--gate-threshold", type=click.FloatRange(min=0), help="Threshold of a lossy gate."),
     click.option("--confirm", type=click.IntRange(1, 20), help="Yeses needed, each on another picture (default 1)."),
     click.option(
         "--priority",
-        type=click.Choice([priority.value for priority in Priority]),
+        type=EnumChoice(Priority),
         help="Whose judgements go first when there are more than can be made (default normal).",
     ),
     click.option(
         "--on-display-lost",
-        type=click.Choice([choice.value for choice in OnDisplayLost]),
+        type=EnumChoice(OnDisplayLost),
         help="When its managed display ends or is removed: fail at once (default), or wait to the deadline.",
     ),
 )
 
 
-def policy_options(command: Command) -> Command:
-    """Give a command the options of a policy; each is None when not given."""
-    for option in reversed(_POLICY_OPTIONS):
-        command = option(command)
-    return command
-
-
-def judge_option(command: Command) -> Command:
-    """Give a command `--judge`."""
-    choice = click.Choice([judge.value for judge in JudgeName])
-    return click.option("--judge", type=choice, default=JudgeName.AUTO.value, help="The judge to ask (default: auto).")(
-        command
-    )
+"""Of a policy, by the names of its fields; each is None when not given."""
 
 
 def policy_of(given: dict[str, Any], base: Policy | None = None) -> Policy:
     """Return `base` with what was given put over it."""
-    fields = {
-        "cadence": given["cadence"] and Cadence(given["cadence"]),
-        "interval_s": given["interval"],
-        "min_interval_s": given["min_interval"],
-        "force_after_s": given["force_after"],
-        "gate": given["gate"] and GateKind(given["gate"]),
-        "gate_threshold": given["gate_threshold"],
-        "confirm": given["confirm"],
-        "priority": given["priority"] and Priority(given["priority"]),
-        "on_display_lost": given["on_display_lost"] and OnDisplayLost(given["on_display_lost"]),
-    }
-    return msgspec.structs.replace(base or Policy(), **{name: v for name, v in fields.items() if v is not None})
+    return _replaced(base or Policy(), given)
 
 
-_BUDGET_OPTIONS = (
+def _replaced(base: Fields, given: dict[str, Any]) -> Fields:
+    fields = {name: given.get(name) for name in base.__struct_fields__}
+    return msgspec.structs.replace(base, **{name: value for name, value in fields.items() if value is not None})
+
+
+budget_options = together(
     click.option(
-        "--max-cost", type=click.FloatRange(0, 1_000_000), metavar="USD", help="Spend at most this much on judges."
+        "--max-cost",
+        "max_cost_usd",
+        type=click.FloatRange(0, 1_000_000),
+        metavar="USD",
+        help="Spend at most this much on judges.",
     ),
     click.option(
         "--max-evaluations",
@@ -212,36 +202,18 @@ _BUDGET_OPTIONS = (
     ),
     click.option(
         "--on-budget",
-        type=click.Choice([one.value for one in OnBudget]),
+        type=EnumChoice(OnBudget),
         help="When that is spent: local (default): judge what costs nothing; fail: end the wait.",
     ),
 )
 
 
-def budget_options(command: Command) -> Command:
-    """Give a command the options of a budget; each is None when not given."""
-    for option in reversed(_BUDGET_OPTIONS):
-        command = option(command)
-    return command
+"""Of a budget, by the names of its fields; each is None when not given."""
 
 
 def budget_of(given: dict[str, Any], base: Budget | None = None) -> Budget:
     """Return `base` with what was given put over it."""
-    fields = {
-        "max_cost_usd": given["max_cost"],
-        "max_evaluations": given["max_evaluations"],
-        "on_budget": given["on_budget"] and OnBudget(given["on_budget"]),
-    }
-    return msgspec.structs.replace(base or Budget(), **{name: v for name, v in fields.items() if v is not None})
-
-
-def new_wait_options(command: Command) -> Command:
-    """Give a command every option of a new wait."""
-    for option in reversed(_OWN_OPTIONS):
-        command = option(command)
-    for group in (address_options, budget_options, policy_options, judge_option, target_options, condition_options):
-        command = group(command)
-    return click.argument("criteria", required=False, default="", shell_complete=_complete_command)(command)
+    return _replaced(base or Budget(), given)
 
 
 def _complete_command(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -255,28 +227,12 @@ def _complete_command(ctx: click.Context, _param: click.Parameter, incomplete: s
     ]
 
 
-_OWN_OPTIONS = (
-    click.option("--ignore", type=BOX, multiple=True, help="Ignore changes in this part of the target (a clock)."),
-    click.option("--timeout", type=DURATION, help="How long to wait at most (default: as set, 5m; 0: look once)."),
-    click.option("--task", "task_id", default="", metavar="ID", help="The task this wait belongs to."),
-    click.option("--force", is_flag=True, help="Arm the sentence even if no judge is configured for it."),
-    click.option("--label", default="", metavar="TEXT", help="A name for people."),
-)
-
-
-def address_options(command: Command) -> Command:
-    """Give a command the options that say whom to wake, and how."""
-    for option in reversed(_ADDRESS_OPTIONS):
-        command = option(command)
-    return command
-
-
-_ADDRESS_OPTIONS = (
+address_options = together(
     click.option(
         "--route",
         "routes",
         multiple=True,
-        type=click.Choice([name.value for name in RouteName]),
+        type=EnumChoice(RouteName),
         help="Wake over this route, before those named after it (default: as set).",
     ),
     click.option(
@@ -288,9 +244,28 @@ _ADDRESS_OPTIONS = (
 )
 
 
+new_wait_options = together(
+    click.argument("criteria", required=False, default="", shell_complete=_complete_command),
+    condition_options,
+    target_options,
+    click.option(
+        "--judge", type=EnumChoice(JudgeName), default=JudgeName.AUTO.value, help="The judge to ask (default: auto)."
+    ),
+    policy_options,
+    budget_options,
+    address_options,
+    click.option("--ignore", type=BOX, multiple=True, help="Ignore changes in this part of the target (a clock)."),
+    click.option("--timeout", type=DURATION, help="How long to wait at most (default: as set, 5m; 0: look once)."),
+    click.option("--task", "task_id", default="", metavar="ID", help="The task this wait belongs to."),
+    click.option("--force", is_flag=True, help="Arm the sentence even if no judge is configured for it."),
+    click.option("--label", default="", metavar="TEXT", help="A name for people."),
+)
+"""Every option of a new wait."""
+
+
 def address_of(given: dict[str, Any]) -> WakeAddress:
     """Return the address in the options."""
-    routes = tuple(RouteName(name) for name in given["routes"]) or None
+    routes = given["routes"] or None
     try:
         # What the daemon would refuse is refused here, as a usage error that names the option.
         return msgspec.convert(
@@ -317,7 +292,7 @@ def arm(client: Client, given: dict[str, Any]) -> WaitReply:
         ignore=boxes(given["ignore"]),
         timeout_s=given["timeout"],
         policy=policy_of(given),
-        judge=JudgeName(given["judge"]),
+        judge=given["judge"],
         task_id=given["task_id"],
         label=given["label"],
         wake=address_of(given),

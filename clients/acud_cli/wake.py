@@ -12,7 +12,8 @@ from acud.errors import AcudError
 from acud.types import RouteName, WakeInfo, WakeState
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import bare_table, duration, local_time, milliseconds, plain, shortened
-from acud_cli.session import Session, json_option, pass_session, print_table, say, session_of
+from acud_cli.options import EnumChoice, limit_option
+from acud_cli.session import Session, pass_session, print_table, say, session_of
 from acud_cli.wait_options import address_of, address_options
 
 if TYPE_CHECKING:
@@ -40,21 +41,15 @@ def _complete_id(ctx: click.Context, _param: click.Parameter, incomplete: str) -
 @wake.command("list", short_help="List wakes, newest first.")
 @click.option("--all", "seen", is_flag=True, help="Seen ones too.")
 @click.option(
-    "--state",
-    "states",
-    multiple=True,
-    type=click.Choice([state.value for state in WakeState]),
-    help="Only those in this state (may be repeated).",
+    "--state", "states", multiple=True, type=EnumChoice(WakeState), help="Only those in this state (may be repeated)."
 )
 @click.option("--wait", "wait_id", default="", metavar="ID", help="Only the wake of this wait.")
-@click.option("--limit", "-n", type=click.IntRange(1, 1000), default=100, show_default=True, help="At most this many.")
-@json_option
+@limit_option(1000, 100)
 @pass_session
-def list_wakes(session: Session, *, seen: bool, states: tuple[str, ...], wait_id: str, limit: int) -> None:
+def list_wakes(session: Session, *, seen: bool, states: tuple[WakeState, ...], wait_id: str, limit: int) -> None:
     """List the wakes not seen yet, newest first; with --all or --state others too."""
-    chosen = [WakeState(state) for state in states]
     with session.client() as client:
-        reply = client.wake_list(states=chosen, seen=seen or bool(wait_id), wait_id=wait_id, limit=limit)
+        reply = client.wake_list(states=states, seen=seen or bool(wait_id), wait_id=wait_id, limit=limit)
     session.show(reply, lambda: _print_list(reply))
 
 
@@ -98,7 +93,6 @@ def wake_row(one: WakeInfo) -> list[str]:
 @wake.command("retry", short_help="Send wakes again.")
 @click.argument("wake_ids", metavar="[ID]...", nargs=-1, shell_complete=_complete_id)
 @click.option("--undelivered", is_flag=True, help="Every undelivered one.")
-@json_option
 @pass_session
 def retry_wakes(session: Session, *, wake_ids: tuple[str, ...], undelivered: bool) -> None:
     """Try wakes again now, over the routes that are set up now. One that was sent before goes out as a reminder."""
@@ -118,7 +112,6 @@ def _print_retried(wakes: tuple[WakeInfo, ...]) -> None:
 
 @wake.command("test", short_help="Try the routes with a message that asks for nothing.")
 @address_options
-@json_option
 @pass_session
 def test_routes(session: Session, *, routes: tuple[str, ...], session_key: str, agent_id: str) -> int:
     """Send a test over each route and say how it did.
@@ -144,7 +137,6 @@ def notify() -> None:
 
 
 @notify.command("test", short_help="Show a notification.")
-@json_option
 @pass_session
 def test_notification(session: Session) -> None:
     """Show a notification and say which server took it."""

@@ -15,17 +15,16 @@ from acud.errors import Unavailable, UsageError
 from acud.http_listeners import ListenerSettings, WebSettings
 from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
 from acud_cli.formatting import bare_table, local_moment, plain
-from acud_cli.options import DURATION
-from acud_cli.session import Session, json_option, pass_session, print_table, say, say_all, warn
+from acud_cli.options import DURATION, Command, EnumChoice, together
+from acud_cli.session import Session, pass_session, print_table, say, say_all, warn
 
 
-def token_limits(scope: Scope) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command the options of what an access token is good for; `scope` is the default."""
-    options = (
+def token_limits(scope: Scope) -> Callable[[Command], Command]:
+    """Return the options of what an access token is good for; `scope` is the default."""
+    return together(
         click.option(
             "--scope",
-            type=click.Choice([one.value for one in Scope]),
-            callback=lambda _ctx, _param, value: Scope(value),
+            type=EnumChoice(Scope),
             default=scope.value,
             show_default=True,
             help="read: view; act: also act; admin: also delete.",
@@ -34,13 +33,6 @@ def token_limits(scope: Scope) -> Callable[[Callable[..., Any]], Callable[..., A
         click.option("--display", "displays", multiple=True, metavar="NAME", help="Only for this display (repeat)."),
         click.option("--task", "tasks", multiple=True, metavar="ID", help="Only for this task (repeat)."),
     )
-
-    def given(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return given
 
 
 @click.group(short_help="Tokens for programs: create, list, revoke.")
@@ -53,7 +45,6 @@ def token() -> None:
 @click.option(
     "--for", "for_s", type=DURATION, default=0.0, metavar="TIME", help="Good for so long (30d); default: for ever."
 )
-@json_option
 @pass_session
 def create_token(session: Session, **given: Any) -> None:
     """Make a token and print it: it can't be shown again."""
@@ -69,7 +60,6 @@ def _print_made(secret: str, made: AccessToken) -> None:
 
 
 @token.command("list", short_help="List tokens and sessions.")
-@json_option
 @pass_session
 def list_passes(session: Session) -> None:
     """List tokens and sessions that are good now, newest first."""
@@ -81,7 +71,6 @@ def list_passes(session: Session) -> None:
 @token.command("revoke", short_help="Revoke tokens or sessions.")
 @click.argument("pass_ids", metavar="[ID]...", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Every token; sessions end with acud web logout --all.")
-@json_option
 @pass_session
 def revoke_token(session: Session, *, pass_ids: tuple[str, ...], every: bool) -> None:
     """Revoke tokens or sessions; what they have open ends within a second. Unique beginnings of ids are enough."""
@@ -136,7 +125,6 @@ web.add_command(token)
 @web.command(short_help="Serve the dashboard and /api in the foreground.")
 @click.option("--host", help="Where to listen.  [default: [web] host, 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65535), help="0 takes any free one.  [default: [web] port, 18790]")
-@json_option
 @pass_session
 def serve(session: Session, **given: str | int | None) -> None:
     """Serve the dashboard and /api in the foreground, until Ctrl-C; the daemon may come and go meanwhile.
@@ -155,7 +143,6 @@ def serve(session: Session, **given: str | int | None) -> None:
 )
 @click.option("--allow-tokenless", is_flag=True, default=None, help="Serve also those who send no token.")
 @click.option("--allow-remote", is_flag=True, default=None, help="Let other machines in (unencrypted).")
-@json_option
 @pass_session
 def relay(session: Session, **given: str | int | bool | None) -> None:
     """Serve the endpoints of docs/relay.md in the foreground, until Ctrl-C.
@@ -174,7 +161,6 @@ def relay(session: Session, **given: str | int | bool | None) -> None:
 @token_limits(Scope.ADMIN)
 @click.option("--url", default="", metavar="URL", help="Of a gateway that the daemon does not serve itself.")
 @click.option("--open", "opened", is_flag=True, help="Open it in this machine's browser too.")
-@json_option
 @pass_session
 def login(session: Session, *, url: str, opened: bool, **given: Any) -> None:
     """Print a link that logs a browser in. It is good for two minutes, and works once."""
@@ -193,7 +179,6 @@ def login(session: Session, *, url: str, opened: bool, **given: Any) -> None:
 @web.command(short_help="Log browsers out.")
 @click.argument("session_id", metavar="[ID]", required=False)
 @click.option("--all", "every", is_flag=True, help="Every session, and unused links.")
-@json_option
 @pass_session
 def logout(session: Session, *, session_id: str | None, every: bool) -> None:
     """Log one session out (acud web status lists them), or all of them."""
@@ -205,7 +190,6 @@ def logout(session: Session, *, session_id: str | None, every: bool) -> None:
 
 
 @web.command(short_help="Tell where the dashboard is, and who is let in.")
-@json_option
 @pass_session
 def status(session: Session) -> None:
     """Tell where the dashboard is served, and who is let in."""
