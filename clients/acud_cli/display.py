@@ -12,7 +12,7 @@ from acud.errors import NotFound
 from acud.protocol.requests.displays import DisplayListReply, DisplayReply, TakeReply
 from acud.types import DisplayInfo, MonitorInfo, WindowInfo
 from acud_cli.formatting import bare_table, duration, local_moment, plain, shortened
-from acud_cli.options import DURATION, SIZE, labels_of
+from acud_cli.options import DURATION, SIZE, label_option, labels_of
 from acud_cli.session import Session, pass_session, print_table, say, warn
 from acud_cli.wait_options import tell_notes
 
@@ -106,7 +106,7 @@ def add_display(session: Session, *, name: str, auth_file: str, owner: int | Non
 @display.command("create", short_help="Start a display of our own.")
 @click.argument("size", type=SIZE, required=False)
 @click.option("--window-manager", "--wm", default="", metavar="COMMAND", help="Instead of the one in the settings.")
-@click.option("--label", "labels", multiple=True, metavar="NAME=VALUE", help="What its host must carry, in a fleet.")
+@label_option
 @click.option("--env", "as_env", is_flag=True, help="Print shell lines for eval.")
 @pass_session
 def create_display(

@@ -24,7 +24,7 @@ from acud.types.tasks import (
     TaskView,
 )
 from acud_cli.formatting import bare_table, cost, count, duration, local_moment, milliseconds, shortened
-from acud_cli.options import DURATION, SIZE, EnumChoice, labels_of, limit_option
+from acud_cli.options import DURATION, SIZE, EnumChoice, label_option, labels_of, limit_option
 from acud_cli.session import Session, pass_session, print_table, say, session_of
 from acud_cli.wait_options import budget_of, budget_options, tell_notes
 
@@ -84,7 +84,7 @@ def _print_view(reply: TaskReply) -> None:
 @click.option("--metadata", type=JsonValue(), default="{}", metavar="JSON", help="An object, kept with the task.")
 @click.option("--size", type=SIZE, help="Of its display, such as 1280x720.")
 @click.option("--shared-display", is_flag=True, help="No display of its own: it uses the default one.")
-@click.option("--label", "labels", multiple=True, metavar="NAME=VALUE", help="What its host must carry, in a fleet.")
+@label_option
 @budget_options
 @pass_session
 def register_task(session: Session, *, name: str, plan: tuple[str, ...], **given: Any) -> None:
