@@ -11,7 +11,7 @@ from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisStatu
 from acud.types.commentary import AnalysisResult, SenseMeta
 from acud_cli.formatting import bare_table, cost, count, local_time, milliseconds, plain, shortened
 from acud_cli.options import DURATION, limit_option
-from acud_cli.session import Session, pass_session, print_table, say
+from acud_cli.session import Session, pass_session, print_table, say, say_all
 
 _SHOWN = 100
 
@@ -57,14 +57,7 @@ def history(session: Session, *, limit: int) -> None:
     """List the newest results; 🧠 marks what was put into the feed."""
     with session.client() as client:
         reply = client.analysis_history(limit)
-
-    def human() -> None:
-        for result in reply.results:
-            say(_line(result))
-        if not reply.results:
-            say("nothing was said yet")
-
-    session.show(reply, human)
+    session.show(reply, lambda: say_all(map(_line, reply.results) if reply.results else ["nothing was said yet"]))
 
 
 @analysis.command(short_help="Show what it would be made from now.")
@@ -73,12 +66,7 @@ def context(session: Session) -> None:
     """Show the words that a model would be sent now."""
     with session.client() as client:
         reply = client.analysis_context()
-
-    def human() -> None:
-        for line in reply.prompt.splitlines():
-            say(line)
-
-    session.show(reply, human)
+    session.show(reply, lambda: say_all(reply.prompt.splitlines()))
 
 
 @analysis.command(short_help="Show how it is set up, or change that.")

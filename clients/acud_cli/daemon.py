@@ -18,7 +18,7 @@ from acud_cli import daemon_process
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import count, duration
 from acud_cli.options import DURATION
-from acud_cli.session import Session, pass_session, say, session_of, warn
+from acud_cli.session import Session, pass_session, say, say_all, session_of, warn
 from acud_cli.status import status
 from acud_client.daemon_socket import SocketState
 
@@ -162,12 +162,7 @@ def _renew_evaluators(session: Session) -> None:
     with session.client() as client:
         reply = client.evaluators_restart()
     lines = [f"evaluator {one.name}: pid {one.old_pid} -> {one.pid}" for one in reply.restarted]
-    session.show(reply, lambda: _say_all(lines))
-
-
-def _say_all(lines: list[str]) -> None:
-    for line in lines:
-        say(line)
+    session.show(reply, lambda: say_all(lines))
 
 
 @daemon.command("drain", short_help="End the daemon once what runs has finished.")
@@ -209,7 +204,7 @@ def reload_daemon(session: Session) -> None:
         reply = client.daemon_reload()
     lines = [f"taken: {name}" for name in reply.taken]
     lines += [f"needs acud daemon restart: {name}" for name in reply.restart]
-    session.show(reply, lambda: _say_all(lines or ["nothing differs"]))
+    session.show(reply, lambda: say_all(lines or ["nothing differs"]))
 
 
 daemon.add_command(status)

@@ -39,7 +39,7 @@ from acud.types.actions import (
 from acud_cli.display import window_table
 from acud_cli.exit_codes import Exit
 from acud_cli.options import DURATION, SIZE, EnumChoice, display_option, task_option, together
-from acud_cli.session import Session, pass_session, print_table, say, warn, write_picture
+from acud_cli.session import Session, pass_session, print_table, say, warn, with_path, write_picture
 
 _NUMBER = re.compile(r"[+-]?\d{1,5}")
 _LIMIT = 32767
@@ -127,17 +127,9 @@ def run_action(
         )
     if picture is not None and reply.picture is not None:
         write_picture(picture, reply.picture.image)
-    session.show(_plain(reply, picture), lambda: human(reply) if human else None)
+    session.show(with_path(reply, picture), lambda: human(reply) if human else None)
     _tell_rest(session, reply, picture)
     return Exit.TIMEOUT if reply.idle is False else Exit.OK
-
-
-def _plain(reply: ActionReply, path: Path | None) -> dict[str, Any]:
-    plain: dict[str, Any] = msgspec.to_builtins(reply, builtin_types=(bytes,))
-    if reply.picture is not None:
-        plain["picture"] = {name: value for name, value in plain["picture"].items() if name != "image"}
-        plain["picture"]["path"] = str(path)
-    return plain
 
 
 def _tell_rest(session: Session, reply: ActionReply, path: Path | None) -> None:

@@ -12,7 +12,7 @@ import click
 import msgspec
 from msgspec import Struct
 
-from acud import config, paths
+from acud import config
 from acud.errors import ConfigError
 from acud.fleet import FleetSettings
 from acud.protocol.wakes import SharedWake
@@ -81,7 +81,7 @@ def wakes(session: Session, *, agent: str, follow: bool, limit: int | None) -> N
     Each is acknowledged once it is printed: it counts as seen, its host is told, and it does not come again. With
     --json: one wake a line. Whoever is killed before that leaves it to the next, with the same id.
     """
-    settings = _read_settings()
+    settings = _read_settings(session)
     try:
         count = asyncio.run(_take(session, settings, agent, follow, limit))
     except KeyboardInterrupt:
@@ -90,18 +90,18 @@ def wakes(session: Session, *, agent: str, follow: bool, limit: int | None) -> N
         say(f"no wakes for {agent or 'main'}")
 
 
-def _read_settings() -> FleetSettings:
-    file = paths.resolve(os.environ).config
-    settings = config.load(file, os.environ).fleet
+def _read_settings(session: Session) -> FleetSettings:
+    """Return the settings of the fleet. Raises: ConfigError when it has no server, Unavailable without its library."""
+    from acud.features.fleet import require_nats
+
+    settings = config.load(session.home.config, os.environ).fleet
     if not settings.urls:
-        raise ConfigError("[fleet] url names no NATS server", hint=f"set it in {file}; docs/scaling.md")
+        raise ConfigError("[fleet] url names no NATS server", hint=f"set it in {session.home.config}; docs/scaling.md")
+    require_nats()
     return settings
 
 
 async def _take(session: Session, settings: FleetSettings, agent: str, follow: bool, limit: int | None) -> int:
-    from acud.features.fleet import require_nats
-
-    require_nats()
     from acud.features.fleet.connection import NatsConnection
     from acud.features.fleet.names import key_of
     from acud_fleet.wakes import ANYBODY, AgentWakes
@@ -156,14 +156,7 @@ fleet.add_command(worker)
 @pass_session
 def serve(session: Session, *, debug: bool) -> None:
     """Run the endpoint in the foreground, until Ctrl-C. Hosts and NATS servers may come and go meanwhile."""
-    from acud import config
-    from acud.errors import ConfigError
-    from acud.features.fleet import require_nats
-
-    settings = config.load(session.home.config, os.environ).fleet
-    if not settings.urls:
-        raise ConfigError("[fleet] url names no NATS server", hint=f"set it in {session.home.config}; docs/scaling.md")
-    require_nats()
+    settings = _read_settings(session)  # first: it tells when the library that the endpoint loads is missing
     from acud_fleet import endpoint
 
     endpoint.serve(settings, session.home.of_fleet(), debug=debug)
@@ -223,18 +216,9 @@ def streams(session: Session, *, change: bool, nkey_seed_file: str | None) -> No
 
     Run it with the administrator's key: hosts may make what is missing, and change nothing.
     """
-    import asyncio
-
     from msgspec.structs import replace
 
-    from acud import config
-    from acud.errors import ConfigError
-    from acud.features.fleet import require_nats
-
-    settings = config.load(session.home.config, os.environ).fleet
-    if not settings.urls:
-        raise ConfigError("[fleet] url names no NATS server", hint=f"set it in {session.home.config}; docs/scaling.md")
-    require_nats()
+    settings = _read_settings(session)
     from acud_fleet import streams
 
     if nkey_seed_file is not None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
 from acud.protocol.requests.gui import DoReply
 from acud.types import Criteria
@@ -15,7 +14,7 @@ from acud.types.grounding import Candidate, Found, GroundingBackend
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import bare_table, duration, local_time, shortened
 from acud_cli.options import DURATION, EnumChoice, limit_option, target_of, target_options, task_option
-from acud_cli.session import Session, pass_session, print_table, say, warn, write_picture
+from acud_cli.session import Session, pass_session, print_table, say, warn, with_path, write_picture
 from acud_cli.wait_options import Wanted, address_of, address_options, condition_of
 from acud_client.call import POLL_S
 
@@ -128,16 +127,8 @@ def gui_do(
         )
     if picture is not None and reply.picture is not None:
         write_picture(picture, reply.picture.image)
-    session.show(_plain(reply, picture), lambda: _tell_done(reply))
+    session.show(with_path(reply, picture), lambda: _tell_done(reply))
     return _EXITS[reply.status]
-
-
-def _plain(reply: DoReply, path: Path | None) -> dict[str, Any]:
-    plain: dict[str, Any] = msgspec.to_builtins(reply, builtin_types=(bytes,))
-    if reply.picture is not None:
-        plain["picture"] = {name: value for name, value in plain["picture"].items() if name != "image"}
-        plain["picture"]["path"] = str(path)
-    return plain
 
 
 def _tell(found: Found) -> None:

@@ -15,7 +15,7 @@ from acud.types.scene import SceneMode
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import cost
 from acud_cli.options import BOX, task_option
-from acud_cli.session import Session, as_json, pass_session, say, warn, write_picture
+from acud_cli.session import Session, as_json, pass_session, say, say_all, warn, write_picture
 from acud_client.sync import Client
 
 _NONE = "none"
@@ -88,12 +88,7 @@ def _print(reply: SceneReply, since: int) -> None:
     if reply.diff is not None:
         say(as_json(reply.diff))
         return
-    _lines(reply.text)
-
-
-def _lines(text: str) -> None:
-    for line in text.splitlines():
-        say(line)
+    say_all(reply.text.splitlines())
 
 
 def _watch(session: Session, client: Client, displays: tuple[str, ...], max_tokens: int) -> int:
@@ -103,7 +98,7 @@ def _watch(session: Session, client: Client, displays: tuple[str, ...], max_toke
                 if session.json:
                     print(as_json(found), flush=True)
                 else:
-                    _lines(client.scene(None, displays, form="prompt", max_tokens=max_tokens).text)
+                    say_all(client.scene(None, displays, form="prompt", max_tokens=max_tokens).text.splitlines())
                     say()
     except KeyboardInterrupt:
         return Exit.OK

@@ -14,12 +14,13 @@ import click
 import msgspec
 
 from acud import paths as places
-from acud.errors import UsageError
+from acud.errors import AcudError, UsageError
 from acud_cli.formatting import plain, plain_json
 from acud_client.own_display import here_of
 from acud_client.sync import Client
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
     from rich.console import Console, RenderableType
     from rich.text import Text
 
@@ -133,6 +134,22 @@ def session_of(ctx: click.Context) -> Session:
     return root.obj
 
 
+def complete_ids(ids: Callable[[Client], Iterable[tuple[str, str]]]) -> Callable[..., list[CompletionItem]]:
+    """Return a completion of the ids that `ids` asks the daemon for, each with its help; none without a daemon."""
+
+    def complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        try:
+            with session_of(ctx).client(timeout_s=1.0) as client:
+                found = list(ids(client))
+        except AcudError:
+            return []
+        return [CompletionItem(one, help=words) for one, words in found if one.startswith(incomplete)]
+
+    return complete
+
+
 def pass_session(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command `--json`, and hand it the run's session, which remembers that, as its first argument."""
 
@@ -148,6 +165,15 @@ def pass_session(command: Callable[..., Any]) -> Callable[..., Any]:
         callback=_ask_for_json,
         help="Print JSON instead of text.",
     )(wrapped)
+
+
+def with_path(reply: Any, path: Path | None) -> dict[str, Any]:
+    """Return `reply` as plain values, with the `path` of its picture, if it has one, instead of the picture's bytes."""
+    plain: dict[str, Any] = msgspec.to_builtins(reply, builtin_types=(bytes,))
+    if plain.get("picture") is not None:
+        del plain["picture"]["image"]
+        plain["picture"]["path"] = str(path)
+    return plain
 
 
 def write_picture(output: Path, data: bytes) -> None:

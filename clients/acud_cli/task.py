@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
-from acud.errors import AcudError
 from acud.protocol.requests.tasks import TaskReply
 from acud.types.tasks import (
     ActionStatus,
@@ -25,7 +23,7 @@ from acud.types.tasks import (
 )
 from acud_cli.formatting import bare_table, cost, count, duration, local_moment, milliseconds, shortened
 from acud_cli.options import DURATION, SIZE, EnumChoice, label_option, labels_of, limit_option
-from acud_cli.session import Session, pass_session, print_table, say, session_of
+from acud_cli.session import Session, complete_ids, pass_session, print_table, say, say_all
 from acud_cli.wait_options import budget_of, budget_options, tell_notes
 
 if TYPE_CHECKING:
@@ -38,13 +36,9 @@ def task() -> None:
     beginning is unique."""
 
 
-def _complete_id(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    try:
-        with session_of(ctx).client(timeout_s=1.0) as client:
-            found = [view.task for view in client.task_list(ended=True, limit=200).tasks]
-    except AcudError:
-        return []
-    return [CompletionItem(one.task_id, help=one.name) for one in found if one.task_id.startswith(incomplete)]
+_complete_id = complete_ids(
+    lambda client: ((one.task.task_id, one.task.name) for one in client.task_list(ended=True, limit=200).tasks)
+)
 
 
 _task_id = click.argument("task_id", metavar="ID", shell_complete=_complete_id)
@@ -73,8 +67,7 @@ def _print_view(reply: TaskReply) -> None:
     say(task_line(reply.view))
     if reply.view.items:
         print_table(item_table(reply.view.items))
-    for line in reply.answer.splitlines():
-        say(line)
+    say_all(reply.answer.splitlines())
 
 
 @task.command("register", short_help="Begin a task.")
@@ -143,12 +136,7 @@ def show_task(session: Session, *, task_id: str, detail: Detail, max_tokens: int
     """Show one task: its plan, with --detail actions what was done, full everything, focused the active item."""
     with session.client() as client:
         reply = client.task_summary(task_id, detail_level=detail, max_tokens=max_tokens, as_data=session.json)
-
-    def human() -> None:
-        for line in reply.summary.splitlines():
-            say(line)
-
-    session.show(reply, human)
+    session.show(reply, lambda: say_all(reply.summary.splitlines()))
 
 
 @task.command("say", short_help="Add a message to the thread.")
@@ -256,8 +244,7 @@ def drill_down(session: Session, *, task_id: str, ordinal: int, limit: int) -> N
 
     def human() -> None:
         print_table(item_table((reply.item,)))
-        for line in action_lines(reply.actions):
-            say(line)
+        say_all(action_lines(reply.actions))
 
     session.show(reply, human)
 
@@ -270,12 +257,7 @@ def show_thread(session: Session, *, task_id: str, limit: int) -> None:
     """Show the thread of a task, oldest first."""
     with session.client() as client:
         reply = client.task_thread(task_id, limit=limit)
-
-    def human() -> None:
-        for line in thread_lines(reply.messages):
-            say(line)
-
-    session.show(reply, human)
+    session.show(reply, lambda: say_all(thread_lines(reply.messages)))
 
 
 @task.command("export", short_help="Write everything of a task to a ZIP file.")

@@ -8,11 +8,10 @@ from typing import Any, Literal
 import click
 from click.shell_completion import CompletionItem
 
-from acud.errors import AcudError
 from acud.types import WaitState
 from acud_cli.exit_codes import Exit, of_state
 from acud_cli.options import DURATION, EnumChoice, limit_option
-from acud_cli.session import Session, pass_session, print_lines, print_table, say, session_of, write_picture
+from acud_cli.session import Session, complete_ids, pass_session, print_lines, print_table, say, write_picture
 from acud_cli.wait_options import (
     arm,
     armed_line,
@@ -40,15 +39,9 @@ def waits() -> None:
     """
 
 
-def _complete_id(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    try:
-        with session_of(ctx).client(timeout_s=1.0) as client:
-            found = client.wait_list(ended=True).waits
-    except AcudError:
-        return []
-    return [
-        CompletionItem(wait.wait_id, help=wait.state.value) for wait in found if wait.wait_id.startswith(incomplete)
-    ]
+_complete_id = complete_ids(
+    lambda client: ((one.wait_id, one.state.value) for one in client.wait_list(ended=True).waits)
+)
 
 
 _wait_id = click.argument("wait_id", metavar="ID", shell_complete=_complete_id)

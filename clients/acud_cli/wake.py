@@ -6,14 +6,12 @@ import time
 from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
-from acud.errors import AcudError
 from acud.types import RouteName, WakeInfo, WakeState
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import bare_table, duration, local_time, milliseconds, plain, shortened
 from acud_cli.options import EnumChoice, limit_option
-from acud_cli.session import Session, pass_session, print_table, say, session_of
+from acud_cli.session import Session, complete_ids, pass_session, print_table, say
 from acud_cli.wait_options import address_of, address_options
 
 if TYPE_CHECKING:
@@ -29,13 +27,7 @@ def wake() -> None:
     """
 
 
-def _complete_id(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    try:
-        with session_of(ctx).client(timeout_s=1.0) as client:
-            found = client.wake_list().wakes
-    except AcudError:
-        return []
-    return [CompletionItem(one.wake_id, help=one.state.value) for one in found if one.wake_id.startswith(incomplete)]
+_complete_id = complete_ids(lambda client: ((one.wake_id, one.state.value) for one in client.wake_list().wakes))
 
 
 @wake.command("list", short_help="List wakes, newest first.")
