@@ -38,7 +38,7 @@ from acud.types.actions import (
 )
 from acud_cli.display import window_table
 from acud_cli.exit_codes import Exit
-from acud_cli.options import DURATION, SIZE, EnumChoice, display_option, task_option, together
+from acud_cli.options import DURATION, SIZE, EnumChoice, display_option, lease_option, task_option, together
 from acud_cli.session import Session, pass_session, print_table, say, warn, with_path, write_picture
 
 _NUMBER = re.compile(r"[+-]?\d{1,5}")
@@ -95,9 +95,7 @@ act_options = together(
     ),
     click.option("--view", default="", metavar="TOKEN", help="Points are of the picture with this view token."),
     task_option,
-    click.option(
-        "--lease", default="", envvar="ACU_LEASE", metavar="ID", help="Your lease on a display that is taken over."
-    ),
+    lease_option,
     click.option(
         "--picture", type=click.Path(path_type=Path), metavar="FILE", help="Save a picture of the display afterwards."
     ),

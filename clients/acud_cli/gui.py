@@ -13,7 +13,16 @@ from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud.types.grounding import Candidate, Found, GroundingBackend
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import bare_table, duration, local_time, shortened
-from acud_cli.options import DURATION, EnumChoice, limit_option, target_of, target_options, task_option
+from acud_cli.options import (
+    DURATION,
+    EnumChoice,
+    display_option,
+    lease_option,
+    limit_option,
+    target_of,
+    target_options,
+    task_option,
+)
 from acud_cli.session import Session, pass_session, print_table, say, warn, with_path, write_picture
 from acud_cli.wait_options import Wanted, address_of, address_options, condition_of
 from acud_client.call import POLL_S
@@ -31,7 +40,6 @@ _EXITS = {
     "unknown": Exit.ERROR,
 }
 
-_display_option = click.option("--display", "-d", default="", metavar="NAME", help="The display, such as :100.")
 _target_option = click.option(
     "--target", "-t", default="screen", metavar="TARGET", help="Where to look: screen, window:TITLE, region:x,y,w,h."
 )
@@ -59,7 +67,7 @@ def gui() -> None:
 @gui.command("find", short_help="Say where something is; nothing is done.")
 @click.argument("description")
 @_target_option
-@_display_option
+@display_option
 @_backend_option
 @click.option("--candidates", type=click.IntRange(1, 50), default=8, show_default=True, help="Shown at most.")
 @task_option
@@ -86,7 +94,7 @@ def gui_find(session: Session, *, description: str, backend: GroundingBackend | 
 @gui.command("do", short_help="Do what a sentence says, and see whether it had an effect.")
 @click.argument("instruction")
 @_target_option
-@_display_option
+@display_option
 @click.option("--view", default="", metavar="TOKEN", help="Coordinates are of the picture with this view token.")
 @_backend_option
 @click.option("--expect", default="", metavar="SENTENCE", help="What shows the effect (default: any change).")
@@ -94,9 +102,7 @@ def gui_find(session: Session, *, description: str, backend: GroundingBackend | 
 @click.option("--until", default="", metavar="JSON", help="The effect as a condition (docs/protocol.md), as JSON.")
 @click.option("--timeout", type=DURATION, default=2.0, help="How long the effect may take (default: 2s).")
 @task_option
-@click.option(
-    "--lease", default="", envvar="ACU_LEASE", metavar="ID", help="Your lease on a display that is taken over."
-)
+@lease_option
 @click.option("--picture", type=click.Path(path_type=Path), metavar="FILE", help="Then save what it looks like (JPEG).")
 @pass_session
 def gui_do(

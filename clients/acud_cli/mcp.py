@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -13,8 +13,6 @@ from acud_cli.options import together
 from acud_cli.session import Session, pass_session, say, session_of
 from acud_client.own_display import here_of
 from acud_mcp.tool import DEFAULT_PORT, Options, workspace_of
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 _selection = together(
     click.option("--caps", envvar="ACU_MCP_CAPS", default="", metavar="A,B", help="Toolsets: core,tasks,memory,admin."),

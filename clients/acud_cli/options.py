@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from enum import Enum, StrEnum
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -123,6 +124,12 @@ def limit_option(most: int, default: int, words: str = "At most this many.") -> 
 display_option = click.option("--display", "-d", default="", metavar="NAME", help="The display, such as :100.")
 label_option = click.option(
     "--label", "labels", multiple=True, metavar="NAME=VALUE", help="What its host must carry, in a fleet."
+)
+lease_option = click.option(
+    "--lease", default="", envvar="ACU_LEASE", metavar="ID", help="Your lease on a display that is taken over."
+)
+zip_option = click.option(
+    "--output", "-o", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The ZIP file to write."
 )
 target_options = together(
     click.option(

@@ -13,7 +13,7 @@ from acud.errors import AcudError
 from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.recordings import RecordReply
 from acud_cli.formatting import bare_table, count, duration, local_moment, plain, shortened
-from acud_cli.options import limit_option
+from acud_cli.options import limit_option, zip_option
 from acud_cli.session import Session, pass_session, print_table, say, say_all, warn
 from acud_client.sync import Client
 
@@ -102,9 +102,7 @@ def delete(session: Session, *, recording_ids: tuple[str, ...]) -> None:
 
 @record.command(short_help="Write everything of a task to a ZIP file.")
 @click.argument("task_id", metavar="TASK")
-@click.option(
-    "--output", "-o", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The ZIP file to write."
-)
+@zip_option
 @pass_session
 def export(session: Session, *, task_id: str, output: Path) -> None:
     """Write everything of a task to a ZIP file; the same as `acud task export`."""

@@ -22,7 +22,7 @@ from acud.types.tasks import (
     TaskView,
 )
 from acud_cli.formatting import bare_table, cost, count, duration, local_moment, milliseconds, shortened
-from acud_cli.options import DURATION, SIZE, EnumChoice, label_option, labels_of, limit_option
+from acud_cli.options import DURATION, SIZE, EnumChoice, label_option, labels_of, limit_option, zip_option
 from acud_cli.session import Session, complete_ids, pass_session, print_table, say, say_all
 from acud_cli.wait_options import budget_of, budget_options, tell_notes
 
@@ -262,9 +262,7 @@ def show_thread(session: Session, *, task_id: str, limit: int) -> None:
 
 @task.command("export", short_help="Write everything of a task to a ZIP file.")
 @_task_id
-@click.option(
-    "--output", "-o", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The ZIP file to write."
-)
+@zip_option
 @pass_session
 def export_task(session: Session, *, task_id: str, output: Path) -> None:
     """Write everything of a task to a ZIP file: plan, actions, messages, waits with verdicts and pictures, videos.

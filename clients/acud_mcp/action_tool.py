@@ -181,9 +181,7 @@ async def _shown(call: ToolCall, given: ActArguments, reply: ActionReply) -> Act
         note="; ".join(part for part in (_unsettled(reply), reply.note) if part),
         untrusted=UNTRUSTED if picture is not None or reply.text or reply.windows else "",
     )
-    if picture is not None and given.image:
-        return ImageResult(view, picture.image, f"image/{picture.format}")
-    return view
+    return look_tools.with_image(view, picture if given.image else None)
 
 
 def _unsettled(reply: ActionReply) -> str:

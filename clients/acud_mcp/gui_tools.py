@@ -10,13 +10,13 @@ from msgspec import Meta
 from acud.errors import InvalidRequest
 from acud.protocol.requests.agents import AgentCancel, AgentResult, AgentResultReply, GuiAgent, RunReply
 from acud.protocol.requests.gui import DoReply, FindReply, GuiDo, GuiFind
-from acud.types import Criteria, Rect, ShortText, Text, WakeAddress
+from acud.types import Criteria, Rect, ShortText, Text
 from acud.types.agent_runs import RunInfo, RunLimits, RunState
-from acud.types.grounding import Candidate, Found, GroundingBackend
-from acud_mcp.look_tools import save_picture
+from acud.types.grounding import Found, GroundingBackend
+from acud_mcp.look_tools import save_picture, with_image
 from acud_mcp.tool import ImageResult, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
-from acud_mcp.wait_tools import BLOCK_S
+from acud_mcp.wait_tools import BLOCK_S, address_of
 
 _QUALITY = 72
 _SEARCH_S = 5.0
@@ -133,7 +133,7 @@ def _done(call: ToolCall, reply: DoReply) -> DoView | ImageResult:
         path=path,
         untrusted=UNTRUSTED,
     )
-    return view if reply.picture is None else ImageResult(view, reply.picture.image, "image/jpeg")
+    return with_image(view, reply.picture)
 
 
 def _backend(name: str | None) -> GroundingBackend | None:
@@ -141,12 +141,9 @@ def _backend(name: str | None) -> GroundingBackend | None:
 
 
 def _things(found: Found) -> tuple[ThingView, ...]:
-    return tuple(_thing(one) for one in found.candidates)
-
-
-def _thing(one: Candidate) -> ThingView:
-    return ThingView(
-        one.point.x, one.point.y, one.confidence, one.method.value, one.box, one.label, one.role, one.window
+    return tuple(
+        ThingView(one.point.x, one.point.y, one.confidence, one.method.value, one.box, one.label, one.role, one.window)
+        for one in found.candidates
     )
 
 
@@ -213,10 +210,6 @@ async def gui_agent(call: ToolCall, given: AgentArguments) -> RunView:
 
 
 def _request(given: AgentArguments) -> GuiAgent:
-    try:
-        wake = msgspec.convert({"session_key": given.session_key}, WakeAddress)
-    except msgspec.ValidationError as fault:
-        raise InvalidRequest(f"session_key: {fault}", hint="give the session as your host names it") from fault
     return GuiAgent(
         given.instruction,
         given.target,
@@ -225,7 +218,7 @@ def _request(given: AgentArguments) -> GuiAgent:
         given.backend,
         limits=RunLimits(given.max_steps, given.max_time, max_cost_usd=given.max_cost_usd),
         task_id=given.task_id,
-        wake=wake,
+        wake=address_of(given.session_key),
     )
 
 

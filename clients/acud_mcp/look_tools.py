@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -24,6 +24,7 @@ from acud_mcp.tool import ImageResult, Tool, ToolCall, passed_on
 from acud_mcp.tool_calls import UNTRUSTED
 from acud_mcp.wait_tools import BLOCK_S
 
+View = TypeVar("View", bound=msgspec.Struct)
 Side = Annotated[int, Meta(ge=0, le=16384)]
 
 MAX_PICTURES = 200
@@ -71,7 +72,7 @@ async def desktop_look(call: ToolCall, given: LookArguments) -> PictureView | Im
     if given.image:
         picture = await bounded(call, request, picture)
     view = saved(call, picture)
-    return ImageResult(view, picture.image, f"image/{picture.format}") if given.image else view
+    return with_image(view, picture if given.image else None)
 
 
 def look_of(target: str, max_side: int, display: str = "") -> Look:
@@ -106,6 +107,11 @@ def saved(call: ToolCall, picture: Picture) -> PictureView:
         view=picture.view,
         untrusted=UNTRUSTED,
     )
+
+
+def with_image(view: View, picture: Picture | None) -> View | ImageResult:
+    """Return `view` with the picture as an image block beside it, if there is one."""
+    return view if picture is None else ImageResult(view, picture.image, f"image/{picture.format}")
 
 
 class ChangeArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -186,7 +192,7 @@ async def _with_picture(call: ToolCall, given: ChangeArguments, reply: ChangeRep
         picture=saved(call, picture),
         untrusted=UNTRUSTED,
     )
-    return ImageResult(view, picture.image, f"image/{picture.format}") if given.image else view
+    return with_image(view, picture if given.image else None)
 
 
 class DisplaysAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -166,7 +166,8 @@ class SmartWait(Condition, frozen=True, kw_only=True, forbid_unknown_fields=True
     force: bool = False
 
 
-def _address(session_key: str) -> WakeAddress:
+def address_of(session_key: str) -> WakeAddress:
+    """Return the address of the session to wake. Raises: InvalidRequest."""
     try:
         return msgspec.convert({"session_key": session_key}, WakeAddress)
     except msgspec.ValidationError as fault:
@@ -189,7 +190,7 @@ async def smart_wait(call: ToolCall, given: SmartWait) -> WaitView:
         given.display,
         timeout_s=given.timeout,
         policy=policy_of(given, Policy()) or Policy(),
-        wake=_address(given.session_key),
+        wake=address_of(given.session_key),
         budget=_budget(given),
         force=given.force,
         **passed_on(given, WaitCreate, "task_id"),
