@@ -10,9 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from acud import child_process, log
 from acud.async_child import AsyncChild
-from acud.delivery.command_routes import CommandRoute, OpenClawCliRoute
-from acud.delivery.http_routes import OpenClawRoute, WebhookRoute
-from acud.delivery.outcome import DeliveryOutcome, Route
+from acud.delivery.routes import CommandRoute, DeliveryOutcome, OpenClawCliRoute, OpenClawRoute, Route, WebhookRoute
 from acud.protocol.bootstrap import DeliveryOptions
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.delivery import Deliver, Delivered, DeliveryHello, Notified, Notify, Push, Pushed, ToDelivery

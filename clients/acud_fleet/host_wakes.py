@@ -84,18 +84,7 @@ class WakePublisher:
 
 def shared(delivery: Deliver, host: str) -> SharedWake:
     """Return what the stream keeps of a delivery."""
-    return SharedWake(
-        id=delivery.wake_id,
-        host=host,
-        kind=delivery.kind,
-        text=delivery.text,
-        created_utc_s=delivery.created_utc_s,
-        wait_id=delivery.wait_id,
-        task_id=delivery.task_id,
-        run_id=delivery.run_id,
-        session_key=delivery.session_key,
-        agent_id=delivery.agent_id,
-    )
+    return msgspec.convert({**msgspec.structs.asdict(delivery), "id": delivery.wake_id, "host": host}, SharedWake)
 
 
 class WakeCarrier:

@@ -24,13 +24,11 @@ from acud.protocol.requests.displays import DisplayCreate
 from acud.protocol.requests.recordings import RecordShow
 from acud.protocol.requests.tasks import TaskRegister, TaskThread
 from acud.protocol.requests.waits import WaitShow
-from acud_fleet.buckets import Bucket
 from acud_fleet.host_client import HostClient
 from acud_fleet.registry import Life, Member, Roster
+from acud_fleet.streams import PLACES_KEPT_S, Bucket
 
 Kind = Literal["task", "wait", "display", "recording", "run"]
-PLACES_KEPT_S = 7 * 86_400.0
-"""As long as the longest wait may last; a host tells of what lives anew at each start."""
 _REMEMBERED = 20_000
 _TRIES = 40
 _AGAIN_S = 0.05

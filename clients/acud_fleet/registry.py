@@ -18,7 +18,7 @@ from acud.features.fleet.connection import NatsConnection
 from acud.protocol import VERSION, codec
 from acud.protocol.fleet import HostState
 from acud.protocol.requests.fleet import HostInfo
-from acud_fleet.buckets import Bucket, BucketEntry
+from acud_fleet.streams import Bucket, BucketEntry
 
 _LOG = log.logger("fleet")
 _READS = 4

@@ -1,4 +1,4 @@
-"""The streams in which events and wakes outlive the host that made them: made by hosts, set right by an administrator.
+"""The streams in which events and wakes outlive the host that made them, and the buckets (key-value stores) of a fleet.
 
 Hosts make what is missing and change nothing: who may change a stream may have it sent elsewhere, or emptied. The
 administrator of the servers does it with a key of his own (`look`).
@@ -6,16 +6,20 @@ administrator of the servers does it with a key of his own (`look`).
 
 from __future__ import annotations
 
-from typing import Literal
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Literal, TypeVar
 
+import nats.errors
 import nats.js.errors
 from msgspec import Struct
 from nats.js.api import StreamConfig
+from nats.js.kv import KeyValue
 
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.names import FleetNames, bucket_stream, differences, with_wanted_settings
 from acud.fleet import FleetSettings
-from acud_fleet.places import PLACES_KEPT_S
 
 _DAY_S = 86_400.0
 PUBLISH_S = 3.0
@@ -24,6 +28,17 @@ KEPT_S = 7 * _DAY_S
 """How long the streams hold a message, taken or not: a week's absence of an agent, or of who reads events."""
 TWICE_S = _DAY_S
 """For how long the servers know a message's id again: as long as the outbox tries a wake (`[wake] retry_for_s`)."""
+PLACES_KEPT_S = 7 * 86_400.0
+"""As long as the longest wait may last; a host tells of what lives anew at each start."""
+_ELECTION_S = 8.0
+"""A new leader was found after 5.25 s (measured)."""
+_AGAIN_S = 0.25
+_ANSWER_S = 2.5
+"""A read that is not answered by then is asked anew, of whichever server is connected then."""
+_AT_ONCE = 64
+"""Reads under way together."""
+
+Found = TypeVar("Found")
 
 
 def events(names: FleetNames) -> StreamConfig:
@@ -101,3 +116,111 @@ async def _looked(connection: NatsConnection, wanted: StreamConfig, change: bool
         if change:
             await connection.streams.update_stream(with_wanted_settings(found, wanted))
         return StreamState(name, "changed" if change else "different", differs)
+
+
+class BucketEntry(Struct, frozen=True):
+    """A key with its value; `revision` is what a later `swap` compares."""
+
+    key: str
+    value: bytes
+    revision: int
+
+
+class Bucket:
+    """The bucket `name` of a fleet, whose keys last `ttl_s` (0: for ever). Every method raises Unavailable when the
+    servers do not answer.
+    """
+
+    def __init__(self, connection: NatsConnection, name: str, *, ttl_s: float = 0.0) -> None:
+        self._connection = connection
+        self._name = name
+        self._ttl_s = ttl_s
+        self._found: KeyValue | None = None
+
+    async def _open(self) -> KeyValue:
+        if not self._connection.connected:
+            raise self._connection.down()
+        if self._found is None:
+            self._found = await self._connection.bucket(self._name, ttl_s=self._ttl_s)
+        return self._found
+
+    async def get(self, key: str) -> BucketEntry | None:
+        """Return what stands under `key`, None for nothing."""
+        bucket = await self._open()
+        with self._connection.translated(f"reading {self._name}/{key}"):
+            try:
+                found = await _read(lambda: bucket.get(key))
+            except nats.js.errors.KeyNotFoundError:
+                return None
+        return BucketEntry(key, found.value or b"", found.revision or 0)
+
+    async def put(self, key: str, value: bytes) -> None:
+        """Write `value` under `key`, whatever stands there."""
+        bucket = await self._open()
+        with self._connection.translated(f"writing {self._name}/{key}"):
+            await _patiently(lambda: bucket.put(key, value))
+
+    async def swap(self, key: str, value: bytes, revision: int) -> bool:
+        """Write `value` if what stands there still has `revision`; False when it has not."""
+        bucket = await self._open()
+        with self._connection.translated(f"writing {self._name}/{key}"):
+            try:
+                await _patiently(lambda: bucket.update(key, value, last=revision))
+            except nats.js.errors.KeyWrongLastSequenceError:
+                return False
+        return True
+
+    async def remove(self, key: str) -> None:
+        """Remove `key`, which may not be there."""
+        bucket = await self._open()
+        with self._connection.translated(f"removing {self._name}/{key}"):
+            await _patiently(lambda: bucket.purge(key))
+
+    async def entries(self, pattern: str = ">") -> list[BucketEntry]:
+        """Return everything whose key matches `pattern` (`*`: one token; `>`: the rest) as it stands now.
+
+        Keys are listed by the stream's leader and read one by one, not by a consumer: one that is made while a server
+        of the cluster is down may be placed on that server, and is silent then.
+        """
+        bucket = await self._open()
+        with self._connection.translated(f"reading {self._name}"):
+            stream, subjects = f"KV_{self._connection.names.bucket(self._name)}", _subject(bucket, pattern)
+            info = await _read(lambda: self._connection.streams.stream_info(stream, subjects_filter=subjects))
+        before = len(_subject(bucket, ""))
+        keys = sorted(subject[before:] for subject in info.state.subjects or {})
+        found: list[BucketEntry] = []
+        for at in range(0, len(keys), _AT_ONCE):
+            read = await asyncio.gather(*(self.get(key) for key in keys[at : at + _AT_ONCE]))
+            found += [entry for entry in read if entry is not None]
+        return found
+
+
+async def _read(read: Callable[[], Awaitable[Found]]) -> Found:
+    """Read again where no answer comes: the question went to a server that died, or there is no leader right now."""
+    end_s = time.monotonic() + _ELECTION_S
+    while True:
+        try:
+            async with asyncio.timeout(_ANSWER_S):
+                return await read()
+        except (TimeoutError, nats.errors.NoRespondersError, nats.js.errors.ServiceUnavailableError):
+            if time.monotonic() >= end_s:
+                raise
+            await asyncio.sleep(_AGAIN_S)
+
+
+async def _patiently(write: Callable[[], Awaitable[object]]) -> None:
+    """Write again while the stream has no leader: nothing was stored then."""
+    end_s = time.monotonic() + _ELECTION_S
+    while True:
+        try:
+            await write()
+        except nats.js.errors.NoStreamResponseError:
+            if time.monotonic() >= end_s:
+                raise
+            await asyncio.sleep(_AGAIN_S)
+        else:
+            return
+
+
+def _subject(bucket: KeyValue, key: str) -> str:
+    return f"$KV.{bucket._name}.{key}"  # ADR-8 of NATS: where a bucket's keys are

@@ -1,23 +1,173 @@
-"""The web process: under the supervisor, or in the foreground (acud web serve, acud web relay)."""
+"""The web process: its listeners, under the supervisor or in the foreground (acud web serve, acud web relay)."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
-from collections.abc import Coroutine
+import ssl
+from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
 
 from acud import child_process, log, paths
 from acud.async_child import AsyncChild
-from acud.http_listeners import ListenerSettings, WebSettings
+from acud.errors import AcudError, ConfigError
+from acud.http_listeners import ListenerSettings, WebSettings, check_token
 from acud.paths import Paths
 from acud.protocol.bootstrap import Bootstrap, WebOptions
-from acud.protocol.children import Heartbeat, ToWeb
+from acud.protocol.children import Heartbeat, ToWeb, WebHello
+from acud_client.token import kept_token
 from acud_web.application import Serving
-from acud_web.listeners import Listeners, listen_endpoints, listen_gateway
-from acud_web.server import run_in_foreground
+from acud_web.request_filter import ENDPOINTS, GATEWAY
+from acud_web.server import Listener, run_in_foreground
 
 _LOG = log.logger("traces")
+_AGAIN_S = 10.0
+"""How long until another try for a listener that could not be had."""
+
+
+def listen_endpoints(settings: ListenerSettings, paths: Paths, fd: int = -1) -> Listener:
+    """Listen for the HTTP endpoints. Raises: Refused when host and port can't be bound, or the kept token's file is
+    open to others; ConfigError when the token's own file can't be read.
+    """
+    token, token_file = _token(settings, paths)
+    return Listener(ENDPOINTS, settings, fd, token=token, token_file=token_file)
+
+
+def listen_gateway(settings: WebSettings, fd: int = -1) -> Listener:
+    """Listen for the gateway. Raises: Refused when host and port can't be bound; ConfigError when certificate or key
+    can't be used.
+    """
+    certificate = (_checked(settings.tls_cert), _checked(settings.tls_key))
+    if certificate[0]:
+        _check_pair(*certificate)
+    return Listener(GATEWAY, settings, fd, certificate=certificate)
+
+
+def _token(settings: ListenerSettings, paths: Paths) -> tuple[str, str]:
+    """Return the token ("": none is asked for), and the file that it lies in ("": none)."""
+    if settings.allow_tokenless:
+        return "", ""
+    if settings.token:
+        return settings.token, ""
+    if settings.token_file:
+        return _read(Path(settings.token_file).expanduser()), settings.token_file
+    made = paths.home / "relay-token"
+    return kept_token(made), str(made)
+
+
+def _read(path: Path) -> str:
+    try:
+        token = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise ConfigError(
+            f"cannot read {path}: {type(fault).__name__}", hint="[http_endpoints] token_file names it"
+        ) from fault
+    try:
+        check_token(token)
+    except ValueError as fault:
+        raise ConfigError(f"{path}: {fault}", hint="[http_endpoints] token_file names it") from fault
+    return token
+
+
+def _checked(path: str) -> str:
+    return str(Path(path).expanduser()) if path else ""
+
+
+def _check_pair(cert: str, key: str) -> None:
+    try:
+        # An empty passphrase: a key that asks for one is a fault, not a prompt on a terminal that nobody sees.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password="")
+    except (OSError, ValueError) as fault:
+        reason = fault.strerror or str(fault) if isinstance(fault, OSError) else str(fault)
+        raise ConfigError(f"[web] tls_cert and tls_key: {reason}", hint="PEM files without a passphrase") from fault
+
+
+class Listeners:
+    """The HTTP endpoints and the gateway, each where `options` asks for it. `stack` closes their sockets.
+
+    Raises: Refused or ConfigError when none of those that are asked for can be had.
+    """
+
+    def __init__(self, options: WebOptions, paths: Paths, stack: ExitStack) -> None:
+        self._options = options
+        self._paths = paths
+        self._stack = stack
+        self._opened: dict[str, Listener] = {}
+        self._faults: dict[str, AcudError] = {}
+        self._servings: list[Serving] = []
+        self._stopping = asyncio.Event()
+        opened = self._open()
+        if not opened and self._faults:
+            raise next(iter(self._faults.values()))
+
+    @property
+    def hello(self) -> WebHello:
+        """Return what is served as of now, and why something is not."""
+        relay, gateway = (self._opened.get(one.table) for one in (ENDPOINTS, GATEWAY))
+        fault = next(iter(self._faults.values()), None)
+        return WebHello(
+            os.getpid(),
+            url=relay.url if relay is not None else "",
+            token_file=relay.token_file if relay is not None else "",
+            gateway_url=gateway.url if gateway is not None else "",
+            fault=fault.message if fault is not None else "",
+            fix=fault.hint if fault is not None else "",
+        )
+
+    async def run(self, opened: Callable[[], object]) -> None:
+        """Serve until `stop`; tell `opened` when something could be had at last."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._stopping.wait())  # a process that only sends traces has no listener
+            for serving in self._servings:
+                group.create_task(serving.run())
+            while self._faults and not await self._stopped_within(_AGAIN_S):
+                for serving in self._open():
+                    group.create_task(serving.run())
+                    opened()
+
+    def stop(self) -> None:
+        """End in good order."""
+        self._stopping.set()
+        for serving in self._servings:
+            serving.stop()
+
+    def counters(self) -> dict[str, float]:
+        """Return how many requests were let in and how many refused, since the start."""
+        told = [serving.counters() for serving in self._servings]
+        return {name: sum(one[name] for one in told) for name in ("requests", "refused")}
+
+    def _open(self) -> list[Serving]:
+        options = self._options
+        wanted: dict[str, Callable[[], Listener]] = {}
+        if options.listener.enabled:
+            wanted[ENDPOINTS.table] = partial(listen_endpoints, options.listener, self._paths, options.listener_fd)
+        if options.gateway.enabled:
+            wanted[GATEWAY.table] = partial(listen_gateway, options.gateway, options.gateway_fd)
+        made: list[Serving] = []
+        for table, listen in wanted.items():
+            if table in self._opened:
+                continue
+            try:
+                opened = self._stack.enter_context(listen())
+            except AcudError as fault:
+                self._faults[table] = fault
+                continue
+            self._faults.pop(table, None)
+            self._opened[table] = opened
+            made.append(Serving(opened, self._paths))
+        self._servings += made
+        return made
+
+    async def _stopped_within(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._stopping.wait()
+        except TimeoutError:
+            return False
 
 
 async def serve(bootstrap: Bootstrap, options: WebOptions) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from acud.delivery.http_routes import signature, signing_key
+from acud.delivery.routes import signature, signing_key
 
 PAGE = (Path(__file__).parents[2] / "docs" / "wakes.md").read_text(encoding="utf-8")
 SECRET = "whsec_" + "c2VjcmV0IG9mIHRoZSB0ZXN0cyE="

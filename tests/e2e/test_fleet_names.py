@@ -13,8 +13,8 @@ from acud.fleet import FleetSettings
 from acud.protocol import codec
 from acud.protocol.fleet import HostState
 from acud_client import Client
-from acud_fleet.buckets import Bucket
 from acud_fleet.registry import Registry
+from acud_fleet.streams import Bucket
 from tests.daemon import Daemon
 from tests.e2e.fleet_support import host, joined, over
 from tests.fleet_rig import CALM_S, LEASE_S, until

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from acud.backends import Backends
-from acud.delivery.http_routes import Poster
-from acud.delivery.outcome import DeliveryOutcome
+from acud.delivery.routes import DeliveryOutcome, Poster
 from acud.evaluator.judges.judge import JudgeQuestion
 from acud.evaluator.judges.provider import ChatRequest
 from acud.types.chat import ChatCall, ChatMessage, ChatTool

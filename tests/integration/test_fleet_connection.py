@@ -16,9 +16,9 @@ from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
 from acud.protocol import VERSION
 from acud.protocol.fleet import HostState
-from acud_fleet.buckets import Bucket
 from acud_fleet.places import Places
 from acud_fleet.registry import Registry
+from acud_fleet.streams import Bucket
 from tests.nats_servers import Nats
 
 _LONG_S = 30.0

@@ -13,7 +13,7 @@ from acud.errors import ConfigError, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.server_policy import rejection
 from acud.fleet import FleetSettings
-from acud_fleet.buckets import Bucket
+from acud_fleet.streams import Bucket
 from tests import nkey_files
 from tests.certificates import Authority, Pair
 from tests.nats_servers import Nats

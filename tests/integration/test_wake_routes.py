@@ -18,8 +18,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from acud.config import WakeSettings
 from acud.delivery import service
-from acud.delivery.http_routes import WebhookRoute, signature, signing_key
-from acud.delivery.outcome import DeliveryOutcome, retry_after_s
+from acud.delivery.routes import DeliveryOutcome, WebhookRoute, retry_after_s, signature, signing_key
 from acud.protocol.bootstrap import DeliveryOptions
 from acud.protocol.delivery import Deliver
 from acud.types import RouteName, WakeKind

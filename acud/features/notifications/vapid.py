@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from py_vapid import Vapid02
 from py_vapid.utils import b64urlencode
-
-_GOOD_S = 12 * 3600
-"""RFC 8292 allows a day."""
 
 
 def new_key() -> bytes:
@@ -24,9 +19,3 @@ def public_key(private: bytes) -> str:
     """Return the public key as browsers take it: an uncompressed point in base64url. Raises: ValueError."""
     point = Vapid02.from_raw(private).public_key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
     return str(b64urlencode(point))
-
-
-def authorization(private: bytes, origin: str, contact: str) -> str:
-    """Return the header that says who sends, good for `origin` alone. Raises: ValueError."""
-    claims = {"aud": origin, "exp": int(time.time()) + _GOOD_S, "sub": contact}
-    return str(Vapid02.from_raw(private).sign(claims)["Authorization"])

@@ -1,13 +1,24 @@
-"""Notifications in the supervisor: started with the core, and what doctor tells of them."""
+"""Notifications in the supervisor: started with the core, what doctor tells of them, and their requests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from acud.features.notifications.supervisor import handlers as handlers  # registers them
+from acud.errors import InvalidRequest, Unavailable
 from acud.features.notifications.supervisor.desktop_notifications import DesktopNotifications
 from acud.features.notifications.supervisor.web_push import WebPush, key_pair
+from acud.protocol.delivery import Notified
 from acud.protocol.requests.daemon import Finding
+from acud.protocol.requests.notifications import (
+    NotifyTest,
+    NotifyTestReply,
+    PushList,
+    PushListReply,
+    PushReply,
+    PushSubscribe,
+    PushUnsubscribe,
+)
+from acud.supervisor.control import Call, handles
 from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.observers import Order
@@ -75,3 +86,36 @@ class NotificationsFeature(RunningFeature):
 def start(core: Core) -> NotificationsFeature:
     """Start the feature."""
     return NotificationsFeature(core)
+
+
+@handles(NotifyTest)
+def notify_test(feature: NotificationsFeature, request: NotifyTest, call: Call) -> None:
+    """Show one; answer when the server took it, or with why it did not."""
+    if not feature.desktop_notifications.enabled:
+        raise InvalidRequest("notifications are off", hint="set [notify] enabled = true, then acud daemon restart")
+
+    def shown(outcome: Notified) -> None:
+        if outcome.fault:
+            raise Unavailable(f"the notification was not shown: {outcome.fault}", hint=outcome.hint)
+        call.reply(NotifyTestReply(outcome.server))
+
+    feature.desktop_notifications.test(call.later(shown))
+
+
+@handles(PushList)
+def push_list(feature: NotificationsFeature, request: PushList, call: Call) -> PushListReply:
+    """Return who takes notifications."""
+    web_push = feature.web_push
+    return PushListReply(not web_push.off, web_push.public_key, web_push.all(request.pass_id), web_push.off)
+
+
+@handles(PushSubscribe)
+def push_subscribe(feature: NotificationsFeature, request: PushSubscribe, call: Call) -> PushReply:
+    """Keep it."""
+    return PushReply(feature.web_push.subscribe(request.pass_id, request.target))
+
+
+@handles(PushUnsubscribe)
+def push_unsubscribe(feature: NotificationsFeature, request: PushUnsubscribe, call: Call) -> PushReply:
+    """Forget it."""
+    return PushReply(feature.web_push.unsubscribe(request.push_id, request.pass_id))

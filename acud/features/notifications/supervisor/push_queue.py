@@ -10,9 +10,8 @@ from msgspec.structs import replace
 from acud import log
 from acud.config import NotifySettings
 from acud.event_loop import EventLoop, Timer
-from acud.features.notifications.notice import origin_of
 from acud.protocol.delivery import Push, Pushed
-from acud.protocol.push import PushTarget
+from acud.protocol.push import PushTarget, origin_of
 from acud.supervisor.delivery import DeliveryProcess, Undone
 
 _LOG = log.logger("outbound")

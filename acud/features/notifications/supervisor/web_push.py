@@ -10,13 +10,13 @@ from acud import log
 from acud.config import NotifySettings
 from acud.errors import Conflict, InvalidRequest, NotEnabled, NotFound, Refused, StoreUnavailable, Unavailable
 from acud.event_loop import EventLoop
-from acud.features.notifications.notice import Notification, Rate, is_service, notice_of
+from acud.features.notifications.notice import Notification, Rate, notice_of
 from acud.features.notifications.supervisor.push_queue import PushQueue
 from acud.features.notifications.tables import PushSubscriptions, Subscription
 from acud.ids import new_id
 from acud.paths import Paths, kept_secret
 from acud.protocol.events import Event
-from acud.protocol.push import PushInfo, PushTarget
+from acud.protocol.push import PushInfo, PushTarget, is_service
 from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.journal import Journal
 from acud.supervisor.ports import TaskMemory

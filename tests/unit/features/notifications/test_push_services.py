@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acud.config.notify import PUSH_SERVICES
-from acud.features.notifications.notice import is_service, origin_of
+from acud.protocol.push import is_service, origin_of
 
 
 @pytest.mark.parametrize(

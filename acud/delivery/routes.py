@@ -1,33 +1,84 @@
-"""Wakes by HTTP: OpenClaw's webhook and a signed one of the operator's; and `Poster`, one POST with limits.
-
-OpenClaw's hook is `POST <hooks>/wake`, as its gateway (2026.9) answers it: 200 {"ok": true, …} is a taken wake. The
-gateway coalesces a text that equals the last one, so a repeat of an unacknowledged delivery does no harm. The other
-webhook is signed as Standard Webhooks says: HMAC-SHA256 over id, time and body (https://www.standardwebhooks.com).
-"""
+"""The routes of wakes: OpenClaw's webhook and command line, a signed webhook and a command of the operator's."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
 import binascii
+import contextlib
 import hashlib
 import hmac
+import os
+import signal
 import ssl
+import tempfile
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any, Literal, Protocol
 
 import httpx
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, convert
+from msgspec.structs import asdict
 
 from acud.config import WakeSettings
-from acud.delivery.outcome import SENT, DeliveryOutcome, reason, retry_after_s
 from acud.errors import Unavailable
 from acud.http_listeners import is_loopback
 from acud.protocol.delivery import Deliver
 from acud.tls import authorities
 from acud.types import WakeKind
+from acud.waits.wake_text import bare_text
+
+_MAX_REASON = 200
+_SECRET_VARIABLES = ("ACU_WAKE_OPENCLAW_TOKEN", "ACU_WAKE_WEBHOOK_SECRET")
+_MAX_SAID_BYTES = 4096
+
+
+class DeliveryOutcome(Struct, frozen=True):
+    """`sent`: the receiver took it. `retry`: it may later, not before `retry_after_s`. `refused`: not as it is."""
+
+    result: Literal["sent", "retry", "refused"]
+    reason: str = ""
+    retry_after_s: float = 0.0
+
+
+SENT = DeliveryOutcome("sent")
+
+
+class Route(Protocol):
+    """One way to an agent. `limit_s`: no delivery takes longer. `places`: deliveries side by side."""
+
+    limit_s: float
+    places: int
+
+    async def deliver(self, delivery: Deliver) -> DeliveryOutcome:
+        """Deliver it; every failure on the way is an outcome. Cancelling it leaves nothing running."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+def reason(text: str, secrets: tuple[str, ...] = ()) -> str:
+    """Return `text` as one short line without `secrets`: a receiver may repeat what it was given."""
+    for secret in secrets:
+        text = text.replace(secret, "***") if secret else text
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return line if len(line) <= _MAX_REASON else line[: _MAX_REASON - 1] + "…"
+
+
+def retry_after_s(header: str) -> float:
+    """Return the seconds in a Retry-After header (RFC 9110, 10.2.3: a number or a date); 0 for none or nonsense."""
+    text = header.strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return 0.0
+
 
 _MAX_ANSWER_BYTES = 64 << 10
 _LATER = frozenset({408, 409, 425, 429})
@@ -108,7 +159,11 @@ class _Reply(Struct, frozen=True):
 
 
 class OpenClawRoute:
-    """Wakes an OpenClaw agent through its gateway's webhook."""
+    """Wakes an OpenClaw agent through its gateway's webhook: `POST <hooks>/wake`.
+
+    As its gateway (2026.9) answers, 200 {"ok": true, …} is a taken wake. The gateway coalesces a text that equals the
+    last one, so a repeat of an unacknowledged delivery does no harm.
+    """
 
     def __init__(self, settings: WakeSettings, token: str) -> None:
         self.limit_s, self.places = settings.http_timeout_s, settings.http_concurrency
@@ -157,7 +212,10 @@ class WebhookBody(Struct, frozen=True):
 
 
 class WebhookRoute:
-    """Posts to the receiver in the settings; any 2xx is a taken wake."""
+    """Posts to the receiver in the settings; any 2xx is a taken wake.
+
+    It is signed as Standard Webhooks says: HMAC-SHA256 over id, time and body (https://www.standardwebhooks.com).
+    """
 
     def __init__(self, settings: WakeSettings, secret: str, utc_s: Callable[[], float] = time.time) -> None:
         self.limit_s, self.places = settings.http_timeout_s, settings.http_concurrency
@@ -169,7 +227,7 @@ class WebhookRoute:
 
     async def deliver(self, delivery: Deliver) -> DeliveryOutcome:
         """Post it with its signature."""
-        body = msgspec.json.encode(_body(delivery))
+        body = msgspec.json.encode(convert({**asdict(delivery), "id": delivery.wake_id}, WebhookBody))
         moment = str(int(self._utc_s()))
         headers = {
             "webhook-id": delivery.wake_id,
@@ -209,17 +267,111 @@ async def _beginning(response: httpx.Response) -> bytes:
     return bytes(text)
 
 
-def _body(delivery: Deliver) -> WebhookBody:
-    return WebhookBody(
-        id=delivery.wake_id,
-        kind=delivery.kind,
-        text=delivery.text,
-        wait_id=delivery.wait_id,
-        task_id=delivery.task_id,
-        reminder=delivery.reminder,
-        attempt=delivery.attempt,
-        created_utc_s=delivery.created_utc_s,
-        session_key=delivery.session_key,
-        agent_id=delivery.agent_id,
-        run_id=delivery.run_id,
-    )
+class OpenClawCliRoute:
+    """`openclaw system event --text … --mode now`, which finds the gateway and its token by itself.
+
+    It takes its text as an argument alone (2026.9: no standard input, no file), and every user of this machine can read
+    a program's arguments: so it is told what ended and what to call next, and no word of a screen.
+    """
+
+    def __init__(self, settings: WakeSettings, secrets: tuple[str, ...], env: Mapping[str, str]) -> None:
+        self.limit_s, self.places = settings.command_timeout_s, settings.command_concurrency
+        self._program = settings.openclaw_cli
+        self._secrets = secrets
+        self._env = without_secrets(env)
+
+    async def deliver(self, delivery: Deliver) -> DeliveryOutcome:
+        """Run it; exit code 0 is a taken wake."""
+        text = bare_text(delivery.kind, delivery.text, delivery.wait_id, delivery.task_id)
+        argv = [self._program, "system", "event", "--text", text, "--mode", "now"]
+        argv += ["--session-key", delivery.session_key] if delivery.session_key else []
+        return await run(argv, b"", self._env, self.limit_s, self._secrets)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+class CommandRoute:
+    """The operator's program: the text on standard input, everything else in `ACU_WAKE_*` variables."""
+
+    def __init__(self, settings: WakeSettings, secrets: tuple[str, ...], env: Mapping[str, str]) -> None:
+        self.limit_s, self.places = settings.command_timeout_s, settings.command_concurrency
+        self._argv = settings.command
+        self._secrets = secrets
+        self._env = without_secrets(env)
+
+    async def deliver(self, delivery: Deliver) -> DeliveryOutcome:
+        """Run it; exit code 0 is a taken wake."""
+        words = {"{id}": delivery.wake_id, "{kind}": delivery.kind.value, "{wait_id}": delivery.wait_id}
+        argv = [_filled(word, words) for word in self._argv]
+        env = self._env | variables(delivery)
+        return await run(argv, delivery.text.encode(), env, self.limit_s, self._secrets)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+def _filled(word: str, values: Mapping[str, str]) -> str:
+    for name, value in values.items():
+        word = word.replace(name, value)
+    return word
+
+
+def without_secrets(env: Mapping[str, str]) -> dict[str, str]:
+    """Return `env` without acud's own secrets."""
+    return {name: value for name, value in env.items() if name not in _SECRET_VARIABLES}
+
+
+def variables(delivery: Deliver) -> dict[str, str]:
+    """Return what a command finds in its environment; NUL cannot be there, and no text of ours has one."""
+    return {
+        "ACU_WAKE_ID": delivery.wake_id,
+        "ACU_WAKE_KIND": delivery.kind.value,
+        "ACU_WAKE_TEXT": delivery.text,
+        "ACU_WAKE_WAIT_ID": delivery.wait_id,
+        "ACU_WAKE_TASK_ID": delivery.task_id,
+        "ACU_WAKE_SESSION_KEY": delivery.session_key,
+        "ACU_WAKE_AGENT_ID": delivery.agent_id,
+        "ACU_WAKE_REMINDER": str(delivery.reminder),
+    }
+
+
+async def run(
+    argv: list[str], stdin: bytes, env: dict[str, str], limit_s: float, secrets: tuple[str, ...]
+) -> DeliveryOutcome:
+    """Run `argv` in a session of its own; one that has not ended within `limit_s` is killed with all its session.
+
+    Never a shell. A program that is not there counts as "not now": an upgrade takes it away for some seconds.
+    """
+    # Files, not pipes: a program that reads nothing, or leaves a child with its output behind, delays nothing.
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as said:
+        given.write(stdin)
+        given.seek(0)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *argv, stdin=given, stdout=asyncio.subprocess.DEVNULL, stderr=said, env=env, start_new_session=True
+            )
+        except (OSError, ValueError) as fault:
+            return DeliveryOutcome("retry", reason(f"cannot run {argv[0]}: {fault}", secrets))
+        code = await _ended(process, limit_s)
+        if code == 0:
+            return SENT
+        if code is None:
+            return DeliveryOutcome("retry", f"{argv[0]} did not end within {limit_s:g} s")
+        said.seek(max(0, said.seek(0, os.SEEK_END) - _MAX_SAID_BYTES))
+        words = said.read().decode(errors="replace")
+    return DeliveryOutcome("retry", reason(f"{argv[0]} ended with code {code}: {words}", secrets))
+
+
+async def _ended(process: asyncio.subprocess.Process, limit_s: float) -> int | None:
+    """Return the exit code; None when it had to be killed."""
+    try:
+        async with asyncio.timeout(limit_s):
+            return await process.wait()
+    except TimeoutError:
+        return None
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
