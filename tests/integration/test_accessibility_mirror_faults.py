@@ -203,7 +203,7 @@ async def test_20_000_widgets_stay_inside_the_limits_of_number_and_time(desktop:
     desktop.show("odd.py", "many", "20000")
     mirror = mirror_of(desktop)
     slow = Limits(max_nodes=1500, walk_s=60, answer_s=30)
-    tree = await until(mirror, desktop, shows("Odd many"), slow)
+    tree = await until(mirror, desktop, lambda tree: bool(tree.truncated) and shows("Odd many")(tree), slow)
     assert (tree.truncated, len(tree.nodes)) == ("nodes", 1500)
     read, tries = -1, 0
     while read != mirror.read and tries < 20:  # until the program has told all about its start
