@@ -6,7 +6,7 @@ import pytest
 
 from scripts.house import ROOT, House, is_gerund
 
-LIMITS = {"small": 84, "gerunds": 0, "twice": 0, "thrice": 0}
+LIMITS = {"small": 76, "gerunds": 0, "twice": 0, "thrice": 0}
 """Modules under 40 lines (the features' `settings.py` among them, each beside what it sets), modules named by a gerund,
 class names that stand twice, and three times.
 """
