@@ -208,9 +208,9 @@ def _whole(what: str, silent: dict[str, str]) -> None:
 
 
 def _concerns(request: Any, host: str) -> bool:
-    """Tell whether `host` has to be asked: not when displays are named, and none of them is its."""
+    """Tell whether `host` has to be asked: not when displays alone are named, and none of them is its."""
     named = getattr(request, "displays", ())
-    return not named or any(host_in(name) in ("", host) for name in named)
+    return not named or bool(getattr(request, "tasks", ())) or any(host_in(name) in ("", host) for name in named)
 
 
 def request_for_host(request: Any, host: str) -> Any:
@@ -225,21 +225,19 @@ def request_for_host(request: Any, host: str) -> Any:
 
 def _asked_wait(request: WaitList, info: WaitInfo) -> bool:
     plain = not request.states and (request.ended or info.state is WaitState.WATCHING)
-    return (
-        (plain or info.state in request.states)
-        and (not request.tasks or info.spec.task_id in request.tasks)
-        and (not request.displays or info.display in request.displays)
-    )
+    return (plain or info.state in request.states) and _is_of(request, info.spec.task_id, info.display)
 
 
 def _asked_task(request: TaskList, view: TaskView) -> bool:
     task = view.task
     plain = not request.statuses and (request.ended or task.status in _LIVE_TASKS)
-    return (
-        (plain or task.status in request.statuses)
-        and (not request.tasks or task.task_id in request.tasks)
-        and (not request.displays or task.display in request.displays)
-    )
+    return (plain or task.status in request.statuses) and _is_of(request, task.task_id, task.display)
+
+
+def _is_of(request: TaskList | WaitList, task_id: str, display: str) -> bool:
+    """Tell, as a host's own store does, whether this is of one of the tasks or on one of the displays named."""
+    everything = not request.tasks and not request.displays
+    return everything or task_id in request.tasks or display in request.displays
 
 
 def _other_versions(members: dict[str, Member]) -> list[str]:

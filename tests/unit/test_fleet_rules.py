@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from acud.errors import InvalidRequest, ProtocolError
 from acud.features.fleet.names import key_of, own_host
@@ -15,14 +18,15 @@ from acud.protocol.requests.daemon import EventsSince
 from acud.protocol.requests.displays import DisplayRemove
 from acud.protocol.requests.looks import BaselineReply
 from acud.protocol.requests.tasks import TaskList
-from acud.protocol.requests.waits import WaitCreate
-from acud.types import AllOf, Change, Criteria
+from acud.protocol.requests.waits import WaitCreate, WaitList, WaitListReply
+from acud.types import AllOf, Change, Criteria, WaitInfo, WaitState
 from acud_fleet import envelopes
 from acud_fleet.envelopes import inward, outward
 from acud_fleet.events import EventFeed
-from acud_fleet.merged_replies import request_for_host
+from acud_fleet.merged_replies import MergedReplies, request_for_host
 from acud_fleet.places import choose
 from acud_fleet.registry import Life, Member
+from tests.integration.client_replies import wait_info
 
 
 def test_displays_and_tokens_are_named_by_host_outside_and_bare_inside() -> None:
@@ -64,6 +68,48 @@ def _wire(one: tuple[bytes, dict[str, str] | None]) -> tuple[bytes, str]:
 
 def _member(host: str, displays: int, load: float = 0.0, life: Life = Life.UP, **labels: str) -> Member:
     return Member(HostState(host, "i", labels, displays, 4, load, "1", VERSION, 0.0), life)
+
+
+class _Hosts:
+    """Two hosts, `up` and `away`; each has a wait of task `t`, one on its display `:1`, and one of neither."""
+
+    def __init__(self) -> None:
+        self.members = {"up": _member("up", 0), "away": _member("away", 0, life=Life.LOST)}
+        made = wait_info(WaitState.WATCHING)
+        of_task = replace(made, wait_id="of task", spec=replace(made.spec, task_id="t"), display=":9")
+        self._waits = (of_task, replace(made, wait_id="on display", display=":1"), replace(made, display=":9"))
+
+    def all(self) -> dict[str, Member]:
+        """Return both."""
+        return self.members
+
+    def up(self) -> dict[str, Member]:
+        """Return the one that can be asked."""
+        return {"up": self.members["up"]}
+
+    def away(self) -> dict[str, str]:
+        """Return the other."""
+        return {"away": "lost"}
+
+    async def ask(self, host: str, request: WaitList, *_: object) -> WaitListReply:
+        """Answer as that host's store does: `tests/integration/test_store_tables.py` holds it to that."""
+        found = [one for one in self._waits if one.spec.task_id in request.tasks or one.display in request.displays]
+        return WaitListReply(tuple(found), len(found))
+
+    async def waits(self, member: Member) -> list[WaitInfo]:
+        """Return what is known of the waits of a host that is away."""
+        return [replace(one, display=f"{member.state.host}/{one.display}") for one in self._waits]
+
+
+def test_a_list_of_some_tasks_and_displays_is_the_same_of_a_host_that_is_away() -> None:
+    hosts: Any = _Hosts()
+    merged = MergedReplies(hosts, hosts, hosts, 0.0, "/home")
+    for displays in (("up/:1", "away/:1"), ("away/:1",), ("up/:1",)):
+        reply = asyncio.run(merged.reply(WaitList(tasks=("t",), displays=displays)))
+        found = sorted((one.wait_id, one.display.split("/")[0]) for one in reply.waits)
+        on_displays = sorted(("on display", name.split("/")[0]) for name in displays)
+        assert found == [("of task", "away"), ("of task", "up"), *on_displays]
+        assert reply.total == len(found)
 
 
 def test_labels_come_first_then_room_then_load() -> None:
