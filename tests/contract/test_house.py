@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from scripts.house import ROOT, House, is_gerund
@@ -28,3 +30,11 @@ def test_no_count_rises(house: House, what: str) -> None:
 )
 def test_what_a_gerund_is(name: str, gerund: bool) -> None:
     assert is_gerund(name) is gerund
+
+
+def test_the_top_level_holds_what_belongs_there_and_no_picture_that_a_trial_left() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    files = {name for name in listed if "/" not in name}
+    folders = {name.partition("/")[0] for name in listed if "/" in name}
+    assert files == {".gitignore", "CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml", "requirements.lock"}
+    assert folders == {".ci", "acud", "clients", "conf", "docs", "scripts", "tests"}
