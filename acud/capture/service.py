@@ -80,7 +80,7 @@ class CaptureService:
         """Whether a window may be other than in the list told last."""
         self._is_resized = False
         self._x_server = connection.server_run()
-        self._dropped = 0
+        self._unpublished = 0
 
     def _screen_source(self) -> CaptureSource:
         damage = Damage(self._x, self._x.root) if self._x.has("DAMAGE") else None
@@ -122,7 +122,7 @@ class CaptureService:
         newest = {source.name: at for source in self._sources() if (at := source.newest) is not None}
         compared = {source.name: source.compared_ns for source in self._sources() if source.compared_ns}
         counters = self._counters.take(time.monotonic())
-        counters |= {"unsent": float(self._child.unsent), "unpublished": float(self._dropped)}
+        counters |= {"unsent": float(self._child.unsent), "unpublished": float(self._unpublished)}
         self._child.send(Heartbeat(newest, rss_mb=rss_mb(), counters=counters, compared=compared))
         self._loop.call_later(self._heartbeat_s, self._beat)
 
@@ -319,7 +319,7 @@ class CaptureService:
         try:
             self._publisher.send(codec.encode(notice), zmq.NOBLOCK)
         except zmq.Again:
-            self._dropped += 1
+            self._unpublished += 1
 
 
 class WindowManagerNudge:

@@ -56,7 +56,7 @@ def locate(
 
 
 def window_named(wanted: str, windows: tuple[WindowInfo, ...], held: int = 0) -> WindowInfo | None:
-    """Return the window that `wanted` names by id or a part of its title, as `aim` finds it; None when none does."""
+    """Return the window that `wanted` names by id or a part of its title, as `locate` finds it; None when none does."""
     number = window_number(wanted)
     by_id = [w for w in windows if number is not None and w.window_id == number]
     by_title = windows_titled(wanted, windows)

@@ -1,4 +1,4 @@
-"""The seam between reading a screen and the engine that finds and reads lines of text."""
+"""What finds and reads lines of text looks like to its callers; the engine itself is `RapidEngine` in `reader.py`."""
 
 from __future__ import annotations
 

@@ -179,8 +179,8 @@ class TaskActionsReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TaskList(Struct, frozen=True, tag="task_list", forbid_unknown_fields=True):
-    """List tasks, newest first: the active and paused ones, or those in `statuses`, or all with `ended`; `tasks` (whole
-    ids) and those on `displays` alone, where some are named.
+    """List tasks, newest first: the active and paused ones, or those in `statuses`, or all with `ended`; where
+    `tasks` (whole ids) or `displays` are named, those of any of these alone.
     """
 
     statuses: tuple[TaskStatus, ...] = ()

@@ -63,8 +63,8 @@ class WaitReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WaitList(Struct, frozen=True, tag="wait_list", forbid_unknown_fields=True):
-    """List waits, newest first: the live ones, or those in `states`, or all with `ended`; of any of `tasks` (whole ids)
-    and `displays` alone, where some are named.
+    """List waits, newest first: the live ones, or those in `states`, or all with `ended`; where `tasks` (whole ids)
+    or `displays` are named, those of any of these alone.
     """
 
     states: tuple[WaitState, ...] = ()

@@ -46,7 +46,9 @@ _JUMP_S = 0.5
 
 
 class WaitRuntime:
-    """Every live wait of this supervisor, by id in `active`; nothing is decided here, `acud.waits.machine` decides."""
+    """Every live wait of this supervisor, by id in `active`. What a wait does, `acud.waits.machine` decides; when its
+    deadline passes, the timers here do (`set_deadline`).
+    """
 
     def __init__(
         self,
