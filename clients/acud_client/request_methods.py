@@ -336,8 +336,8 @@ class RequestMethods(ABC):
         self, *, states: Sequence[WaitState] = (), ended: bool = False, limit: int = 100, tasks: Sequence[str] = (),
         displays: Sequence[str] = (),
     ) -> WaitListReply:
-        """List waits, newest first: the live ones, or those in `states`, or all with `ended`; of any of `tasks` (whole
-        ids) and `displays` alone, where some are named."""
+        """List waits, newest first: the live ones, or those in `states`, or all with `ended`; where `tasks` (whole ids)
+        or `displays` are named, those of any of these alone."""
         return self.ask(WaitList(tuple(states), ended, limit, tuple(tasks), tuple(displays)), WaitListReply)
 
     def wait_show(self, wait_id: str, *, evaluations: int = 50) -> WaitShowReply:
@@ -524,8 +524,8 @@ class RequestMethods(ABC):
         self, *, statuses: Sequence[TaskStatus] = (), ended: bool = False, limit: int = 20, tasks: Sequence[str] = (),
         displays: Sequence[str] = (),
     ) -> TaskListReply:
-        """List tasks, newest first: the active and paused ones, or those in `statuses`, or all with `ended`; `tasks`
-        (whole ids) and those on `displays` alone, where some are named."""
+        """List tasks, newest first: the active and paused ones, or those in `statuses`, or all with `ended`; where
+        `tasks` (whole ids) or `displays` are named, those of any of these alone."""
         return self.ask(TaskList(tuple(statuses), ended, limit, tuple(tasks), tuple(displays)), TaskListReply)
 
     def task_delete(self, task_id: str) -> TaskDeleteReply:
