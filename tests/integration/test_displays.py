@@ -311,6 +311,32 @@ def test_marked_processes_are_found_by_environment() -> None:
         marked.wait()
 
 
+def test_a_process_that_gets_a_new_program_is_never_taken_for_one_without_mark(host: Host) -> None:
+    # It replaces itself without end, so that a good part of all looks meet it in the middle of execve(2).
+    again = """exec sh -c "$0" "$0\""""
+    restless = subprocess.Popen(
+        ["sh", "-c", again, again], env={**os.environ, processes.MARKER: "/nowhere/8"}, start_new_session=True
+    )
+    try:
+        host.until_executed(restless.pid)
+        looks = [processes.look_for_marked() for _ in range(300)]
+    finally:
+        restless.kill()
+        restless.wait()
+    assert any(restless.pid in look.unsettled for look in looks)
+    assert all(look.folders.get(restless.pid) == "/nowhere/8" or restless.pid in look.unsettled for look in looks)
+
+
+def test_the_end_outlasts_programs_that_start_others(host: Host) -> None:
+    display = host.create("none")
+    # Each starts its successor and goes; all ignore SIGTERM, so that one is always about to appear.
+    chain = 'trap "" TERM; sleep 0.05; [ $1 = 0 ] || sh -c "$0" "$0" $(($1 - 1)) & exec sleep 0.2'
+    environment = display.environment(os.environ)
+    subprocess.Popen(["sh", "-c", chain, chain, "400"], env=environment, start_new_session=True).wait(30)
+    assert host.end(display.name) == ()
+    assert traces(display.places.folder, display.places.number) == []
+
+
 def test_a_socket_stays_while_somebody_listens_there() -> None:
     number = own_number()
     path = numbers.socket_file(number)

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 MARKER = "ACUD_DISPLAY_FOLDER"
 """Set in the environment of everything that a managed display runs, to the display's folder. Children inherit it also
 when they leave their session or their parent dies, so that an end or a sweep finds them all."""
 
 _PROC = Path("/proc")
+_PF_KTHREAD = 0x00200000
+"""In the flags of stat (field 9): a thread of the kernel (include/linux/sched.h)."""
 
 
 def start_ticks(pid: int) -> int | None:
     """Return when `pid` started (field 22 of its stat, ticks since boot); None when it is gone or a zombie."""
     try:
-        text = (_PROC / str(pid) / "stat").read_bytes()
+        fields = _stat_fields(pid)
     except (FileNotFoundError, ProcessLookupError):
         return None
-    # The name in parentheses may hold spaces and parentheses; what follows the last one is field 3.
-    fields = text[text.rindex(b")") + 2 :].split()
     return None if fields[0] in (b"Z", b"X") else int(fields[19])
+
+
+def _stat_fields(pid: int) -> list[bytes]:
+    """Return the fields of `pid`'s stat from field 3, its state, on."""
+    text = (_PROC / str(pid) / "stat").read_bytes()
+    # The name in parentheses may hold spaces and parentheses; what follows the last one is field 3.
+    return text[text.rindex(b")") + 2 :].split()
 
 
 def comm(pid: int) -> str:
@@ -40,22 +48,53 @@ def own_memory(pid: int) -> int:
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith((b"RssAnon:", b"VmSwap:")))
 
 
-def marked_folder(pid: int) -> str:
-    """Return the folder that the marker of `pid` names; "" when it has none, is gone, or is not ours to look at."""
+class MarkedProcesses(NamedTuple):
+    """One look at all processes. `folders`: the folder of each marked one but ourselves and our session.
+    `unsettled`: those that execve(2) is just giving their environment, so that nobody can tell yet.
+    """
+
+    folders: dict[int, str]
+    unsettled: frozenset[int]
+
+
+def marked() -> dict[int, str]:
+    """Return every marked process but ourselves and our session, with its folder. Takes about 20 µs a process."""
+    return look_for_marked().folders
+
+
+def look_for_marked() -> MarkedProcesses:
+    """Return the marked processes, and those that cannot be told from others yet. Takes about 20 µs a process."""
+    pids = (int(path.name) for path in _PROC.iterdir() if path.name.isdigit())
+    found = {pid: marked_folder(pid) for pid in pids}
+    folders = {pid: folder for pid, folder in found.items() if folder and not _is_ours(pid)}
+    return MarkedProcesses(folders, frozenset(pid for pid, folder in found.items() if folder is None))
+
+
+def marked_folder(pid: int) -> str | None:
+    """Return the folder, "" for none, None in the middle of execve(2)."""
     try:
         block = (_PROC / str(pid) / "environ").read_bytes()
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return ""
+    if not block and _may_get_environment(pid):
+        return None
     begin = f"{MARKER}=".encode()
     found = next((item for item in block.split(b"\0") if item.startswith(begin)), begin)
     return os.fsdecode(found[len(begin) :])
 
 
-def marked() -> dict[int, str]:
-    """Return every marked process but ourselves and our session, with its folder. Takes about 20 µs a process."""
-    pids = (int(path.name) for path in _PROC.iterdir() if path.name.isdigit())
-    found = {pid: marked_folder(pid) for pid in pids}
-    return {pid: folder for pid, folder in found.items() if folder and not _is_ours(pid)}
+def _may_get_environment(pid: int) -> bool:
+    """Return whether `pid`, which had no environment a moment ago, is no kernel thread, no zombie and has not been
+    started without one: then it is in execve(2), or was. The kernel sets the start of the code (field 26) last.
+    """
+    try:
+        fields = _stat_fields(pid)
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    if fields[0] in (b"Z", b"X") or int(fields[6]) & _PF_KTHREAD:
+        return False
+    code, env_start, env_end = int(fields[23]), int(fields[47]), int(fields[48])
+    return code == 0 or env_start != env_end
 
 
 def _is_ours(pid: int) -> bool:

@@ -13,6 +13,8 @@ from acud.supervisor.displays.watched_process import WatchedProcess, ignore_exit
 _SILENT_S = 1.0
 """How long the socket of an X server that ended may take to fall silent, on a machine that has a lot to do."""
 _LOOK_S = 0.05
+_ROUNDS = 20
+"""How often what is started during the end is ended, too: who forks as fast as it is ended must not hold it up."""
 
 OnEnded = Callable[[tuple[str, ...]], None]
 
@@ -36,12 +38,31 @@ class DisplayEnd:
         self._loop, self._places, self._x_server, self._on_ended = loop, places, x_server, on_ended
         if x_server is not None:
             x_server.on_exit = ignore_exit
-        ProcessEnd(loop, known + self._marked(known), self._programs_ended)
+        programs, _ = self._marked(known)
+        ProcessEnd(loop, known + programs, self._programs_ended)
 
     def _programs_ended(self, remaining: tuple[int, ...]) -> None:
         server = [self._x_server] if self._x_server is not None and self._x_server.alive else []
         # Once more: what was started while the others ended.
-        ProcessEnd(self._loop, server + self._marked(server), self._all_ended)
+        programs, _ = self._marked(server)
+        ProcessEnd(self._loop, server + programs, lambda left: self._end_late_ones(left, _ROUNDS))
+
+    def _end_late_ones(self, remaining: tuple[int, ...], rounds: int) -> None:
+        """End what was started meanwhile, until a look is sure that nobody but `remaining` is left."""
+        found, sure = self._marked(())
+        late = {process.pid: process for process in found if process.pid not in remaining}
+        for process in found:
+            if process.pid in remaining or not rounds:
+                process.close()
+        if not rounds:
+            self._all_ended(remaining + tuple(late))
+        elif late:
+            rest = rounds - 1
+            ProcessEnd(self._loop, [*late.values()], lambda left: self._end_late_ones(remaining + left, rest), ask_s=0)
+        elif not sure:
+            self._loop.call_later(_LOOK_S, lambda: self._end_late_ones(remaining, rounds - 1))
+        else:
+            self._all_ended(remaining)
 
     def _all_ended(self, remaining: tuple[int, ...]) -> None:
         left = tuple(f"process {pid} cannot be ended" for pid in remaining)
@@ -57,14 +78,16 @@ class DisplayEnd:
         else:
             self._on_ended((f"the socket of X server {self._places.name} is still there",))
 
-    def _marked(self, known: Iterable[WatchedProcess]) -> list[WatchedProcess]:
+    def _marked(self, known: Iterable[WatchedProcess]) -> tuple[list[WatchedProcess], bool]:
+        """Return the display's processes besides `known` and the X server, and whether these are certainly all."""
         mine = str(self._places.folder)
         besides = {process.pid for process in known}
         if self._x_server is not None:
             besides.add(self._x_server.pid)
-        pids = [pid for pid, folder in proc.marked().items() if folder == mine and pid not in besides]
-        found = [_attach(self._loop, pid, mine) for pid in pids]
-        return [process for process in found if process is not None]
+        look = proc.look_for_marked()
+        pids = [pid for pid, folder in look.folders.items() if folder == mine and pid not in besides]
+        found = [process for pid in pids if (process := _attach(self._loop, pid, mine)) is not None]
+        return found, not look.unsettled and len(found) == len(pids)
 
 
 def _attach(loop: EventLoop, pid: int, folder: str) -> WatchedProcess | None:
