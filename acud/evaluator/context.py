@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from acud.evaluator.evidence import describe, keep_evidence
+from acud.evaluator.evidence import EncodedView, encoded_view, keep_view, record_of
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeReply
 from acud.evaluator.judges.picture_format import PictureFormat, encode_for_judge, picture_format_for
 from acud.evaluator.judges.registry import JudgeRegistry
@@ -89,7 +89,7 @@ class EvaluatorContext:
         self._options = options
         self._text = text
         self._redactor = redactor
-        self._keeps_redacted = options.redaction.evidence == "redacted"
+        self.keeps_redacted = options.redaction.evidence == "redacted"
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="work")
 
     def forget(self, wait_ids: Iterable[str]) -> None:
@@ -127,15 +127,21 @@ class EvaluatorContext:
         with self.counters.timed("ocr"):
             return JudgeReply(await self._text.look_for(shot, leaf), cost_usd=0.0)
 
-    async def keep_evidence(self, shot: ViewPixels) -> Evidence:
-        """Keep the shot on disk, redacted where the settings say so; what cannot be redacted is not kept then."""
-        if self._keeps_redacted:
-            out = await self.outgoing(shot)
+    async def evidence_view(self, view: ViewPixels | EncodedView) -> EncodedView:
+        """Return the view as evidence, redacted where the settings say so; what cannot be redacted has no picture."""
+        if isinstance(view, EncodedView):
+            return view
+        if self.keeps_redacted:
+            out = await self.outgoing(view)
             if isinstance(out, Withheld):
-                return describe(shot, "", f"redaction: {out.reason}")
-            shot = out.shot
-        kept = shot
-        return await self.off_loop(lambda: keep_evidence(kept, self.evidence))
+                return EncodedView(record_of(view, f"redaction: {out.reason}"))
+            view = out.shot
+        shot = view
+        return await self.off_loop(lambda: encoded_view(shot))
+
+    async def keep_evidence(self, view: EncodedView) -> Evidence:
+        """Keep the view's picture on disk."""
+        return await self.off_loop(lambda: keep_view(view, self.evidence))
 
     async def close(self) -> None:
         """Let go of judges, threads and rings; work in a thread is waited for, work not begun is dropped."""

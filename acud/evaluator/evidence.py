@@ -1,16 +1,18 @@
-"""Pictures on disk: evidence for a yes, screenshots, differences; each complete under its name or not there at all."""
+"""Pictures on disk: evidence for a yes, screenshots, differences. Each is complete before its name is told."""
 
 from __future__ import annotations
 
 import os
 from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 from PIL import Image
 
-from acud import ids
+from acud import ids, png
 from acud.errors import NotFound, ProtocolError, Unavailable
 from acud.evaluator.element_marks import draw_marks, scaled
 from acud.evaluator.judges.picture_format import encode_for_judge, resized_pixels, scaled_size
@@ -20,57 +22,61 @@ from acud.paths import sync
 from acud.protocol.questions import DiffAsk, PictureAsk, display_of
 from acud.types import Evidence
 
-_PNG_LEVEL = 1
-"""zlib level: a screen of text is 3x larger than at level 9 and written 10x sooner."""
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _RED = np.array([32, 32, 224], np.uint16)
 _DIM = 3
 
 
-def keep_evidence(shot: ViewPixels, directory: Path) -> Evidence:
-    """Write `shot` as the judge saw it, ignored boxes black, as PNG; return what was kept. Blocks on the disk.
+class EncodedView(NamedTuple):
+    """A view as evidence would show it: its record, of which a name is still missing, and its PNG.
+
+    Without a PNG the picture may not be kept; the record's `reason` says why.
+    """
+
+    record: Evidence
+    png: bytes = b""
+
+
+def encoded_view(shot: ViewPixels) -> EncodedView:
+    """Return `shot` as the judge saw it, ignored boxes black. Blocks for some 2 ms."""
+    return EncodedView(record_of(shot), png.encode(shot.pixels))
+
+
+def record_of(shot: ViewPixels, reason: str = "") -> Evidence:
+    """Return the record of `shot`, not kept yet, or not to be kept for `reason`."""
+    height, width = shot.pixels.shape[:2]
+    display = display_of(shot.source)
+    return Evidence("", shot.identity, display, shot.epoch, shot.frame, shot.crop, width, height, reason)
+
+
+def keep_view(view: EncodedView, directory: Path) -> Evidence:
+    """Write the picture of `view`; return what was kept. Blocks on the disk.
 
     The file is named by a fresh id and is durable on return (fsync of the file and of its directory). A disk that
     refuses is said in `reason`; the verdict does not depend on it.
     """
+    if not view.png:
+        return view.record
     name = f"{ids.new_id('evidence')}.png"
     try:
-        write_whole(directory / name, png(shot.pixels))
+        write_new(directory / name, view.png, durable=True)
     except Unavailable as fault:
-        return describe(shot, "", fault.message)
-    return describe(shot, name, "")
-
-
-def describe(shot: ViewPixels, name: str, reason: str) -> Evidence:
-    """Return the record of `shot`, kept under `name` or, with "" for it, not kept for `reason`."""
-    height, width = shot.pixels.shape[:2]
-    display = display_of(shot.source)
-    return Evidence(name, shot.identity, display, shot.epoch, shot.frame, shot.crop, width, height, reason)
+        return replace(view.record, reason=fault.message)
+    return replace(view.record, name=name)
 
 
 def write_picture(shot: ViewPixels, ask: PictureAsk, path: Path) -> tuple[int, int]:
-    """Write `shot` to `path` as `ask` says, whole or not at all; return the picture's (width, height).
+    """Write `shot` to the new file `path` as `ask` says; return the picture's (width, height).
 
     Raises: Unavailable when the disk refuses.
     """
     height, width = shot.pixels.shape[:2]
     size = scaled_size(width, height, ask.max_side_px)
     if ask.marks:
-        write_whole(path, _marked(shot.pixels, ask, size))
+        write_new(path, _marked(shot.pixels, ask, size))
     else:
-        write_whole(path, _rendered(shot.pixels, ask, size))
+        write_new(path, _rendered(shot.pixels, ask, size))
     return size
-
-
-def png(pixels: NDArray[np.uint8], size: tuple[int, int] | None = None) -> bytes:
-    """Return `pixels` (height x width x 4 uint8 BGRX) as an RGB PNG, lossless unless another `size` is asked for."""
-    height, width = pixels.shape[:2]
-    image = Image.frombuffer("RGB", (width, height), np.ascontiguousarray(pixels), "raw", "BGRX", 0, 1)
-    if size is not None and size != (width, height):
-        image = image.resize(size, Image.Resampling.BILINEAR)
-    buffer = BytesIO()
-    image.save(buffer, "PNG", compress_level=_PNG_LEVEL)
-    return buffer.getvalue()
 
 
 def pixels_of(data: bytes) -> NDArray[np.uint8]:
@@ -82,23 +88,28 @@ def pixels_of(data: bytes) -> NDArray[np.uint8]:
     return pixels
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write `data` so that `path` holds all of it or does not exist, also after a power cut. Mode 0600.
+def write_new(path: Path, data: bytes, *, durable: bool = False) -> None:
+    """Write the new file `path`, mode 0600. Nobody knows its name yet: a part of it that a crash leaves is an orphan.
 
-    Raises: Unavailable, naming the directory, when it is full or closed to us; nothing is left behind then.
+    `durable`: both the file and its name are on the disk on return. The name is there before the file is synced, so
+    that file systems with a journal write both at once. Raises: Unavailable, naming the directory, when it is full or
+    closed to us; nothing is left behind then.
     """
-    temporary = path.with_name(f".{path.name}.part")
     try:
-        _write_synced(temporary, data)
-        temporary.rename(path)
-        sync(path.parent)
+        with os.fdopen(os.open(path, _NEW, 0o600), "wb") as file:
+            file.write(data)
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        if durable:
+            sync(path.parent)
     except OSError as fault:
-        _discard(temporary)
+        _discard(path)
         raise Unavailable(f"cannot keep a picture in {path.parent}: {fault.strerror}") from fault
 
 
 def write_difference(folder: Path, ask: DiffAsk, path: Path) -> None:
-    """Write the difference of the two files in `folder` to `path`, whole or not at all.
+    """Write the difference of the two files in `folder` to the new file `path`.
 
     Raises: NotFound when one is gone; Unavailable when they differ in size, or the disk refuses.
     """
@@ -106,7 +117,7 @@ def write_difference(folder: Path, ask: DiffAsk, path: Path) -> None:
     if before.shape != after.shape:
         sizes = " and ".join(f"{each.shape[1]}x{each.shape[0]}" for each in (before, after))
         raise Unavailable(f"the view changed its size: {sizes}", hint="look at the two pictures one by one")
-    write_whole(path, png(overlay(before, after)))
+    write_new(path, png.encode(overlay(before, after)))
 
 
 def overlay(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -128,15 +139,7 @@ def _marked(pixels: NDArray[np.uint8], ask: PictureAsk, size: tuple[int, int]) -
 def _rendered(pixels: NDArray[np.uint8], ask: PictureAsk, size: tuple[int, int]) -> bytes:
     if ask.format == "jpeg":
         return encode_for_judge(pixels, ask.max_side_px, ask.quality).jpeg
-    return png(pixels, size)
-
-
-def _write_synced(path: Path, data: bytes) -> None:
-    descriptor = os.open(path, _NEW, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(descriptor)
+    return png.encode(resized_pixels(pixels, size))
 
 
 def _discard(path: Path) -> None:

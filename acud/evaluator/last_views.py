@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from acud.evaluator.evidence import EncodedView
 from acud.evaluator.view_pixels import ViewPixels
 from acud.pixels import gates
 from acud.pixels.gates import DEFAULTS, dhash, passes, ssim
@@ -18,7 +19,7 @@ from acud.types import Answer, GateKind, Verdict
 from acud.types.scene import ChangeTiers
 
 NEGATIVE_VIEW_BYTES = 96 << 20
-"""Pixels kept: 27 waits on 1280x720; waits that share a view share its pixels."""
+"""Pictures kept: 27 views of 1280x720 as pixels, some hundreds as PNG; waits that share a view share its picture."""
 MAX_BYTES = 64 << 20
 """Pixels kept: 17 waits on 1280x720 behind a lossy gate."""
 
@@ -29,33 +30,39 @@ SCENE_FRAME_BYTES = 64 << 20
 
 
 class LastNegativeViews:
-    """Shots by wait, oldest use first out."""
+    """Views by wait, oldest use first out; encoded where a judge was asked about them."""
 
     def __init__(self) -> None:
-        self._shots: OrderedDict[str, ViewPixels] = OrderedDict()
+        self._views: OrderedDict[str, ViewPixels | EncodedView] = OrderedDict()
 
     def began(self, wait_id: str, shot: ViewPixels) -> None:
         """Remember what a wait began with, unless something is known of it."""
-        if wait_id not in self._shots:
+        if wait_id not in self._views:
             self.held_not(wait_id, shot)
 
-    def held_not(self, wait_id: str, shot: ViewPixels) -> None:
+    def held_not(self, wait_id: str, view: ViewPixels | EncodedView) -> None:
         """Remember a view on which the wait's condition did not hold."""
-        self._shots[wait_id] = shot
-        self._shots.move_to_end(wait_id)
-        while len(self._shots) > 1 and self._bytes() > NEGATIVE_VIEW_BYTES:
-            self._shots.popitem(last=False)
+        self._views[wait_id] = view
+        self._views.move_to_end(wait_id)
+        while len(self._views) > 1 and self._bytes() > NEGATIVE_VIEW_BYTES:
+            self._views.popitem(last=False)
 
-    def take(self, wait_id: str) -> ViewPixels | None:
+    def take(self, wait_id: str) -> ViewPixels | EncodedView | None:
         """Return what was remembered of the wait, and forget it."""
-        return self._shots.pop(wait_id, None)
+        return self._views.pop(wait_id, None)
 
     def forget(self, wait_id: str) -> None:
         """Forget what was remembered of a wait that ended."""
-        self._shots.pop(wait_id, None)
+        self._views.pop(wait_id, None)
 
     def _bytes(self) -> int:
-        return sum({id(shot.pixels): shot.pixels.nbytes for shot in self._shots.values()}.values())
+        sizes: dict[int, int] = {}
+        for view in self._views.values():
+            if isinstance(view, EncodedView):
+                sizes[id(view)] = len(view.png)
+            else:
+                sizes[id(view.pixels)] = view.pixels.nbytes
+        return sum(sizes.values())
 
 
 class GateMemory:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from acud.config import VisionSettings
 from acud.evaluator.context import Counters, Encoded, EvaluatorContext
+from acud.evaluator.evidence import EncodedView, record_of
 from acud.evaluator.judges.faults import CONTINUES, TokenUsage, added
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeQuestion, JudgeReply, Together, first_answer
 from acud.evaluator.judges.prompt import question_key
@@ -48,12 +49,17 @@ class JobCache:
 
     async def once(self, key: Hashable, make: Coroutine[Any, Any, T]) -> SharedValue[T]:
         """Return what `make` gives for `key`; a later call with the same key leaves its own `make` unused."""
+        first = key not in self._made
+        return SharedValue(await self.begin(key, make), first)
+
+    def begin(self, key: Hashable, make: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Begin to make the value of `key`, unless that was begun already; return what ends with it."""
         found = self._made.get(key)
         if found is not None:
             make.close()
-            return SharedValue(await found, first=False)
+            return found
         task = self._made[key] = self._group.create_task(make)
-        return SharedValue(await task, first=True)
+        return task
 
     def made(self, kind: type[T]) -> list[T]:
         """Return every value of `kind` that was made."""
@@ -147,6 +153,7 @@ class WaitQuestions:
         self._leaves = conditions.leaves(ask.until)
         self._verdicts: dict[int, Verdict] = dict(ask.known)
         self._answers: list[LeafAnswer] = []
+        self._encodes_early = False
 
     async def run(self) -> Answered:
         """Return the answers, the whole verdict and the evidence kept for it."""
@@ -158,7 +165,7 @@ class WaitQuestions:
                 self._note(answer)
         self._context.gates.judged(self._ask, self._shot, self._verdicts)
         if self._ask.asks and self._whole().answer is Answer.NO:
-            self._context.last_negative_views.held_not(self._ask.wait_id, self._shot)
+            self._context.last_negative_views.held_not(self._ask.wait_id, await self._last_view())
         return await self._result()
 
     async def _held_back(self) -> bool:
@@ -174,23 +181,35 @@ class WaitQuestions:
         whole = self._whole()
         answered = Answered(self._ask.wait_id, tuple(self._answers), whole)
         if self._ask.keep_evidence and (whole.answer is Answer.YES or not self._ask.asks):
-            kept = await self._cache.once("evidence", self._context.keep_evidence(self._shot))
-            return replace(answered, evidence=await self._with_before(kept.value))
+            return replace(answered, evidence=await self._evidence())
         return answered
 
-    async def _with_before(self, evidence: Evidence) -> Evidence:
+    async def _evidence(self) -> Evidence:
+        """Keep the picture that shows it, and the one before; waits of one job share files."""
         before = self._context.last_negative_views.take(self._ask.wait_id)
-        if not evidence.name or before is None:
-            reason = "nobody saw the view before it held" if evidence.name else evidence.reason
-            return replace(evidence, before_reason=reason)
-        kept = await self._context.keep_evidence(before)
+        shown = await self._encoded(self._shot)
+        if not shown.png or before is None:
+            kept = await self._kept(shown)
+            return replace(kept, before_reason="nobody saw the view before it held" if kept.name else kept.reason)
+        kept, earlier = await asyncio.gather(self._kept(shown), self._kept(await self._encoded(before)))
         return replace(
-            evidence,
-            before=kept.name,
-            before_frame=before.frame,
-            before_identity=before.identity,
-            before_reason=kept.reason,
+            kept,
+            before=earlier.name,
+            before_frame=earlier.frame,
+            before_identity=earlier.identity,
+            before_reason=earlier.reason,
         )
+
+    async def _kept(self, view: EncodedView) -> Evidence:
+        return (await self._cache.once(("kept", view.record), self._context.keep_evidence(view))).value
+
+    def _encoded(self, view: ViewPixels | EncodedView) -> asyncio.Task[EncodedView]:
+        record = view.record if isinstance(view, EncodedView) else record_of(view)
+        return self._cache.begin(("encoded", record), self._context.evidence_view(view))
+
+    async def _last_view(self) -> ViewPixels | EncodedView:
+        """Return the view to remember: encoded where that was done while a judge thought."""
+        return await self._encoded(self._shot) if self._encodes_early else self._shot
 
     def _open(self) -> frozenset[int]:
         return conditions.open_leaves(self._ask.until, self._verdicts) & {leaf.index for leaf in self._ask.asks}
@@ -267,6 +286,9 @@ class WaitQuestions:
         encoded = await self._picture(judge)
         if isinstance(encoded, Withheld):
             return JudgeReply(unknown("redaction", encoded.reason), cost_usd=0.0)
+        if self._ask.keep_evidence and not self._context.keeps_redacted:
+            self._encodes_early = True
+            self._encoded(self._shot)
         reply = await self._batcher.ask(judge, self._ask.party or self._ask.wait_id, question, encoded.picture)
         if reply.verdict.code in CONTINUES:
             self._context.judges.doubt(judge.name)

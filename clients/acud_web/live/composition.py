@@ -16,6 +16,7 @@ import numpy.typing as npt
 from msgspec import Struct
 from PIL import Image
 
+from acud import png
 from acud.frames.reader import FrameGone, FrameView, RingReader
 from acud.types import TILE_PX, Rect
 from acud_web.live import picture_parts
@@ -237,8 +238,8 @@ class OpenRing:
         def make() -> tuple[Format, bytes]:
             if size == self.size:
                 _blackened(part.pixels, (part.box.x, part.box.y), hidden)
-            if part.exact or not picture_parts.is_busy(part.pixels):
-                return "png", picture_parts.png(part.pixels)
+            if part.exact or not png.is_busy(part.pixels):
+                return "png", png.encode(part.pixels)
             return "jpeg", picture_parts.jpeg(part.pixels)
 
         return self._blocks.get(frame, (size, hidden, part.box, part.exact), make)

@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 import pytest
 
-from acud.evaluator.evidence import png
+from acud import png
 from acud.pixels.gates import dhash
 from tests.png_frames import MAX_PIXELS, frame_of_png, png_size
 
@@ -69,7 +69,7 @@ def test_the_size_is_in_the_head() -> None:
 def test_a_picture_we_write_reads_as_the_same_pixels_and_hash() -> None:
     half = np.zeros((32, 32, 4), np.uint8)
     half[:, :16, :3] = 255
-    read = frame_of_png(png(half))
+    read = frame_of_png(png.encode(half))
     assert read is not None
     assert (read == half).all()
     assert f"{dhash(read):016x}" == "0808080808080808"

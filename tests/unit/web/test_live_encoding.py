@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
+from acud import png
 from acud_web.live import picture_parts
 
 Pixels = npt.NDArray[np.uint8]
@@ -32,21 +33,21 @@ def decoded(data: bytes, form: str) -> Pixels:
 @pytest.mark.parametrize("made", [noise, flat])
 def test_png_gives_back_every_pixel(made: type, size: tuple[int, int]) -> None:
     pixels = made(*size)
-    assert np.array_equal(decoded(picture_parts.png(pixels), "PNG"), pixels[..., 2::-1])
+    assert np.array_equal(decoded(png.encode(pixels), "PNG"), pixels[..., 2::-1])
 
 
 def test_the_fourth_byte_says_nothing() -> None:
     pixels = flat(200, 200)
     other = pixels.copy()
     other[..., 3] = np.random.default_rng(1).integers(0, 256, (200, 200), np.uint8)
-    assert picture_parts.png(pixels) == picture_parts.png(other)
-    assert not picture_parts.is_busy(other)
+    assert png.encode(pixels) == png.encode(other)
+    assert not png.is_busy(other)
 
 
 def test_busy_is_what_is_large_and_like_a_photo() -> None:
-    assert picture_parts.is_busy(noise(200, 200))
-    assert not picture_parts.is_busy(noise(32, 32))
-    assert not picture_parts.is_busy(flat(200, 200))
+    assert png.is_busy(noise(200, 200))
+    assert not png.is_busy(noise(32, 32))
+    assert not png.is_busy(flat(200, 200))
 
 
 def test_jpeg_is_like_the_picture() -> None:

@@ -6,7 +6,8 @@ import simplejpeg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acud.evaluator.evidence import pixels_of, png
+from acud import png
+from acud.evaluator.evidence import pixels_of
 from acud.evaluator.judges.picture_format import encode_for_judge, scaled_size
 
 
@@ -42,7 +43,7 @@ def test_the_picture_is_a_jpeg_of_the_scaled_size_in_true_colours() -> None:
 @pytest.mark.parametrize("max_dim", [960, 200, 64])
 def test_the_jpeg_can_be_made_again_from_the_evidence_to_the_byte(max_dim: int) -> None:
     pixels = noise(243, 401)
-    again = pixels_of(png(pixels))
+    again = pixels_of(png.encode(pixels))
     assert encode_for_judge(again, max_dim, 72) == encode_for_judge(pixels, max_dim, 72)
 
 
@@ -50,7 +51,7 @@ def test_the_jpeg_can_be_made_again_from_the_evidence_to_the_byte(max_dim: int) 
 @given(st.integers(1, 90), st.integers(1, 90), st.integers(0, 2**32 - 1))
 def test_the_png_holds_every_pixel(height: int, width: int, seed: int) -> None:
     pixels = noise(height, width, seed)
-    assert (pixels_of(png(pixels))[:, :, :3] == pixels[:, :, :3]).all()
+    assert (pixels_of(png.encode(pixels))[:, :, :3] == pixels[:, :, :3]).all()
 
 
 def test_a_cut_of_a_larger_frame_encodes_as_its_copy_does_and_stays_untouched() -> None:
