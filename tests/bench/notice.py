@@ -22,14 +22,14 @@ _REST_S = 0.025
 _BOX = (400, 300, 120, 20)
 
 
-def run() -> dict[str, Any]:
+def run(drawings: int = _DRAWINGS) -> dict[str, Any]:
     """Return the percentiles in milliseconds at 1280x720."""
     with XServer(1280, 720) as server, CaptureRig(server, max_fps=_FPS) as rig:
         rig.demand(_FPS)
         rig.hear(Notice)
         with Connection(server.display, server.auth_file) as connection, rig.reader() as reader:
             gc = connection.root.create_gc()
-            taken = [_one(connection, gc, rig, reader, colour) for colour in range(1, _WARM_UP + _DRAWINGS + 1)]
+            taken = [_one(connection, gc, rig, reader, colour) for colour in range(1, _WARM_UP + drawings + 1)]
     kept = sorted(taken[_WARM_UP:])
     return {
         "p50_ms": round(statistics.median(kept), 3),

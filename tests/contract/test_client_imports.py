@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 OPEN = {
     *("protocol", "types", "config", "fleet"),
-    *("errors", "ids", "paths", "log", "http_listeners", "private_files", "rate_limits", "untrusted_text"),
+    *("errors", "ids", "paths", "log", "png", "http_listeners", "private_files", "rate_limits", "untrusted_text"),
     *("child_process", "async_child"),
 }
 MAX_EXCEPTIONS = 5

@@ -173,6 +173,20 @@ def test_a_wait_without_open_leaves_keeps_its_evidence_too(rig: EvaluatorRig, ri
     assert (rig.evidence / answered.evidence.name).exists()
 
 
+def test_waits_of_one_job_share_the_pictures_of_before_and_after(rig: EvaluatorRig, ring: PaintedRing) -> None:
+    asks = [ask(Criteria(f"lamp number {n} is green"), wait_id=f"w{n}", keep_evidence=True) for n in range(5)]
+    assert [one.evidence for one in rig.run(ring.job(*asks)).answered] == [None] * 5
+    dark = ring.pixels.copy()
+    light(ring)
+    kept = [one.evidence for one in rig.run(ring.job(*asks)).answered]
+    after, before = ({getattr(one, name) for one in kept} for name in ("name", "before"))
+    assert (len(after), len(before)) == (1, 1)
+    assert {path.name for path in rig.evidence.iterdir()} == after | before
+    found = pixels_of((rig.evidence / before.pop()).read_bytes())
+    assert (found[:, :, :3] == dark[:, :, :3]).all()
+    assert {(one.before_frame, one.before_reason) for one in kept if one is not None} == {(1, "")}
+
+
 def test_a_disk_that_refuses_is_said_and_the_verdict_stands(rig: EvaluatorRig, ring: PaintedRing) -> None:
     rig.evidence.rmdir()
     rig.evidence.write_text("not a directory")
