@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 
 # malloc.h; the numbers are glibc's.
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _MMAP_FROM_BYTES = 32 << 20
 _TRIM_FROM_BYTES = 256 << 20
+_WORTH_MB = 48
+"""Giving back takes 5 to 9 ms (`scripts/bench growth`), and costs the next frame 3 to 7 ms, as its pages are mapped
+anew: some 15 MB that frames need are kept, the 100 MB of an engine are not."""
 _REST_S = 5.0
-"""Giving back takes 5 to 9 ms (`scripts/bench growth`), and 1 ms for the next frame, whose pages are mapped anew."""
 _BUSY_S = 30.0
 
 
@@ -36,11 +39,29 @@ def give_back() -> bool:
     return trim is not None and bool(trim(0))
 
 
-class MemoryTrim:
-    """Says when `give_back` is due: after work, once it rests, and under work that never rests now and then."""
+def held_mb() -> float:
+    """Return what this process holds for itself alone, in MB (proc_pid_statm(5): resident less shared)."""
+    with open("/proc/self/statm", "rb", buffering=0) as statm:  # noqa: PTH123 - asked for at each heartbeat
+        _, resident, shared, *_ = statm.read().split()
+    return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
-    def __init__(self, monotonic_s: Callable[[], float]) -> None:
+
+class MemoryTrim:
+    """Gives memory back when that is due: after work that left much, once it rests; now and then if it never rests.
+
+    `held_mb` tells what the process holds, and `give_back` lowers it.
+    """
+
+    def __init__(
+        self,
+        monotonic_s: Callable[[], float],
+        held_mb: Callable[[], float] = held_mb,
+        give_back: Callable[[], object] = give_back,
+    ) -> None:
         self._now = monotonic_s
+        self._held_mb = held_mb
+        self._give_back = give_back
+        self._least_mb = held_mb()
         self._last_s = monotonic_s()
         self._worked = False
 
@@ -48,10 +69,12 @@ class MemoryTrim:
         """Note that memory was used and freed."""
         self._worked = True
 
-    def due(self, *, busy: bool) -> bool:
-        """Tell whether to give back now; then it is not due again before there was more work."""
+    def check(self, *, busy: bool) -> None:
+        """Give back if that is due; then it is not due again before there was more work."""
         now_s = self._now()
         if not self._worked or now_s - self._last_s < (_BUSY_S if busy else _REST_S):
-            return False
-        self._last_s, self._worked = now_s, False
-        return True
+            return
+        if self._held_mb() - self._least_mb < _WORTH_MB:
+            return
+        self._give_back()
+        self._least_mb, self._last_s, self._worked = self._held_mb(), now_s, False

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Coroutine, Hashable
+from collections.abc import Coroutine, Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from msgspec.structs import replace
@@ -31,6 +32,8 @@ from acud.waits import conditions, ocr_criteria
 T = TypeVar("T")
 _BREATH_S = 0.005
 """All that one frame made due arrives in the same turn of the loop, once the picture they share is encoded."""
+_SENT_S = 0.02
+"""A question to a model is on its way by then: making evidence no longer holds it up."""
 
 
 class SharedValue(NamedTuple, Generic[T]):
@@ -49,7 +52,7 @@ class JobCache:
 
     async def once(self, key: Hashable, make: Coroutine[Any, Any, T]) -> SharedValue[T]:
         """Return what `make` gives for `key`; a later call with the same key leaves its own `make` unused."""
-        first = key not in self._made
+        first = key not in self
         return SharedValue(await self.begin(key, make), first)
 
     def begin(self, key: Hashable, make: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
@@ -60,6 +63,9 @@ class JobCache:
             return found
         task = self._made[key] = self._group.create_task(make)
         return task
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._made
 
     def made(self, kind: type[T]) -> list[T]:
         """Return every value of `kind` that was made."""
@@ -153,7 +159,6 @@ class WaitQuestions:
         self._leaves = conditions.leaves(ask.until)
         self._verdicts: dict[int, Verdict] = dict(ask.known)
         self._answers: list[LeafAnswer] = []
-        self._encodes_early = False
 
     async def run(self) -> Answered:
         """Return the answers, the whole verdict and the evidence kept for it."""
@@ -203,13 +208,24 @@ class WaitQuestions:
     async def _kept(self, view: EncodedView) -> Evidence:
         return (await self._cache.once(("kept", view.record), self._context.keep_evidence(view))).value
 
+    @contextmanager
+    def _evidence_meanwhile(self) -> Iterator[None]:
+        """Encode what may become evidence while a judge thinks, from when its question is on the way."""
+        if not self._ask.keep_evidence or self._context.keeps_redacted:
+            yield
+            return
+        later = asyncio.get_running_loop().call_later(_SENT_S, self._encoded, self._shot)
+        try:
+            yield
+        finally:
+            later.cancel()
+
     def _encoded(self, view: ViewPixels | EncodedView) -> asyncio.Task[EncodedView]:
-        record = view.record if isinstance(view, EncodedView) else record_of(view)
-        return self._cache.begin(("encoded", record), self._context.evidence_view(view))
+        return self._cache.begin(_encoding_of(view), self._context.evidence_view(view))
 
     async def _last_view(self) -> ViewPixels | EncodedView:
         """Return the view to remember: encoded where that was done while a judge thought."""
-        return await self._encoded(self._shot) if self._encodes_early else self._shot
+        return await self._encoded(self._shot) if _encoding_of(self._shot) in self._cache else self._shot
 
     def _open(self) -> frozenset[int]:
         return conditions.open_leaves(self._ask.until, self._verdicts) & {leaf.index for leaf in self._ask.asks}
@@ -286,10 +302,8 @@ class WaitQuestions:
         encoded = await self._picture(judge)
         if isinstance(encoded, Withheld):
             return JudgeReply(unknown("redaction", encoded.reason), cost_usd=0.0)
-        if self._ask.keep_evidence and not self._context.keeps_redacted:
-            self._encodes_early = True
-            self._encoded(self._shot)
-        reply = await self._batcher.ask(judge, self._ask.party or self._ask.wait_id, question, encoded.picture)
+        with self._evidence_meanwhile():
+            reply = await self._batcher.ask(judge, self._ask.party or self._ask.wait_id, question, encoded.picture)
         if reply.verdict.code in CONTINUES:
             self._context.judges.doubt(judge.name)
         return reply
@@ -302,6 +316,10 @@ class WaitQuestions:
                 return out
             shot = out.shot
         return (await self._cache.once(form, self._context.encode(shot, form))).value
+
+
+def _encoding_of(view: ViewPixels | EncodedView) -> Hashable:
+    return "encoded", view.record if isinstance(view, EncodedView) else record_of(view)
 
 
 def _is_open(reply: JudgeReply) -> bool:

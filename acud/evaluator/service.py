@@ -11,7 +11,7 @@ from acud import child_process, log
 from acud.async_child import AsyncChild
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.job import run_job
-from acud.evaluator.memory import MemoryTrim, give_back
+from acud.evaluator.memory import MemoryTrim
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.evaluation import EvaluatorHello, Job, JobResult, WaitsOver
 
@@ -91,8 +91,7 @@ class EvaluatorService:
 
     def _heartbeat(self) -> Heartbeat:
         self._context.rings.sweep()
-        if self._memory.due(busy=bool(self._jobs)):
-            give_back()
+        self._memory.check(busy=bool(self._jobs))
         return Heartbeat(
             jobs=tuple(self._jobs), rss_mb=child_process.rss_mb(), counters=self._context.counters.snapshot()
         )

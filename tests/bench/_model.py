@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import simplejpeg
 
@@ -33,6 +33,7 @@ class Model:
         self._seen: dict[str, bool] = {}
         self._said: dict[int, float] = {}
         self._calls = 0
+        self._heard_s = self._woken_s = 0.0
 
     async def serve(self) -> None:
         """Answer until the process ends; print the port."""
@@ -51,14 +52,16 @@ class Model:
 
     async def _answer(self, path: str, body: bytes) -> Any:
         if path == "/said":
-            said, self._said, calls, self._calls = self._said, {}, self._calls, 0
-            return {"said": said, "calls": calls}
+            return {"said": self._said, "calls": self._calls, "heard_s": self._heard_s, "woken_s": self._woken_s}
+        if path == "/wake":
+            self._woken_s = time.monotonic()
+            return {}
         if path == "/echo":
             return {}
         if not body:
             return {"object": "list", "data": [{"id": "lamp", "object": "model"}]}
         self._calls += 1
-        began = time.monotonic()
+        self._heard_s = began = time.monotonic()
         content = json.loads(body)["messages"][-1]["content"]
         text = " ".join(part["text"] for part in content if part["type"] == "text")
         green = next(self._green(part["image_url"]["url"]) for part in content if part["type"] == "image_url")
@@ -75,6 +78,15 @@ class Model:
             red, green, _ = pixels[int((LAMP.y + LAMP.h / 2) * part), int((LAMP.x + LAMP.w / 2) * part)].tolist()
             self._seen[url] = green > 2 * red + 60
         return self._seen[url]
+
+
+class Said(NamedTuple):
+    """CLOCK_MONOTONIC in seconds when it last said YES to each lamp, heard a question and got a wake; and its calls."""
+
+    said: dict[int, float]
+    calls: int
+    heard_s: float
+    woken_s: float
 
 
 class ModelProcess:
@@ -99,10 +111,10 @@ class ModelProcess:
         if self._process.stdout is not None:
             self._process.stdout.close()
 
-    def said(self) -> tuple[dict[int, float], int]:
-        """Return when (CLOCK_MONOTONIC in seconds) it last said YES to each lamp, and its calls, since last asked."""
+    def said(self) -> Said:
+        """Return what happened so far."""
         told = self.ask("/said")
-        return {int(number): at for number, at in told["said"].items()}, told["calls"]
+        return Said(**told | {"said": {int(number): at for number, at in told["said"].items()}})
 
     def ask(self, path: str, body: bytes = b"") -> Any:
         """Return the answer to `body` at `path`."""

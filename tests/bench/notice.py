@@ -22,14 +22,15 @@ _REST_S = 0.025
 _BOX = (400, 300, 120, 20)
 
 
-def run(drawings: int = _DRAWINGS) -> dict[str, Any]:
-    """Return the percentiles in milliseconds at 1280x720."""
+def run(drawings: int = _DRAWINGS, rest_s: float = _REST_S) -> dict[str, Any]:
+    """Return the percentiles in milliseconds at 1280x720; `rest_s` lies between two drawings."""
     with XServer(1280, 720) as server, CaptureRig(server, max_fps=_FPS) as rig:
         rig.demand(_FPS)
         rig.hear(Notice)
         with Connection(server.display, server.auth_file) as connection, rig.reader() as reader:
             gc = connection.root.create_gc()
-            taken = [_one(connection, gc, rig, reader, colour) for colour in range(1, _WARM_UP + drawings + 1)]
+            pauses = [_REST_S] * _WARM_UP + [rest_s] * drawings
+            taken = [_one(connection, gc, rig, reader, colour, s) for colour, s in enumerate(pauses, 1)]
     kept = sorted(taken[_WARM_UP:])
     return {
         "p50_ms": round(statistics.median(kept), 3),
@@ -39,8 +40,8 @@ def run(drawings: int = _DRAWINGS) -> dict[str, Any]:
     }
 
 
-def _one(connection: Connection, gc: Any, rig: CaptureRig, reader: Any, colour: int) -> float:
-    time.sleep(_REST_S)
+def _one(connection: Connection, gc: Any, rig: CaptureRig, reader: Any, colour: int, rest_s: float) -> float:
+    time.sleep(rest_s)
     gc.change(foreground=colour)
     connection.root.fill_rectangle(gc, *_BOX)
     start = time.perf_counter()

@@ -23,38 +23,58 @@ print(full - kept, kept - rss_mb())
 """
 
 
+class Process:
+    """A process that holds `mb`; `trim` gives back all of it but 100 MB, `times` times so far."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.mb = 100.0
+        self.times = 0
+        self.trim = MemoryTrim(self.clock.monotonic_s, lambda: self.mb, self._give_back)
+
+    def _give_back(self) -> None:
+        self.mb = 100.0
+        self.times += 1
+
+    def works(self, mb: float) -> None:
+        """Leave so much more memory free."""
+        self.mb += mb
+        self.trim.worked()
+
+    def rests(self, seconds: float, *, busy: bool = False) -> int:
+        """Let time pass; return how often memory was given back so far."""
+        self.clock.advance(seconds)
+        self.trim.check(busy=busy)
+        return self.times
+
+
 @pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
+def process() -> Process:
+    return Process()
 
 
-def test_a_process_that_never_worked_has_nothing_to_give_back(clock: ManualClock) -> None:
-    memory = MemoryTrim(clock.monotonic_s)
-    clock.advance(3600)
-    assert not memory.due(busy=False)
+def test_a_process_that_never_worked_has_nothing_to_give_back(process: Process) -> None:
+    process.mb = 900
+    assert process.rests(3600) == 0
 
 
-def test_after_work_once_it_rests(clock: ManualClock) -> None:
-    memory = MemoryTrim(clock.monotonic_s)
-    memory.worked()
-    clock.advance(4.9)
-    assert not memory.due(busy=False)
-    clock.advance(0.2)
-    assert memory.due(busy=False)
-    clock.advance(60)
-    assert not memory.due(busy=False)
+def test_after_work_once_it_rests(process: Process) -> None:
+    process.works(60)
+    assert [process.rests(4.9), process.rests(0.2), process.rests(60)] == [0, 1, 1]
 
 
-def test_under_work_that_never_rests_now_and_then(clock: ManualClock) -> None:
-    memory = MemoryTrim(clock.monotonic_s)
-    memory.worked()
-    clock.advance(29.9)
-    assert not memory.due(busy=True)
-    clock.advance(0.2)
-    assert memory.due(busy=True)
-    memory.worked()
-    clock.advance(29.9)
-    assert not memory.due(busy=True)
+def test_under_work_that_never_rests_now_and_then(process: Process) -> None:
+    process.works(60)
+    assert [process.rests(29.9, busy=True), process.rests(0.2, busy=True)] == [0, 1]
+    process.works(60)
+    assert process.rests(29.9, busy=True) == 1
+
+
+def test_what_frames_need_is_kept_until_more_is_left(process: Process) -> None:
+    process.works(20)
+    assert process.rests(3600) == 0
+    process.works(40)
+    assert process.rests(6) == 1
 
 
 def test_what_malloc_kept_is_given_back() -> None:
