@@ -57,7 +57,7 @@ class BackendSettings(Struct, frozen=True, forbid_unknown_fields=True):
     ca_file: str = ""
     max_side_px: Annotated[int, Meta(ge=0, le=8192)] = 0
     jpeg_quality: Annotated[int, Meta(ge=0, le=100)] = 0
-    concurrency: Annotated[int, Meta(ge=1, le=10_000)] = 8
+    concurrency: Annotated[int, Meta(ge=1, le=10_000)] = 256
     requests_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     timeout_s: Annotated[float, Meta(ge=0)] = 0
     tries: Annotated[int, Meta(ge=1, le=10)] = 3
@@ -93,6 +93,7 @@ class OllamaSettings(BackendSettings, frozen=True, forbid_unknown_fields=True):
 
     url: str = "http://localhost:11434"
     model: str = "minicpm-v"
+    concurrency: Annotated[int, Meta(ge=1, le=10_000)] = 8
     tries: Annotated[int, Meta(ge=1, le=10)] = 2
     keep_alive: str = "10m"
 

@@ -56,7 +56,7 @@ def run() -> dict[str, Any]:
             painter = Painter(display)
             bench = _Bench(daemon, painter, display.name, model)
             try:
-                shown = Image.open(io.BytesIO(daemon.client.look(display=display.name).data)).convert("RGBX")
+                shown = Image.open(io.BytesIO(daemon.client.look(display=display.name).image)).convert("RGBX")
                 for count, rounds in _ROUNDS.items():
                     figures[f"n{count}"] = bench.judged(count, rounds)
                 figures["local"] = bench.local(_LOCAL_ROUNDS)

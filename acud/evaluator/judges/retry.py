@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
+from acud.evaluator.judges.concurrency import Concurrency
 from acud.evaluator.judges.faults import CONTINUES, FREE, CallFailed, TokenUsage, added
 from acud.evaluator.judges.rate_limit import Claim, RateLimitQueue, TurnRefused, bucket_of
 
@@ -123,7 +124,7 @@ class RetriedCalls:
         self._who = who
         self._limits = limits
         self._clock = clock or CallClock()
-        self._slots = asyncio.Semaphore(limits.concurrency)
+        self._places = Concurrency(limits.concurrency, self._clock.now)
         self._turns: RateLimitQueue | None = None
         self._held_until = 0.0
         self.breaker = CircuitBreaker(limits.breaker_failures, limits.breaker_open_s)
@@ -180,7 +181,7 @@ class RetriedCalls:
         for number in range(1, self._limits.tries + 1):
             await self._turn(claim, deadline, lost)
             try:
-                async with self._slots:
+                async with self._places.place():
                     begun.append(lost)
                     return RetryOutcome(await once(), lost)
             except CallFailed as fault:
