@@ -22,7 +22,7 @@ from acud.paths import sync
 from acud.protocol.questions import DiffAsk, PictureAsk, display_of
 from acud.types import Evidence
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 _RED = np.array([32, 32, 224], np.uint16)
 _DIM = 3
 
@@ -89,7 +89,7 @@ def pixels_of(data: bytes) -> NDArray[np.uint8]:
 
 
 def write_new(path: Path, data: bytes, *, durable: bool = False) -> None:
-    """Write the new file `path`, mode 0600. Nobody knows its name yet: a part of it that a crash leaves is an orphan.
+    """Write the file `path`, mode 0600. Its name was told to nobody: what a crash leaves is an orphan or written again.
 
     `durable`: both the file and its name are on the disk on return. The name is there before the file is synced, so
     that file systems with a journal write both at once. Raises: Unavailable, naming the directory, when it is full or

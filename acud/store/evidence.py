@@ -1,7 +1,7 @@
 """Kept pictures: one row for each file under `$ACU_HOME/evidence`.
 
-The file comes first (temporary name, fsync, rename, fsync of the directory: whoever writes it), then the row. The row
-goes first, then the file, after the commit. So a file without a row is a leftover, never the other way round.
+The file comes first (a fresh name, fsync, fsync of the directory), then the row. The row goes first, then the file,
+after the commit. So a file without a row is a leftover, never the other way round.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """A model behind OpenAI's chat completions on loopback that takes its time and never holds up another call.
 
 It runs in a process of its own and answers as pictures say: YES where the lamp of `tests.fixtures.painter` is green.
+It takes longer over questions about a "slow lamp".
 Each picture is decoded once. When it answered YES to which question is told on request, by CLOCK_MONOTONIC.
 """
 
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple, Self
 
 import simplejpeg
 
-from tests.fixtures.painter import LAMP
+from tests.fixtures.painter import GREEN, LAMP
 
 _NUMBER = re.compile(r"lamp number (\d+)")
 _WIDTH_PX = 1280
@@ -28,8 +29,8 @@ _WIDTH_PX = 1280
 class Model:
     """The model; `answer` is all that it knows."""
 
-    def __init__(self, delay_ms: float) -> None:
-        self._delay_s = delay_ms / 1000
+    def __init__(self, delay_ms: float, slow_ms: float = 0.0) -> None:
+        self._delay_s, self._slow_s = delay_ms / 1000, slow_ms / 1000
         self._seen: dict[str, bool] = {}
         self._said: dict[int, float] = {}
         self._calls = 0
@@ -65,10 +66,11 @@ class Model:
         content = json.loads(body)["messages"][-1]["content"]
         text = " ".join(part["text"] for part in content if part["type"] == "text")
         green = next(self._green(part["image_url"]["url"]) for part in content if part["type"] == "image_url")
-        await asyncio.sleep(max(0.0, self._delay_s - (time.monotonic() - began)))
-        if green:
+        slow = "slow lamp" in text
+        await asyncio.sleep(max(0.0, (self._slow_s if slow else self._delay_s) - (time.monotonic() - began)))
+        if green and not slow:
             self._said[int(_NUMBER.findall(text)[-1])] = time.monotonic()
-        message = {"role": "assistant", "content": "YES: green" if green else "NO: dark"}
+        message = {"role": "assistant", "content": "YES: green" if green and not slow else "NO: dark"}
         return {"model": "lamp", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
 
     def _green(self, url: str) -> bool:
@@ -92,11 +94,11 @@ class Said(NamedTuple):
 class ModelProcess:
     """The model in its process. Use in `with`."""
 
-    def __init__(self, delay_ms: float) -> None:
+    def __init__(self, delay_ms: float, slow_ms: float = 0.0) -> None:
         command = [
             sys.executable,
             "-c",
-            f"import asyncio; from tests.bench._model import Model; asyncio.run(Model({delay_ms}).serve())",
+            f"import asyncio; from tests.bench._model import Model; asyncio.run(Model({delay_ms}, {slow_ms}).serve())",
         ]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE)
         assert self._process.stdout is not None
@@ -131,3 +133,10 @@ class ModelProcess:
         return (
             f'[vision]\nbackend = "vllm"\n[vllm]\nurl = "http://127.0.0.1:{self.port}"\nmodel = "lamp"\nlocal = true\n'
         )
+
+
+def scripted_settings(delay_ms: float = 200) -> str:
+    """Return the settings of a daemon with a judge inside it that says yes once the lamp's middle is green."""
+    x, y = LAMP.x + LAMP.w // 2, LAMP.y + LAMP.h // 2
+    script = {"delay_ms": delay_ms, "rules": [{"pixel": [x, y, GREEN], "answer": "yes"}], "default": "no"}
+    return f"[vision]\nbackend = \"scripted\"\nscripted = '{json.dumps(script)}'\n"

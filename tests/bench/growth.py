@@ -22,8 +22,8 @@ from acud.evaluator.ocr.engine import Bgr
 from acud.evaluator.ocr.reader import RapidEngine
 from acud.types import Criteria, WindowTitle
 from acud_client import Client
+from tests.bench._model import scripted_settings
 from tests.bench._process import rss_mb
-from tests.bench.wait import settings
 from tests.daemon import Daemon
 
 _BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n'
@@ -39,7 +39,7 @@ def run(*, quick: bool = False) -> dict[str, Any]:
 
 
 def _grown(kind: str, count: int) -> list[float]:
-    with Daemon(settings=settings() + _BARE) as daemon:
+    with Daemon(settings=scripted_settings() + _BARE) as daemon:
         display = daemon.client.display_create(320, 240).display.name
         work = functools.partial(_WORK[kind], daemon, display)
         found = []

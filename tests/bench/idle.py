@@ -8,8 +8,8 @@ from typing import Any
 
 from acud.types import Criteria, DisplayInfo
 from acud_client import Client
+from tests.bench._model import scripted_settings
 from tests.bench._process import CpuShare, family, rss_mb
-from tests.bench.wait import settings
 from tests.daemon import Daemon
 from tests.fixtures.painter import Painter
 
@@ -21,7 +21,7 @@ _WATCH_S = 20.0
 
 def run() -> dict[str, Any]:
     """Return the figures. A call whose wait was last judged `force_after_s` ago is the floor, and counted apart."""
-    with Daemon(settings=settings() + '[display]\nwindow_manager = "none"\nsession_bus = false\n') as daemon:
+    with Daemon(settings=scripted_settings() + '[display]\nwindow_manager = "none"\nsession_bus = false\n') as daemon:
         displays = [daemon.client.display_create(1280, 720).display for _ in range(_DISPLAYS)]
         painters = [Painter(display) for display in displays]
         try:

@@ -11,8 +11,8 @@ import time
 from typing import Any
 
 from acud.types import DisplayInfo
+from tests.bench._model import scripted_settings
 from tests.bench._process import CpuShare, family, rss_mb
-from tests.bench.wait import settings
 from tests.daemon import Daemon
 from tests.fixtures.painter import Painter
 
@@ -27,7 +27,7 @@ _PER_LINE, _LINES = 110, 40
 def run() -> dict[str, Any]:
     """Return the figures. `mib_per_h`: of all ten together."""
     bare = '[display]\nwindow_manager = "none"\nsession_bus = false\n'
-    with Daemon(settings=settings() + bare) as daemon:
+    with Daemon(settings=scripted_settings() + bare) as daemon:
         tasks = [daemon.client.task_register(f"task {n}", display_width=1280).view.task for n in range(_TASKS)]
         known = {display.name: display for display in daemon.client.display_list().displays}
         people = [_Person(known[task.display], seed) for seed, task in enumerate(tasks)]

@@ -90,11 +90,13 @@ class Concurrency:
             return
         usual_s = statistics.median(self._took_s)
         self._best_s.append(usual_s)
-        if usual_s > _SLOW * min(self._best_s):
+        if not self._short and not self._waiting:
+            self._took_s = []  # the limit did not matter: slow answers may be to other questions
+        elif usual_s > _SLOW * min(self._best_s):
             self._set(self._limit * 3 / 4)
-        elif self._short or self._waiting:
+        else:
             self._limit = min(self._most, self._limit * 2 if self._doubles else self._limit + max(1.0, self._limit / 8))
-        self._took_s, self._short = [], False
+            self._took_s, self._short = [], False
 
     def _set(self, fewer: float) -> None:
         self._limit, self._doubles = max(1.0, fewer), False

@@ -92,11 +92,14 @@ async def test_a_full_backend_gets_half_as_many_and_then_slowly_more(status: int
     assert backend.places.limit == (START // 2 + START // 16) // 2
 
 
-async def test_a_backend_whose_answers_take_twice_as_long_gets_fewer() -> None:
+async def test_a_backend_whose_answers_take_twice_as_long_gets_fewer_where_calls_wait() -> None:
     backend = Backend()
     await backend.asks(START)
     await backend.answers(0.2)
     await backend.asks(START)
+    await backend.answers(0.5)
+    assert backend.places.limit == START, "slow answers to other questions: nobody waited"
+    await backend.asks(START + 1)
     await backend.answers(0.5)
     assert backend.places.limit == START * 3 // 4
 
