@@ -19,6 +19,7 @@ class WaitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_per_task: Count = 1000
     max_new_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     diff_max_width: Annotated[int, Meta(ge=0, le=16384)] = 320
+    longest_pause_s: Annotated[float, Meta(ge=0, le=5)] = 5
 
 
 class PtySettings(Struct, frozen=True, forbid_unknown_fields=True):

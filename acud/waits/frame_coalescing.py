@@ -97,7 +97,10 @@ def _has_turn(wait: Wait, view_state: ViewState) -> bool:
         return True
     if wait.gate is GateKind.NONE:
         return False
-    return any(turn.judge and not turn.force for turn in open_turns(wait, view_state, asked, verdicts))
+    # Beside changes that are paused, a frame may bring others, which are not.
+    return any(
+        turn.judge and not turn.force and not turn.paused for turn in open_turns(wait, view_state, asked, verdicts)
+    )
 
 
 def apply_frames(view_state: ViewState, frames: Sequence[FrameSeen], *, every_tile: bool, hidden_s: float) -> ViewState:
@@ -122,11 +125,11 @@ def _certain(view_state: ViewState, frames: Sequence[FrameSeen]) -> bool:
 
 
 def _marked(view_state: ViewState, frames: Sequence[FrameSeen], hidden_s: float) -> ViewState:
-    marks, grabbed_at = list(view_state.marks), view_state.grabbed_at
+    marks, grabbed_at, touching = list(view_state.marks), view_state.grabbed_at, view_state.view.masks.touching
     for frame in frames:
-        marks.append(
-            ChangeMark(frame.frame, frame.damaged_at or frame.at, max(grabbed_at, frame.grabbed_at - hidden_s))
-        )
+        tiles = None if frame.tiles is None else frame.tiles & touching
+        since = max(grabbed_at, frame.grabbed_at - hidden_s)
+        marks.append(ChangeMark(frame.frame, frame.damaged_at or frame.at, since, tiles))
         grabbed_at = max(grabbed_at, frame.grabbed_at)
     last = frames[-1]
     return replace(

@@ -34,6 +34,7 @@ from acud.waits.conditions import evaluate, is_local
 from acud.waits.events import FrameSeen
 from acud.waits.model import NOT_LOCATED, JobInFlight, PendingYes, TextSnapshot, Wait
 from acud.waits.ocr_criteria import text_criteria
+from acud.waits.restless_area import describe
 from acud.waits.terminals import judge_pane
 from acud.waits.view_state import ViewState
 
@@ -194,10 +195,16 @@ def _then(wait: Wait, index: int, verdict: Verdict, flight: JobInFlight, frame: 
 
 
 def note_of(wait: Wait) -> str:
-    """Return what a client should be told about target and budget now, "" when nothing is amiss."""
+    """Return what a client should be told about target, budget and pace now, "" when nothing is amiss."""
     missing = wait.missing
     unseen = missing.detail if missing is not None and missing is not NOT_LOCATED else ""
-    return "; ".join(filter(None, (unseen, wait.budget_status.note)))
+    return "; ".join(filter(None, (unseen, wait.budget_status.note, _pace(wait))))
+
+
+def _pace(wait: Wait) -> str:
+    if wait.view_state is None or not wait.paces_restless:
+        return ""
+    return describe(wait.judge_state.restless, wait.view_state, wait.longest_pause_s)
 
 
 def is_text_leaf(wait: Wait, leaf: Leaf) -> bool:

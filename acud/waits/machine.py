@@ -47,6 +47,7 @@ from acud.waits.local_answers import apply_texts, texts_after_frame, texts_for_n
 from acud.waits.model import NOT_LOCATED, JudgeState, VerdictCache, Wait
 from acud.waits.ocr_criteria import text_criteria
 from acud.waits.planner import plan
+from acud.waits.restless_area import LONGEST_PAUSE_S, RestlessArea
 from acud.waits.results import apply_dispatch, apply_loss, apply_result, new_baselines
 from acud.waits.schedule import JUDGE_FPS
 from acud.waits.view_state import ChangeState, StoredBaseline, view_of
@@ -62,10 +63,15 @@ class WaitStep(Struct, frozen=True):
 
 
 def arm(
-    spec: WaitSpec, at: float, stored: Mapping[int, StoredBaseline] | None = None, *, is_new: bool = True
+    spec: WaitSpec,
+    at: float,
+    stored: Mapping[int, StoredBaseline] | None = None,
+    *,
+    is_new: bool = True,
+    longest_pause_s: float = LONGEST_PAUSE_S,
 ) -> WaitStep:
     """Return a new wait, or one taken up after a restart with its `stored` baselines."""
-    wait = Wait(spec, at, leaves(spec.until), dict(stored or {}), is_new)
+    wait = Wait(spec, at, leaves(spec.until), dict(stored or {}), is_new, longest_pause_s=longest_pause_s)
     return WaitStep(*plan(wait, at))
 
 
@@ -156,7 +162,7 @@ def _regenerated(wait: Wait) -> Outcome:
     """Void what was asked of the old view or condition; jobs in the air come back stale."""
     effects = tuple(JobWithdrawal(kind) for kind in wait.requests.jobs)
     wanted = replace(wait.requests, jobs={}, grab_asked=None)
-    judge_state = replace(wait.judge_state, cover=None, yeses=0, yes_turn=-1, confirm_at=None)
+    judge_state = replace(wait.judge_state, cover=None, yeses=0, yes_turn=-1, confirm_at=None, restless=RestlessArea())
     after = replace(wait, generation=wait.generation + 1, requests=wanted, judge_state=judge_state)
     return replace(after, texts=texts_for_new_view(wait.texts)), effects
 

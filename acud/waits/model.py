@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.types import Answer, Evidence, GateKind, Leaf, Verdict, WaitSpec, WaitState, WindowInfo, unknown
+from acud.types import Answer, Cadence, Evidence, GateKind, Leaf, Verdict, WaitSpec, WaitState, WindowInfo, unknown
 from acud.waits.budget import BudgetStatus
 from acud.waits.conditions import NOT_JUDGED
 from acud.waits.effects import JobKind, JobRequest
+from acud.waits.restless_area import LONGEST_PAUSE_S, RestlessArea
 from acud.waits.view_state import StoredBaseline, ViewState
 
 CACHE_SIZE = 16
@@ -106,7 +107,8 @@ class JudgeState(Struct, frozen=True):
     `last_start`: start of the newest judgement that came back and was neither memo nor gated. `last_real`: the same, or
     the start of a forced one. `last_look`: newest turn, also one that found nothing to judge. `turn` counts dispatches,
     `answered_turn` is the newest one answered. `gap_s`: adaptive. `yeses`, `yes_turn`, `confirm_at`: confirmation.
-    `passed`: frames that came and went while a judge was busy (for `busy_s` in all), up to `passed_frame`.
+    `passed`: frames that came and went while a judge was busy (for `busy_s` in all), up to `passed_frame`. `restless`:
+    where changes alone are judged with a pause.
     """
 
     last_start: float = float("-inf")
@@ -125,6 +127,7 @@ class JudgeState(Struct, frozen=True):
     passed: int = 0
     passed_frame: int = -1
     busy_s: float = 0.0
+    restless: RestlessArea = RestlessArea()
 
 
 class OpenRequests(Struct, frozen=True):
@@ -149,7 +152,7 @@ class Wait(Struct, frozen=True):
     `leaves_seen`: the leaves whose text or window was seen. `view_state` None: never aimed. `missing`: why the target
     cannot be seen now, None while it can; `coming`: only until it has been found. `terminal_text`: the text of a
     terminal, None when only its picture can tell. `budget_status`: what its budgets say; `unaffordable`: leaves that
-    nobody may be asked about for want of money.
+    nobody may be asked about for want of money. `longest_pause_s`: see `acud.waits.restless_area`.
     """
 
     spec: WaitSpec
@@ -178,6 +181,7 @@ class Wait(Struct, frozen=True):
     judge_state: JudgeState = JudgeState()
     pending: PendingYes | None = None
     requests: OpenRequests = OpenRequests()
+    longest_pause_s: float = LONGEST_PAUSE_S
 
     @property
     def gate(self) -> GateKind:
@@ -185,6 +189,11 @@ class Wait(Struct, frozen=True):
         policy = self.spec.policy
         default = GateKind.NONE if policy.cadence == "fixed" else GateKind.EXACT
         return policy.gate or default
+
+    @property
+    def paces_restless(self) -> bool:
+        """Whether a small area that changes on and on is judged with a pause."""
+        return self.longest_pause_s > 0 and self.spec.policy.cadence is Cadence.EVENT and self.gate is not GateKind.NONE
 
     @property
     def in_view(self) -> ViewState | None:

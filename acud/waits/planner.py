@@ -255,7 +255,8 @@ def open_turns(
     confirm_at = wait.judge_state.confirm_at
     confirming = confirm_at is not None and any(flight.at >= confirm_at for flight in in_flight)
     since = None if full else _unjudged_since(wait, view_state, asked, verdicts)
-    found = turns(wait, view_state.grabbed_at, since)
+    restless = since is not None and _is_restless(wait, view_state)
+    found = turns(wait, view_state.grabbed_at, since, restless=restless)
     return [turn for turn in found if not ((turn.judge or turn.hard) and (full or confirming))]
 
 
@@ -266,7 +267,7 @@ def _unjudged_since(
 
     A local answer that turned asks anew about the same pixels: then it is the time of the last start.
     """
-    covers = [wait.judge_state.cover, *(coverage_of(f.request, f.frame) for f in wait.in_flight(JobKind.JUDGE))]
+    covers = _covers(wait)
     answers = {index: verdict.answer for index, verdict in verdicts.items()}
     frames = [c.frame for c in covers if c is not None]
     fitting = [c.frame for c in covers if c is not None and asked <= c.asked and answers == c.known]
@@ -274,6 +275,20 @@ def _unjudged_since(
         return None
     pixels_known = max(frames, default=-1) >= view_state.touched_frame
     return wait.last_start if pixels_known else view_state.touched_since(max(frames, default=-1))
+
+
+def _covers(wait: Wait) -> list[Coverage | None]:
+    return [wait.judge_state.cover, *(coverage_of(f.request, f.frame) for f in wait.in_flight(JobKind.JUDGE))]
+
+
+def _is_restless(wait: Wait, view_state: ViewState) -> bool:
+    """Tell whether all that changed after the newest judged frame is the restless area."""
+    judged = max((cover.frame for cover in _covers(wait) if cover is not None), default=-1)
+    return (
+        wait.paces_restless
+        and judged < view_state.touched_frame
+        and wait.judge_state.restless.holds(view_state.tiles_within(judged, view_state.touched_frame))
+    )
 
 
 def coverage_of(due: JobRequest, frame: int) -> Coverage:

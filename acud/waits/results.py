@@ -12,6 +12,7 @@ from acud.waits.lifecycle import Outcome, count_overtaken, resolve_without_pictu
 from acud.waits.local_answers import known_on, seen_there, with_absence
 from acud.waits.model import JobInFlight, JudgeState, PendingPicture, PendingYes, VerdictCache, Wait
 from acud.waits.planner import coverage_of
+from acud.waits.restless_area import RestlessArea
 from acud.waits.schedule import next_backoff
 from acud.waits.view_state import ViewState
 from acud.waits.view_updates import apply_identity
@@ -130,6 +131,7 @@ def _answered(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
     verdicts = {**known_on(wait, flight, event.frame), **_with_absences(wait, event.verdicts)}
     whole = evaluate(wait.spec.until, verdicts)
     newest = flight.turn > wait.judge_state.answered_turn
+    judge_state = replace(covered.judge_state, restless=_restless(wait, event, flight, whole))
     told = replace(
         covered,
         judged=wait.judged + 1,
@@ -137,10 +139,23 @@ def _answered(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
         verdict_cache=_remembered(wait.verdict_cache, event),
         leaves_seen=seen_there(wait, event.verdicts),
         verdict=whole if newest or whole.answer is Answer.YES else wait.verdict,
-        judge_state=_real(covered.judge_state, event, flight),
+        judge_state=_real(judge_state, event, flight),
     )
     after, effects = _concluded(told, whole, event, flight, verdicts)
     return after, (_record(event, whole), *effects)
+
+
+def _restless(wait: Wait, event: JobDone, flight: JobInFlight, whole: Verdict) -> RestlessArea:
+    """Return what is known of the restless area after this answer; `wait` is as it was before."""
+    judge_state, view_state = wait.judge_state, wait.view_state
+    paid = any(index not in event.memoed for index in event.verdicts)
+    newest = flight.turn > judge_state.answered_turn
+    if whole.answer is not Answer.NO or not (paid and newest) or judge_state.cover is None or view_state is None:
+        return judge_state.restless
+    if not wait.paces_restless:
+        return RestlessArea()
+    tiles = view_state.tiles_within(judge_state.cover.frame, event.frame)
+    return judge_state.restless.after_no(tiles, view_state, wait.longest_pause_s)
 
 
 def _with_absences(wait: Wait, verdicts: dict[int, Verdict]) -> dict[int, Verdict]:

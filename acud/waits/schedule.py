@@ -2,7 +2,7 @@
 
 A turn is a moment at which something is to happen. `event` judges new pixels at min(last start + min_interval_s, the
 next tick of armed_at + k * interval_s after they came), at once when that has passed: never later than `fixed`, which
-grabs and judges at every tick.
+grabs and judges at every tick. Changes of a restless area alone (`acud.waits.restless_area`) wait for its pause too.
 """
 
 from __future__ import annotations
@@ -38,13 +38,16 @@ _JUDGE = {Priority.HIGH: HIGH_PRIORITY, Priority.NORMAL: NORMAL_PRIORITY, Priori
 
 
 class LookTurn(Struct, frozen=True):
-    """A moment to look. `fresh`: a grab begun at or after `at` is needed first. `hard`: however long that takes."""
+    """A moment to look. `fresh`: a grab begun at or after `at` is needed first. `hard`: however long that takes.
+    `paused`: it comes later than other pixels would have been judged.
+    """
 
     at: float
     judge: bool
     fresh: bool = False
     hard: bool = False
     force: bool = False
+    paused: bool = False
 
 
 def next_tick(armed_at: float, interval_s: float, after: float) -> float:
@@ -56,19 +59,25 @@ def next_tick(armed_at: float, interval_s: float, after: float) -> float:
     return tick if tick > after else armed_at + (count + 1) * interval_s
 
 
-def turns(wait: Wait, grabbed_at: float, unjudged_since: float | None) -> list[LookTurn]:
+def turns(wait: Wait, grabbed_at: float, unjudged_since: float | None, *, restless: bool = False) -> list[LookTurn]:
     """Return the turns to come or overdue.
 
     `grabbed_at`: newest grab. `unjudged_since`: no judge was asked about the newest pixels, which came no earlier.
+    `restless`: these are changes of the restless area alone.
     """
     if wait.judge_state.confirm_at is not None:
         return [LookTurn(wait.judge_state.confirm_at, judge=True, fresh=True, hard=True, force=True)]
-    return [*_cadence(wait, grabbed_at, unjudged_since), *_forced(wait), *_retry(wait)]
+    return [*_cadence(wait, grabbed_at, unjudged_since, restless), *_forced(wait), *_retry(wait)]
 
 
-def _cadence(wait: Wait, grabbed_at: float, since: float | None) -> Iterator[LookTurn]:
+def _cadence(wait: Wait, grabbed_at: float, since: float | None, restless: bool) -> Iterator[LookTurn]:
     policy, judge_state, unjudged = wait.spec.policy, wait.judge_state, since is not None
     match policy.cadence:
+        case Cadence.EVENT if restless and since is not None:
+            usual = next(_event(wait.armed_at, policy, wait.last_start, grabbed_at, since)).at
+            paused = _pause_end(wait)
+            yield LookTurn(max(usual, paused), judge=True, fresh=True, paused=paused > usual)
+            yield from _event(wait.armed_at, policy, wait.last_start, grabbed_at, None)
         case Cadence.EVENT:
             yield from _event(wait.armed_at, policy, wait.last_start, grabbed_at, since)
         case Cadence.FIXED:
@@ -77,6 +86,13 @@ def _cadence(wait: Wait, grabbed_at: float, since: float | None) -> Iterator[Loo
         case Cadence.ADAPTIVE:
             look = max(wait.armed_at, judge_state.last_look + judge_state.gap_s)
             yield LookTurn(look, judge=unjudged, fresh=True, hard=True)
+
+
+def _pause_end(wait: Wait) -> float:
+    """Return when changes of the restless area alone are judged: after its pause, or once it stands still."""
+    restless = wait.judge_state.restless
+    still_at = restless.still_at(wait.view_state) if wait.view_state is not None else math.inf
+    return min(wait.last_start + restless.pause_s, still_at)
 
 
 def _event(

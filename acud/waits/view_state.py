@@ -69,12 +69,14 @@ class StoredBaseline(Struct, frozen=True):
 class ChangeMark(Struct, frozen=True):
     """A frame that changed the target, or may have.
 
-    `at`: when that was first known. `since`: the change came no earlier, rate cap considered.
+    `at`: when that was first known. `since`: the change came no earlier, rate cap considered. `tiles`: those of the
+    target that changed, None where that is not known.
     """
 
     frame: int
     at: float
     since: float
+    tiles: int | None = None
 
 
 class UncertainChange(Struct, frozen=True):
@@ -154,6 +156,18 @@ class ViewState(Struct, frozen=True):
         """Return the moment before which no change after `frame` can have come."""
         return next((mark.since for mark in self.marks if mark.frame > frame), -NEVER)
 
+    def tiles_within(self, after: int, until: int) -> int | None:
+        """Return the tiles of the target that changed in frames in (after, until], None where that is not known."""
+        if len(self.marks) == MARKS and self.marks[0].frame > after + 1:
+            return None
+        union = 0
+        for mark in self.marks:
+            if after < mark.frame <= until:
+                if mark.tiles is None:
+                    return None
+                union |= mark.tiles
+        return union
+
     def changed_at(self, frame: int) -> float | None:
         """Return when the change that made `frame` what it is was first known, or None."""
         times = [mark.at for mark in self.marks if mark.frame <= frame]
@@ -170,7 +184,9 @@ class ViewState(Struct, frozen=True):
 
 def mark_change(view_state: ViewState, event: FrameSeen, since: float) -> ViewState:
     """Remember a frame that changed the target, or may have, no earlier than `since`."""
-    marks = (*view_state.marks, ChangeMark(event.frame, event.damaged_at or event.at, since))[-MARKS:]
+    tiles = None if event.tiles is None else event.tiles & view_state.view.masks.touching
+    mark = ChangeMark(event.frame, event.damaged_at or event.at, since, tiles)
+    marks = (*view_state.marks, mark)[-MARKS:]
     return replace(view_state, touched_frame=event.frame, marks=marks)
 
 

@@ -209,7 +209,13 @@ class WaitRuntime:
 
         One that was stored with a pattern that cannot be searched for (any more) fails, saying why.
         """
-        armed = machine.arm(stored.spec, self._clock.monotonic_s(), stored.baselines, is_new=is_new)
+        armed = machine.arm(
+            stored.spec,
+            self._clock.monotonic_s(),
+            stored.baselines,
+            is_new=is_new,
+            longest_pause_s=self._settings.wait.longest_pause_s,
+        )
         active = self.active[stored.wait_id] = ActiveWait(stored, armed.wait)
         active.transient = transient
         active.payer = payer or active.payer
