@@ -91,3 +91,41 @@ def table(figures: dict[str, Any]) -> str:
         lines.append(f"{stage:12} {at:9.2f} {at - before:9.2f}")
         before = at
     return "\n".join(lines)
+
+
+_WIDTH, _LEFT, _ROW, _PX_A_MS = 760, 84, 18, 7.5
+_COLOUR = {"now": "#1f77b4", "before": "#a6a6a6"}
+
+
+def plot(figures: dict[str, Any]) -> str:
+    """Return each stage's own milliseconds as bars; `figures` may hold those of another commit, under `before`."""
+    runs = {name: _took(one["over_ms"]) for name, one in (("before", figures.get("before")), ("now", figures)) if one}
+    shown = [stage for stage in STAGES if stage != "answer"]
+    height = 56 + len(shown) * (_ROW * len(runs) + 6)
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
+        'font-family="sans-serif" font-size="12">',
+        f'<rect width="{_WIDTH}" height="{height}" fill="white"/>',
+        '<text x="8" y="20">Milliseconds of each stage of one judged wait, from the repaint to the wake '
+        f"(without the judge's {figures['judge_ms']})</text>",
+    ]
+    for name, took in runs.items():
+        x = 8 if name == "before" else 250
+        total = sum(took[stage] for stage in shown)
+        lines.append(f'<text x="{x}" y="40" fill="{_COLOUR[name]}">{name}: {total:.0f} ms in all</text>')
+    y = 52
+    for stage in shown:
+        lines.append(f'<text x="{_LEFT - 6}" y="{y + 13}" text-anchor="end">{stage}</text>')
+        for name, took in runs.items():
+            width = max(1.0, took[stage] * _PX_A_MS)
+            lines.append(f'<rect x="{_LEFT}" y="{y}" width="{width:.1f}" height="{_ROW - 4}" fill="{_COLOUR[name]}"/>')
+            lines.append(f'<text x="{_LEFT + width + 5:.1f}" y="{y + 12}">{took[stage]:.1f}</text>')
+            y += _ROW
+        y += 6
+    return "\n".join([*lines, "</svg>", ""])
+
+
+def _took(over_ms: dict[str, float]) -> dict[str, float]:
+    """Return each stage's own time, the judge's without what it is told to take."""
+    ends = [0.0, *(over_ms[stage] for stage in STAGES)]
+    return {stage: max(0.0, end - begin) for stage, begin, end in zip(STAGES, ends[:-1], ends[1:], strict=True)}
