@@ -22,12 +22,17 @@ _ROW_GAP_PX, _WORD_GAP_PX, _REACH_PX = 1, 12, 2
 class InkEngine:
     """Counts what it is asked for in `detected_px` and `recognised`."""
 
+    version = "ink"
+
     def __init__(self) -> None:
         self.detected_px = 0
         self.recognised = 0
 
-    def detect(self, pixels: Bgr) -> list[Rect]:
-        """Return a box around each run of ink; runs nearer than a word's gap are one."""
+    def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
+        """Return a box around each run of ink of each part; runs nearer than a word's gap are one."""
+        return [self._detect(part) for part in parts]
+
+    def _detect(self, pixels: Bgr) -> list[Rect]:
         self.detected_px += pixels.shape[0] * pixels.shape[1]
         ink = _ink(pixels)
         bounds = Rect(0, 0, pixels.shape[1], pixels.shape[0])

@@ -42,6 +42,7 @@ class OcrSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     workers: Annotated[int, Meta(ge=1, le=64)] = 1
     engine: Literal["rapidocr"] = "rapidocr"
+    runtime: Literal["auto", "openvino", "onnxruntime"] = "auto"
     min_confidence: Annotated[float, Meta(ge=0, le=1)] = 0.5
 
 

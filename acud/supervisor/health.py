@@ -32,7 +32,7 @@ _JUDGE_FIXES = {
     "vllm": "see docs/backends.md, section vllm",
     "openrouter": "see docs/backends.md, section openrouter",
     "claude": "see docs/backends.md, section claude",
-    "ocr": "acud logs --level error; reinstall with scripts/setup",
+    "ocr": "acud logs --level error; run scripts/setup; where OpenVINO does not run, install acud[onnxruntime]",
 }
 
 

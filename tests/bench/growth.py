@@ -87,7 +87,7 @@ def _engine() -> dict[str, Any]:
     for _ in range(4):
         for _ in range(_READS // 4):
             engine.recognise([_line(chance.randrange(40, 300)) for _ in range(chance.randrange(1, 8))])
-            engine.detect(_line(chance.randrange(64, 320), chance.randrange(64, 224)))
+            engine.detect([_line(chance.randrange(64, 320), chance.randrange(64, 224))])
         kept.append(round(own_rss_mb(), 1))
         began_s = time.perf_counter()
         give_back()

@@ -4,31 +4,50 @@
 words read were shown; the X server's 6x13 bitmap letters are counted apart. Every `line_ms` is a new line in the
 terminal, found and read; nothing of it was seen before. `plain_line_ms` is the same line by reading the whole frame
 again, as an engine without memory does.
+
+The other part is the OCR set (`tests/ocr_set`), CPU time over that of plain rapidocr at one thread on the same frames:
+`full_cpu_x` for a frame with nothing remembered, `line_x` for that terminal line. `worst_category_delta`: the recall of
+the category that lost most since bece5b3, in points. `growth_mb`: what the process holds more after 2,000 lines of all
+widths, and the bands around them, than after the first 200.
 """
 
 from __future__ import annotations
 
-import re
+import random
 import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
 from acud.child_process import rss_mb
-from acud.evaluator.memory import keep_freed_memory
-from acud.evaluator.ocr.engine import Line
+from acud.evaluator.memory import give_back, keep_freed_memory
+from acud.evaluator.ocr.engine import Bgr, Line
 from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
 from acud.evaluator.ocr.text_layout import rows
 from tests.bench._text_desktop import BITMAP_BOX, DIALOG_BOX, TextDesktop
+from tests.ocr_set import screens
+from tests.ocr_set.scores import figures, own, plain_rapidocr, tesseract
+from tests.ocr_set.words import counted as words_of
 
 WHOLE_ROUNDS, LINE_ROUNDS = 3, 9
+SET_FOLDER = Path(".state/ocr-set")
+_QUICK_STEP = 8
+_GROWTH_LINES, _WARM_LINES = 2000, 200
 
 
-def run() -> dict[str, Any]:
-    """Measure on a desktop of its own; each round of a whole frame starts with nothing remembered."""
+def run(*, quick: bool = False) -> dict[str, Any]:
+    """Measure on a desktop of its own; each round of a whole frame starts with nothing remembered. `quick`: an eighth
+    of the set, a tenth of the lines.
+    """
     keep_freed_memory()
     engine, load_ms = _timed(RapidEngine)
+    peer = plain_rapidocr()
+    readers = {"acud": own(engine), "rapidocr": peer, **({"tesseract": found} if (found := tesseract()) else {})}
     with TextDesktop() as desktop:
         whole = [_timed(lambda: ScreenReader(engine).read((), desktop.frame)) for _ in range(WHOLE_ROUNDS)]
         box = DIALOG_BOX
@@ -38,20 +57,56 @@ def run() -> dict[str, Any]:
         recall, precision = accuracy(desktop.truth, [line for line in whole[0][0] if line not in bitmap])
         bitmap_recall, bitmap_precision = accuracy(desktop.bitmap_truth, bitmap)
         lines = _changed_lines(engine, desktop)
-    return {
+        frame_cpu_s = statistics.median(_cpu_s(lambda: peer(desktop.frame)) for _ in range(WHOLE_ROUNDS))
+    wanted = screens.ALL[:: _QUICK_STEP if quick else 1]
+    desktop_figures = {
         "full_ms": _median(ms for _, ms in whole),
         "dialog_ms": _median(ms for _, ms in alone),
         "line_ms": _median(one["ms"] for one in lines),
         "plain_line_ms": _median(one["plain_ms"] for one in lines),
         "lines_right": round(sum(one["right"] for one in lines) / len(lines), 3),
-        "recall": round(recall, 4),
-        "precision": round(precision, 4),
+        "desktop_recall": round(recall, 4),
+        "desktop_precision": round(precision, 4),
         "bitmap_recall": round(bitmap_recall, 4),
         "bitmap_precision": round(bitmap_precision, 4),
-        "words": len(words_of([*desktop.truth, *desktop.bitmap_truth])),
+        "desktop_words": len(words_of([*desktop.truth, *desktop.bitmap_truth])),
         "load_ms": round(load_ms, 1),
         "rss_mb": round(rss_mb(), 1),
+        "engine": engine.version,
     }
+    return {
+        **figures(readers, screens.drawn(SET_FOLDER, wanted), whole_set=not quick),
+        "line_x": round(statistics.median(one["cpu_s"] for one in lines) / frame_cpu_s, 4),
+        "growth_mb": _growth_mb(engine, _GROWTH_LINES // 10 if quick else _GROWTH_LINES),
+        **desktop_figures,
+    }
+
+
+def _growth_mb(engine: RapidEngine, count: int) -> float:
+    chance, loaded = random.Random(1), 0.0
+    for place in range(count + _WARM_LINES):
+        if place == _WARM_LINES:
+            give_back()
+            loaded = rss_mb()
+        line = _line(chance.randrange(40, 1200), chance.randrange(14, 30))
+        engine.recognise([line])
+        if place % 10 == 0:
+            engine.detect([line] * chance.randrange(1, 30))
+    give_back()
+    return round(rss_mb() - loaded, 1)
+
+
+def _line(width: int, height: int) -> Bgr:
+    picture = Image.new("RGB", (width, height), "white")
+    face = ImageFont.truetype("DejaVuSans.ttf", height // 2)
+    ImageDraw.Draw(picture).text((2, 2), "word " * (width // 40), fill="black", font=face)
+    return np.asarray(picture)
+
+
+def _cpu_s(work: Callable[[], Any]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
 
 
 def _changed_lines(engine: RapidEngine, desktop: TextDesktop) -> list[dict[str, float]]:
@@ -61,10 +116,12 @@ def _changed_lines(engine: RapidEngine, desktop: TextDesktop) -> list[dict[str, 
     found = []
     for place in range(LINE_ROUNDS):
         written = desktop.write_line()
+        began_s = time.process_time()
         lines, ms = _timed(lambda: reader.read((), desktop.frame))
+        cpu_s = time.process_time() - began_s
         plain_ms = _timed(lambda: ScreenReader(engine).read((), desktop.frame))[1] if place == 0 else ms
         right = "".join(written.split()) in "".join("".join(text.split()) for text in _texts(lines))
-        found.append({"ms": ms, "plain_ms": plain_ms, "right": float(right)})
+        found.append({"ms": ms, "plain_ms": plain_ms, "right": float(right), "cpu_s": cpu_s})
     return [{**one, "plain_ms": found[0]["plain_ms"]} for one in found]
 
 
@@ -82,10 +139,6 @@ def _texts(lines: Iterable[Line]) -> list[str]:
     return [" ".join(line.text for line in row) for row in rows(lines)]
 
 
-def words_of(texts: Iterable[str]) -> list[str]:
-    return [word for text in texts for word in text.split() if re.search(r"\w", word)]
-
-
 def accuracy(truth: Iterable[str], lines: Iterable[Line]) -> tuple[float, float]:
     shown, read = Counter(words_of(truth)), Counter(words_of(line.text for line in lines))
     both = (shown & read).total()
@@ -100,9 +153,23 @@ def table(figures: dict[str, Any]) -> str:
             f"a dialog alone                  {figures['dialog_ms']:8.1f} ms",
             f"one changed terminal line       {figures['line_ms']:8.1f} ms  (by reading all: "
             f"{figures['plain_line_ms']:.0f} ms; read right: {figures['lines_right']:.0%})",
-            f"recall / precision of words     {figures['recall']:.1%} / {figures['precision']:.1%} "
+            f"recall / precision of words     {figures['desktop_recall']:.1%} / {figures['desktop_precision']:.1%} "
             f"(6x13 bitmap letters {figures['bitmap_recall']:.1%} / {figures['bitmap_precision']:.1%}), "
-            f"{figures['words']} words",
+            f"{figures['desktop_words']} words",
             f"loading the engine              {figures['load_ms']:8.1f} ms, then {figures['rss_mb']:.0f} MB",
+            f"engine                          {figures['engine']}",
+            f"{figures['screens']} screens, {figures['words']} words; CPU over rapidocr's: a frame "
+            f"{figures['full_cpu_x']:.2f}x, a terminal line {figures['line_x']:.3f}x",
+            *(
+                f"  {name:10} {figures['cpu_s_a_frame'][name]:6.2f} CPU s a frame, recall "
+                f"{figures['recalls'][name]:5.1f}, precision {figures['precisions'][name]:5.1f}"
+                for name in figures["recalls"]
+            ),
+            *(
+                f"  {kind:10} {' '.join(f'{n} {v}' for n, v in row.items())}"
+                for kind, row in figures["categories"].items()
+            ),
+            f"worst category since bece5b3    {figures.get('worst_category_delta', '(whole set only)')} points",
+            f"memory after {_GROWTH_LINES} lines         {figures['growth_mb']:+.1f} MB",
         ]
     )

@@ -85,7 +85,7 @@ PACKAGES = {
     "Xvfb": "xvfb", "setxkbmap": "xvfb", "openbox": "openbox", "xterm": "xterm", "tmux": "tmux",
     "dbus-daemon": "dbus-daemon", "dbus-send": "dbus-daemon", "xdpyinfo": "x11-utils", "xrandr": "x11-xserver-utils",
     "xdotool": "xdotool", "scrot": "scrot", "chromium": "?chromium", "nats-server": "nats-server", "curl": "curl",
-    "ip": "iproute2", "systemd-analyze": "systemd", "openssl": "ca-certificates",
+    "ip": "iproute2", "systemd-analyze": "systemd", "openssl": "ca-certificates", "tesseract": "?tesseract-ocr",
 }  # fmt: skip
 """Program: the listed package that brings it, itself or by one it depends on."""
 ESSENTIAL = {"bash", "sh", "ln", "sleep", "true", "mount", "umount", "unshare", "python3"}

@@ -9,6 +9,7 @@ import asyncio
 import base64
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -72,7 +73,7 @@ def test_secrets_are_hidden_to_the_letter_and_other_lines_are_not(font: str, siz
 class Broken(InkEngine):
     """An engine that fails."""
 
-    def detect(self, pixels: Bgr) -> list[Rect]:
+    def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
         """Fail."""
         raise Unavailable("the engine is broken")
 

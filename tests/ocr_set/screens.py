@@ -67,7 +67,9 @@ def _screens() -> Iterator[Screen]:
         toolkit = ("gtk3", "gtk4", "qt", "chromium")[place % 4]
         look = DARK if place % 8 > 3 else LIGHT
         form = "widgets" if place < 12 and toolkit != "chromium" else "lines"
-        yield Screen("dark" if look == DARK else "light", toolkit, 300 + place, (10, 11, 12, 13, 14)[place // 4], look, form)
+        yield Screen(
+            "dark" if look == DARK else "light", toolkit, 300 + place, (10, 11, 12, 13, 14)[place // 4], look, form
+        )
     for place, theme in enumerate((*THEMES, *THEMES)):
         yield Screen("code", ("xterm", "chromium")[place % 2], 400 + place, 12 + place % 3, THEMES[theme], "code")
     for place in range(9):
@@ -189,17 +191,28 @@ def _terminal_text(screen: Screen, rows: list[list[str]]) -> str:
         if screen.form == "inverse" and place % 2:
             text = f"\033[7m{text}\033[0m"
         elif screen.form == "code":
-            text = " ".join(f"\033[38;5;{(33, 64, 125, 136, 37)[n % 5]}m{w}" for n, w in enumerate(text.split())) + "\033[0m"
+            text = (
+                " ".join(f"\033[38;5;{(33, 64, 125, 136, 37)[n % 5]}m{w}" for n, w in enumerate(text.split()))
+                + "\033[0m"
+            )
         lines.append(text)
     return "\r\n".join(lines)
 
 
 def _html(screen: Screen, rows: list[list[str]]) -> str:
     ink, paper = screen.look
-    family = CJK_FAMILY if screen.language == "chinese" else "DejaVu Sans Mono" if screen.form == "code" else "DejaVu Sans"
-    ground = f"linear-gradient(120deg, {paper}, {'#9ec5ff' if paper == LIGHT[1] else '#314a6e'})" if screen.form == "gradient" else paper
+    family = (
+        CJK_FAMILY if screen.language == "chinese" else "DejaVu Sans Mono" if screen.form == "code" else "DejaVu Sans"
+    )
+    ground = (
+        f"linear-gradient(120deg, {paper}, {'#9ec5ff' if paper == LIGHT[1] else '#314a6e'})"
+        if screen.form == "gradient"
+        else paper
+    )
     style = f"body{{margin:12px;background:{ground};color:{ink};font:{screen.px}px '{family}';min-height:480px}}"
-    style += "td,th{border:1px solid #999;padding:3px 8px;text-align:left}table{border-collapse:collapse}p{margin:5px 0}"
+    style += (
+        "td,th{border:1px solid #999;padding:3px 8px;text-align:left}table{border-collapse:collapse}p{margin:5px 0}"
+    )
     style += ".i{background:#1a5fb4;color:#ffffff}"
     if screen.form == "table":
         body = "<table>" + "".join(
@@ -208,7 +221,12 @@ def _html(screen: Screen, rows: list[list[str]]) -> str:
         ) + "</table>"  # fmt: skip
     elif screen.form == "code":
         body = "".join(
-            "<p>" + " ".join(f'<span style="color:{_CODE_COLOURS[n % 5]}">{html.escape(w)}</span>' for n, w in enumerate(row[0].split())) + "</p>"
+            "<p>"
+            + " ".join(
+                f'<span style="color:{_CODE_COLOURS[n % 5]}">{html.escape(w)}</span>'
+                for n, w in enumerate(row[0].split())
+            )
+            + "</p>"
             for row in rows
         )
     else:
@@ -228,7 +246,9 @@ def _settled(grabber: mss.MSS, screen: Screen, bare: NDArray[np.uint8] | None) -
         now = np.frombuffer(shot.raw, np.uint8).reshape(screen.size[1], screen.size[0], 4)[:, :, :3].copy()
         if newest is None or not np.array_equal(now, newest):
             newest, since = now, time.monotonic()
-        elif time.monotonic() - since > (SETTLE_S if bare is None else 3 * SETTLE_S) and (bare is None or _written(now, bare)):
+        elif time.monotonic() - since > (SETTLE_S if bare is None else 3 * SETTLE_S) and (
+            bare is None or _written(now, bare)
+        ):
             return np.dstack([newest, np.zeros(newest.shape[:2], np.uint8)])
         time.sleep(0.03)
     raise TimeoutError(f"{screen.name} never stood still")

@@ -16,8 +16,6 @@ _COLOUR = np.uint32(0x00FFFFFF)
 _ROW_GAP_PX = 2
 _COLUMN_GAP_PX = 32
 """Changes nearer than this become one box: less than the gap of two rows of text, and about two words apart."""
-_CONTENT_GAP_PX = 64
-"""Things nearer than this are found together: each search costs a margin around it."""
 REACH_X_PX = 24
 REACH_Y_PX = 6
 """How far text can reach past a changed pixel and still be found as one line with it."""
@@ -30,13 +28,6 @@ _SHARED_HEIGHT = 0.35
 def changed_boxes(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> list[Rect]:
     """Return boxes around all pixels in which two height x width x 4 uint8 BGRX pictures of one size differ."""
     return _boxes(((_words(before) ^ _words(after)) & _COLOUR) != 0, _ROW_GAP_PX, _COLUMN_GAP_PX)
-
-
-def content_boxes(pixels: NDArray[np.uint8]) -> list[Rect]:
-    """Return boxes, wide apart, around all that is not the commonest colour (of every eighth pixel) of a picture."""
-    words = _words(pixels) & _COLOUR
-    colours, counts = np.unique(words[::8, ::8], return_counts=True)
-    return _boxes(words != colours[counts.argmax()], _CONTENT_GAP_PX, _CONTENT_GAP_PX)
 
 
 def _boxes(flags: NDArray[np.bool_], row_gap: int, column_gap: int) -> list[Rect]:

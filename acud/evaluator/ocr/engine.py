@@ -26,8 +26,11 @@ class Line(Struct, frozen=True):  # part of the plug-in interface, as its name i
 class Engine(Protocol):
     """Finds lines and reads them. Blocks; not safe in threads. Raises: Unavailable when the engine fails."""
 
-    def detect(self, pixels: Bgr) -> list[Rect]:
-        """Return the boxes of lines in `pixels`, in its coordinates and inside it, in no certain order."""
+    version: str
+    """What it is, and what runs it."""
+
+    def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
+        """Return, of each part, the boxes of lines in its coordinates and inside it, in no certain order."""
         ...
 
     def recognise(self, crops: Sequence[Bgr]) -> list[tuple[str, float]]:

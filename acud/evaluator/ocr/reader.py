@@ -1,38 +1,33 @@
 """Reads the text of views, and of a view seen before only what changed.
 
-Finding lines costs ~0.3 s for a whole 1280x720 frame and reading one 20 to 100 ms, so both are kept: lines outside the
-changed regions stand as they are, and a line whose very pixels were read before is not read again. The regions are cut
-on the detector's own grid with room around them, so that what is found in them is what the whole frame would give.
+Finding and reading lines cost far more than comparing pixels, so both are kept: lines outside the changed regions
+stand as they are, and a line whose very pixels were read before, in any view, is not read again. Lines are looked for
+in bands where text can be (`bands`), all bands of a frame in a few calls of the detector. The regions are cut on a grid
+with room around them, so that the bands in them are those that the whole frame would give.
 
-The engine is RapidOCR's detector and recogniser (PP-OCRv6 small, models inside its package) on onnxruntime, loaded when
-first needed; one view is read at a time, in a thread. The two stages are driven apart, so that unchanged lines are not
-read again, at the screen's own scale: RapidOCR's own front door resizes small crops up (a 620x140 dialog took 2.2 s so,
-0.32 s at its own scale: measured). One thread that does not spin, and no memory arena (same speed, 400 MB less:
-measured).
+The engine is loaded when first needed; one view is read at a time, in a thread.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib import metadata
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xxhash
 from msgspec.structs import replace
 from numpy.typing import NDArray
-from PIL import Image
 
 from acud.config import OcrSettings
 from acud.errors import Unavailable
-from acud.evaluator.ocr.changes import REACH_Y_PX, apart, around, changed_boxes, content_boxes, on_grid, plan_reading
+from acud.evaluator.ocr import bands
+from acud.evaluator.ocr.changes import REACH_Y_PX, apart, around, changed_boxes, on_grid, plan_reading
 from acud.evaluator.ocr.engine import Bgr, Engine, Line
 from acud.evaluator.ocr.match import look_for
+from acud.evaluator.ocr.rapid import VERSION, RapidEngine
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import JudgeName, Rect, Text, Verdict, unknown
@@ -43,37 +38,11 @@ MAX_KEPT_READINGS = 8192
 """Read lines kept; about 2 MB."""
 _GRID_PX = 32
 _CONTEXT_PX = 16
-_WHOLE_SHARE = 0.6
-"""Above this share of the view, one search of the whole costs less than the regions."""
+_BEYOND_PX = 4
+"""A detector's boxes reach so far past their letters, which all lie in their band."""
 
 ViewKey = tuple[object, ...]
 """What makes two frames the same view: source, crop and ignored boxes."""
-
-VERSION = f"rapidocr {metadata.version('rapidocr')}"
-ENLARGE = 1.5
-"""Lines are found in pixels enlarged so much: at a screen's own scale whole lines of 6x13 letters stay unseen
-(recall of words 80 % against 89 %, for 0.25 s more a whole frame: measured)."""
-MAX_SIDE_PX = 2560
-"""Frames are not enlarged beyond this, and longer ones are shrunk, for finding lines (not for reading them): a 4K frame
-would take 1.7 GB (measured)."""
-_STRIDE = 32
-"""The detector's grid: sides must be multiples of it."""
-
-_DETECTOR = {
-    "limit_side_len": MAX_SIDE_PX,
-    "limit_type": "max",
-    "mean": [0.5] * 3,
-    "std": [0.5] * 3,
-    "thresh": 0.3,
-    "box_thresh": 0.5,
-    "max_candidates": 3000,
-    "unclip_ratio": 1.5,
-    "use_dilation": True,
-    "score_mode": "fast",
-}
-
-# A batch is padded to its longest line: 44 lines took 2.6 s one at a time, 3.7 s in batches of six (measured).
-_RECOGNISER = {"lang_type": "ch", "rec_batch_num": 1, "rec_img_shape": [3, 48, 320], "font_path": None}
 
 
 class _Known(NamedTuple):
@@ -117,29 +86,18 @@ class ScreenReader:
         self._seen.pop(key, None)
 
     def _read_fresh(self, pixels: NDArray[np.uint8]) -> tuple[_Known, ...]:
-        """Read a view where something is on it: a detector shown a small window on an empty desktop misses lines of it
-        that it finds in the window alone, and takes longer.
-        """
-        bounds = _whole(pixels)
-        regions = content_boxes(pixels)
-        full = sum(region.area for region in regions) > _WHOLE_SHARE * bounds.area
-        return self._read_regions(pixels, [bounds] if full else regions, ())
+        return self._read_regions(pixels, [_whole(pixels)], ())
 
     def _read_changes(self, before: _Seen, pixels: NDArray[np.uint8]) -> tuple[_Known, ...]:
-        bounds = _whole(pixels)
         changed = changed_boxes(before.pixels, pixels)
-        plan = plan_reading(changed, [one.line.box for one in before.known], bounds)
-        if sum(region.area for region in plan.regions) > _WHOLE_SHARE * bounds.area:
-            return self._read_regions(pixels, [bounds], ())
+        plan = plan_reading(changed, [one.line.box for one in before.known], _whole(pixels))
         return self._read_regions(pixels, plan.regions, [before.known[index] for index in plan.stand])
 
     def _read_regions(
         self, pixels: NDArray[np.uint8], regions: Sequence[Rect], standing: Sequence[_Known]
     ) -> tuple[_Known, ...]:
         found = [one.found for one in standing]
-        fresh: list[Rect] = []
-        for region in regions:
-            fresh += self._find(pixels, region, [*found, *fresh])
+        fresh = self._find(pixels, regions, found)
         parted = apart([*found, *fresh])
         kept = [
             _Known(one.found, replace(one.line, box=box))
@@ -148,12 +106,30 @@ class ScreenReader:
         lines = self._read_boxes(pixels, parted[len(found) :])
         return (*kept, *(_Known(box, line) for box, line in zip(fresh, lines, strict=True)))
 
-    def _find(self, pixels: NDArray[np.uint8], region: Rect, standing: Sequence[Rect]) -> list[Rect]:
-        """Return the boxes in reach of `region` that are no line standing already."""
-        reach = around(region, 0, REACH_Y_PX, _whole(pixels))
-        cut = on_grid(region, _CONTEXT_PX, _GRID_PX, _whole(pixels))
-        found = (box.moved(cut.x, cut.y) for box in self._engine.detect(_bgr(pixels, cut)))
-        return [box for box in found if box.intersect(reach) and not any(_is(box, other) for other in standing)]
+    def _find(self, pixels: NDArray[np.uint8], regions: Sequence[Rect], standing: Sequence[Rect]) -> list[Rect]:
+        """Return the boxes in reach of `regions` that are no line standing already: searched where text can be."""
+        whole = _whole(pixels)
+        cuts = [on_grid(region, _CONTEXT_PX, _GRID_PX, whole) for region in regions]
+        reaches = [around(region, 0, REACH_Y_PX, whole) for region in regions]
+        held = [
+            band
+            for cut, reach in zip(cuts, reaches, strict=True)
+            for band in (found.moved(cut.x, cut.y) for found in bands.text_bands(_part(pixels, cut)))
+            if band.intersect(reach)
+        ]
+        parts = [around(band, bands.MARGIN_X_PX, bands.MARGIN_Y_PX, whole) for band in held]
+        searched = self._engine.detect([_bgr(pixels, part) for part in parts])
+        boxes = [
+            own
+            for band, part, found in zip(held, parts, searched, strict=True)
+            for box in found
+            if (own := _own(box.moved(part.x, part.y), band, whole)) is not None
+        ]
+        fresh: list[Rect] = []
+        for box in sorted(boxes, key=lambda one: -one.area):  # a band may show a part of what another one shows whole
+            if not any(_is(box, other) for other in (*standing, *fresh)):
+                fresh.append(box)
+        return fresh
 
     def _read_boxes(self, pixels: NDArray[np.uint8], boxes: Sequence[Rect]) -> list[Line]:
         crops = [_bgr(pixels, box) for box in boxes]
@@ -180,6 +156,10 @@ def _whole(pixels: NDArray[np.uint8]) -> Rect:
     return Rect(0, 0, pixels.shape[1], pixels.shape[0])
 
 
+def _part(pixels: NDArray[np.uint8], box: Rect) -> NDArray[np.uint8]:
+    return pixels[box.y : box.bottom, box.x : box.right]
+
+
 def _bgr(pixels: NDArray[np.uint8], box: Rect) -> Bgr:
     return np.ascontiguousarray(pixels[box.y : box.bottom, box.x : box.right, :3])
 
@@ -188,66 +168,16 @@ def _key(crop: Bgr) -> bytes:
     return xxhash.xxh3_128_digest(crop.data) + bytes(str(crop.shape), "ascii")
 
 
+def _own(found: Rect, band: Rect, whole: Rect) -> Rect | None:
+    """Return what of a box found around `band` belongs to it: its margins show the beginnings of other bands."""
+    own = found.intersect(around(band, _BEYOND_PX, _BEYOND_PX, whole))
+    return own if own is not None and 2 * own.h >= found.h and 2 * own.w >= own.h else None
+
+
 def _is(found: Rect, standing: Rect) -> bool:
     """Tell whether a box found again is (a part of) a line that stands."""
     common = found.intersect(standing)
     return common is not None and 2 * common.area >= found.area
-
-
-class _Section(dict[str, Any]):
-    """What RapidOCR's stages take for a section of its configuration: keys that can also be read as attributes."""
-
-    __getattr__ = dict.__getitem__
-
-
-class RapidEngine:
-    """Loads both models when made (0.8 s, ~300 MB, growing with the frames). Raises: Unavailable."""
-
-    def __init__(self) -> None:
-        try:
-            self._load()
-        except (ImportError, OSError, RuntimeError, ValueError) as fault:
-            raise Unavailable(f"{VERSION} cannot be loaded: {fault}", hint="run scripts/setup") from fault
-
-    def _load(self) -> None:
-        # Imported here: 0.7 s and 100 MB that an evaluator without text to read never spends.
-        import rapidocr
-        from rapidocr.ch_ppocr_det import TextDetector
-        from rapidocr.ch_ppocr_rec import TextRecInput, TextRecognizer
-        from rapidocr.inference_engine.onnxruntime.main import ONNXRuntimeError
-        from rapidocr.utils.typings import EngineType
-
-        logging.getLogger("RapidOCR").setLevel(logging.WARNING)
-        models = Path(rapidocr.__file__).parent / "models"
-        own = {"engine_type": EngineType.ONNXRUNTIME}
-        finder = _session(models / "PP-OCRv6_det_small.onnx")
-        reader = _session(models / "PP-OCRv6_rec_small.onnx")
-        self._detector = TextDetector(_Section(_DETECTOR, session=finder, **own))
-        self._recogniser = TextRecognizer(_Section(_RECOGNISER, session=reader, **own))
-        self._input = TextRecInput
-        self._fault: type[Exception] = ONNXRuntimeError
-
-    def detect(self, pixels: Bgr) -> list[Rect]:
-        """Return the boxes of lines; see `Engine`. Rotated text comes out as its upright bounding box."""
-        height, width = pixels.shape[:2]
-        scale = min(ENLARGE, max(1.0, MAX_SIDE_PX / max(height, width)))
-        try:
-            found = self._detector(_padded(_enlarged(pixels, scale)))
-        except self._fault as fault:
-            raise Unavailable(f"{VERSION} failed to find lines") from fault
-        boxes = [_upright(quad / scale) for quad in found.boxes] if found.boxes is not None else []
-        inside = (box.intersect(Rect(0, 0, width, height)) for box in boxes)
-        return [box for box in inside if box is not None]
-
-    def recognise(self, crops: Sequence[Bgr]) -> list[tuple[str, float]]:
-        """Return the text of each crop; see `Engine`."""
-        if not crops:
-            return []
-        try:
-            found = self._recogniser(self._input(img=list(crops), return_word_box=False))
-        except self._fault as fault:
-            raise Unavailable(f"{VERSION} failed to read lines") from fault
-        return [(text.strip(), float(score)) for text, score in zip(found.txts or (), found.scores or (), strict=True)]
 
 
 class TextReading:
@@ -255,11 +185,12 @@ class TextReading:
 
     name = "rapidocr"
 
-    def __init__(self, settings: OcrSettings, make_engine: Callable[[], Engine] = RapidEngine) -> None:
+    def __init__(self, settings: OcrSettings, make_engine: Callable[[], Engine] | None = None) -> None:
         self._min_confidence = settings.min_confidence
-        self._make_engine = make_engine
+        self._make_engine = make_engine or (lambda: RapidEngine(settings.runtime))
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ocr")
         self._reader: ScreenReader | None = None
+        self._version = VERSION
         self._fault = ""
 
     async def look_for(self, shot: ViewPixels, leaf: Text) -> Verdict:
@@ -280,13 +211,14 @@ class TextReading:
     def _read(self, shot: ViewPixels, fresh: bool) -> tuple[Line, ...]:
         try:
             if self._reader is None:
-                self._reader = ScreenReader(self._make_engine())
+                engine = self._make_engine()
+                self._reader, self._version = ScreenReader(engine), engine.version
             key = (shot.source, shot.crop, shot.ignore)
             if fresh:
                 self._reader.forget(key)
             lines = self._reader.read(key, shot.pixels)
         except Unavailable as fault:
-            self._fault = fault.message
+            self._fault = f"{fault.message}; {fault.hint}" if fault.hint else fault.message
             raise
         self._fault = ""
         return lines
@@ -294,36 +226,9 @@ class TextReading:
     async def check_health(self) -> JudgeHealth:
         """Return idle before the first use, down after a failure, else ready."""
         if self._fault:
-            return JudgeHealth(JudgeName.OCR, "down", self._fault, VERSION)
-        return JudgeHealth(JudgeName.OCR, "idle" if self._reader is None else "ready", version=VERSION)
+            return JudgeHealth(JudgeName.OCR, "down", self._fault, self._version)
+        return JudgeHealth(JudgeName.OCR, "idle" if self._reader is None else "ready", version=self._version)
 
     def close(self) -> None:
         """End the thread; a reading in progress is waited for, others are dropped."""
         self._thread.shutdown(cancel_futures=True)
-
-
-def _session(model: Path) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
-
-
-def _enlarged(pixels: Bgr, scale: float) -> Bgr:
-    height, width = pixels.shape[:2]
-    image = Image.fromarray(pixels)
-    return np.asarray(image.resize((round(width * scale), round(height * scale)), Image.Resampling.BILINEAR))
-
-
-def _padded(pixels: Bgr) -> Bgr:
-    """Return `pixels` with its last row and column repeated up to the grid, so that nothing is stretched."""
-    height, width = pixels.shape[:2]
-    return np.pad(pixels, ((0, -height % _STRIDE), (0, -width % _STRIDE), (0, 0)), mode="edge")
-
-
-def _upright(quad: Any) -> Rect:
-    (left, top), (right, bottom) = np.floor(quad.min(axis=0)), np.ceil(quad.max(axis=0))
-    return Rect(int(left), int(top), int(right - left), int(bottom - top))

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acud.evaluator.ocr.changes import apart, changed_boxes, content_boxes, on_grid, plan_reading
+from acud.evaluator.ocr.changes import apart, changed_boxes, on_grid, plan_reading
 from acud.types import Rect
 
 BOUNDS = Rect(0, 0, 200, 120)
@@ -93,11 +93,3 @@ def test_overlapping_rows_part_halfway() -> None:
 def test_a_cut_lies_on_the_grid_inside_the_frame() -> None:
     assert on_grid(Rect(100, 50, 10, 10), 16, 32, Rect(0, 0, 1280, 720)) == Rect(64, 32, 64, 64)
     assert on_grid(Rect(1270, 715, 10, 5), 16, 32, Rect(0, 0, 1280, 720)) == Rect(1248, 672, 32, 48)
-
-
-def test_things_far_apart_on_an_even_ground_are_found_apart() -> None:
-    pixels = np.full((400, 400, 4), 30, np.uint8)
-    pixels[20:40, 10:50] = 200
-    pixels[24:30, 80:110] = 90  # nearer than the margin of a search: one box with the first
-    pixels[300:320, 300:340] = 90
-    assert content_boxes(pixels) == [Rect(10, 20, 100, 20), Rect(300, 300, 40, 20)]

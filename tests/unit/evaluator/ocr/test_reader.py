@@ -62,7 +62,7 @@ def test_one_changed_row_costs_one_row() -> None:
     terminal.put(5, 3, 9)
     reader.read(("view",), terminal.pixels.copy())
     assert engine.recognised == 1
-    assert engine.detected_px <= whole_px / 2
+    assert engine.detected_px <= 0.55 * whole_px
 
 
 def test_the_same_pixels_cost_nothing_and_a_row_seen_before_is_not_read_again() -> None:
@@ -83,10 +83,11 @@ def test_another_view_or_size_is_read_whole() -> None:
     engine, terminal = InkEngine(), full_terminal()
     reader = ScreenReader(engine)
     reader.read(("view",), terminal.pixels.copy())
-    for key, pixels in ((("other",), terminal.pixels), (("view",), terminal.pixels[:-8])):
+    whole_px = engine.detected_px
+    for key, pixels in ((("other",), terminal.pixels), (("view",), terminal.pixels[:-4])):
         engine.detected_px = 0
         reader.read(key, pixels.copy())
-        assert engine.detected_px == pixels.shape[0] * pixels.shape[1]
+        assert engine.detected_px >= 0.9 * whole_px
 
 
 def test_an_empty_desktop_is_not_searched() -> None:

@@ -1,0 +1,122 @@
+"""Where text can be in a picture, and how pieces of it are put on canvases of few sizes for a detector.
+
+Text is many edges close together. Long straight edges are the borders of windows, fields and tables: they are left out,
+or a bordered window would be one band as large as itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from acud.evaluator.ocr.engine import Bgr
+from acud.types import Rect
+
+EDGE = 12
+"""A step of this many of 255 between neighbours is an edge: less than a disabled label's, more than a gradient's."""
+_BORDER_PX = 56
+"""A straight edge this long is a border: longer than any stroke of a letter, a Chinese one of 48 px included."""
+_REACH_X_PX, _REACH_Y_PX = 33, 9
+"""Edges nearer than this are one band."""
+_LEAST_PX = 3
+"""Bands lower or narrower than this hold no letter: what is left of a border's corner."""
+MARGIN_X_PX, MARGIN_Y_PX = 20, 20
+"""Around each band: with 12 the detector cut last letters off, and joined Chinese words of one row (measured)."""
+
+
+def text_bands(pixels: NDArray[np.uint8]) -> list[Rect]:
+    """Return boxes around all that may be text in a height x width x 3 or 4 uint8 picture."""
+    import cv2  # 40 MB that an evaluator without text to read never spends
+
+    height, width = pixels.shape[:2]
+    if min(height, width) < _LEAST_PX:
+        return []
+    grown = cv2.dilate(_edges(pixels), np.ones((_REACH_Y_PX, _REACH_X_PX), np.uint8))
+    count, _, stats, _ = cv2.connectedComponentsWithStats(grown, connectivity=8)
+    boxes = []
+    for left, top, wide, high, _ in stats[1:count].tolist():
+        x, y = left + _REACH_X_PX // 2 * (left > 0), top + _REACH_Y_PX // 2 * (top > 0)
+        right = left + wide - _REACH_X_PX // 2 * (left + wide < width)
+        bottom = top + high - _REACH_Y_PX // 2 * (top + high < height)
+        if right - x >= _LEAST_PX and bottom - y >= _LEAST_PX:
+            boxes.append(Rect(x, y, right - x, bottom - y))
+    return boxes
+
+
+def _edges(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return 1 where a pixel differs from its neighbour on the right or below, and no border runs."""
+    import cv2
+
+    colours = np.ascontiguousarray(pixels[:, :, :3])
+    across = np.zeros(pixels.shape[:2], np.uint8)
+    down = np.zeros(pixels.shape[:2], np.uint8)
+    across[:, 1:] = cv2.absdiff(colours[:, 1:], colours[:, :-1]).max(axis=2) > EDGE
+    down[1:] = cv2.absdiff(colours[1:], colours[:-1]).max(axis=2) > EDGE
+    level = np.asarray(cv2.morphologyEx(down, cv2.MORPH_OPEN, np.ones((1, _BORDER_PX), np.uint8)), np.uint8)
+    upright = np.asarray(cv2.morphologyEx(across, cv2.MORPH_OPEN, np.ones((_BORDER_PX, 1), np.uint8)), np.uint8)
+    return (across & ~upright) | (down & ~level)
+
+
+class Place(NamedTuple):
+    """Where a part lies: on which canvas, and at which of its pixels."""
+
+    canvas: int
+    x: int
+    y: int
+
+
+class Packing(NamedTuple):
+    """`sizes`: height and width of each canvas. `places`: of each part, in order."""
+
+    sizes: list[tuple[int, int]]
+    places: list[Place]
+
+
+HEIGHTS = (64, 128, 256, 448, 640)
+WIDTHS = (480, 960, 1920, 2560)
+"""Of canvases: each pair that occurs costs memory for good."""
+_BETWEEN_PX = 16
+
+
+def pack(parts: Sequence[tuple[int, int]]) -> Packing:
+    """Return how parts of (height, width), none larger than the largest canvas, lie on canvases: shelf by shelf."""
+    widest = max((width for _, width in parts), default=0)
+    area = sum((height + _BETWEEN_PX) * (width + _BETWEEN_PX) for height, width in parts)
+    wide = next(w for w in WIDTHS if w >= widest and (w >= WIDTHS[2] or area <= w * HEIGHTS[1]))
+    extents: list[list[int]] = []
+    places: list[Place] = [Place(0, 0, 0)] * len(parts)
+    shelves: list[list[int]] = []  # canvas, top, height, next x
+    for index in sorted(range(len(parts)), key=lambda i: (-parts[i][0], -parts[i][1])):
+        height, width = parts[index]
+        shelf = next((s for s in shelves if s[2] >= height and s[3] + width <= wide), None)
+        if shelf is None:
+            canvas = next((n for n, extent in enumerate(extents) if extent[0] + height <= HEIGHTS[-1]), len(extents))
+            if canvas == len(extents):
+                extents.append([0, 0])
+            shelf = [canvas, extents[canvas][0], height, 0]
+            shelves.append(shelf)
+            extents[canvas][0] += height + _BETWEEN_PX
+        places[index] = Place(shelf[0], shelf[3], shelf[1])
+        shelf[3] += width + _BETWEEN_PX
+        extents[shelf[0]][1] = max(extents[shelf[0]][1], shelf[3])
+    sizes = [(_least(HEIGHTS, high - _BETWEEN_PX), _least(WIDTHS, right - _BETWEEN_PX)) for high, right in extents]
+    return Packing(sizes, places)
+
+
+def _least(sizes: Sequence[int], wanted: int) -> int:
+    return next(size for size in sizes if size >= wanted)
+
+
+def fill(packing: Packing, parts: Sequence[Bgr]) -> list[Bgr]:
+    """Return the canvases with the parts on them, each part's last row and column repeated up to the next part."""
+    canvases = [np.full((*size, 3), 128, np.uint8) for size in packing.sizes]
+    for part, place in zip(parts, packing.places, strict=True):
+        canvas = canvases[place.canvas]
+        bottom = min(canvas.shape[0], place.y + part.shape[0] + _BETWEEN_PX)
+        right = min(canvas.shape[1], place.x + part.shape[1] + _BETWEEN_PX)
+        beyond = ((0, bottom - place.y - part.shape[0]), (0, right - place.x - part.shape[1]), (0, 0))
+        canvas[place.y : bottom, place.x : right] = np.pad(part, beyond, mode="edge")
+    return canvases

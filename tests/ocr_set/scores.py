@@ -1,0 +1,143 @@
+"""How well and at what cost readers read the set: acud's, plain rapidocr at one thread, tesseract."""
+
+from __future__ import annotations
+
+import io
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from acud.evaluator.ocr.rapid import RapidEngine
+from acud.evaluator.ocr.reader import ScreenReader
+from tests.ocr_set.screens import Drawn
+from tests.ocr_set.words import counted
+
+Reader = Callable[[NDArray[np.uint8]], Sequence[str]]
+"""Reads a frame (height x width x 4 uint8 BGRX) from nothing, and returns its texts."""
+
+RECALL_BEFORE = {
+    "bitmap": 93.5, "terminal": 97.6, "light": 99.5, "dark": 100.0, "code": 97.3, "table": 99.6, "cjk": 100.0,
+    "cyrillic": 12.5, "german": 98.7, "gradient": 99.7, "disabled": 98.9, "inverse": 98.4, "4k": 99.4,
+}  # fmt: skip
+"""Percent of the words read at bece5b3, on all screens of each category."""
+
+
+class Score(NamedTuple):
+    """Words shown, read, and both, and the CPU seconds that reading took."""
+
+    shown: int = 0
+    read: int = 0
+    right: int = 0
+    cpu_s: float = 0.0
+
+    def plus(self, other: Score) -> Score:
+        return Score(*(mine + more for mine, more in zip(self, other, strict=True)))  # type: ignore[arg-type]
+
+    @property
+    def recall(self) -> float:
+        return 100 * self.right / max(1, self.shown)
+
+    @property
+    def precision(self) -> float:
+        return 100 * self.right / max(1, self.read)
+
+
+def own(engine: RapidEngine) -> Reader:
+    """Return acud's reader with nothing remembered."""
+    return lambda pixels: [line.text for line in ScreenReader(engine).read((), pixels)]
+
+
+def plain_rapidocr() -> Reader:
+    """Return rapidocr as its own documentation calls it, at one thread."""
+    from rapidocr import RapidOCR
+
+    one = {f"EngineConfig.onnxruntime.{kind}_op_num_threads": 1 for kind in ("intra", "inter")}
+    engine = RapidOCR(params={**one, "Global.log_level": "error"})
+    return lambda pixels: list(engine(np.ascontiguousarray(pixels[:, :, :3])).txts or ())
+
+
+def tesseract() -> Reader | None:
+    """Return tesseract on the picture at twice its size, sparse text; None where it is not installed."""
+    program = shutil.which("tesseract")
+    return None if program is None else lambda pixels: _tesseract(program, pixels)
+
+
+def _tesseract(program: str, pixels: NDArray[np.uint8]) -> list[str]:
+    image = Image.fromarray(np.ascontiguousarray(pixels[:, :, 2::-1]))
+    made = io.BytesIO()
+    image.resize((image.width * 2, image.height * 2)).save(made, "PNG")
+    done = subprocess.run(
+        [program, "stdin", "stdout", "--psm", "11"], input=made.getvalue(), capture_output=True, check=True,
+        env={"OMP_THREAD_LIMIT": "1"},
+    )  # fmt: skip
+    return done.stdout.decode(errors="replace").split()
+
+
+def scored(read: Reader, drawn: Drawn) -> Score:
+    """Return how `read` reads one screen."""
+    began = _cpu_s()
+    texts = read(drawn.pixels)
+    spent = _cpu_s() - began
+    shown, found = Counter(drawn.words), Counter(counted(list(texts)))
+    return Score(shown.total(), found.total(), (shown & found).total(), spent)
+
+
+def _cpu_s() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def by_category(scores: Iterable[tuple[str, Score]]) -> dict[str, Score]:
+    """Return the sums."""
+    found: dict[str, Score] = {}
+    for category, score in scores:
+        found[category] = found.get(category, Score()).plus(score)
+    return found
+
+
+def total(scores: Iterable[Score]) -> Score:
+    """Return the sum."""
+    found = Score()
+    for score in scores:
+        found = found.plus(score)
+    return found
+
+
+def figures(readers: dict[str, Reader], screens: Iterable[Drawn], *, whole_set: bool) -> dict[str, Any]:
+    """Return the figures of readers on the screens; the first is ours, the second what `full_cpu_x` is over."""
+    rows: dict[str, list[tuple[str, Score]]] = {name: [] for name in readers}
+    for drawn in screens:
+        for name, read in readers.items():
+            rows[name].append((drawn.screen.category, scored(read, drawn)))
+        sys.stderr.write(".")
+        sys.stderr.flush()
+    kinds = {name: by_category(found) for name, found in rows.items()}
+    sums = {name: total(found.values()) for name, found in kinds.items()}
+    ours, peer, *_ = readers
+    mine = kinds[ours]
+    result = {
+        "screens": len(rows[ours]),
+        "words": sums[ours].shown,
+        "full_cpu_x": round(sums[ours].cpu_s / sums[peer].cpu_s, 3),
+        "recall": round(sums[ours].recall, 2),
+        "precision": round(sums[ours].precision, 2),
+        "cpu_s_a_frame": {name: round(score.cpu_s / len(rows[name]), 3) for name, score in sums.items()},
+        "recalls": {name: round(score.recall, 2) for name, score in sums.items()},
+        "precisions": {name: round(score.precision, 2) for name, score in sums.items()},
+        "categories": {
+            kind: {"words": score.shown, **{name: round(kinds[name][kind].recall, 1) for name in readers}}
+            for kind, score in mine.items()
+        },
+    }
+    if whole_set:
+        result["worst_category_delta"] = round(min(s.recall - RECALL_BEFORE[k] for k, s in mine.items()), 1)
+    return result
