@@ -84,3 +84,10 @@ def test_without_redaction_texts_stay_as_they_are_in_reading_order() -> None:
     assert plain.masked([second, first]) == [(first, RedactedText(first.text)), (second, RedactedText("below"))]
     assert plain.all_quoted([first.text]) == [RedactedText(first.text)]
     assert plain.quoted(first.text) == first.text
+
+
+@pytest.mark.parametrize("process", ["acud.evaluator", "acud.delivery"])
+def test_a_process_that_calls_over_http_does_not_load_httpxs_command_line(process: str) -> None:
+    code = f"import sys, {process}.__main__; print('httpx' in sys.modules, 'rich' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True False"
