@@ -5,15 +5,14 @@ stand as they are, and a line whose very pixels were read before, in any view, i
 in bands where text can be (`bands`), all bands of a frame in a few calls of the detector. The regions are cut on a grid
 with room around them, so that the bands in them are those that the whole frame would give.
 
-The engine is loaded when first needed; one view is read at a time, in a thread.
+The engine is loaded when first needed. Views are read in one thread, step by step: see `read_queue`.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +27,7 @@ from acud.evaluator.ocr.changes import REACH_Y_PX, apart, around, changed_boxes,
 from acud.evaluator.ocr.engine import Bgr, Engine, Line
 from acud.evaluator.ocr.match import look_for
 from acud.evaluator.ocr.rapid import VERSION, RapidEngine
+from acud.evaluator.ocr.read_queue import ReadingQueue, Steps
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import JudgeName, Rect, Text, Verdict, unknown
@@ -38,6 +38,8 @@ MAX_KEPT_READINGS = 8192
 """Read lines kept; about 2 MB."""
 _GRID_PX = 32
 _CONTEXT_PX = 16
+_AREA_A_STEP, _LINES_A_STEP = 360_000, 4
+"""Pixels searched and lines read before another view may go first: 0.1 to 0.3 s (measured)."""
 _BEYOND_PX = 4
 """A detector's boxes reach so far past their letters, which all lie in their band."""
 
@@ -66,18 +68,34 @@ class ScreenReader:
         self._readings: OrderedDict[bytes, tuple[str, float]] = OrderedDict()
 
     def read(self, key: ViewKey, pixels: NDArray[np.uint8]) -> tuple[Line, ...]:
+        """Return the lines in `pixels`; see `steps`."""
+        steps = self.steps(key, pixels)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                found: tuple[Line, ...] = end.value
+                return found
+
+    def steps(self, key: ViewKey, pixels: NDArray[np.uint8]) -> Steps[tuple[Line, ...]]:
         """Return the lines in `pixels` (height x width x 4 uint8 BGRX; kept, so never to be written to again).
 
-        Raises: Unavailable when the engine fails; the view is read whole the next time then.
+        Another view may be read between two steps, of some tenths of a second each. A reading that ends early, or by a
+        fault, leaves what was known of the view. Raises: Unavailable when the engine fails.
         """
-        before = self._seen.pop(key, None)
+        before = self._seen.get(key)
         if before is None or before.pixels.shape != pixels.shape:
-            known = self._read_fresh(pixels)
+            known = yield from self._read_fresh(pixels)
         else:
-            known = self._read_changes(before, pixels)
+            known = yield from self._read_changes(before, pixels)
         self._seen[key] = _Seen(pixels, known)
+        self._seen.move_to_end(key)
         self._drop_oldest()
         return tuple(one.line for one in known if one.line.text)
+
+    def knows(self, key: ViewKey) -> bool:
+        """Tell whether a frame of that view was read."""
+        return key in self._seen
 
     def forget(self, key: ViewKey) -> None:
         """Find every line of that view anew the next time, whatever changed. Readings of equal pixels are kept: the
@@ -85,40 +103,43 @@ class ScreenReader:
         """
         self._seen.pop(key, None)
 
-    def _read_fresh(self, pixels: NDArray[np.uint8]) -> tuple[_Known, ...]:
+    def _read_fresh(self, pixels: NDArray[np.uint8]) -> Steps[tuple[_Known, ...]]:
         return self._read_regions(pixels, [_whole(pixels)], ())
 
-    def _read_changes(self, before: _Seen, pixels: NDArray[np.uint8]) -> tuple[_Known, ...]:
+    def _read_changes(self, before: _Seen, pixels: NDArray[np.uint8]) -> Steps[tuple[_Known, ...]]:
         changed = changed_boxes(before.pixels, pixels)
         plan = plan_reading(changed, [one.line.box for one in before.known], _whole(pixels))
         return self._read_regions(pixels, plan.regions, [before.known[index] for index in plan.stand])
 
     def _read_regions(
         self, pixels: NDArray[np.uint8], regions: Sequence[Rect], standing: Sequence[_Known]
-    ) -> tuple[_Known, ...]:
+    ) -> Steps[tuple[_Known, ...]]:
         found = [one.found for one in standing]
-        fresh = self._find(pixels, regions, found)
+        fresh = yield from self._find(pixels, regions, found)
         parted = apart([*found, *fresh])
         kept = [
             _Known(one.found, replace(one.line, box=box))
             for one, box in zip(standing, parted, strict=False)  # the parted boxes of fresh lines follow
         ]
-        lines = self._read_boxes(pixels, parted[len(found) :])
+        lines = yield from self._read_boxes(pixels, parted[len(found) :])
         return (*kept, *(_Known(box, line) for box, line in zip(fresh, lines, strict=True)))
 
-    def _find(self, pixels: NDArray[np.uint8], regions: Sequence[Rect], standing: Sequence[Rect]) -> list[Rect]:
+    def _find(self, pixels: NDArray[np.uint8], regions: Sequence[Rect], standing: Sequence[Rect]) -> Steps[list[Rect]]:
         """Return the boxes in reach of `regions` that are no line standing already: searched where text can be."""
         whole = _whole(pixels)
         cuts = [on_grid(region, _CONTEXT_PX, _GRID_PX, whole) for region in regions]
         reaches = [around(region, 0, REACH_Y_PX, whole) for region in regions]
         held = [
-            band
+            inside
             for cut, reach in zip(cuts, reaches, strict=True)
-            for band in (found.moved(cut.x, cut.y) for found in bands.text_bands(_part(pixels, cut)))
-            if band.intersect(reach)
+            for band in bands.text_bands(_part(pixels, cut))
+            if (inside := band.moved(cut.x, cut.y).intersect(reach)) is not None
         ]
         parts = [around(band, bands.MARGIN_X_PX, bands.MARGIN_Y_PX, whole) for band in held]
-        searched = self._engine.detect([_bgr(pixels, part) for part in parts])
+        searched: list[list[Rect]] = []
+        for some in _shares(parts):
+            searched += self._engine.detect([_bgr(pixels, part) for part in some])
+            yield
         boxes = [
             own
             for band, part, found in zip(held, parts, searched, strict=True)
@@ -131,13 +152,17 @@ class ScreenReader:
                 fresh.append(box)
         return fresh
 
-    def _read_boxes(self, pixels: NDArray[np.uint8], boxes: Sequence[Rect]) -> list[Line]:
+    def _read_boxes(self, pixels: NDArray[np.uint8], boxes: Sequence[Rect]) -> Steps[list[Line]]:
         crops = [_bgr(pixels, box) for box in boxes]
         keys = [_key(crop) for crop in crops]
-        missing = {key: crop for key, crop in zip(keys, crops, strict=True) if key not in self._readings}
-        read = self._engine.recognise(list(missing.values()))
-        self._readings.update(zip(missing, read, strict=True))
-        lines = [Line(*self._readings[key], box) for key, box in zip(keys, boxes, strict=True)]
+        read = {key: self._readings[key] for key in keys if key in self._readings}
+        missing = [(key, crop) for key, crop in dict(zip(keys, crops, strict=True)).items() if key not in read]
+        for place in range(0, len(missing), _LINES_A_STEP):
+            some = missing[place : place + _LINES_A_STEP]
+            read.update(zip((key for key, _ in some), self._engine.recognise([crop for _, crop in some]), strict=True))
+            yield
+        self._readings.update(read)
+        lines = [Line(*read[key], box) for key, box in zip(keys, boxes, strict=True)]
         self._forget_readings(keys)
         return lines
 
@@ -150,6 +175,18 @@ class ScreenReader:
     def _drop_oldest(self) -> None:
         while len(self._seen) > 1 and sum(seen.pixels.nbytes for seen in self._seen.values()) > MAX_KEPT_BYTES:
             self._seen.popitem(last=False)
+
+
+def _shares(parts: Sequence[Rect]) -> Iterator[list[Rect]]:
+    """Yield the parts in order, so many at a time as one step searches."""
+    share: list[Rect] = []
+    for part in parts:
+        if share and sum(one.area for one in (*share, part)) > _AREA_A_STEP:
+            yield share
+            share = []
+        share.append(part)
+    if share:
+        yield share
 
 
 def _whole(pixels: NDArray[np.uint8]) -> Rect:
@@ -181,14 +218,14 @@ def _is(found: Rect, standing: Rect) -> bool:
 
 
 class TextReading:
-    """Owns the engine and its thread. A whole frame takes seconds; judges have other threads and do not wait for it."""
+    """Owns the engine and the queue for it. A whole frame takes a second or more; judges do not wait for it."""
 
     name = "rapidocr"
 
     def __init__(self, settings: OcrSettings, make_engine: Callable[[], Engine] | None = None) -> None:
         self._min_confidence = settings.min_confidence
         self._make_engine = make_engine or (lambda: RapidEngine(settings.runtime))
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="ocr")
+        self._queue: ReadingQueue[tuple[Line, ...]] = ReadingQueue()
         self._reader: ScreenReader | None = None
         self._version = VERSION
         self._fault = ""
@@ -206,17 +243,22 @@ class TextReading:
 
         Raises: Unavailable when the engine fails.
         """
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._read, shot, fresh)
+        key = (shot.source, shot.crop, shot.ignore)
+        asked = self._queue.ask(
+            key,
+            lambda: self._read(key, shot, fresh),
+            lambda: not fresh and self._reader is not None and self._reader.knows(key),
+        )
+        return await asyncio.wrap_future(asked)
 
-    def _read(self, shot: ViewPixels, fresh: bool) -> tuple[Line, ...]:
+    def _read(self, key: ViewKey, shot: ViewPixels, fresh: bool) -> Steps[tuple[Line, ...]]:
         try:
             if self._reader is None:
                 engine = self._make_engine()
                 self._reader, self._version = ScreenReader(engine), engine.version
-            key = (shot.source, shot.crop, shot.ignore)
             if fresh:
                 self._reader.forget(key)
-            lines = self._reader.read(key, shot.pixels)
+            lines = yield from self._reader.steps(key, shot.pixels)
         except Unavailable as fault:
             self._fault = f"{fault.message}; {fault.hint}" if fault.hint else fault.message
             raise
@@ -230,5 +272,5 @@ class TextReading:
         return JudgeHealth(JudgeName.OCR, "idle" if self._reader is None else "ready", version=self._version)
 
     def close(self) -> None:
-        """End the thread; a reading in progress is waited for, others are dropped."""
-        self._thread.shutdown(cancel_futures=True)
+        """End the thread after the step that it is at; what is left of readings is dropped."""
+        self._queue.close()
