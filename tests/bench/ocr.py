@@ -88,10 +88,10 @@ def _growth_mb(engine: RapidEngine, count: int) -> float:
         if place == _WARM_LINES:
             give_back()
             loaded = rss_mb()
-        line = _line(chance.randrange(40, 1200), chance.randrange(14, 30))
+        line = _line(chance.randrange(40, 600), chance.randrange(14, 30))
         engine.recognise([line])
         if place % 10 == 0:
-            engine.detect([line] * chance.randrange(1, 30))
+            engine.detect([line] * chance.randrange(1, 8))
     give_back()
     return round(rss_mb() - loaded, 1)
 

@@ -56,6 +56,7 @@ def test_every_part_lies_whole_and_alone_on_a_canvas_of_a_known_size(parts: list
     packing = pack(parts)
     assert {high for high, _ in packing.sizes} <= set(HEIGHTS)
     assert {wide for _, wide in packing.sizes} <= set(WIDTHS)
+    assert all(side % 32 == 0 for size in packing.sizes for side in size), "the detector's grid"
     boxes = [(place.canvas, Rect(place.x, place.y, w, h)) for place, (h, w) in zip(packing.places, parts, strict=True)]
     for index, (canvas, box) in enumerate(boxes):
         high, wide = packing.sizes[canvas]
