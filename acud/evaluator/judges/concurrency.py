@@ -1,13 +1,17 @@
 """How many calls to one backend run at once: more while its answers stay as quick, fewer when it is full (AIMD).
 
 The way of TCP: doubled in each round of answers at first, then a little more in each; halved when the backend says that
-it is full (429, 503, 529), a quarter less when its answers take twice as long as in its best round of late.
+it is full (429, 503, 529), a quarter less when even the quickest answer of a round takes twice as long as in its best
+round of late. Where fewer calls are not answered sooner, the model is slow and not full: then it is as before.
+
+A round of a slow model takes seconds, and quick answers must not wait for it: while calls wait, and nothing has said of
+late that there are too many, there are soon more without any answer.
 """
 
 from __future__ import annotations
 
 import asyncio
-import statistics
+import math
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -21,12 +25,23 @@ _ROUND = 4
 """Answers that make a round at least: one slow answer says nothing."""
 _ROUNDS = 20
 """Rounds that are remembered: a backend that became slower for good is judged by what it can do now."""
+_HELPED = 0.8
+"""Fewer calls have helped when the quickest answer takes no more than this of what it took before."""
+_GROW_S = 0.02
+_GROWTH = 1.25
+_WARY_S = 30.0
+"""So long after it had to make fewer calls, it makes more only after rounds of answers, and little by little."""
 
 
 class Concurrency:
-    """The calls of one backend in one process; `most` at once. `now` returns monotonic seconds."""
+    """The calls of one backend in one process; `most` at once. `now` returns monotonic seconds.
 
-    def __init__(self, most: int, now: Callable[[], float]) -> None:
+    `grow_s`: how long a call waits at most for more to be made at once, while nothing speaks against that.
+    """
+
+    def __init__(self, most: int, now: Callable[[], float], grow_s: float = _GROW_S) -> None:
+        self._grow_s = grow_s
+        self._growing: asyncio.TimerHandle | None = None
         self._most = most
         self._now = now
         self._limit = float(min(START, most))
@@ -34,10 +49,16 @@ class Concurrency:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._short = False
         """Whether a call had to wait in this round."""
-        self._doubles = True
         self._took_s: list[float] = []
+        self._full_at = -math.inf
         self._best_s: deque[float] = deque(maxlen=_ROUNDS)
-        self._cut_at = -1.0
+        self._wary_until = -math.inf
+        self._before: tuple[float, float] | None = None
+        """The limit and the quickest answer before slow answers made it less, until it is known whether that helped."""
+
+    @property
+    def _wary(self) -> bool:
+        return self._now() < self._wary_until
 
     @property
     def limit(self) -> int:
@@ -53,9 +74,9 @@ class Concurrency:
             yield
         except CallFailed as fault:
             # A call that began before the last cut tells what is known.
-            if fault.status in _FULL and began > self._cut_at:
-                self._set(self._limit / 2)
-                self._cut_at = self._now()
+            if fault.status in _FULL and began > self._full_at:
+                self._full_at, self._before = self._now(), None
+                self._cut(self._limit / 2)
             raise
         else:
             self._answered(self._now() - began)
@@ -69,6 +90,7 @@ class Concurrency:
         self._short = True
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
+        self._grow_soon()
         try:
             await turn
         except asyncio.CancelledError:
@@ -76,8 +98,24 @@ class Concurrency:
                 self._leave()
             raise
 
+    def _grow_soon(self) -> None:
+        if self._growing is None and self.limit < self._most and not self._wary:
+            self._growing = asyncio.get_running_loop().call_later(self._grow_s, self._grow)
+
+    def _grow(self) -> None:
+        self._growing = None
+        if not self._waiting or self._wary:
+            return
+        self._limit = min(self._most, self._limit * _GROWTH)
+        self._admit()
+        if self._waiting:
+            self._grow_soon()
+
     def _leave(self) -> None:
         self._running -= 1
+        self._admit()
+
+    def _admit(self) -> None:
         while self._waiting and self._running < self.limit:
             turn = self._waiting.popleft()
             if not turn.done():
@@ -88,16 +126,27 @@ class Concurrency:
         self._took_s.append(took_s)
         if len(self._took_s) < max(_ROUND, self.limit):
             return
-        usual_s = statistics.median(self._took_s)
-        self._best_s.append(usual_s)
-        if not self._short and not self._waiting:
+        quick_s = min(self._took_s)
+        self._best_s.append(quick_s)
+        if self._before is not None:
+            self._compare(*self._before, quick_s)
+        elif not self._short and not self._waiting:
             self._took_s = []  # the limit did not matter: slow answers may be to other questions
-        elif usual_s > _SLOW * min(self._best_s):
-            self._set(self._limit * 3 / 4)
+        elif quick_s > _SLOW * min(self._best_s):
+            self._before = self._limit, quick_s
+            self._cut(self._limit * 3 / 4)
         else:
-            self._limit = min(self._most, self._limit * 2 if self._doubles else self._limit + max(1.0, self._limit / 8))
+            self._limit = min(self._most, self._limit + max(1.0, self._limit / 8) if self._wary else self._limit * 2)
             self._took_s, self._short = [], False
 
-    def _set(self, fewer: float) -> None:
-        self._limit, self._doubles = max(1.0, fewer), False
+    def _compare(self, limit: float, before_s: float, quick_s: float) -> None:
+        """Take back what slow answers led to, where it did not help."""
+        self._before = None
+        self._took_s, self._short = [], False
+        if quick_s > _HELPED * before_s:
+            self._limit, self._wary_until = max(self._limit, limit), -math.inf
+            self._best_s = deque([quick_s], maxlen=_ROUNDS)
+
+    def _cut(self, fewer: float) -> None:
+        self._limit, self._wary_until = max(1.0, fewer), self._now() + _WARY_S
         self._took_s, self._short = [], False

@@ -15,9 +15,9 @@ pytestmark = pytest.mark.asyncio
 class Backend:
     """Holds calls until `answers`; `now` is its clock, `most` how many it ever held at once."""
 
-    def __init__(self, most: int = 256) -> None:
+    def __init__(self, most: int = 256, grow_s: float = 3600.0) -> None:
         self.at = 100.0
-        self.places = Concurrency(most, lambda: self.at)
+        self.places = Concurrency(most, lambda: self.at, grow_s)
         self._held: list[asyncio.Future[None]] = []
         self._tasks: list[asyncio.Task[None]] = []
         self.most = 0
@@ -125,3 +125,36 @@ async def test_one_that_is_given_up_takes_no_place() -> None:
     assert [await backend.answers(0.1) for _ in range(3)] == [1, 1, 0]
     await backend.asks(1)
     assert await backend.answers(0.1) == 1
+
+
+async def test_calls_do_not_wait_for_the_answers_of_slow_ones() -> None:
+    backend = Backend(grow_s=0.0)
+    await backend.asks(4 * START)
+    while backend.most < 4 * START:
+        await backend.asks(0)
+    assert await backend.answers(6.0) == 4 * START
+
+
+async def test_after_a_full_backend_calls_wait_for_answers_again() -> None:
+    backend = Backend(grow_s=0.0)
+    await backend.asks(START)
+    await backend.answers(0.2, 429)
+    await backend.asks(START)
+    await asyncio.sleep(0.01)
+    assert await backend.answers(0.2) == START // 2
+    backend.at += 60.0
+    await backend.asks(4 * START)
+    while await backend.answers(0.2):
+        pass
+    assert backend.most > START, "for a while"
+
+
+async def test_a_model_that_is_slow_and_not_full_is_asked_as_much_as_before() -> None:
+    backend = Backend()
+    await backend.asks(START)
+    await backend.answers(0.2)
+    await backend.asks(8 * START)
+    await backend.answers(6.0)
+    assert backend.places.limit == START * 3 // 4
+    await backend.answers(6.0)
+    assert backend.places.limit == START
