@@ -9,7 +9,7 @@ import pytest
 
 from acud.errors import NotFound
 from acud.pixels.tiles import identity
-from acud.types import Change, Criteria, DisplayInfo, Rect, WindowTitle
+from acud.types import Cadence, Change, Criteria, DisplayInfo, Policy, Rect, WindowTitle
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, compared, decoded, ended, judged
@@ -56,6 +56,22 @@ def test_a_condition_that_held_at_once_has_none(
         client.evidence(wait, part="before")
     with pytest.raises(NotFound, match="nobody saw the view before"):
         client.evidence(wait, part="diff")
+
+
+def test_pixels_judged_no_and_then_yes_are_one_picture(
+    client: Client, view: DisplayInfo, desk: Desk, judge: Callable[[str], None]
+) -> None:
+    judge('{"default": "no"}')
+    desk.fill(BOX, RED)
+    often = Policy(cadence=Cadence.FIXED, interval_s=0.2)
+    wait = client.wait_create(Criteria("it is there"), display=view.name, policy=often).wait.wait_id
+    judged(client, wait, "no")
+    judge('{"default": "yes"}')
+    evidence = ended(client, wait).evidence
+    assert evidence is not None
+    assert evidence.before == evidence.name
+    assert client.evidence(wait, part="before").image == client.evidence(wait).image
+    assert wait not in {one.wait_id for one in client.wait_list().waits}  # its end is stored
 
 
 def test_a_change_has_it_as_well(shared: Daemon, client: Client, view: DisplayInfo, desk: Desk) -> None:

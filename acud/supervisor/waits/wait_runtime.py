@@ -425,16 +425,15 @@ class WaitRuntime:
             recorded(stored)
 
     def _keep_evidence(self, active: ActiveWait, evidence: Evidence) -> None:
-        path = self._evidence / evidence.name
+        # One picture is both where the same pixels were judged no, and then yes.
+        identities = {evidence.name: evidence.identity} | (
+            {evidence.before: evidence.before_identity} if evidence.before else {}
+        )
         try:
-            size = path.stat().st_size if path.is_file() else 0
-            row = StoredEvidence(evidence.name, active.wait_id, evidence.identity, size, active.ended_utc_s)
-            self._journal.store.evidence.add(row)
-            if evidence.before:
-                size = (self._evidence / evidence.before).stat().st_size
-                row = StoredEvidence(
-                    evidence.before, active.wait_id, evidence.before_identity, size, active.ended_utc_s
-                )
+            for name, identity in identities.items():
+                path = self._evidence / name
+                size = path.stat().st_size if path.is_file() else 0
+                row = StoredEvidence(name, active.wait_id, identity, size, active.ended_utc_s)
                 self._journal.store.evidence.add(row)
         except NotFound as fault:
             _LOG.error("evidence.missing", wait=active.wait_id, fault=fault.message)
