@@ -113,16 +113,14 @@ class Mirrored:
         """Tell whether it must be read: something is in doubt, and it isn't left alone for being hung."""
         return (self._is_due or bool(self.reading.failure)) and time.monotonic() >= self._retry_at
 
-    async def read(
-        self, connection: BusConnection, windows: Sequence[WindowInfo], limits: Limits, budget: WalkBudget, until: float
-    ) -> None:
+    async def read(self, connection: BusConnection, windows: Sequence[WindowInfo], budget: WalkBudget) -> None:
         """Read what is in doubt. Raises: Unavailable when the bus is gone.
 
         One that hangs keeps what it said before; one that ended keeps nothing.
         """
         before = self.reading
         reading = AppReading(self.root, self._pid, before.app if before.walk is not None else None)
-        await reading.run(connection, windows, limits, budget, until, self._memory)
+        await reading.run(connection, windows, budget, self._memory)
         self._is_due, self.reading = False, reading
         if self.reading.is_gone:
             self.reading.walk = None
@@ -273,9 +271,9 @@ class Mirror:
         if not due:
             return
         self.read += len(due)
-        budget = WalkBudget(limits)
+        budget = WalkBudget(limits, until)
         budget.nodes -= sum(app.widgets for app in self._apps.values() if app not in due)
-        await asyncio.gather(*(app.read(connection, windows, limits, budget, until) for app in due))
+        await asyncio.gather(*(app.read(connection, windows, budget) for app in due))
         for app in due:
             app.cut = budget.cut
         if any(app.is_hung for app in due):

@@ -43,18 +43,16 @@ class AppReading:
         self,
         connection: BusConnection,
         windows: Sequence[WindowInfo],
-        limits: Limits,
         budget: WalkBudget,
-        until: float,
         memory: WidgetMemory | None = None,
     ) -> None:
-        """Read it until `until` (monotonic seconds), however it ends; only a dead bus raises (Unavailable).
+        """Read it until the budget's end, however it ends; only a dead bus raises (Unavailable).
 
         Widgets that `memory` holds are not asked again.
         """
-        work = asyncio.ensure_future(self._walked(connection, windows, limits, budget, memory))
+        work = asyncio.ensure_future(self._walked(connection, windows, budget, memory))
         try:
-            await self._patiently(work, limits.answer_s, until)
+            await self._patiently(work, budget)
             self.is_cut_short = not work.done() and not self.failure
             if self.is_cut_short:
                 budget.cut = budget.cut or "time"
@@ -64,18 +62,13 @@ class AppReading:
                 await work
 
     async def _walked(
-        self,
-        connection: BusConnection,
-        windows: Sequence[WindowInfo],
-        limits: Limits,
-        budget: WalkBudget,
-        memory: WidgetMemory | None,
+        self, connection: BusConnection, windows: Sequence[WindowInfo], budget: WalkBudget, memory: WidgetMemory | None
     ) -> None:
         try:
             if not self._is_known:
                 await self._introduced(WidgetClient(connection))
             asker = WidgetClient(connection, is_gtk_4=self.app.is_gtk_4)
-            self.walk = AppWalk(asker, self.root, self.app, windows, limits, budget, memory)
+            self.walk = AppWalk(asker, self.root, self.app, windows, budget, memory)
             await self.walk.run()
         except NoAnswer as fault:
             self.is_gone = fault.is_gone
@@ -85,8 +78,9 @@ class AppReading:
         name, (toolkit, version) = await asyncio.gather(asker.name(self.root), asker.toolkit(self.root))
         self.app = AccessibleApp(name or self.app.name, self.app.pid, toolkit, version)
 
-    async def _patiently(self, work: asyncio.Future[None], answer_s: float, until: float) -> None:
-        """Wait for `work` as long as the application goes on answering, and not past `until`."""
+    async def _patiently(self, work: asyncio.Future[None], budget: WalkBudget) -> None:
+        """Wait for `work` as long as the application goes on answering, and not past the budget's end."""
+        answer_s = budget.limits.answer_s
         heard = -1
         while not work.done():
             answers = self.walk.answers if self.walk is not None else 0
@@ -95,7 +89,7 @@ class AppReading:
                 self.is_hung = True
                 return
             heard = answers
-            patience = min(answer_s, until - time.monotonic())
+            patience = min(answer_s, budget.until - time.monotonic())
             if patience <= 0:
                 return
             await asyncio.wait({work}, timeout=patience)
@@ -120,9 +114,8 @@ class TreeReader:
         begun = time.monotonic()
         connection = await self._bus.connection()
         readings = await self._applications(connection, limits, pids)
-        budget = WalkBudget(limits)
-        until = begun + limits.walk_s
-        await asyncio.gather(*(reading.run(connection, windows, limits, budget, until) for reading in readings))
+        budget = WalkBudget(limits, begun + limits.walk_s)
+        await asyncio.gather(*(reading.run(connection, windows, budget) for reading in readings))
         if any(reading.is_hung for reading in readings):
             # Calls that wait on the hung one would pile up in the connection.
             await self._bus.close()

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.accessibility.nodes import PASSWORD, TEXT_INPUT, AccessibleApp, Limits, Node, State
 from acud.evaluator.accessibility.bus import NoAnswer
@@ -73,9 +74,11 @@ def place_of(
 
 
 class WalkBudget:
-    """Widgets that may still be asked, shared by the applications of one walk."""
+    """What the applications of one walk share: widgets that may still be asked, and the end (monotonic seconds)."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, until: float) -> None:
+        self.limits = limits
+        self.until = until
         self.nodes = limits.max_nodes
         self.asked = limits.max_nodes * (1 + _HIDDEN_PER_NODE)
         self.cut = ""
@@ -99,18 +102,12 @@ class WalkStep(Struct, frozen=True):
 
 
 class WalkedWidget(Struct):
-    """A widget that was asked, at `read_s` (monotonic)."""
+    """A widget that was asked. `is_whole`: all that it is to be asked was asked."""
 
     step: WalkStep
-    asked: WidgetAnswers
     place: WindowPlace
-    name: str
-    read_s: float
-    description: str = ""
-    text: str = ""
-    actions: tuple[str, ...] = ()
-    role: str = ""
-    is_whole: bool = False
+    widget: RememberedWidget
+    is_whole: bool
 
 
 class AppWalk:
@@ -125,7 +122,6 @@ class AppWalk:
         root: Ref,
         app: AccessibleApp,
         windows: Sequence[WindowInfo],
-        limits: Limits,
         budget: WalkBudget,
         memory: WidgetMemory | None = None,
     ) -> None:
@@ -133,10 +129,10 @@ class AppWalk:
         self._root = root
         self._app = app
         self._windows = [window for window in windows if window.pid == app.pid]
-        self._limits = limits
+        self._limits = budget.limits
         self._budget = budget
         self._memory = memory or WidgetMemory()
-        self._hidden: list[tuple[WalkStep, WidgetAnswers, float]] = []
+        self._hidden: list[tuple[Ref, RememberedWidget]] = []
         self.found: list[WalkedWidget] = []
         self.answers = 0
         """Widgets that answered so far: how the reader sees that the application is alive."""
@@ -190,23 +186,30 @@ class AppWalk:
 
     def _kept(self, step: WalkStep, asked: WidgetAnswers, known: RememberedWidget | None) -> int:
         """Add a widget to those found and return its index, -1 for one that does not show."""
-        now = known.read_s if known else time.monotonic()
+        at, read_s = step.place, known.read_s if known else time.monotonic()
+        parent, top = self._around(step)
         if not asked.role:
-            self._hidden.append((step, asked, now))
+            self._hidden.append((step.ref, RememberedWidget(asked, parent, top, at.window if at else 0, read_s)))
             return -1
         self._budget.nodes -= 1
         if asked.is_cut:
             self._budget.cut = "nodes"
-        place = step.place or self._place(asked)
+        at = at or place_of(asked.name, asked.on_screen, asked.in_window, self._windows, is_gtk_4=self._app.is_gtk_4)
+        box = at.box(asked.on_screen, asked.in_window)
         if known:
-            more = (known.description, known.text, known.actions, known.role, True)
-            self.found.append(WalkedWidget(step, asked, place, known.name, now, *more))
+            widget = replace(known, parent=parent, top=top, window=at.window, box=box)
         else:
-            self.found.append(WalkedWidget(step, asked, place, self._own_name(asked), now, role=self._role(asked)))
+            name, role = self._own_name(asked), self._role(asked)
+            widget = RememberedWidget(asked, parent, top, at.window, read_s, box, name, role)
+        self.found.append(WalkedWidget(step, at, widget, is_whole=known is not None))
         return len(self.found) - 1
 
-    def _place(self, top: WidgetAnswers) -> WindowPlace:
-        return place_of(top.name, top.on_screen, top.in_window, self._windows, is_gtk_4=self._app.is_gtk_4)
+    def _around(self, step: WalkStep) -> tuple[Ref, Ref]:
+        """Return the widget that it is in and the top-level one; each itself for a top-level one."""
+        if step.parent < 0:
+            return step.ref, step.ref
+        parent = self.found[step.parent]
+        return parent.step.ref, parent.widget.top
 
     def _own_name(self, asked: WidgetAnswers) -> str:
         return "" if self._is_class_name(asked.name) else asked.name
@@ -221,56 +224,37 @@ class AppWalk:
 
     def remembered(self) -> dict[Ref, RememberedWidget]:
         """Return everything that was asked to its end, for the memory of a later walk."""
-        kept = {}
-        for walked in (one for one in self.found if one.is_whole):
-            parent, top = self._around(walked.step)
-            kept[walked.step.ref] = RememberedWidget(
-                walked.asked, parent, top, walked.place.window, walked.read_s, _box(walked), walked.name, walked.role,
-                walked.description, walked.text, walked.actions,
-            )  # fmt: skip
-        for step, asked, read_s in self._hidden:
-            parent, top = self._around(step)
-            kept[step.ref] = RememberedWidget(asked, parent, top, step.place.window if step.place else 0, read_s)
-        return kept
-
-    def _around(self, step: WalkStep) -> tuple[Ref, Ref]:
-        parent = top = step.ref
-        if step.parent >= 0:
-            parent = self.found[step.parent].step.ref
-        while step.parent >= 0:
-            step = self.found[step.parent].step
-            top = step.ref
-        return parent, top
+        return {one.step.ref: one.widget for one in self.found if one.is_whole} | dict(self._hidden)
 
     # ---- asked of some widgets only -------------------------------------------------------------------------------
 
     async def _more(self, walked: WalkedWidget) -> None:
         try:
-            await self._asked_more(walked)
+            await self._asked_more(walked.step.ref, walked.widget)
         except NoAnswer as fault:
             fault.raise_if_gone()
         walked.is_whole = True
 
     # GTK 4 doesn't tell which fields hide what is typed into them, and hands it out: no text of its fields is read.
 
-    async def _asked_more(self, walked: WalkedWidget) -> None:
-        ref, role = walked.step.ref, walked.role
+    async def _asked_more(self, ref: Ref, widget: RememberedWidget) -> None:
+        role = widget.role
         secure = role == PASSWORD
-        if not walked.name and role in _LABELLED:
-            walked.name = await self._asker.label(ref)
+        if not widget.name and role in _LABELLED:
+            widget.name = await self._asker.label(ref)
         if not secure and (self._limits.details or role in _WITH_TIP):
-            walked.description = await self._asker.description(ref)
-        if not walked.description and role in TEXT_INPUT:
-            walked.description = await self._asker.placeholder(ref)
+            widget.description = await self._asker.description(ref)
+        if not widget.description and role in TEXT_INPUT:
+            widget.description = await self._asker.placeholder(ref)
         if (
             not secure
             and role in TEXT_INPUT
             and not self._app.is_gtk_4
-            and walked.asked.states & (State.EDITABLE | State.FOCUSABLE)
+            and widget.asked.states & (State.EDITABLE | State.FOCUSABLE)
         ):
-            walked.text = await self._asker.text(ref)
-        if self._limits.details or (self._limits.actions and _may_act(role, walked.asked.states)):
-            walked.actions = await self._asker.actions(ref)
+            widget.text = await self._asker.text(ref)
+        if self._limits.details or (self._limits.actions and _may_act(role, widget.asked.states)):
+            widget.actions = await self._asker.actions(ref)
 
 
 def in_document_order(found: Sequence[WalkedWidget], app: int, first: int) -> list[Node]:
@@ -319,28 +303,24 @@ def _may_act(role: str, states: int) -> bool:
 
 
 def _below(index: int, walked: WalkedWidget) -> Iterable[WalkStep]:
-    for place, ref in enumerate(walked.asked.children):
+    for place, ref in enumerate(walked.widget.asked.children):
         yield WalkStep(ref, index, (*walked.step.order, place), walked.place)
 
 
-def _box(walked: WalkedWidget) -> Rect | None:
-    return walked.place.box(walked.asked.on_screen, walked.asked.in_window)
-
-
 def _node(walked: WalkedWidget, app: int, index_of: Callable[[int, int], int]) -> Node:
-    step, asked = walked.step, walked.asked
+    step, widget = walked.step, walked.widget
     return Node(
         ref=str(step.ref),
         app=app,
         parent=index_of(step.parent, -1),
         depth=len(step.order) - 1,
-        role=walked.role,
-        name=walked.name,
-        states=asked.states,
-        box=_box(walked),
-        window=walked.place.window,
-        description=walked.description,
-        text=walked.text,
-        actions=walked.actions,
-        secure=walked.role == PASSWORD,
+        role=widget.role,
+        name=widget.name,
+        states=widget.asked.states,
+        box=widget.box,
+        window=widget.window,
+        description=widget.description,
+        text=widget.text,
+        actions=widget.actions,
+        secure=widget.role == PASSWORD,
     )

@@ -169,7 +169,7 @@ class WidgetClient:
             return "", ""
 
 
-class RememberedWidget(Struct, frozen=True):
+class RememberedWidget(Struct):
     """One widget's answers, given at `read_s` (monotonic). `parent` and `top`: the widget it is in, and the top-level
     one (each itself, for a top-level one). `box`: in display pixels. Without a role it did not show.
     """
