@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from acud.accessibility.nodes import Node, State, Tree
-from acud.features.grounding.widget_words import CHOOSERS, INPUTS, INTERACTIVE, DescriptionReading, likeness, normal
+from acud.features.grounding.search_progress import within
+from acud.features.grounding.widget_words import (
+    CHOOSERS,
+    INPUTS,
+    INTERACTIVE,
+    DescriptionReading,
+    in_one_row,
+    likeness,
+    normal,
+)
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point
 
@@ -63,7 +72,7 @@ class WidgetVisibility:
         for y in _STEPS:
             for x in _STEPS:
                 point = Point(part.x + int(part.w * x), part.y + int(part.h * y))
-                if not any(_holds(box, point) for box in above):
+                if not any(within(point, box) for box in above):
                     return point
         return None
 
@@ -71,10 +80,6 @@ class WidgetVisibility:
         index = self._height.get(node.window)
         above = self._windows[:index] if index is not None else ()
         return [window for window in above if window.visibility != "unmapped"]
-
-
-def _holds(box: Rect, point: Point) -> bool:
-    return box.x <= point.x < box.right and box.y <= point.y < box.bottom
 
 
 _WRONG_KIND = 0.66
@@ -193,7 +198,7 @@ class Scorer:
 
     def _shares_row(self, wanted: str, node: Node) -> bool:
         own = self._boxes.get(node.ref)
-        return own is not None and any(_in_one_row(own, box) for box in self._anchors(wanted, node))
+        return own is not None and any(in_one_row(own, box) for box in self._anchors(wanted, node))
 
     def _anchors(self, wanted: str, node: Node) -> list[Rect]:
         """Return the boxes of what is called `wanted`, in the same window as `node`."""
@@ -250,10 +255,6 @@ _KIND_WORDS = frozenset(
 )
 
 
-def _in_one_row(a: Rect, b: Rect) -> bool:
-    return min(a.bottom, b.bottom) - max(a.y, b.y) >= 0.5 * min(a.h, b.h)
-
-
 def _in_one_column(a: Rect, b: Rect) -> bool:
     return min(a.right, b.right) - max(a.x, b.x) > 0
 
@@ -261,8 +262,8 @@ def _in_one_column(a: Rect, b: Rect) -> bool:
 def _gap(relation: str, box: Rect, anchor: Rect) -> int | None:
     """Return how far `box` is from `anchor` in that direction, or None when it isn't there."""
     gaps = {
-        "left": (anchor.x - box.right, _in_one_row(box, anchor)),
-        "right": (box.x - anchor.right, _in_one_row(box, anchor)),
+        "left": (anchor.x - box.right, in_one_row(box, anchor)),
+        "right": (box.x - anchor.right, in_one_row(box, anchor)),
         "above": (anchor.y - box.bottom, _in_one_column(box, anchor)),
         "below": (box.y - anchor.bottom, _in_one_column(box, anchor)),
     }

@@ -13,6 +13,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.accessibility.nodes import Node
 from acud.types import Rect
@@ -221,7 +222,7 @@ def _are_together(node: Node, other: Node) -> bool:
 def _nearest(box: Rect, labels: Iterable[Node]) -> tuple[int, Node] | None:
     """Return the nearest label with how far it is; one above counts as farther than any on the left."""
     placed = [(label, label.box) for label in labels if label.box is not None]
-    left = [(box.x - at.right, label) for label, at in placed if _in_one_row(box, at) and box.x - at.right >= -4]
+    left = [(box.x - at.right, label) for label, at in placed if in_one_row(box, at) and box.x - at.right >= -4]
     near = [(gap, label) for gap, label in left if gap <= _MOST_LEFT_PX]
     if not near:
         above = [(box.y - at.bottom, label) for label, at in placed if abs(at.x - box.x) <= _MOST_INDENT_PX]
@@ -229,7 +230,8 @@ def _nearest(box: Rect, labels: Iterable[Node]) -> tuple[int, Node] | None:
     return min(near, key=lambda pair: pair[0]) if near else None
 
 
-def _in_one_row(a: Rect, b: Rect) -> bool:
+def in_one_row(a: Rect, b: Rect) -> bool:
+    """Tell whether two boxes share at least half of the lower one's height."""
     common = min(a.bottom, b.bottom) - max(a.y, b.y)
     return common >= 0.5 * min(a.h, b.h)
 
@@ -317,13 +319,13 @@ def _placed(text: str) -> Iterator[DescriptionReading]:
     if found := _RELATION.match(text):
         relation = next(word for index, (_, word) in enumerate(_RELATIONS) if found[f"r{index}"])
         for reading in _kinds(found["what"]):
-            yield _changed(reading, relation=relation, anchor=_anchor(found["anchor"]))
+            yield replace(reading, relation=relation, anchor=_anchor(found["anchor"]))
     if found := _WITHIN.match(text):
         kind = found["kind"].lower()
         name = normal(_unquoted(found["after"] or found["name"]))
         for reading in _placed(found["what"]):
             if not reading.within:
-                yield _changed(reading, within=name, container=CONTAINERS[kind])
+                yield replace(reading, within=name, container=CONTAINERS[kind])
 
 
 def _loosely(text: str) -> Iterator[DescriptionReading]:
@@ -331,12 +333,7 @@ def _loosely(text: str) -> Iterator[DescriptionReading]:
         if found := pattern.match(text):
             name = _anchor(found["name"])
             for reading in _kinds(found["what"]):
-                yield _changed(reading, within=name, container=ANYWHERE)
-
-
-def _changed(reading: DescriptionReading, **changes: object) -> DescriptionReading:
-    fields = {name: getattr(reading, name) for name in DescriptionReading.__struct_fields__}
-    return DescriptionReading(**{**fields, **changes})
+                yield replace(reading, within=name, container=ANYWHERE)
 
 
 def _unquoted(text: str) -> str:

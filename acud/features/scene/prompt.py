@@ -14,9 +14,8 @@ that they can neither end a line nor look like one of ours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TypeVar
 
 from acud import untrusted_text
 from acud.types import Rect
@@ -39,8 +38,6 @@ CHARACTERS_PER_TOKEN = 2.0
 MAX_WORDS = 200
 """Characters of one element's words."""
 
-Element = TypeVar("Element")
-
 
 def prompt_text(scene: Scene, max_tokens: int = 0) -> str:
     """Return the scene as text of at most about `max_tokens` (0: no limit).
@@ -51,8 +48,8 @@ def prompt_text(scene: Scene, max_tokens: int = 0) -> str:
     head, tail = _head(scene), _tail(scene)
     lists = [
         ("apps", [_app(app) for app in scene.apps]),
-        ("texts", _ranked(scene.ocr, lambda one: (_behind(scene, one.display_id), -one.conf), _text)),
-        ("widgets", _ranked(scene.ax, lambda one: (_behind(scene, one.display_id), not one.actions), _widget)),
+        ("texts", [_text(one) for one in sorted(scene.ocr, key=lambda one: (_behind(scene, one), -one.conf))]),
+        ("widgets", [_widget(one) for one in sorted(scene.ax, key=lambda one: (_behind(scene, one), not one.actions))]),
         ("vlm", [_vlm(one) for one in scene.vlm_elements or ()]),
     ]
     room = int(max_tokens * CHARACTERS_PER_TOKEN) - _size([*head, *tail]) if max_tokens else None
@@ -139,15 +136,8 @@ def _provider(one: ProviderState) -> str:
 # ---- the budget ----------------------------------------------------------------------------------------------------
 
 
-def _behind(scene: Scene, display_id: int) -> bool:
-    return scene.focused_window is not None and scene.focused_window.display_id != display_id
-
-
-def _ranked(
-    elements: Sequence[Element], rank: Callable[[Element], tuple[object, ...]], line: Callable[[Element], str]
-) -> list[str]:
-    """Return the lines in the order in which they are worth their room; equals stay in the scene's order."""
-    return [line(one) for one in sorted(elements, key=rank)]
+def _behind(scene: Scene, one: OcrElement | AxElement) -> bool:
+    return scene.focused_window is not None and scene.focused_window.display_id != one.display_id
 
 
 def _size(lines: Sequence[str]) -> int:

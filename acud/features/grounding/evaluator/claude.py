@@ -29,6 +29,7 @@ from acud.features.grounding.evaluator.method import (
     fitting,
     looked,
     nowhere,
+    quote,
     unavailable,
 )
 from acud.protocol.questions import FindAsk
@@ -123,7 +124,7 @@ def meaning(reply: ChatReply, display: Size, absent_word: str) -> Meaning:
     if not reply.calls:
         if reply.text.strip().strip("`*\"'.") == absent_word:
             return Absent()
-        return Unclear("unparsable", f"words and no action: {_quote(reply.text)}")
+        return Unclear("unparsable", f"words and no action: {quote(reply.text)}")
     read = {_read(call, display) for call in reply.calls}
     only = read.pop()
     if not read:
@@ -134,18 +135,18 @@ def meaning(reply: ChatReply, display: Size, absent_word: str) -> Meaning:
 def _read(call: ChatCall, display: Size) -> Meaning:
     given = _arguments(call)
     if given is None:
-        return Unclear("unparsable", f"arguments that are no JSON object: {_quote(call.arguments)}")
+        return Unclear("unparsable", f"arguments that are no JSON object: {quote(call.arguments)}")
     action = given.get("action") if call.name == "computer" else call.name
     if action == "screenshot":
         return Wish(call)
     if not isinstance(action, str) or action not in _POINTING:
-        return Unclear("unparsable", f"it chose {_quote(str(action))}, which points at no one place")
+        return Unclear("unparsable", f"it chose {quote(str(action))}, which points at no one place")
     return _aim(given.get("coordinate"), display)
 
 
 def _aim(coordinate: Any, display: Size) -> Meaning:
     if not (isinstance(coordinate, list) and len(coordinate) == 2 and all(type(one) is int for one in coordinate)):
-        return Unclear("unparsable", f"a coordinate that is no pair of whole numbers: {_quote(str(coordinate))}")
+        return Unclear("unparsable", f"a coordinate that is no pair of whole numbers: {quote(str(coordinate))}")
     spot = (float(coordinate[0]), float(coordinate[1]))
     if not holds(display, spot):
         return Unclear("unparsable", f"{coordinate} is outside the display of {display.width}x{display.height}")
@@ -158,10 +159,6 @@ def _arguments(call: ChatCall) -> dict[str, Any] | None:
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return None
     return given if isinstance(given, dict) else None
-
-
-def _quote(text: str) -> str:
-    return repr(" ".join(text.split())[:120])
 
 
 MAX_TURNS = 3

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.picture_format import Size, box_to_display, to_display
@@ -136,12 +137,11 @@ def _why(reply: ChatReply) -> str:
 
 def nowhere(reply: ChatReply, code: str = "", reason: str = "") -> Located:
     """Return no place, with the reply's own fault or the given one."""
-    if reply.code or not code:
-        return Located((), (), reply)
-    return Located((), (), _faulted(reply, code, reason))
+    if code and not reply.code:
+        reply = replace(reply, code=code, reason=reason, retry_after_s=0.0)
+    return Located((), (), reply)
 
 
-def _faulted(reply: ChatReply, code: str, reason: str) -> ChatReply:
-    return ChatReply(
-        reply.text, reply.calls, code, reason, reply.model, reply.tokens_in, reply.tokens_out, reply.cost_usd
-    )
+def quote(text: str) -> str:
+    """Return the beginning of a model's answer in one line, for a reason."""
+    return repr(" ".join(text.split())[:120])

@@ -19,6 +19,7 @@ from acud.evaluator.ocr.text_layout import TextSegment, segments
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.evaluator.drawn_controls import Edges, field_of, mark_of
 from acud.features.grounding.evaluator.method import MethodResult, SearchView
+from acud.features.grounding.search_progress import within
 from acud.features.grounding.visible_words import ShownWords, Sort, shown_words
 from acud.protocol.questions import FindAsk
 from acud.types import Rect, WindowInfo
@@ -194,11 +195,7 @@ def _on_clients(hits: list[Hit], ask: FindAsk, search_view: SearchView) -> list[
 
 
 def _window_at(point: Point, windows: Sequence[WindowInfo]) -> WindowInfo | None:
-    for window in windows:
-        box = window.bounds
-        if window.visibility != "unmapped" and box.x <= point.x < box.right and box.y <= point.y < box.bottom:
-            return window
-    return None
+    return next((one for one in windows if one.visibility != "unmapped" and within(point, one.bounds)), None)
 
 
 def _middle(box: Rect, at: Rect) -> Point:
@@ -253,14 +250,16 @@ def _own(wanted: ShownWords, hit: Hit, drawn: Rect | None) -> TextPlace:
 
 def decided(wanted: ShownWords, places: Sequence[TextPlace], search_view: SearchView, ask: FindAsk) -> MethodResult:
     """Return what the places come to."""
-    candidates = tuple(_candidate(place, wanted, search_view, ask) for place in _distinct(places))
+    first: dict[Rect, TextPlace] = {}
+    for place in places:
+        first.setdefault(place.box, place)
+    kept = list(first.values())
+    candidates = tuple(_candidate(place, wanted, search_view, ask) for place in kept)
     name = GroundingMethod.OCR
-    if not candidates:
+    if not kept:
         return MethodResult(Tried(name, "nothing", f"no text fits {wanted.name!r}"))
-    kept = _distinct(places)
     if len(kept) == 1:
-        outcome = "sure" if kept[0].sure else "unsure"
-        return MethodResult(Tried(name, "sure" if outcome == "sure" else "unsure"), candidates)
+        return MethodResult(Tried(name, "sure" if kept[0].sure else "unsure"), candidates)
     drawn = [i for i, place in enumerate(kept) if place.drawn and place.sure]
     if wanted.sort is Sort.OWN and wanted.role in _BOXED and len(drawn) == 1:
         return MethodResult(Tried(name, "sure"), (candidates[drawn[0]],))
@@ -275,14 +274,6 @@ _TICKED = ("check box", "checkbox", "radio button", "radio")
 _APART = ("switch", "toggle")
 """Controls that may stand far from their names."""
 _BOXED = ("button", "push button", "toggle button", "tool button")
-
-
-def _distinct(places: Sequence[TextPlace]) -> list[TextPlace]:
-    kept: list[TextPlace] = []
-    for place in places:
-        if not any(place.box == other.box for other in kept):
-            kept.append(place)
-    return kept
 
 
 def _candidate(place: TextPlace, wanted: ShownWords, search_view: SearchView, ask: FindAsk) -> Candidate:

@@ -41,6 +41,7 @@ from acud.features.grounding.evaluator.method import (
     SearchView,
     looked,
     nowhere,
+    quote,
     unavailable,
 )
 from acud.protocol.questions import FindAsk
@@ -363,7 +364,7 @@ def pick(answer: str, count: int) -> int | str | None:
     if text.lower() == "none":
         return None
     if not _NUMBER.fullmatch(text):
-        return f"neither a number nor none: {' '.join(text.split())[:120]!r}"
+        return f"neither a number nor none: {quote(text)}"
     number = int(text)
     return number if 1 <= number <= count else f"there is no box {number} of {count}"
 

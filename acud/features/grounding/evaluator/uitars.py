@@ -26,6 +26,7 @@ from acud.features.grounding.evaluator.method import (
     fitting,
     looked,
     nowhere,
+    quote,
     smart_size,
     unavailable,
 )
@@ -88,7 +89,7 @@ def parse(answer: str) -> ModelPlace | Unparsable:
     if not found:
         return Unparsable("an empty answer")
     if len(found) > 1:
-        return Unparsable(f"several different actions: {_quote(body)}")
+        return Unparsable(f"several different actions: {quote(body)}")
     return found.pop()
 
 
@@ -105,12 +106,12 @@ def _body(text: str) -> str | Unparsable:
     """Return what follows the one `Action:`, or the whole of a text that has none."""
     marks = list(re.finditer(r"^[ \t]*Action:", text, re.MULTILINE))
     if len(marks) > 1:
-        return Unparsable(f"several actions: {_quote(text)}")
+        return Unparsable(f"several actions: {quote(text)}")
     if not marks:
         return text
     before = text[: marks[0].start()].strip()
     if before and not before.startswith(_LEADS):
-        return Unparsable(f"words before the action: {_quote(text)}")
+        return Unparsable(f"words before the action: {quote(text)}")
     return text[marks[0].end() :].strip()
 
 
@@ -121,23 +122,23 @@ def _one(text: str) -> ModelPlace | Unparsable:
         return bare
     call = _CALL.fullmatch(text)
     if call is None:
-        return Unparsable(f"neither an action nor a place: {_quote(text)}")
+        return Unparsable(f"neither an action nor a place: {quote(text)}")
     if call[1] in _OTHER:
-        return Unparsable(f"an action that points at no one place: {_quote(text)}")
+        return Unparsable(f"an action that points at no one place: {quote(text)}")
     if call[1] not in POINTING:
-        return Unparsable(f"an unknown action: {_quote(text)}")
+        return Unparsable(f"an unknown action: {quote(text)}")
     return _argument_place(call[2], text)
 
 
 def _argument_place(arguments: str, text: str) -> ModelPlace | Unparsable:
     values = _arguments(arguments)
     if values is None:
-        return Unparsable(f"arguments in no documented form: {_quote(text)}")
+        return Unparsable(f"arguments in no documented form: {quote(text)}")
     places = [_place(value) for name, value in values if name in _PLACES]
     if len(places) != 1 or places[0] is None:
-        return Unparsable(f"not exactly one place in a documented form: {_quote(text)}")
+        return Unparsable(f"not exactly one place in a documented form: {quote(text)}")
     if any(name.startswith("end_") for name, _ in values):
-        return Unparsable(f"a second place: {_quote(text)}")
+        return Unparsable(f"a second place: {quote(text)}")
     return places[0]
 
 
@@ -166,10 +167,6 @@ def _place(text: str) -> ModelPlace | None:
 def _ordered(numbers: list[float]) -> ModelPlace | None:
     x1, y1, x2, y2 = numbers if len(numbers) == 4 else numbers * 2
     return ModelPlace((x1, y1, x2, y2)) if x1 <= x2 and y1 <= y2 else None
-
-
-def _quote(text: str) -> str:
-    return repr(" ".join(text.split())[:120])
 
 
 Counting = Literal["absolute", "relative"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from acud.features.scene.annotations import DisplayAnnotation, sentences_of, together
 from acud.features.scene.supervisor.display_reader import DisplayElements
 from acud.supervisor.displays import processes
@@ -213,10 +215,8 @@ def part_of(scene: Scene, ids: frozenset[int]) -> Scene:
     widgets = tuple(one for one in scene.ax if one.display_id in kept)
     elements = {one.id for one in texts} | {one.id for one in widgets}
     windows = {window.id for app in apps for window in app.windows}
-    return Scene(
-        scene_id=scene.scene_id,
-        timestamp=scene.timestamp,
-        reason=scene.reason,
+    return replace(
+        scene,
         displays=displays,
         focused_window=_focus(displays),
         apps=apps,
