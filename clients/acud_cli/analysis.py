@@ -25,8 +25,7 @@ def analysis() -> None:
 @pass_session
 def show(session: Session) -> None:
     """Show how the commentary is doing, and what it said last."""
-    with session.client() as client:
-        reply = client.analysis_status()
+    reply = session.client().analysis_status()
     session.show(reply, lambda: _print_status(reply))
 
 
@@ -55,8 +54,7 @@ def _line(result: AnalysisResult) -> str:
 @pass_session
 def history(session: Session, *, limit: int) -> None:
     """List the newest results; 🧠 marks what was put into the feed."""
-    with session.client() as client:
-        reply = client.analysis_history(limit)
+    reply = session.client().analysis_history(limit)
     session.show(reply, lambda: say_all(map(_line, reply.results) if reply.results else ["nothing was said yet"]))
 
 
@@ -64,8 +62,7 @@ def history(session: Session, *, limit: int) -> None:
 @pass_session
 def context(session: Session) -> None:
     """Show the words that a model would be sent now."""
-    with session.client() as client:
-        reply = client.analysis_context()
+    reply = session.client().analysis_context()
     session.show(reply, lambda: say_all(reply.prompt.splitlines()))
 
 
@@ -83,8 +80,7 @@ def context(session: Session) -> None:
 @pass_session
 def config(session: Session, *, interval: float | None, max_age: float | None, **given: Any) -> None:
     """Show how the commentary is set up; what is given is changed, until the daemon ends."""
-    with session.client() as client:
-        reply = client.analysis_config(interval_ms=_ms(interval), max_age_ms=_ms(max_age), **given)
+    reply = session.client().analysis_config(interval_ms=_ms(interval), max_age_ms=_ms(max_age), **given)
     session.show(reply, lambda: _print_config(reply))
 
 
@@ -105,8 +101,7 @@ def _print_config(reply: AnalysisConfigReply) -> None:
 @pass_session
 def feed(session: Session, *, after: int) -> None:
     """List the messages of the feed, oldest first."""
-    with session.client() as client:
-        reply = client.feed_list(after)
+    reply = session.client().feed_list(after)
 
     def human() -> None:
         for one in reply.messages:
@@ -124,8 +119,7 @@ def feed(session: Session, *, after: int) -> None:
 @pass_session
 def post(session: Session, *, text: str, priority: str, source: str) -> None:
     """Put TEXT into the feed. A transcript is a line such as `[1s ago, openrouter] words`."""
-    with session.client() as client:
-        reply = client.feed_post(text, priority=priority, source=source)
+    reply = session.client().feed_post(text, priority=priority, source=source)
     session.show(reply, lambda: say(f"message {reply.id}"))
 
 
@@ -141,8 +135,7 @@ def sense(session: Session, *, after: int, **given: Any) -> None:
     if given["kind"]:
         _tell(session, **given)
         return
-    with session.client() as client:
-        reply = client.sense_list(after, meta_only=True)
+    reply = session.client().sense_list(after, meta_only=True)
 
     def human() -> None:
         for one in reply.events:
@@ -155,6 +148,5 @@ def sense(session: Session, *, after: int, **given: Any) -> None:
 
 
 def _tell(session: Session, *, kind: Any, ocr: str, app: str, title: str) -> None:
-    with session.client() as client:
-        reply = client.sense_post(kind, int(time.time() * 1000), ocr, meta=SenseMeta(app=app, windowTitle=title))
+    reply = session.client().sense_post(kind, int(time.time() * 1000), ocr, meta=SenseMeta(app=app, windowTitle=title))
     session.show(reply, lambda: say(f"sense event {reply.id}"))

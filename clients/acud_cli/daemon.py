@@ -95,15 +95,15 @@ def start_daemon(session: Session, *, debug: bool) -> None:
 
 def _running(session: Session) -> StatusReply | None:
     """Return the status of the daemon that runs; None when there is none, or it ends just now."""
-    with session.client() as client:
-        if client.daemon_socket.look().state is not SocketState.OPEN:
-            return None
-        try:
-            return client.status()
-        except DaemonDown as fault:
-            if fault.facts.get("reason") == "busy":
-                raise
-            return None
+    client = session.client()
+    if client.daemon_socket.look().state is not SocketState.OPEN:
+        return None
+    try:
+        return client.status()
+    except DaemonDown as fault:
+        if fault.facts.get("reason") == "busy":
+            raise
+        return None
 
 
 @daemon.command("run", short_help="Run the daemon in the foreground.")
@@ -131,8 +131,7 @@ def stop_daemon(session: Session, *, keep_displays: bool, force: bool) -> None:
 
 
 def _stop(session: Session, *, keep_displays: bool, force: bool) -> int:
-    with session.client() as client:
-        return daemon_process.stop(client, keep_displays=keep_displays, force=force)
+    return daemon_process.stop(session.client(), keep_displays=keep_displays, force=force)
 
 
 @daemon.command("restart", short_help="End the daemon and start it again.")
@@ -159,8 +158,7 @@ def restart_daemon(session: Session, *, debug: bool, end_displays: bool, force: 
 
 
 def _renew_evaluators(session: Session) -> None:
-    with session.client() as client:
-        reply = client.evaluators_restart()
+    reply = session.client().evaluators_restart()
     lines = [f"evaluator {one.name}: pid {one.old_pid} -> {one.pid}" for one in reply.restarted]
     session.show(reply, lambda: say_all(lines))
 
@@ -175,14 +173,14 @@ def drain_daemon(session: Session, *, timeout: float, keep_displays: bool, no_wa
     """Have the daemon refuse new waits, tasks, runs, displays and recordings, and end as soon as live waits, active
     tasks and runs have finished, at the latest after --timeout: what is live then stays armed for the next start.
     Returns when the process is gone; Ctrl-C leaves, and the drain goes on. Exit code 3: it was taken back meanwhile."""
-    with session.client() as client:
-        told = client.daemon_drain(timeout, keep_displays=keep_displays, cancel=cancel)
-        if not told.draining or no_wait:
-            session.show(told, lambda: say(_drained(told)))
-            return Exit.OK
-        if not session.json:
-            say(_drained(told))
-        ended = daemon_process.until_ended(client, told.pid)
+    client = session.client()
+    told = client.daemon_drain(timeout, keep_displays=keep_displays, cancel=cancel)
+    if not told.draining or no_wait:
+        session.show(told, lambda: say(_drained(told)))
+        return Exit.OK
+    if not session.json:
+        say(_drained(told))
+    ended = daemon_process.until_ended(client, told.pid)
     words = f"stopped (pid {told.pid})" if ended else "the drain was taken back"
     session.show({"stopped": ended, "pid": told.pid}, lambda: say(words))
     return Exit.OK if ended else Exit.TIMEOUT
@@ -200,8 +198,7 @@ def _drained(told: DaemonDrainReply) -> str:
 def reload_daemon(session: Session) -> None:
     """Have the daemon read acud.toml again (as SIGHUP does) and take the limits that can change while it runs. Says
     what was taken and what needs a restart; a malformed file is refused as a whole."""
-    with session.client() as client:
-        reply = client.daemon_reload()
+    reply = session.client().daemon_reload()
     lines = [f"taken: {name}" for name in reply.taken]
     lines += [f"needs acud daemon restart: {name}" for name in reply.restart]
     session.show(reply, lambda: say_all(lines or ["nothing differs"]))

@@ -31,8 +31,7 @@ def display() -> None:
 @pass_session
 def list_displays(session: Session, *, ended: bool, windows: bool) -> None:
     """List the displays with size, frame rate, age of the newest frame and how pixels are taken."""
-    with session.client() as client:
-        reply = client.display_list(ended=ended)
+    reply = session.client().display_list(ended=ended)
     session.show(reply, lambda: _print_list(reply, windows))
 
 
@@ -97,8 +96,7 @@ def add_display(session: Session, *, name: str, auth_file: str, owner: int | Non
     Its X server has to run as your user or root; name another user with --owner. Whoever runs it sees the cookie and
     all that acud types there.
     """
-    with session.client() as client:
-        reply = client.display_add(name, auth_file=auth_file, owner=-1 if owner is None else owner)
+    reply = session.client().display_add(name, auth_file=auth_file, owner=-1 if owner is None else owner)
     tell_notes(reply.notes)
     session.show(reply, lambda: say(_sentence("watching", reply)))
 
@@ -121,8 +119,7 @@ def create_display(
     xterm &
     """
     width, height = size or (0, 0)
-    with session.client() as client:
-        reply = client.display_create(width, height, window_manager=window_manager, labels=labels_of(labels))
+    reply = session.client().display_create(width, height, window_manager=window_manager, labels=labels_of(labels))
     if as_env and not session.json:
         _print_env(reply.display)
         return
@@ -146,8 +143,7 @@ def _sentence(verb: str, reply: DisplayReply) -> str:
 def display_env(session: Session, *, name: str) -> None:
     """Print DISPLAY, XAUTHORITY and the session bus of the display NAME for eval (default: the only one, or what
     `screen` means)."""
-    with session.client() as client:
-        reply = client.display_list()
+    reply = session.client().display_list()
     found = _named(name, reply)
     session.show(_environment(found), lambda: _print_env(found))
 
@@ -189,8 +185,7 @@ def take_display(session: Session, *, name: str, for_s: float, who: str, note: s
     \b
     eval "$(acud display take "$DISPLAY" --for 15m --env)"
     """
-    with session.client() as client:
-        reply = client.display_take(name, who=who or _login(), for_s=for_s, note=note, lease=lease)
+    reply = session.client().display_take(name, who=who or _login(), for_s=for_s, note=note, lease=lease)
     lines = _print_lease if as_env else _print_taken
     session.show(reply, lambda: lines(reply))
 
@@ -222,8 +217,7 @@ def _print_taken(reply: TakeReply) -> None:
 @pass_session
 def release_display(session: Session, *, name: str, lease: str, force: bool) -> None:
     """Give the display NAME back to agents."""
-    with session.client() as client:
-        reply = client.display_release(name, lease=lease, force=force)
+    reply = session.client().display_release(name, lease=lease, force=force)
     session.show(reply, lambda: say(f"{reply.display.name} is the agents' again"))
 
 
@@ -233,8 +227,7 @@ def release_display(session: Session, *, name: str, lease: str, force: bool) -> 
 @pass_session
 def remove_display(session: Session, *, name: str, force: bool) -> None:
     """End the managed display NAME with everything on it, or stop watching an added one."""
-    with session.client() as client:
-        reply = client.display_remove(name, force=force)
+    reply = session.client().display_remove(name, force=force)
     tell_notes(reply.notes)
     verb = "ended" if reply.display.managed else "no longer watching"
     session.show(reply, lambda: say(f"{verb} {reply.display.name}"))

@@ -111,18 +111,17 @@ def run_action(
 ) -> int:
     """Do `action` where `given` (of `act_options`) says; `human` prints the reply. Return the exit code."""
     picture: Path | None = given["picture"]
-    with session.client() as client:
-        reply = client.desktop_action(
-            action,
-            target=given["target"],
-            display=given["display"],
-            view=given["view"],
-            picture=picture is not None,
-            format="jpeg" if picture is not None and picture.suffix.lower() in _JPEG else "png",
-            settle_s=given["settle"],
-            task_id=given["task_id"],
-            lease=given["lease"],
-        )
+    reply = session.client().desktop_action(
+        action,
+        target=given["target"],
+        display=given["display"],
+        view=given["view"],
+        picture=picture is not None,
+        format="jpeg" if picture is not None and picture.suffix.lower() in _JPEG else "png",
+        settle_s=given["settle"],
+        task_id=given["task_id"],
+        lease=given["lease"],
+    )
     if picture is not None and reply.picture is not None:
         write_picture(picture, reply.picture.image)
     session.show(with_path(reply, picture), lambda: human(reply) if human else None)

@@ -47,8 +47,7 @@ def doctor(session: Session) -> int:
 
 def _asked(session: Session) -> list[Finding]:
     try:
-        with session.client() as client:
-            return list(client.doctor().findings)
+        return list(session.client().doctor().findings)
     except DaemonDown as fault:
         if fault.facts.get("reason") == "busy":
             return [Finding("daemon", "fault", fault.message, fault.hint)]

@@ -33,11 +33,11 @@ def events(session: Session, *, follow: bool, topic: str, since: int | None, las
 
     With --json: one document, or with --follow one a line.
     """
-    with session.client() as client:
-        after = _start(client, last) if since is None else since
-        if follow:
-            return _follow(session, client, topic, after)
-        reply = client.events_since(after, topic=topic, limit=1000)
+    client = session.client()
+    after = _start(client, last) if since is None else since
+    if follow:
+        return _follow(session, client, topic, after)
+    reply = client.events_since(after, topic=topic, limit=1000)
     session.show(reply, lambda: _print(reply.events, reply.trimmed, after))
     return Exit.OK
 

@@ -166,8 +166,7 @@ def serve(session: Session, *, debug: bool) -> None:
 @pass_session
 def hosts(session: Session) -> None:
     """List every host that ever joined: whether it lives, its displays and room, its labels."""
-    with session.fleet_client() as client:
-        reply = client.fleet_hosts()
+    reply = session.fleet_client().fleet_hosts()
     session.show(reply, lambda: _print(reply.hosts))
 
 
@@ -179,8 +178,7 @@ def place(session: Session, *, name: str, labels: tuple[str, ...]) -> None:
     """Tell on which host the task, wait, run or recording ID lives; without one, where a new display would go now."""
     from acud_cli.options import labels_of
 
-    with session.fleet_client() as client:
-        reply = client.fleet_place(name, labels=labels_of(labels))
+    reply = session.fleet_client().fleet_place(name, labels=labels_of(labels))
     others = [f"  not {host}: {why}" for host, why in reply.others.items()]
     session.show(reply, lambda: say_all([reply.host, *others]))
 
@@ -191,8 +189,7 @@ def place(session: Session, *, name: str, labels: tuple[str, ...]) -> None:
 @pass_session
 def drain(session: Session, *, host: str, resume: bool) -> None:
     """Have HOST take nothing new; what is there goes on. It holds until --resume, over restarts too."""
-    with session.fleet_client() as client:
-        reply = client.fleet_drain(host, "resume" if resume else "drain")
+    reply = session.fleet_client().fleet_drain(host, "resume" if resume else "drain")
     words = "takes new displays again" if resume else f"takes nothing new; {reply.host.displays} displays go on"
     session.show(reply, lambda: say(f"{host} {words}"))
 
@@ -202,8 +199,7 @@ def drain(session: Session, *, host: str, resume: bool) -> None:
 @pass_session
 def forget(session: Session, *, host: str) -> None:
     """Forget HOST and what is known of its tasks and waits. Refused while it lives."""
-    with session.fleet_client() as client:
-        reply = client.fleet_drain(host, "forget")
+    reply = session.fleet_client().fleet_drain(host, "forget")
     session.show(reply, lambda: say(f"forgot {host}, with {reply.host.live_waits} waits when it was last heard"))
 
 
@@ -236,13 +232,11 @@ def status(session: Session) -> None:
 
     told: dict[str, object] = {}
     try:
-        with session.daemon_client() as client:
-            told["daemon"] = client.status().fleet or {"state": "in no fleet: [fleet] url is empty"}
+        told["daemon"] = session.daemon_client().status().fleet or {"state": "in no fleet: [fleet] url is empty"}
     except AcudError as fault:
         told["daemon"] = {"state": str(fault)}
     try:
-        with session.fleet_client() as client:
-            reply = client.fleet_hosts()
+        reply = session.fleet_client().fleet_hosts()
         told["endpoint"] = {"server": reply.server, "hosts": {one.host: one.life for one in reply.hosts}}
     except AcudError as fault:
         told["endpoint"] = {"state": str(fault)}

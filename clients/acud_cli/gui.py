@@ -78,15 +78,14 @@ def gui_find(session: Session, *, description: str, backend: GroundingBackend | 
     \b
     acud gui find "the Name field" --target "window:Contact form"
     """
-    with session.client() as client:
-        reply = client.gui_find(
-            description,
-            given["target"],
-            display=given["display"],
-            backend=backend,
-            max_candidates=given["candidates"],
-            task_id=given["task_id"],
-        )
+    reply = session.client().gui_find(
+        description,
+        given["target"],
+        display=given["display"],
+        backend=backend,
+        max_candidates=given["candidates"],
+        task_id=given["task_id"],
+    )
     session.show(reply, lambda: _tell(reply.found))
     return _EXITS[reply.found.status]
 
@@ -118,19 +117,18 @@ def gui_do(
     acud gui do "select Red in the Colour list"
     acud gui do "drag the report to the Trash" --expect "the report is gone from the list"
     """
-    with session.client() as client:
-        reply = client.gui_do(
-            instruction,
-            given["target"],
-            display=given["display"],
-            view=given["view"],
-            backend=backend,
-            expect=condition_of(Wanted(given["expect"], given["expect_text"], until=given["until"])),
-            timeout_s=given["timeout"],
-            picture=picture is not None,
-            task_id=given["task_id"],
-            lease=given["lease"],
-        )
+    reply = session.client().gui_do(
+        instruction,
+        given["target"],
+        display=given["display"],
+        view=given["view"],
+        backend=backend,
+        expect=condition_of(Wanted(given["expect"], given["expect_text"], until=given["until"])),
+        timeout_s=given["timeout"],
+        picture=picture is not None,
+        task_id=given["task_id"],
+        lease=given["lease"],
+    )
     if picture is not None and reply.picture is not None:
         write_picture(picture, reply.picture.image)
     session.show(with_path(reply, picture), lambda: _tell_done(reply))
@@ -195,22 +193,22 @@ def run(session: Session, **given: Any) -> int:
     Exit code: 0 done, 4 cancelled, 5 escalated.
     """
     limits = RunLimits(given["max_steps"], given["max_time"], given["max_calls"], given["max_cost"])
-    with session.client() as client:
-        begun = client.gui_agent(
-            given["instruction"],
-            target_of(given["target"], given["region"]),
-            display=given["display"],
-            expect=Criteria(given["expect"]) if given["expect"] else None,
-            backend=given["backend"],
-            model=given["model"],
-            limits=limits,
-            task_id=given["task_id"],
-            wake=address_of(given),
-        ).run
-        if given["detach"]:
-            session.show(begun, lambda: say(begun.run_id))
-            return Exit.OK
-        return _stay(session, client, begun)
+    client = session.client()
+    begun = client.gui_agent(
+        given["instruction"],
+        target_of(given["target"], given["region"]),
+        display=given["display"],
+        expect=Criteria(given["expect"]) if given["expect"] else None,
+        backend=given["backend"],
+        model=given["model"],
+        limits=limits,
+        task_id=given["task_id"],
+        wake=address_of(given),
+    ).run
+    if given["detach"]:
+        session.show(begun, lambda: say(begun.run_id))
+        return Exit.OK
+    return _stay(session, client, begun)
 
 
 def _stay(session: Session, client: Client, begun: RunInfo) -> int:
@@ -256,8 +254,7 @@ def _print_end(found: RunInfo) -> None:
 @pass_session
 def show(session: Session, *, run_id: str) -> int:
     """Show a run with its steps. Exit code: as of `acud agent run`."""
-    with session.client() as client:
-        found = client.agent_result(run_id, peek=True).run
+    found = session.client().agent_result(run_id, peek=True).run
     session.show(found, lambda: _print_run(found))
     return _RUN_EXITS[found.state]
 
@@ -276,8 +273,7 @@ def _print_run(found: RunInfo) -> None:
 @pass_session
 def list_runs(session: Session, *, task_id: str, limit: int) -> None:
     """List runs, newest first."""
-    with session.client() as client:
-        reply = client.agent_list(task_id=task_id, limit=limit)
+    reply = session.client().agent_list(task_id=task_id, limit=limit)
     session.show(reply, lambda: _print_list(reply.runs))
 
 
@@ -300,6 +296,5 @@ def _print_list(runs: tuple[RunInfo, ...]) -> None:
 @pass_session
 def cancel(session: Session, *, run_id: str, reason: str) -> None:
     """End a run now; what is under way is dropped."""
-    with session.client() as client:
-        found = client.agent_cancel(run_id, reason=reason).run
+    found = session.client().agent_cancel(run_id, reason=reason).run
     session.show(found, lambda: say(f"{found.state.value} {found.run_id}"))

@@ -51,18 +51,18 @@ def look(session: Session, *, target: str, window: str, region: tuple[int, ...] 
         raise click.UsageError("--redacted shows what is there now; leave out --on-change")
     where, kind = target_of(target, region, window), _kind(given)
     _check_output(session, given["output"])
-    with session.client() as client:
-        if given["on_change"] is not None:
-            return _after_change(session, client, where, kind, given)
-        picture = client.look(
-            where,
-            display=given["display"],
-            format=kind,
-            max_side_px=given["max_side"],
-            quality=given["quality"],
-            task_id=given["task_id"],
-            redacted=given["redacted"],
-        )
+    client = session.client()
+    if given["on_change"] is not None:
+        return _after_change(session, client, where, kind, given)
+    picture = client.look(
+        where,
+        display=given["display"],
+        format=kind,
+        max_side_px=given["max_side"],
+        quality=given["quality"],
+        task_id=given["task_id"],
+        redacted=given["redacted"],
+    )
     _deliver(session, picture, given["output"], {"picture": picture})
     if given["redacted"] and not session.json:
         warn(_hidden_words(picture))
@@ -146,6 +146,5 @@ def baseline(session: Session, *, target: str, region: tuple[int, ...] | None, d
     xdotool click 1
     acud wait --change --since "$token" --timeout 10
     """
-    with session.client() as client:
-        reply = client.baseline(target_of(target, region), display=display, task_id=task_id)
+    reply = session.client().baseline(target_of(target, region), display=display, task_id=task_id)
     session.show(reply, lambda: say(reply.baseline))

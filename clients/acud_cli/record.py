@@ -41,8 +41,7 @@ def record() -> None:
 @pass_session
 def start(session: Session, *, display: str, task_id: str, fps: float | None) -> None:
     """Record a display, or a task's, from now on; print the recording's id."""
-    with session.client() as client:
-        reply = client.record_start(display, task_id=task_id, fps=fps or 0.0)
+    reply = session.client().record_start(display, task_id=task_id, fps=fps or 0.0)
     session.show(reply, lambda: say(reply.recording.recording_id))
 
 
@@ -51,8 +50,7 @@ def start(session: Session, *, display: str, task_id: str, fps: float | None) ->
 @pass_session
 def stop(session: Session, *, recording_id: str) -> None:
     """End a recording with what its display shows now, and say where its files are."""
-    with session.client(timeout_s=_STOP_S) as client:
-        reply = client.record_stop(recording_id)
+    reply = session.client(timeout_s=_STOP_S).record_stop(recording_id)
     session.show(reply, lambda: _print_stopped(reply))
 
 
@@ -73,8 +71,7 @@ def _amount(one: RecordingInfo) -> str:
 @pass_session
 def list_recordings(session: Session, *, task_id: str, limit: int) -> None:
     """List recordings, newest first."""
-    with session.client() as client:
-        reply = client.record_list(task_id=task_id, limit=limit)
+    reply = session.client().record_list(task_id=task_id, limit=limit)
     session.show(reply, lambda: _print_list(reply.recordings))
 
 
@@ -95,8 +92,8 @@ def _print_list(recordings: tuple[RecordingInfo, ...]) -> None:
 @pass_session
 def delete(session: Session, *, recording_ids: tuple[str, ...]) -> None:
     """Remove recordings and their files; one that is being made is to be stopped first."""
-    with session.client() as client:
-        gone = [client.record_delete(one).recording for one in recording_ids]
+    client = session.client()
+    gone = [client.record_delete(one).recording for one in recording_ids]
     session.show({"recordings": gone}, lambda: say_all(f"deleted {one.recording_id}" for one in gone))
 
 
@@ -111,8 +108,7 @@ def export(session: Session, *, task_id: str, output: Path) -> None:
 
 def export_to(session: Session, task_id: str, output: Path) -> None:
     """Write a task's ZIP file, and tell what is in it."""
-    with session.client(timeout_s=_STOP_S) as client:
-        manifest = write_export(client, task_id, output)
+    manifest = write_export(session.client(timeout_s=_STOP_S), task_id, output)
     for note in manifest.notes:
         warn(note)
     told = {"path": str(output), "size_bytes": output.stat().st_size, "manifest": manifest}

@@ -56,19 +56,19 @@ def scene(session: Session, *, mode: str, displays: tuple[str, ...], watch: bool
         raise click.UsageError("--watch shows every scene that differs; leave out --since")
     if watch and given["marks"] is not None:
         raise click.UsageError("--watch draws no pictures; leave out --marks")
-    with session.client() as client:
-        if watch:
-            return _watch(session, client, displays, given["max_tokens"])
-        form: Literal["json", "prompt"] = "json" if session.json and not given["prompt"] else "prompt"
-        reply = client.scene(
-            None if mode == _NONE else SceneMode(mode),
-            displays,
-            form=form,
-            max_tokens=given["max_tokens"],
-            since=given["since"],
-            marks=given["marks"] is not None,
-            task_id=given["task_id"],
-        )
+    client = session.client()
+    if watch:
+        return _watch(session, client, displays, given["max_tokens"])
+    form: Literal["json", "prompt"] = "json" if session.json and not given["prompt"] else "prompt"
+    reply = client.scene(
+        None if mode == _NONE else SceneMode(mode),
+        displays,
+        form=form,
+        max_tokens=given["max_tokens"],
+        since=given["since"],
+        marks=given["marks"] is not None,
+        task_id=given["task_id"],
+    )
     if given["marks"] is not None:
         write_picture(given["marks"], reply.marks)
         if reply.marks_left_out:
@@ -142,12 +142,12 @@ def annotate(
     told = scene is not None or bool(elements)
     if told and ask:
         raise click.UsageError("--ask asks a model, --scene and --element say it yourself; give one kind")
-    with session.client() as client:
-        if told:
-            said = tuple(Annotation(kind, desc, Rect(*box)) for kind, desc, box in elements) if elements else None
-            reply = client.set_vlm_annotations(scene, said, display=display, scene_id=since, task_id=task_id)
-        else:
-            reply = client.annotate_scene(ask or "auto", display=display, task_id=task_id)
+    client = session.client()
+    if told:
+        said = tuple(Annotation(kind, desc, Rect(*box)) for kind, desc, box in elements) if elements else None
+        reply = client.set_vlm_annotations(scene, said, display=display, scene_id=since, task_id=task_id)
+    else:
+        reply = client.annotate_scene(ask or "auto", display=display, task_id=task_id)
     session.show(reply, lambda: _print_annotation(reply))
     return Exit.OK
 

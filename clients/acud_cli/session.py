@@ -49,12 +49,12 @@ class Session:
         return self.home.of_fleet() if self.fleet else self.home
 
     def daemon_client(self) -> Client:
-        """Return a client of this host's daemon, to be used in a `with`."""
-        return Client(self.home, timeout_s=_TIMEOUT_S)
+        """Return a client of this host's daemon, which closes with the command."""
+        return _until_command_ends(Client(self.home, timeout_s=_TIMEOUT_S))
 
     def fleet_client(self) -> Client:
-        """Return a client of the fleet's endpoint, to be used in a `with`."""
-        return Client(self.home, timeout_s=_TIMEOUT_S, fleet=True)
+        """Return a client of the fleet's endpoint, which closes with the command."""
+        return _until_command_ends(Client(self.home, timeout_s=_TIMEOUT_S, fleet=True))
 
     def only_here(self, what: str) -> None:
         """Raises: UsageError for a command about one daemon that was given `--fleet`."""
@@ -64,9 +64,10 @@ class Session:
             )
 
     def client(self, *, timeout_s: float | None = None) -> Client:
-        """Return a client to be used in a `with`."""
+        """Return a client of what the commands speak to, which closes with the command."""
         seconds = _TIMEOUT_S if timeout_s is None else timeout_s
-        return Client(self.paths, timeout_s=seconds, here=None if self.fleet else here_of(os.environ, warn))
+        here = None if self.fleet else here_of(os.environ, warn)
+        return _until_command_ends(Client(self.paths, timeout_s=seconds, here=here))
 
     def show(self, reply: Any, human: Callable[[], None]) -> None:
         """Print `reply` as one JSON document, or what `human` prints."""
@@ -74,6 +75,10 @@ class Session:
             print(as_json(reply), flush=True)
         else:
             human()
+
+
+def _until_command_ends(client: Client) -> Client:
+    return click.get_current_context().with_resource(client)
 
 
 def as_json(value: Any) -> str:
@@ -141,8 +146,8 @@ def complete_ids(ids: Callable[[Client], Iterable[tuple[str, str]]]) -> Callable
         from click.shell_completion import CompletionItem
 
         try:
-            with session_of(ctx).client(timeout_s=1.0) as client:
-                found = list(ids(client))
+            with ctx:
+                found = list(ids(session_of(ctx).client(timeout_s=1.0)))
         except AcudError:
             return []
         return [CompletionItem(one, help=words) for one, words in found if one.startswith(incomplete)]

@@ -41,8 +41,7 @@ def status(session: Session) -> int:
 
     Exit code: 0 it runs (with warnings too), 6 it does not run or does not answer.
     """
-    with session.client() as client:
-        reply = client.status()
+    reply = session.client().status()
     session.show(reply, lambda: _print(reply))
     return Exit.OK
 
@@ -119,8 +118,7 @@ def usage(session: Session, *, days: int, task_id: str) -> None:
 
     Purposes: wait (a condition), effect (of what was done), find, agent, annotate, commentary.
     """
-    with session.client() as client:
-        reply = client.usage(days=days, task_id=task_id)
+    reply = session.client().usage(days=days, task_id=task_id)
     session.show(reply, lambda: _print_usage(reply))
 
 
@@ -147,8 +145,7 @@ def metrics(session: Session) -> None:
     """Print what the daemon measures, as Prometheus reads it; docs/metrics.md explains each figure."""
     from acud_client.exposition import text
 
-    with session.client() as client:
-        reply = client.metrics()
+    reply = session.client().metrics()
     session.show(reply, lambda: print(text(reply.metrics), end="", flush=True))
 
 
@@ -171,12 +168,12 @@ def top(session: Session, *, once: bool, interval: float) -> int:
 
     Live on a terminal (Ctrl-C ends it); with --once, with --json or into a pipe it prints one reading.
     """
-    with session.client() as client:
-        if once or session.json or not sys.stdout.isatty():
-            view = _read(client)
-            session.show(view, lambda: print_table(render(view)))
-            return Exit.OK
-        return _live(client, max(0.2, interval))
+    client = session.client()
+    if once or session.json or not sys.stdout.isatty():
+        view = _read(client)
+        session.show(view, lambda: print_table(render(view)))
+        return Exit.OK
+    return _live(client, max(0.2, interval))
 
 
 def _read(client: Client) -> TopSnapshot:

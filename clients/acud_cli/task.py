@@ -89,18 +89,17 @@ def register_task(session: Session, *, name: str, plan: tuple[str, ...], **given
     if not isinstance(given["metadata"], dict):
         raise click.UsageError("--metadata must be a JSON object")
     width, height = given["size"] or (0, 0)
-    with session.client() as client:
-        reply = client.task_register(
-            name,
-            plan,
-            metadata=given["metadata"],
-            agent_id=given["agent_id"],
-            isolated_display=not given["shared_display"],
-            display_width=width,
-            display_height=height,
-            budget=budget_of(given),
-            labels=labels_of(given["labels"]),
-        )
+    reply = session.client().task_register(
+        name,
+        plan,
+        metadata=given["metadata"],
+        agent_id=given["agent_id"],
+        isolated_display=not given["shared_display"],
+        display_width=width,
+        display_height=height,
+        budget=budget_of(given),
+        labels=labels_of(given["labels"]),
+    )
     _show(session, reply)
 
 
@@ -111,8 +110,7 @@ def register_task(session: Session, *, name: str, plan: tuple[str, ...], **given
 @pass_session
 def list_tasks(session: Session, *, ended: bool, statuses: tuple[TaskStatus, ...], limit: int) -> None:
     """List the active and paused tasks, newest first; with --all or --status the ended ones too."""
-    with session.client() as client:
-        reply = client.task_list(statuses=statuses, ended=ended, limit=limit)
+    reply = session.client().task_list(statuses=statuses, ended=ended, limit=limit)
 
     def human() -> None:
         if reply.tasks:
@@ -134,8 +132,7 @@ def list_tasks(session: Session, *, ended: bool, statuses: tuple[TaskStatus, ...
 @pass_session
 def show_task(session: Session, *, task_id: str, detail: Detail, max_tokens: int) -> None:
     """Show one task: its plan, with --detail actions what was done, full everything, focused the active item."""
-    with session.client() as client:
-        reply = client.task_summary(task_id, detail_level=detail, max_tokens=max_tokens, as_data=session.json)
+    reply = session.client().task_summary(task_id, detail_level=detail, max_tokens=max_tokens, as_data=session.json)
     session.show(reply, lambda: say_all(reply.summary.splitlines()))
 
 
@@ -145,8 +142,7 @@ def show_task(session: Session, *, task_id: str, detail: Detail, max_tokens: int
 @pass_session
 def say_in_task(session: Session, *, task_id: str, message: str) -> None:
     """Add MESSAGE to the thread of a task; it counts as a sign of life."""
-    with session.client() as client:
-        reply = client.task_update(task_id, message=message)
+    reply = session.client().task_update(task_id, message=message)
     _show(session, reply)
 
 
@@ -160,8 +156,7 @@ def move_task(session: Session, *, task_id: str, status: TaskStatus, message: st
 
     Pausing stops judging; deadlines run on. Ending a task cancels its waits and ends its display.
     """
-    with session.client() as client:
-        reply = client.task_update(task_id, message=message, status=status)
+    reply = session.client().task_update(task_id, message=message, status=status)
     _show(session, reply)
 
 
@@ -174,9 +169,9 @@ def fund_task(session: Session, *, task_id: str, **given: Any) -> None:
 
     What it cost so far: acud usage --task ID.
     """
-    with session.client() as client:
-        view = client.task_summary(task_id, as_data=True).view
-        reply = client.task_update(task_id, budget=budget_of(given, view.task.budget if view is not None else None))
+    client = session.client()
+    view = client.task_summary(task_id, as_data=True).view
+    reply = client.task_update(task_id, budget=budget_of(given, view.task.budget if view is not None else None))
     _show(session, reply)
 
 
@@ -188,8 +183,7 @@ def fund_task(session: Session, *, task_id: str, **given: Any) -> None:
 @pass_session
 def move_item(session: Session, *, task_id: str, ordinal: int, status: ItemStatus, note: str) -> None:
     """Set the status of the plan item ORDINAL (the first is 0)."""
-    with session.client() as client:
-        reply = client.task_item_update(task_id, ordinal, status, note=note)
+    reply = session.client().task_item_update(task_id, ordinal, status, note=note)
     _show(session, reply)
 
 
@@ -200,8 +194,7 @@ def move_item(session: Session, *, task_id: str, ordinal: int, status: ItemStatu
 @pass_session
 def append_items(session: Session, *, task_id: str, items: tuple[str, ...], note: str) -> None:
     """Add ITEM... at the end of the plan."""
-    with session.client() as client:
-        reply = client.task_plan_append(task_id, items, note=note)
+    reply = session.client().task_plan_append(task_id, items, note=note)
     _show(session, reply)
 
 
@@ -217,17 +210,16 @@ def append_items(session: Session, *, task_id: str, items: tuple[str, ...], note
 @pass_session
 def log_action(session: Session, *, task_id: str, action_type: ActionType, summary: str, **given: Any) -> None:
     """Log an action of TYPE (cli, gui, wait, vision, reasoning, other) in one sentence."""
-    with session.client() as client:
-        reply = client.task_log_action(
-            task_id,
-            action_type,
-            summary,
-            input_data=given["input_data"],
-            output_data=given["output_data"],
-            status=given["status"],
-            ordinal=given["ordinal"],
-            duration_ms=None if given["took"] is None else given["took"] * 1000,
-        )
+    reply = session.client().task_log_action(
+        task_id,
+        action_type,
+        summary,
+        input_data=given["input_data"],
+        output_data=given["output_data"],
+        status=given["status"],
+        ordinal=given["ordinal"],
+        duration_ms=None if given["took"] is None else given["took"] * 1000,
+    )
     where = "the task" if reply.action.ordinal is None else f"item {reply.action.ordinal}"
     session.show(reply, lambda: say(f"logged {reply.action.action_id} under {where}"))
 
@@ -239,8 +231,7 @@ def log_action(session: Session, *, task_id: str, action_type: ActionType, summa
 @pass_session
 def drill_down(session: Session, *, task_id: str, ordinal: int, limit: int) -> None:
     """Show the plan item ORDINAL with its actions and their logs."""
-    with session.client() as client:
-        reply = client.task_drill_down(task_id, ordinal, limit=limit)
+    reply = session.client().task_drill_down(task_id, ordinal, limit=limit)
 
     def human() -> None:
         print_table(item_table((reply.item,)))
@@ -255,8 +246,7 @@ def drill_down(session: Session, *, task_id: str, ordinal: int, limit: int) -> N
 @pass_session
 def show_thread(session: Session, *, task_id: str, limit: int) -> None:
     """Show the thread of a task, oldest first."""
-    with session.client() as client:
-        reply = client.task_thread(task_id, limit=limit)
+    reply = session.client().task_thread(task_id, limit=limit)
     session.show(reply, lambda: say_all(thread_lines(reply.messages)))
 
 
@@ -279,8 +269,7 @@ def export_task(session: Session, *, task_id: str, output: Path) -> None:
 @pass_session
 def delete_task(session: Session, *, task_id: str) -> None:
     """Forget a task with all that was kept of it. Its waits are cancelled and its display ends."""
-    with session.client() as client:
-        reply = client.task_delete(task_id)
+    reply = session.client().task_delete(task_id)
     session.show(reply, lambda: say(f"deleted {reply.task_id}, {reply.waits_cancelled} waits cancelled"))
 
 

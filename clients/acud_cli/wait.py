@@ -63,8 +63,7 @@ def full_id(client: Client, given: str) -> str:
 @pass_session
 def list_waits(session: Session, *, ended: bool, states: tuple[WaitState, ...], limit: int) -> None:
     """List the live waits, newest first; with --all or --state the ended ones too."""
-    with session.client() as client:
-        reply = client.wait_list(states=states, ended=ended, limit=limit)
+    reply = session.client().wait_list(states=states, ended=ended, limit=limit)
     session.show(reply, lambda: _print_list(reply.waits, reply.total))
 
 
@@ -90,8 +89,7 @@ def _print_list(found: Any, total: int) -> None:
 @pass_session
 def show_wait(session: Session, *, wait_id: str, evaluations: int) -> None:
     """Show one wait: condition, target, policy, verdict, evidence, and its newest evaluations."""
-    with session.client() as client:
-        reply = client.wait_show(wait_id, evaluations=evaluations)
+    reply = session.client().wait_show(wait_id, evaluations=evaluations)
 
     def human() -> None:
         print_lines(show_lines(reply))
@@ -110,8 +108,7 @@ def create_wait(session: Session, **given: Any) -> None:
 
     The same as `acud wait --detach`. Take its result with `acud wait result ID`.
     """
-    with session.client() as client:
-        reply = arm(client, given)
+    reply = arm(session.client(), given)
     tell_notes(reply.notes)
     tell_result(reply)
     session.show(reply, lambda: say(armed_line(reply.wait)))
@@ -129,17 +126,15 @@ def create_wait(session: Session, **given: Any) -> None:
 def update_wait(session: Session, *, wait_id: str, timeout: float | None, force: bool, **given: Any) -> None:
     """Change condition, timeout, policy or budget of a live wait. Only what is given changes."""
     until = wanted_of(given)
-    with session.client() as client:
-        now = client.wait_show(wait_id, evaluations=0).wait
-        policy = policy_of(given, now.spec.policy)
-        changed = policy if policy != now.spec.policy else None
-        wanted = budget_of(given, now.spec.budget)
-        budget = wanted if wanted != now.spec.budget else None
-        if until is None and timeout is None and changed is None and budget is None:
-            raise click.UsageError("nothing to change: give a condition, --timeout or an option of policy or budget")
-        reply = client.wait_update(
-            now.wait_id, until=until, timeout_s=timeout, policy=changed, budget=budget, force=force
-        )
+    client = session.client()
+    now = client.wait_show(wait_id, evaluations=0).wait
+    policy = policy_of(given, now.spec.policy)
+    changed = policy if policy != now.spec.policy else None
+    wanted = budget_of(given, now.spec.budget)
+    budget = wanted if wanted != now.spec.budget else None
+    if until is None and timeout is None and changed is None and budget is None:
+        raise click.UsageError("nothing to change: give a condition, --timeout or an option of policy or budget")
+    reply = client.wait_update(now.wait_id, until=until, timeout_s=timeout, policy=changed, budget=budget, force=force)
     tell_notes(reply.notes)
     session.show(reply, lambda: say(armed_line(reply.wait).replace("armed", "updated", 1)))
 
@@ -153,9 +148,9 @@ def cancel_wait(session: Session, *, wait_ids: tuple[str, ...], every: bool, rea
     """End active waits without a verdict. Clients that wait for their result learn it."""
     if every == bool(wait_ids):
         raise click.UsageError("name the waits to cancel, or give --all")
-    with session.client() as client:
-        ids = [wait.wait_id for wait in client.wait_list(limit=1000).waits] if every else list(wait_ids)
-        replies = [client.wait_cancel(full_id(client, wait_id), reason=reason) for wait_id in ids]
+    client = session.client()
+    ids = [wait.wait_id for wait in client.wait_list(limit=1000).waits] if every else list(wait_ids)
+    replies = [client.wait_cancel(full_id(client, wait_id), reason=reason) for wait_id in ids]
     session.show([reply.wait for reply in replies], lambda: _print_cancelled([r.wait.wait_id for r in replies]))
 
 
@@ -178,16 +173,16 @@ def result_of_wait(session: Session, *, wait_id: str, block: float | None, peek:
 
     Exit code: 0 its condition holds, 3 timeout, 4 cancelled, 5 failed; 0 also while it still watches (--block).
     """
-    with session.client() as client:
-        now = client.wait_show(wait_id, evaluations=0).wait
-        if peek:
-            reply = client.wait_result(now.wait_id, block_s=min(block or 0.0, 300.0), peek=True)
-        elif block is None:
-            client.patience_s = PATIENCE_S
-            return stay(session, client, now)
-        else:
-            client.patience_s = PATIENCE_S
-            reply = client.wait_end(now.wait_id, timeout_s=block)
+    client = session.client()
+    now = client.wait_show(wait_id, evaluations=0).wait
+    if peek:
+        reply = client.wait_result(now.wait_id, block_s=min(block or 0.0, 300.0), peek=True)
+    elif block is None:
+        client.patience_s = PATIENCE_S
+        return stay(session, client, now)
+    else:
+        client.patience_s = PATIENCE_S
+        reply = client.wait_end(now.wait_id, timeout_s=block)
     session.show(reply, lambda: print_lines(ending_lines(reply)))
     return of_state(reply.wait.state)
 
@@ -205,8 +200,8 @@ def result_of_wait(session: Session, *, wait_id: str, block: float | None, peek:
 @pass_session
 def evidence_of_wait(session: Session, *, wait_id: str, output: Path, part: Literal["after", "before", "diff"]) -> int:
     """Save the evidence of a wait: the exact pixels that were judged, as PNG."""
-    with session.client() as client:
-        reply = client.evidence(full_id(client, wait_id), part=part)
+    client = session.client()
+    reply = client.evidence(full_id(client, wait_id), part=part)
     write_picture(output, reply.image)
     if str(output) != "-":
         session.show({"path": str(output), "evidence": reply.evidence}, lambda: say(f"saved {output}"))
@@ -264,11 +259,11 @@ def wait(session: Session, *, detach: bool, **given: Any) -> int:
     A first word that names a command below runs it (`acud wait list`). A sentence of just that word goes behind a
     double dash: `acud wait -- list`.
     """
-    with session.client() as client:
-        armed = arm(client, given)
-        if detach:
-            tell_notes(armed.notes)
-            tell_result(armed)
-            session.show(armed, lambda: print(armed.wait.wait_id))
-            return Exit.OK
-        return stay(session, client, armed.wait, armed_line(armed.wait), armed.notes)
+    client = session.client()
+    armed = arm(client, given)
+    if detach:
+        tell_notes(armed.notes)
+        tell_result(armed)
+        session.show(armed, lambda: print(armed.wait.wait_id))
+        return Exit.OK
+    return stay(session, client, armed.wait, armed_line(armed.wait), armed.notes)

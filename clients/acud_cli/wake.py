@@ -40,8 +40,7 @@ _complete_id = complete_ids(lambda client: ((one.wake_id, one.state.value) for o
 @pass_session
 def list_wakes(session: Session, *, seen: bool, states: tuple[WakeState, ...], wait_id: str, limit: int) -> None:
     """List the wakes not seen yet, newest first; with --all or --state others too."""
-    with session.client() as client:
-        reply = client.wake_list(states=states, seen=seen or bool(wait_id), wait_id=wait_id, limit=limit)
+    reply = session.client().wake_list(states=states, seen=seen or bool(wait_id), wait_id=wait_id, limit=limit)
     session.show(reply, lambda: _print_list(reply))
 
 
@@ -90,8 +89,7 @@ def retry_wakes(session: Session, *, wake_ids: tuple[str, ...], undelivered: boo
     """Try wakes again now, over the routes that are set up now. One that was sent before goes out as a reminder."""
     if undelivered == bool(wake_ids):
         raise click.UsageError("name the wakes to try again, or give --undelivered")
-    with session.client() as client:
-        reply = client.wake_retry(wake_ids, undelivered=undelivered)
+    reply = session.client().wake_retry(wake_ids, undelivered=undelivered)
     session.show(reply, lambda: _print_retried(reply.wakes))
 
 
@@ -111,8 +109,7 @@ def test_routes(session: Session, *, routes: tuple[str, ...], session_key: str, 
     Exit code: 0 every route took it, 1 one did not.
     """
     address = address_of({"routes": routes, "session_key": session_key, "agent_id": agent_id})
-    with session.client() as client:
-        reply = client.wake_test(address.routes or (), address=address)
+    reply = session.client().wake_test(address.routes or (), address=address)
     session.show(reply, lambda: _print_tests(reply))
     return Exit.OK if all(one.result == "sent" for one in reply.tests) else Exit.ERROR
 
@@ -132,6 +129,5 @@ def notify() -> None:
 @pass_session
 def test_notification(session: Session) -> None:
     """Show a notification and say which server took it."""
-    with session.client() as client:
-        reply = client.notify_test()
+    reply = session.client().notify_test()
     session.show(reply, lambda: say(f"shown by {plain(reply.server)}"))

@@ -49,8 +49,7 @@ def token() -> None:
 def create_token(session: Session, **given: Any) -> None:
     """Make a token and print it: it can't be shown again."""
     secret = new_secret()
-    with session.client() as client:
-        made = client.web_token_create(digest_of(secret), **given).found
+    made = session.client().web_token_create(digest_of(secret), **given).found
     session.show({"token": secret, "pass": made}, lambda: _print_made(secret, made))
 
 
@@ -63,8 +62,7 @@ def _print_made(secret: str, made: AccessToken) -> None:
 @pass_session
 def list_passes(session: Session) -> None:
     """List tokens and sessions that are good now, newest first."""
-    with session.client() as client:
-        reply = client.web_token_list()
+    reply = session.client().web_token_list()
     session.show(reply, lambda: print_tokens(reply.passes))
 
 
@@ -76,8 +74,8 @@ def revoke_token(session: Session, *, pass_ids: tuple[str, ...], every: bool) ->
     """Revoke tokens or sessions; what they have open ends within a second. Unique beginnings of ids are enough."""
     if bool(pass_ids) == every:
         raise UsageError("name tokens, or say --all", hint="acud web token list")
-    with session.client() as client:
-        replies = [client.web_token_revoke(every="token")] if every else list(map(client.web_token_revoke, pass_ids))
+    client = session.client()
+    replies = [client.web_token_revoke(every="token")] if every else list(map(client.web_token_revoke, pass_ids))
     gone = tuple(one for reply in replies for one in reply.passes)
     session.show({"passes": gone}, lambda: say_all([f"revoked {one.pass_id}" for one in gone] or ["none"]))
 
@@ -165,11 +163,11 @@ def relay(session: Session, **given: str | int | bool | None) -> None:
 def login(session: Session, *, url: str, opened: bool, **given: Any) -> None:
     """Print a link that logs a browser in. It is good for two minutes, and works once."""
     code = new_secret()
-    with session.client() as client:
-        served = url or client.status().web.get("gateway", "")
-        if not served:
-            raise Unavailable("the daemon serves no dashboard", hint=_OFF)
-        reply = client.web_login(digest_of(code), **given)
+    client = session.client()
+    served = url or client.status().web.get("gateway", "")
+    if not served:
+        raise Unavailable("the daemon serves no dashboard", hint=_OFF)
+    reply = client.web_login(digest_of(code), **given)
     address = f"{served.rstrip('/')}/login#{code}"  # browsers send nobody what comes after #
     session.show({"url": address, "expires_utc_s": reply.expires_utc_s}, lambda: say(address))
     if opened and not webbrowser.open(address):
@@ -184,8 +182,7 @@ def logout(session: Session, *, session_id: str | None, every: bool) -> None:
     """Log one session out (acud web status lists them), or all of them."""
     if bool(session_id) == every:
         raise UsageError("name a session, or say --all", hint="acud web status lists them")
-    with session.client() as client:
-        gone = client.web_token_revoke(session_id or "", every="session" if every else "").passes
+    gone = session.client().web_token_revoke(session_id or "", every="session" if every else "").passes
     session.show({"passes": gone}, lambda: say_all([f"logged out {one.pass_id}" for one in gone] or ["none"]))
 
 
@@ -193,8 +190,8 @@ def logout(session: Session, *, session_id: str | None, every: bool) -> None:
 @pass_session
 def status(session: Session) -> None:
     """Tell where the dashboard is served, and who is let in."""
-    with session.client() as client:
-        served, tokens = client.status().web, client.web_token_list().passes
+    client = session.client()
+    served, tokens = client.status().web, client.web_token_list().passes
     session.show({"web": served, "passes": tokens}, lambda: _print_status(served, tokens))
 
 

@@ -37,7 +37,7 @@ from acud.types.actions import (
 )
 from acud_mcp import look_tools
 from acud_mcp.look_tools import ChangeArguments, ChangeView, LookArguments, PictureView, WindowView
-from acud_mcp.tool import ImageResult, Tool, ToolCall, passed_on
+from acud_mcp.tool import ImageResult, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
 
 Pair = tuple[int, int]
@@ -158,7 +158,7 @@ def _request(given: ActArguments, action: Action) -> DesktopAction:
         max_side_px=given.max_side,
         quality=_QUALITY,
         lease=given.lease,
-        **passed_on(given, DesktopAction, "task_id"),
+        task_id=given.task_id,
     )
 
 
@@ -317,7 +317,6 @@ TOOLS = (
             "size": "coordinate",
         },
         hidden=("display", "max_side", "lease", "baseline", "picture", "target"),
-        passed=("task_id",),
         params={
             "coordinate": "[x, y] or element id; a new size for window_resize",
             "start": "start of a drag",

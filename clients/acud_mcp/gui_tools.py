@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -20,7 +20,6 @@ from acud_mcp.wait_tools import BLOCK_S, address_of
 
 _QUALITY = 72
 _SEARCH_S = 5.0
-_BACKENDS = Literal["auto", "direct", "uitars", "claude_cu", "omniparser"]
 
 
 class FindArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -29,7 +28,7 @@ class FindArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     description: ShortText
     target: str = "screen"
     display: str = ""
-    backend: _BACKENDS | None = None
+    backend: GroundingBackend | None = None
     task_id: str = ""
 
 
@@ -44,7 +43,7 @@ class DoArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     timeout: Annotated[float, Meta(ge=0, le=45)] = 2.0
     image: bool = False
     view: str = ""
-    backend: _BACKENDS | None = None
+    backend: GroundingBackend | None = None
     max_side: Annotated[int, Meta(ge=0, le=16384)] = 1200
     task_id: str = ""
 
@@ -88,7 +87,7 @@ class DoView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 async def gui_find(call: ToolCall, given: FindArguments) -> FindView:
     """Find something by its description."""
-    request = GuiFind(given.description, given.target, given.display, _backend(given.backend), task_id=given.task_id)
+    request = GuiFind(given.description, given.target, given.display, given.backend, task_id=given.task_id)
     reply: FindReply = await call.ask_slowly(request, _SEARCH_S)
     return FindView(
         status=reply.found.status,
@@ -108,7 +107,7 @@ async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
         given.target,
         given.display,
         given.view,
-        _backend(given.backend),
+        given.backend,
         expect,
         given.timeout,
         given.image,
@@ -134,10 +133,6 @@ def _done(call: ToolCall, reply: DoReply) -> DoView | ImageResult:
         untrusted=UNTRUSTED,
     )
     return with_image(view, reply.picture)
-
-
-def _backend(name: str | None) -> GroundingBackend | None:
-    return None if name is None else GroundingBackend(name)
 
 
 def _things(found: Found) -> tuple[ThingView, ...]:
@@ -248,7 +243,6 @@ TOOLS = (
         shows=("status", "things"),
         run=gui_find,
         hidden=("display",),
-        passed=("task_id",),
     ),
     Tool(
         "gui_do",
@@ -262,7 +256,6 @@ TOOLS = (
         run=gui_do,
         aliases={"timeout_s": "timeout", "action": "instruction"},
         hidden=("display", "max_side", "backend", "view"),
-        passed=("task_id",),
         params={
             "expect": "sentence that is true after it; default: any change",
             "expect_text": "or visible text after it",

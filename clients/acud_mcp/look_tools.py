@@ -20,7 +20,7 @@ from acud.protocol.requests.scenes import SceneGet, SceneReply
 from acud.protocol.requests.waits import ChangeReply, WaitCreate, WaitForChange, WaitReply
 from acud.types import Change, DisplayInfo, MonitorInfo, Rect, Seconds, Share, WindowInfo
 from acud.types.scene import SceneMode
-from acud_mcp.tool import ImageResult, Tool, ToolCall, passed_on
+from acud_mcp.tool import ImageResult, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
 from acud_mcp.wait_tools import BLOCK_S
 
@@ -67,7 +67,7 @@ class PictureView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 async def desktop_look(call: ToolCall, given: LookArguments) -> PictureView | ImageResult:
     """Take a picture now, into a file, and with `image` into the answer too."""
     target = f"window:{given.window}" if given.window else given.target
-    request = Look(target, given.display, given.format, given.max_side, _QUALITY, **passed_on(given, Look, "task_id"))
+    request = Look(target, given.display, given.format, given.max_side, _QUALITY, task_id=given.task_id)
     picture: Picture = await call.ask(request)
     if given.image:
         picture = await bounded(call, request, picture)
@@ -157,7 +157,7 @@ async def wait_for_change(call: ToolCall, given: ChangeArguments) -> ChangeView 
         format="jpeg",
         max_side_px=given.max_side,
         quality=_QUALITY,
-        **passed_on(given, WaitForChange, "task_id"),
+        task_id=given.task_id,
     )
     reply: ChangeReply = await call.ask_slowly(request, block_s)
     if rest_s and not reply.changed:
@@ -166,16 +166,14 @@ async def wait_for_change(call: ToolCall, given: ChangeArguments) -> ChangeView 
 
 
 async def _token(call: ToolCall, given: ChangeArguments) -> str:
-    reply: BaselineReply = await call.ask(
-        Baseline(given.target, given.display, **passed_on(given, Baseline, "task_id"))
-    )
+    reply: BaselineReply = await call.ask(Baseline(given.target, given.display, task_id=given.task_id))
     return reply.baseline
 
 
 async def _left_watching(call: ToolCall, given: ChangeArguments, token: str, rest_s: float) -> ChangeView:
     until = Change(given.share, given.settle, token)
-    more = passed_on(given, WaitCreate, "task_id")
-    reply: WaitReply = await call.ask(WaitCreate(until, given.target, given.display, timeout_s=rest_s, **more))
+    request = WaitCreate(until, given.target, given.display, timeout_s=rest_s, task_id=given.task_id)
+    reply: WaitReply = await call.ask(request)
     message = f"no change in {BLOCK_S:g} s; a wait goes on for {rest_s:g} s"
     return ChangeView(changed=False, message=message, wait_id=reply.wait.wait_id, next="call wait_result")
 
@@ -338,7 +336,6 @@ TOOLS = (
         run=wait_for_change,
         aliases={"timeout_s": "timeout", "settle_s": "settle"},
         hidden=("display", "share", "max_side"),
-        passed=("task_id",),
         params={
             "settle": "then seconds without change",
             "baseline": "token taken before the action",
@@ -356,7 +353,6 @@ TOOLS = (
         run=desktop_look,
         aliases={"window_name": "window", "max_side_px": "max_side"},
         hidden=("display", "window"),
-        passed=("task_id",),
         params={"max_side": "pixels; 0: full size", "image": "return the picture too"},
     ),
     Tool(
@@ -369,7 +365,6 @@ TOOLS = (
         shows=("scene", "changes"),
         run=scene,
         hidden=("display", "max_tokens", "mode"),
-        passed=("task_id",),
         params={"since": "earlier scene id: only what changed"},
         always_load=True,
     ),

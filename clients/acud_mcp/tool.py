@@ -81,9 +81,9 @@ class Tool(msgspec.Struct, frozen=True):
     `arguments` and `result` are structs that become the schemas (None: those of the request and of its reply).
     `run` takes the call and an `arguments`, and returns a `result` (None: the arguments are the request, the reply the
     result). `aliases` maps other names a caller may use for an argument. `hidden` arguments are taken and not listed.
-    `passed` arguments exist only where the request has such a field. `params` describes arguments. `shows`: the
-    members of the result that the schema lists (none: all); an open schema may leave out what explains itself.
-    `quotes_screens`: a result that has no such member itself is marked as holding words from screens.
+    `params` describes arguments. `shows`: the members of the result that the schema lists (none: all); an open schema
+    may leave out what explains itself. `quotes_screens`: a result that has no such member itself is marked as holding
+    words from screens.
     """
 
     name: str
@@ -95,7 +95,6 @@ class Tool(msgspec.Struct, frozen=True):
     run: Handler | None = None
     aliases: dict[str, str] = {}
     hidden: tuple[str, ...] = ()
-    passed: tuple[str, ...] = ()
     params: dict[str, str] = {}
     shows: tuple[str, ...] = ()
     always_load: bool = False
@@ -119,24 +118,9 @@ class Tool(msgspec.Struct, frozen=True):
         return self.result or self._command.reply
 
     @property
-    def unlisted(self) -> frozenset[str]:
-        """Arguments that the schema does not show: hidden ones, and those this protocol has no field for."""
-        fields = self.request.__struct_fields__ if self.request is not None else ()
-        return frozenset(self.hidden) | {name for name in self.passed if name not in fields}
-
-    @property
     def _command(self) -> Command:
         assert self.request is not None, f"{self.name} is no request: it needs arguments and a result"
         return declared(self.request)
-
-
-def passed_on(tool_arguments: msgspec.Struct, request: type[msgspec.Struct], *names: str) -> dict[str, Any]:
-    """Return the arguments in `names` that `request` has a field for and the caller gave."""
-    return {
-        name: getattr(tool_arguments, name)
-        for name in names
-        if name in request.__struct_fields__ and getattr(tool_arguments, name)
-    }
 
 
 def parse_arguments(tool: Tool, given: dict[str, Any] | None) -> msgspec.Struct:
@@ -149,7 +133,7 @@ def parse_arguments(tool: Tool, given: dict[str, Any] | None) -> msgspec.Struct:
     named = _renamed(tool, given or {})
     unknown = [name for name in named if name not in kind.__struct_fields__]
     if unknown:
-        known = ", ".join(name for name in kind.__struct_fields__ if name not in tool.unlisted) or "none"
+        known = ", ".join(name for name in kind.__struct_fields__ if name not in tool.hidden) or "none"
         raise InvalidRequest(f"{tool.name} has no argument {unknown[0]!r}", hint=f"arguments: {known}")
     try:
         return msgspec.convert(named, kind, strict=False)
@@ -191,7 +175,7 @@ def input_schema(tool: Tool) -> Schema:
     definition = _definition(tool.arguments_type)
     properties: Schema = {}
     for name, node in definition["properties"].items():
-        if name not in tool.unlisted and not _is_tag(tool.arguments_type, name):
+        if name not in tool.hidden and not _is_tag(tool.arguments_type, name):
             properties[name] = _described(_slim(node, _components(tool.arguments_type)), name, tool)
     schema: Schema = {"type": "object", "properties": properties}
     required = [name for name in definition.get("required", ()) if name in properties]

@@ -44,7 +44,7 @@ from acud.types import (
     condition_text,
     target_argument,
 )
-from acud_mcp.tool import Tool, ToolCall, passed_on
+from acud_mcp.tool import Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
 
 Timeout = Annotated[float, Meta(ge=0)]
@@ -193,7 +193,7 @@ async def smart_wait(call: ToolCall, given: SmartWait) -> WaitView:
         wake=address_of(given.session_key),
         budget=_budget(given),
         force=given.force,
-        **passed_on(given, WaitCreate, "task_id"),
+        task_id=given.task_id,
     )
     reply: WaitReply = await call.ask(request)
     return wait_view(reply.wait, notes=reply.notes, step=_next(reply))
@@ -289,7 +289,6 @@ TOOLS = (
         run=smart_wait,
         aliases=_WAIT_ALIASES,
         hidden=("poll_interval", "display", "on_budget", "force"),
-        passed=("task_id",),
         params={
             "criteria": 'what must be visible, e.g. "the download has finished"',
             "text": "visible text (no model needed)",

@@ -29,8 +29,6 @@ KEPT_STEPS = 12
 _LINE = 160
 _SEEN = "seen"
 
-Words = Annotated[str, Meta(min_length=1, max_length=2000)]
-
 
 def opening(spec: RunSpec, older: tuple[RunStep, ...]) -> tuple[ChatMessage, ...]:
     """Return what opens the conversation: the instruction, and older steps in a line each."""

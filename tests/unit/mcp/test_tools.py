@@ -52,7 +52,7 @@ def test_a_tool_is_whole(tool: Tool) -> None:
     assert listed["inputSchema"]["type"] == listed["outputSchema"]["type"] == "object"
     assert "$ref" not in json.dumps(listed)
     fields = set(tool.arguments_type.__struct_fields__)
-    assert set(tool.aliases.values()) | set(tool.hidden) | set(tool.params) | set(tool.passed) <= fields
+    assert set(tool.aliases.values()) | set(tool.hidden) | set(tool.params) <= fields
     assert set(tool.shows) <= set(tool.result_type.__struct_fields__)
     assert not set(tool.aliases) & fields
 
