@@ -26,9 +26,8 @@ from acud.supervisor.control import FaultGuard
 from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.evaluator_pool import EvaluatorPool
-from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.frame_sources import Sources
-from acud.supervisor.fresh_frames import FreshFrameResolver
+from acud.supervisor.fresh_frames import FrameRequests, FreshFrameResolver, WindowListReady
 from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal
 from acud.supervisor.live_watches import LiveWatches
@@ -38,7 +37,7 @@ from acud.supervisor.ports import FeaturePorts
 from acud.supervisor.program_launcher import ProgramLauncher, inherited_environment
 from acud.supervisor.publisher import DaemonEvents, Publisher
 from acud.supervisor.redaction import Redaction
-from acud.supervisor.screenshots import Differences, Screenshots
+from acud.supervisor.screenshots import Screenshots
 from acud.supervisor.systemd_notify import SystemdNotifier
 from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.terminal_sessions import Sessions
@@ -48,7 +47,6 @@ from acud.supervisor.waits.wait_runtime import WaitRuntime
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplays
 from acud.supervisor.web import ListenerSockets, Web
-from acud.supervisor.window_list_ready import WindowListReady
 
 RedactionMaker = Callable[[Settings, WatchedDisplays, Sources], Redaction]
 _FPS_PER_CORE = 150.0
@@ -189,7 +187,6 @@ class Core:
         self.screenshots = Screenshots(
             self.pool, self.paths.spool, token, self.sources.age_s, self.redaction, self.loop
         )
-        self.differences = Differences(self.pool, self.paths.spool)
         self.window_list_ready = WindowListReady(self.watched_displays, self.loop)
         self.fresh_frames = FreshFrameResolver(
             self.displays,

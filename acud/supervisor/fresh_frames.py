@@ -1,28 +1,32 @@
-"""From a target's words to a fresh frame of it, for pictures and baselines."""
+"""Fresh frames: one grabbed now, the first list of a display's windows, and from a target's words to a frame of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
-from acud.event_loop import EventLoop, Timer
+from acud.event_loop import EventLoop
 from acud.ids import new_id
 from acud.protocol.capture import Notice
 from acud.supervisor.display_registry import DisplayRegistry
-from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.frame_sources import Source, Sources
-from acud.supervisor.observers import Order
+from acud.supervisor.observers import Order, ParkedCalls
 from acud.supervisor.screenshots import ScreenshotTarget
 from acud.supervisor.terminal_sessions import Sessions
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
-from acud.supervisor.window_list_ready import WindowListReady
 from acud.types import DisplayState, Rect, Target, Verdict
 from acud.waits.targets import TargetLocation, locate, parse_target
 from acud.waits.terminals import SessionSurvey, find_window, session_name, unknown_session
 
+_GRAB_DEADLINE_S = 5.0
+_HANGS = "acud doctor; the X server may hang"
+_LIST_COMES_S = 5.0
+"""A capture process that has just started has sent no windows yet."""
 _SOURCE_DEADLINE_S = 5.0
 _START_S = 15.0
 """How long a display may take to its first frame; well within what a client listens before it asks again."""
@@ -39,16 +43,13 @@ class FreshTarget(Struct, frozen=True):
 
 
 Done = Callable[[FreshTarget | AcudError], None]
+Grabbed = Callable[[Source | Unavailable], None]
 
 
-class _AwaitedFrame:
-    """A source that is on its way for `for_s` at most: a covered window's, or that of a display that starts."""
-
-    def __init__(self, ask: _Ask, source: str, for_s: float) -> None:
-        self.ask = ask
-        self.source = source
-        self.for_s = for_s
-        self.timer: Timer | None = None
+class _Awaited(NamedTuple):
+    target: Target
+    watched: WatchedDisplay
+    source: str
 
 
 class _Ask:
@@ -58,8 +59,67 @@ class _Ask:
         self.key = new_id("aim")
         self.target = target
         self.done = done
-        self.watched: WatchedDisplay | None = None
         self.again = False
+
+
+class FrameRequests:
+    """Calls back when a demanded grab was made; a source that is lost or silent is an error, never a stale frame."""
+
+    def __init__(self, sources: Sources, loop: EventLoop) -> None:
+        self._sources = sources
+        self._pending = ParkedCalls[tuple[Source, int], Source | Unavailable](loop)
+        sources.watchers.add(self, Order.CORE)
+
+    def fresh(self, source: Source, done: Grabbed) -> None:
+        """Grab `source` now; `done` gets the source once a frame made after this call is its newest, or the fault."""
+        if source.up:
+            late = partial(Unavailable, f"no grab of {source.name} in {_GRAB_DEADLINE_S:.0f} s", hint=_HANGS)
+            self._pending.park((source, self._sources.grab_now(source)), done, _GRAB_DEADLINE_S, late)
+        else:
+            done(_no_pixels(source))
+
+    def source_up(self, source: Source) -> None:
+        """A new ring was attached; its own grab number goes on counting, so nothing is to do."""
+
+    def frame_seen(self, source: Source, notice: Notice) -> None:
+        """Serve those whose grab this notice satisfies."""
+        self._pending.end(lambda wanted: wanted[0] is source and source.grabbed >= wanted[1], source)
+
+    def source_lost(self, source: Source, code: str, reason: str) -> None:
+        """Fail those who wait for this source."""
+        self._pending.end(lambda wanted: wanted[0] is source, _no_pixels(source))
+
+
+def _no_pixels(source: Source) -> DisplayDown:
+    return DisplayDown(f"{source.name} has no pixels now: {source.lost_reason}", hint="acud display list")
+
+
+class WindowListReady:
+    """Goes on with callers once the windows and monitors of their display are known: capture tells them after the first
+    frame.
+    """
+
+    def __init__(self, watched_displays: WatchedDisplays, loop: EventLoop) -> None:
+        self._awaited = ParkedCalls[WatchedDisplay, AcudError | None](loop)
+        watched_displays.watchers.add(self, Order.CORE)
+
+    def when_known(self, watched: WatchedDisplay, step: Callable[[AcudError | None], None]) -> None:
+        """Call `step` once the windows of `watched` are known, at once if they are, or with the fault."""
+        if watched.windows_known:
+            step(None)
+        elif watched.state is not DisplayState.UP:
+            step(_not_up(watched))
+        else:
+            self._awaited.park(watched, step, _LIST_COMES_S, lambda: self._unknown(watched))
+
+    def windows_seen(self, watched: WatchedDisplay) -> None:
+        """Go on with those who waited for this list."""
+        self._awaited.end(lambda one: one is watched, None)
+
+    def _unknown(self, watched: WatchedDisplay) -> AcudError:
+        if watched.state is not DisplayState.UP:
+            return _not_up(watched)
+        return Unavailable(f"no list of the windows of {watched.name} in {_LIST_COMES_S:.0f} s", hint="acud logs")
 
 
 class FreshFrameResolver:
@@ -82,7 +142,8 @@ class FreshFrameResolver:
         self._loop = loop
         self._sessions = sessions
         self._window_list_ready = window_list_ready
-        self._awaited: list[_AwaitedFrame] = []
+        self._awaited = ParkedCalls[_Awaited, AcudError | None](loop)
+        """Those whose source is on its way: a covered window's, or that of a display that starts."""
         sources.watchers.add(self, Order.CORE)
         watched_displays.watchers.add(self, Order.CORE)
 
@@ -102,10 +163,9 @@ class FreshFrameResolver:
         if isinstance(outcome, AcudError):
             ask.done(outcome)
             return
-        ask.watched = outcome
         if outcome.state is DisplayState.STARTING:
             # As after a restart: what a caller paints after the reply must come after the first frame.
-            self._await(ask, outcome.name, _START_S)
+            self._await(ask, outcome, outcome.name, _START_S)
             return
         display = self._sources.by_name.get(outcome.name)
         if display is None or outcome.state is not DisplayState.UP:
@@ -117,7 +177,7 @@ class FreshFrameResolver:
         elif ask.target.pty:
             self._find_terminal(ask, outcome)
         else:
-            self._on_aim(ask, self._aim(ask.target, outcome, display))
+            self._on_aim(ask, outcome, self._aim(ask.target, outcome, display))
 
     def _aim(
         self, target: Target, watched: WatchedDisplay, display: Source, terminal: Verdict | int | None = None
@@ -137,9 +197,9 @@ class FreshFrameResolver:
                 ask.done(DisplayDown(f"display {watched.name} went away", hint="acud display list"))
             elif isinstance(where, int):
                 ask.target = replace(ask.target, pty="", window=str(where))
-                self._on_aim(ask, self._aim(ask.target, watched, display))
+                self._on_aim(ask, watched, self._aim(ask.target, watched, display))
             else:
-                self._on_aim(ask, self._aim(ask.target, watched, display, where))
+                self._on_aim(ask, watched, self._aim(ask.target, watched, display, where))
 
         self._sessions.survey(name, surveyed)
 
@@ -157,38 +217,40 @@ class FreshFrameResolver:
 
         self._sessions.survey(name, surveyed)
 
-    def _on_aim(self, ask: _Ask, found: TargetLocation) -> None:
-        assert ask.watched is not None
+    def _on_aim(self, ask: _Ask, watched: WatchedDisplay, found: TargetLocation) -> None:
         if found.missing is not None:
-            named = [repr(window.title) for window in ask.watched.windows if window.kind != "popup"]
+            named = [repr(window.title) for window in watched.windows if window.kind != "popup"]
             titles = ", ".join(named[:8]) or "none"
             ask.done(NotFound(found.missing.detail, hint=f"windows there: {titles}"))
             return
         source = self._sources.by_name.get(found.source)
         if source is not None and source.up:
-            self._grab(ask, found, source)
+            self._grab(ask, watched, found, source)
         else:
-            self._await(ask, found.source, _SOURCE_DEADLINE_S)
-            self._follow(ask, found.window_id)
+            self._await(ask, watched, found.source, _SOURCE_DEADLINE_S)
+            self._follow(ask, watched, found.window_id)
 
-    def _await(self, ask: _Ask, source: str, for_s: float) -> None:
-        awaited = _AwaitedFrame(ask, source, for_s)
-        awaited.timer = self._loop.call_later(for_s, lambda: self._expire(awaited))
-        self._awaited.append(awaited)
+    def _await(self, ask: _Ask, watched: WatchedDisplay, source: str, for_s: float) -> None:
+        def late() -> AcudError:
+            if watched.state is not DisplayState.UP:
+                return _not_up(watched)
+            return Unavailable(f"no pixels of {source} in {for_s:.0f} s")
 
-    def _grab(self, ask: _Ask, found: TargetLocation, source: Source) -> None:
+        awaited = _Awaited(ask.target, watched, source)
+        self._awaited.park(awaited, lambda fault: self._on_display(ask, fault or watched), for_s, late)
+
+    def _grab(self, ask: _Ask, watched: WatchedDisplay, found: TargetLocation, source: Source) -> None:
         def grabbed(outcome: Source | Unavailable) -> None:
-            assert ask.watched is not None
             if isinstance(outcome, Unavailable) and source.window_id and not ask.again:
                 ask.again = True  # the window was mapped anew, uncovered or closed at this very moment
-                self._on_display(ask, ask.watched)
+                self._on_display(ask, watched)
             elif isinstance(outcome, Unavailable):
                 ask.done(outcome)
             else:
-                ask.done(FreshTarget(ask.watched, self._picture(ask.watched, found, outcome)))
+                ask.done(FreshTarget(watched, self._picture(watched, found, outcome)))
 
         if source.window_id:
-            self._follow(ask, found.window_id)
+            self._follow(ask, watched, found.window_id)
         self._frame_requests.fresh(source, grabbed)
 
     def _picture(self, watched: WatchedDisplay, found: TargetLocation, source: Source) -> ScreenshotTarget:
@@ -198,46 +260,27 @@ class FreshFrameResolver:
         place = next((w.bounds for w in watched.windows if covered and w.window_id == covered), None)
         return ScreenshotTarget(source, found.crop, found.ignore, size, place)
 
-    def _follow(self, ask: _Ask, window: int) -> None:
-        watched, key = ask.watched, ask.key
-        assert watched is not None
-        if key not in watched.followed:
-            self._watched_displays.follow(watched, key, (window,))
-            self._loop.call_later(_FOLLOW_S, lambda: self._watched_displays.follow(watched, key, ()))
-
-    def _expire(self, awaited: _AwaitedFrame) -> None:
-        if awaited in self._awaited:
-            self._awaited.remove(awaited)
-            watched = awaited.ask.watched
-            assert watched is not None
-            if watched.state is not DisplayState.UP:
-                awaited.ask.done(_not_up(watched))
-            else:
-                awaited.ask.done(Unavailable(f"no pixels of {awaited.source} in {awaited.for_s:.0f} s"))
+    def _follow(self, ask: _Ask, watched: WatchedDisplay, window: int) -> None:
+        if ask.key not in watched.followed:
+            self._watched_displays.follow(watched, ask.key, (window,))
+            self._loop.call_later(_FOLLOW_S, lambda: self._watched_displays.follow(watched, ask.key, ()))
 
     # ---- what sources and displays say -----------------------------------------------------------------------------
 
     def source_up(self, source: Source) -> None:
         """Go on with the calls that waited for this source."""
-        for awaited in [a for a in self._awaited if a.source == source.name]:
-            self._go_on(awaited)
+        self._awaited.end(lambda awaited: awaited.source == source.name, None)
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
         """Aim anew where a covered window is not covered any more, or is gone: its own source will never come."""
-        for awaited in [a for a in self._awaited if a.ask.watched is watched and a.source != watched.name]:
-            if self._elsewhere(awaited, watched):
-                self._go_on(awaited)
 
-    def _elsewhere(self, awaited: _AwaitedFrame, watched: WatchedDisplay) -> bool:
-        display = self._sources.by_name.get(watched.name)
-        return display is None or self._aim(awaited.ask.target, watched, display).source != awaited.source
+        def elsewhere(awaited: _Awaited) -> bool:
+            if awaited.watched is not watched or awaited.source == watched.name:
+                return False
+            display = self._sources.by_name.get(watched.name)
+            return display is None or self._aim(awaited.target, watched, display).source != awaited.source
 
-    def _go_on(self, awaited: _AwaitedFrame) -> None:
-        self._awaited.remove(awaited)
-        if awaited.timer is not None:
-            awaited.timer.cancel()
-        assert awaited.ask.watched is not None
-        self._on_display(awaited.ask, awaited.ask.watched)
+        self._awaited.end(elsewhere, None)
 
     def frame_seen(self, source: Source, notice: Notice) -> None:
         """Frames are the grabs' matter."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 from acud.errors import AcudError, DisplayDown, OutcomeUnknown, Unavailable, from_wire
-from acud.event_loop import EventLoop, Timer
+from acud.event_loop import EventLoop
 from acud.ids import new_id
 from acud.protocol.capture import Act, Acted, DropActs
-from acud.supervisor.observers import Order
+from acud.supervisor.observers import Order, ParkedCalls
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState
 from acud.types.actions import InputAction
@@ -19,13 +21,11 @@ _DEADLINE_S = 300.0
 ActedDone = Callable[[Acted | AcudError], None]
 
 
-class _PendingAction:
+class _PendingAction(NamedTuple):
     """One act that is on its way."""
 
-    def __init__(self, watched: WatchedDisplay, done: ActedDone) -> None:
-        self.watched = watched
-        self.done = done
-        self.timer: Timer | None = None
+    watched: WatchedDisplay
+    act_id: str
 
 
 class InputDispatcher:
@@ -33,8 +33,7 @@ class InputDispatcher:
 
     def __init__(self, watched_displays: WatchedDisplays, loop: EventLoop) -> None:
         self._watched_displays = watched_displays
-        self._loop = loop
-        self._pending: dict[str, _PendingAction] = {}
+        self._pending = ParkedCalls[_PendingAction, Acted | AcudError](loop)
         watched_displays.actors.add(self, Order.CORE)
 
     def act(self, watched: WatchedDisplay, action: InputAction, done: ActedDone) -> None:
@@ -47,8 +46,8 @@ class InputDispatcher:
         act_id = new_id("act")
         if not self._watched_displays.order(watched, Act(act_id, action)):
             raise Unavailable(f"the capture process of {watched.name} takes no acts now", hint="try again; acud status")
-        pending = self._pending[act_id] = _PendingAction(watched, done)
-        pending.timer = self._loop.call_later(_DEADLINE_S, lambda: self._expire(act_id))
+        late = partial(_unknown, f"no word of it came in {_DEADLINE_S:.0f} s")
+        self._pending.park(_PendingAction(watched, act_id), done, _DEADLINE_S, late)
 
     def drop(self, watched: WatchedDisplay, reason: str) -> None:
         """End what is under way or queued on `watched` with `refused` and `reason`; everything held is released."""
@@ -59,23 +58,12 @@ class InputDispatcher:
     def acted(self, watched: WatchedDisplay, message: Acted) -> None:
         """Hand an act's end to whoever asked for it."""
         fault = from_wire(message.code, message.message, message.hint, {}) if message.code else None
-        self._finish(message.act_id, fault or message)
+        self._pending.end(lambda pending: pending.act_id == message.act_id, fault or message)
 
     def input_lost(self, watched: WatchedDisplay, reason: str) -> None:
         """Its capture process died: what it was doing may be done, half done, or not begun."""
-        for act_id in [act_id for act_id, pending in self._pending.items() if pending.watched is watched]:
-            self._finish(act_id, _unknown(f"display {watched.name} was lost during it: {reason}"))
-
-    def _expire(self, act_id: str) -> None:
-        self._finish(act_id, _unknown(f"no word of it came in {_DEADLINE_S:.0f} s"))
-
-    def _finish(self, act_id: str, outcome: Acted | AcudError) -> None:
-        pending = self._pending.pop(act_id, None)
-        if pending is None:
-            return
-        if pending.timer is not None:
-            pending.timer.cancel()
-        pending.done(outcome)
+        outcome = _unknown(f"display {watched.name} was lost during it: {reason}")
+        self._pending.end(lambda pending: pending.watched is watched, outcome)
 
 
 def _unknown(reason: str) -> OutcomeUnknown:

@@ -149,8 +149,8 @@ class Work(Protocol):
 class FrameWork:
     """A look at the newest frame of `source` that is at least the one of now; one that is overwritten is taken anew.
 
-    `fill` completes the job as it is sent. `done` gets the result (its `status` is `done` or says why not), or the
-    error of a source or of evaluators that were lost.
+    `fill` completes the job as it is sent, or returns None where nobody wants it any more. `done` gets the result (its
+    `status` is `done` or says why not), or the error of a source or of evaluators that were lost.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class FrameWork:
         submit: Callable[[Work], None],
         lane: Lane,
         source: Source,
-        fill: Callable[[Job], Job],
+        fill: Callable[[Job], Job | None],
         done: Callable[[JobResult | Unavailable], None],
         *,
         view: View | None = None,

@@ -1,12 +1,17 @@
-"""Subscriptions to events, in an order that each subscriber declares."""
+"""Who is told of events: subscribers, in an order that each declares, and callers that wait for one of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 from enum import IntEnum
 from typing import Generic, TypeVar
 
+from acud.event_loop import EventLoop
+
 Observer = TypeVar("Observer")
+Key = TypeVar("Key")
+Outcome = TypeVar("Outcome")
 
 
 class Order(IntEnum):
@@ -35,3 +40,32 @@ class Observers(Generic[Observer]):
 
     def __iter__(self) -> Iterator[Observer]:
         return iter(self._told)
+
+
+class ParkedCalls(Generic[Key, Outcome]):
+    """Callers by what they wait for. Each gets one outcome: that it came or, once its time is over, another."""
+
+    def __init__(self, loop: EventLoop) -> None:
+        self._loop = loop
+        self._parked: dict[int, tuple[Key, Callable[[Outcome], None]]] = {}
+        self._numbers = itertools.count()
+
+    def park(self, key: Key, done: Callable[[Outcome], None], within_s: float, late: Callable[[], Outcome]) -> None:
+        """Call `done` with the outcome that `end` has for `key`, or with that of `late` after `within_s`."""
+        number = next(self._numbers)
+        timer = self._loop.call_later(within_s, lambda: self._answer(number, late()))
+
+        def answer(outcome: Outcome) -> None:
+            timer.cancel()
+            done(outcome)
+
+        self._parked[number] = key, answer
+
+    def end(self, fits: Callable[[Key], bool], outcome: Outcome) -> None:
+        """Answer those callers whose key `fits`, in the order in which they came; none that comes meanwhile."""
+        for number, (key, _) in list(self._parked.items()):
+            if number in self._parked and fits(key):
+                self._answer(number, outcome)
+
+    def _answer(self, number: int, outcome: Outcome) -> None:
+        self._parked.pop(number)[1](outcome)

@@ -268,7 +268,7 @@ def answer_evidence(app: App, request: EvidenceGet, call: Call) -> EvidenceReply
         else:
             call.reply(EvidenceReply(kept, outcome))
 
-    app.differences.make(kept, made)
+    app.screenshots.difference(kept, made)
     return None
 
 

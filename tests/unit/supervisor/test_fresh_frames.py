@@ -7,10 +7,9 @@ from typing import Any, cast
 
 from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
 from acud.event_loop import EventLoop
-from acud.supervisor.fresh_frames import FreshFrameResolver, FreshTarget
+from acud.supervisor.fresh_frames import FreshFrameResolver, FreshTarget, WindowListReady
 from acud.supervisor.observers import Observers
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.supervisor.window_list_ready import WindowListReady
 from acud.types import DisplayState, MonitorInfo, Rect
 from tests.manual_clock import ManualClock
 

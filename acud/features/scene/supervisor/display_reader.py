@@ -20,8 +20,8 @@ from acud.features.scene.tables import ReservedNumbers
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import Hide
 from acud.protocol.scene_parts import NodePart, SceneAsk, SceneParts, TextPart
-from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.frame_sources import Source, Sources
+from acud.supervisor.fresh_frames import FrameRequests
 from acud.supervisor.job_queues import FrameWork, Lane, Work
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, Rect

@@ -29,8 +29,8 @@ from acud.ids import new_id
 from acud.protocol.capture import Notice
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.evaluator_pool import EvaluatorPool
-from acud.supervisor.frame_requests import FrameRequests
 from acud.supervisor.frame_sources import Source, Sources
+from acud.supervisor.fresh_frames import FrameRequests
 from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Observers, Order
 from acud.supervisor.redaction import Redaction
