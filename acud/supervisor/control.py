@@ -129,6 +129,14 @@ class Call:
         """Return `step`, a part of this call that others call back: what it raises answers the call, nobody else."""
         return lambda outcome: self._control.go_on(self, lambda: step(outcome))
 
+    def then(
+        self, step: Callable[[Thing], None], fail: Callable[[AcudError], None] | None = None
+    ) -> Callable[[Thing | AcudError], None]:
+        """The same for an outcome that may be a fault: that answers the call (`fail`: what does it instead)."""
+        return self.later(
+            lambda outcome: (fail or self.fail)(outcome) if isinstance(outcome, AcudError) else step(outcome)
+        )
+
 
 class Control:
     """Owns the control socket at `path`.

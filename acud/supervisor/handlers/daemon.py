@@ -6,7 +6,6 @@ import os
 
 from acud import __version__
 from acud.child_process import rss_mb
-from acud.errors import AcudError
 from acud.protocol import VERSION
 from acud.protocol.requests.daemon import (
     ChildStatus,
@@ -140,13 +139,10 @@ def daemon_drain(app: App, request: DaemonDrain, call: Call) -> DaemonDrainReply
 def evaluators_restart(app: App, request: EvaluatorsRestart, call: Call) -> None:
     """Renew the evaluators; the reply waits for the last one."""
 
-    def done(outcome: tuple[EvaluatorRestarted, ...] | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            call.fail(outcome)
-        else:
-            call.reply(EvaluatorsRestartReply(outcome))
+    def done(restarted: tuple[EvaluatorRestarted, ...]) -> None:
+        call.reply(EvaluatorsRestartReply(restarted))
 
-    app.rolling_restart.begin(call.later(done))
+    app.rolling_restart.begin(call.then(done))
 
 
 @handles(Shutdown)

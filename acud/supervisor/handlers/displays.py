@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.errors import AcudError, Conflict
+from acud.errors import Conflict
 from acud.fleet import check_host_labels, not_the_endpoint
 from acud.protocol.requests.displays import (
     DisplayAdd,
@@ -34,13 +34,10 @@ def display_add(app: App, request: DisplayAdd, call: Call) -> None:
     if "/" in request.name:
         raise not_the_endpoint()
 
-    def done(outcome: WatchedDisplay | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            call.fail(outcome)
-        else:
-            call.reply(DisplayReply(app.displays.info(outcome)))
+    def done(watched: WatchedDisplay) -> None:
+        call.reply(DisplayReply(app.displays.info(watched)))
 
-    app.displays.add(request.name, request.auth_file, call.later(done), request.owner)
+    app.displays.add(request.name, request.auth_file, call.then(done), request.owner)
 
 
 @handles(DisplayCreate)
@@ -50,14 +47,11 @@ def display_create(app: App, request: DisplayCreate, call: Call) -> None:
     width = request.width or app.settings.display.width
     height = request.height or app.settings.display.height
 
-    def done(outcome: WatchedDisplay | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            call.fail(outcome)
-            return
+    def done(watched: WatchedDisplay) -> None:
         notes = [f"{width}x{height} is the largest this display can ever have: RANDR cannot grow an Xvfb"]
-        call.reply(DisplayReply(app.displays.info(outcome), (*notes, *app.displays.notes(outcome))))
+        call.reply(DisplayReply(app.displays.info(watched), (*notes, *app.displays.notes(watched))))
 
-    app.displays.create(width, height, request.window_manager or app.settings.display.window_manager, call.later(done))
+    app.displays.create(width, height, request.window_manager or app.settings.display.window_manager, call.then(done))
 
 
 _FAIL = "they fail; those armed with on_display_lost = wait go on"
@@ -81,15 +75,12 @@ def display_remove(app: App, request: DisplayRemove, call: Call) -> None:
 def display_take(app: App, request: DisplayTake, call: Call) -> None:
     """Take the display over; the reply leaves when that is stored."""
 
-    def found(outcome: WatchedDisplay | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            call.fail(outcome)
-            return
-        taken = app.takeovers.take(outcome, request.who, request.for_s, request.note, request.lease)
-        info = app.displays.taken_info(outcome, taken)
+    def found(watched: WatchedDisplay) -> None:
+        taken = app.takeovers.take(watched, request.who, request.for_s, request.note, request.lease)
+        info = app.displays.taken_info(watched, taken)
         call.reply(TakeReply(taken.lease, taken.until.utc_s, info))
 
-    app.displays.with_display(request.display, call.later(found))
+    app.displays.with_display(request.display, call.then(found))
 
 
 @handles(DisplayRelease)

@@ -69,14 +69,9 @@ def live_watch(app: App, request: LiveWatch, call: Call) -> LiveWatched:
 def answer_baseline(app: App, request: Baseline, call: Call) -> None:
     """Return a token for a grab made after this call."""
 
-    def aimed(outcome: FreshTarget | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            call.fail(outcome)
-            return
-        source = outcome.picture.source
-        app.screenshots.baseline(
-            outcome.picture, call.later(lambda token: call.reply(BaselineReply(token, source.display)))
-        )
+    def aimed(fresh: FreshTarget) -> None:
+        display = fresh.picture.source.display
+        app.screenshots.baseline(fresh.picture, call.later(lambda token: call.reply(BaselineReply(token, display))))
 
     display = app.ports.tasks.place(request.task_id, request.target, request.display).display
-    app.fresh_frames.fresh(request.target, display, (), call.later(aimed))
+    app.fresh_frames.fresh(request.target, display, (), call.then(aimed))

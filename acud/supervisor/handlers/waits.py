@@ -75,12 +75,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
         info, notes = app.waits.create(replace(spec, until=until), watched)
         call.reply(WaitReply(info, tuple(notes), app.wakes.routes_of(request.wake)))
 
-    def on_display(outcome: WatchedDisplay | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            call.fail(outcome)
-            return
-        watched = outcome
-
+    def on_display(watched: WatchedDisplay) -> None:
         def on_session(fault: AcudError | None) -> None:
             if fault is not None:
                 call.fail(fault)
@@ -94,7 +89,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
 
     def on_target(outcome: FreshTarget | AcudError) -> None:
         if isinstance(outcome, AcudError):
-            app.displays.with_display(spec.target.display, call.later(on_display))
+            app.displays.with_display(spec.target.display, call.then(on_display))
         else:
             source = outcome.picture.source
             arm(
@@ -107,7 +102,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
     if is_from_now(spec.until):
         app.fresh_frames.fresh(request.target, place.display, request.ignore, call.later(on_target))
     else:
-        app.displays.with_display(spec.target.display, call.later(on_display))
+        app.displays.with_display(spec.target.display, call.then(on_display))
 
 
 @handles(WaitList)
@@ -184,37 +179,28 @@ class _Blocked:
         self.log(fault, None)
         self.call.fail(fault)
 
-    def on_target(self, outcome: FreshTarget | AcudError) -> None:
+    def on_target(self, fresh: FreshTarget) -> None:
         """The target is there, with a frame of now: arm."""
-        if isinstance(outcome, AcudError):
-            self.fail(outcome)
-            return
-        source = outcome.picture.source
-        token = self.request.baseline or self.app.waits.targets.token(source, source.frame, box=outcome.picture.crop)
+        source = fresh.picture.source
+        token = self.request.baseline or self.app.waits.targets.token(source, source.frame, box=fresh.picture.crop)
         until = check_until(Change(self.request.share, self.request.settle_s, token))
-        target = parse_target(self.request.target, outcome.watched.name, self.request.ignore)
+        target = parse_target(self.request.target, fresh.watched.name, self.request.ignore)
         spec = WaitSpec(until, target, self.request.timeout_s, task_id=self.place.task_id)
-        self.app.waits.run_transient(spec, outcome.watched, self.call.later(self.on_end))
+        self.app.waits.run_transient(spec, fresh.watched, self.call.later(self.on_end))
 
     def on_end(self, live: ActiveWait) -> None:
         """It changed, or the time is over: one picture either way."""
         self.changed = active_waits.changed_share(live)
         self.detail = live.machine.verdict.detail
-        self.app.fresh_frames.fresh(self.request.target, live.display, (), self.call.later(self.on_fresh))
+        self.app.fresh_frames.fresh(self.request.target, live.display, (), self.call.then(self.on_fresh, self.fail))
 
-    def on_fresh(self, outcome: FreshTarget | AcudError) -> None:
+    def on_fresh(self, fresh: FreshTarget) -> None:
         """The frame to show is there."""
-        if isinstance(outcome, AcudError):
-            self.fail(outcome)
-            return
         ask = PictureAsk(self.request.format, self.request.max_side_px, self.request.quality)
-        self.app.screenshots.take(outcome.picture, ask, self.call.later(self.on_picture))
+        self.app.screenshots.take(fresh.picture, ask, self.call.then(self.on_picture, self.fail))
 
-    def on_picture(self, outcome: Picture | AcudError) -> None:
+    def on_picture(self, picture: Picture) -> None:
         """Answer."""
-        if isinstance(outcome, AcudError):
-            self.fail(outcome)
-            return
         self.log(None, {"changed": self.changed.changed, "share": round(self.changed.share, 6)})
         waited_s = self.app.clock.monotonic_s() - self.began_s
         self.call.reply(
@@ -223,7 +209,7 @@ class _Blocked:
                 share=round(self.changed.share, 6),
                 box=self.changed.box,
                 message=self._message(),
-                picture=outcome,
+                picture=picture,
                 waited_s=round(waited_s, 3),
             )
         )
@@ -242,7 +228,8 @@ def wait_for_change(app: App, request: WaitForChange, call: Call) -> None:
     """Block until the target changed, or the time is over."""
     check_until(Change(request.share, request.settle_s, request.baseline))
     blocked = _Blocked(app, request, call)
-    app.fresh_frames.fresh(request.target, blocked.place.display, request.ignore, call.later(blocked.on_target))
+    on_target = call.then(blocked.on_target, blocked.fail)
+    app.fresh_frames.fresh(request.target, blocked.place.display, request.ignore, on_target)
 
 
 @handles(EvidenceGet)
@@ -262,13 +249,7 @@ def answer_evidence(app: App, request: EvidenceGet, call: Call) -> EvidenceReply
     if request.part == "before":
         return EvidenceReply(kept, _read(before))
 
-    def made(outcome: bytes | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            call.fail(outcome)
-        else:
-            call.reply(EvidenceReply(kept, outcome))
-
-    app.screenshots.difference(kept, made)
+    app.screenshots.difference(kept, call.then(lambda png: call.reply(EvidenceReply(kept, png))))
     return None
 
 

@@ -54,16 +54,13 @@ class _Acted:
 
     def begin(self) -> None:
         """Its start is on disk: find the display."""
-        self.feature.core.displays.with_display(self.target.display, self.call.later(self.on_display))
+        self.feature.core.displays.with_display(self.target.display, self.call.then(self.on_display, self.fail))
 
-    def on_display(self, outcome: WatchedDisplay | AcudError) -> None:
+    def on_display(self, watched: WatchedDisplay) -> None:
         """Find what the points are pixels of."""
-        if isinstance(outcome, AcudError):
-            self.fail(outcome)
-            return
-        self.watched = outcome
+        self.watched = watched
         if self.target.window or (self.view and self.view.window):
-            self.feature.core.window_list_ready.when_known(outcome, self.call.later(self.on_place))
+            self.feature.core.window_list_ready.when_known(watched, self.call.later(self.on_place))
         else:
             self.on_place(None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.errors import AcudError, InvalidRequest, Refused
+from acud.errors import InvalidRequest, Refused
 from acud.features.agent.settings import GuiAgentSettings
 from acud.features.agent.supervisor.driver import Tools
 from acud.features.agent.supervisor.service import Agents
@@ -73,14 +73,11 @@ def answer_gui_agent(feature: AgentFeature, request: GuiAgent, call: Call) -> No
     spec = _spec(feature, request)
     place = feature.tasks.place(request.task_id, request.target, request.display)
 
-    def on_target(outcome: FreshTarget | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            call.fail(outcome)
-            return
-        feature.takeovers.check(outcome.watched, "")
-        call.reply(RunReply(feature.agents.start(spec, outcome.watched), feature.wakes.routes_of(request.wake)))
+    def on_target(fresh: FreshTarget) -> None:
+        feature.takeovers.check(fresh.watched, "")
+        call.reply(RunReply(feature.agents.start(spec, fresh.watched), feature.wakes.routes_of(request.wake)))
 
-    feature.fresh_frames.fresh(request.target, place.display, (), call.later(on_target))
+    feature.fresh_frames.fresh(request.target, place.display, (), call.then(on_target))
 
 
 def _spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:

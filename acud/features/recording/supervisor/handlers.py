@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acud.errors import AcudError, DisplayDown
+from acud.errors import DisplayDown
 from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.recordings import (
     RecordDelete,
@@ -35,16 +35,13 @@ def record_start(feature: RecordingFeature, request: RecordStart, call: Call) ->
     """Begin a recording; the default display may have to be started first."""
     place = feature.core.ports.tasks.place(request.task_id, "screen", request.display)
 
-    def on_display(outcome: WatchedDisplay | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            call.fail(outcome)
-        elif outcome.state is DisplayState.ENDED:
-            call.fail(DisplayDown(f"display {outcome.name} has ended: {outcome.reason}", hint="acud display list"))
-        else:
-            recording = feature.recordings.start(outcome, fps=request.fps, task_id=place.task_id)
-            call.reply(_reply(feature, recording))
+    def on_display(watched: WatchedDisplay) -> None:
+        if watched.state is DisplayState.ENDED:
+            raise DisplayDown(f"display {watched.name} has ended: {watched.reason}", hint="acud display list")
+        recording = feature.recordings.start(watched, fps=request.fps, task_id=place.task_id)
+        call.reply(_reply(feature, recording))
 
-    feature.core.displays.with_display(place.display, call.later(on_display))
+    feature.core.displays.with_display(place.display, call.then(on_display))
 
 
 @handles(RecordStop)

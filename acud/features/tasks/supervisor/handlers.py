@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acud.errors import AcudError
 from acud.features.tasks.summary import summarise
 from acud.features.tasks.supervisor.service import check_data
 from acud.fleet import check_host_labels
@@ -48,16 +47,13 @@ def task_register(feature: TasksFeature, request: TaskRegister, call: Call) -> T
     if not request.isolated_display:
         return TaskReply(feature.tasks.view(feature.tasks.register(request, task_id, None)))
 
-    def on_display(outcome: WatchedDisplay | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            call.fail(outcome)
-        else:
-            task = feature.tasks.register(request, task_id, outcome)
-            call.reply(TaskReply(feature.tasks.view(task), feature.core.displays.notes(outcome)))
+    def on_display(watched: WatchedDisplay) -> None:
+        task = feature.tasks.register(request, task_id, watched)
+        call.reply(TaskReply(feature.tasks.view(task), feature.core.displays.notes(watched)))
 
     size = feature.core.settings.display
     width, height = request.display_width or size.width, request.display_height or size.height
-    feature.core.displays.create(width, height, size.window_manager, call.later(on_display), task_id)
+    feature.core.displays.create(width, height, size.window_manager, call.then(on_display), task_id)
     return None
 
 
