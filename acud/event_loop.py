@@ -102,6 +102,20 @@ class EventLoop:
         """Call `callback` once, `delay_s` from now."""
         return self.call_at(self._now() + delay_s, callback)
 
+    def call_each(self, period_s: float, callback: Callback) -> None:
+        """Call `callback` at each multiple of `period_s` on the loop's clock, so that all that look so often share one
+        turn. A callback that raises ends the loop, as any other.
+        """
+
+        def again() -> None:
+            self.call_at((self._now() // period_s + 1) * period_s, fire)
+
+        def fire() -> None:
+            again()
+            callback()
+
+        again()
+
     def wake_at(self, at_s: float | None) -> None:
         """Begin a turn at `at_s`, if nothing else does before; it replaces what was set (None: at no time)."""
         self._wake_s = at_s

@@ -173,7 +173,7 @@ class ChildKeeper:
         """Told of times (seconds) in which this process came to nothing, so that nobody could be heard."""
         self._checked_s = monotonic_s()
         loop.watch(socket, self._hear_some)
-        self._check_later()
+        loop.call_each(_CHECK_S, self._check)
 
     # ---- life ------------------------------------------------------------------------------------------------------
 
@@ -406,11 +406,7 @@ class ChildKeeper:
         delay_s = min(_BACKOFF_MAX_S, _BACKOFF_FIRST_S * 2.0 ** (len(child.deaths) - 1))
         child.timer = self._loop.call_later(delay_s, lambda: self._spawn(child))
 
-    def _check_later(self) -> None:
-        self._loop.call_later(_CHECK_S, self._check)
-
     def _check(self) -> None:
-        self._check_later()
         self._reckon_absence()
         if not self.hear():
             return  # so much is said that silence cannot be told: the next look may

@@ -172,7 +172,7 @@ class DeliveryProcess:
     def _begin_checking(self) -> None:
         if not self._checking:
             self._checking = True
-            self._check()
+            self._loop.call_each(_CHECK_S, self._check)
 
     def submit(self, delivery: Deliver, ended: Ended, *, patient: bool = False) -> None:
         """Make `delivery` as soon as its route has a place, or call `ended` with an `Undone` when the route is shut.
@@ -347,7 +347,6 @@ class DeliveryProcess:
         self._on_ended(child)
 
     def _check(self) -> None:
-        self._loop.call_later(_CHECK_S, self._check)
         for name, route in self._routes.items():
             late = [t for t in route.running.values() if self._now() - t.since_s > route.limit_s + _LATE_S]
             for ticket in late:

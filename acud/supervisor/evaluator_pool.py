@@ -22,6 +22,7 @@ from acud.supervisor.job_queues import FairQueue, JobEntry, Lane, Work, Worker
 
 _LOG = log.logger("pool")
 _TRIES = 2
+_CHECK_S = 1.0
 
 
 class EvaluatorPool:
@@ -69,7 +70,7 @@ class EvaluatorPool:
         self._blame = blame
         count = max(settings.evaluator.workers or cores, settings.ocr.workers)
         self.workers = [self._worker(number, number < settings.ocr.workers) for number in range(count)]
-        self._loop.call_later(1.0, self._check_leases)
+        self._loop.call_each(_CHECK_S, self._check_leases)
         keeper.was_away.append(self._was_away)
 
     def _worker(self, number: int, owns_ocr: bool) -> Worker:
@@ -317,7 +318,6 @@ class EvaluatorPool:
             entry.work.lost(reason)
 
     def _check_leases(self) -> None:
-        self._loop.call_later(1.0, self._check_leases)
         if not self._keeper.hear():
             return
         lease_s = self._settings.evaluator.lease_s

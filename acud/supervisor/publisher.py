@@ -35,17 +35,15 @@ class Publisher:
 
     def __init__(self, path: Path, loop: EventLoop, utc_s: Callable[[], float], newest: Callable[[], int]):
         self.server = SocketServer(path, loop, "XPUB", frozenset({"SUB", "XSUB"}), _LIMITS, self._subscriptions)
-        self._loop = loop
         self._utc_s = utc_s
         self._newest = newest
-        loop.call_later(_BEAT_S, self._beat)
+        loop.call_each(_BEAT_S, self._beat)
 
     def tell(self, event: Event) -> None:
         """Publish a committed event on its topic."""
         self._publish(event.topic.encode(), event)
 
     def _beat(self) -> None:
-        self._loop.call_later(_BEAT_S, self._beat)
         self._publish(b"beat", Beat(self._newest(), self._utc_s()))
 
     def _publish(self, topic: bytes, message: Event | Beat) -> None:

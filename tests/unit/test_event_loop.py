@@ -33,6 +33,25 @@ def test_what_is_left_fires_in_order_of_time_whatever_was_cancelled_between() ->
     assert fired == sorted(range(0, 1000, 3), key=lambda number: (number * 37) % 1000)
 
 
+def test_what_is_looked_at_each_period_shares_a_turn_however_far_apart_it_began() -> None:
+    clock = ManualClock()
+    loop = EventLoop(clock.monotonic_s)
+    fired: list[str] = []
+    loop.call_each(1.0, lambda: fired.append("one"))
+    clock.advance(0.3)
+    loop.call_each(1.0, lambda: fired.append("other"))
+    turns = []
+    for _ in range(40):
+        clock.advance(0.1)
+        before = len(fired)
+        loop.turn(0.0)
+        turns.append(fired[before:])
+    assert [turn for turn in turns if turn] == [["one", "other"]] * 4
+    clock.advance(600.0)  # one turn that took long: what was missed is not made up for
+    loop.turn(0.0)
+    assert len(fired) == 10
+
+
 def test_a_turn_begins_by_the_time_that_was_set_last_and_once() -> None:
     loop = EventLoop(time.monotonic)
     silent, other = socket.socketpair()

@@ -86,7 +86,7 @@ class SocketServer:
         """Connections that were closed by us, by reason."""
         self._listener = self._listen()
         loop.watch(self._epoll, self._turn)
-        loop.call_later(_CHECK_S, self._check)
+        loop.call_each(_CHECK_S, self._check)
 
     def _listen(self) -> socket.socket:
         self._path.unlink(missing_ok=True)
@@ -313,7 +313,6 @@ class SocketServer:
             _LOG.warning("client.closed", socket=self._path.name, pid=int(connection.client), reason=reason)
 
     def _check(self) -> None:
-        self._loop.call_later(_CHECK_S, self._check)
         now_s, limits = self._loop.now_s(), self._limits
         self._spent_s = {client: spent / 2 for client, spent in self._spent_s.items() if spent > _NEGLIGIBLE_S}
         self._told_s = {client: at for client, at in self._told_s.items() if now_s - at < _QUIET_S}

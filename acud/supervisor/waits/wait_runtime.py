@@ -105,7 +105,7 @@ class WaitRuntime:
         """Waits that ended, by state."""
         self.verdict_s = Histogram(SLOW_S)
         """From the notice of the deciding change to the verdict."""
-        loop.call_later(_SUSPEND_CHECK_S, self._check_suspend)
+        loop.call_each(_SUSPEND_CHECK_S, self._check_suspend)
 
     # ---- judges ----------------------------------------------------------------------------------------------------
 
@@ -337,7 +337,6 @@ class WaitRuntime:
 
     def _check_suspend(self) -> None:
         # The loop's clock stands still in suspend, CLOCK_BOOTTIME does not (clock_gettime(2)); deadlines follow that.
-        self._loop.call_later(_SUSPEND_CHECK_S, self._check_suspend)
         if abs(self._boot_offset_s() - self._suspended_s) > _JUMP_S:
             self._suspended_s = self._boot_offset_s()
             for active in list(self.active.values()):
