@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Generic, Self, TypeVar
@@ -28,7 +29,8 @@ class AsyncChild(Generic[Incoming]):
     def __init__(self, bootstrap: Bootstrap, incoming: Any) -> None:
         self._context = zmq.asyncio.Context()
         self._incoming = incoming
-        self._heartbeat_s = bootstrap.heartbeat_s
+        self._heartbeat_s, self._rests_s = bootstrap.heartbeat_s, bootstrap.rests_s
+        self._stirred = asyncio.Event()
         self.socket: zmq.asyncio.Socket = child_socket(self._context, bootstrap)
 
     async def __aenter__(self) -> Self:
@@ -40,17 +42,31 @@ class AsyncChild(Generic[Incoming]):
 
     async def send(self, message: msgspec.Struct) -> None:
         """Queue `message`; waits only while the queue of 1,000 is full."""
+        self._stirred.set()
         await self.socket.send(codec.encode(message))
 
     async def messages(self) -> AsyncIterator[Incoming]:
         """Yield messages for ever; a malformed one is logged and left out."""
         while True:
             message = decode_or_none(await self.socket.recv(), self._incoming)
+            self._stirred.set()
             if message is not None:
                 yield message
 
     async def beat(self, heartbeat: Callable[[], Heartbeat]) -> None:
-        """Send a heartbeat now and then every `heartbeat_s`, for ever; run it as a task."""
+        """Send a heartbeat now and then every `heartbeat_s`, for ever; run it as a task.
+
+        The next one comes later while nothing is said here or there, no job is listed and nothing is counted.
+        """
+        counted: dict[str, float] | None = None
         while True:
-            await self.send(heartbeat())
+            beat = heartbeat()
+            rests = not self._stirred.is_set() and not beat.jobs and beat.counters == counted
+            self._stirred.clear()
+            counted = beat.counters
+            told = msgspec.structs.replace(beat, rests_s=self._rests_s) if rests else beat
+            await self.socket.send(codec.encode(told))
             await asyncio.sleep(self._heartbeat_s)
+            if rests:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._stirred.wait(), self._rests_s)

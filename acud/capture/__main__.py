@@ -26,7 +26,9 @@ def main(bootstrap: Bootstrap) -> None:
         publisher.bind(options.frames_endpoint)
         with (
             Connection(options.display, options.auth_file, options.owner) as connection,
-            closing(CaptureService(options, bootstrap.heartbeat_s, child, connection, publisher)) as service,
+            closing(
+                CaptureService(options, bootstrap.heartbeat_s, bootstrap.rests_s, child, connection, publisher)
+            ) as service,
         ):
             service.run()
 

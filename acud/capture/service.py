@@ -13,7 +13,7 @@ from acud.capture.input_actions import InputActions
 from acud.capture.input_queue import InputQueue
 from acud.capture.source import CaptureSource
 from acud.child_process import SyncChild, rss_mb
-from acud.event_loop import EventLoop
+from acud.event_loop import EventLoop, Timer
 from acud.log import logger
 from acud.protocol import codec
 from acud.protocol.bootstrap import CaptureOptions
@@ -53,12 +53,14 @@ class CaptureService:
         self,
         options: CaptureOptions,
         heartbeat_s: float,
+        rests_s: float,
         child: SyncChild[ToCapture],
         connection: Connection,
         publisher: zmq.Socket[bytes],
     ) -> None:
         self._options = options
         self._heartbeat_s = heartbeat_s
+        self._rests_s = rests_s
         self._child = child
         self._publisher = publisher
         self._x = connection
@@ -81,6 +83,10 @@ class CaptureService:
         self._is_resized = False
         self._x_server = connection.server_run()
         self._unpublished = 0
+        self._beat_s = 0.0
+        self._told_beat: object = None
+        self._next_beat: Timer | None = None
+        self._is_resting = False
 
     def _screen_source(self) -> CaptureSource:
         damage = Damage(self._x, self._x.root) if self._x.has("DAMAGE") else None
@@ -123,12 +129,24 @@ class CaptureService:
         compared = {source.name: source.compared_ns for source in self._sources() if source.compared_ns}
         counters = self._counters.take(time.monotonic())
         counters |= {"unsent": float(self._child.unsent), "unpublished": float(self._unpublished)}
-        self._child.send(Heartbeat(newest, rss_mb=rss_mb(), counters=counters, compared=compared))
-        self._loop.call_later(self._heartbeat_s, self._beat)
+        told = (newest, compared)
+        self._is_resting, self._told_beat = told == self._told_beat, told
+        rests_s = self._rests_s if self._is_resting else 0.0
+        self._child.send(Heartbeat(newest, rss_mb=rss_mb(), counters=counters, compared=compared, rests_s=rests_s))
+        self._beat_s = self._loop.now_s()
+        self._next_beat = self._loop.call_at(self._beat_s + self._heartbeat_s + rests_s, self._beat)
+
+    def _stir(self) -> None:
+        """Something happens: the next heartbeat comes no later than usual."""
+        if self._is_resting and self._next_beat is not None:
+            self._is_resting = False
+            self._next_beat.cancel()
+            self._next_beat = self._loop.call_at(self._beat_s + self._heartbeat_s, self._beat)
 
     # ---- orders -----------------------------------------------------------------------------------------------------
 
     def _orders(self) -> None:
+        self._stir()
         for order in self._child.receive():
             if isinstance(order, Stop):
                 self._loop.stop()
@@ -262,6 +280,7 @@ class CaptureService:
         return False
 
     def _grab(self, source: CaptureSource) -> None:
+        self._stir()
         try:
             notice = source.grab(self._cursor, self._drain_for_frame, self._counters)
         except PixelsGone:

@@ -112,7 +112,10 @@ class RecorderOptions(Struct, frozen=True, tag="recorder", forbid_unknown_fields
 
 
 class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):
-    """`endpoint`: the `children` socket. `identity`: this child's name there. `parent_pid`: who must still be alive."""
+    """`endpoint`: the `children` socket. `identity`: this child's name there. `parent_pid`: who must still be alive.
+
+    `rests_s`: how much later than `heartbeat_s` the next heartbeat may come while nothing happens.
+    """
 
     endpoint: str
     identity: str
@@ -120,3 +123,4 @@ class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):
     heartbeat_s: float
     debug: bool
     options: CaptureOptions | EvaluatorOptions | DeliveryOptions | WebOptions | RecorderOptions | FleetOptions
+    rests_s: float = 0.0

@@ -19,7 +19,8 @@ MonoNs = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 class Heartbeat(Struct, frozen=True, tag="heartbeat", forbid_unknown_fields=True):
     """At most one a second. `newest`: per source the (epoch, frame) last published; `compared`: CLOCK_MONOTONIC (ns) of
     the newest grab that was compared with that frame, which need not have found anything new. `jobs`: ids still being
-    worked on.
+    worked on. `rests_s`: nothing happens, so the next one comes up to so much later than usual, or as usual once
+    something does.
     """
 
     newest: dict[str, tuple[Number, Number]] = {}
@@ -27,6 +28,7 @@ class Heartbeat(Struct, frozen=True, tag="heartbeat", forbid_unknown_fields=True
     rss_mb: float = 0.0
     counters: dict[str, float] = {}
     compared: dict[str, MonoNs] = {}
+    rests_s: Annotated[float, Meta(ge=0, le=60)] = 0.0
 
 
 class Fault(Struct, frozen=True, tag="fault", forbid_unknown_fields=True):

@@ -95,6 +95,9 @@ class Child:
         self.restarts = 0
         self.deaths: deque[float] = deque()
         self.last_beat_s = 0.0
+        """When it was last heard."""
+        self.silent_from_s = 0.0
+        """From when on its silence counts: one that rests has said how much later its next heartbeat may come."""
         self.beat: Heartbeat | None = None
         self.totals = Totals()
         """What its heartbeats count, over restarts."""
@@ -121,6 +124,9 @@ _BACKOFF_FIRST_S = 0.1
 _BACKOFF_MAX_S = 10.0
 _STOP_DEADLINE_S = 3.0
 _CHECK_S = 1.0
+_REST_BEAT_S = 5.0
+"""Between heartbeats of a child to which nothing happens. 18 children take 1.1 % of a core at 1 Hz, mostly the
+wake-ups of them and of the supervisor."""
 _TURN_WORDS = 512
 """Messages of children in one turn; 32 displays at 30 frames a second say 1,000 a second."""
 _LAST_WORDS = 10_000
@@ -223,6 +229,7 @@ class ChildKeeper:
             self.unsent.add(child.kind)
             _LOG.debug("child.unsent", child=child.name, message=type(message).__name__, errno=fault.errno)
             return False
+        child.silent_from_s = min(child.silent_from_s, self._now())  # it has something to do: it rests no more
         return True
 
     # ---- messages --------------------------------------------------------------------------------------------------
@@ -250,8 +257,9 @@ class ChildKeeper:
         except InvalidRequest as fault:
             self._disbelieve(child, fault)
             return
-        child.last_beat_s = self._now()
+        child.last_beat_s = child.silent_from_s = self._now()
         if isinstance(message, Heartbeat):
+            child.silent_from_s += message.rests_s
             child.beat = message
             child.totals.take(message.counters)
         elif isinstance(message, Fault):
@@ -284,7 +292,7 @@ class ChildKeeper:
         child.beat = None
         child.totals.restart()
         child.state = ChildState.STARTING
-        child.last_beat_s = self._now()
+        child.last_beat_s = child.silent_from_s = self._now()
         self._children[child.identity] = child
         if not self._fork(child):
             self._begin(child, lambda: self._execute(child))
@@ -345,7 +353,9 @@ class ChildKeeper:
             process.wait()
             raise
         child.process, child.pidfd = process, pidfd
-        child.last_beat_s = self._now()  # it has its whole time to start, however long it was waited for
+        child.last_beat_s = child.silent_from_s = (
+            self._now()
+        )  # it has its whole time to start, however long it was waited for
         self._loop.watch(child.pidfd, lambda: self._ended(child))
 
     def _bootstrap(self, child: Child) -> bytes:
@@ -355,6 +365,7 @@ class ChildKeeper:
             identity=child.identity.decode(),
             parent_pid=os.getpid(),
             heartbeat_s=self._settings.heartbeat_s,
+            rests_s=max(0.0, _REST_BEAT_S - self._settings.heartbeat_s),
             debug=self._settings.debug,
             options=child.options,
         )
@@ -414,7 +425,7 @@ class ChildKeeper:
             if child.process is None or child.ending:
                 continue  # one that was killed ends for the reason of then
             silent_s = self._now() - child.last_beat_s
-            if silent_s > self.patience_s(child):
+            if self._now() - child.silent_from_s > self.patience_s(child):
                 _LOG.warning("child.silent", child=child.name, silent_s=round(silent_s, 1))
                 self.kill(child, f"it was silent for {silent_s:.0f} s and was killed")
         self._reap_orphans()
@@ -428,6 +439,7 @@ class ChildKeeper:
         _LOG.warning("supervisor.away", seconds=round(away_s, 1))
         for child in self.slots.values():
             child.last_beat_s = min(now_s, child.last_beat_s + away_s)
+            child.silent_from_s = max(child.silent_from_s, min(now_s, child.silent_from_s + away_s))
         for told in self.was_away:
             told(away_s)
 

@@ -127,7 +127,7 @@ def of_child(app: App, child: Child) -> str:
     """Return why the child's last word is too old, "" when it is not; one that starts has said nothing yet."""
     if child.state is not ChildState.READY or child.process is None:
         return ""
-    return late_beat(app.clock.monotonic_s() - child.last_beat_s, app.settings.daemon.late_s)
+    return late_beat(app.clock.monotonic_s() - child.silent_from_s, app.settings.daemon.late_s)
 
 
 def stale_frame(age_s: float | None, wanted_for_s: float | None, floor_s: float, late_s: float) -> str:
