@@ -125,7 +125,7 @@ _BACKOFF_MAX_S = 10.0
 _STOP_DEADLINE_S = 3.0
 _CHECK_S = 1.0
 _REST_BEAT_S = 5.0
-"""Between heartbeats of a child to which nothing happens. 18 children take 1.1 % of a core at 1 Hz, mostly the
+"""Between heartbeats of a child to which nothing happens. 18 children take 1.2 % of a core at 1 Hz, mostly the
 wake-ups of them and of the supervisor."""
 _TURN_WORDS = 512
 """Messages of children in one turn; 32 displays at 30 frames a second say 1,000 a second."""

@@ -71,7 +71,7 @@ def table(figures: dict[str, Any]) -> str:
     """Return the figures for a person."""
     return (
         f"{figures['displays']} displays, {figures['waits']} waits, {figures['processes']} acud processes: "
-        f"{figures['cpu_pct']} % of a core (target 1.5), {figures['judge_calls']} judge calls in "
+        f"{figures['cpu_pct']} % of a core (target 0.5), {figures['judge_calls']} judge calls in "
         f"{figures['watched_s']:.0f} s (target 0; {figures['floor_calls']} at the 30 s floor), "
         f"{figures['rss_mb']:.0f} MB"
     )

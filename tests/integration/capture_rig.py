@@ -79,10 +79,11 @@ class CaptureRig:
         shutil.rmtree(self.directory)
         shutil.rmtree(self.shm)
 
-    def start(self, heartbeat_s: float = 0.2) -> None:
+    def start(self, heartbeat_s: float = 0.2, rests_s: float = 0.0) -> None:
         """Start a capture process, and wait until it says hello or what is wrong."""
         since = len(self.said)
-        boot = Bootstrap(f"ipc://{self.directory}/children", "capture", os.getpid(), heartbeat_s, True, self._options)
+        endpoint = f"ipc://{self.directory}/children"
+        boot = Bootstrap(endpoint, "capture", os.getpid(), heartbeat_s, True, self._options, rests_s)
         self.process = subprocess.Popen([sys.executable, "-m", "acud.capture"], stdin=subprocess.PIPE, cwd=ROOT)
         assert self.process.stdin is not None
         self.process.stdin.write(codec.encode(boot))

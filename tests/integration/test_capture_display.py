@@ -171,6 +171,18 @@ def test_the_floor_grabs_without_damage(xserver: XServer) -> None:
         rig.until(lambda m: isinstance(m, Heartbeat) and m.counters["grabs"] >= 3)
 
 
+def test_heartbeats_are_seldom_while_nothing_happens_and_soon_after_a_frame(rig: CaptureRig) -> None:
+    rig.kill()
+    rig.start(heartbeat_s=0.05, rests_s=60.0)
+    rig.until(lambda m: isinstance(m, Heartbeat) and m.rests_s == 60.0)
+    frame = rig.grab().frame
+    beat = rig.until(lambda m: isinstance(m, Heartbeat))
+    assert (beat.newest, beat.rests_s) == ({rig.server.display: (rig.epoch, frame)}, 0.0)
+    rig.until(lambda m: isinstance(m, Heartbeat) and m.rests_s == 60.0)
+    rig.demand(0.0)
+    assert rig.hear(Heartbeat).newest == beat.newest
+
+
 def test_a_server_without_damage_is_polled() -> None:
     with XServer(extra=("-extension", "DAMAGE")) as server, Painter(server) as painter, CaptureRig(server) as rig:
         rig.demand(50)

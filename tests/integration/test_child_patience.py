@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
@@ -12,11 +13,13 @@ from pathlib import Path
 import pytest
 import zmq
 
+from acud.async_child import AsyncChild
 from acud.config import DaemonSettings
 from acud.event_loop import EventLoop
 from acud.protocol import codec
-from acud.protocol.bootstrap import CaptureOptions
-from acud.protocol.children import Heartbeat
+from acud.protocol.bootstrap import Bootstrap, CaptureOptions
+from acud.protocol.capture import Demand
+from acud.protocol.children import Heartbeat, Stop
 from acud.supervisor import children
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 
@@ -114,6 +117,60 @@ def test_a_child_that_was_heard_is_hung_sooner(rig: _Rig) -> None:
     rig.later(2)
     rig.until(lambda: bool(rig.owner.reasons))
     assert rig.owner.reasons == ["it was silent for 11 s and was killed"]
+
+
+@pytest.mark.parametrize("is_sent_work", [False, True])
+def test_the_silence_of_a_child_that_rests_counts_from_its_next_heartbeat_or_from_new_work(
+    rig: _Rig, is_sent_work: bool
+) -> None:
+    child = rig.child(":2")
+    rig.until(lambda: child.state is ChildState.READY)
+    with zmq.Context() as context, context.socket(zmq.DEALER) as line:
+        line.setsockopt(zmq.ROUTING_ID, child.identity)
+        line.connect(rig.endpoint)
+        line.send(codec.encode(Heartbeat(rests_s=4.0)))
+        rig.until(lambda: child.beat is not None and child.beat.rests_s == 4.0)
+        if is_sent_work:
+            assert rig.keeper.send(child, Demand(":2", 1.0, 1))
+        rig.later(_SETTINGS.child_silent_s)
+        assert child.ending == ""
+        rig.later(2)
+        assert bool(child.ending) == is_sent_work
+        rig.later(3)
+    rig.until(lambda: bool(rig.owner.reasons))
+    assert rig.owner.reasons == [f"it was silent for {11 if is_sent_work else 15} s and was killed"]
+
+
+def test_an_asyncio_child_beats_seldom_while_nothing_happens_and_at_once_when_it_is_sent_something(
+    tmp_path: Path,
+) -> None:
+    endpoint = f"ipc://{tmp_path}/children"
+
+    async def serve() -> None:
+        options = CaptureOptions(":1", "", "", 4, 30.0, 30.0, "auto", managed=True)
+        async with AsyncChild[Stop](Bootstrap(endpoint, "one", os.getpid(), 0.02, False, options, 60.0), Stop) as child:
+            beating = asyncio.create_task(child.beat(Heartbeat))
+            async for _ in child.messages():
+                break
+            await beating
+
+    with zmq.Context() as context, context.socket(zmq.ROUTER) as supervisor:
+        supervisor.bind(endpoint)
+        supervisor.setsockopt(zmq.RCVTIMEO, 50_000)
+
+        def beat() -> Heartbeat:
+            return codec.decode(supervisor.recv_multipart()[1], Heartbeat)
+
+        async def both() -> None:
+            serving = asyncio.create_task(serve())
+            while (await asyncio.to_thread(beat)).rests_s != 60.0:
+                pass
+            supervisor.send_multipart([b"one", codec.encode(Stop())])
+            assert (await asyncio.to_thread(beat)).rests_s == 0.0
+            assert (await asyncio.to_thread(beat)).rests_s == 60.0
+            serving.cancel()
+
+        asyncio.run(both())
 
 
 def test_a_supervisor_that_stood_still_calls_nobody_silent(rig: _Rig) -> None:
