@@ -37,6 +37,7 @@ from acud.protocol.evaluation import FromEvaluator
 from acud.protocol.fleet import FromFleet
 from acud.protocol.recordings import FromRecorder
 from acud.supervisor.capture_forker import CaptureForker, ForkedCapture
+from acud.supervisor.displays.processes import waits_for_machine
 
 Message = FromCapture | FromEvaluator | FromDelivery | FromWeb | FromRecorder | FromFleet
 Options = CaptureOptions | EvaluatorOptions | DeliveryOptions | WebOptions | RecorderOptions | FleetOptions
@@ -125,8 +126,8 @@ _BACKOFF_MAX_S = 10.0
 _STOP_DEADLINE_S = 3.0
 _CHECK_S = 1.0
 _REST_BEAT_S = 5.0
-"""Between heartbeats of a child to which nothing happens. 18 children take 1.2 % of a core at 1 Hz, mostly the
-wake-ups of them and of the supervisor."""
+"""Between heartbeats of a child to which nothing happens, or half of `child_silent_s` if that is less. 18 children take
+1.2 % of a core at 1 Hz, mostly the wake-ups of them and of the supervisor."""
 _TURN_WORDS = 512
 """Messages of children in one turn; 32 displays at 30 frames a second say 1,000 a second."""
 _LAST_WORDS = 10_000
@@ -353,9 +354,8 @@ class ChildKeeper:
             process.wait()
             raise
         child.process, child.pidfd = process, pidfd
-        child.last_beat_s = child.silent_from_s = (
-            self._now()
-        )  # it has its whole time to start, however long it was waited for
+        # It has its whole time to start, however long it was waited for.
+        child.last_beat_s = child.silent_from_s = self._now()
         self._loop.watch(child.pidfd, lambda: self._ended(child))
 
     def _bootstrap(self, child: Child) -> bytes:
@@ -365,7 +365,7 @@ class ChildKeeper:
             identity=child.identity.decode(),
             parent_pid=os.getpid(),
             heartbeat_s=self._settings.heartbeat_s,
-            rests_s=max(0.0, _REST_BEAT_S - self._settings.heartbeat_s),
+            rests_s=max(0.0, min(_REST_BEAT_S, self._settings.child_silent_s / 2) - self._settings.heartbeat_s),
             debug=self._settings.debug,
             options=child.options,
         )
@@ -425,10 +425,15 @@ class ChildKeeper:
             if child.process is None or child.ending:
                 continue  # one that was killed ends for the reason of then
             silent_s = self._now() - child.last_beat_s
-            if self._now() - child.silent_from_s > self.patience_s(child):
+            if silent_s > self.patience_s(child) and not self._is_excused(child):
                 _LOG.warning("child.silent", child=child.name, silent_s=round(silent_s, 1))
                 self.kill(child, f"it was silent for {silent_s:.0f} s and was killed")
         self._reap_orphans()
+
+    def _is_excused(self, child: Child) -> bool:
+        """Whether `child`, silent too long, rested and was only not served: a loaded machine is not a hung child."""
+        late_s = self._now() - child.silent_from_s
+        return late_s <= self.patience_s(child) and waits_for_machine(child.pid)
 
     def _reckon_absence(self) -> None:
         """A machine or daemon that stood still makes no child silent: that time does not count."""

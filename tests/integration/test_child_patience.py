@@ -22,6 +22,7 @@ from acud.protocol.capture import Demand
 from acud.protocol.children import Heartbeat, Stop
 from acud.supervisor import children
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
+from acud.supervisor.displays.processes import waits_for_machine
 
 _MODULE = "tests.integration.wordless_child"
 _SETTINGS = DaemonSettings(child_silent_s=10, child_start_s=45)
@@ -119,26 +120,27 @@ def test_a_child_that_was_heard_is_hung_sooner(rig: _Rig) -> None:
     assert rig.owner.reasons == ["it was silent for 11 s and was killed"]
 
 
-@pytest.mark.parametrize("is_sent_work", [False, True])
-def test_the_silence_of_a_child_that_rests_counts_from_its_next_heartbeat_or_from_new_work(
-    rig: _Rig, is_sent_work: bool
+@pytest.mark.parametrize(
+    ("display", "is_sent_work", "silent_s"), [(":2", False, 11), (":9", False, 15), (":9", True, 11)]
+)
+def test_a_child_that_rests_and_hangs_is_found_no_later_but_one_that_is_not_served_when_its_next_heartbeat_is_overdue(
+    rig: _Rig, display: str, is_sent_work: bool, silent_s: int
 ) -> None:
-    child = rig.child(":2")
+    child = rig.child(display)
     rig.until(lambda: child.state is ChildState.READY)
     with zmq.Context() as context, context.socket(zmq.DEALER) as line:
         line.setsockopt(zmq.ROUTING_ID, child.identity)
         line.connect(rig.endpoint)
         line.send(codec.encode(Heartbeat(rests_s=4.0)))
         rig.until(lambda: child.beat is not None and child.beat.rests_s == 4.0)
+        rig.until(lambda: waits_for_machine(child.pid) == (display == ":9"))
         if is_sent_work:
-            assert rig.keeper.send(child, Demand(":2", 1.0, 1))
-        rig.later(_SETTINGS.child_silent_s)
+            assert rig.keeper.send(child, Demand(display, 1.0, 1))
+        rig.later(silent_s - 1)
         assert child.ending == ""
-        rig.later(2)
-        assert bool(child.ending) == is_sent_work
-        rig.later(3)
+        rig.later(1)
     rig.until(lambda: bool(rig.owner.reasons))
-    assert rig.owner.reasons == [f"it was silent for {11 if is_sent_work else 15} s and was killed"]
+    assert rig.owner.reasons == [f"it was silent for {silent_s} s and was killed"]
 
 
 def test_an_asyncio_child_beats_seldom_while_nothing_happens_and_at_once_when_it_is_sent_something(

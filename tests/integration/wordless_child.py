@@ -1,4 +1,4 @@
-"""A child process that never says a word (display `:1`), or one heartbeat and no more (any other)."""
+"""A child process that never says a word (display `:1`), or one heartbeat and no more (any other; `:9` never rests)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ def main(bootstrap: Bootstrap) -> None:
     with child:
         if bootstrap.options.display != ":1":
             child.send(Heartbeat({}))
+        while bootstrap.options.display == ":9":
+            pass
         signal.pause()
 
 

@@ -24,6 +24,14 @@ def start_ticks(pid: int) -> int | None:
     return None if fields[0] in (b"Z", b"X") else int(fields[19])
 
 
+def waits_for_machine(pid: int) -> bool:
+    """Return whether `pid` would go on if the machine gave it processor time, or the page that it waits for."""
+    try:
+        return _stat_fields(pid)[0] in (b"R", b"D")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def _stat_fields(pid: int) -> list[bytes]:
     """Return the fields of `pid`'s stat from field 3, its state, on."""
     text = (_PROC / str(pid) / "stat").read_bytes()
