@@ -11,7 +11,7 @@ from typing import Any, Generic, Self, TypeVar
 import msgspec
 import zmq.asyncio
 
-from acud.child_process import child_socket, decode_or_none
+from acud.child_process import child_socket, decode_or_none, next_beat_s
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap
 from acud.protocol.children import Heartbeat
@@ -66,7 +66,9 @@ class AsyncChild(Generic[Incoming]):
             counted = beat.counters
             told = msgspec.structs.replace(beat, rests_s=self._rests_s) if rests else beat
             await self.socket.send(codec.encode(told))
+            now_s = asyncio.get_running_loop().time()
             await asyncio.sleep(self._heartbeat_s)
             if rests:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._stirred.wait(), self._rests_s)
+                    async with asyncio.timeout_at(next_beat_s(now_s, self._heartbeat_s, self._rests_s)):
+                        await self._stirred.wait()

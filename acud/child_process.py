@@ -111,6 +111,15 @@ def rss_mb() -> float:
     return resident_pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+def next_beat_s(now_s: float, heartbeat_s: float, rests_s: float) -> float:
+    """Return when a child that sends a heartbeat `now_s` and rests sends the next one, by CLOCK_MONOTONIC.
+
+    All that rest do so at the same moments, so that the supervisor wakes up once for them.
+    """
+    period_s = heartbeat_s + rests_s
+    return max(now_s + heartbeat_s, (now_s // period_s + 1) * period_s)
+
+
 def child_socket(context: zmq.Context[Any], bootstrap: Bootstrap) -> Any:
     """Return the connected DEALER socket of a child, of the kind that its `context` makes."""
     socket = context.socket(zmq.DEALER)

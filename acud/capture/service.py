@@ -12,7 +12,7 @@ from acud.capture.frame_rate import CaptureCounters, GrabSchedule, painted_ns
 from acud.capture.input_actions import InputActions
 from acud.capture.input_queue import InputQueue
 from acud.capture.source import CaptureSource
-from acud.child_process import SyncChild, rss_mb
+from acud.child_process import SyncChild, next_beat_s, rss_mb
 from acud.event_loop import EventLoop, Timer
 from acud.log import logger
 from acud.protocol import codec
@@ -134,7 +134,8 @@ class CaptureService:
         rests_s = self._rests_s if self._is_resting else 0.0
         self._child.send(Heartbeat(newest, rss_mb=rss_mb(), counters=counters, compared=compared, rests_s=rests_s))
         self._beat_s = self._loop.now_s()
-        self._next_beat = self._loop.call_at(self._beat_s + self._heartbeat_s + rests_s, self._beat)
+        next_s = next_beat_s(self._beat_s, self._heartbeat_s, rests_s) if rests_s else self._beat_s + self._heartbeat_s
+        self._next_beat = self._loop.call_at(next_s, self._beat)
 
     def _stir(self) -> None:
         """Something happens: the next heartbeat comes no later than usual."""

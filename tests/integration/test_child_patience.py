@@ -8,12 +8,14 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import zmq
 
 from acud.async_child import AsyncChild
+from acud.child_process import next_beat_s
 from acud.config import DaemonSettings
 from acud.event_loop import EventLoop
 from acud.protocol import codec
@@ -173,6 +175,16 @@ def test_an_asyncio_child_beats_seldom_while_nothing_happens_and_at_once_when_it
             serving.cancel()
 
         asyncio.run(both())
+
+
+def test_children_that_rest_send_their_heartbeats_at_the_same_moments_and_no_later_than_they_say() -> None:
+    for began_s in (100.0, 101.3, 103.9, 104.2, 104.99):
+        beats = [began_s]
+        for _ in range(4):
+            beats.append(next_beat_s(beats[-1] + 0.01, 1.0, 4.0))
+        assert beats[-3:] == [beats[-3], beats[-3] + 5, beats[-3] + 10]
+        assert beats[-1] % 5 == 0
+        assert all(1.0 <= later - earlier <= 5.02 for earlier, later in pairwise(beats))
 
 
 def test_a_supervisor_that_stood_still_calls_nobody_silent(rig: _Rig) -> None:
