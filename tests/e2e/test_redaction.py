@@ -22,7 +22,7 @@ from tests.e2e.desktop import Desk, ended, until
 from tests.integration.ollama_server import OllamaServer, OllamaThread
 
 CARD, KEY, PASSWORD = "4111 1111 1111 1111", "sk-ant-api03-Ab1dEf2hIj3kLm4nOp5q", "tr0ub4dor&3"
-SHOWN = f"""Invoice for the garden chairs
+SHOWN = f"""Invoice for the oak chairs
 card {CARD} visa
 The tests have passed
 export ANTHROPIC={KEY}
@@ -104,7 +104,7 @@ def test_a_terminal_arrives_without_its_secrets(
     words = read(shown_elsewhere(daemon.client, server, display))
     for secret in (CARD[:9], CARD[10:], KEY[:12], KEY[15:25], PASSWORD[:6], "ElmGrove", "private"):
         assert secret.replace(" ", "") not in words
-    for plain in ("Invoiceforthegardenchairs", "Thetestshavepassed", "Nothingelsetoreport"):
+    for plain in ("Invoicefortheoakchairs", "Thetestshavepassed", "Nothingelsetoreport"):
         assert plain in words
 
 
