@@ -1,0 +1,53 @@
+"""One display and thirty-two waits that a model judges: what the daemon holds at rest, by process.
+
+Megabytes are proportional set sizes: a page that processes share counts once over all.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from acud.types import Criteria
+from tests.bench._model import ModelProcess
+from tests.bench._process import family, rss_mb
+from tests.daemon import Daemon
+
+_WAITS = 32
+_REST_S = 12.0
+"""An evaluator gives memory back 5 s after its last work, with a heartbeat."""
+
+
+def run() -> dict[str, Any]:
+    """Return the figures: before the first wait, once all are judged, and at rest."""
+    with ModelProcess(200) as model, Daemon(settings=model.settings) as daemon:
+        display = daemon.client.display_create(1280, 720).display.name
+        empty_mb = rss_mb(family(daemon.pid))
+        for n in range(_WAITS):
+            daemon.client.wait_create(Criteria(f"lamp number {n} is green"), display=display, timeout_s=600.0)
+        while any(wait.judged == 0 for wait in daemon.client.wait_list().waits):
+            time.sleep(0.2)
+        judged_mb = rss_mb(family(daemon.pid))
+        time.sleep(_REST_S)
+        pids = family(daemon.pid)
+        return {
+            "pss_mb_32_waits": round(rss_mb(pids), 1),
+            "judged_mb": round(judged_mb, 1),
+            "empty_mb": round(empty_mb, 1),
+            "processes_mb": [[_name(pid), round(rss_mb([pid]), 1)] for pid in pids],
+        }
+
+
+def _name(pid: int) -> str:
+    words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+    return next((word for word in words if word.startswith("acud.")), words[0])
+
+
+def table(figures: dict[str, Any]) -> str:
+    """Return the figures for a person."""
+    each = ", ".join(f"{name} {mb}" for name, mb in figures["processes_mb"])
+    return (
+        f"PSS of the daemon with {_WAITS} waits on one display: {figures['pss_mb_32_waits']} MB at rest (target 150), "
+        f"{figures['judged_mb']} as they are judged, {figures['empty_mb']} before; at rest {each}"
+    )
