@@ -54,6 +54,8 @@ def main(name: str, as_json: bool, quick: bool, plot: Path | None, page: Path | 
     if page:
         page.write_text(refreshed(page.read_text(encoding="utf-8"), name, module.page(found)), encoding="utf-8")
     sys.stdout.write((json.dumps(found) if as_json else module.table(found)) + "\n")
+    if found.get("failed"):
+        sys.exit(1)
 
 
 if __name__ == "__main__":

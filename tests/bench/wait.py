@@ -35,8 +35,9 @@ from tests.fixtures.painter import LAMP, Painter
 JUDGE_MS = 200
 _QUIET_S = 2.2
 _ROUNDS = {1: 16, 8: 6, 32: 4, 128: 3}
-_LOCAL_ROUNDS = 16
-_TRIES = 16
+_QUICK_ROUNDS = {1: 8, 8: 2, 32: 2, 128: 1}
+_LOCAL_ROUNDS, _QUICK_LOCAL_ROUNDS = 16, 6
+_TRIES, _QUICK_TRIES = 16, 7
 _REST_S = 0.5
 
 
@@ -47,7 +48,7 @@ class _Latency(NamedTuple):
     answered: float
 
 
-def run() -> dict[str, Any]:
+def run(*, quick: bool = False) -> dict[str, Any]:
     """Return the figures; see docs/benchmarks.md."""
     figures: dict[str, Any] = {"judge_ms": JUDGE_MS}
     with ModelProcess(JUDGE_MS) as model:
@@ -57,12 +58,13 @@ def run() -> dict[str, Any]:
             bench = _Bench(daemon, painter, display.name, model)
             try:
                 shown = Image.open(io.BytesIO(daemon.client.look(display=display.name).image)).convert("RGBX")
-                for count, rounds in _ROUNDS.items():
+                for count, rounds in (_QUICK_ROUNDS if quick else _ROUNDS).items():
                     figures[f"n{count}"] = bench.judged(count, rounds)
-                figures["local"] = bench.local(_LOCAL_ROUNDS)
+                figures["local"] = bench.local(_QUICK_LOCAL_ROUNDS if quick else _LOCAL_ROUNDS)
             finally:
                 painter.close()
-        parts, hot = (_parts(model, np.asarray(shown), rest_s) for rest_s in (_REST_S, 0.0))
+        tries = _QUICK_TRIES if quick else _TRIES
+        parts, hot = (_parts(model, np.asarray(shown), rest_s, tries) for rest_s in (_REST_S, 0.0))
     floor = sum(parts.values())
     one = figures["n1"]
     return figures | {
@@ -135,7 +137,7 @@ def _percentiles(prefix: str, found: list[float]) -> dict[str, float]:
     }
 
 
-def _parts(model: ModelProcess, pixels: NDArray[np.uint8], rest_s: float) -> dict[str, float]:
+def _parts(model: ModelProcess, pixels: NDArray[np.uint8], rest_s: float, tries: int) -> dict[str, float]:
     """Return the medians of what a judged wait cannot do without, each alone and `rest_s` after the last."""
     body = base64.b64encode(encode_for_judge(pixels, encode.MAX_DIM, encode.QUALITY).jpeg)
     with tempfile.TemporaryDirectory(prefix="acud-bench-") as folder, (Path(folder) / "log").open("wb") as log:
@@ -146,16 +148,16 @@ def _parts(model: ModelProcess, pixels: NDArray[np.uint8], rest_s: float) -> dic
             os.fdatasync(log.fileno())
 
         return {
-            "notice": notice.run(_TRIES, max(rest_s, 0.025))["p50_ms"],
-            "encode": _median_ms(lambda: encode_for_judge(pixels, encode.MAX_DIM, encode.QUALITY), rest_s),
-            "post": _median_ms(lambda: model.ask("/echo", body), rest_s),
-            "fdatasync": _median_ms(written, rest_s),
+            "notice": notice.run(tries, max(rest_s, 0.025))["p50_ms"],
+            "encode": _median_ms(lambda: encode_for_judge(pixels, encode.MAX_DIM, encode.QUALITY), rest_s, tries),
+            "post": _median_ms(lambda: model.ask("/echo", body), rest_s, tries),
+            "fdatasync": _median_ms(written, rest_s, tries),
         }
 
 
-def _median_ms(work: Callable[[], object], rest_s: float) -> float:
+def _median_ms(work: Callable[[], object], rest_s: float, tries: int) -> float:
     found = []
-    for _ in range(_TRIES):
+    for _ in range(tries):
         time.sleep(rest_s)
         began = time.perf_counter()
         work()
