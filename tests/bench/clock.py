@@ -1,6 +1,7 @@
 """A clock that ticks on a desktop, and eight waits beside it: calls a minute, and whether other changes are seen.
 
-`calls_per_min`: what one wait costs over two minutes (`--quick`: one) from its arming; `calls_x`: over the ticks. `missed`: lamps that were on for 1.2 s elsewhere
+`calls_per_min`: what one wait costs over two minutes (`--quick`: one) from its arming; `calls_x`: over the ticks.
+`missed`: lamps that were on for 1.2 s elsewhere
 on the screen, and whose wait did not resolve. `news_over_ms`: from a lamp to the end of its wait, 95th percentile, over
 the judge's time. `stopped_ms`: from the clock's last tick to the answer to the first question that was asked after it.
 """

@@ -25,7 +25,7 @@ from acud.types import Criteria, DisplayInfo, Policy, Stable
 from acud_client import Client
 from tests.bench import _many_peers, _many_quiet
 from tests.bench._many_cost import by_kind, cpu_by_kind, slope, waited_s
-from tests.bench._many_displays import Condition, ManyPainter, arm, create, host
+from tests.bench._many_displays import SETTINGS, Condition, ManyPainter, arm, create, host
 from tests.bench._process import rss_mb
 from tests.bench._progress import say
 from tests.daemon import Daemon
@@ -33,6 +33,8 @@ from tests.daemon import Daemon
 _RATES = (2.0, 5.0, 10.0)
 _WAITS_ON_ONE_VIEW = (1, 8, 32)
 _STARTED_AT_ONCE = 32
+_UNPACED = SETTINGS + "[wait]\nlongest_pause_s = 0\n"
+"""What is painted is small and goes on and on: its judgements would be paused."""
 
 
 class _Size(Struct, frozen=True):
@@ -66,13 +68,21 @@ def run(*, quick: bool = False) -> dict[str, Any]:
         "supervisor_us_per_frame_and_wait": round(
             1000 * slope([(row["waits"], row["supervisor_ms_per_frame"]) for row in by_waits["watching"]]), 2
         ),
-        "supervisor_us_per_judgement": round(
-            1000 * slope([(row["judged_per_frame"], row["supervisor_ms_per_frame"]) for row in by_waits["judged"]]), 1
-        ),
+        "supervisor_us_per_judgement": _judgement_us(by_waits["judged"]),
         **_many_quiet.run(size.blocks),
         **_starts(),
         "peers": _many_peers.run(size.peers),
     }
+
+
+def supervisor_us_per_judgement() -> float:
+    """Return what a judgement costs the supervisor: CPU time over judgements, as more waits judge the same frames."""
+    with host(_UNPACED) as daemon:
+        return _judgement_us(_waits(daemon, "judged", _judged, _QUICK))
+
+
+def _judgement_us(rows: list[dict[str, Any]]) -> float:
+    return round(1000 * slope([(row["judged_per_frame"], row["supervisor_ms_per_frame"]) for row in rows]), 1)
 
 
 def _counts(size: _Size) -> tuple[int, ...]:
@@ -147,7 +157,7 @@ def _judged(number: int) -> Condition:
 
 
 def _all_waits(size: _Size) -> dict[str, list[dict[str, Any]]]:
-    with host() as daemon:
+    with host(_UNPACED) as daemon:
         return {
             kind: _waits(daemon, kind, condition, size)
             for kind, condition in (("watching", _watched), ("judged", _judged))

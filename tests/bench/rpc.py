@@ -1,4 +1,8 @@
-"""The control socket: round trips of `status`, and durable creations of waits by sixteen clients."""
+"""The control socket: round trips of `status`, durable creations of waits by sixteen clients, and judgements.
+
+`status_x`: over the round trip of the same bytes through a REQ and a ROUTER socket with msgpack, in turns with it.
+`judgement_us`: CPU of the supervisor for each judgement, as more and more waits judge the same frames.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +12,22 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import msgpack
+import msgspec
+import zmq
 
 from acud.paths import resolve
 from acud.types import Stable
 from acud_client import Client
+from tests.bench.displays import supervisor_us_per_judgement
 from tests.daemon import Daemon
 
 _SETTINGS = "[evaluator]\nworkers = 1\n"
-_STATUS_CALLS = 2000
+_STATUS_CALLS, _TURNS = 200, 10
 _CLIENTS = 16
 _CREATES_EACH = 60
 _SYNCS = 200
@@ -31,7 +41,7 @@ def run() -> dict[str, Any]:
     """Return the figures; see docs/benchmarks.md."""
     with Daemon(settings=_SETTINGS) as daemon:
         daemon.client.display_create(64, 64)
-        status_us = _status(daemon.client)
+        status_us, echo_us = _status(daemon.client)
         sync_ms = _fdatasync(daemon.home)
         created = _creates(daemon)
     with Daemon(settings=_SETTINGS) as daemon:
@@ -40,6 +50,9 @@ def run() -> dict[str, Any]:
         return {
             "status_p50_us": round(statistics.median(status_us), 1),
             "status_p99_us": round(sorted(status_us)[int(len(status_us) * 0.99)], 1),
+            "echo_p50_us": round(statistics.median(echo_us), 1),
+            "status_x": round(statistics.median(status_us) / statistics.median(echo_us), 2),
+            "judgement_us": supervisor_us_per_judgement(),
             "create_per_s": round(created, 1),
             "fdatasync_p50_ms": round(sync_ms, 3),
             "clients": _CLIENTS,
@@ -51,13 +64,51 @@ def run() -> dict[str, Any]:
         }
 
 
-def _status(client: Client) -> list[float]:
+def _status(client: Client) -> tuple[list[float], list[float]]:
+    """Return how long a `status` and an echo of its bytes took, both in turns."""
+    reply = msgspec.msgpack.encode(client.status())
+    request = msgpack.packb({"v": 1, "id": "req-" + "0" * 22, "kind": "status", "body": {}})
+    command = [sys.executable, "-m", "tests.bench.rpc", "echo"]
+    status_us, echo_us = [], []
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as echo, zmq.Context() as context:
+        assert echo.stdin is not None
+        assert echo.stdout is not None
+        echo.stdin.write(reply)
+        echo.stdin.close()
+        with context.socket(zmq.REQ) as socket:
+            socket.connect(echo.stdout.readline().decode().strip())
+
+            def echoed() -> None:
+                socket.send(request)
+                msgpack.unpackb(socket.recv())
+
+            for _ in range(_TURNS):
+                status_us += _times_us(client.status)
+                echo_us += _times_us(echoed)
+        echo.terminate()
+    return status_us, echo_us
+
+
+def _times_us(call: Callable[[], object]) -> list[float]:
     times = []
     for _ in range(_STATUS_CALLS):
         began = time.perf_counter()
-        client.status()
+        call()
         times.append((time.perf_counter() - began) * 1e6)
     return times
+
+
+def _echo() -> None:
+    """Answer each request with what standard input holds, decoded and encoded each time."""
+    reply = msgpack.unpackb(sys.stdin.buffer.read())
+    with zmq.Context() as context, context.socket(zmq.ROUTER) as socket, tempfile.TemporaryDirectory() as folder:
+        socket.bind(f"ipc://{folder}/echo")
+        sys.stdout.write(f"ipc://{folder}/echo\n")
+        sys.stdout.flush()
+        while True:
+            *address, request = socket.recv_multipart()
+            msgpack.unpackb(request)
+            socket.send_multipart([*address, msgpack.packb(reply)])
 
 
 def _fdatasync(folder: Path) -> float:
@@ -147,7 +198,9 @@ def _keep_busy(client: Client) -> None:
 def table(figures: dict[str, Any]) -> str:
     """Return the figures for a person."""
     return (
-        f"status          p50 {figures['status_p50_us']:.0f} us (target 200), p99 {figures['status_p99_us']:.0f} us\n"
+        f"status          p50 {figures['status_p50_us']:.0f} us, p99 {figures['status_p99_us']:.0f} us; an echo "
+        f"{figures['echo_p50_us']:.0f} us: {figures['status_x']} x (target 3)\n"
+        f"a judgement     {figures['judgement_us']:.0f} us of the supervisor's CPU (target 350)\n"
         f"wait_create     {figures['create_per_s']:.0f}/s durable, {figures['clients']} clients (target 800); "
         f"fdatasync here {figures['fdatasync_p50_ms']} ms\n"
         f"under load      p50 {figures['loaded_p50_ms']} ms, p99 {figures['loaded_p99_ms']} ms (target 20): "
@@ -156,4 +209,7 @@ def table(figures: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    _client(sys.argv[1])
+    if sys.argv[1] == "echo":
+        _echo()
+    else:
+        _client(sys.argv[1])
