@@ -21,7 +21,7 @@ from tests.bench._progress import say
 
 _LONGEST_S = 240.0
 _PNG_MS = 18.0
-_BARE_MB = 20.0
+_BARE_MB = 15.0
 _TRIES = 9
 _BARE = "import numpy, sys; print(flush=True); sys.stdin.read()"
 
