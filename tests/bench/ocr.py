@@ -36,12 +36,12 @@ from tests.ocr_set.words import counted as words_of
 
 WHOLE_ROUNDS, LINE_ROUNDS = 3, 9
 SET_FOLDER = Path(".state/ocr-set")
-_QUICK_STEP = 8
+_QUICK_STEP = 16
 _GROWTH_LINES, _WARM_LINES = 2000, 200
 
 
 def run(*, quick: bool = False) -> dict[str, Any]:
-    """Measure on a desktop of its own; each round of a whole frame starts with nothing remembered. `quick`: an eighth
+    """Measure on a desktop of its own; each round of a whole frame starts with nothing remembered. `quick`: a sixteenth
     of the set, a tenth of the lines.
     """
     keep_freed_memory()

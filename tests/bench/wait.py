@@ -35,7 +35,7 @@ from tests.fixtures.painter import LAMP, Painter
 JUDGE_MS = 200
 _QUIET_S = 2.2
 _ROUNDS = {1: 16, 8: 6, 32: 4, 128: 3}
-_QUICK_ROUNDS = {1: 8, 8: 2, 32: 2, 128: 1}
+_QUICK_ROUNDS = {1: 6, 8: 2, 32: 2, 128: 1}
 _LOCAL_ROUNDS, _QUICK_LOCAL_ROUNDS = 16, 6
 _TRIES, _QUICK_TRIES = 16, 7
 _REST_S = 0.5
