@@ -2,7 +2,8 @@
 
 `calls_per_min`: what one wait costs over two minutes from its arming (`--quick`: over 40 s, from 20 s after it);
 `calls_x`: over the ticks. `missed`: lamps that were on for 1.2 s elsewhere on the screen, and whose wait did not
-resolve. `news_over_ms`: from a lamp to the end of its wait, 95th percentile, over the judge's time. `stopped_ms`: from the clock's last tick to the answer to the first question that was asked after it.
+resolve. `news_over_ms`: from a lamp to the end of its wait, 95th percentile, over the judge's time. `stopped_ms`: from
+the clock's last tick to the answer to the first question that was asked after it.
 """
 
 from __future__ import annotations
