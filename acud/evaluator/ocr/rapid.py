@@ -57,8 +57,8 @@ class RapidEngine:
         models = Path(rapidocr.__file__).parent / "models"
         cv2.setNumThreads(1)
         self._cv2 = cv2
-        self._finder = runtime.load(models / "PP-OCRv6_det_small.onnx", True).run
-        reader = runtime.load(models / "PP-OCRv6_rec_small.onnx", False)
+        self._finder = runtime.load(models / "PP-OCRv6_det_small.onnx").run
+        reader = runtime.load(models / "PP-OCRv6_rec_small.onnx")
         self._reader = reader.run
         self._boxes_of = DBPostProcess(0.3, 0.5, _MOST_CANDIDATES, 1.5, "fast", True)
         self._letters = CTCLabelDecode(reader.characters.splitlines())
