@@ -64,9 +64,26 @@ def blackboard(daemon: Daemon, desk: Desk, recording_id: str) -> int:
         return desk.window(Rect(0, 0, 320, 100), 0x202020)
 
 
+_DECODED = """() => {
+  const video = document.querySelector("video");
+  const canvas = new OffscreenCanvas(video.videoWidth, video.videoHeight);
+  const drawn = canvas.getContext("2d", { willReadFrequently: true });
+  drawn.drawImage(video, 0, 0);
+  const bright = (bit) => drawn.getImageData(32 + 48 * bit, 48, 1, 1).data[0] > 128;
+  return [...Array(BITS).keys()].reduce((sum, bit) => sum + (bright(bit) ? 1 << bit : 0), 0);
+}""".replace("BITS", str(_BITS))
+
+
 def number(visit: Visit) -> int:
-    """Return the number that the video shows, once it shows what was asked for."""
+    """Return the number of the frame that was asked for, once the page shows it: it is painted after it is decoded."""
     visit.until("() => { const v = document.querySelector('video'); return !v.seeking && v.readyState >= 2; }")
+    decoded: int = visit.page.evaluate(_DECODED)
+    until(lambda: painted_number(visit) == decoded, f"the number {decoded} on the page")
+    return decoded
+
+
+def painted_number(visit: Visit) -> int:
+    """Return the number that the page shows now."""
     pixels = visit.pixels(".replay-video")
     return sum(1 << bit for bit in range(_BITS) if np.median(pixels[40:56, 24 + 48 * bit : 40 + 48 * bit]) > 128)
 
