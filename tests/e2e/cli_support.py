@@ -25,9 +25,10 @@ def settings() -> str:
 
 
 class CommandLine:
-    """Runs `acud` with `home` as its ACU_HOME."""
+    """Runs `acud` with `home` as its ACU_HOME, in `folder` (where pictures without a name go) or here."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, folder: Path | None = None) -> None:
+        self._folder = folder
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         self.env = kept | {"ACU_HOME": str(home)}
 
@@ -36,6 +37,7 @@ class CommandLine:
         return subprocess.Popen(
             [sys.executable, "-m", "acud_cli", *arguments],
             env=self.env,
+            cwd=self._folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -96,11 +96,11 @@ def test_the_default_is_remembered_by_a_daemon_of_another_environment(server: XS
 # ---- the display that a caller is on ---------------------------------------------------------------------------------
 
 
-def test_a_command_looks_at_the_display_it_is_started_on(server: XServer) -> None:
+def test_a_command_looks_at_the_display_it_is_started_on(server: XServer, tmp_path: Path) -> None:
     with Daemon(settings=BARE + "width = 320\nheight = 200\n") as daemon:
         managed = daemon.client.display_create().display
         assert daemon.client.look().display == managed.name
-        acud = CommandLine(daemon.home)
+        acud = CommandLine(daemon.home, tmp_path)
         acud.env |= {"DISPLAY": f"{server.display}.0", "XAUTHORITY": server.auth_file}
         for _ in range(2):  # watched from the first time on
             assert acud.json("look")["picture"]["display"] == server.display
@@ -123,9 +123,9 @@ def test_a_command_on_a_display_that_does_not_answer_names_it() -> None:
         assert "--display" in err
 
 
-def test_the_settings_go_before_the_display_of_a_command(server: XServer) -> None:
+def test_the_settings_go_before_the_display_of_a_command(server: XServer, tmp_path: Path) -> None:
     with Daemon(settings=BARE + f'default = "{server.display}"\n', env={"XAUTHORITY": server.auth_file}) as daemon:
-        acud = CommandLine(daemon.home)
+        acud = CommandLine(daemon.home, tmp_path)
         acud.env["DISPLAY"] = ":54321"
         child = acud.start("look", "--json")
         out, err = child.communicate(timeout=60)
