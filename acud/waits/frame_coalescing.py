@@ -13,13 +13,12 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from acud.types import Change, GateKind, Stable
-from acud.waits.conditions import open_leaves
 from acud.waits.effects import JobKind
 from acud.waits.events import FrameSeen
 from acud.waits.lifecycle import has_ended
-from acud.waits.local_answers import known_now, quiet_spans
+from acud.waits.local_answers import quiet_spans
 from acud.waits.model import Wait
-from acud.waits.planner import open_turns
+from acud.waits.planner import basis_of, open_turns
 from acud.waits.view_state import MARKS, ChangeMark, ViewState
 from acud.waits.view_updates import apply_frame
 
@@ -91,16 +90,13 @@ def _unquiet(wait: Wait, view_state: ViewState) -> bool:
 
 def _has_turn(wait: Wait, view_state: ViewState) -> bool:
     """Tell whether the pixels seen so far will be judged anyway, or no judge may be asked now."""
-    verdicts = known_now(wait)
-    asked = open_leaves(wait.spec.until, verdicts)
-    if not asked or JobKind.JUDGE in wait.requests.jobs:
+    now = basis_of(wait, view_state.grabbed_at)
+    if not now.asked or JobKind.JUDGE in wait.requests.jobs:
         return True
     if wait.gate is GateKind.NONE:
         return False
     # Beside changes that are paused, a frame may bring others, which are not.
-    return any(
-        turn.judge and not turn.force and not turn.paused for turn in open_turns(wait, view_state, asked, verdicts)
-    )
+    return any(turn.judge and not turn.force and not turn.paused for turn in open_turns(wait, view_state, now))
 
 
 def apply_frames(view_state: ViewState, frames: Sequence[FrameSeen], *, every_tile: bool, hidden_s: float) -> ViewState:

@@ -210,4 +210,6 @@ class Wait(Struct, frozen=True):
 
     def in_flight(self, kind: JobKind) -> tuple[JobInFlight, ...]:
         """Return the jobs of a kind in the air for the view and condition of now."""
+        if not self.flights:
+            return ()
         return tuple(f for f in self.flights if f.request.kind is kind and f.generation == self.generation)

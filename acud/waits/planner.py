@@ -6,8 +6,9 @@ changes nothing, so planning twice is planning once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.types import Answer, Cadence, Change, GateKind, Stable, Verdict, WindowTitle
@@ -26,7 +27,7 @@ from acud.waits.effects import (
 )
 from acud.waits.lifecycle import Outcome, has_ended, resolve, resolve_without_picture, time_out
 from acud.waits.local_answers import held_on, is_of_moment, known_now, note_of, quiet_spans
-from acud.waits.model import NOT_LOCATED, Coverage, PendingPicture, PendingYes, Wait
+from acud.waits.model import NOT_LOCATED, Coverage, JudgeState, PendingPicture, PendingYes, Wait
 from acud.waits.schedule import (
     EVIDENCE_PRIORITY,
     IDENTITY_PRIORITY,
@@ -50,18 +51,39 @@ EVIDENCE_PATIENCE_S = 10.0
 """A local yes is not held back longer than this for its picture."""
 
 
+class PlanBasis(Struct):
+    """What a plan starts from; no stage changes it.
+
+    `verdicts`: what is known without a judge. `asked`: the leaves that a judge is to be asked about. `turns`: those
+    found with `judge_state`, the one part of a wait that they rest on and that stages change.
+    """
+
+    at: float
+    verdicts: dict[int, Verdict]
+    asked: frozenset[int]
+    judge_state: JudgeState | None = None
+    turns: list[LookTurn] = []
+
+
 def plan(wait: Wait, at: float) -> Outcome:
     """Return the wait with everything asked for that it wants now, and those effects."""
     effects: list[WaitEffect] = []
+    now = basis_of(wait, at)
     for stage in (_noted, _first_look, _pictured, _local, _pending, _quiet, _judge, _compare, _once, _demand, _wake):
         if has_ended(wait.state):
             break
-        wait, more = stage(wait, at)
+        wait, more = stage(wait, now)
         effects += more
     return wait, tuple(effects)
 
 
-def _noted(wait: Wait, at: float) -> Outcome:
+def basis_of(wait: Wait, at: float) -> PlanBasis:
+    """Return what is known of the wait's condition at `at`."""
+    verdicts = known_now(wait)
+    return PlanBasis(at, verdicts, open_leaves(wait.spec.until, verdicts))
+
+
+def _noted(wait: Wait, now: PlanBasis) -> Outcome:
     text = note_of(wait)
     return (wait, ()) if text == wait.note else (replace(wait, note=text), (NoteChanged(text),))
 
@@ -69,12 +91,12 @@ def _noted(wait: Wait, at: float) -> Outcome:
 # ---- grabs ---------------------------------------------------------------------------------------------------------
 
 
-def _first_look(wait: Wait, at: float) -> Outcome:
+def _first_look(wait: Wait, now: PlanBasis) -> Outcome:
     """Each arm and each reconnect demands one frame now."""
     view_state = wait.view_state
     if view_state is None or wait.missing is not None or view_state.grabbed_at >= view_state.since:
         return wait, ()
-    return _grab(wait, view_state.since, at)
+    return _grab(wait, view_state.since, now.at)
 
 
 def _grab(wait: Wait, since: float, at: float) -> Outcome:
@@ -85,13 +107,13 @@ def _grab(wait: Wait, since: float, at: float) -> Outcome:
     return replace(wait, requests=replace(wait.requests, grab_asked=at)), (GrabRequest(),)
 
 
-def _quiet(wait: Wait, at: float) -> Outcome:
+def _quiet(wait: Wait, now: PlanBasis) -> Outcome:
     """Grab when a quiet span may be over: only a compared grab shows that it is."""
     view_state = wait.in_view
     if view_state is None or wait.pending is not None:
         return wait, ()
-    over = [since for since in _quiet_ends(wait, view_state) if view_state.grabbed_at < since <= at]
-    return _grab(wait, max(over), at) if over else (wait, ())
+    over = [since for since in _quiet_ends(wait, view_state) if view_state.grabbed_at < since <= now.at]
+    return _grab(wait, max(over), now.at) if over else (wait, ())
 
 
 def _quiet_ends(wait: Wait, view_state: ViewState) -> list[float]:
@@ -101,17 +123,16 @@ def _quiet_ends(wait: Wait, view_state: ViewState) -> list[float]:
 # ---- a yes without a judge, and its picture ------------------------------------------------------------------------
 
 
-def _local(wait: Wait, at: float) -> Outcome:
+def _local(wait: Wait, now: PlanBasis) -> Outcome:
     """Decide what needs no judge; a yes counts on a fresh grab only when it speaks of quiet or is confirmed."""
     if wait.pending is not None:
         return wait, ()
-    verdicts = known_now(wait)
-    if open_leaves(wait.spec.until, verdicts):
+    if now.asked:
         return (replace(wait, verdict=NOT_JUDGED) if wait.verdict == NOT_LOCATED else wait), ()
-    whole = evaluate(wait.spec.until, verdicts)
+    whole = evaluate(wait.spec.until, now.verdicts)
     decided = replace(wait, verdict=whole)
     if whole.answer is Answer.YES:
-        return _local_yes(decided, whole, at)
+        return _local_yes(decided, whole, now)
     return (_unconfirmed(decided) if whole.answer is Answer.NO else decided), ()
 
 
@@ -119,15 +140,15 @@ def _unconfirmed(wait: Wait) -> Wait:
     return replace(wait, judge_state=replace(wait.judge_state, yeses=0, confirm_at=None))
 
 
-def _local_yes(wait: Wait, whole: Verdict, at: float) -> Outcome:
-    judge_state, view_state = wait.judge_state, wait.in_view
+def _local_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> Outcome:
+    judge_state, view_state, at = wait.judge_state, wait.in_view, now.at
     since = judge_state.confirm_at if judge_state.confirm_at is not None else _fresh_from(wait, at)
     if since is not None and at < since:
         return wait, ()
     if since is not None and view_state is not None and view_state.grabbed_at < since:
         return _grab(wait, since, at)
     if judge_state.yeses + 1 >= wait.spec.policy.confirm:
-        return replace(wait, pending=pending_of(wait, whole, at)), ()
+        return replace(wait, pending=_pending_yes(wait, whole, now)), ()
     after = at + wait.spec.policy.min_interval_s
     return replace(wait, judge_state=replace(judge_state, yeses=judge_state.yeses + 1, confirm_at=after)), ()
 
@@ -136,23 +157,23 @@ def _fresh_from(wait: Wait, at: float) -> float | None:
     return at - FRESH_S if any(True for _ in quiet_spans(wait)) else None
 
 
-def pending_of(wait: Wait, whole: Verdict, at: float) -> PendingYes:
+def _pending_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> PendingYes:
     """Return a yes on what is seen now, for which a picture is still to be taken."""
     view_state = wait.in_view
     if view_state is None:
-        return PendingYes(whole, -1, at, None, verdicts=known_now(wait))
+        return PendingYes(whole, -1, now.at, None, verdicts=now.verdicts)
     changed_at = view_state.changed_at(view_state.frame)
-    return PendingYes(whole, view_state.frame, at, changed_at, verdicts=known_now(wait), identity=view_state.identity)
+    return PendingYes(whole, view_state.frame, now.at, changed_at, verdicts=now.verdicts, identity=view_state.identity)
 
 
-def _pictured(wait: Wait, at: float) -> Outcome:
+def _pictured(wait: Wait, now: PlanBasis) -> Outcome:
     """Resolve on a picture of the moment when the yes held; look at it again where it holds no more."""
     pending = wait.pending
     if pending is None:
         return wait, ()
     picture = pending.picture
     if picture is None:
-        coming = bool(wait.in_flight(JobKind.EVIDENCE)) and at < pending.since + EVIDENCE_PATIENCE_S
+        coming = bool(wait.in_flight(JobKind.EVIDENCE)) and now.at < pending.since + EVIDENCE_PATIENCE_S
         return (wait, ()) if pending.frames is None or coming else _look_again(wait)
     match is_of_moment(wait, pending, picture.frame):
         case None:
@@ -162,7 +183,7 @@ def _pictured(wait: Wait, at: float) -> Outcome:
     whole = held_on(wait, pending, picture.frame, picture.identity)
     if whole.answer is not Answer.YES:
         return _look_again(wait)
-    return resolve(wait, replace(pending, verdict=whole), picture.evidence, at)
+    return resolve(wait, replace(pending, verdict=whole), picture.evidence, now.at)
 
 
 def _look_again(wait: Wait) -> Outcome:
@@ -171,20 +192,20 @@ def _look_again(wait: Wait) -> Outcome:
     return _unwant(replace(wait, pending=None, judge_state=judge_state), JobKind.EVIDENCE)
 
 
-def _pending(wait: Wait, at: float) -> Outcome:
+def _pending(wait: Wait, now: PlanBasis) -> Outcome:
     pending = wait.pending
     if pending is None or pending.frames is not None:
         return wait, ()
     if wait.missing is not None and wait.missing is not NOT_LOCATED:
-        return resolve_without_picture(wait, pending, f"no picture: {wait.missing.detail}", at)
-    if at >= pending.since + EVIDENCE_PATIENCE_S:
+        return resolve_without_picture(wait, pending, f"no picture: {wait.missing.detail}", now.at)
+    if now.at >= pending.since + EVIDENCE_PATIENCE_S:
         return resolve_without_picture(
-            wait, pending, f"no picture of that moment came within {EVIDENCE_PATIENCE_S:g} s", at
+            wait, pending, f"no picture of that moment came within {EVIDENCE_PATIENCE_S:g} s", now.at
         )
     if wait.in_view is None:
         return wait, ()
     if pending.picture is not None or (wait.texts.answers and wait.texts.first is None):
-        return _ask_moment(wait, pending.picture, at)
+        return _ask_moment(wait, pending.picture, now.at)
     if wait.in_flight(JobKind.EVIDENCE) or JobKind.EVIDENCE in wait.requests.jobs:
         return wait, ()
     return _want(wait, _due(wait, wait.in_view, JobKind.EVIDENCE, priority=EVIDENCE_PRIORITY, keep_evidence=True))
@@ -203,27 +224,22 @@ def _ask_moment(wait: Wait, picture: PendingPicture | None, at: float) -> Outcom
 # ---- judging -------------------------------------------------------------------------------------------------------
 
 
-def _judge(wait: Wait, at: float) -> Outcome:
-    view_state, verdicts = wait.in_view, known_now(wait)
-    asked = open_leaves(wait.spec.until, verdicts)
-    if view_state is None or wait.pending is not None or not asked:
+def _judge(wait: Wait, now: PlanBasis) -> Outcome:
+    view_state = wait.in_view
+    if view_state is None or wait.pending is not None or not now.asked:
         return _unwant(wait, JobKind.JUDGE)
     before = wait.requests.jobs.get(JobKind.JUDGE)
     if before is not None:
-        return _refreshed(wait, before, _judge_due(wait, view_state, asked, verdicts, before.force))
-    now = [turn for turn in open_turns(wait, view_state, asked, verdicts) if turn.at <= at]
-    if not now:
-        return wait, ()
-    return _take_turn(
-        wait, view_state, now, _judge_due(wait, view_state, asked, verdicts, any(t.force for t in now)), at
-    )
+        return _refreshed(wait, before, _judge_due(wait, view_state, now, before.force))
+    due = [turn for turn in open_turns(wait, view_state, now) if turn.at <= now.at]
+    return _take_turn(wait, view_state, due, now) if due else (wait, ())
 
 
-def _take_turn(wait: Wait, view_state: ViewState, now: list[LookTurn], due: JobRequest, at: float) -> Outcome:
+def _take_turn(wait: Wait, view_state: ViewState, due: list[LookTurn], now: PlanBasis) -> Outcome:
     """Have the grab that the overdue turns need, then ask for the judgement, or note that there was nothing new."""
-    judge = any(turn.judge for turn in now)
-    fresh = [turn for turn in now if turn.fresh and view_state.grabbed_at < turn.at]
-    quiet = any(due.known[index].answer is Answer.YES for index, _ in quiet_spans(wait))
+    judge, at = any(turn.judge for turn in due), now.at
+    fresh = [turn for turn in due if turn.fresh and view_state.grabbed_at < turn.at]
+    quiet = any(now.verdicts[index].answer is Answer.YES for index, _ in quiet_spans(wait))
     if fresh or (quiet and view_state.grabbed_at < at - FRESH_S):
         since = max((turn.at for turn in fresh), default=at - FRESH_S)
         hard = quiet or not judge or any(turn.hard for turn in fresh)
@@ -231,8 +247,10 @@ def _take_turn(wait: Wait, view_state: ViewState, now: list[LookTurn], due: JobR
             return _grab(wait, since, at)
     if wait.texts.answers and wait.texts.first is None and not _grab_is_slow(wait, wait.texts.since, at):
         return _grab(wait, wait.texts.since, at)  # else a yes would rest on windows of another moment
-    looked = _looked(wait, any(turn.judge and not turn.force for turn in now), at)
-    return _want(looked, due) if judge else (looked, ())
+    looked = _looked(wait, any(turn.judge and not turn.force for turn in due), at)
+    if not judge:
+        return looked, ()
+    return _want(looked, _judge_due(wait, view_state, now, any(turn.force for turn in due)))
 
 
 def _grab_is_slow(wait: Wait, since: float, at: float) -> bool:
@@ -246,31 +264,33 @@ def _looked(wait: Wait, changing: bool, at: float) -> Wait:
     return replace(wait, judge_state=replace(judge_state, last_look=at, gap_s=gap))
 
 
-def open_turns(
-    wait: Wait, view_state: ViewState, asked: frozenset[int], verdicts: Mapping[int, Verdict]
-) -> list[LookTurn]:
+def open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookTurn]:
     """Return the turns that may be taken: no judgement beside two in the air, or beside one that confirms."""
+    if now.judge_state is not wait.judge_state:
+        now.judge_state, now.turns = wait.judge_state, _open_turns(wait, view_state, now)
+    return now.turns
+
+
+def _open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookTurn]:
     in_flight = wait.in_flight(JobKind.JUDGE)
     full = len(in_flight) >= MOST_FLIGHTS
     confirm_at = wait.judge_state.confirm_at
     confirming = confirm_at is not None and any(flight.at >= confirm_at for flight in in_flight)
-    since = None if full else _unjudged_since(wait, view_state, asked, verdicts)
+    since = None if full else _unjudged_since(wait, view_state, now)
     restless = since is not None and _is_restless(wait, view_state)
     found = turns(wait, view_state.grabbed_at, since, restless=restless)
     return [turn for turn in found if not ((turn.judge or turn.hard) and (full or confirming))]
 
 
-def _unjudged_since(
-    wait: Wait, view_state: ViewState, asked: frozenset[int], verdicts: Mapping[int, Verdict]
-) -> float | None:
+def _unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> float | None:
     """Return since when there may be pixels that no judge was asked these leaves about; None when there are none.
 
     A local answer that turned asks anew about the same pixels: then it is the time of the last start.
     """
     covers = _covers(wait)
-    answers = {index: verdict.answer for index, verdict in verdicts.items()}
+    answers = {index: verdict.answer for index, verdict in now.verdicts.items()}
     frames = [c.frame for c in covers if c is not None]
-    fitting = [c.frame for c in covers if c is not None and asked <= c.asked and answers == c.known]
+    fitting = [c.frame for c in covers if c is not None and now.asked <= c.asked and answers == c.known]
     if max(fitting, default=-1) >= view_state.touched_frame:
         return None
     pixels_known = max(frames, default=-1) >= view_state.touched_frame
@@ -297,11 +317,11 @@ def coverage_of(due: JobRequest, frame: int) -> Coverage:
     return Coverage(frame, frozenset(want.index for want in due.asks), answers)
 
 
-def _judge_due(
-    wait: Wait, view_state: ViewState, asked: frozenset[int], verdicts: dict[int, Verdict], force: bool
-) -> JobRequest:
+def _judge_due(wait: Wait, view_state: ViewState, now: PlanBasis, force: bool) -> JobRequest:
     remembers = wait.spec.policy.cadence is not Cadence.FIXED and wait.gate is not GateKind.NONE
-    wants = tuple(LeafRequest(i, wait.verdict_cache.of(i) if remembers and not force else ()) for i in sorted(asked))
+    wants = tuple(
+        LeafRequest(i, wait.verdict_cache.of(i) if remembers and not force else ()) for i in sorted(now.asked)
+    )
     last = wait.judge_state.yeses + 1 >= wait.spec.policy.confirm
     due = _due(
         wait,
@@ -314,7 +334,7 @@ def _judge_due(
     return replace(
         due,
         asks=wants,
-        known=verdicts,
+        known=now.verdicts,
         gate=gate,
         gate_threshold=threshold,
         force=force,
@@ -325,14 +345,14 @@ def _judge_due(
 # ---- comparing -----------------------------------------------------------------------------------------------------
 
 
-def _compare(wait: Wait, at: float) -> Outcome:
+def _compare(wait: Wait, now: PlanBasis) -> Outcome:
     """Ask for the view's identity when tiles alone cannot tell whether the target changed."""
     view_state = wait.in_view
     by_pixels = any(isinstance(leaf, Change | Stable) for leaf in wait.leaves)
     if view_state is None or not by_pixels or wait.pending is not None or not view_state.needs_identity:
         return _unwant(wait, JobKind.IDENTITY)
     busy = wait.in_flight(JobKind.IDENTITY) or JobKind.IDENTITY in wait.requests.jobs
-    if busy or at < wait.requests.compare_at:
+    if busy or now.at < wait.requests.compare_at:
         return wait, ()
     return _want(wait, _due(wait, view_state, JobKind.IDENTITY, priority=IDENTITY_PRIORITY))
 
@@ -340,12 +360,12 @@ def _compare(wait: Wait, at: float) -> Outcome:
 # ---- one look -------------------------------------------------------------------------------------------------------
 
 
-def _once(wait: Wait, at: float) -> Outcome:
+def _once(wait: Wait, now: PlanBasis) -> Outcome:
     """A wait without time ends with the first answer, whichever that is."""
-    return time_out(wait, at) if wait.spec.timeout_s == 0 and _answered(wait) else (wait, ())
+    return time_out(wait, now.at) if wait.spec.timeout_s == 0 and _answered(wait, now) else (wait, ())
 
 
-def _answered(wait: Wait) -> bool:
+def _answered(wait: Wait, now: PlanBasis) -> bool:
     """Tell whether everything that is to be known of the present is known, and it is no yes."""
     if wait.pending is not None or wait.judge_state.confirm_at is not None or _is_awaited(wait):
         return False
@@ -355,7 +375,7 @@ def _answered(wait: Wait) -> bool:
     by_pixels = any(isinstance(leaf, Change | Stable) for leaf in wait.leaves)
     if by_pixels and (view_state.needs_identity or view_state.awaited_baselines):
         return False
-    if not open_leaves(wait.spec.until, known_now(wait)):
+    if not now.asked:
         return True
     asking = wait.in_flight(JobKind.JUDGE) or JobKind.JUDGE in wait.requests.jobs
     return wait.judge_state.cover is not None and not asking
@@ -400,21 +420,21 @@ def _unwant(wait: Wait, kind: JobKind) -> Outcome:
     return replace(wait, requests=replace(wait.requests, jobs=jobs)), (JobWithdrawal(kind),)
 
 
-def _demand(wait: Wait, at: float) -> Outcome:
+def _demand(wait: Wait, now: PlanBasis) -> Outcome:
     fps = fps_wanted(wait)
     if fps == wait.requests.fps:
         return wait, ()
     return replace(wait, requests=replace(wait.requests, fps=fps)), (FrameRateDemand(fps),)
 
 
-def _wake(wait: Wait, at: float) -> Outcome:
-    wake_at = min((time for time in _times(wait) if time > at), default=None)
+def _wake(wait: Wait, now: PlanBasis) -> Outcome:
+    wake_at = min((time for time in _times(wait, now) if time > now.at), default=None)
     if wake_at == wait.requests.wake_at:
         return wait, ()
     return replace(wait, requests=replace(wait.requests, wake_at=wake_at)), (TickRequest(wake_at),)
 
 
-def _times(wait: Wait) -> Iterator[float]:
+def _times(wait: Wait, now: PlanBasis) -> Iterator[float]:
     """Yield the moments at which a plan may want something new without any event."""
     if wait.requests.grab_asked is not None:
         yield from (wait.requests.grab_asked + PATIENCE_S, wait.requests.grab_asked + REGRAB_S)
@@ -423,14 +443,9 @@ def _times(wait: Wait) -> Iterator[float]:
     if wait.judge_state.confirm_at is not None:
         yield wait.judge_state.confirm_at
     yield wait.requests.compare_at
-    yield from _view_times(wait)
-
-
-def _view_times(wait: Wait) -> Iterator[float]:
-    view_state, verdicts = wait.in_view, known_now(wait)
+    view_state = wait.in_view
     if view_state is None or wait.pending is not None:
         return
     yield from _quiet_ends(wait, view_state)
-    asked = open_leaves(wait.spec.until, verdicts)
-    if asked and JobKind.JUDGE not in wait.requests.jobs:
-        yield from (turn.at for turn in open_turns(wait, view_state, asked, verdicts))
+    if now.asked and JobKind.JUDGE not in wait.requests.jobs:
+        yield from (turn.at for turn in open_turns(wait, view_state, now))
