@@ -48,10 +48,14 @@ class EvidenceFiles(Table):
         super().__init__(database)
         self._directory = directory
 
-    def add(self, evidence: StoredEvidence) -> None:
+    def add(self, name: str, wait_id: str, identity: str, utc_s: float) -> None:
         """Keep the row of a file that is there. Raises: InvalidRequest (bad name), NotFound (no file), Conflict."""
-        self._existing(evidence.name)
-        self._database.write(_SQL["insert"], _CODEC.bind(evidence))
+        path = file_path(self._directory, name)
+        try:
+            size_bytes = path.stat().st_size
+        except OSError:
+            raise _missing(name) from None
+        self._database.write(_SQL["insert"], _CODEC.bind(StoredEvidence(name, wait_id, identity, size_bytes, utc_s)))
 
     def get(self, name: str) -> StoredEvidence:
         """Return the row of `name`. Raises: NotFound."""
@@ -106,7 +110,7 @@ class EvidenceFiles(Table):
     def _existing(self, name: str) -> Path:
         path = file_path(self._directory, name)
         if not path.is_file():
-            raise NotFound(f"the evidence file {name} is missing", hint="somebody removed it from the directory")
+            raise _missing(name)
         return path
 
     def _names(self, block: str, bindings: Row) -> tuple[str, ...]:
@@ -116,6 +120,10 @@ class EvidenceFiles(Table):
         if names:
             self._database.write(_SQL["delete"], {"names": msgspec.json.encode(names).decode()})
         return names
+
+
+def _missing(name: str) -> NotFound:
+    return NotFound(f"the evidence file {name} is missing", hint="somebody removed it from the directory")
 
 
 def _unlink(path: Path) -> None:

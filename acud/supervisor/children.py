@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import subprocess
 import sys
@@ -128,10 +129,12 @@ _CHECK_S = 1.0
 _REST_BEAT_S = 5.0
 """Between heartbeats of a child to which nothing happens, or half of `child_silent_s` if that is less. 18 children take
 1.2 % of a core at 1 Hz, mostly the wake-ups of them and of the supervisor."""
-_TURN_WORDS = 512
-"""Messages of children in one turn; 32 displays at 30 frames a second say 1,000 a second."""
+_TURN_S = 0.002
+"""So long one turn hears children (seconds): what the first of many answers ends is committed and told before the last
+one is read.
+"""
 _LAST_WORDS = 10_000
-"""The same where all that was said has to be known; a child's queue holds 1,000."""
+"""Messages of children heard at once; a child's queue holds 1,000."""
 _FORKED = ("capture", "acud.capture")
 """The kind of child, and its module, of which there is one for each display and that starts again in a hurry."""
 _THREADS = {"OPENBLAS_NUM_THREADS": "1"}
@@ -236,13 +239,16 @@ class ChildKeeper:
     # ---- messages --------------------------------------------------------------------------------------------------
 
     def _hear_some(self) -> None:
-        self.hear(_TURN_WORDS)
+        self.hear(_TURN_S)
 
-    def hear(self, most: int = _LAST_WORDS) -> bool:
-        """Take in what children have said; False when there is more. Silence is judged after this alone: what came
-        while this process was at something else is no silence.
+    def hear(self, most_s: float = math.inf) -> bool:
+        """Take in what children have said, for `most_s` seconds; False when there is more. Silence is judged after this
+        alone: what came while this process was at something else is no silence.
         """
-        for _ in range(most):
+        until_s = self._now() + most_s
+        for _ in range(_LAST_WORDS):
+            if self._now() > until_s:
+                return False
             try:
                 parts = self._socket.recv_multipart(zmq.NOBLOCK)
             except zmq.Again:

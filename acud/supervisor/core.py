@@ -173,7 +173,6 @@ class Core:
             self.pool,
             self.watched_displays,
             self.sources,
-            self.paths.evidence,
             self.wakes,
             self.sessions,
             self.redaction,

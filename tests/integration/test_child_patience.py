@@ -33,9 +33,11 @@ _SETTINGS = DaemonSettings(child_silent_s=10, child_start_s=45)
 class _Owner:
     def __init__(self) -> None:
         self.reasons: list[str] = []
+        self.heard = lambda: None
+        """Called with each message; nothing else is done with words."""
 
     def child_said(self, child: Child, message: Message) -> None:
-        """Nothing is done with words."""
+        self.heard()
 
     def child_ended(self, child: Child, reason: str) -> None:
         self.reasons.append(reason)
@@ -120,6 +122,29 @@ def test_a_child_that_was_heard_is_hung_sooner(rig: _Rig) -> None:
     rig.later(2)
     rig.until(lambda: bool(rig.owner.reasons))
     assert rig.owner.reasons == ["it was silent for 11 s and was killed"]
+
+
+def test_a_turn_hears_children_for_two_milliseconds_and_the_next_one_the_rest(rig: _Rig) -> None:
+    child = rig.child(":2")
+    rig.until(lambda: child.state is ChildState.READY)
+    turns = [0]
+
+    def heard() -> None:
+        turns[-1] += 1
+        rig.now_s += 0.001  # what an answer takes
+
+    def all_heard() -> bool:
+        turns.append(0)
+        return sum(turns) == 20
+
+    rig.owner.heard = heard
+    with zmq.Context() as context, context.socket(zmq.DEALER) as line:
+        line.setsockopt(zmq.ROUTING_ID, child.identity)
+        line.connect(rig.endpoint)
+        for _ in range(20):
+            line.send(codec.encode(Heartbeat()))
+        rig.until(all_heard)
+    assert max(turns) <= 3
 
 
 @pytest.mark.parametrize(

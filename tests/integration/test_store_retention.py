@@ -5,7 +5,6 @@ from pathlib import Path
 import msgspec
 
 from acud.config import StoreSettings
-from acud.store.evidence import StoredEvidence
 from acud.store.retention import TrimResult, trim
 from acud.store.store import Store
 from acud.types import WaitState
@@ -83,7 +82,7 @@ def test_pictures_go_in_steps_too(tmp_path: Path) -> None:
 
 
 def add_picture(store: Store, home: Path, wait_id: str) -> None:
-    store.evidence.add(StoredEvidence(picture(home), wait_id, "", 10, NOW_S))
+    store.evidence.add(picture(home), wait_id, "", NOW_S)
 
 
 def test_the_file_shrinks_while_rows_go(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from acud.config import StoreSettings
 from acud.errors import Conflict, InternalError, InvalidRequest, NotFound, OutcomeUnknown
 from acud.features.scene.tables import SceneNumbers
 from acud.store.displays import StoredDisplay, StoredProcess
-from acud.store.evidence import StoredEvidence
 from acud.store.retention import trim
 from acud.store.store import Store
 from acud.types import DisplayState, Evidence, WaitState, yes
@@ -182,7 +181,7 @@ def test_display_numbers_are_never_reused(store: Store) -> None:
 
 def keep(store: Store, home: Path, wait_id: str, utc_s: float = NOW_S, size_bytes: int = 10) -> str:
     name = picture(home, size_bytes)
-    store.evidence.add(StoredEvidence(name, wait_id, "ab", size_bytes, utc_s))
+    store.evidence.add(name, wait_id, "ab", utc_s)
     return name
 
 
@@ -200,7 +199,7 @@ def test_evidence_is_a_row_and_a_file(store: Store, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../../etc/passwd", "x.png", "evidence-.png", "", "wait-00t402x00mwtwjk6046q8p0.png"])
 def test_only_ids_become_paths(store: Store, name: str) -> None:
     with pytest.raises(InvalidRequest):
-        store.evidence.add(StoredEvidence(name, "w", "", 1, NOW_S))
+        store.evidence.add(name, "w", "", NOW_S)
     with pytest.raises(NotFound):
         store.evidence.path(name)
 

@@ -12,7 +12,6 @@ from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.features.tasks.tables import ActionTable, DeletedTasks, ForgottenRows, TaskTable
 from acud.ids import new_id
 from acud.protocol.requests.daemon import Purpose
-from acud.store.evidence import StoredEvidence
 from acud.store.retention import trim
 from acud.store.store import Store
 from acud.store.waits import StoredWait, UsageEntry
@@ -232,9 +231,9 @@ def test_a_deleted_task_leaves_nothing_not_even_in_free_pages(store: Store, tmp_
         store.waits.insert(one)
         for _ in range(5):
             store.evaluations.add(one.wait_id, evaluation(verdict=no("Gwendolyn earns 7,001")))
-        store.evidence.add(StoredEvidence(names[0], one.wait_id, "", 10, NOW_S))  # one picture proves both
+        store.evidence.add(names[0], one.wait_id, "", NOW_S)  # one picture proves both
         if number == 0:
-            store.evidence.add(StoredEvidence(names[1], one.wait_id, "", 10, NOW_S))
+            store.evidence.add(names[1], one.wait_id, "", NOW_S)
         store.outbox.insert(
             WakeInfo(new_id("wake"), WakeKind.RESOLVED, "Gwendolyn", one.wait_id, owner.task_id, state=WakeState.SEEN)
         )

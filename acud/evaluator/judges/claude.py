@@ -16,15 +16,7 @@ from msgspec import Raw, Struct
 
 from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import HttpExchange
-from acud.evaluator.judges.provider import (
-    ChatRequest,
-    ProviderAnswer,
-    ProviderHealth,
-    Tokens,
-    absent,
-    base64_of,
-    last_user,
-)
+from acud.evaluator.judges.provider import ChatRequest, ProviderAnswer, ProviderHealth, Tokens, absent, last_user
 from acud.types.chat import ChatCall, ChatMessage, ChatTool
 
 VERSION = "2023-06-01"
@@ -120,7 +112,7 @@ class ClaudeProvider:
 def _messages(request: ChatRequest) -> list[dict[str, Any]]:
     """Return the conversation with roles in turn: answers of tools are the user's, and first in what the user says."""
     last = last_user(request.messages)
-    pictures = [_image(base64_of(one)) for one in request.pictures]
+    pictures = [_image(one.base64) for one in request.pictures]
     told: list[dict[str, Any]] = []
     for index, message in enumerate(request.messages):
         role = "assistant" if message.role == "assistant" else "user"

@@ -5,7 +5,9 @@ The chain asks the next judge when one gave no answer, never after an answer.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Sequence
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -35,7 +37,7 @@ class JudgeQuestion(Struct, frozen=True):
     """For whom it is asked, which orders calls when the rate limit is reached."""
 
 
-class JudgePicture(Struct, frozen=True):
+class JudgePicture(Struct, frozen=True, dict=True):
     """A view as a judge sees it: JPEG bytes and their size, and the size of the view before scaling, in pixels."""
 
     jpeg: bytes
@@ -43,6 +45,11 @@ class JudgePicture(Struct, frozen=True):
     height: int
     view_width: int
     view_height: int
+
+    @cached_property
+    def base64(self) -> str:
+        """The JPEG as base64 text, made once for all questions about the picture."""
+        return b64encode(self.jpeg).decode()
 
 
 class JudgeReply(Struct, frozen=True):

@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.openai import tool
-from acud.evaluator.judges.provider import ChatRequest, ProviderAnswer, ProviderHealth, Tokens, base64_of, last_user
+from acud.evaluator.judges.provider import ChatRequest, ProviderAnswer, ProviderHealth, Tokens, last_user
 from acud.types.chat import ChatCall, ChatMessage
 
 
@@ -106,7 +106,7 @@ class OllamaProvider:
 
 def _messages(request: ChatRequest) -> list[dict[str, Any]]:
     told: list[dict[str, Any]] = [{"role": "system", "content": request.system}] if request.system else []
-    images = [base64_of(one) for one in request.pictures]
+    images = [one.base64 for one in request.pictures]
     last = last_user(request.messages)
     names = {call.call_id: call.name for message in request.messages for call in message.calls}
     for index, message in enumerate(request.messages):

@@ -17,15 +17,7 @@ from acud.backends import OpenRouterSettings
 from acud.evaluator.judges import http
 from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import AnyObject, HttpExchange
-from acud.evaluator.judges.provider import (
-    ChatRequest,
-    ProviderAnswer,
-    ProviderHealth,
-    Tokens,
-    absent,
-    base64_of,
-    last_user,
-)
+from acud.evaluator.judges.provider import ChatRequest, ProviderAnswer, ProviderHealth, Tokens, absent, last_user
 from acud.types.chat import ChatCall, ChatMessage, ChatTool
 
 _SAID = ("text", "output_text")
@@ -168,7 +160,7 @@ class OpenAiProvider:
 def messages(request: ChatRequest) -> list[dict[str, Any]]:
     """Return the conversation in OpenAI's form, pictures first in the user message that they go with."""
     told: list[dict[str, Any]] = [{"role": "system", "content": request.system}] if request.system else []
-    pictures = [_image(f"data:image/jpeg;base64,{base64_of(one)}") for one in request.pictures]
+    pictures = [_image(f"data:image/jpeg;base64,{one.base64}") for one in request.pictures]
     last = last_user(request.messages)
     told += [_message(one, pictures if index == last else []) for index, one in enumerate(request.messages)]
     return told + ([{"role": "user", "content": pictures}] if pictures and last < 0 else [])

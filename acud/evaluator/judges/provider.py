@@ -5,7 +5,6 @@ Text on a picture, in a description or in an answer is data: nothing here runs w
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from typing import Annotated, Any, Protocol
 
@@ -146,11 +145,6 @@ async def absent(wire: HttpExchange, path: str, headers: dict[str, str], model: 
             raise
         return f"{wire.who} has no model {model}"
     return ""
-
-
-def base64_of(picture: JudgePicture) -> str:
-    """Return the JPEG as base64 text."""
-    return base64.b64encode(picture.jpeg).decode()
 
 
 def last_user(messages: tuple[ChatMessage, ...]) -> int:

@@ -285,14 +285,15 @@ class TargetTracker:
         watching = [active for active in self._watching(source.display) if active.source == source.name]
         awake = [active for active in watching if not active.holds_frames]
         buffer = self._buffers.setdefault(source.name, ChangeBuffer())
-        if seen.tiles or seen.unsure:
+        changing = bool(seen.tiles or seen.unsure)
+        if changing:
             buffer.record(seen)
         for active in watching:
             if active.holds_frames and (seen.tiles is None or active.frames_held >= MOST_BEHIND):
                 self._step(active, seen)
         for active in awake:
             self._frame_for(active, seen, grab)
-        for active in watching:
+        for active in watching if changing else ():
             if not active.holds_frames and active.source == source.name and can_coalesce(active.machine):
                 active.hold_frames(buffer)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from acud import log
 from acud.api_keys import ApiKey, variable
@@ -15,7 +14,6 @@ from acud.event_loop import EventLoop
 from acud.ids import new_id
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.counters import Histogram, Tally
-from acud.store.evidence import StoredEvidence
 from acud.store.waits import StoredWait
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Sources
@@ -59,7 +57,6 @@ class WaitRuntime:
         pool: EvaluatorPool,
         watched_displays: WatchedDisplays,
         sources: Sources,
-        evidence: Path,
         wakes: Wakes,
         sessions: Sessions,
         redaction: Redaction,
@@ -70,7 +67,6 @@ class WaitRuntime:
         """`ended` gets each wait once its end is stored."""
         self._keys = keys
         self._wakes = wakes
-        self._evidence = evidence
         self._journal = journal
         self._loop = loop
         self._clock = clock
@@ -430,10 +426,7 @@ class WaitRuntime:
         )
         try:
             for name, identity in identities.items():
-                path = self._evidence / name
-                size = path.stat().st_size if path.is_file() else 0
-                row = StoredEvidence(name, active.wait_id, identity, size, active.ended_utc_s)
-                self._journal.store.evidence.add(row)
+                self._journal.store.evidence.add(name, active.wait_id, identity, active.ended_utc_s)
         except NotFound as fault:
             _LOG.error("evidence.missing", wait=active.wait_id, fault=fault.message)
 
