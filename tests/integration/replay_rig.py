@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from acud.config import Settings, VisionSettings
-from acud.features.recording.recorder.segment import CopiedFrame, SegmentWriter
+from acud.features.recording.recorder.segment import SegmentWriter, copied
 from acud.features.recording.replay.session import ReplaySession
 from acud.ids import new_id
 from acud.paths import Paths
@@ -54,12 +54,11 @@ class Tape:
     def segment(self, frames: Sequence[tuple[float, Pixels]], end_s: float) -> None:
         """Add a segment of (seconds, pixels), shown until `end_s`."""
         self._number += 1
-        changes = np.full(-(-HEIGHT // 16) * -(-WIDTH // 16), self._frame, np.uint64)
         before = frames[0][1]
         film, parts = None, []
         for at_s, pixels in frames:
-            changes[_changed(before, pixels)] = self._frame
-            taken = CopiedFrame(self._frame, 1, START_NS + int(at_s * 1e9), pixels, changes.copy())
+            changed = _changed(before, pixels) | (film is None)
+            taken = copied(self._frame, 1, START_NS + int(at_s * 1e9), pixels, changed)
             film = film or SegmentWriter(self.recording_id, self._number, taken, 5.0, 28)
             parts.append(film.add(taken))
             before = pixels

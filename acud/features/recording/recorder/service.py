@@ -16,7 +16,7 @@ from acud.child_process import SyncChild, rss_mb
 from acud.errors import ProtocolError
 from acud.event_loop import EventLoop
 from acud.features.recording.recorder.disk_thread import Disk
-from acud.features.recording.recorder.segment import CopiedFrame, SegmentWriter
+from acud.features.recording.recorder.segment import CopiedFrame, SegmentWriter, copied
 from acud.frames.reader import FrameGone, RingReader
 from acud.log import logger
 from acud.protocol.bootstrap import RecorderOptions
@@ -200,6 +200,7 @@ class Recorder:
 
     def _take(self) -> None:
         """Keep the newest frame, unless it is kept already."""
+        trouble = self._disk_trouble()
         for _ in range(_TRIES):
             try:
                 taken = self._read()
@@ -209,7 +210,7 @@ class Recorder:
             if taken is None:
                 self._pace.noticed = False
             else:
-                self._keep(taken)
+                self._keep(taken, trouble)
             return
         self._not_before_s = time.monotonic() + _AGAIN_S
 
@@ -219,11 +220,15 @@ class Recorder:
             view = self._reader.newest(self._frame + 1)
         except FrameGone:
             return None
+        # A segment's first frame is copied whole, the others where they differ from the one kept before.
+        since = 0 if self._film is None else self._frame + 1
         with view:
-            return CopiedFrame(view.frame, view.epoch, view.mono_ns, view.copy(), view.tile_changes)
+            changed = view.tile_changes >= since
+            taken = copied(view.frame, view.epoch, view.mono_ns, view.pixels, changed)
+            view.check()
+        return taken
 
-    def _keep(self, taken: CopiedFrame) -> None:
-        trouble = self._disk_trouble()
+    def _keep(self, taken: CopiedFrame, trouble: str) -> None:
         if trouble:
             self._drop(taken, trouble)
             return
