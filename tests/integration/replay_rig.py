@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from acud.config import Settings, VisionSettings
-from acud.features.recording.recorder.segment import SegmentWriter, copied
+from acud.features.recording.recorder.segment import SegmentWriter, copy_frame
 from acud.features.recording.replay.session import ReplaySession
 from acud.ids import new_id
 from acud.paths import Paths
@@ -58,7 +58,7 @@ class Tape:
         film, parts = None, []
         for at_s, pixels in frames:
             changed = _changed(before, pixels) | (film is None)
-            taken = copied(self._frame, 1, START_NS + int(at_s * 1e9), pixels, changed)
+            taken = copy_frame(self._frame, 1, START_NS + int(at_s * 1e9), pixels, changed)
             film = film or SegmentWriter(self.recording_id, self._number, taken, 5.0, 28)
             parts.append(film.add(taken))
             before = pixels

@@ -21,6 +21,7 @@ from av.video.reformatter import Colorspace, VideoReformatter
 from msgspec import Struct
 
 from acud.features.recording.recorder.disk_thread import RecordingPart
+from acud.frames.reader import FrameView
 from acud.pixels.tiles import bitmap, identity
 from acud.protocol.recordings import FrameRow, Segment, SegmentHead
 from acud.types import TILE_PX
@@ -161,7 +162,18 @@ class CopiedFrame(Struct, frozen=True):
     identity: str
 
 
-def copied(frame: int, epoch: int, mono_ns: int, pixels: Pixels, changed: npt.NDArray[np.bool_]) -> CopiedFrame:
+def copy_view(view: FrameView, since: int) -> CopiedFrame:
+    """Return the frame in `view` with what changed in frame `since` or later (0: everything).
+
+    Raises: FrameGone when it was overwritten meanwhile.
+    """
+    changed = view.tile_changes >= since
+    frame = copy_frame(view.frame, view.epoch, view.mono_ns, view.pixels, changed)
+    view.check()
+    return frame
+
+
+def copy_frame(frame: int, epoch: int, mono_ns: int, pixels: Pixels, changed: npt.NDArray[np.bool_]) -> CopiedFrame:
     """Return a frame of `pixels` (height x width x 4 uint8 BGRX), which it does not keep, with the rows of tiles that
     `changed`. The first frame of a segment must have changed everywhere.
     """

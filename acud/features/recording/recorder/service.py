@@ -16,7 +16,7 @@ from acud.child_process import SyncChild, rss_mb
 from acud.errors import ProtocolError
 from acud.event_loop import EventLoop
 from acud.features.recording.recorder.disk_thread import Disk
-from acud.features.recording.recorder.segment import CopiedFrame, SegmentWriter, copied
+from acud.features.recording.recorder.segment import CopiedFrame, SegmentWriter, copy_view
 from acud.frames.reader import FrameGone, RingReader
 from acud.log import logger
 from acud.protocol.bootstrap import RecorderOptions
@@ -223,10 +223,7 @@ class Recorder:
         # A segment's first frame is copied whole, the others where they differ from the one kept before.
         since = 0 if self._film is None else self._frame + 1
         with view:
-            changed = view.tile_changes >= since
-            taken = copied(view.frame, view.epoch, view.mono_ns, view.pixels, changed)
-            view.check()
-        return taken
+            return copy_view(view, since)
 
     def _keep(self, taken: CopiedFrame, trouble: str) -> None:
         if trouble:
