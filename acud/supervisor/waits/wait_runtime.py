@@ -9,7 +9,7 @@ from acud.api_keys import ApiKey, variable
 from acud.backends import OllamaSettings
 from acud.clock import Clock
 from acud.config import Settings
-from acud.errors import Conflict, NotFound
+from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.event_loop import EventLoop
 from acud.ids import new_id
 from acud.metrics.catalogue import SLOW_S
@@ -424,11 +424,11 @@ class WaitRuntime:
         identities = {evidence.name: evidence.identity} | (
             {evidence.before: evidence.before_identity} if evidence.before else {}
         )
-        try:
-            for name, identity in identities.items():
+        for name, identity in identities.items():
+            try:
                 self._journal.store.evidence.add(name, active.wait_id, identity, active.ended_utc_s)
-        except NotFound as fault:
-            _LOG.error("evidence.missing", wait=active.wait_id, fault=fault.message)
+            except (Conflict, InvalidRequest, NotFound) as fault:  # the wait has ended, with or without its picture
+                _LOG.error("evidence.unkept", wait=active.wait_id, fault=fault.message)
 
     def _stored(self, active: ActiveWait) -> None:
         self.active.pop(active.wait_id, None)
