@@ -77,17 +77,19 @@ def _until_refused(daemon: Daemon, display: str) -> list[WaitInfo]:
     raise AssertionError("the disk never ran full")
 
 
-def test_an_end_is_stored_also_where_the_row_of_its_picture_is_refused(judge: Judge) -> None:
+@pytest.mark.parametrize("table", ["evidence", "action_logs"])
+def test_an_end_is_stored_also_where_its_picture_or_its_place_in_the_task_is_refused(table: str, judge: Judge) -> None:
     with Daemon(settings=faults.settings(judge)) as daemon:
-        display = daemon.client.display_create().display
+        client, display = daemon.client, daemon.client.display_create().display
+        task_id = client.task_register("a lamp", isolated_display=False).view.task.task_id
         with closing(Painter(display)) as painter, closing(sqlite3.connect(daemon.paths.database)) as other:
-            wait = daemon.client.wait_create(faults.LAMP_IS_GREEN, display=display.name).wait
+            wait = client.wait_create(faults.LAMP_IS_GREEN, display=display.name, task_id=task_id).wait
             faults.judged(daemon, wait, "no")
-            other.execute("CREATE TRIGGER refuse BEFORE INSERT ON evidence BEGIN SELECT raise(ABORT, 'no'); END")
+            other.execute(f"CREATE TRIGGER refuse BEFORE INSERT ON {table} BEGIN SELECT raise(ABORT, 'no'); END")
             painter.lamp(on=True)
             faults.ended(daemon, wait, "resolved")
             other.execute("DROP TRIGGER refuse")
-        assert wait.wait_id not in {one.wait_id for one in daemon.client.wait_list().waits}
+        assert wait.wait_id not in {one.wait_id for one in client.wait_list().waits}
 
 
 def test_a_full_disk_delays_ends_and_loses_none(small: tuple[Mounts, Path], judge: Judge) -> None:

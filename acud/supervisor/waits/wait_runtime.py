@@ -9,7 +9,7 @@ from acud.api_keys import ApiKey, variable
 from acud.backends import OllamaSettings
 from acud.clock import Clock
 from acud.config import Settings
-from acud.errors import Conflict, InvalidRequest, NotFound
+from acud.errors import AcudError, Conflict, InvalidRequest, NotFound, StoreUnavailable
 from acud.event_loop import EventLoop
 from acud.ids import new_id
 from acud.metrics.catalogue import SLOW_S
@@ -409,7 +409,13 @@ class WaitRuntime:
             return
         if active.wake is not None:
             self._wakes.write(active.wake)
-        self.tell_recorded(stored)
+        try:
+            with self._journal.savepoint():
+                self.tell_recorded(stored)
+        except StoreUnavailable:
+            raise
+        except AcudError as fault:  # what else is written of an end does not undo it
+            _LOG.error("wait.end_unrecorded", wait=active.wait_id, fault=fault.message)
         if stored.evidence is not None and stored.evidence.name:
             self._keep_evidence(active, stored.evidence)
         self._journal.event(f"wait.{stored.state.value}", active.wait_id, **records.ended_facts(stored))
