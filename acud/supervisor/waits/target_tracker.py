@@ -285,24 +285,29 @@ class TargetTracker:
         watching = [active for active in self._watching(source.display) if active.source == source.name]
         awake = [active for active in watching if not active.holds_frames]
         buffer = self._buffers.setdefault(source.name, ChangeBuffer())
-        changing = bool(seen.tiles or seen.unsure)
-        if changing:
+        if seen.tiles or seen.unsure:
             buffer.record(seen)
-        for active in watching:
-            if active.holds_frames and (seen.tiles is None or active.frames_held >= MOST_BEHIND):
-                self._step(active, seen)
-        for active in awake:
-            self._frame_for(active, seen, grab)
-        for active in watching if changing else ():
+        told = [
+            active
+            for active in watching
+            if active.holds_frames and (seen.tiles is None or active.frames_held >= MOST_BEHIND)
+        ]
+        for active in told:
+            self._step(active, seen)
+        told += [active for active in awake if self._frame_for(active, seen, grab)]
+        for active in told:  # whom it does not concern is as it was
             if not active.holds_frames and active.source == source.name and can_coalesce(active.machine):
                 active.hold_frames(buffer)
 
-    def _frame_for(self, active: ActiveWait, seen: happened.FrameSeen, grab: int) -> None:
+    def _frame_for(self, active: ActiveWait, seen: happened.FrameSeen, grab: int) -> bool:
+        """Tell the wait of a frame that may concern it; return whether it does."""
         if seen.tiles != 0:
             active.count_frame()
-        if 0 < active.grab <= grab or is_relevant(active.machine, seen):
+        concerned = 0 < active.grab <= grab or is_relevant(active.machine, seen)
+        if concerned:
             active.grab = active.grab if active.grab > grab else 0
             self._step(active, seen)
+        return concerned
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:
         """Nothing is known of its pixels any more."""
