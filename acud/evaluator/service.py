@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import time
+from typing import NamedTuple
 
 from acud import child_process, log
 from acud.async_child import AsyncChild
@@ -13,9 +14,19 @@ from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.job import run_job
 from acud.evaluator.memory import MemoryTrim
 from acud.protocol.children import Heartbeat, Stop
-from acud.protocol.evaluation import EvaluatorHello, Job, JobResult, WaitsOver
+from acud.protocol.evaluation import FEATURE_ASKS, EvaluatorHello, Job, JobResult, WaitsOver
+from acud.protocol.questions import Ask
+from acud.types import Text
+from acud.waits import conditions
 
 Incoming = Job | WaitsOver | Stop
+
+
+class _RunningJob(NamedTuple):
+    """A job under way. `left`: the waits that it only reads text for, and that have not ended; None for other work."""
+
+    task: asyncio.Task[None]
+    left: set[str] | None
 
 
 class EvaluatorService:
@@ -35,7 +46,7 @@ class EvaluatorService:
         self._owns_ocr = owns_ocr
         self._max_jobs = max_jobs
         self._health_interval_s = health_interval_s
-        self._jobs: dict[str, asyncio.Task[None]] = {}
+        self._jobs: dict[str, _RunningJob] = {}
         self._over: dict[str, set[str]] = {}
         """By job under way: waits that ended meanwhile, of which it may still remember something."""
         self._memory = MemoryTrim(time.monotonic)
@@ -51,7 +62,7 @@ class EvaluatorService:
             lasting = [group.create_task(self._child.beat(self._heartbeat)), group.create_task(self._watch_health())]
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, receiving.cancel)
             await asyncio.wait([receiving])
-            for task in (*lasting, *self._jobs.values()):
+            for task in (*lasting, *(running.task for running in self._jobs.values())):
                 task.cancel()
 
     async def _receive(self, group: asyncio.TaskGroup) -> None:
@@ -61,7 +72,7 @@ class EvaluatorService:
                 case Job():
                     await self._begin(message, group)
                 case WaitsOver():
-                    self._forget(message.wait_ids)
+                    await self._forget(message.wait_ids)
                 case Stop():
                     return
 
@@ -71,7 +82,8 @@ class EvaluatorService:
         elif len(self._jobs) >= self._max_jobs:
             await self._child.send(JobResult(job.job_id, "failed", reason=f"already at {self._max_jobs} jobs"))
         else:
-            task = self._jobs[job.job_id] = group.create_task(self._work(job))
+            task = group.create_task(self._work(job))
+            self._jobs[job.job_id] = _RunningJob(task, _readers(job))
             task.add_done_callback(lambda _: self._ended(job.job_id))
 
     async def _work(self, job: Job) -> None:
@@ -84,10 +96,15 @@ class EvaluatorService:
         self._memory.worked()
         self._context.forget(self._over.pop(job_id, ()))
 
-    def _forget(self, wait_ids: tuple[str, ...]) -> None:
+    async def _forget(self, wait_ids: tuple[str, ...]) -> None:
+        """Keep nothing of waits that ended, and drop what is only read for them. A call of a model is not: it costs."""
         self._context.forget(wait_ids)
-        for job_id in self._jobs:
+        for job_id, running in list(self._jobs.items()):
             self._over.setdefault(job_id, set()).update(wait_ids)
+            if running.left:
+                running.left.difference_update(wait_ids)
+                if not running.left and running.task.cancel():
+                    await self._child.send(JobResult(job_id, "dropped", reason="all its waits ended"))
 
     def _heartbeat(self) -> Heartbeat:
         self._context.rings.sweep()
@@ -102,3 +119,17 @@ class EvaluatorService:
             if news is not None:
                 await self._child.send(news)
             await self._context.judges.wait_for_doubt(self._health_interval_s)
+
+
+def _readers(job: Job) -> set[str] | None:
+    features = any(getattr(job, name) is not None for name in FEATURE_ASKS)
+    other = (job.picture, job.think, job.diff, *job.remember)
+    if features or any(one is not None for one in other) or not all(_is_read(ask) for ask in job.asks):
+        return None
+    return {ask.wait_id for ask in job.asks}
+
+
+def _is_read(ask: Ask) -> bool:
+    """Tell whether the text of the picture is all that is asked for."""
+    leaves = conditions.leaves(ask.until)
+    return all(isinstance(leaves[leaf.index], Text) for leaf in ask.asks)

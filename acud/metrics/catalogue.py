@@ -118,7 +118,7 @@ PROCESSES = (
     _gauge("acud_pool_workers_ready", "Evaluators that take jobs."),
     _gauge("acud_pool_queued_jobs", "Due work that waits for a place.", "lane"),
     _gauge("acud_pool_running_jobs", "Jobs with an evaluator.", "lane"),
-    _counter("acud_pool_jobs_total", "Results by status: done, frame_gone, failed.", "status"),
+    _counter("acud_pool_jobs_total", "Results by status: done, frame_gone, dropped, failed.", "status"),
     _counter("acud_pool_leases_lost_total", "Jobs taken from an evaluator that did not renew them."),
 )
 

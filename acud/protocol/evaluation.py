@@ -145,14 +145,15 @@ class Thought(Struct, frozen=True, forbid_unknown_fields=True):
 
 class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=True):
     """`status`: `done`; `part` (some waits' answers, more follow: a slow judge holds nobody else up); `frame_gone`
-    (overwritten or no longer there: take the newest); `failed` (`reason` says why).
+    (overwritten or no longer there: take the newest); `dropped` (all its waits ended while it was read); `failed`
+    (`reason` says why).
 
     `identity`: XXH3-64 hex of the view's masked pixels. `picture`: the file name in the spool. `hidden`: what is black
     in a redacted picture, in the source's pixels.
     """
 
     job_id: str
-    status: Literal["done", "part", "frame_gone", "failed"]
+    status: Literal["done", "part", "frame_gone", "dropped", "failed"]
     reason: str = ""
     epoch: Number = 0
     frame: Number = 0
