@@ -18,7 +18,7 @@ from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import EvaluatorHello, JobResult, JudgeHealth, Judges, WaitsOver
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
-from acud.supervisor.job_queues import FairQueue, JobEntry, Lane, Work, Worker
+from acud.supervisor.job_queues import FairQueue, JobEntry, Lane, Work, Worker, most_jobs
 
 _LOG = log.logger("pool")
 _TRIES = 2
@@ -112,7 +112,7 @@ class EvaluatorPool:
             owns_ocr=worker.owns_ocr,
             evidence_dir=str(self._paths.evidence),
             spool_dir=str(self._paths.spool),
-            max_jobs=self._settings.evaluator.jobs_per_worker,
+            max_jobs=most_jobs(self._settings.evaluator.jobs_per_worker),
             diff_max_width=self._settings.wait.diff_max_width,
             prices=self._settings.prices,
             backends=self._settings.backends().without_keys(),

@@ -1,7 +1,8 @@
 """What evaluators are given, the queues it waits in, and the places of a worker.
 
-A `Work` is a promise, not a job: its job is built when a worker has room, so that it names the newest frame. The OCR
-lane has one place per engine (a full-frame OCR takes seconds of a core; a frame picked earlier would be stale by then).
+A `Work` is a promise, not a job: its job is built when a worker has room, so that it names the newest frame. An engine
+reads one picture at a time, but holds some more, as they were when their turn came: it decides from step to step which
+one to go on with (`acud.evaluator.ocr.read_queue`), and what is gone from the screen by then can still be read.
 
 A queue is fair to displays: of equal priority, the display that was worked for least goes first. Time is what is
 shared, not turns: a display that plays a film under a condition that takes a second to read gets one reading after the
@@ -36,13 +37,14 @@ _QUANTUM_S = 0.02
 
 _MOST_ACCOUNTS = 1024
 
-_OCR_PLACES = 1
+_OCR_PLACES = 8
+"""Pictures held while the one engine reads them in turn (30 MB at 720p)."""
 
 _MOST_TRIES = 5
 """Frames that are overwritten, one after the other, before a look at them is given up."""
 
 _REDACT_PLACES = 8
-"""Pictures held while the one engine reads them in turn (30 MB at 720p), their models asked side by side."""
+"""As many pictures that the engine reads before they leave; their models are asked side by side."""
 
 
 class FairQueue(Generic[Item]):
@@ -114,7 +116,7 @@ class Lane(StrEnum):
 
     OCR = "ocr"
     REDACT = "redact"
-    """An evaluator with an engine, but not the engine's one place: reading is short beside a remote model's answer."""
+    """An evaluator with an engine, but not the engine's places: reading is short beside a remote model's answer."""
     JUDGE = "judge"
 
 
@@ -195,6 +197,15 @@ class FrameWork:
         self._done(Unavailable(reason, hint="acud status"))
 
 
+def most_jobs(limit: int) -> int:
+    """Return how many jobs a worker has at most, where each lane has its places and that of judges `limit`."""
+    return sum(_places(lane, limit) for lane in Lane)
+
+
+def _places(lane: Lane, limit: int) -> int:
+    return {Lane.OCR: min(_OCR_PLACES, limit), Lane.REDACT: min(_REDACT_PLACES, limit), Lane.JUDGE: limit}[lane]
+
+
 class JobEntry:
     """A work in the queue, or running with a worker."""
 
@@ -224,4 +235,4 @@ class Worker:
         if not self.ready or self.retiring or (lane is not Lane.JUDGE and not self.owns_ocr):
             return 0
         busy = sum(1 for running in self.running.values() if running.work.lane is lane)
-        return {Lane.OCR: _OCR_PLACES, Lane.REDACT: min(_REDACT_PLACES, limit), Lane.JUDGE: limit}[lane] - busy
+        return _places(lane, limit) - busy

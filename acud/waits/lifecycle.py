@@ -63,7 +63,9 @@ def count_overtaken(wait: Wait, flight: JobInFlight, at: float) -> JudgeState:
     if flight.request.kind is not JobKind.JUDGE or flight.generation != wait.generation or view_state is None:
         return judge_state
     after = max(flight.frame, judge_state.passed_frame)
+    taken = {other.frame for other in wait.flights}
     frames = [mark.frame for mark in view_state.marks if mark.frame > after][:-1]
+    frames = [frame for frame in frames if frame not in taken]
     if not frames:
         return judge_state
     busy_s = judge_state.busy_s + at - flight.at

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.types import Answer, Cadence, Change, GateKind, Stable, Verdict, WindowTitle
+from acud.types import Answer, Cadence, Change, GateKind, JudgeName, Stable, Text, Verdict, WindowTitle
 from acud.waits.conditions import NOT_JUDGED, evaluate, open_leaves
 from acud.waits.effects import (
     FrameRateDemand,
@@ -41,6 +41,8 @@ from acud.waits.view_state import ViewState
 
 MOST_FLIGHTS = 2
 """Judge calls in the air: the second keeps a slow judge from holding back newer pixels."""
+MOST_READINGS = 4
+"""The same where OCR alone reads: it costs nothing, and a text that comes and goes during a reading is read later."""
 FRESH_S = 0.25
 """A grab this young shows the display as it is; a yes over quiet needs one, or a dead capture would look quiet."""
 REGRAB_S = 2.0
@@ -265,7 +267,7 @@ def _looked(wait: Wait, changing: bool, at: float) -> Wait:
 
 
 def open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookTurn]:
-    """Return the turns that may be taken: no judgement beside two in the air, or beside one that confirms."""
+    """Return the turns that may be taken: no judgement beside as many as may be in the air, or one that confirms."""
     if now.judge_state is not wait.judge_state:
         now.judge_state, now.turns = wait.judge_state, _open_turns(wait, view_state, now)
     return now.turns
@@ -273,13 +275,18 @@ def open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookTu
 
 def _open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookTurn]:
     in_flight = wait.in_flight(JobKind.JUDGE)
-    full = len(in_flight) >= MOST_FLIGHTS
+    full = len(in_flight) >= (MOST_READINGS if _is_read(wait, now.asked) else MOST_FLIGHTS)
     confirm_at = wait.judge_state.confirm_at
     confirming = confirm_at is not None and any(flight.at >= confirm_at for flight in in_flight)
     since = None if full else _unjudged_since(wait, view_state, now)
     restless = since is not None and _is_restless(wait, view_state)
     found = turns(wait, view_state.grabbed_at, since, restless=restless)
     return [turn for turn in found if not ((turn.judge or turn.hard) and (full or confirming))]
+
+
+def _is_read(wait: Wait, asked: frozenset[int]) -> bool:
+    """Tell whether OCR answers all that is asked."""
+    return all(wait.spec.judge is JudgeName.OCR or isinstance(wait.leaves[index], Text) for index in asked)
 
 
 def _unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> float | None:

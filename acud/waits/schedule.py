@@ -32,6 +32,8 @@ BACKOFF_S = (1.0, 30.0)
 EVIDENCE_PRIORITY, IDENTITY_PRIORITY, HIGH_PRIORITY, NORMAL_PRIORITY, LOW_PRIORITY = 0, 1, 2, 4, 6
 UNWANTED_PRIORITY = 9
 """The id of a job that is no longer wanted."""
+BEHIND = 10
+"""Added to the rank of one more reading of a view that is being read: views of which nothing is read go first."""
 URGENT_S = 5.0
 """So long before its deadline a wait is urgent: two looks of the default cadence, and a reading."""
 _JUDGE = {Priority.HIGH: HIGH_PRIORITY, Priority.NORMAL: NORMAL_PRIORITY, Priority.LOW: LOW_PRIORITY}

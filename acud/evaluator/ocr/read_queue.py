@@ -1,8 +1,10 @@
 """Whose view is read next: one thread, and between two steps of a reading another one may go first.
 
-A reading of what changed in a known view takes a tenth of a second; the first reading of a view takes seconds. So
-changes overtake first readings, also one that has begun; at most `MOST_OVERTAKEN` do, then it is done first. Readings
-of one view are done in the order in which they were asked for. A reading that nobody waits for any more is dropped.
+A reading of what changed in a known view takes a tenth of a second; the first reading of a view, or one of a view that
+changed all over, takes seconds. So short readings overtake long ones, also one that has begun: a long one is a first
+one, or one that was not done within `SHORT_STEPS`. Of several readings of one view the newest goes first, but not
+before one that has begun; of several views the one that was read longest ago. At most `MOST_OVERTAKEN` readings
+overtake another one, then it is done first. A reading that nobody waits for any more is dropped.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 Steps = Generator[None, None, T]
 MOST_OVERTAKEN = 4
+SHORT_STEPS = 3
+_MOST_ENDS = 1024
 
 
 class _QueuedReading(Generic[T]):
@@ -26,6 +30,8 @@ class _QueuedReading(Generic[T]):
         self.begin = begin
         self.known = known
         self.steps: Steps[T] | None = None
+        self.taken = 0
+        """Steps taken."""
         self.overtaken = 0
         self.done: Future[T] = Future()
 
@@ -37,6 +43,9 @@ class ReadingQueue(Generic[T]):
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="ocr")
         self._lock = threading.Lock()
         self._waiting: list[_QueuedReading[T]] = []
+        self._ends: dict[object, int] = {}
+        """By view: how many readings had ended when its last one did."""
+        self._ended = 0
         self._closed = False
 
     def ask(self, key: object, begin: Callable[[], Steps[T]], known: Callable[[], bool]) -> Future[T]:
@@ -67,17 +76,24 @@ class ReadingQueue(Generic[T]):
                     dropped.steps.close()
             if self._closed or not self._waiting:
                 return None
-            oldest: dict[object, _QueuedReading[T]] = {}
-            for one in self._waiting:
-                oldest.setdefault(one.key, one)
-            turn = list(oldest.values())
-            late = [one for one in turn if one.overtaken >= MOST_OVERTAKEN]
-            return (late or [one for one in turn if one.known()] or turn)[0]
+            late = next((one for one in self._waiting if one.overtaken >= MOST_OVERTAKEN), None)
+            return late or self._pick()
+
+    def _pick(self) -> _QueuedReading[T]:
+        turn: dict[object, _QueuedReading[T]] = {}
+        for one in self._waiting:
+            before = turn.get(one.key)
+            if before is None or before.steps is None:
+                turn[one.key] = one
+        readings = list(turn.values())
+        short = [one for one in readings if one.taken < SHORT_STEPS and one.known()]
+        return min(short or readings, key=lambda one: self._ends.get(one.key, 0))
 
     def _step(self, asked: _QueuedReading[T]) -> None:
         try:
             if asked.steps is None:
                 asked.steps = asked.begin()
+            asked.taken += 1
             next(asked.steps)
         except StopIteration as end:
             self._end(asked)
@@ -94,3 +110,7 @@ class ReadingQueue(Generic[T]):
             for older in self._waiting[:place]:
                 older.overtaken += 1
             del self._waiting[place]
+            self._ended += 1
+            if len(self._ends) >= _MOST_ENDS:
+                self._ends.clear()
+            self._ends[asked.key] = self._ended

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -19,7 +20,7 @@ from acud.types import JudgeName, Rect, Text
 from acud.waits import events as happened
 from acud.waits.conditions import leaves
 from acud.waits.effects import JobKind, JobRequest
-from acud.waits.schedule import UNWANTED_PRIORITY, job_priority
+from acud.waits.schedule import BEHIND, UNWANTED_PRIORITY, job_priority
 
 Step = Callable[[ActiveWait, happened.WaitEvent], None]
 
@@ -65,6 +66,8 @@ class JudgeBatches:
         self.party_of = party_of
         self.admission = admission
         self._open: dict[_BatchKey, _Batch] = {}
+        self.in_hand: Counter[_BatchKey] = Counter()
+        """Jobs that evaluators have, or had when they died; those that ended are not kept."""
 
     def add(self, active: ActiveWait, request: JobRequest) -> None:
         """Queue `request` for the next job on its view, in place of an older one of its kind."""
@@ -87,6 +90,16 @@ class JudgeBatches:
     def closed(self, key: _BatchKey) -> None:
         """The work of `key` left the queue; the next request opens another."""
         self._open.pop(key, None)
+
+    def began(self, key: _BatchKey) -> None:
+        """A job of `key` left for an evaluator."""
+        self.in_hand[key] += 1
+
+    def ended(self, key: _BatchKey) -> None:
+        """A job of `key` that left is no more."""
+        self.in_hand[key] -= 1
+        if not self.in_hand[key]:
+            del self.in_hand[key]
 
     def _lane(self, active: ActiveWait, request: JobRequest) -> Lane:
         judge = self.judge_of(active.spec.judge)
@@ -115,9 +128,10 @@ class _Batch:
 
     @property
     def priority(self) -> int:
-        """The best rank of those who share the job, as of now."""
+        """The best rank of those who share the job, as of now; a view that is being read stands behind the others."""
         ranked = (job_priority(request, self._remaining_s(active)) for active, request in self.entries.values())
-        return min(ranked, default=UNWANTED_PRIORITY)
+        behind = self.lane is Lane.OCR and not self._job_id and self._key in self._batches.in_hand
+        return min(ranked, default=UNWANTED_PRIORITY) + (BEHIND if behind else 0)
 
     def build(self, job_id: str) -> Job | None:
         """Return the job for all requests collected so far, and tell their waits."""
@@ -143,6 +157,7 @@ class _Batch:
         job = self._job(job_id, source)
         if first_try:
             self._job_id = job_id
+            self._batches.began(self._key)
             self._tell(lambda active, request: happened.JobDispatched(self._batches.now(), job_id, request.kind))
         return job
 
@@ -214,6 +229,7 @@ class _Batch:
 
     def finished(self, result: JobResult) -> None:
         """Give every wait that is left its share of the result."""
+        self._batches.ended(self._key)
         if result.status == "done":
             answered = {entry.wait_id: entry for entry in result.answered}
             for wait_id, (active, _) in list(self.entries.items()):
@@ -254,6 +270,7 @@ class _Batch:
             job_id = self._job_id = new_id("job")
             self._tell(lambda active, request: happened.JobDispatched(self._batches.now(), job_id, request.kind))
         else:
+            self._batches.ended(self._key)
             self._pay_for_lost()
         self._tell(lambda active, request: happened.JobLost(self._batches.now(), self._job_id, "judge_down", reason))
         for active, _ in list(self.entries.values()):

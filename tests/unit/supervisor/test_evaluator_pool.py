@@ -130,15 +130,21 @@ def rig() -> Rig:
     return Rig()
 
 
-def test_ocr_goes_to_its_engine_one_at_a_time_and_in_order_of_priority(rig: Rig) -> None:
-    first, late, urgent = Item(Lane.OCR), Item(Lane.OCR, priority=5), Item(Lane.OCR, priority=1)
-    rig.submit(first)
+def test_ocr_goes_to_its_engine_which_holds_some_and_in_order_of_priority(rig: Rig) -> None:
+    held, late, urgent = [Item(Lane.OCR), Item(Lane.OCR)], Item(Lane.OCR, priority=5), Item(Lane.OCR, priority=1)
+    rig.submit(*held)
     rig.submit(late, urgent)
-    assert [child.name for child, _ in rig.keeper.sent] == ["0"]
+    assert [child.name for child, _ in rig.keeper.sent] == ["0", "0"]
     rig.answer(0)
     assert (urgent.built != [], late.built) == (True, [])
     rig.answer(1)
     assert late.built
+
+
+def test_an_evaluator_takes_what_all_its_places_together_hold(rig: Rig) -> None:
+    rig.submit(*[Item(lane, ":7") for lane in Lane for _ in range(5)])
+    held = sum(child.name == "0" for child, _ in rig.keeper.sent)
+    assert held == rig.pool._options(rig.pool.workers[0]).max_jobs == 3 * 2
 
 
 def test_a_running_ocr_leaves_the_places_of_judges_free(rig: Rig) -> None:
@@ -282,18 +288,18 @@ def test_when_every_evaluator_was_given_up_the_queue_is_lost_loudly(rig: Rig) ->
 
 
 def test_a_quiet_display_is_read_before_the_backlog_of_a_busy_one(rig: Rig) -> None:
-    busy = [Item(Lane.OCR, ":1") for _ in range(3)]
+    busy = [Item(Lane.OCR, ":1") for _ in range(4)]
     rig.submit(*busy)
     rig.later(2)
     quiet = Item(Lane.OCR, ":2")
     rig.submit(quiet)
     rig.answer(0)
-    assert (quiet.built != [], [item.built != [] for item in busy]) == (True, [True, False, False])
+    assert (quiet.built != [], [item.built != [] for item in busy]) == (True, [True, True, False, False])
 
 
 def test_a_work_that_became_urgent_in_the_queue_goes_first(rig: Rig) -> None:
-    running, first, second = (Item(Lane.OCR) for _ in range(3))
-    rig.submit(running, first, second)
+    running, held, first, second = (Item(Lane.OCR) for _ in range(4))
+    rig.submit(running, held, first, second)
     second.priority = 0
     rig.answer(0)
     assert (first.built, second.built != []) == ([], True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.types import Criteria, no
+from acud.types import Criteria, Text, no
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits.lifecycle import describe_asking
@@ -54,4 +54,15 @@ def test_a_judge_that_keeps_up_leaves_none() -> None:
         rig.later(2)
         rig.change(1)
     rig.judge(no("not there"))
+    assert end(rig) == "not there"
+
+
+def test_frames_that_ocr_has_in_hand_are_none_that_passed() -> None:
+    rig = Rig(spec(Text("Done"))).start()
+    jobs = [rig.dispatch()]
+    for _ in range(2):
+        rig.later(1)
+        rig.change(1)
+        jobs.append(rig.dispatch())
+    rig.answer(jobs[0], no("not there"), frame=1)
     assert end(rig) == "not there"

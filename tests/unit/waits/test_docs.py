@@ -27,6 +27,7 @@ def test_the_defaults_are_the_codes() -> None:
         f"| `confirm` | {policy.confirm} |",
         f"| memo | {model.CACHE_SIZE} identities |",
         f"| calls in the air | {planner.MOST_FLIGHTS} |",
+        f"| readings in hand | {planner.MOST_READINGS} |",
         "| frame rate asked for | {:g}, {:g} with `stable_s`, {:g} with `change` |".format(*rates),
     ):
         assert row in DOCS

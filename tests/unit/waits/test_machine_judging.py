@@ -295,6 +295,34 @@ def test_a_no_starts_confirmation_anew() -> None:
     assert rig.wait.state is WaitState.WATCHING
 
 
+def test_while_ocr_reads_the_frames_of_the_next_turns_go_to_it_too() -> None:
+    rig = Rig(spec(Text("Done"))).start()
+    jobs = [rig.dispatch()]
+    for _ in range(3):
+        rig.later(1)
+        rig.change(1)
+        jobs.append(rig.dispatch())
+    rig.later(1)
+    rig.change(1)
+    assert not rig.wants(JUDGE)
+    rig.answer(jobs[0], no("not there"), frame=1)
+    assert rig.wants(JUDGE)
+    rig.answer(jobs[3], no("not there"), frame=4)
+    rig.answer(jobs[2], yes("it was there"), frame=3, picture=True)
+    assert isinstance(rig.ending, out.WaitResolved)
+    assert rig.ending.frame == 3
+
+
+@pytest.mark.parametrize("until", [AllOf((Text("Done"), Criteria("x"))), AnyOf((Text("Done"), Criteria("x")))])
+def test_a_model_that_is_asked_beside_ocr_has_two_calls_at_most(until: AllOf | AnyOf) -> None:
+    rig = Rig(spec(until)).start()
+    for _ in range(2):
+        rig.dispatch()
+        rig.later(1)
+        rig.change(1)
+    assert not rig.wants(JUDGE)
+
+
 def test_an_older_no_after_a_newer_yes_does_not_undo_it() -> None:
     rig = Rig(spec(policy=Policy(confirm=2, min_interval_s=0.5))).start()
     old = rig.dispatch()

@@ -32,7 +32,7 @@ from acud.waits import events as happened
 from acud.waits.effects import JobKind
 from acud.waits.machine import step
 from acud.waits.model import JobInFlight
-from acud.waits.planner import MOST_FLIGHTS
+from acud.waits.planner import MOST_FLIGHTS, MOST_READINGS
 from tests.unit.waits.rig import GRID, Rig, spec
 
 UNTILS = [
@@ -174,8 +174,11 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def never_more_than_two_calls(self) -> None:
-        """Two calls at most are in the air for what is watched now."""
-        assert len(self.rig.wait.in_flight(JobKind.JUDGE)) <= MOST_FLIGHTS
+        """Two calls at most are in the air for what is watched now, and with readings that cost nothing four."""
+        flights, leaves = self.rig.wait.in_flight(JobKind.JUDGE), self.rig.wait.leaves
+        paid = [one for one in flights if any(not isinstance(leaves[ask.index], Text) for ask in one.request.asks)]
+        assert len(paid) <= MOST_FLIGHTS
+        assert len(flights) <= MOST_READINGS
         assert len(self.rig.wait.in_flight(JobKind.IDENTITY)) <= 1
         assert len(self.rig.wait.in_flight(JobKind.EVIDENCE)) <= 1
 

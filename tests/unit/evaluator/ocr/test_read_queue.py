@@ -1,4 +1,4 @@
-"""A change is read before a first reading is done; none is overtaken for ever, or out of its view's order."""
+"""A change is read before a first reading is done, the newest of a view first; none is overtaken for ever."""
 
 import threading
 from collections.abc import Generator
@@ -6,7 +6,7 @@ from concurrent.futures import CancelledError, Future
 
 import pytest
 
-from acud.evaluator.ocr.read_queue import MOST_OVERTAKEN, ReadingQueue
+from acud.evaluator.ocr.read_queue import MOST_OVERTAKEN, SHORT_STEPS, ReadingQueue
 
 
 class Desk:
@@ -17,8 +17,8 @@ class Desk:
         self.done: list[str] = []
         self.begun, self.go = threading.Event(), threading.Event()
 
-    def first(self, name: str, steps: int = 3) -> Future[str]:
-        return self.queue.ask(name, lambda: self._steps(name, steps, hold=True), lambda: False)
+    def first(self, name: str, steps: int = 3, *, known: bool = False) -> Future[str]:
+        return self.queue.ask(name, lambda: self._steps(name, steps, hold=True), lambda: known)
 
     def change(self, name: str, key: str = "") -> Future[str]:
         return self.queue.ask(key or name, lambda: self._steps(name, 1, hold=False), lambda: True)
@@ -57,13 +57,42 @@ def test_a_first_reading_is_overtaken_only_so_often(desk: Desk) -> None:
     assert desk.done.index("whole") == MOST_OVERTAKEN
 
 
-def test_readings_of_one_view_keep_their_order(desk: Desk) -> None:
+def test_of_one_view_what_has_begun_goes_first_then_the_newest(desk: Desk) -> None:
     first = desk.first("view")
     assert desk.begun.wait(30)
-    later = desk.change("later", key="view")
+    kept = [desk.change(name, key="view") for name in ("went", "came", "newest")]
     desk.go.set()
-    assert (first.result(30), later.result(30)) == ("view", "later")
-    assert desk.done == ["view", "later"]
+    assert [one.result(30) for one in (first, *kept)] == ["view", "went", "came", "newest"]
+    assert desk.done == ["view", "newest", "came", "went"]
+
+
+def test_an_old_picture_of_a_view_that_changes_on_and_on_is_read_after_so_many(desk: Desk) -> None:
+    first = desk.first("view", steps=1)
+    assert desk.begun.wait(30)
+    kept = [desk.change(f"c{number}", key="view") for number in range(MOST_OVERTAKEN + 3)]
+    desk.go.set()
+    for one in (first, *kept):
+        one.result(30)
+    assert desk.done.index("c0") == 1 + MOST_OVERTAKEN
+
+
+def test_a_change_overtakes_one_that_turned_out_to_be_long(desk: Desk) -> None:
+    long = desk.first("all over", steps=SHORT_STEPS + 2, known=True)
+    assert desk.begun.wait(30)
+    change = desk.change("Done")
+    desk.go.set()
+    assert (long.result(30), change.result(30)) == ("all over", "Done")
+    assert desk.done == ["Done", "all over"]
+
+
+def test_a_view_that_was_read_just_now_lets_another_one_go_first(desk: Desk) -> None:
+    first = desk.first("film", steps=1, known=True)
+    assert desk.begun.wait(30)
+    later = [desk.change("film again", key="film"), desk.change("quiet")]
+    desk.go.set()
+    for one in (first, *later):
+        one.result(30)
+    assert desk.done == ["film", "quiet", "film again"]
 
 
 def test_a_reading_that_nobody_waits_for_ends_between_two_steps(desk: Desk) -> None:

@@ -1,0 +1,92 @@
+"""What a wait on text is promised while the OCR engine is busy: a change elsewhere, and a text that does not stay."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from acud.types import DisplayInfo, Rect, Text, WaitState
+from acud_client import Client
+from tests.daemon import Daemon
+from tests.e2e.desktop import Desk, ended, judged, letters, shown, until
+from tests.e2e.metrics import scrape
+from tests.e2e.text_page import ENGLISH
+
+WIDTH, HEIGHT = 3840, 2160
+PAGE = Rect(20, 20, 420, 160)
+
+
+@pytest.fixture(scope="module")
+def large(shared: Daemon) -> Iterator[DisplayInfo]:
+    """A display whose first reading takes many seconds."""
+    made = shared.client.display_create(WIDTH, HEIGHT).display
+    yield made
+    shared.client.display_remove(made.name, force=True)
+
+
+@pytest.fixture
+def book(request: pytest.FixtureRequest, large: DisplayInfo) -> Iterator[Desk]:
+    """Somebody who works there, on a screen full of words that no test before has shown."""
+    words = random.Random(request.node.name)
+    page = "\n".join(" ".join(words.choices(ENGLISH, k=34)) for _ in range(70))
+    with Desk(large.name, large.auth_file) as working:
+        working.show(working.window(Rect(0, 0, WIDTH, HEIGHT)), letters(WIDTH, HEIGHT, page, 22))
+        yield working
+
+
+def in_hand(shared: Daemon) -> float:
+    """Return how many frames the engine has to read."""
+    return scrape(shared).of("acud_pool_running_jobs", lane="ocr")
+
+
+@pytest.fixture(autouse=True)
+def idle(shared: Daemon, client: Client) -> None:
+    """Begin with an engine that has nothing to read: what is left of waits that were cancelled is dropped."""
+    until(lambda: in_hand(shared) == 0, "an engine that is idle")
+
+
+def armed(client: Client, display: DisplayInfo, text: str) -> str:
+    """Return a wait for `text` that OCR judges."""
+    return client.wait_create(Text(text), display=display.name, timeout_s=300, judge="ocr").wait.wait_id
+
+
+def test_a_text_that_goes_while_an_older_frame_is_read_is_seen(
+    shared: Daemon, client: Client, large: DisplayInfo, book: Desk
+) -> None:
+    note = book.words(Rect(WIDTH, 800, 420, 160), "Quicksilver")  # beside the screen
+    wait = armed(client, large, "Quicksilver")
+    until(lambda: in_hand(shared) == 1, "the first reading")
+    book.place(note, Rect(800, 800, 420, 160))
+    until(lambda: in_hand(shared) == 2, "the frame with the text")
+    book.close(note)
+    assert shown(client, wait).judged == 0, "the page was read too fast for this test"
+    done = ended(client, wait)
+    assert (done.state, "Quicksilver" in done.message) == (WaitState.RESOLVED, True)
+    assert done.evidence is not None
+    assert done.evidence.name
+
+
+def test_a_change_elsewhere_is_read_before_a_first_reading_is_done(
+    shared: Daemon, client: Client, view: DisplayInfo, desk: Desk, large: DisplayInfo, book: Desk
+) -> None:
+    page = desk.words(PAGE, "Downloading 57 of 90")
+    quick = armed(client, view, "Download complete")
+    judged(client, quick, "no")
+    slow = armed(client, large, "Quicksilver")
+    until(lambda: in_hand(shared) == 1, "the first reading")
+    desk.rewrite(page, "Download complete")
+    assert ended(client, quick).state is WaitState.RESOLVED
+    assert shown(client, slow).judged == 0
+
+
+def test_what_is_read_for_a_wait_that_is_cancelled_is_dropped(
+    shared: Daemon, client: Client, large: DisplayInfo, book: Desk
+) -> None:
+    dropped = scrape(shared).of("acud_pool_jobs_total", status="dropped")
+    wait = armed(client, large, "Quicksilver")
+    until(lambda: in_hand(shared) == 1, "the first reading")
+    client.wait_cancel(wait)
+    until(lambda: in_hand(shared) == 0, "an engine that is idle")
+    assert scrape(shared).of("acud_pool_jobs_total", status="dropped") == dropped + 1
