@@ -1,7 +1,7 @@
 """A fake OCR engine, so that a test compares readings exactly, in microseconds.
 
-Every run of non-black pixels is a line, and its text is the fingerprint of that ink. As with a real detector, boxes
-reach a little past the ink.
+Every run of non-black pixels is a line, and its text is the fingerprint of each word's ink. As with a real detector,
+boxes reach a little past the ink.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from acud.evaluator.ocr.changes import around, runs
 from acud.evaluator.ocr.engine import Bgr
 from acud.types import Rect
 
-_ROW_GAP_PX, _WORD_GAP_PX, _REACH_PX = 1, 12, 2
+_ROW_GAP_PX, _LINE_GAP_PX, _WORD_GAP_PX, _REACH_PX = 1, 12, 5, 2
 
 
 class InkEngine:
-    """Counts what it is asked for in `detected_px` and `recognised`."""
+    """Counts what it is asked for in `detected_px`, `recognised` (lines, or parts of them) and their widths."""
 
     version = "ink"
 
     def __init__(self) -> None:
         self.detected_px = 0
         self.recognised = 0
+        self.widths_px: list[int] = []
 
     def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
-        """Return a box around each run of ink of each part; runs nearer than a word's gap are one."""
+        """Return a box around each run of ink of each part; runs nearer than two words of a line are one."""
         return [self._detect(part) for part in parts]
 
     def _detect(self, pixels: Bgr) -> list[Rect]:
@@ -38,13 +39,14 @@ class InkEngine:
         bounds = Rect(0, 0, pixels.shape[1], pixels.shape[0])
         boxes = []
         for top, bottom in runs(np.asarray(ink.any(axis=1)), _ROW_GAP_PX):
-            for left, right in runs(np.asarray(ink[top:bottom].any(axis=0)), _WORD_GAP_PX):
+            for left, right in runs(np.asarray(ink[top:bottom].any(axis=0)), _LINE_GAP_PX):
                 boxes.append(around(Rect(left, top, right - left, bottom - top), _REACH_PX, _REACH_PX, bounds))
         return boxes
 
     def recognise(self, crops: Sequence[Bgr]) -> list[tuple[str, float]]:
-        """Return the fingerprint of each crop's ink, wherever in the crop it lies; "" for none."""
+        """Return the fingerprints of each crop's words, wherever in the crop they lie; "" for none."""
         self.recognised += len(crops)
+        self.widths_px += [crop.shape[1] for crop in crops]
         return [(_fingerprint(crop), 1.0) for crop in crops]
 
 
@@ -55,8 +57,7 @@ def _ink(pixels: Bgr) -> NDArray[np.bool_]:
 
 def _fingerprint(crop: Bgr) -> str:
     ink = _ink(crop)
-    rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
-    if rows.size == 0:
-        return ""
-    own = np.ascontiguousarray(crop[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1])
-    return xxhash.xxh3_64_hexdigest(own.data)
+    rows = np.flatnonzero(ink.any(axis=1))
+    words = runs(np.asarray(ink.any(axis=0)), _WORD_GAP_PX) if rows.size else []
+    pixels = [np.ascontiguousarray(crop[rows[0] : rows[-1] + 1, left:right]) for left, right in words]
+    return " ".join(xxhash.xxh3_64_hexdigest(word.data) for word in pixels)

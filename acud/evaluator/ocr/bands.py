@@ -1,4 +1,5 @@
-"""Where text can be in a picture, and how pieces of it are put on canvases of few sizes for a detector.
+"""Where text can be in a picture, how pieces of it are put on canvases of few sizes for a detector, and where a found
+line is cut into parts that can be read alone.
 
 Text is many edges close together. Long straight edges are the borders of windows, fields and tables: they are left out,
 or a bordered window would be one band as large as itself.
@@ -23,6 +24,10 @@ _REACH_X_PX, _REACH_Y_PX = 33, 9
 """Edges nearer than this are one band."""
 _LEAST_PX = 3
 """Bands lower or narrower than this hold no letter: what is left of a border's corner."""
+PART_X = 14
+"""A part of a line is at most so many times as long as high: 672 of the recogniser's pixels."""
+_GAP_X = 0.4
+"""A gap of so many heights is one between words: more than beside a dot in a monospaced font."""
 MARGIN_X_PX, MARGIN_Y_PX = 20, 20
 """Around each band: with 12 the detector cut last letters off, and joined Chinese words of one row (measured)."""
 
@@ -44,6 +49,35 @@ def text_bands(pixels: NDArray[np.uint8]) -> list[Rect]:
         if right - x >= _LEAST_PX and bottom - y >= _LEAST_PX:
             boxes.append(Rect(x, y, right - x, bottom - y))
     return boxes
+
+
+def line_parts(pixels: NDArray[np.uint8]) -> list[Rect]:
+    """Return the parts in which a line (height x width x 3 or 4 uint8) can be read, from left to right.
+
+    It is cut in the middle of the last gap between words at which a part is no longer than `PART_X` heights. A line
+    that grows keeps its cuts.
+    """
+    height, width = pixels.shape[:2]
+    most, least = int(PART_X * height), int(PART_X * height / 3)
+    if width <= most:
+        return [Rect(0, 0, width, height)]
+    gaps = _gaps(np.asarray(_edges(pixels).any(axis=0)), _GAP_X * height)
+    parts, left = [], 0
+    while width - left > most:
+        near = [gap for gap in gaps if left + least < gap <= left + most]
+        cut = near[-1] if near else next((gap for gap in gaps if gap > left + most), None)
+        if cut is None:
+            break
+        parts.append(Rect(left, 0, cut - left, height))
+        left = cut
+    return [*parts, Rect(left, 0, width - left, height)]
+
+
+def _gaps(inked: NDArray[np.bool_], least_px: float) -> list[int]:
+    """Return the middle of each run of columns without ink, of at least so many, that has ink on both sides."""
+    columns = np.flatnonzero(inked)
+    blank = np.diff(columns) - 1
+    return [int(columns[n] + 1 + blank[n] // 2) for n in np.flatnonzero(blank >= least_px)]
 
 
 def _edges(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:

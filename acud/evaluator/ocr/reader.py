@@ -1,9 +1,10 @@
 """Reads the text of views, and of a view seen before only what changed.
 
 Finding and reading lines cost far more than comparing pixels, so both are kept: lines outside the changed regions
-stand as they are, and a line whose very pixels were read before, in any view, is not read again. Lines are looked for
-in bands where text can be (`bands`), all bands of a frame in a few calls of the detector. The regions are cut on a grid
-with room around them, so that the bands in them are those that the whole frame would give.
+stand as they are, and a line whose very pixels were read before, in any view, is not read again; nor is an unchanged
+part of a line that changes where it stands. Lines are looked for in bands where text can be (`bands`), all bands of a
+frame in a few calls of the detector. The regions are cut on a grid with room around them, so that the bands in them are
+those that the whole frame would give.
 
 The engine is loaded when first needed. Views are read in one thread, step by step: see `read_queue`.
 """
@@ -11,8 +12,10 @@ The engine is loaded when first needed. Views are read in one thread, step by st
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -38,10 +41,14 @@ MAX_KEPT_READINGS = 8192
 """Read lines kept; about 2 MB."""
 _GRID_PX = 32
 _CONTEXT_PX = 16
-_AREA_A_STEP, _LINES_A_STEP = 130_000, 4
-"""Pixels searched and lines read before another view may go first: 0.1 to 0.3 s (measured)."""
+_AREA_A_STEP, _PARTS_A_STEP = 130_000, 6
+"""Pixels searched and parts of lines read before another view may go first: 0.1 to 0.3 s (measured)."""
 _BEYOND_PX = 4
 """A detector's boxes reach so far past their letters, which all lie in their band."""
+_SAME_PX = 3
+"""A detector's box of the same line moves so far when the line changes."""
+_UNSPACED = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff01-\uff60]")
+"""Chinese and Japanese letters and their punctuation."""
 
 ViewKey = tuple[object, ...]
 """What makes two frames the same view: source, crop and ignored boxes."""
@@ -104,24 +111,27 @@ class ScreenReader:
         self._seen.pop(key, None)
 
     def _read_fresh(self, pixels: NDArray[np.uint8]) -> Steps[tuple[_Known, ...]]:
-        return self._read_regions(pixels, [_whole(pixels)], ())
+        return self._read_regions(pixels, [_whole(pixels)], (), ())
 
     def _read_changes(self, before: _Seen, pixels: NDArray[np.uint8]) -> Steps[tuple[_Known, ...]]:
         changed = changed_boxes(before.pixels, pixels)
         plan = plan_reading(changed, [one.line.box for one in before.known], _whole(pixels))
-        return self._read_regions(pixels, plan.regions, [before.known[index] for index in plan.stand])
+        stand = set(plan.stand)
+        gone = [one.found for index, one in enumerate(before.known) if index not in stand]
+        return self._read_regions(pixels, plan.regions, [before.known[index] for index in plan.stand], gone)
 
     def _read_regions(
-        self, pixels: NDArray[np.uint8], regions: Sequence[Rect], standing: Sequence[_Known]
+        self, pixels: NDArray[np.uint8], regions: Sequence[Rect], standing: Sequence[_Known], gone: Sequence[Rect]
     ) -> Steps[tuple[_Known, ...]]:
         found = [one.found for one in standing]
-        fresh = yield from self._find(pixels, regions, found)
+        settled = [_settled(box, gone) for box in (yield from self._find(pixels, regions, found))]
+        fresh = [box for box, _ in settled]
         parted = apart([*found, *fresh])
         kept = [
             _Known(one.found, replace(one.line, box=box))
             for one, box in zip(standing, parted, strict=False)  # the parted boxes of fresh lines follow
         ]
-        lines = yield from self._read_boxes(pixels, parted[len(found) :])
+        lines = yield from self._read_boxes(pixels, parted[len(found) :], [changed for _, changed in settled])
         return (*kept, *(_Known(box, line) for box, line in zip(fresh, lines, strict=True)))
 
     def _find(self, pixels: NDArray[np.uint8], regions: Sequence[Rect], standing: Sequence[Rect]) -> Steps[list[Rect]]:
@@ -152,17 +162,27 @@ class ScreenReader:
                 fresh.append(box)
         return fresh
 
-    def _read_boxes(self, pixels: NDArray[np.uint8], boxes: Sequence[Rect]) -> Steps[list[Line]]:
-        crops = [_bgr(pixels, box) for box in boxes]
+    def _read_boxes(
+        self, pixels: NDArray[np.uint8], boxes: Sequence[Rect], changed: Sequence[bool]
+    ) -> Steps[list[Line]]:
+        """Return the line in each box. A line that `changed` where it stood is read part by part: when it grows or
+        counts on, only one part is new. Any other is read whole, which costs a tenth less.
+        """
+        parts = [
+            [part.moved(box.x, box.y) for part in bands.line_parts(_part(pixels, box))] if one else [box]
+            for box, one in zip(boxes, changed, strict=True)
+        ]
+        crops = [_bgr(pixels, part) for line in parts for part in line]
         keys = [_key(crop) for crop in crops]
         read = {key: self._readings[key] for key in keys if key in self._readings}
         missing = [(key, crop) for key, crop in dict(zip(keys, crops, strict=True)).items() if key not in read]
-        for place in range(0, len(missing), _LINES_A_STEP):
-            some = missing[place : place + _LINES_A_STEP]
+        for place in range(0, len(missing), _PARTS_A_STEP):
+            some = missing[place : place + _PARTS_A_STEP]
             read.update(zip((key for key, _ in some), self._engine.recognise([crop for _, crop in some]), strict=True))
             yield
         self._readings.update(read)
-        lines = [Line(*read[key], box) for key, box in zip(keys, boxes, strict=True)]
+        told = iter(keys)
+        lines = [_joined([read[next(told)] for _ in line], box) for line, box in zip(parts, boxes, strict=True)]
         self._forget_readings(keys)
         return lines
 
@@ -203,6 +223,29 @@ def _bgr(pixels: NDArray[np.uint8], box: Rect) -> Bgr:
 
 def _key(crop: Bgr) -> bytes:
     return xxhash.xxh3_128_digest(crop.data) + bytes(str(crop.shape), "ascii")
+
+
+def _settled(found: Rect, gone: Sequence[Rect]) -> tuple[Rect, bool]:
+    """Return a box with the left, top and bottom of the line that was there before, if that is hardly elsewhere, and
+    whether it is: what did not change of it then has the same pixels, and is not read again.
+    """
+    for old in gone:
+        if max(abs(found.x - old.x), abs(found.y - old.y), abs(found.bottom - old.bottom)) <= _SAME_PX:
+            return Rect(old.x, old.y, max(1, found.right - old.x), old.h), True
+    return found, False
+
+
+def _joined(parts: Sequence[tuple[str, float]], box: Rect) -> Line:
+    """Return the line that its parts make; it is as sure as its letters on average."""
+    length = sum(len(text) for text, _ in parts)
+    sure = sum(score * len(text) for text, score in parts) / length if length else parts[0][1]
+    return Line(reduce(_side_by_side, (text for text, _ in parts)), sure, box)
+
+
+def _side_by_side(left: str, right: str) -> str:
+    """Return two parts of a line with a space between, as between words; Chinese and Japanese have none."""
+    spaced = left and right and not (_UNSPACED.match(left[-1]) or _UNSPACED.match(right[0]))
+    return f"{left} {right}" if spaced else left + right
 
 
 def _own(found: Rect, band: Rect, whole: Rect) -> Rect | None:

@@ -1,11 +1,12 @@
 """Bands hold all text and no bare border; every part lies whole on one canvas, apart from the others."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
-from acud.evaluator.ocr.bands import HEIGHTS, WIDTHS, fill, pack, text_bands
+from acud.evaluator.ocr.bands import HEIGHTS, PART_X, WIDTHS, fill, line_parts, pack, text_bands
 from acud.types import Rect
 
 INK = {"plain": (16, 250), "disabled": (150, 171), "inverse": (250, 30)}
@@ -71,3 +72,35 @@ def test_a_canvas_shows_each_part_as_it_is() -> None:
     for part, place in zip(parts, packing.places, strict=True):
         high, wide = part.shape[:2]
         assert (canvases[place.canvas][place.y : place.y + high, place.x : place.x + wide] == part).all()
+
+
+def line(text: str, face: str, size: int) -> np.ndarray:
+    """Return a line as a detector crops it: some pixels of ground around its letters."""
+    font = ImageFont.truetype(face, size)
+    left, top, right, bottom = font.getbbox(text)
+    image = Image.new("RGB", (int(right - left) + 8, int(bottom - top) + 6), (26, 26, 31))
+    ImageDraw.Draw(image).text((4 - left, 3 - top), text, (219, 219, 219), font)
+    return np.asarray(image)
+
+
+@pytest.mark.parametrize("size", [10, 12, 14, 20])
+def test_a_long_terminal_line_is_cut_between_words_and_a_longer_one_at_the_same_places(size: int) -> None:
+    text = "error: ill.lit... in /usr/lib/python3/dist-packages/illegal/file.py:1771 while it was listing all items"
+    short, long = (line(words, "DejaVuSansMono.ttf", size) for words in (text, f"{text} and their lilies, twice"))
+    parts = line_parts(long)
+    assert [part.x for part in parts[1:]] == [part.right for part in parts[:-1]]
+    assert (parts[0].x, parts[-1].right) == (0, long.shape[1])
+    assert len(parts) >= 2
+    assert parts[: len(line_parts(short)) - 1] == line_parts(short)[:-1]
+    letter_px = ImageFont.truetype("DejaVuSansMono.ttf", size).getlength("x")
+    for part in parts[1:]:
+        before = int((part.x - 4) / letter_px)
+        assert " " in f"{text} and their lilies, twice"[before - 1 : before + 2], "a word was cut"
+
+
+def test_a_line_without_gaps_or_of_usual_length_is_read_whole() -> None:
+    path = line("/usr/lib/python3/dist-packages/" * 5, "DejaVuSansMono.ttf", 14)
+    usual = line("Save the changes to report.pdf?", "DejaVuSans.ttf", 14)
+    for pixels in (path, usual):
+        assert line_parts(pixels) == [Rect(0, 0, pixels.shape[1], pixels.shape[0])]
+    assert path.shape[1] > PART_X * path.shape[0]

@@ -79,6 +79,39 @@ def test_the_same_pixels_cost_nothing_and_a_row_seen_before_is_not_read_again() 
     assert engine.recognised == 1
 
 
+def test_of_a_line_that_counts_on_only_the_part_that_changed_is_read() -> None:
+    engine, terminal = InkEngine(), Terminal()
+    reader = ScreenReader(engine)
+    for column in range(COLUMNS):
+        if column % 6 != 5:
+            terminal.put(2, column, 1 + column % 9)
+    for letter in (1, 2, 3):
+        terminal.put(2, COLUMNS - 2, letter)
+        engine.widths_px = []
+        read = reader.read(("view",), terminal.pixels.copy())
+        assert words(read) == words(ScreenReader(InkEngine()).read(("view",), terminal.pixels.copy()))
+    assert len(engine.widths_px) == 1
+    assert engine.widths_px[0] < COLUMNS * LETTER / 2
+
+
+@pytest.mark.parametrize(
+    ("parts", "line"),
+    [(("on and", "on"), "on and on"), (("\u597d\uff0c", "\u4e16"), "\u597d\uff0c\u4e16"), (("", "on"), "on")],
+)
+def test_parts_of_a_line_are_joined_as_it_is_written(
+    parts: tuple[str, str], line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, terminal = InkEngine(), Terminal()
+    reader = ScreenReader(engine)
+    for column in range(30):
+        if column != 15:
+            terminal.put(2, column, 1 + column % 9)
+    reader.read(("view",), terminal.pixels.copy())
+    terminal.put(2, 3, 9)
+    monkeypatch.setattr(engine, "recognise", lambda crops: [(parts[place], 1.0) for place, _ in enumerate(crops)])
+    assert [one.text for one in reader.read(("view",), terminal.pixels.copy())] == [line]
+
+
 def test_another_view_or_size_is_read_whole() -> None:
     engine, terminal = InkEngine(), full_terminal()
     reader = ScreenReader(engine)
