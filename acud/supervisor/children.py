@@ -37,8 +37,8 @@ from acud.protocol.delivery import FromDelivery
 from acud.protocol.evaluation import FromEvaluator
 from acud.protocol.fleet import FromFleet
 from acud.protocol.recordings import FromRecorder
-from acud.supervisor.capture_forker import CaptureForker, ForkedCapture
 from acud.supervisor.displays.processes import waits_for_machine
+from acud.supervisor.fork_server import ForkedChild, ForkServer
 
 Message = FromCapture | FromEvaluator | FromDelivery | FromWeb | FromRecorder | FromFleet
 Options = CaptureOptions | EvaluatorOptions | DeliveryOptions | WebOptions | RecorderOptions | FleetOptions
@@ -91,7 +91,7 @@ class Child:
         self.passed_fds: tuple[int, ...] = ()
         """Descriptors of ours that it inherits, under the same numbers."""
         self.state = ChildState.STOPPED
-        self.process: subprocess.Popen[bytes] | ForkedCapture | None = None
+        self.process: subprocess.Popen[bytes] | ForkedChild | None = None
         self.pidfd = -1
         self.generation = 0
         self.restarts = 0
@@ -135,8 +135,10 @@ one is read.
 """
 _LAST_WORDS = 10_000
 """Messages of children heard at once; a child's queue holds 1,000."""
-_FORKED = ("capture", "acud.capture")
-"""The kind of child, and its module, of which there is one for each display and that starts again in a hurry."""
+_FORKED = {"acud.capture": True, "acud.evaluator": False}
+"""Modules of which there are many processes, forked from one that has imported everything; and whether that one stays:
+captures come with each display, in a hurry, and evaluators all at once.
+"""
 _THREADS = {"OPENBLAS_NUM_THREADS": "1"}
 """numpy's OpenBLAS starts a thread for each core as it is imported, in each of our processes; none multiplies matrices.
 The environment wins."""
@@ -147,7 +149,7 @@ class ChildKeeper:
     """Owns the `children` socket and every child process.
 
     `stderr` is the log file that children write to. Nothing here blocks: deaths arrive as readable pidfds.
-    `forks`: capture processes are forked from one that waits for that; this process must be a subreaper then.
+    `forks`: captures and evaluators are forked (`fork_server`); this process must be a subreaper then.
     """
 
     def __init__(
@@ -170,7 +172,10 @@ class ChildKeeper:
         self._stderr = stderr
         self._endpoint = endpoint
         self._env = _THREADS | os.environ
-        self.forking = CaptureForker(loop, _FORKED[1], stderr, self._env, settings.child_start_s) if forks else None
+        self.forking = {
+            module: ForkServer(loop, module, stderr, self._env, settings.child_start_s, stays=stays)
+            for module, stays in (_FORKED if forks else {}).items()
+        }
         self._children: dict[bytes, Child] = {}
         self._generations = itertools.count(1)
         self.slots: dict[str, Child] = {}
@@ -216,8 +221,8 @@ class ChildKeeper:
 
     def kill_all(self) -> None:
         """Kill and reap every child now; for the very end."""
-        if self.forking is not None:
-            self.forking.close()
+        for server in self.forking.values():
+            server.close()
         for child in list(self.slots.values()):
             self._cancel_timer(child)
             if child.process is not None:
@@ -305,19 +310,20 @@ class ChildKeeper:
             self._begin(child, lambda: self._execute(child))
 
     def _fork(self, child: Child) -> bool:
-        if self.forking is None or (child.kind, child.module) != _FORKED:
+        server = self.forking.get(child.module)
+        if server is None or child.passed_fds:
             return False
         generation = child.generation
-        return self.forking.fork(self._bootstrap(child), lambda pid: self._born(child, generation, pid))
+        return server.fork(self._bootstrap(child), lambda pid: self._born(child, generation, pid))
 
     def _born(self, child: Child, generation: int, pid: int) -> None:
         wanted = child.generation == generation and child.state is not ChildState.STOPPED
         if wanted and pid:
-            self._begin(child, lambda: self._watch(child, ForkedCapture(pid)))
+            self._begin(child, lambda: self._watch(child, ForkedChild(pid)))
         elif wanted:
             self._begin(child, lambda: self._execute(child))
         elif pid:
-            ForkedCapture(pid).kill()  # it was stopped before it was born; it is reaped with the orphans
+            ForkedChild(pid).kill()  # it was stopped before it was born; it is reaped with the orphans
 
     def _begin(self, child: Child, begin: Callable[[], None]) -> None:
         """Have a process by `begin`; where the machine refuses one (of processes, descriptors) it counts as a death."""
@@ -352,7 +358,7 @@ class ChildKeeper:
         except BrokenPipeError:
             _LOG.warning("child.died_at_birth", child=child.name)
 
-    def _watch(self, child: Child, process: subprocess.Popen[bytes] | ForkedCapture) -> None:
+    def _watch(self, child: Child, process: subprocess.Popen[bytes] | ForkedChild) -> None:
         try:
             pidfd = os.pidfd_open(process.pid)
         except OSError:
@@ -461,10 +467,10 @@ class ChildKeeper:
 
     def _reap_orphans(self) -> None:
         # We are a subreaper: helpers of a dead session bus come to us. Peek first, so that no Popen loses its status.
-        if self.forking is not None and self.forking.is_bearing:
+        if any(server.is_bearing for server in self.forking.values()):
             return  # a child of ours may have ended before we know its pid
         # Not the slots: of two children of one name, one may still be ending.
-        ours = {child.pid for child in self._children.values()} | self._known_pids() | {self._forker_pid}
+        ours = {child.pid for child in self._children.values()} | self._known_pids() | self._forker_pids
         while True:
             try:
                 found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -475,8 +481,8 @@ class ChildKeeper:
             os.waitpid(found.si_pid, os.WNOHANG)
 
     @property
-    def _forker_pid(self) -> int:
-        return self.forking.pid if self.forking is not None else 0
+    def _forker_pids(self) -> set[int]:
+        return {server.pid for server in self.forking.values()}
 
     def _kill(self, child: Child) -> None:
         if child.process is not None:

@@ -143,10 +143,12 @@ def _child(child: Child) -> Finding:
 
 
 def _forking(app: App) -> Iterator[Finding]:
-    """Why capture processes start slowly, if they do."""
-    fault = app.keeper.forking.fault if app.keeper.forking is not None else ""
-    if fault:
-        text = f"capture processes start slowly: there is no process to fork them from ({fault})"
+    """Why captures or evaluators start slowly, if they do."""
+    for module, server in app.keeper.forking.items():
+        if not server.fault:
+            continue
+        kind = module.rpartition(".")[2]
+        text = f"{kind} processes start slowly: there is no process to fork them from ({server.fault})"
         yield Finding("forks", "warning", text, "acud logs --level warning; it is started again with the next of them")
 
 

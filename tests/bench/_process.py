@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from pathlib import Path
@@ -34,11 +35,15 @@ def cpu_s(pids: list[int]) -> float:
 
 
 def rss_mb(pids: list[int]) -> float:
-    """Return the proportional set size (shared pages counted once over all) in MB; needs ptrace rights, as root has."""
+    """Return the proportional set size (shared pages counted once over all) in MB; needs ptrace rights, as root has.
+
+    A process that has ended meanwhile holds nothing.
+    """
     total = 0
     for pid in pids:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
-        total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+            total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
     return total / 1024
 
 

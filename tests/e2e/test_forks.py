@@ -1,4 +1,4 @@
-"""Capture processes come from one that forks them; without it they are executed, and that is told."""
+"""Captures and evaluators come from a process that forks them; without it they are executed, and that is told."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from acud.child_process import FORK_SERVER_NAME
 from tests.daemon import Daemon
 from tests.e2e import faults
 
-_BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n'
+_SHARED, _OWN = ("Shared_Clean", "Shared_Dirty"), ("Private_Clean", "Private_Dirty")
+_BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n[evaluator]\nworkers = 2\n'
 
 
 @pytest.fixture
 def daemon() -> Iterator[Daemon]:
-    """A daemon whose displays are X servers alone."""
+    """A daemon whose displays are X servers alone, and whose evaluators are all there."""
     with Daemon(settings=_BARE) as running:
+        _evaluators(running)
         yield running
 
 
@@ -37,8 +39,24 @@ def _is_forked(pid: int) -> bool:
     return b"--forks" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
 
 
+def _kb(pid: int) -> dict[str, int]:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
+    return {line.partition(":")[0]: int(line.split()[1]) for line in lines}
+
+
 def _parent(pid: int) -> int:
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def _evaluators(daemon: Daemon) -> dict[str, int]:
+    """Return the evaluators by name once all run and what they were forked from has ended."""
+
+    def there() -> dict[str, int] | None:
+        found = [child for child in daemon.client.status().children if child.kind == "evaluator"]
+        ready = all(child.state == "ready" for child in found) and not _servers(daemon)
+        return {child.name: child.pid for child in found} if ready else None
+
+    return faults.until(there, "evaluators run and their server has ended")
 
 
 def _captures(daemon: Daemon) -> dict[str, int]:
@@ -68,6 +86,19 @@ def test_a_killed_capture_is_forked_again(daemon: Daemon) -> None:
     assert daemon.client.look(display=display.name).width == 320
 
 
+def test_evaluators_are_forked_and_share_what_they_imported(daemon: Daemon) -> None:
+    before = _evaluators(daemon)
+    assert len(set(before.values())) == len(before) >= 2
+    assert all(_is_forked(pid) and _parent(pid) == daemon.pid for pid in before.values())
+    held = _kb(before["0"])
+    assert sum(held[kind] for kind in _SHARED) > sum(held[kind] for kind in _OWN) / 2
+    faults.kill(before["0"])
+    faults.until(lambda: _evaluators(daemon)["0"] != before["0"], "another evaluator in its place")
+    after = _evaluators(daemon)
+    assert _is_forked(after["0"])
+    assert after["1"] == before["1"]
+
+
 def test_without_the_server_captures_are_executed(daemon: Daemon) -> None:
     first = daemon.client.display_create(320, 240).display
     before = _captures(daemon)[first.name]
@@ -82,6 +113,7 @@ def test_without_the_server_captures_are_executed(daemon: Daemon) -> None:
 
 def test_a_hung_server_is_ended_and_its_orders_are_executed() -> None:
     with Daemon(settings=_BARE + "[daemon]\nchild_start_s = 20\n") as daemon:
+        _evaluators(daemon)
         daemon.client.display_create(320, 240)
         (server,) = _servers(daemon)
         faults.kill(server, signal.SIGSTOP)

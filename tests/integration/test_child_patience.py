@@ -99,7 +99,7 @@ def rig(tmp_path: Path) -> Iterator[_Rig]:
 @pytest.fixture
 def forking_rig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[_Rig]:
     """A keeper that has these children forked."""
-    monkeypatch.setattr(children, "_FORKED", ("capture", _MODULE))
+    monkeypatch.setattr(children, "_FORKED", {_MODULE: True})
     made = _Rig(tmp_path, forks=True)
     yield made
     made.close()
@@ -257,8 +257,7 @@ def test_a_child_that_is_stopped_has_so_long_to_end(rig: _Rig, within_s: float) 
 def test_what_is_executed_after_a_fork_did_not_come_has_its_whole_time_to_start(
     forking_rig: _Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rig, forking = forking_rig, forking_rig.keeper.forking
-    assert forking is not None
+    rig, forking = forking_rig, forking_rig.keeper.forking[_MODULE]
     deaf = tmp_path / "deaf"
     deaf.write_text("#!/bin/sh\nexec sleep 600\n")
     deaf.chmod(0o755)

@@ -13,7 +13,7 @@ from pathlib import Path
 from acud.event_loop import EventLoop
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, CaptureOptions
-from acud.supervisor.capture_forker import CaptureForker
+from acud.supervisor.fork_server import ForkServer
 
 _LATE_S = 45.0
 _KILLED_IN_BETWEEN = """
@@ -42,7 +42,7 @@ def test_a_fork_that_was_answered_as_its_server_was_given_up_is_told(tmp_path: P
     order = Bootstrap(f"ipc://{tmp_path}/children", "capture/:1/1", os.getpid(), 1.0, False, options)
     born: list[int] = []
     with (tmp_path / "log").open("ab") as words:
-        forking = CaptureForker(loop, "tests.integration.wordless_child", words, dict(os.environ), _LATE_S)
+        forking = ForkServer(loop, "tests.integration.wordless_child", words, dict(os.environ), _LATE_S, stays=True)
         try:
             assert forking.fork(codec.encode(order), born.append)
             server = forking.pid

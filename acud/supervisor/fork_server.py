@@ -1,4 +1,4 @@
-"""Capture processes forked from one that has imported everything (`acud.child_process`), instead of executed each."""
+"""Children forked from a process that has imported everything (`acud.child_process`), instead of executed each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_BYTES = 32
 Born = Callable[[int], None]
 
 
-class ForkedCapture:
+class ForkedChild:
     """A process that was forked for us and is our child, with the little of `subprocess.Popen` that a keeper needs."""
 
     def __init__(self, pid: int) -> None:
@@ -41,14 +41,18 @@ class ForkedCapture:
             return 1  # it is not our child after all: how it ended is not known
 
 
-class CaptureForker:
-    """Owns the fork server of `module`: started with the first order, and again some time after it ended.
+class ForkServer:
+    """Owns the fork server of `module`: started with the first order, and again some time after it ended. One that does
+    not stay ends once all are born that were ordered, and is started again with the next order.
 
     `fault` says why the newest one ended, "" while it serves. One that forks nothing for `late_s` is hung and ended.
     """
 
-    def __init__(self, loop: EventLoop, module: str, stderr: IO[bytes], env: dict[str, str], late_s: float) -> None:
-        self._loop, self._module, self._stderr, self._env, self._late_s = loop, module, stderr, env, late_s
+    def __init__(
+        self, loop: EventLoop, module: str, stderr: IO[bytes], env: dict[str, str], late_s: float, *, stays: bool
+    ) -> None:
+        self._loop, self._module, self._stderr, self._env = loop, module, stderr, env
+        self._late_s, self._stays = late_s, stays
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
         self._pending: deque[tuple[Born, Timer]] = deque()
@@ -111,6 +115,8 @@ class CaptureForker:
                 self._gone("it ended")
                 return
             self._tell(answer)
+        if not self._stays and not self._pending:
+            self._drop()
 
     def _tell(self, answer: bytes) -> None:
         born, timer = self._pending.popleft()
