@@ -7,12 +7,15 @@ or a bordered window would be one band as large as itself.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from acud.evaluator.ocr.changes import runs
 from acud.evaluator.ocr.engine import Bgr
 from acud.types import Rect
 
@@ -25,7 +28,7 @@ _REACH_X_PX, _REACH_Y_PX = 33, 9
 _LEAST_PX = 3
 """Bands lower or narrower than this hold no letter: what is left of a border's corner."""
 PART_X = 14
-"""A part of a line is at most so many times as long as high: 672 of the recogniser's pixels."""
+"""A part of a line is so many times as long as high, 672 of the recogniser's pixels: longer only for want of a gap."""
 _GAP_X = 0.4
 """A gap of so many heights is one between words: more than beside a dot in a monospaced font."""
 MARGIN_X_PX, MARGIN_Y_PX = 20, 20
@@ -54,14 +57,15 @@ def text_bands(pixels: NDArray[np.uint8]) -> list[Rect]:
 def line_parts(pixels: NDArray[np.uint8]) -> list[Rect]:
     """Return the parts in which a line (height x width x 3 or 4 uint8) can be read, from left to right.
 
-    It is cut in the middle of the last gap between words at which a part is no longer than `PART_X` heights. A line
-    that grows keeps its cuts.
+    It is cut in the middle of the last gap between words at which a part is no longer than `PART_X` heights and no
+    shorter than a third of that; where there is none, at the next gap. A line that grows keeps its cuts.
     """
     height, width = pixels.shape[:2]
     most, least = int(PART_X * height), int(PART_X * height / 3)
     if width <= most:
         return [Rect(0, 0, width, height)]
-    gaps = _gaps(np.asarray(_edges(pixels).any(axis=0)), _GAP_X * height)
+    words = runs(np.asarray(_edges(pixels).any(axis=0)), math.ceil(_GAP_X * height))
+    gaps = [(right + left) // 2 for (_, right), (left, _) in pairwise(words)]
     parts, left = [], 0
     while width - left > most:
         near = [gap for gap in gaps if left + least < gap <= left + most]
@@ -71,13 +75,6 @@ def line_parts(pixels: NDArray[np.uint8]) -> list[Rect]:
         parts.append(Rect(left, 0, cut - left, height))
         left = cut
     return [*parts, Rect(left, 0, width - left, height)]
-
-
-def _gaps(inked: NDArray[np.bool_], least_px: float) -> list[int]:
-    """Return the middle of each run of columns without ink, of at least so many, that has ink on both sides."""
-    columns = np.flatnonzero(inked)
-    blank = np.diff(columns) - 1
-    return [int(columns[n] + 1 + blank[n] // 2) for n in np.flatnonzero(blank >= least_px)]
 
 
 def _edges(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -41,8 +41,8 @@ MAX_KEPT_READINGS = 8192
 """Read lines kept; about 2 MB."""
 _GRID_PX = 32
 _CONTEXT_PX = 16
-_AREA_A_STEP, _PARTS_A_STEP = 130_000, 6
-"""Pixels searched and parts of lines read before another view may go first: 0.1 to 0.3 s (measured)."""
+_AREA_A_STEP, _LINES_A_STEP = 130_000, 4
+"""Pixels searched and lines, or parts of them, read before another view may go first: 0.1 to 0.3 s (measured)."""
 _BEYOND_PX = 4
 """A detector's boxes reach so far past their letters, which all lie in their band."""
 _SAME_PX = 3
@@ -176,8 +176,8 @@ class ScreenReader:
         keys = [_key(crop) for crop in crops]
         read = {key: self._readings[key] for key in keys if key in self._readings}
         missing = [(key, crop) for key, crop in dict(zip(keys, crops, strict=True)).items() if key not in read]
-        for place in range(0, len(missing), _PARTS_A_STEP):
-            some = missing[place : place + _PARTS_A_STEP]
+        for place in range(0, len(missing), _LINES_A_STEP):
+            some = missing[place : place + _LINES_A_STEP]
             read.update(zip((key for key, _ in some), self._engine.recognise([crop for _, crop in some]), strict=True))
             yield
         self._readings.update(read)
