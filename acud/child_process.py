@@ -9,9 +9,10 @@ A synchronous child (`SyncChild`) drives `acud.event_loop.EventLoop`; an asyncio
 speak msgpack structs over one DEALER socket and never block on a send: what does not fit the queue is counted, and the
 next heartbeat tells.
 
-`python -m acud.capture --forks` is a fork server: it has imported everything and forks for each order, so that a start
-costs a fork and not the imports. It is single-threaded while it serves (no ZeroMQ context, no pool), so that a fork
-takes nothing along that it breaks. What it forks becomes a child of the supervisor, as what that executes is.
+`python -m acud.capture --forks`, or of `acud.evaluator`, is a fork server: it has imported everything and forks for
+each order, so that a start costs a fork and not the imports. It is single-threaded while it serves (no ZeroMQ context,
+no pool), so that a fork takes nothing along that it breaks. What it forks becomes a child of the supervisor, as what
+that executes is.
 """
 
 from __future__ import annotations

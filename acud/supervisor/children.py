@@ -311,7 +311,7 @@ class ChildKeeper:
 
     def _fork(self, child: Child) -> bool:
         server = self.forking.get(child.module)
-        if server is None or child.passed_fds:
+        if server is None:
             return False
         generation = child.generation
         return server.fork(self._bootstrap(child), lambda pid: self._born(child, generation, pid))

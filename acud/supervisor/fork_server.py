@@ -45,7 +45,8 @@ class ForkServer:
     """Owns the fork server of `module`: started with the first order, and again some time after it ended. One that does
     not stay ends once all are born that were ordered, and is started again with the next order.
 
-    `fault` says why the newest one ended, "" while it serves. One that forks nothing for `late_s` is hung and ended.
+    `fault` says why the newest one failed, "" while it serves and where it ended as it should. One that forks nothing
+    for `late_s` is hung and ended.
     """
 
     def __init__(
