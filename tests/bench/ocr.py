@@ -3,7 +3,7 @@
 `recall` and `precision` are of words, exactly as written: how many of the words shown were read, and how many of the
 words read were shown; the X server's 6x13 bitmap letters are counted apart. Every `line_ms` is a new line in the
 terminal, found and read; nothing of it was seen before. `plain_line_ms` is the same line by reading the whole frame
-again, as an engine without memory does.
+again, as an engine without memory does. `grown_cpu_ms`: CPU time for each word by which a line grows to twenty.
 
 The other part is the OCR set (`tests/ocr_set`), CPU time over that of plain rapidocr at one thread on the same frames:
 `full_cpu_x` for a frame with nothing remembered, `line_x` for that terminal line. `worst_category_delta`: the recall of
@@ -30,6 +30,7 @@ from acud.evaluator.ocr.engine import Bgr, Line
 from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
 from acud.evaluator.ocr.text_layout import rows
 from tests.bench._text_desktop import BITMAP_BOX, DIALOG_BOX, TextDesktop
+from tests.e2e.text_page import ENGLISH
 from tests.ocr_set import screens
 from tests.ocr_set.scores import figures, own, plain_rapidocr, tesseract
 from tests.ocr_set.words import counted as words_of
@@ -38,6 +39,7 @@ WHOLE_ROUNDS, LINE_ROUNDS = 3, 9
 SET_FOLDER = Path(".state/ocr-set")
 _QUICK_STEP = 16
 _GROWTH_LINES, _WARM_LINES = 2000, 200
+_GROWN_WORDS = 20
 
 
 def run(*, quick: bool = False) -> dict[str, Any]:
@@ -77,9 +79,27 @@ def run(*, quick: bool = False) -> dict[str, Any]:
     return {
         **figures(readers, screens.drawn(SET_FOLDER, wanted), whole_set=not quick),
         "line_x": round(statistics.median(one["cpu_s"] for one in lines) / frame_cpu_s, 4),
+        "grown_cpu_ms": _grown_cpu_ms(engine),
         "growth_mb": _growth_mb(engine, _GROWTH_LINES // 10 if quick else _GROWTH_LINES),
         **desktop_figures,
     }
+
+
+def _grown_cpu_ms(engine: RapidEngine) -> float:
+    reader, chance, words, found = ScreenReader(engine), random.Random(1), ["$"], []
+    reader.read((), _page(words))
+    for _ in range(_GROWN_WORDS):
+        words.append(chance.choice(ENGLISH))
+        page = _page(words)
+        found.append(_cpu_s(lambda page=page: reader.read((), page)))  # type: ignore[misc]
+    return round(statistics.median(found) * 1000, 1)
+
+
+def _page(words: list[str]) -> Bgr:
+    picture = Image.new("RGBX", (1280, 720), (26, 26, 31, 0))
+    face = ImageFont.truetype("DejaVuSansMono.ttf", 14)
+    ImageDraw.Draw(picture).text((6, 366), " ".join(words), fill=(219, 219, 219), font=face)
+    return np.asarray(picture)
 
 
 def _growth_mb(engine: RapidEngine, count: int) -> float:
