@@ -73,12 +73,20 @@ def ending_lines(reply: WaitResultReply) -> list[Text]:
         if reply.ended
         else condition_text(wait.spec.until, ConditionWords.DETAILED)
     )
-    lines = [styled(head, wait.state.value, _STATE_STYLE[wait.state]), fact("verdict", verdict_words(wait.verdict))]
+    lines = [styled(head, wait.state.value, _STATE_STYLE[wait.state]), *_why(wait)]
+    lines.append(fact("verdict", verdict_words(wait.verdict)))
     if picture := _picture(reply.evidence_path, wait):
         lines.append(fact("picture", picture))
     lines.append(fact("took", effort(wait)))
     lines.append(fact("id", wait.wait_id))
     return [*lines, *_seen(wait.verdict)]
+
+
+def _why(wait: WaitInfo) -> list[Text]:
+    """Return why a wait was cancelled or failed: what its message says behind the condition."""
+    what = wait.spec.label or condition_text(wait.spec.until)
+    why = wait.message.partition(f"{what} — ")[2]
+    return [fact("why", why)] if why and wait.state in (WaitState.CANCELLED, WaitState.FAILED) else []
 
 
 def _seen(verdict: Verdict) -> list[Text]:
@@ -124,6 +132,7 @@ def show_lines(reply: WaitShowReply) -> list[Text]:
     lines.append(fact("target", target_text(spec.target, wait.display)))
     lines.append(fact("armed", f"{local_moment(wait.created_utc_s)}, {time_given(spec.timeout_s)}"))
     lines.append(fact(*_end_or_rest(wait)))
+    lines += _why(wait)
     lines.append(fact("policy", f"{spec.policy.cadence}, judge {spec.judge}"))
     lines.append(fact("verdict", verdict_words(wait.verdict)))
     lines += [fact("budget", budget_words(wait))] if spec.budget != Budget() else []

@@ -3,7 +3,8 @@
 Each display has four waits and is painted at 2 to 10 frames a second by one process. `cpu_ms_per_frame` is CPU time of
 all processes of a kind over the frames that capture published, read with nanoseconds from the scheduler: other load on
 the machine makes it larger, but much less so than latencies. `quiet_wait_p95_ms`: from a repaint on a display where
-nothing else happens to the resolved event at a client, alone and while 15 neighbours play. See docs/scaling.md.
+nothing else happens to the resolved event at a client, alone and while 15 neighbours play. `cpu_ms_a_frame` and
+`mb_each` (proportional set size of X servers and capture processes) are those of the last point. See docs/scaling.md.
 
 Four to six minutes; `--quick` measures 1, 4 and 16 displays and takes fewer samples. ACUD_BENCH_DISPLAYS=1,4,16 chooses
 the points. What it is at goes to standard error.
@@ -61,6 +62,8 @@ def run(*, quick: bool = False) -> dict[str, Any]:
         "commit": _commit(),
         "load": round(os.getloadavg()[0], 1),
         "points": points,
+        "cpu_ms_a_frame": points[-1]["cpu_ms_per_frame"]["all"],
+        "mb_each": points[-1]["rss_mb_per_display"],
         "cpu_ms_per_frame_and_display": round(
             slope([(p["displays"], p["cpu_ms_per_frame"]["all"]) for p in points]), 5
         ),

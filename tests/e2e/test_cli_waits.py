@@ -134,7 +134,22 @@ def test_a_cancelled_wait_is_code_4(acud: CommandLine, client: Client, display: 
     out, _ = waiting.communicate(timeout=PATIENCE_S)
     assert waiting.returncode == 4
     assert out.startswith("cancelled")
+    assert "  why       enough\n" in out
+    assert "  why       enough\n" in acud.run("wait", "show", armed)
     assert acud.json("waits", "cancel", armed, code=8)["error"]["code"] == "conflict"
+
+
+def test_a_failed_wait_says_why(acud: CommandLine, client: Client) -> None:
+    display = client.display_create(320, 240).display.name
+    start = _now(client)
+    waiting = acud.start("wait", "--window", "never there", "-d", display, "--label", "backup — weekly")
+    armed = until_event(client, "wait.created", start).subject
+    client.display_remove(display, force=True)
+    out, _ = waiting.communicate(timeout=PATIENCE_S)
+    assert out.startswith("failed")
+    for shown in (out, acud.run("wait", "show", armed)):
+        (why,) = (line for line in shown.splitlines() if line.startswith("  why"))
+        assert display in why
 
 
 def test_ctrl_c_leaves_it_and_the_result_is_taken_later(
