@@ -50,6 +50,7 @@ class App(Core):
         super().__init__(settings, paths, clock, env, log_file, inherited, self._after_turn, redaction)
         self.features: dict[str, RunningFeature] = {}
         self.switched_off: list[str] = []
+        self._is_ending = False
         answering: dict[str, Handler] = {
             command.name: partial(handlers[command.name], self) for command in REQUESTS if not command.feature
         }
@@ -119,7 +120,13 @@ class App(Core):
         self.journal.keep(lambda: self.journal.event("store.damaged", "store", **told))
 
     def end(self, *, keep_displays: bool) -> None:
-        """End in good order: deliveries, children, then the managed displays (or leave those for a successor)."""
+        """End in good order: deliveries, children, then the managed displays (or leave those for a successor).
+
+        Whoever asks first is obeyed: a service manager's SIGTERM after that ends no display that was to be kept.
+        """
+        if self._is_ending:
+            return
+        self._is_ending = True
         self.notifier.stopping()
         _LOG.info("daemon.stopping", keep_displays=keep_displays)
         self.delivery.settle(lambda: self._end_others(keep_displays))

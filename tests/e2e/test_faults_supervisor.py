@@ -18,13 +18,14 @@ from pathlib import Path
 import pytest
 
 from acud.errors import Conflict
-from acud.types import Change, Criteria, Stable
+from acud.types import Change, Criteria, Stable, WindowTitle
 from acud.types.scene import SceneMode
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.faults import Judge
 from tests.fixtures.painter import LAMP, Painter
+from tests.wake_receiver import TOKEN, Receiver
 
 
 @pytest.fixture
@@ -115,6 +116,29 @@ def test_a_stop_may_leave_the_displays_to_a_successor(daemon: Daemon) -> None:
     daemon.start()
     assert _x_servers(daemon) == servers
     faults.until(lambda: faults.display(daemon, display.name).state.value == "up", "adopted")
+
+
+@pytest.mark.parametrize("second", ["signal", "request"])
+def test_a_second_stop_ends_no_display_that_the_first_keeps(second: str) -> None:
+    """A wake under way holds the end up, so the second stop comes in the middle of the first."""
+    with Receiver("hang") as hook:
+        wake = {"openclaw_url": hook.url, "openclaw_token": TOKEN, "routes": ["openclaw"]}
+        with Daemon(settings=faults.settings(wake=wake)) as daemon:
+            display = daemon.client.display_create().display
+            daemon.client.wait_create(WindowTitle("no such window", gone=True), display=display.name)
+            hook.wait_for(1)
+            servers = _x_servers(daemon)
+            daemon.client.shutdown(keep_displays=True)
+            assert daemon.process is not None
+            if second == "signal":
+                daemon.process.send_signal(signal.SIGTERM)
+            else:
+                daemon.client.shutdown()
+            assert daemon.process.wait(faults.PATIENCE_S) == 0
+            daemon.process = None
+            assert _x_servers(daemon) == servers
+            daemon.start()
+            assert [one.name for one in daemon.client.display_list().displays] == [display.name]
 
 
 def test_a_second_daemon_is_refused_and_the_first_unharmed(daemon: Daemon) -> None:
