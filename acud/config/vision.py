@@ -40,7 +40,7 @@ class VisionSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class OcrSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[ocr]`"""
 
-    workers: Annotated[int, Meta(ge=1, le=64)] = 1
+    workers: Annotated[int, Meta(ge=1, le=64)] = 4
     engine: Literal["rapidocr"] = "rapidocr"
     runtime: Literal["auto", "openvino", "onnxruntime"] = "auto"
     min_confidence: Annotated[float, Meta(ge=0, le=1)] = 0.5

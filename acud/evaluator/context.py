@@ -98,6 +98,10 @@ class EvaluatorContext:
             self.gates.forget(wait_id)
             self.last_negative_views.forget(wait_id)
 
+    def rest(self) -> bool:
+        """Let go of an engine that has not read for long; tell whether that has freed its memory."""
+        return self._text is not None and self._text.rest()
+
     async def off_loop(self, work: Callable[[], T]) -> T:
         """Run `work` in a thread, so that heartbeats go on."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)

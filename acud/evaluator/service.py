@@ -108,6 +108,8 @@ class EvaluatorService:
 
     def _heartbeat(self) -> Heartbeat:
         self._context.rings.sweep()
+        if self._context.rest():
+            self._memory.worked()
         self._memory.check(busy=bool(self._jobs))
         return Heartbeat(
             jobs=tuple(self._jobs), rss_mb=child_process.rss_mb(), counters=self._context.counters.snapshot()

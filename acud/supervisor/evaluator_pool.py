@@ -1,10 +1,15 @@
 """The evaluator pool: work in order, one free place at a time, leases, and a second try when a worker dies.
 
 Order: by priority, and among equals evenly by display. What is queued, and who takes it: `acud.supervisor.job_queues`.
+
+The text of one display is read by one evaluator, which knows its views. Another display goes to one that reads nothing
+now, rather to the one that read last: as many engines are loaded as have work at once, at most `[ocr] workers`. An
+engine that rests is unloaded (`acud.evaluator.ocr.reader`).
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 
 from acud import log
@@ -23,6 +28,7 @@ from acud.supervisor.job_queues import FairQueue, JobEntry, Lane, Work, Worker, 
 _LOG = log.logger("pool")
 _TRIES = 2
 _CHECK_S = 1.0
+_MOST_READERS = 1024
 
 
 class EvaluatorPool:
@@ -68,8 +74,10 @@ class EvaluatorPool:
         self._on_result = on_result
         self._believes = believes
         self._blame = blame
-        count = max(settings.evaluator.workers or cores, settings.ocr.workers)
+        count = settings.evaluator.workers or cores
         self.workers = [self._worker(number, number < settings.ocr.workers) for number in range(count)]
+        self._readers: OrderedDict[str, Worker] = OrderedDict()
+        """By display: who reads its text."""
         self._loop.call_each(_CHECK_S, self._check_leases)
         keeper.was_away.append(self._was_away)
 
@@ -179,7 +187,7 @@ class EvaluatorPool:
 
     def running_in(self, lane: Lane) -> int:
         """Return how many works of `lane` evaluators have in hand."""
-        return sum(entry.work.lane is lane for worker in self.workers for entry in worker.running.values())
+        return sum(worker.running_in(lane) for worker in self.workers)
 
     def judge(self, name: str) -> JudgeHealth | None:
         """Return the best health that any evaluator reports of the judge `name`; None before the first report."""
@@ -212,9 +220,22 @@ class EvaluatorPool:
         free = [w for w in self.workers if w.places(lane, limit) > 0]
         if not free:
             return None
+        if lane is not Lane.JUDGE:
+            return self._pick_reader(free, display)
         # A display keeps its evaluator (its caches are there) until that one is gone or has no place.
         home = sum(display.encode()) % len(self.workers)
         return min(free, key=lambda w: (int(w.child.name) - home) % len(self.workers))
+
+    def _pick_reader(self, free: list[Worker], display: str) -> Worker:
+        reader = self._readers.get(display)
+        if reader is None or reader not in free:
+            reader = min(free, key=lambda w: (w.running_in(Lane.OCR), -w.read_s))
+        reader.read_s = self._now()
+        self._readers[display] = reader
+        self._readers.move_to_end(display)
+        if len(self._readers) > _MOST_READERS:
+            self._readers.popitem(last=False)
+        return reader
 
     def _send(self, worker: Worker, entry: JobEntry) -> None:
         entry.sent_s = entry.listed_s = self._now()
@@ -308,6 +329,9 @@ class EvaluatorPool:
         """Give the dead worker's jobs to another."""
         worker = self.workers[int(child.name)]
         worker.ready = False
+        worker.read_s = 0.0
+        for display in [name for name, reader in self._readers.items() if reader is worker]:
+            del self._readers[display]
         running, worker.running = worker.running, {}
         for entry in running.values():
             self._retry(entry, f"evaluator {child.name} ended: {reason}")

@@ -228,11 +228,16 @@ class Worker:
         self.ready = False
         self.retiring = False
         self.running: dict[str, JobEntry] = {}
+        self.read_s = 0.0
+        """When the present process was last given text to read (monotonic); 0 for never."""
         self.judges: tuple[JudgeHealth, ...] = ()
 
     def places(self, lane: Lane, limit: int) -> int:
         """Return how many more jobs of `lane` it takes now."""
         if not self.ready or self.retiring or (lane is not Lane.JUDGE and not self.owns_ocr):
             return 0
-        busy = sum(1 for running in self.running.values() if running.work.lane is lane)
-        return _places(lane, limit) - busy
+        return _places(lane, limit) - self.running_in(lane)
+
+    def running_in(self, lane: Lane) -> int:
+        """Return how many jobs of `lane` it has in hand."""
+        return sum(entry.work.lane is lane for entry in self.running.values())

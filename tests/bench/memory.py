@@ -5,6 +5,9 @@ Megabytes are proportional set sizes: a page that processes share counts once ov
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -22,7 +25,7 @@ _REST_S = 12.0
 
 def run() -> dict[str, Any]:
     """Return the figures: before the first wait, once all are judged, and at rest; then of a daemon with 16 evaluators,
-    once they are ready.
+    once they are ready, and of a process that reads text.
     """
     with ModelProcess(200) as model, Daemon(settings=model.settings) as daemon:
         display = daemon.client.display_create(1280, 720).display.name
@@ -40,6 +43,7 @@ def run() -> dict[str, Any]:
             "empty_mb": round(empty_mb, 1),
             "processes_mb": [[_name(pid), round(rss_mb([pid]), 1)] for pid in pids],
             **_many_evaluators(),
+            **_text(),
         }
 
 
@@ -58,6 +62,13 @@ def _many_evaluators() -> dict[str, Any]:
         }
 
 
+def _text() -> dict[str, float]:
+    command = [sys.executable, "-m", "tests.bench._text_memory"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=300)
+    found: dict[str, float] = json.loads(done.stdout)
+    return {name: round(mb, 1) for name, mb in found.items()}
+
+
 def _name(pid: int) -> str:
     words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
     return next((word for word in words if word.startswith("acud.")), words[0])
@@ -70,5 +81,7 @@ def table(figures: dict[str, Any]) -> str:
         f"PSS of the daemon with {_WAITS} waits on one display: {figures['pss_mb_32_waits']} MB at rest (target 150), "
         f"{figures['judged_mb']} as they are judged, {figures['empty_mb']} before; at rest {each}\n"
         f"a daemon with {_EVALUATORS} evaluators: {figures['evaluators_pss_mb']} MB, all ready "
-        f"{figures['evaluators_ready_s']} s after it answers, {figures['evaluators_cpu_s']} s of CPU"
+        f"{figures['evaluators_ready_s']} s after it answers, {figures['evaluators_cpu_s']} s of CPU\n"
+        f"a process that has read six pages of text: {figures['text_mb']} MB, {figures['text_unloaded_mb']} once its "
+        f"engine is unloaded"
     )

@@ -10,6 +10,7 @@ import pytest
 from acud.types import DisplayInfo, Rect, Text, WaitState
 from acud_client import Client
 from tests.daemon import Daemon
+from tests.e2e.conftest import BARE
 from tests.e2e.desktop import Desk, ended, judged, letters, shown, until
 from tests.e2e.metrics import scrape
 from tests.e2e.text_page import ENGLISH
@@ -29,11 +30,16 @@ def large(shared: Daemon) -> Iterator[DisplayInfo]:
 @pytest.fixture
 def book(request: pytest.FixtureRequest, large: DisplayInfo) -> Iterator[Desk]:
     """Somebody who works there, on a screen full of words that no test before has shown."""
-    words = random.Random(request.node.name)
-    page = "\n".join(" ".join(words.choices(ENGLISH, k=34)) for _ in range(70))
     with Desk(large.name, large.auth_file) as working:
-        working.show(working.window(Rect(0, 0, WIDTH, HEIGHT)), letters(WIDTH, HEIGHT, page, 22))
+        write_book(working, request.node.name)
         yield working
+
+
+def write_book(desk: Desk, seed: str) -> None:
+    """Fill a large display with words."""
+    words = random.Random(seed)
+    page = "\n".join(" ".join(words.choices(ENGLISH, k=34)) for _ in range(70))
+    desk.show(desk.window(Rect(0, 0, WIDTH, HEIGHT)), letters(WIDTH, HEIGHT, page, 22))
 
 
 def in_hand(shared: Daemon) -> float:
@@ -79,6 +85,19 @@ def test_a_change_elsewhere_is_read_before_a_first_reading_is_done(
     desk.rewrite(page, "Download complete")
     assert ended(client, quick).state is WaitState.RESOLVED
     assert shown(client, slow).judged == 0
+
+
+def test_another_display_is_read_beside_a_first_reading() -> None:
+    """One engine takes many seconds for the large one, and would begin the other after that."""
+    with Daemon(settings=BARE + "[evaluator]\nworkers = 2\n") as daemon:
+        large = daemon.client.display_create(WIDTH, HEIGHT).display
+        small = daemon.client.display_create(320, 240).display
+        with Desk(large.name, large.auth_file) as book:
+            write_book(book, "beside")
+            slow = armed(daemon.client, large, "Quicksilver")
+            until(lambda: in_hand(daemon) == 1, "the first reading")
+            judged(daemon.client, armed(daemon.client, small, "Quicksilver"), "no")
+            assert shown(daemon.client, slow).judged == 0
 
 
 def test_what_is_read_for_a_wait_that_is_cancelled_is_dropped(

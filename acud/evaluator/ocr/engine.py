@@ -1,8 +1,8 @@
-"""What finds and reads lines of text looks like to its callers; the engine itself is `RapidEngine` in `reader.py`."""
+"""What finds and reads lines of text looks like to its callers; the engine itself is `RapidEngine` in `rapid.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -36,3 +36,37 @@ class Engine(Protocol):
     def recognise(self, crops: Sequence[Bgr]) -> list[tuple[str, float]]:
         """Return (text, confidence) of each crop, in order; "" where there is none. An empty list gives one."""
         ...
+
+
+class EngineOnDemand:
+    """An engine that its first use loads, and the first use after `unload` again. Raises: Unavailable, as `Engine`."""
+
+    def __init__(self, make: Callable[[], Engine], version: str) -> None:
+        """`version`: what it is called before it is loaded."""
+        self._make = make
+        self._engine: Engine | None = None
+        self.version = version
+
+    @property
+    def loaded(self) -> bool:
+        """Whether it holds the memory that it reads with."""
+        return self._engine is not None
+
+    def load(self) -> Engine:
+        """Return the engine; it is loaded now if it was not."""
+        if self._engine is None:
+            self._engine = self._make()
+            self.version = self._engine.version
+        return self._engine
+
+    def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
+        """Return the boxes of lines; see `Engine`."""
+        return self.load().detect(parts)
+
+    def recognise(self, crops: Sequence[Bgr]) -> list[tuple[str, float]]:
+        """Return the text of each crop; see `Engine`."""
+        return self.load().recognise(crops)
+
+    def unload(self) -> None:
+        """Let go of the engine, which must be at nothing."""
+        self._engine = None

@@ -56,6 +56,12 @@ class ReadingQueue(Generic[T]):
         self._thread.submit(self._work)
         return asked.done
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is read, nor waits to be."""
+        with self._lock:
+            return not self._waiting
+
     def close(self) -> None:
         """End the thread after the step it is at; what was asked for is cancelled."""
         self._closed = True

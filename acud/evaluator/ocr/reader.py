@@ -6,13 +6,15 @@ part of a line that changes where it stands. Lines are looked for in bands where
 frame in a few calls of the detector. The regions are cut on a grid with room around them, so that the bands in them are
 those that the whole frame would give.
 
-The engine is loaded when first needed. Views are read in one thread, step by step: see `read_queue`.
+The engine is loaded when needed, and unloaded when nothing was read for a while; what was read is kept. Views are read
+in one thread, step by step: see `read_queue`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
@@ -27,7 +29,7 @@ from acud.config import OcrSettings
 from acud.errors import Unavailable
 from acud.evaluator.ocr import bands
 from acud.evaluator.ocr.changes import REACH_Y_PX, apart, around, changed_boxes, on_grid, plan_reading
-from acud.evaluator.ocr.engine import Bgr, Engine, Line
+from acud.evaluator.ocr.engine import Bgr, Engine, EngineOnDemand, Line
 from acud.evaluator.ocr.match import look_for
 from acud.evaluator.ocr.rapid import VERSION, RapidEngine
 from acud.evaluator.ocr.read_queue import ReadingQueue, Steps
@@ -47,6 +49,8 @@ _BEYOND_PX = 4
 """A detector's boxes reach so far past their letters, which all lie in their band."""
 _SAME_PX = 3
 """A detector's box of the same line moves so far when the line changes."""
+_UNLOAD_S = 120.0
+"""An engine takes 300 MB, and 0.4 s to load."""
 _UNSPACED = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff01-\uff60]")
 """Chinese and Japanese letters and their punctuation."""
 
@@ -265,12 +269,18 @@ class TextReading:
 
     name = "rapidocr"
 
-    def __init__(self, settings: OcrSettings, make_engine: Callable[[], Engine] | None = None) -> None:
+    def __init__(
+        self,
+        settings: OcrSettings,
+        make_engine: Callable[[], Engine] | None = None,
+        monotonic_s: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._min_confidence = settings.min_confidence
-        self._make_engine = make_engine or (lambda: RapidEngine(settings.runtime))
+        self._engine = EngineOnDemand(make_engine or (lambda: RapidEngine(settings.runtime)), VERSION)
         self._queue: ReadingQueue[tuple[Line, ...]] = ReadingQueue()
-        self._reader: ScreenReader | None = None
-        self._version = VERSION
+        self._reader = ScreenReader(self._engine)
+        self._now = monotonic_s
+        self._read_s = monotonic_s()
         self._fault = ""
 
     async def look_for(self, shot: ViewPixels, leaf: Text) -> Verdict:
@@ -288,17 +298,16 @@ class TextReading:
         """
         key = (shot.source, shot.crop, shot.ignore)
         asked = self._queue.ask(
-            key,
-            lambda: self._read(key, shot, fresh),
-            lambda: not fresh and self._reader is not None and self._reader.knows(key),
+            key, lambda: self._read(key, shot, fresh), lambda: not fresh and self._reader.knows(key)
         )
-        return await asyncio.wrap_future(asked)
+        try:
+            return await asyncio.wrap_future(asked)
+        finally:
+            self._read_s = self._now()
 
     def _read(self, key: ViewKey, shot: ViewPixels, fresh: bool) -> Steps[tuple[Line, ...]]:
         try:
-            if self._reader is None:
-                engine = self._make_engine()
-                self._reader, self._version = ScreenReader(engine), engine.version
+            self._engine.load()  # a screen without text needs none, but one that can't be loaded is told of now
             if fresh:
                 self._reader.forget(key)
             lines = yield from self._reader.steps(key, shot.pixels)
@@ -309,10 +318,17 @@ class TextReading:
         return lines
 
     async def check_health(self) -> JudgeHealth:
-        """Return idle before the first use, down after a failure, else ready."""
+        """Return idle while no engine is loaded, down after a failure, else ready."""
         if self._fault:
-            return JudgeHealth(JudgeName.OCR, "down", self._fault, self._version)
-        return JudgeHealth(JudgeName.OCR, "idle" if self._reader is None else "ready", version=self._version)
+            return JudgeHealth(JudgeName.OCR, "down", self._fault, self._engine.version)
+        return JudgeHealth(JudgeName.OCR, "ready" if self._engine.loaded else "idle", version=self._engine.version)
+
+    def rest(self) -> bool:
+        """Unload the engine if nothing was read for two minutes; tell whether that has freed its memory."""
+        due = self._engine.loaded and self._queue.idle and self._now() - self._read_s >= _UNLOAD_S
+        if due:
+            self._engine.unload()
+        return due
 
     def close(self) -> None:
         """End the thread after the step that it is at; what is left of readings is dropped."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from acud.config import EvaluatorSettings, Settings
+from acud.config import EvaluatorSettings, OcrSettings, Settings
 from acud.event_loop import EventLoop
 from acud.paths import Paths
 from acud.protocol.children import Heartbeat
@@ -76,13 +76,15 @@ class Item:
 
 
 class Rig:
-    """A pool of two evaluators, both ready; the first owns the OCR engine."""
+    """A pool of two evaluators, both ready; `readers` of them may read text."""
 
-    def __init__(self) -> None:
+    def __init__(self, readers: int = 1) -> None:
         self.clock = ManualClock()
         self.loop = EventLoop(self.clock.monotonic_s)
         self.keeper = Keeper()
-        settings = Settings(evaluator=EvaluatorSettings(workers=2, jobs_per_worker=2, lease_s=30))
+        settings = Settings(
+            evaluator=EvaluatorSettings(workers=2, jobs_per_worker=2, lease_s=30), ocr=OcrSettings(workers=readers)
+        )
         home = Paths(Path("/nowhere"), Path("/nowhere/run"), Path("/dev/shm/acud-0-x"))
         self.pool = EvaluatorPool(
             self.keeper,  # type: ignore[arg-type]
@@ -139,6 +141,42 @@ def test_ocr_goes_to_its_engine_which_holds_some_and_in_order_of_priority(rig: R
     assert (urgent.built != [], late.built) == (True, [])
     rig.answer(1)
     assert late.built
+
+
+def test_another_display_is_read_by_an_engine_that_reads_nothing() -> None:
+    rig = Rig(readers=2)
+    rig.submit(Item(Lane.OCR, ":7"), Item(Lane.OCR, ":8"))
+    assert [child.name for child, _ in rig.keeper.sent] == ["0", "1"]
+    rig.later(1)
+    rig.answer(1)
+    rig.answer(0)
+    rig.submit(Item(Lane.OCR, ":8"))
+    assert rig.keeper.sent[-1][0].name == "1", "it knows the views of that display"
+    rig.answer(2)
+    rig.submit(Item(Lane.OCR, ":9"))
+    assert rig.keeper.sent[-1][0].name == "1", "it read last: the other may rest"
+
+
+def test_one_engine_alone_is_loaded_while_displays_are_read_one_after_the_other() -> None:
+    rig = Rig(readers=2)
+    for number in range(4):
+        rig.submit(Item(Lane.OCR, f":{number}"))
+        rig.answer(number)
+        rig.later(1)
+    assert {child.name for child, _ in rig.keeper.sent} == {"0"}
+
+
+def test_what_a_dead_engine_read_goes_to_the_one_that_reads() -> None:
+    rig = Rig(readers=2)
+    rig.submit(Item(Lane.OCR, ":7"), Item(Lane.OCR, ":8"))
+    rig.pool.child_ended(rig.pool.workers[0].child, "killed")
+    rig.pool.dispatch()
+    assert [child.name for child, _ in rig.keeper.sent] == ["0", "1", "1"]
+    rig.hello(rig.pool.workers[0].child)
+    rig.answer(1)
+    rig.answer(2)
+    rig.submit(Item(Lane.OCR, ":7"))
+    assert rig.keeper.sent[-1][0].name == "1"
 
 
 def test_an_evaluator_takes_what_all_its_places_together_hold(rig: Rig) -> None:

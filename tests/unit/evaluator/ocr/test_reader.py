@@ -1,15 +1,23 @@
 """Reading what changed gives what reading everything would, and costs only what changed."""
 
+import asyncio
+import threading
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from acud.config import OcrSettings
 from acud.evaluator.ocr import reader as module
-from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.reader import ScreenReader
+from acud.evaluator.ocr.engine import Bgr, Line
+from acud.evaluator.ocr.reader import ScreenReader, TextReading
 from acud.evaluator.ocr.text_layout import rows
+from acud.evaluator.view_pixels import ViewPixels
+from acud.types import Rect
 from tests.ink_engine import InkEngine
+from tests.manual_clock import ManualClock
 
 ROWS, COLUMNS, PITCH, LETTER = 12, 40, 16, 8
 
@@ -150,3 +158,56 @@ def test_black_text_lines_vanish_with_their_pixels() -> None:
     terminal, reader = full_terminal(), ScreenReader(InkEngine())
     reader.read(("view",), terminal.pixels.copy())
     assert reader.read(("view",), np.zeros_like(terminal.pixels)) == ()
+
+
+@pytest.mark.asyncio
+async def test_an_engine_that_rests_is_unloaded_and_what_it_read_is_kept() -> None:
+    terminal, made, clock = full_terminal(), [], ManualClock()
+
+    def make() -> InkEngine:
+        made.append(InkEngine())
+        return made[-1]
+
+    async def read() -> list[str]:
+        return [line.text for line in await reading.lines(as_seen(terminal.pixels.copy()))]
+
+    reading = TextReading(OcrSettings(), make, clock.monotonic_s)
+    first = await read()
+    clock.advance(119)
+    assert not reading.rest()
+    assert await read() == first
+    clock.advance(119)
+    assert not reading.rest(), "it read two minutes ago, not four"
+    clock.advance(1)
+    assert reading.rest()
+    assert not reading.rest()
+    assert (await reading.check_health()).state == "idle"
+    assert await read() == first
+    assert (len(made), made[1].recognised) == (2, 0)
+    assert (await reading.check_health()).state == "ready"
+    reading.close()
+
+
+@pytest.mark.asyncio
+async def test_an_engine_that_reads_is_not_unloaded() -> None:
+    clock, begun, go_on = ManualClock(), threading.Event(), threading.Event()
+
+    class Slow(InkEngine):
+        def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
+            begun.set()
+            assert go_on.wait(30)
+            return super().detect(parts)
+
+    reading = TextReading(OcrSettings(), Slow, clock.monotonic_s)
+    asked = asyncio.ensure_future(reading.lines(as_seen(full_terminal().pixels)))
+    await asyncio.to_thread(begun.wait, 30)
+    clock.advance(500)
+    assert not reading.rest()
+    go_on.set()
+    assert await asked
+    assert not reading.rest()
+    reading.close()
+
+
+def as_seen(pixels: np.ndarray) -> ViewPixels:
+    return ViewPixels(":1", 1, 1, 0, Rect(0, 0, pixels.shape[1], pixels.shape[0]), pixels, "abc")
