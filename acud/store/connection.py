@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 import apsw
@@ -14,6 +13,7 @@ from acud.store.faults import from_sqlite, translated
 from acud.store.rows import Row, RowCodec, T, Value
 
 _NOTHING: Mapping[str, Value] = {}
+_FAULTS = (apsw.Error, OverflowError)
 
 
 class Database:
@@ -28,6 +28,8 @@ class Database:
     def __init__(self, path: Path, *, busy_timeout_s: float, now_utc_s: float, keep_backups: int = 3) -> None:
         self.path = path
         self._begun = self._closed = False
+        self.undone = 0
+        """How often writes were undone: whoever remembers what it wrote then reads it anew."""
         self._broken: StoreUnavailable | None = None
         self.lost = database_file.keep_lost(path, now_utc_s)
         """What a damaged log lost before this start; None: nothing."""
@@ -46,8 +48,10 @@ class Database:
 
     def read(self, sql: str, bindings: Mapping[str, Value] = _NOTHING) -> list[Row]:
         """Return the rows of a query by column name. Raises: StoreUnavailable."""
-        with self._guarded():
+        try:
             return self._rows(sql, bindings)
+        except _FAULTS as fault:
+            raise self._undone(fault) from fault
 
     def write(self, sql: str, bindings: Mapping[str, Value] = _NOTHING) -> int:
         """Run one changing statement in the turn's transaction; return how many rows it changed.
@@ -60,25 +64,33 @@ class Database:
     def write_returning(self, sql: str, bindings: Mapping[str, Value] = _NOTHING) -> list[Row]:
         """Run one changing statement with a RETURNING clause; return its rows. Raises: as `write`."""
         self._begin()
-        with self._guarded():
-            return self._rows(sql, bindings)
+        return self.read(sql, bindings)
 
-    @contextmanager
-    def savepoint(self) -> Iterator[None]:
-        """Keep all writes of the block or, when it raises, none of them; earlier writes of the turn stay. Nests.
+    def insert(self, sql: str, bindings: Mapping[str, Value]) -> int:
+        """Run one INSERT of one row in the turn's transaction; return its number (rowid). Raises: as `write`."""
+        self.write_returning(sql, bindings)
+        return self._connection.last_insert_rowid()
+
+    def savepoint(self) -> Savepoint:
+        """Return a context: it keeps all writes of the block or, when it raises, none of them; earlier writes of the
+        turn stay. Nests.
 
         Raises: StoreUnavailable, also when an earlier write of this turn hit a storage fault.
         """
+        return Savepoint(self)
+
+    def begin_savepoint(self) -> None:
+        """Begin what `savepoint` keeps or undoes."""
         self._begin()
-        with self._guarded():
-            self._connection.execute("SAVEPOINT mutation")
-        try:
-            yield
-        except BaseException:
-            self._undo_savepoint()
-            raise
-        with self._guarded():
-            self._connection.execute("RELEASE mutation")
+        self.read("SAVEPOINT mutation")
+
+    def end_savepoint(self, *, keep: bool) -> None:
+        """End the newest savepoint."""
+        if keep:
+            self.read("RELEASE mutation")
+        elif self._begun:
+            self.undone += 1
+            self.read("ROLLBACK TO mutation; RELEASE mutation")
 
     def commit_turn(self) -> None:
         """Make the turn's writes durable (fsynced when this returns); nothing written: does nothing.
@@ -91,8 +103,7 @@ class Database:
         if not self._begun:
             return
         try:
-            with self._guarded():
-                self._connection.execute("COMMIT")
+            self.read("COMMIT")
             self._begun = False
         finally:
             self._broken = None
@@ -117,9 +128,8 @@ class Database:
         if self._begun:
             return
         self._begun = True
-        with self._guarded():
-            # IMMEDIATE: wait for the write lock now, not in the middle of the turn (sqlite.org/lang_transaction.html).
-            self._connection.execute("BEGIN IMMEDIATE")
+        # IMMEDIATE: wait for the write lock now, not in the middle of the turn (sqlite.org/lang_transaction.html).
+        self.read("BEGIN IMMEDIATE")
 
     def _rows(self, sql: str, bindings: Mapping[str, Value]) -> list[Row]:
         cursor = self._connection.execute(sql, bindings)
@@ -130,33 +140,37 @@ class Database:
             rows.append(dict(zip(names, values, strict=True)))
         return rows
 
-    @contextmanager
-    def _guarded(self) -> Iterator[None]:
-        try:
-            yield
-        except apsw.Error as fault:
-            raise self._undone(from_sqlite(fault, self.path)) from fault
-        except OverflowError as fault:  # refused before SQLite saw it: nothing of the turn is lost
-            raise InvalidRequest("a number is beyond the 64 bits that the store keeps") from fault
-
-    def _undone(self, error: AcudError) -> AcudError:
+    def _undone(self, fault: apsw.Error | OverflowError) -> AcudError:
+        if isinstance(fault, OverflowError):  # refused before SQLite saw it: nothing of the turn is lost
+            return InvalidRequest("a number is beyond the 64 bits that the store keeps")
+        error = from_sqlite(fault, self.path)
         # SQLite itself may have ended the transaction (FULL, IOERR …): what comes next must not start a second half.
         if self._begun and isinstance(error, StoreUnavailable):
             self._roll_back()
             self._broken = error
         return error
 
-    def _undo_savepoint(self) -> None:
-        if not self._begun:
-            return
-        with self._guarded():
-            self._connection.execute("ROLLBACK TO mutation; RELEASE mutation")
-
     def _roll_back(self) -> None:
         self._begun = False
+        self.undone += 1
         if self._connection.in_transaction:
             with translated(self.path):
                 self._connection.execute("ROLLBACK")
+
+
+class Savepoint:
+    """See `Database.savepoint`. A class: it stands around each mutation, and a generator takes twice as long."""
+
+    __slots__ = ("_database",)
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __enter__(self) -> None:
+        self._database.begin_savepoint()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._database.end_savepoint(keep=kind is None)
 
 
 class Table:

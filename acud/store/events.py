@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from acud.protocol.events import Event
-from acud.store.connection import Table
+from acud.store.connection import Database, Table
 from acud.store.rows import Row, RowCodec, load
 
 _SQL = load("events")
@@ -29,12 +29,27 @@ class EventTable(Table):
     Numbers of a turn that is rolled back are given again: tell an event, and `newest`, only after the commit.
     """
 
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._last: dict[str, int] = {}
+        """By topic: the number of its newest event. Void once writes were undone."""
+        self._undone = database.undone
+
     def append(self, topic: str, subject: str, data: dict[str, Any], utc_s: float) -> Event:
         """Keep an event and return it with its number and the previous one on its topic. `data` must be JSON-able."""
-        text = msgspec.json.encode(data).decode()
-        row: Row = {"topic": topic, "utc_s": utc_s, "subject": subject, "data": text}
-        given = self._database.write_returning(_SQL["append"], row)[0]
-        return _EVENT.read({**row, **given})
+        prev = self._previous(topic)
+        text = msgspec.json.encode(data)
+        row: Row = {"prev": prev, "topic": topic, "utc_s": utc_s, "subject": subject, "data": text.decode()}
+        number = self._last[topic] = self._database.insert(_SQL["append"], row)
+        return Event(number, prev, topic, utc_s, subject, msgspec.json.decode(text))  # as it is read later
+
+    def _previous(self, topic: str) -> int:
+        if self._undone != self._database.undone:
+            self._last.clear()
+            self._undone = self._database.undone
+        if topic not in self._last:
+            self._last[topic] = self._number(_SQL["newest_of_topic"], {"topic": topic})
+        return self._last[topic]
 
     def since(self, after: int, topic: str, limit: int) -> EventPage:
         """Return the events above `after` whose topic begins with `topic`, at most `limit`, and what was trimmed."""
@@ -50,4 +65,5 @@ class EventTable(Table):
 
     def trim(self, keep: int, limit: int = -1) -> int:
         """Delete all but the newest `keep` events; return how many."""
+        self._last.clear()
         return self._database.write(_SQL["trim"], {"keep": keep, "limit": limit})

@@ -58,11 +58,12 @@ class RowCodec(Generic[T]):
         # Made once: msgspec takes a type apart at each call that names one.
         self._json = {name: msgspec.json.Decoder(hint) for name, hint in self._types.items() if not _is_plain(hint)}
         self._members = {name: _members(hint) for name, hint in self._types.items() if name not in self._json}
+        self._encode = [(name, _as_json if name in self._json else _plain) for name in self._types]
         self._same = {name: _same(hint) for name, hint in self._types.items() if name not in self._json}
 
     def bind(self, row: T) -> Row:
         """Return the columns of `row` by name."""
-        return {name: self._column(name, getattr(row, name)) for name in self._types}
+        return {name: encode(getattr(row, name)) for name, encode in self._encode}
 
     def read(self, columns: Mapping[str, Value]) -> T:
         """Return the struct in `columns`. Raises: StoreUnavailable when a value is not of the field's type."""
@@ -75,15 +76,6 @@ class RowCodec(Generic[T]):
                 fault="corrupt",
             ) from fault
 
-    def _column(self, name: str, value: Any) -> Value:
-        if value is None:
-            return None
-        if name in self._json:
-            return msgspec.json.encode(value).decode()
-        if isinstance(value, Enum):
-            return str(value.value)
-        return int(value) if isinstance(value, bool) else value
-
     def _field(self, name: str, value: Value) -> Any:
         if name in self._json:
             return msgspec.convert(None, self._types[name]) if value is None else self._json[name].decode(str(value))
@@ -91,6 +83,16 @@ class RowCodec(Generic[T]):
             return value
         member = self._members[name].get(value)
         return msgspec.convert(value, self._types[name], strict=False) if member is None else member
+
+
+def _as_json(value: Any) -> Value:
+    return None if value is None else msgspec.json.encode(value).decode()
+
+
+def _plain(value: Any) -> Value:
+    if isinstance(value, Enum):
+        return str(value.value)
+    return int(value) if isinstance(value, bool) else value
 
 
 def _is_plain(hint: Any) -> bool:

@@ -117,7 +117,25 @@ def test_numbers_are_not_reused_and_trimming_is_told(store: Store) -> None:
     assert store.events.trim(0) == 3
     page = store.events.since(4, "", 10)
     assert (page.events, page.newest, page.trimmed) == ((), 10, 11)
-    assert store.events.append("t", "s", {}, NOW_S).n == 11
+    made = store.events.append("t", "s", {}, NOW_S)
+    assert (made.n, made.prev) == (11, 0)
+
+
+def test_an_event_names_none_that_was_undone(store: Store) -> None:
+    def append() -> tuple[int, int]:
+        made = store.events.append("t", "s", {}, NOW_S)
+        return made.n, made.prev
+
+    assert append() == (1, 0)
+    store.commit_turn()
+    with pytest.raises(ZeroDivisionError), store.savepoint():
+        assert append() == (2, 1)
+        raise ZeroDivisionError
+    assert append() == (2, 1)
+    store.rollback_turn()
+    assert append() == (2, 1)
+    store.commit_turn()
+    assert append() == (3, 2)
 
 
 # ---- requests ------------------------------------------------------------------------------------------------------

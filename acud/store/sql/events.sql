@@ -1,7 +1,8 @@
 -- name: append
-INSERT INTO events (prev, topic, utc_s, subject, data) VALUES (
-    (SELECT coalesce(max(n), 0) FROM events WHERE topic = :topic), :topic, :utc_s, :subject, :data
-) RETURNING n, prev;
+INSERT INTO events (prev, topic, utc_s, subject, data) VALUES (:prev, :topic, :utc_s, :subject, :data);
+
+-- name: newest_of_topic
+SELECT coalesce(max(n), 0) FROM events WHERE topic = :topic;
 
 -- name: since
 SELECT * FROM events

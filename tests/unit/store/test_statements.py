@@ -16,7 +16,7 @@ FEATURES = Path(features.__file__).parent
 
 def test_blocks_are_read_by_name() -> None:
     blocks = load("events")
-    assert set(blocks) == {"append", "since", "newest", "oldest", "trim"}
+    assert set(blocks) == {"append", "newest_of_topic", "since", "newest", "oldest", "trim"}
     assert blocks["trim"].startswith("DELETE FROM events")
 
 
