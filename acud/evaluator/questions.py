@@ -166,7 +166,9 @@ class WaitQuestions:
         if self._open() and await self._held_back():
             return Answered(self._ask.wait_id, tuple(self._answers), self._whole(), gated=True)
         while wanted := self._open():
-            for answer in await asyncio.gather(*(self._answer(i, self._leaves[i]) for i in self._next(wanted))):
+            first, *others = (self._answer(i, self._leaves[i]) for i in self._next(wanted))
+            # One alone needs no task: each is two more turns of the loop for an answer that is there.
+            for answer in await asyncio.gather(first, *others) if others else (await first,):
                 self._note(answer)
         self._context.gates.judged(self._ask, self._shot, self._verdicts)
         if self._ask.asks and self._whole().answer is Answer.NO:

@@ -25,7 +25,7 @@ from acud.waits.effects import (
     TickRequest,
     WaitEffect,
 )
-from acud.waits.lifecycle import Outcome, has_ended, resolve, resolve_without_picture, time_out
+from acud.waits.lifecycle import Outcome, resolve, resolve_without_picture, time_out
 from acud.waits.local_answers import held_on, is_of_moment, known_now, note_of, quiet_spans
 from acud.waits.model import NOT_LOCATED, Coverage, JudgeState, PendingPicture, PendingYes, Wait
 from acud.waits.schedule import (
@@ -56,13 +56,15 @@ EVIDENCE_PATIENCE_S = 10.0
 class PlanBasis(Struct):
     """What a plan starts from; no stage changes it.
 
-    `verdicts`: what is known without a judge. `asked`: the leaves that a judge is to be asked about. `turns`: those
-    found with `judge_state`, the one part of a wait that they rest on and that stages change.
+    `verdicts`: what is known without a judge. `asked`: the leaves that a judge is to be asked about. `quiet`: those
+    that ask for quiet, and for how long. `turns`: those found with `judge_state`, the one part of a wait that they rest
+    on and that stages change.
     """
 
     at: float
     verdicts: dict[int, Verdict]
     asked: frozenset[int]
+    quiet: tuple[tuple[int, float], ...]
     judge_state: JudgeState | None = None
     turns: list[LookTurn] = []
 
@@ -71,18 +73,20 @@ def plan(wait: Wait, at: float) -> Outcome:
     """Return the wait with everything asked for that it wants now, and those effects."""
     effects: list[WaitEffect] = []
     now = basis_of(wait, at)
-    for stage in (_noted, _first_look, _pictured, _local, _pending, _quiet, _judge, _compare, _once, _demand, _wake):
-        if has_ended(wait.state):
-            break
+    state = wait.state
+    for stage in _STAGES:
         wait, more = stage(wait, now)
-        effects += more
+        if more:
+            effects += more
+        if wait.state is not state:  # it has ended
+            break
     return wait, tuple(effects)
 
 
 def basis_of(wait: Wait, at: float) -> PlanBasis:
     """Return what is known of the wait's condition at `at`."""
     verdicts = known_now(wait)
-    return PlanBasis(at, verdicts, open_leaves(wait.spec.until, verdicts))
+    return PlanBasis(at, verdicts, open_leaves(wait.spec.until, verdicts), tuple(quiet_spans(wait)))
 
 
 def _noted(wait: Wait, now: PlanBasis) -> Outcome:
@@ -112,14 +116,14 @@ def _grab(wait: Wait, since: float, at: float) -> Outcome:
 def _quiet(wait: Wait, now: PlanBasis) -> Outcome:
     """Grab when a quiet span may be over: only a compared grab shows that it is."""
     view_state = wait.in_view
-    if view_state is None or wait.pending is not None:
+    if not now.quiet or view_state is None or wait.pending is not None:
         return wait, ()
-    over = [since for since in _quiet_ends(wait, view_state) if view_state.grabbed_at < since <= now.at]
+    over = [since for since in _quiet_ends(view_state, now) if view_state.grabbed_at < since <= now.at]
     return _grab(wait, max(over), now.at) if over else (wait, ())
 
 
-def _quiet_ends(wait: Wait, view_state: ViewState) -> list[float]:
-    return [view_state.quiet_from + span for _, span in quiet_spans(wait)]
+def _quiet_ends(view_state: ViewState, now: PlanBasis) -> list[float]:
+    return [view_state.quiet_from + span for _, span in now.quiet]
 
 
 # ---- a yes without a judge, and its picture ------------------------------------------------------------------------
@@ -144,7 +148,9 @@ def _unconfirmed(wait: Wait) -> Wait:
 
 def _local_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> Outcome:
     judge_state, view_state, at = wait.judge_state, wait.in_view, now.at
-    since = judge_state.confirm_at if judge_state.confirm_at is not None else _fresh_from(wait, at)
+    since = judge_state.confirm_at
+    if since is None and now.quiet:
+        since = at - FRESH_S
     if since is not None and at < since:
         return wait, ()
     if since is not None and view_state is not None and view_state.grabbed_at < since:
@@ -153,10 +159,6 @@ def _local_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> Outcome:
         return replace(wait, pending=_pending_yes(wait, whole, now)), ()
     after = at + wait.spec.policy.min_interval_s
     return replace(wait, judge_state=replace(judge_state, yeses=judge_state.yeses + 1, confirm_at=after)), ()
-
-
-def _fresh_from(wait: Wait, at: float) -> float | None:
-    return at - FRESH_S if any(True for _ in quiet_spans(wait)) else None
 
 
 def _pending_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> PendingYes:
@@ -241,7 +243,7 @@ def _take_turn(wait: Wait, view_state: ViewState, due: list[LookTurn], now: Plan
     """Have the grab that the overdue turns need, then ask for the judgement, or note that there was nothing new."""
     judge, at = any(turn.judge for turn in due), now.at
     fresh = [turn for turn in due if turn.fresh and view_state.grabbed_at < turn.at]
-    quiet = any(now.verdicts[index].answer is Answer.YES for index, _ in quiet_spans(wait))
+    quiet = any(now.verdicts[index].answer is Answer.YES for index, _ in now.quiet)
     if fresh or (quiet and view_state.grabbed_at < at - FRESH_S):
         since = max((turn.at for turn in fresh), default=at - FRESH_S)
         hard = quiet or not judge or any(turn.hard for turn in fresh)
@@ -310,6 +312,8 @@ def _covers(wait: Wait) -> list[Coverage | None]:
 
 def _is_restless(wait: Wait, view_state: ViewState) -> bool:
     """Tell whether all that changed after the newest judged frame is the restless area."""
+    if not wait.judge_state.restless.tiles:
+        return False
     judged = max((cover.frame for cover in _covers(wait) if cover is not None), default=-1)
     return (
         wait.paces_restless
@@ -453,6 +457,9 @@ def _times(wait: Wait, now: PlanBasis) -> Iterator[float]:
     view_state = wait.in_view
     if view_state is None or wait.pending is not None:
         return
-    yield from _quiet_ends(wait, view_state)
+    yield from _quiet_ends(view_state, now)
     if now.asked and JobKind.JUDGE not in wait.requests.jobs:
         yield from (turn.at for turn in open_turns(wait, view_state, now))
+
+
+_STAGES = (_noted, _first_look, _pictured, _local, _pending, _quiet, _judge, _compare, _once, _demand, _wake)
