@@ -7,6 +7,7 @@ stays there until a person removes it; until then the loss is reported (`acud do
 
 from __future__ import annotations
 
+import os
 import shutil
 import struct
 from collections.abc import Iterator
@@ -237,7 +238,12 @@ def _copy_file(target: Path, source: Path) -> None:
 
 def rescued_logs(home: Path) -> tuple[RescuedLog, ...]:
     """Return the losses whose files still lie below `home`, oldest first."""
-    found = [_read_note(note) for note in sorted((home / FOLDER).glob(f"*/{_NOTE}"))]
+    try:
+        with os.scandir(f"{home}/{FOLDER}") as folders:  # asked for at each status: a glob takes five times as long
+            notes = [Path(folder.path, _NOTE) for folder in folders]
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    found = [_read_note(note) for note in sorted(notes) if note.exists()]
     return tuple(sorted(found, key=lambda one: one.found_utc_s))
 
 
