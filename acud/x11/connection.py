@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import struct
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,35 +11,18 @@ from typing import Any, Self, cast
 
 import Xlib.display
 from Xlib import X, error
-from Xlib.protocol import event, request, rq
-from Xlib.support import connect, lock
+from Xlib.protocol import request
+from Xlib.support import connect
 
 from acud.errors import DisplayDown, Refused
 from acud.log import logger
 from acud.x11 import auth
+from acud.x11.wire import Wire
 
 _NAME = re.compile(r"^:(?P<number>[0-9]{1,5})(\.(?P<screen>[0-9]{1,3}))?$")
 _RGB_MASKS = (0xFF0000, 0x00FF00, 0x0000FF)
 _LSB_FIRST = 0
 _opening = threading.Lock()
-
-
-class _Wire(Xlib.display._BaseDisplay):
-    """python-xlib keeps opcodes, event and error classes per process; two servers may number them differently."""
-
-    def __init__(self, name: str) -> None:
-        self.extension_major_opcodes: dict[str, int] = {}
-        self.event_classes = event.event_class.copy()
-        self.error_classes = error.xerror_class.copy()
-        super().__init__(name)
-
-    def add_extension_error(self, code: int, err: type[Exception]) -> None:
-        """Take what can hold an error, in an extension's range.
-
-        python-xlib's RANDR puts bare exceptions on 0, 1 and 2: parsing a BadValue (2) then raises AttributeError.
-        """
-        if issubclass(err, error.XError) and code not in error.xerror_class:
-            super().add_extension_error(code, err)
 
 
 class Connection:
@@ -61,7 +42,7 @@ class Connection:
         """
         self.name = name
         self.xlib: Any = _opened(name, auth_file or auth.default_xauthority(), owner)
-        self.wire: Any = self.xlib.display
+        self.wire: Wire = self.xlib.display
         self.xlib.set_error_handler(self._unasked_error)
         self.root: Any = self.xlib.screen().root
         self.depth: int = self.xlib.screen().root_depth
@@ -90,21 +71,22 @@ class Connection:
 
     def read(self) -> None:
         """Read what has arrived, without waiting; `queued_events` then yields it."""
-        self.xlib.pending_events()
+        self.wire.check_for_error()
+        self.wire.receive(wait=False)
 
     def queued_events(self) -> Iterator[Any]:
         """Yield the events already read from the socket, without looking at it."""
-        while self.wire.event_queue:
-            yield self.xlib.next_event()
+        queue = self.wire.event_queue
+        while queue:
+            yield queue.pop(0)
 
     def sync(self) -> None:
         """Wait until the server has done everything asked so far."""
         request.GetInputFocus(display=self.wire)
 
     def flush(self) -> None:
-        """Send what is queued, without waiting for an answer; events that arrive meanwhile are queued."""
-        if self.wire.request_queue:
-            self.xlib.flush()
+        """Send what is queued, without waiting for an answer."""
+        self.wire.send_queued()
 
     def has(self, extension: str) -> bool:
         """Tell whether server and python-xlib both have `extension`."""
@@ -159,13 +141,13 @@ def _opened(name: str, auth_file: str, owner: int) -> Any:
 
 @contextlib.contextmanager
 def _over(sock: Any, cookie: tuple[bytes, bytes]) -> Iterator[None]:
-    """Have python-xlib make a `_Wire` over `sock` with `cookie`; it takes none of these as an argument.
+    """Have python-xlib make a `Wire` over `sock` with `cookie`; it takes none of these as an argument.
 
     Left alone it would fall back to TCP when the local socket is dead, and leave sockets of failed attempts open.
     """
     with _opening:
         theirs = connect.get_socket, connect.get_auth, Xlib.display._BaseDisplay
-        connect.get_socket, connect.get_auth, Xlib.display._BaseDisplay = lambda *_: sock, lambda *_: cookie, _Wire
+        connect.get_socket, connect.get_auth, Xlib.display._BaseDisplay = lambda *_: sock, lambda *_: cookie, Wire
         try:
             yield
         finally:
@@ -214,48 +196,3 @@ def _start_ticks(pid: int) -> str:
     except OSError:
         return ""
     return text.rpartition(")")[2].split()[19]
-
-
-class PackedRequest(rq.Request):
-    """A request without a reply, packed once: python-xlib packs field by field, 10 µs a request. What goes with every
-    grab is written this way (`scripts/bench capture`). `send` queues it as often as wanted. `on_error`: as `onerror`.
-    """
-
-    def __init__(self, wire: Any, binary: bytes, on_error: Any = None) -> None:
-        self._wire = wire
-        self._binary = binary
-        self._errorhandler = on_error
-        self._serial = None
-
-    def send(self) -> None:
-        """Queue it; it travels with the next request that waits, or flush."""
-        self._wire.send_request(self, self._errorhandler is not None)
-
-
-class PackedQuery(rq.ReplyRequest):
-    """A request asked once, at once queued; the reply is unpacked with `shape`, from its start.
-
-    python-xlib knows a request with a reply by `_reply`, and looks for the sequence number in what was parsed.
-    """
-
-    _reply = None
-
-    def __init__(self, wire: Any, binary: bytes, shape: struct.Struct) -> None:
-        self._display = wire
-        self._binary = binary
-        self._shape = shape
-        self._serial = None
-        self._data: dict[str, Any] | None = None
-        self._error = None
-        self._response_lock = lock.allocate_lock()
-        wire.send_request(self, True)
-
-    def answer(self) -> tuple[Any, ...]:
-        """Return the reply's values, waiting for it. Raises: Xlib's errors."""
-        self.reply()
-        values: tuple[Any, ...] = self.values
-        return values
-
-    def _parse_response(self, data: bytes) -> None:
-        number = int.from_bytes(data[2:4], sys.byteorder)
-        self._data = {"sequence_number": number, "values": self._shape.unpack_from(data)}

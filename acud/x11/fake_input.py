@@ -17,8 +17,9 @@ from Xlib import X, Xatom
 from Xlib.protocol import request
 
 from acud.errors import Unavailable
-from acud.x11.connection import Connection, PackedRequest
+from acud.x11.connection import Connection
 from acud.x11.window_tree import WindowTree, words
+from acud.x11.wire import PackedRequest
 
 EXTENSION = "XTEST"
 _FAKE_INPUT = struct.Struct("=BBHBB2xII8xhh8x")  # xtestproto: FakeInput is minor 2, 9 words

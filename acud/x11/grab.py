@@ -22,7 +22,8 @@ from Xlib import X, error
 from Xlib.protocol import request
 
 from acud.errors import Unavailable
-from acud.x11.connection import Connection, PackedQuery, PackedRequest
+from acud.x11.connection import Connection
+from acud.x11.wire import PackedQuery, PackedRequest
 
 EXTENSION = "MIT-SHM"
 _Z_PIXMAP = 2

@@ -16,11 +16,12 @@ from msgspec import Struct
 from Xlib.protocol import request
 
 from acud.errors import Unavailable
-from acud.x11.connection import Connection, PackedQuery, PackedRequest
+from acud.x11.connection import Connection
 from acud.x11.fake_input import InputTrace, InputTraceProperty, XTest
 from acud.x11.input_steps import Rest, rest_for
 from acud.x11.keymap import LINGER_S, KeycodePlan, Keymap, SpareKeycodes, Stroke, keysym_of_character, keysym_of_name
 from acud.x11.window_verbs import Ping
+from acud.x11.wire import PackedQuery, PackedRequest
 
 EXTENSION = "XKEYBOARD"
 LOCK = 2  # the Lock modifier's bit

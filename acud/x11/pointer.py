@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from typing import cast
 
 from acud.types.actions import Button, Direction, Point
-from acud.x11.connection import Connection, PackedQuery
+from acud.x11.connection import Connection
 from acud.x11.fake_input import InputTraceProperty, XTest
 from acud.x11.input_steps import Rest
+from acud.x11.wire import PackedQuery
 
 EXTENSION = "XFIXES"
 NO_SERIAL = 0
