@@ -7,15 +7,14 @@ request (SCM_RIGHTS, unix(7)), so that request is sent alone, past python-xlib's
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 import socket
 import struct
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, cast
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from msgspec import Struct
 from Xlib import X, error
@@ -96,9 +95,12 @@ class SharedMemory:
             self._opcode, 4, 8, area.drawable, area.x, area.y, area.width, area.height, _ALL_PLANES, _Z_PIXMAP, segment,
             offset,
         )  # fmt: skip
-        with _gone(area):
+        try:
+            size: int
             (size,) = PackedQuery(self._wire, packed, IMAGE_SIZE).answer()
-        return cast(int, size)
+        except _GONE as fault:
+            raise _gone(area, fault) from fault
+        return size
 
     def _send_with(self, fd: int) -> None:
         """Send the newest request in the queue, and `fd` with its bytes."""
@@ -238,11 +240,13 @@ class SocketPath(GrabPath):
         self._slots = list(target.views)
 
     def grab(self, area: Area, slot: int) -> None:
-        with _gone(area):
+        try:
             image = request.GetImage(
                 display=self._wire, format=X.ZPixmap, drawable=area.drawable, x=area.x, y=area.y,
                 width=area.width, height=area.height, plane_mask=0xFFFFFFFF,
             )  # fmt: skip
+        except _GONE as fault:
+            raise _gone(area, fault) from fault
         self._slots[slot][:] = image.data
 
     def close(self) -> None:
@@ -284,14 +288,11 @@ def _libc() -> Any:
     return libc
 
 
-@contextlib.contextmanager
-def _gone(area: Area) -> Iterator[None]:
-    try:
-        yield
-    except (error.BadMatch, error.BadDrawable, error.BadWindow, error.BadPixmap) as fault:
-        raise PixelsGone(
-            f"no {area.width}x{area.height} pixels in {area.drawable:#x}: {type(fault).__name__}"
-        ) from fault
+_GONE = (error.BadMatch, error.BadDrawable, error.BadWindow, error.BadPixmap)
+
+
+def _gone(area: Area, fault: Exception) -> PixelsGone:
+    return PixelsGone(f"no {area.width}x{area.height} pixels in {area.drawable:#x}: {type(fault).__name__}")
 
 
 class Choice(Struct, frozen=True):

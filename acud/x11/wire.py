@@ -64,6 +64,14 @@ class Wire(Xlib.display._BaseDisplay):
         if not flush:
             self.receive(wait=not recv)
 
+    def send_request(self, request: Any, wait_for_response: bool) -> None:
+        """Queue `request` and number it. Raises: Xlib's ConnectionClosedError."""
+        if self.socket_error:
+            raise self.socket_error
+        request._serial = serial = self.request_serial
+        self.request_serial = (serial + 1) % 65536
+        self.request_queue.append((request, wait_for_response))
+
     def send_queued(self) -> None:
         """Write all queued requests, in one go. Raises: Xlib's ConnectionClosedError."""
         queue = self.request_queue
