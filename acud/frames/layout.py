@@ -2,7 +2,7 @@
 
     header   4096 B: magic, version, epoch, width, height, stride, pixel format, slot count, length and text of `server`
     slot k   head: sequence, frame, time, box, cursor, then one word per tile; padded to pages
-             pixels: height x stride bytes of BGRX, page-aligned, the fourth byte undefined
+             pixels: height x stride bytes of BGRX, 16 bytes into a page, the fourth byte undefined
 
 A sequence is 0 (never written), odd (being written, or given up) or even (valid). It is stored and loaded as one 8-byte
 word: `struct.pack_into` zeroes its target first, which a tight reader sees.
@@ -21,9 +21,14 @@ WORD = 8
 PAGE = 4096
 BYTES_PER_PIXEL = 4
 MAGIC = int.from_bytes(b"ACUDRING", "little")
-VERSION = 2
+VERSION = 3
 BGRX = int.from_bytes(b"BGRX", "little")
 HEADER_BYTES = PAGE
+_PIXELS_IN_PAGE = 16
+"""Where pixels begin in a page: where glibc's malloc begins a large block, which the X server's screen is. The server
+copies row by row with memcpy, for rows of 4 kB with `rep movsb`, and Zen 3 and 4 need half as long again for that
+between places that differ modulo 32 (`scripts/bench capture`).
+"""
 
 # Words of the file's header.
 H_MAGIC, H_VERSION, H_EPOCH, H_WIDTH, H_HEIGHT, H_STRIDE, H_FORMAT, H_SLOTS, H_SERVER_BYTES, H_SERVER = range(10)
@@ -70,13 +75,13 @@ class Layout(Struct, frozen=True):
 
     @property
     def head_bytes(self) -> int:
-        """Size of a slot's head, whole pages."""
-        return _whole_pages((S_TILES + self.tiles) * WORD)
+        """Size of a slot's head, up to its pixels."""
+        return _whole_pages((S_TILES + self.tiles) * WORD) + _PIXELS_IN_PAGE
 
     @property
     def slot_bytes(self) -> int:
         """Size of a slot, whole pages."""
-        return self.head_bytes + _whole_pages(self.pixel_bytes)
+        return _whole_pages(self.head_bytes + self.pixel_bytes)
 
     @property
     def file_bytes(self) -> int:
