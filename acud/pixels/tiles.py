@@ -62,24 +62,27 @@ class TileCompare:
         """Return the box in pixels around the tiles set in `mask`; None when none is."""
         # Plain bytes: a frame comes after a rest, and each numpy call then costs 20 µs instead of two.
         flat, columns = mask.tobytes(), self.columns
-        rows = {row: flat[row * columns : (row + 1) * columns] for row in range(self.rows)}
-        hit = {row: tiles for row, tiles in rows.items() if 1 in tiles}
-        if not hit:
+        first, last = flat.find(1), flat.rfind(1)
+        if first < 0:
             return None
-        x, y = min(tiles.find(1) for tiles in hit.values()) * TILE_PX, min(hit) * TILE_PX
-        right, bottom = (max(tiles.rfind(1) for tiles in hit.values()) + 1) * TILE_PX, (max(hit) + 1) * TILE_PX
-        return Rect(x, y, min(right, self.width) - x, min(bottom, self.height) - y)
+        top, bottom = first // columns, last // columns + 1
+        rows = [row for at in range(top, bottom) if 1 in (row := flat[at * columns : (at + 1) * columns])]
+        left, right = min(row.find(1) for row in rows), max(row.rfind(1) for row in rows) + 1
+        x, y = left * TILE_PX, top * TILE_PX
+        return Rect(x, y, min(right * TILE_PX, self.width) - x, min(bottom * TILE_PX, self.height) - y)
 
     def _span(self, box: Rect | None) -> tuple[int, int, int, int] | None:
         """Return (top, bottom, left, right) of the tiles that `box` touches."""
-        inside = Rect(0, 0, self.width, self.height).intersect(box) if box else Rect(0, 0, self.width, self.height)
-        if inside is None:
+        if box is None:
+            return 0, self.rows, 0, self.columns
+        x, y = max(0, box.x), max(0, box.y)
+        right, bottom = min(self.width, box.right), min(self.height, box.bottom)
+        if x >= right or y >= bottom:
             return None
-        top, left = inside.y // TILE_PX, inside.x // TILE_PX
-        return top, -(-inside.bottom // TILE_PX), left, -(-inside.right // TILE_PX)
+        return y // TILE_PX, -(-bottom // TILE_PX), x // TILE_PX, -(-right // TILE_PX)
 
     def _words(self, frame: Pixels) -> npt.NDArray[Any]:
-        return frame.reshape(self.height, self.width * 4).view(self._word)
+        return np.ndarray((self.height, self.width // self._pixels_per_word), self._word, frame)
 
     def _compare(self, old: npt.NDArray[Any], new: npt.NDArray[Any], span: tuple[int, int, int, int]) -> Mask:
         top, bottom, left, right = span
@@ -87,8 +90,9 @@ class TileCompare:
         columns = slice(left * per_tile, min(right * per_tile, old.shape[1]))
         for row in range(top, bottom, _STRIP_ROWS):
             self._fold(old, new, row, min(row + _STRIP_ROWS, bottom), columns)
-        folded = self._folded[top:bottom, left * per_tile : right * per_tile] & self._colour
-        changed: Mask = np.any(folded.reshape(bottom - top, right - left, per_tile), axis=2)
+        folded = self._folded[top:bottom, left * per_tile : right * per_tile]
+        by_tile = np.bitwise_or.reduce(folded.reshape(bottom - top, right - left, per_tile), axis=2)
+        changed: Mask = (by_tile & self._colour) != 0
         return changed
 
     def _fold(self, old: npt.NDArray[Any], new: npt.NDArray[Any], row: int, end: int, columns: slice) -> None:
