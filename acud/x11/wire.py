@@ -35,6 +35,10 @@ class Wire(Xlib.display._BaseDisplay):
     may number them differently.
     """
 
+    data_recv: bytearray
+    """What has arrived of a packet that is not whole."""
+    request_serial: int
+
     def __init__(self, name: str) -> None:
         self.extension_major_opcodes: dict[str, int] = {}
         self.event_classes = event.event_class.copy()
