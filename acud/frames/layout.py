@@ -26,8 +26,8 @@ BGRX = int.from_bytes(b"BGRX", "little")
 HEADER_BYTES = PAGE
 _PIXELS_IN_PAGE = 16
 """Where pixels begin in a page: where glibc's malloc begins a large block, which the X server's screen is. The server
-copies row by row with memcpy, for rows of 4 kB with `rep movsb`, and Zen 3 and 4 need half as long again for that
-between places that differ modulo 32 (`scripts/bench capture`).
+copies row by row with memcpy, which takes `rep movsb` for 2 kB and more where the processor has FSRM. AMD's Zen 3 and
+later then need half as long again between places that differ modulo 32 (`scripts/bench capture`, `server_ms`).
 """
 
 # Words of the file's header.
