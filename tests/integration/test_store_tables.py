@@ -1,5 +1,6 @@
 """Every table group on a real file."""
 
+import contextlib
 from pathlib import Path
 
 import msgspec
@@ -128,7 +129,7 @@ def test_an_event_names_none_that_was_undone(store: Store) -> None:
 
     assert append() == (1, 0)
     store.commit_turn()
-    with pytest.raises(ZeroDivisionError), store.savepoint():
+    with contextlib.suppress(ZeroDivisionError), store.savepoint():
         assert append() == (2, 1)
         raise ZeroDivisionError
     assert append() == (2, 1)
