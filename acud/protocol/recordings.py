@@ -88,8 +88,9 @@ class FrameRow(Struct, frozen=True, forbid_unknown_fields=True):
     """One frame of a segment, as its line says it; the lines after the first.
 
     `at_ms`: where it is in the video. `tiles`: which 16x16 tiles changed since the row before, zlib over the bitmap of
-    a notice (bit `row * columns + column`, little-endian); the first row's are all set. `identity`: of the whole view,
-    before it was encoded. With both, a gate says in replay what it said live.
+    a notice (bit `row * columns + column`, little-endian); the first row's are all set. `identity`: of the whole frame,
+    before it was encoded (`FrameCopier`): equal ones mean equal pixels. With both, a gate says in replay what it said
+    live.
     """
 
     frame: int

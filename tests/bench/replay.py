@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
-from acud.features.recording.recorder.segment import SegmentWriter, copy_frame
+from acud.features.recording.recorder.frame_copy import FrameCopier
+from acud.features.recording.recorder.segment import SegmentWriter
 from acud.features.recording.replay.frame_source import APART
 from acud.features.recording.replay.recording import VideoReader, load
 from acud.ids import new_id
@@ -59,8 +60,10 @@ def run() -> dict[str, Any]:
 def _round_trip(frames: list[Pixels]) -> tuple[list[Pixels], float]:
     """Return the frames as a replay sees them, and how long one takes."""
     recording_id = new_id("rec")
-    everything = np.ones(-(-frames[0].shape[0] // 16) * -(-frames[0].shape[1] // 16), np.bool_)
-    takes = [copy_frame(n + 1, 1, (n + 1) * _STEP_NS, pixels, everything) for n, pixels in enumerate(frames)]
+    height, width = frames[0].shape[:2]
+    everything = np.ones(-(-height // 16) * -(-width // 16), np.bool_)
+    copier = FrameCopier(width, height)
+    takes = [copier.copy(n + 1, 1, (n + 1) * _STEP_NS, pixels, everything) for n, pixels in enumerate(frames)]
     film = SegmentWriter(recording_id, 1, takes[0], 2.0, _CRF)
     parts = [film.add(taken) for taken in takes]
     parts.append(film.end((len(frames) + 1) * _STEP_NS))

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from acud.config import Settings, VisionSettings
-from acud.features.recording.recorder.segment import SegmentWriter, copy_frame
+from acud.features.recording.recorder.frame_copy import FrameCopier
+from acud.features.recording.recorder.segment import SegmentWriter
 from acud.features.recording.replay.session import ReplaySession
 from acud.ids import new_id
 from acud.paths import Paths
@@ -55,10 +56,10 @@ class Tape:
         """Add a segment of (seconds, pixels), shown until `end_s`."""
         self._number += 1
         before = frames[0][1]
-        film, parts = None, []
+        film, parts, copier = None, [], FrameCopier(WIDTH, HEIGHT)
         for at_s, pixels in frames:
             changed = _changed(before, pixels) | (film is None)
-            taken = copy_frame(self._frame, 1, START_NS + int(at_s * 1e9), pixels, changed)
+            taken = copier.copy(self._frame, 1, START_NS + int(at_s * 1e9), pixels, changed)
             film = film or SegmentWriter(self.recording_id, self._number, taken, 5.0, 28)
             parts.append(film.add(taken))
             before = pixels

@@ -8,7 +8,8 @@ from pathlib import Path
 import av
 import numpy as np
 
-from acud.features.recording.recorder.segment import CopiedFrame, SegmentWriter, copy_frame
+from acud.features.recording.recorder.frame_copy import CopiedFrame, FrameCopier
+from acud.features.recording.recorder.segment import SegmentWriter
 from acud.features.recording.supervisor.files import RecordingFiles
 from acud.ids import new_id
 from acud.protocol.recordings import RecordingInfo, RecordingState, Segment
@@ -21,7 +22,7 @@ def _taken(number: int) -> CopiedFrame:
     pixels = np.zeros((HEIGHT, WIDTH, 4), np.uint8)
     pixels[: number * 9 + 9, :, :3] = number * 30
     changed = np.ones(-(-HEIGHT // 16) * -(-WIDTH // 16), np.bool_)
-    return copy_frame(number + 1, 1, 10_000_000_000 + number * 500_000_000, pixels, changed)
+    return FrameCopier(WIDTH, HEIGHT).copy(number + 1, 1, 10_000_000_000 + number * 500_000_000, pixels, changed)
 
 
 def _recorded(recording_id: str) -> list[tuple[bytes, bytes]]:

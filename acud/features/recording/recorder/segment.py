@@ -9,24 +9,17 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import av
 import msgspec
-import numpy as np
-import numpy.typing as npt
-from av.video.reformatter import Colorspace, VideoReformatter
 from msgspec import Struct
 
 from acud.features.recording.recorder.disk_thread import RecordingPart
-from acud.frames.reader import FrameView
-from acud.pixels.tiles import bitmap, identity
+from acud.features.recording.recorder.frame_copy import PIXEL_FORMAT, PLANE_STEPS, Band, CopiedFrame, frame_planes
+from acud.pixels.tiles import bitmap
 from acud.protocol.recordings import FrameRow, Segment, SegmentHead
-from acud.types import TILE_PX
-
-Pixels = npt.NDArray[np.uint8]
 
 TICKS_PER_S = 90_000
 """A frame may be shown for 13 hours before its duration overflows 32 bits; see `film.REST_S`."""
@@ -48,8 +41,6 @@ _X264 = "subme=0:scenecut=0:weightp=0:cabac=0:no-deblock=1"
 pixels, so no halves are searched. Smoothing edges (deblocking) costs time and blurs letters. Without CABAC a key frame
 takes 2/5 of the CPU, and a file is 11 % larger: 1.5 ms a frame of typing in all, 3.2 at a constant rate factor with
 deblocking and CABAC (measured)."""
-_EDGE_PX = 2
-"""A pixel's colour in the video depends on so many rows beside it: the converter mixes them."""
 
 
 class _Sink:
@@ -67,17 +58,6 @@ class _Sink:
         return data
 
 
-class Band(Struct, frozen=True):
-    """Rows `top` to `bottom` (exclusive) of a frame. `pixels`: a copy of them, and of rows beside them, from `first` on
-    (uint8 BGRX). `top` and `first` are even.
-    """
-
-    top: int
-    bottom: int
-    first: int
-    pixels: Pixels
-
-
 class Encoder:
     """One video of frames of one size: H.264 at a constant quality, variable frame rate. Closing twice is harmless.
 
@@ -90,9 +70,8 @@ class Encoder:
         options = {"movflags": "frag_every_frame+empty_moov+default_base_moof", "flush_packets": "1"}
         self._container: Any = av.open(self._sink, "w", format="mp4", options=options)
         self._stream = self._video_stream(crf)
-        self._reformatter = VideoReformatter()
-        self._frame = av.VideoFrame(width + width % 2, height + height % 2, "yuv420p")
-        self._planes = _planes(self._frame)
+        self._frame = av.VideoFrame(width + width % 2, height + height % 2, PIXEL_FORMAT)
+        self._planes = frame_planes(self._frame)
         self._closed = False
 
     def _video_stream(self, crf: int) -> Any:
@@ -107,7 +86,7 @@ class Encoder:
             "threads": "1",
         }
         stream = self._container.add_stream("libx264", options=options)
-        stream.width, stream.height, stream.pix_fmt = width + width % 2, height + height % 2, "yuv420p"
+        stream.width, stream.height, stream.pix_fmt = width + width % 2, height + height % 2, PIXEL_FORMAT
         stream.time_base = stream.codec_context.time_base = Fraction(1, TICKS_PER_S)
         context = stream.codec_context
         context.colorspace = context.color_primaries = context.color_trc = _BT709
@@ -115,15 +94,9 @@ class Encoder:
         return stream
 
     def draw(self, band: Band) -> None:
-        """Change a part of what shows from the next `encode` on. About 2 ms of CPU for the whole of 1280x720."""
-        # The colour of the rows beside the band changes with it, and depends on the rows beside those.
-        top, bottom = max(0, band.top - _EDGE_PX), min(self._frame.height, band.bottom + _EDGE_PX)
-        part = av.VideoFrame.from_numpy_buffer(_even(band.pixels), format="bgra")
-        # Bands differ in height: with threads, each new height starts some (0.5 ms).
-        part = self._reformatter.reformat(part, format="yuv420p", dst_colorspace=Colorspace.ITU709, threads=1)
-        for plane, new, step in zip(self._planes, _planes(part), (1, 2, 2), strict=True):
-            begin, end, first = top // step, -(-bottom // step), band.first // step
-            plane[begin:end] = new[begin - first : end - first]
+        """Change a part of what shows from the next `encode` on."""
+        for plane, new, step in zip(self._planes, band.planes, PLANE_STEPS, strict=True):
+            plane[band.top // step : band.bottom // step] = new
 
     def encode(self, at_ticks: int) -> bytes:
         """Return what follows in the file once what was drawn shows at `at_ticks`, which must be later than the frame
@@ -144,41 +117,6 @@ class Encoder:
     def _mux(self, frame: Any) -> None:
         for packet in self._stream.encode(frame):
             self._container.mux(packet)
-
-
-class CopiedFrame(Struct, frozen=True):
-    """A frame as a segment needs it: where it differs from the one before it in the segment, copied.
-
-    `changed`: per tile, row by row. `identity`: of all its pixels, whichever were copied.
-    """
-
-    frame: int
-    epoch: int
-    mono_ns: int
-    width: int
-    height: int
-    changed: npt.NDArray[np.bool_]
-    bands: tuple[Band, ...]
-    identity: str
-
-
-def copy_view(view: FrameView, since: int) -> CopiedFrame:
-    """Return the frame in `view` with what changed in frame `since` or later (0: everything).
-
-    Raises: FrameGone when it was overwritten meanwhile.
-    """
-    changed = view.tile_changes >= since
-    frame = copy_frame(view.frame, view.epoch, view.mono_ns, view.pixels, changed)
-    view.check()
-    return frame
-
-
-def copy_frame(frame: int, epoch: int, mono_ns: int, pixels: Pixels, changed: npt.NDArray[np.bool_]) -> CopiedFrame:
-    """Return a frame of `pixels` (height x width x 4 uint8 BGRX), which it does not keep, with the rows of tiles that
-    `changed`. The first frame of a segment must have changed everywhere.
-    """
-    height, width = pixels.shape[:2]
-    return CopiedFrame(frame, epoch, mono_ns, width, height, changed, tuple(_bands(changed, pixels)), identity(pixels))
 
 
 class SegmentWriter:
@@ -239,31 +177,6 @@ class SegmentWriter:
             zlib.compress(bitmap(taken.changed)),
             taken.identity,
         )
-
-
-def _bands(changed: npt.NDArray[np.bool_], pixels: Pixels) -> Iterator[Band]:
-    """Yield the rows of tiles that changed, where they touch as one band."""
-    height, width = pixels.shape[:2]
-    rows = np.flatnonzero(changed.reshape(-1, -(-width // TILE_PX)).any(axis=1))
-    for run in np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1) if len(rows) else []:
-        top, bottom = int(run[0]) * TILE_PX, min(height, (int(run[-1]) + 1) * TILE_PX)
-        first = max(0, top - 2 * _EDGE_PX)
-        yield Band(top, bottom, first, pixels[first : bottom + 2 * _EDGE_PX].copy())
-
-
-def _planes(frame: Any) -> list[Pixels]:
-    """Return the planes of `frame`, as views."""
-    return [
-        np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size)[:, : plane.width]
-        for plane in frame.planes
-    ]
-
-
-def _even(pixels: Pixels) -> Pixels:
-    height, width = pixels.shape[:2]
-    if height % 2 == width % 2 == 0:
-        return pixels
-    return np.pad(pixels, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
 
 
 def _line(row: Struct) -> bytes:

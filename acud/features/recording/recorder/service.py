@@ -16,7 +16,8 @@ from acud.child_process import SyncChild, rss_mb
 from acud.errors import ProtocolError
 from acud.event_loop import EventLoop
 from acud.features.recording.recorder.disk_thread import Disk
-from acud.features.recording.recorder.segment import CopiedFrame, SegmentWriter, copy_view
+from acud.features.recording.recorder.frame_copy import CopiedFrame, FrameCopier
+from acud.features.recording.recorder.segment import SegmentWriter
 from acud.frames.reader import FrameGone, RingReader
 from acud.log import logger
 from acud.protocol.bootstrap import RecorderOptions
@@ -77,6 +78,7 @@ class Recorder:
         self._loop = EventLoop(time.monotonic, self._settle)
         self._pace = FramePace(options.fps)
         self._reader: RingReader | None = None
+        self._copier: FrameCopier | None = None
         self._film: SegmentWriter | None = None
         self._ended: dict[int, Segment] = {}
         self._frame = 0
@@ -151,6 +153,7 @@ class Recorder:
         except (FrameGone, ProtocolError) as fault:
             _LOG.info("ring.missed", fault=fault.message)  # a newer ring is there, and its order on the way
             return
+        self._copier = FrameCopier(self._reader.width, self._reader.height)
         self._pace.began_anew()
 
     def _end(self, reason: str) -> None:
@@ -216,6 +219,7 @@ class Recorder:
 
     def _read(self) -> CopiedFrame | None:
         assert self._reader is not None
+        assert self._copier is not None
         try:
             view = self._reader.newest(self._frame + 1)
         except FrameGone:
@@ -223,7 +227,7 @@ class Recorder:
         # A segment's first frame is copied whole, the others where they differ from the one kept before.
         since = 0 if self._film is None else self._frame + 1
         with view:
-            return copy_view(view, since)
+            return self._copier.copy_view(view, since)
 
     def _keep(self, taken: CopiedFrame, trouble: str) -> None:
         if trouble:

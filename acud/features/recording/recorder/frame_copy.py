@@ -1,0 +1,140 @@
+"""Frames as a segment needs them: what changed since the frame before, in the colours of the video, and an identity.
+
+What did not change is not read again. A frame in a ring may be overwritten while it is read: `FrameCopier.copy_view`
+checks afterwards.
+"""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import av
+import numpy as np
+import numpy.typing as npt
+import xxhash
+from av.video.reformatter import Colorspace, VideoReformatter
+from msgspec import Struct
+
+from acud.frames.reader import FrameView
+from acud.types import TILE_PX
+
+Pixels = npt.NDArray[np.uint8]
+
+PIXEL_FORMAT = "yuv420p"
+_COLOUR = np.uint32(0x00FFFFFF)
+"""The fourth byte of a pixel is undefined."""
+_EDGE_PX = 2
+"""A pixel's colour in the video depends on so many rows beside it: the converter mixes them."""
+
+
+class Band(Struct, frozen=True):
+    """Rows `top` to `bottom` (exclusive), both even, of a frame of the video; `planes`: their luma and chroma."""
+
+    top: int
+    bottom: int
+    planes: tuple[Pixels, ...]
+
+
+class CopiedFrame(Struct, frozen=True):
+    """A frame as a segment needs it. `changed`: per tile, row by row. `bands`: the rows that look different since the
+    frame before. `identity`: of all its pixels.
+    """
+
+    frame: int
+    epoch: int
+    mono_ns: int
+    width: int
+    height: int
+    changed: npt.NDArray[np.bool_]
+    bands: tuple[Band, ...]
+    identity: str
+
+
+class FrameCopier:
+    """Copies frames of one size, in the order in which they were captured. Not for several threads.
+
+    The first one must have changed everywhere; each other one wherever it differs from the last that was kept. One that
+    was overwritten, or is not kept, does no harm: what it changed is read again with the next.
+    """
+
+    def __init__(self, width: int, height: int) -> None:
+        self._size = (width, height)
+        self._reformatter = VideoReformatter()
+        self._digests = np.zeros(-(-height // TILE_PX), np.uint64)
+
+    def copy_view(self, view: FrameView, since: int) -> CopiedFrame:
+        """Return the frame in `view` with what changed in frame `since` or later (0: everything).
+
+        Raises: FrameGone when it was overwritten meanwhile.
+        """
+        changed = view.tile_changes >= since
+        frame = self.copy(view.frame, view.epoch, view.mono_ns, view.pixels, changed)
+        view.check()
+        return frame
+
+    def copy(self, frame: int, epoch: int, mono_ns: int, pixels: Pixels, changed: npt.NDArray[np.bool_]) -> CopiedFrame:
+        """Return a frame of `pixels` (height x width x 4 uint8 BGRX, C-contiguous), which it does not keep, with the
+        rows of tiles that `changed`. About 0.15 ms of CPU for a line of text in 1280x720, 2 ms for everything.
+        """
+        rows: list[int] = np.flatnonzero(changed.reshape(len(self._digests), -1).any(axis=1)).tolist()
+        identity = self._identity(pixels, rows)
+        bands = tuple(self._band(pixels, first, last) for first, last in _runs(rows))
+        return CopiedFrame(frame, epoch, mono_ns, *self._size, changed, bands, identity)
+
+    def _identity(self, pixels: Pixels, rows: list[int]) -> str:
+        """Return XXH3 of the size and of XXH3 of each row of tiles, of which `rows` are not known yet."""
+        for row in rows:
+            colours = pixels[row * TILE_PX : (row + 1) * TILE_PX].view(np.uint32) & _COLOUR
+            self._digests[row] = xxhash.xxh3_64_intdigest(colours.data)
+        return xxhash.xxh3_64_hexdigest(struct.pack("<II", *self._size) + self._digests.tobytes())
+
+    def _band(self, pixels: Pixels, first: int, last: int) -> Band:
+        """Return what shows rows of tiles `first` to `last`: the colour of the rows beside them changes as well, and
+        depends on the rows beside those.
+        """
+        height = self._size[1]
+        top = max(0, first * TILE_PX - _EDGE_PX)
+        bottom = min(height + height % 2, (last + 1) * TILE_PX + _EDGE_PX)
+        begin = max(0, top - _EDGE_PX)
+        part: Any = av.VideoFrame.from_numpy_buffer(_even(pixels[begin : bottom + _EDGE_PX]), format="bgra")
+        # Bands differ in height: with threads, each new height starts some (0.5 ms).
+        part = self._reformatter.reformat(part, format=PIXEL_FORMAT, dst_colorspace=Colorspace.ITU709, threads=1)
+        cut = slice(top - begin, bottom - begin)
+        return Band(
+            top,
+            bottom,
+            tuple(
+                plane[cut.start // step : cut.stop // step]
+                for plane, step in zip(frame_planes(part), PLANE_STEPS, strict=True)
+            ),
+        )
+
+
+PLANE_STEPS = (1, 2, 2)
+"""Rows (and columns) of the frame for each one of a plane."""
+
+
+def frame_planes(frame: Any) -> list[Pixels]:
+    """Return the planes of a frame of the video, as views."""
+    return [
+        np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size)[:, : plane.width]
+        for plane in frame.planes
+    ]
+
+
+def _runs(rows: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last of each run of numbers without a gap."""
+    for _, run in itertools.groupby(enumerate(rows), lambda pair: pair[1] - pair[0]):
+        numbers = [row for _, row in run]
+        yield numbers[0], numbers[-1]
+
+
+def _even(pixels: Pixels) -> Pixels:
+    """H.264 with 4:2:0 needs even sides: an odd last column or row is repeated."""
+    height, width = pixels.shape[:2]
+    if height % 2 == width % 2 == 0:
+        return pixels
+    return np.pad(pixels, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
