@@ -113,10 +113,13 @@ def rss_mb() -> float:
 
 
 def next_beat_s(now_s: float, heartbeat_s: float, rests_s: float) -> float:
-    """Return when a child that sends a heartbeat `now_s` and rests sends the next one, by CLOCK_MONOTONIC.
+    """Return when a child that sends a heartbeat `now_s` sends the next one, by CLOCK_MONOTONIC; `rests_s` later than
+    usual while it rests.
 
-    All that rest do so at the same moments, so that the supervisor wakes up once for them.
+    All children do so at the same moments, so that the supervisor wakes up once for all.
     """
+    if not rests_s:
+        return round(now_s / heartbeat_s + 1) * heartbeat_s
     period_s = heartbeat_s + rests_s
     return max(now_s + heartbeat_s, (now_s // period_s + 1) * period_s)
 

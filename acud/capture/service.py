@@ -134,15 +134,14 @@ class CaptureService:
         rests_s = self._rests_s if self._is_resting else 0.0
         self._child.send(Heartbeat(newest, rss_mb=rss_mb(), counters=counters, compared=compared, rests_s=rests_s))
         self._beat_s = self._loop.now_s()
-        next_s = next_beat_s(self._beat_s, self._heartbeat_s, rests_s) if rests_s else self._beat_s + self._heartbeat_s
-        self._next_beat = self._loop.call_at(next_s, self._beat)
+        self._next_beat = self._loop.call_at(next_beat_s(self._beat_s, self._heartbeat_s, rests_s), self._beat)
 
     def _stir(self) -> None:
         """Something happens: the next heartbeat comes no later than usual."""
         if self._is_resting and self._next_beat is not None:
             self._is_resting = False
             self._next_beat.cancel()
-            self._next_beat = self._loop.call_at(self._beat_s + self._heartbeat_s, self._beat)
+            self._next_beat = self._loop.call_at(next_beat_s(self._beat_s, self._heartbeat_s, 0.0), self._beat)
 
     # ---- orders -----------------------------------------------------------------------------------------------------
 

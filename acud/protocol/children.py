@@ -19,8 +19,8 @@ MonoNs = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 class Heartbeat(Struct, frozen=True, tag="heartbeat", forbid_unknown_fields=True):
     """At most one a second. `newest`: per source the (epoch, frame) last published; `compared`: CLOCK_MONOTONIC (ns) of
     the newest grab that was compared with that frame, which need not have found anything new. `jobs`: ids still being
-    worked on. `rests_s`: nothing happens, so the next one comes up to so much later than usual, or as usual once
-    something does.
+    worked on. `rests_s`: the next one comes up to so much later than usual: nothing happens (as usual once something
+    does), or other messages of this child come each second.
     """
 
     newest: dict[str, tuple[Number, Number]] = {}

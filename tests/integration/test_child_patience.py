@@ -212,6 +212,16 @@ def test_children_that_rest_send_their_heartbeats_at_the_same_moments_and_no_lat
         assert all(1.0 <= later - earlier <= 5.02 for earlier, later in pairwise(beats))
 
 
+def test_children_to_which_something_happens_send_their_heartbeats_at_the_same_moments_about_once_a_second() -> None:
+    for began_s in (100.0, 101.3, 103.49, 103.51, 104.99):
+        beats = [began_s]
+        for _ in range(4):
+            beats.append(next_beat_s(beats[-1] + 0.01, 1.0, 0.0))
+        assert beats[1:] == [beats[1], beats[1] + 1, beats[1] + 2, beats[1] + 3]
+        assert beats[1] % 1 == 0
+        assert 0.49 <= beats[1] - beats[0] <= 1.51
+
+
 def test_a_supervisor_that_stood_still_calls_nobody_silent(rig: _Rig) -> None:
     starting, heard = rig.child(":1"), rig.child(":2")
     rig.until(lambda: heard.state is ChildState.READY)

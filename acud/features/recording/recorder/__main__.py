@@ -25,7 +25,7 @@ def main(bootstrap: Bootstrap) -> None:
         notices.setsockopt(zmq.SUBSCRIBE, b"")
         notices.setsockopt(zmq.LINGER, 0)
         notices.connect(options.frames_endpoint)
-        Recorder(options, bootstrap.heartbeat_s, child, notices, _disk(options)).run()
+        Recorder(options, bootstrap.heartbeat_s, bootstrap.rests_s, child, notices, _disk(options)).run()
 
 
 def _disk(options: RecorderOptions) -> Disk:

@@ -66,12 +66,14 @@ class Recorder:
         self,
         options: RecorderOptions,
         heartbeat_s: float,
+        rests_s: float,
         child: SyncChild[ToRecorder],
         notices: zmq.Socket[bytes],
         disk: Disk,
     ) -> None:
         self._options = options
         self._heartbeat_s = heartbeat_s
+        self._rests_s = rests_s
         self._child = child
         self._notices = notices
         self._disk = disk
@@ -93,6 +95,8 @@ class Recorder:
         """Record until told to stop."""
         self._child.send(RecorderHello(os.getpid()))
         self._beat()
+        self._loop.call_each(self._heartbeat_s + self._rests_s, self._beat)
+        self._loop.call_each(self._heartbeat_s, self._look)
         self._loop.watch(self._child.socket, self._orders)
         self._loop.watch(self._notices, self._noticed)
         self._loop.run()
@@ -105,11 +109,13 @@ class Recorder:
         self._tell()
 
     def _beat(self) -> None:
+        # It is heard more often than that: by what it tells.
+        self._child.send(Heartbeat(rss_mb=rss_mb(), rests_s=self._rests_s))
+
+    def _look(self) -> None:
         self._tell()
-        self._child.send(Heartbeat(rss_mb=rss_mb()))
         # A notice may be lost on its way: the ring itself tells as well.
         self._pace.noticed = self._pace.noticed or self._is_behind()
-        self._loop.call_later(self._heartbeat_s, self._beat)
 
     def _tell(self) -> None:
         for segment in [*self._ended.values(), *([self._film.segment] if self._film else [])]:
