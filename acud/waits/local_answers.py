@@ -202,7 +202,7 @@ def note_of(wait: Wait) -> str:
 
 
 def _pace(wait: Wait) -> str:
-    if not wait.judge_state.restless.tiles or wait.view_state is None or not wait.paces_restless:
+    if not wait.judge_state.restless.is_known or wait.view_state is None or not wait.paces_restless:
         return ""
     return describe(wait.judge_state.restless, wait.view_state, wait.longest_pause_s)
 

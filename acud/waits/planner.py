@@ -281,8 +281,7 @@ def _open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookT
     confirm_at = wait.judge_state.confirm_at
     confirming = confirm_at is not None and any(flight.at >= confirm_at for flight in in_flight)
     since = None if full else _unjudged_since(wait, view_state, now)
-    restless = since is not None and _is_restless(wait, view_state)
-    found = turns(wait, view_state.grabbed_at, since, restless=restless)
+    found = turns(wait, view_state.grabbed_at, since, pause_end=_pause_end(wait, view_state) if since is not None else None)
     return [turn for turn in found if not ((turn.judge or turn.hard) and (full or confirming))]
 
 
@@ -310,16 +309,14 @@ def _covers(wait: Wait) -> list[Coverage | None]:
     return [wait.judge_state.cover, *(coverage_of(f.request, f.frame) for f in wait.in_flight(JobKind.JUDGE))]
 
 
-def _is_restless(wait: Wait, view_state: ViewState) -> bool:
-    """Tell whether all that changed after the newest judged frame is the restless area."""
-    if not wait.judge_state.restless.tiles:
-        return False
+def _pause_end(wait: Wait, view_state: ViewState) -> float | None:
+    """Return until when all that changed after the newest judged frame may wait; None where it may not."""
+    if not wait.judge_state.restless.is_known:
+        return None
     judged = max((cover.frame for cover in _covers(wait) if cover is not None), default=-1)
-    return (
-        wait.paces_restless
-        and judged < view_state.touched_frame
-        and wait.judge_state.restless.holds(view_state.tiles_within(judged, view_state.touched_frame))
-    )
+    if not wait.paces_restless or judged >= view_state.touched_frame:
+        return None
+    return wait.judge_state.restless.pause_end(view_state, judged, wait.last_start)
 
 
 def coverage_of(due: JobRequest, frame: int) -> Coverage:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.types import Answer, Evidence, Verdict, unknown
+from acud.types import Answer, Criteria, Evidence, Verdict, unknown
 from acud.waits.conditions import evaluate
 from acud.waits.effects import BaselineTaken, EvaluationRecord, JobKind, WaitEffect
 from acud.waits.events import JobDispatched, JobDone, JobLost
 from acud.waits.lifecycle import Outcome, count_overtaken, resolve_without_picture
 from acud.waits.local_answers import known_on, seen_there, with_absence
 from acud.waits.model import JobInFlight, JudgeState, PendingPicture, PendingYes, VerdictCache, Wait
+from acud.waits.ocr_criteria import text_criteria
 from acud.waits.planner import coverage_of
 from acud.waits.restless_area import RestlessArea
 from acud.waits.schedule import next_backoff
@@ -154,8 +155,14 @@ def _restless(wait: Wait, event: JobDone, flight: JobInFlight, whole: Verdict) -
         return judge_state.restless
     if not wait.paces_restless:
         return RestlessArea()
-    tiles = view_state.tiles_within(judge_state.cover.frame, event.frame)
-    return judge_state.restless.after_no(tiles, view_state, wait.longest_pause_s)
+    frames = judge_state.cover.frame, event.frame
+    return judge_state.restless.after_no(view_state, *frames, wait.longest_pause_s, moves=_needs_sight(wait, flight))
+
+
+def _needs_sight(wait: Wait, flight: JobInFlight) -> bool:
+    """Tell whether all that was asked are sentences that no OCR can answer."""
+    asked = (wait.leaves[want.index] for want in flight.request.asks)
+    return all(isinstance(leaf, Criteria) and text_criteria(leaf.criteria).leaf is None for leaf in asked)
 
 
 def _with_absences(wait: Wait, verdicts: dict[int, Verdict]) -> dict[int, Verdict]:

@@ -61,24 +61,23 @@ def next_tick(armed_at: float, interval_s: float, after: float) -> float:
     return tick if tick > after else armed_at + (count + 1) * interval_s
 
 
-def turns(wait: Wait, grabbed_at: float, unjudged_since: float | None, *, restless: bool = False) -> list[LookTurn]:
+def turns(wait: Wait, grabbed_at: float, unjudged_since: float | None, *, pause_end: float | None = None) -> list[LookTurn]:
     """Return the turns to come or overdue.
 
     `grabbed_at`: newest grab. `unjudged_since`: no judge was asked about the newest pixels, which came no earlier.
-    `restless`: these are changes of the restless area alone.
+    `pause_end`: these are changes of the restless area alone, which wait until then.
     """
     if wait.judge_state.confirm_at is not None:
         return [LookTurn(wait.judge_state.confirm_at, judge=True, fresh=True, hard=True, force=True)]
-    return [*_cadence(wait, grabbed_at, unjudged_since, restless), *_forced(wait), *_retry(wait)]
+    return [*_cadence(wait, grabbed_at, unjudged_since, pause_end), *_forced(wait), *_retry(wait)]
 
 
-def _cadence(wait: Wait, grabbed_at: float, since: float | None, restless: bool) -> Iterator[LookTurn]:
+def _cadence(wait: Wait, grabbed_at: float, since: float | None, pause_end: float | None) -> Iterator[LookTurn]:
     policy, judge_state, unjudged = wait.spec.policy, wait.judge_state, since is not None
     match policy.cadence:
-        case Cadence.EVENT if restless and since is not None:
+        case Cadence.EVENT if pause_end is not None and since is not None:
             usual = next(_event(wait.armed_at, policy, wait.last_start, grabbed_at, since)).at
-            paused = _pause_end(wait)
-            yield LookTurn(max(usual, paused), judge=True, fresh=True, paused=paused > usual)
+            yield LookTurn(max(usual, pause_end), judge=True, fresh=True, paused=pause_end > usual)
             yield from _event(wait.armed_at, policy, wait.last_start, grabbed_at, None)
         case Cadence.EVENT:
             yield from _event(wait.armed_at, policy, wait.last_start, grabbed_at, since)
@@ -88,13 +87,6 @@ def _cadence(wait: Wait, grabbed_at: float, since: float | None, restless: bool)
         case Cadence.ADAPTIVE:
             look = max(wait.armed_at, judge_state.last_look + judge_state.gap_s)
             yield LookTurn(look, judge=unjudged, fresh=True, hard=True)
-
-
-def _pause_end(wait: Wait) -> float:
-    """Return when changes of the restless area alone are judged: after its pause, or once it stands still."""
-    restless = wait.judge_state.restless
-    still_at = restless.still_at(wait.view_state) if wait.view_state is not None else math.inf
-    return min(wait.last_start + restless.pause_s, still_at)
 
 
 def _event(

@@ -7,6 +7,7 @@ an integer; a union, a test or a count is one machine-speed operation.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 
 from msgspec import Struct
 
@@ -74,10 +75,38 @@ class Grid(Struct, frozen=True):
         bottom = min(crop.bottom, self.height) // TILE_PX
         return self._block(max(0, -(-crop.x // TILE_PX)), max(0, -(-crop.y // TILE_PX)), right, bottom)
 
+    def near(self, tiles: int) -> int:
+        """Return the tiles and all their neighbours, diagonal ones too."""
+        columns = self.columns
+        inner, every = _inner(columns, self.rows)
+        wide = tiles | (tiles & inner) << 1 | (tiles >> 1) & inner
+        return (wide | wide << columns | wide >> columns) & every
+
+    def connected(self, tiles: int, base: int) -> int:
+        """Return those of the `tiles` that neighbours lead to from `base`, through `tiles` alone."""
+        found = tiles & self.near(base)
+        while (more := tiles & self.near(found)) != found:
+            found = more
+        return found
+
+    def spots(self, tiles: int) -> Iterator[int]:
+        """Yield the tiles by connected spots."""
+        while tiles:
+            spot = self.connected(tiles, tiles & -tiles)
+            yield spot
+            tiles &= ~spot
+
     def box(self, tiles: int, crop: Rect) -> Rect | None:
         """Return the smallest box around the tiles' pixels in `crop`, or None when there are none."""
         parts = [part for index in bits(tiles) if (part := self.tile(index).intersect(crop))]
         return bounding_box(parts)
+
+
+@cache
+def _inner(columns: int, rows: int) -> tuple[int, int]:
+    """Return the tiles of all columns but the last, and all tiles."""
+    row, every = (1 << columns) - 1, (1 << (columns * rows)) - 1
+    return every // row * (row >> 1), every
 
 
 def bits(tiles: int) -> Iterator[int]:

@@ -9,6 +9,8 @@ changed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
+from operator import or_
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -158,15 +160,20 @@ class ViewState(Struct, frozen=True):
 
     def tiles_within(self, after: int, until: int) -> int | None:
         """Return the tiles of the target that changed in frames in (after, until], None where that is not known."""
+        changes = self.changes_within(after, until)
+        return None if changes is None else reduce(or_, changes, 0)
+
+    def changes_within(self, after: int, until: int) -> list[int] | None:
+        """Return the same frame by frame, oldest first."""
         if len(self.marks) == MARKS and self.marks[0].frame > after + 1:
             return None
-        union = 0
+        changes: list[int] = []
         for mark in self.marks:
             if after < mark.frame <= until:
                 if mark.tiles is None:
                     return None
-                union |= mark.tiles
-        return union
+                changes.append(mark.tiles)
+        return changes
 
     def changed_at(self, frame: int) -> float | None:
         """Return when the change that made `frame` what it is was first known, or None."""

@@ -1,8 +1,8 @@
-"""A small area that changes on and on: judged with a pause, and nothing else is."""
+"""A small area that changes on and on, in place or step by step: judged with a pause, and nothing else is."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -46,11 +46,45 @@ class Desktop:
         return repr(key)
 
 
+class Work(Desktop):
+    """A film of letters typed at `keys`, a bar that moves at `moves`, and the other tiles of a `Desktop`.
+
+    `stride`: tiles from one letter to the next, half of one as in a line of text.
+    """
+
+    def __init__(
+        self, keys: list[float], moves: list[float] | None = None, news: list[float] | None = None, stride: float = 0.5
+    ) -> None:
+        self._stride = stride
+        moments = [(when, 0) for when in keys] + [(when, 1) for when in news or []] + [(when, 2) for when in moves or []]
+        self.changes = [(0.0, (0, 0, 0))]
+        counts = [0, 0, 0]
+        for when, part in sorted(moments):
+            counts[part] += 1
+            self.changes.append((when, tuple(counts)))
+
+    def tiles(self, before: Key, after: Key) -> int:
+        """Return the tiles that differ."""
+        assert isinstance(before, tuple)
+        assert isinstance(after, tuple)
+        found = sum(1 << (COLUMNS * 4 + 3 * number) for number in range(before[1], after[1]))
+        for key in range(before[0], after[0]):
+            found |= 1 << (COLUMNS * 8 + int(key * self._stride) % (COLUMNS * 8))
+        for move in range(before[2], after[2]):
+            found |= 1 << (COLUMNS * 18 + move // 8)
+        return found
+
+
 def play(
-    film: Desktop, until_s: float, policy: Policy | None = None, *, longest_pause_s: float = LONGEST_PAUSE_S
+    film: Desktop,
+    until_s: float,
+    policy: Policy | None = None,
+    *,
+    longest_pause_s: float = LONGEST_PAUSE_S,
+    criteria: str = "x",
 ) -> Replay:
     """Play to a wait whose judge never says yes."""
-    spec = WaitSpec(Criteria("x"), Target(), until_s, policy or Policy())
+    spec = WaitSpec(Criteria(criteria), Target(), until_s, policy or Policy())
     return Replay(film, spec, lambda: JUDGE_S, longest_pause_s=longest_pause_s).run(until_s)
 
 
@@ -109,6 +143,61 @@ def test_an_area_that_stands_still_at_last_is_judged_soon() -> None:
     ended = film.changes[-1][0]
     looks = play(film, ended + 20).looks
     assert min(look.answered_at for look in looks if look.key == film.changes[-1][1]) < ended + 1.5
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.floats(0.05, 0.9), min_size=40, max_size=120),
+    st.lists(st.floats(0.1, 1.2), min_size=1, max_size=40),
+    st.lists(st.floats(0.5, 60.0), min_size=1, max_size=12, unique=True),
+    st.sampled_from([0.5, 1.0, 2.0]),
+)
+def test_all_but_what_moves_on_is_never_later_than_fixed(
+    keys: list[float], moves: list[float], news: list[float], min_interval_s: float
+) -> None:
+    film = Work(list(accumulate(keys)), list(accumulate(moves)), news)
+    end = film.changes[-1][0] + 12.0
+    fixed = play(film, end, Policy(cadence=Cadence.FIXED))
+    event = play(film, end, Policy(min_interval_s=min_interval_s))
+    busy = JUDGE_S if min_interval_s < 2 * JUDGE_S else 0.0
+    for count, when in seen(fixed, 1).items():
+        assert seen(event, 1)[count] <= when + busy + SLACK_S
+    for part in (0, 2):
+        for count, when in seen(fixed, part).items():
+            assert seen(event, part)[count] <= when + LONGEST_PAUSE_S + busy + SLACK_S
+
+
+def test_what_moves_on_costs_a_fifth_and_the_note_says_so() -> None:
+    film = Work([0.2 * number for number in range(1, 500)], [0.5 * number for number in range(1, 200)])
+    played = play(film, 100)
+    assert len(played.looks) <= 30
+    assert len(play(film, 100, longest_pause_s=0.0).looks) >= 99
+    assert any("moves on in small steps" in note for note in notes(played))
+
+
+def test_a_bar_that_is_full_is_judged_soon_though_somebody_types_on() -> None:
+    film = Work([0.2 * number for number in range(1, 300)], [0.37 * number for number in range(1, 100)])
+    full = 0.37 * 99
+    assert seen(play(film, 60), 2)[99] < full + 1.5
+
+
+def test_what_ocr_answers_is_judged_as_often_while_something_moves_on() -> None:
+    film = Work([0.2 * number for number in range(1, 300)])
+    assert len(play(film, 60, criteria='"Done" is visible').looks) >= 59
+    assert len(play(film, 60, criteria="the build is done").looks) <= 25
+
+
+def test_what_jumps_is_judged_at_once() -> None:
+    film = Work([0.4 * number for number in range(1, 46)], stride=7.0)
+    assert len(play(film, 18).looks) >= 17
+
+
+def test_large_steps_are_judged_at_once() -> None:
+    lines = [(0.2 * number, (number, 0)) for number in range(300)]
+    film = Desktop([])
+    film.changes = list(lines)
+    film.tiles = lambda before, after: ((1 << COLUMNS) - 1) << COLUMNS * (8 + after[0] % 8)  # type: ignore[method-assign, index]
+    assert len(play(film, 60).looks) >= 59
 
 
 @pytest.mark.parametrize(

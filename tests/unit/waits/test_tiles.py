@@ -81,3 +81,25 @@ def test_what_is_left_of_a_box_is_every_pixel_once(holes: list[Rect]) -> None:
     moved = [hole.moved(box.x, box.y) for hole in holes]
     every = [(x, y) for x in range(box.x, box.right) for y in range(box.y, box.bottom)]
     assert sorted(left) == [at for at in every if not any(hole.contains(Rect(*at, 1, 1)) for hole in moved)]
+
+
+@settings(max_examples=80, deadline=None)
+@given(grids, st.data())
+def test_neighbours_and_spots_are_what_the_places_say(grid: Grid, data: st.DataObject) -> None:
+    places = [(row, column) for row in range(grid.rows) for column in range(grid.columns)]
+    chosen = data.draw(st.sets(st.sampled_from(places), min_size=1))
+    tiles = _bitmap(grid, chosen)
+    beside = {(row, column) for row, column in places for r, c in chosen if abs(row - r) <= 1 and abs(column - c) <= 1}
+    assert grid.near(tiles) == _bitmap(grid, beside)
+    found = list(grid.spots(tiles))
+    assert sum(found) == tiles
+    for spot in found:
+        assert grid.near(spot) & tiles == spot, "no spot has a neighbour in another one"
+        assert grid.connected(tiles, spot & -spot) == spot
+    start = data.draw(st.sampled_from(places))
+    led = grid.connected(tiles, _bitmap(grid, {start}))
+    assert led == sum(spot for spot in found if grid.near(_bitmap(grid, {start})) & spot)
+
+
+def _bitmap(grid: Grid, places: set[tuple[int, int]]) -> int:
+    return sum(1 << (row * grid.columns + column) for row, column in places)
