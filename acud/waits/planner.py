@@ -281,7 +281,8 @@ def _open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookT
     confirm_at = wait.judge_state.confirm_at
     confirming = confirm_at is not None and any(flight.at >= confirm_at for flight in in_flight)
     since = None if full else _unjudged_since(wait, view_state, now)
-    found = turns(wait, view_state.grabbed_at, since, pause_end=_pause_end(wait, view_state) if since is not None else None)
+    pause_end = None if since is None else _pause_end(wait, view_state)
+    found = turns(wait, view_state.grabbed_at, since, pause_end=pause_end)
     return [turn for turn in found if not ((turn.judge or turn.hard) and (full or confirming))]
 
 

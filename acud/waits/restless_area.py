@@ -81,9 +81,7 @@ class RestlessArea(Struct, frozen=True):
             path |= step
         return path if _is_small(path & ~self.path, view_state, _MOST_MOVED) else None
 
-    def after_no(
-        self, view_state: ViewState, after: int, until: int, longest_s: float, *, moves: bool
-    ) -> RestlessArea:
+    def after_no(self, view_state: ViewState, after: int, until: int, longest_s: float, *, moves: bool) -> RestlessArea:
         """Return what is known after a no on frame `until`, when frame `after` had been judged before.
 
         `moves`: an area may move on.

@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 _WIDTH, _PANEL, _LEFT, _TOP, _BAR = 720, 360, 84, 48, 18
-_COLOURS = {"acud": "#1f77b4", "mss": "#7a7a7a", "python-xlib": "#a6a6a6", "gptme": "#d62728"}
+_COLOURS = {
+    "acud": "#1f77b4", "floor": "#d9d9d9", "mss": "#7a7a7a", "python-xlib": "#a6a6a6", "gptme": "#d62728",
+    "rapidocr": "#7a7a7a", "tesseract": "#a6a6a6",
+}  # fmt: skip
 _COLUMNS = 2
 
-Value = Callable[[dict[str, Any]], float]
-_PANELS: tuple[tuple[str, Value], ...] = (
-    ("drawing to noticed, p50, ms", lambda row: row["notice_p50_ms"]),
-    ("changes missed", lambda row: row["missed"]),
-    ("CPU of a still minute, ms", lambda row: sum(row["idle_cpu_ms_per_minute"].values())),
-    ("CPU of a working minute, ms", lambda row: sum(row["work_cpu_ms_per_minute"].values())),
-    ("judge calls in a working minute", lambda row: row["judge_calls"]),
-    ("lamp to told, ms", lambda row: row["told_ms"]),
+Value = Callable[[dict[str, Any]], float | None]
+
+
+class Panel(NamedTuple):
+    """A figure, and whether it is one of the text round."""
+
+    title: str
+    value: Value
+    text: bool = False
+
+
+_PANELS = (
+    Panel("drawing to noticed, p50, ms", lambda row: row["notice_p50_ms"]),
+    Panel("changes missed", lambda row: row["missed"]),
+    Panel("CPU of a still minute, ms", lambda row: sum(row["idle_cpu_ms_per_minute"].values())),
+    Panel("CPU of a working minute, ms", lambda row: sum(row["work_cpu_ms_per_minute"].values())),
+    Panel("judge calls in a working minute", lambda row: row["judge_calls"]),
+    Panel("lamp to told, ms", lambda row: row["told_ms"]),
+    Panel("text drawn to told, p50, ms", lambda row: row["told_p50_ms"], text=True),
+    Panel("CPU of the text round, s", lambda row: row["cpu_s"], text=True),
 )
+_OF_WORK = frozenset(panel.title for panel in _PANELS[3:6])
 
 
 def svg(figures: dict[str, Any]) -> str:
     """Return the chart; a figure that there is none of is written out, and has no bar."""
-    peers = figures["peers"]
-    high = 34 + (_BAR + 4) * len(peers)
+    high = 34 + (_BAR + 4) * max(len(figures["peers"]), len(figures["texts"]))
     height = _TOP + high * -(-len(_PANELS) // _COLUMNS)
     low, top = figures["load"]
     return "\n".join(
@@ -31,17 +46,23 @@ def svg(figures: dict[str, Any]) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
             'font-family="sans-serif" font-size="12">',
             f'<rect width="{_WIDTH}" height="{height}" fill="white"/>',
-            f'<text x="8" y="20">Noticing changes: shorter is better ({figures["machine"]}, {figures["commit"]}, '
+            f'<text x="8" y="20">Changes and texts: shorter is better ({figures["machine"]}, {figures["commit"]}, '
             f"load {low} to {top})</text>",
-            *(line for n, panel in enumerate(_PANELS) for line in _panel(n, panel, peers, high)),
+            *(line for n, panel in enumerate(_PANELS) for line in _panel(n, panel, _rows(panel, figures), high)),
             "</svg>",
             "",
         ]
     )
 
 
-def _panel(n: int, panel: tuple[str, Value], peers: dict[str, Any], high: int) -> Iterator[str]:
-    title, value = panel
+def _rows(panel: Panel, figures: dict[str, Any]) -> dict[str, Any]:
+    """Return the watchers that there is such a figure of."""
+    rows: dict[str, Any] = figures["texts" if panel.text else "peers"]
+    return {name: row for name, row in rows.items() if panel.title not in _OF_WORK or "judge_calls" in row}
+
+
+def _panel(n: int, panel: Panel, peers: dict[str, Any], high: int) -> Iterator[str]:
+    title, value = panel.title, panel.value
     x, y = n % _COLUMNS * _PANEL, _TOP + n // _COLUMNS * high
     yield f'<text x="{x + 8}" y="{y + 8}" font-weight="bold">{title}</text>'
     values = {name: value(row) for name, row in peers.items()}

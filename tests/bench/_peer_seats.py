@@ -21,7 +21,9 @@ from tests.bench._process import family
 from tests.daemon import Daemon
 from tests.integration.xserver import XServer
 
-NAMES = ("acud", "mss", "python-xlib", "gptme")
+NAMES = ("floor", "acud", "mss", "python-xlib", "gptme")
+READERS = ("acud", "rapidocr", "tesseract")
+"""Those that wait for a text."""
 _ROOT = Path(__file__).parents[2]
 _GPTME = _ROOT / ".state" / "gptme"
 _ANSWER_S = 120
@@ -86,6 +88,10 @@ def seat(name: str, server: XServer) -> Iterator[Seat]:
         python, env = sys.executable, _env(server, home)
         if name == "gptme":
             python = str(gptme_folder() / "python")
+        elif name == "tesseract" and shutil.which("tesseract") is None:
+            raise Absent("tesseract-ocr is not installed")
+        elif name in READERS:
+            env["PYTHONPATH"] = str(_ROOT)  # the readers are the OCR set's
         command = [python, _peer_watchers.__file__, name, server.display]
         if name == "acud":
             with Daemon(settings=_settings()) as daemon:

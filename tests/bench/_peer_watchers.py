@@ -1,11 +1,12 @@
-"""One way to notice that a display changed, in a process of its own: acud, mss, python-xlib or gptme.
+"""One way to notice what a display shows, in a process of its own: acud, the floor, mss, python-xlib or gptme; readers.
 
     python tests/bench/_peer_watchers.py NAME DISPLAY [HOME]     # orders on standard input, one JSON object a line
 
-It imports nothing of this repository but acud's client, and that for acud only: gptme's runs in gptme's environment.
-Orders: `watch` (armed, then when it noticed, or null), `go_on` (a call is over, another one will follow), `idle`
-(watches for `s` seconds), `work` (watches for `s` seconds and asks a judge of 200 ms about each picture, until `pixel`
-has `colour`). Every answer carries the CPU time of this process and the programs that it ran.
+It imports nothing of this repository but acud's client for acud, and the readers of the OCR set for those: gptme's runs
+in gptme's environment. Orders: `watch` (armed, then when it noticed, or null), `go_on` (a call is over, another one
+will follow), `idle` (watches for `s` seconds), `work` (watches for `s` seconds and asks a judge of 200 ms about each
+picture, until `pixel` has `colour`), `text` (armed, then when it told that `text` is shown, or null). Every answer
+carries the CPU time of this process and the programs that it ran.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import io
 import json
 import os
 import resource
+import select
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 FPS = 10.0
@@ -90,6 +92,93 @@ def xlib(display: str) -> Watcher:
     return Poller(lambda: bytes(root.get_image(0, 0, WIDTH, HEIGHT, X.ZPixmap, 0xFFFFFFFF).data))
 
 
+class Floor:
+    """The least that noticing costs: the X server's own word that something was drawn (DAMAGE), and nothing else.
+
+    It grabs and compares nothing, so it also tells of what was drawn and looks as before.
+    """
+
+    def __init__(self, display: str) -> None:
+        from Xlib.display import Display
+        from Xlib.ext import damage
+
+        self._display = Display(display)
+        self._display.damage_query_version()
+        root = self._display.screen().root
+        self._damage = root.damage_create(damage.DamageReportNonEmpty)
+        self.screenshots = 0
+
+    def watch(self, armed: Armed, timeout_s: float) -> bool:
+        armed()
+        end_s = time.monotonic() + timeout_s
+        while not self._display.pending_events():
+            left_s = end_s - time.monotonic()
+            if left_s <= 0 or not select.select([self._display], [], [], left_s)[0]:
+                return False
+        self._display.next_event()
+        self._display.damage_subtract(self._damage)  # so that it tells of the next drawing
+        self._display.flush()
+        return True
+
+    def go_on(self) -> None:
+        self._display.damage_subtract(self._damage)
+        self._display.sync()
+        while self._display.pending_events():
+            self._display.next_event()
+
+    def colour(self, x: int, y: int) -> Colour:
+        raise NotImplementedError("the floor has no picture")
+
+
+class ReadingLoop:
+    """Reads the whole frame with an OCR whenever bytes changed, and looks for a text in all that it read.
+
+    White space is left out and case ignored, as acud does.
+    """
+
+    def __init__(self, display: str, read: Callable[[Any], Sequence[str]]) -> None:
+        from mss import MSS
+
+        self._grabber = MSS(display=display)
+        self._read = read
+        self._seen, self._said = b"", ""
+
+    def text(self, text: str, armed: Armed, timeout_s: float) -> bool:
+        """Return whether `text` was read within `timeout_s`; `armed` is called once what is shown now was read."""
+        wanted = _folded([text])
+        end_s, began_s = time.monotonic() + timeout_s, time.monotonic()
+        self._look()
+        armed()
+        while wanted not in self._said:
+            time.sleep(max(0.0, min(began_s + 1 / FPS, end_s) - time.monotonic()))
+            if (began_s := time.monotonic()) >= end_s:
+                return False
+            self._look()
+        return True
+
+    def _look(self) -> None:
+        import numpy as np
+
+        raw = bytes(self._grabber.grab({"left": 0, "top": 0, "width": WIDTH, "height": HEIGHT}).raw)
+        if raw != self._seen:
+            self._seen = raw
+            self._said = _folded(self._read(np.frombuffer(raw, np.uint8).reshape(HEIGHT, WIDTH, 4)))
+
+
+def _folded(texts: Sequence[str]) -> str:
+    return "".join("".join(texts).split()).casefold()
+
+
+def reading_loop(display: str, name: str) -> ReadingLoop:
+    """Return a loop over plain rapidocr at one thread, or tesseract at twice the size."""
+    from tests.ocr_set import scores
+
+    read = scores.plain_rapidocr() if name == "rapidocr" else scores.tesseract()
+    if read is None:
+        raise SystemExit("tesseract is not installed")
+    return ReadingLoop(display, read)
+
+
 class Gptme:
     """gptme's own `computer("wait_for_change")`, unchanged, over the program it takes screenshots with (scrot)."""
 
@@ -160,6 +249,14 @@ class Acud:
     def colour(self, x: int, y: int) -> Colour:
         raise NotImplementedError("acud's judge is shown the picture by the daemon")
 
+    def text(self, text: str, armed: Armed, timeout_s: float) -> bool:
+        """Wait for a text; return whether it was told within `timeout_s`."""
+        from acud_client import Text
+
+        wait = self._client.wait_create(Text(text), display=self._display, timeout_s=timeout_s).wait
+        armed()
+        return bool(self._client.wait_end(wait.wait_id).wait.state == "resolved")
+
     def work(self, armed: Armed, seconds: float) -> tuple[float | None, int]:
         """Wait for a sentence, as an agent does; return when it was told, and how often the judge was asked."""
         from acud_client import Criteria
@@ -196,6 +293,11 @@ def _watch(watcher: Watcher, order: dict[str, Any]) -> None:
 def _go_on(watcher: Watcher, order: dict[str, Any]) -> None:
     watcher.go_on()
     _say(ready=True)
+
+
+def _text(watcher: Acud | ReadingLoop, order: dict[str, Any]) -> None:
+    told = watcher.text(order["text"], _armed, order["timeout_s"])
+    _say(told=time.monotonic() if told else None)
 
 
 def _idle(watcher: Watcher, order: dict[str, Any]) -> None:
@@ -238,17 +340,20 @@ def _nothing() -> None:
 def main() -> None:
     """Serve until standard input ends."""
     name, display, home = sys.argv[1], sys.argv[2], os.environ["HOME"]
-    makers: dict[str, Callable[[], Watcher]] = {
+    makers: dict[str, Callable[[], Any]] = {
         "acud": lambda: Acud(display),
+        "floor": lambda: Floor(display),
         "mss": lambda: mss(display),
         "python-xlib": lambda: xlib(display),
         "gptme": lambda: Gptme(home),
+        "rapidocr": lambda: reading_loop(display, name),
+        "tesseract": lambda: reading_loop(display, name),
     }
     watcher = makers[name]()
     _say(ready=True)
     for line in sys.stdin:
         order = json.loads(line)
-        {"watch": _watch, "go_on": _go_on, "idle": _idle, "work": _work}[order["do"]](watcher, order)
+        {"watch": _watch, "go_on": _go_on, "idle": _idle, "work": _work, "text": _text}[order["do"]](watcher, order)
 
 
 if __name__ == "__main__":

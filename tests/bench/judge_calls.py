@@ -36,9 +36,7 @@ def facts(state: State) -> Iterator[Fact]:
         yield "dialog", state.dialog
 
 
-def play(
-    film: Film, policy: Policy, judge_s: float = JUDGE_S, *, longest_pause_s: float = LONGEST_PAUSE_S
-) -> Replay:
+def play(film: Film, policy: Policy, judge_s: float = JUDGE_S, *, longest_pause_s: float = LONGEST_PAUSE_S) -> Replay:
     """Return the session played to a wait that never resolves."""
     spec = WaitSpec(Criteria("the backup has finished"), Target(), SESSION_S, policy)
     return Replay(film, spec, lambda: judge_s, longest_pause_s=longest_pause_s).run(SESSION_S)
@@ -69,7 +67,8 @@ def causes(looks: list[Look]) -> Iterator[str]:
     for before, now in pairwise(shown):
         assert isinstance(before, State)
         assert isinstance(now, State)
-        changed = [name for name in ("typed", "progress", "dialog", "minute") if getattr(before, name) != getattr(now, name)]
+        fields = ("typed", "progress", "dialog", "minute")
+        changed = [name for name in fields if getattr(before, name) != getattr(now, name)]
         yield " and ".join(changed) or ("caret" if before.caret != now.caret else "nothing")
 
 

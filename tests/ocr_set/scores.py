@@ -58,11 +58,26 @@ def own(engine: RapidEngine) -> Reader:
 
 def plain_rapidocr() -> Reader:
     """Return rapidocr as its own documentation calls it, at one thread."""
+    engine = _rapidocr()
+    return lambda pixels: list(engine(np.ascontiguousarray(pixels[:, :, :3])).txts or ())
+
+
+def _rapidocr() -> Any:
     from rapidocr import RapidOCR
 
     one = {f"EngineConfig.onnxruntime.{kind}_op_num_threads": 1 for kind in ("intra", "inter")}
-    engine = RapidOCR(params={**one, "Global.log_level": "error"})
-    return lambda pixels: list(engine(np.ascontiguousarray(pixels[:, :, :3])).txts or ())
+    return RapidOCR(params={**one, "Global.log_level": "error"})
+
+
+def line_recognizer() -> Callable[[NDArray[np.uint8]], str]:
+    """Return rapidocr's recogniser at one thread, on a picture (height x width x 4 uint8 BGRX) of one line alone."""
+    engine = _rapidocr()
+
+    def read(pixels: NDArray[np.uint8]) -> str:
+        found = engine(np.ascontiguousarray(pixels[:, :, :3]), use_det=False, use_cls=False, use_rec=True)
+        return " ".join(found.txts or ())
+
+    return read
 
 
 def tesseract() -> Reader | None:

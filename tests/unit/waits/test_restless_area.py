@@ -56,7 +56,9 @@ class Work(Desktop):
         self, keys: list[float], moves: list[float] | None = None, news: list[float] | None = None, stride: float = 0.5
     ) -> None:
         self._stride = stride
-        moments = [(when, 0) for when in keys] + [(when, 1) for when in news or []] + [(when, 2) for when in moves or []]
+        moments = (
+            [(when, 0) for when in keys] + [(when, 1) for when in news or []] + [(when, 2) for when in moves or []]
+        )
         self.changes = [(0.0, (0, 0, 0))]
         counts = [0, 0, 0]
         for when, part in sorted(moments):
