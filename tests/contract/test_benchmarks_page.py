@@ -16,7 +16,8 @@ from tests.bench import _peer_page, _peer_seats
 from tests.bench import all as bench_all
 from tests.bench.__main__ import names, refreshed
 from tests.bench._peer_screen import KINDS
-from tests.bench._peer_seats import NAMES
+from tests.bench._peer_seats import NAMES, READERS
+from tests.bench._peer_texts import KINDS as TEXT_KINDS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
@@ -41,8 +42,8 @@ def test_a_page_without_the_marks_is_refused() -> None:
 def test_no_peer_and_no_kind_of_change_is_left_out() -> None:
     """A peer that could not take part is named with the reason."""
     part = PAGE.partition("<!-- scripts/bench peers -->")[2].partition("<!-- end")[0]
-    assert [name for name in NAMES if name not in part] == []
-    assert [kind.name for kind in KINDS if f"| {kind.name} |" not in part] == []
+    assert [name for name in (*NAMES, *READERS) if name not in part] == []
+    assert [kind for kind in (*(kind.name for kind in KINDS), *TEXT_KINDS) if f"| {kind} |" not in part] == []
 
 
 def test_a_peer_that_cannot_take_part_is_said_by_name_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,6 +55,7 @@ def test_a_peer_that_cannot_take_part_is_said_by_name_with_the_reason(monkeypatc
         "commit": "c",
         "load": [0.1, 0.2],
         "changes": {},
+        "text_kinds": {},
         "peers": {},
         "ratios": {},
         "absent": {"gptme": str(fault.value)},
