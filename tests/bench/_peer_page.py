@@ -41,7 +41,7 @@ def head(figures: dict[str, Any]) -> str:
     low, high = figures["load"]
     return (
         f"{figures['machine']}, commit {figures['commit']}, load average {low} to {high} while it ran; "
-        f"{_changes(figures)} changes and one minute of work for each, {sum(figures['text_kinds'].values())} texts."
+        f"{_changes(figures)} changes, a minute of work, {sum(figures['text_kinds'].values())} texts."
     )
 
 

@@ -39,7 +39,7 @@ _TEXT_ROUNDS = max(1, _ROUNDS // 3)
 _TURNS = 2
 """Each watcher has its turn so often, so that a slow moment of the machine does not meet one alone."""
 _NOTICE_S = 3.0
-_IDLE_S = 12.0
+_IDLE_S = 10.0
 _SETTLE_S = 1.5
 _TOLD_S = 12.0
 
