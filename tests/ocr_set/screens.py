@@ -1,8 +1,9 @@
 """The OCR set: 88 screens of real programs on real X servers, and the words that each one shows.
 
-`made(names)` draws them (about 90 s for all) and keeps each as a PNG with its words beside it in a folder, where the
+`drawn(folder)` draws them (about 90 s for all) and keeps each as a PNG with its words beside it in a folder, where the
 next call finds it: a screen is drawn from its seed alone, so its words never change; its pixels follow the machine's
-toolkits and fonts. A program that a machine lacks leaves its screens out, by name.
+toolkits and fonts. A program that a machine lacks leaves its screens out, by name. These are the half to work with;
+`closed` has the other one.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ SETTLE_S, DEADLINE_S, LEAST_INK = 0.25, 30.0, 400
 
 
 class Screen(NamedTuple):
-    """One screen: how it is drawn, all from `seed`. `look`: ink and paper."""
+    """One screen: how it is drawn, all from `seed`, or what it shows. `look`: ink and paper.
+
+    `rows`: its texts, cell by cell; with `form` html one cell, the body of a page. Empty, `seed` gives them and `title`.
+    """
 
     category: str
     toolkit: str
@@ -44,6 +48,9 @@ class Screen(NamedTuple):
     language: str = "english"
     font: str = ""
     size: tuple[int, int] = (1280, 720)
+    title: str = ""
+    family: str = "DejaVu Sans"
+    rows: tuple[tuple[str, ...], ...] = ()
 
     @property
     def name(self) -> str:
@@ -126,8 +133,8 @@ def drawn(folder: Path, screens: Iterable[Screen] = ALL) -> Iterator[Drawn]:
 
 
 def _draw(desktop: Desktop, screen: Screen, folder: Path) -> None:
-    rows = _rows(screen)
-    title = " ".join(words.english(screen.seed + 7, 1, 24)) or "Page"
+    rows = [list(row) for row in screen.rows] or _rows(screen)
+    title = screen.title or " ".join(words.english(screen.seed + 7, 1, 24)) or "Page"
     os.environ.update({"DISPLAY": desktop.server.display, "XAUTHORITY": desktop.server.auth_file})
     with mss.MSS(display=desktop.server.display) as grabber:
         bare = _settled(grabber, screen, None)
@@ -136,10 +143,11 @@ def _draw(desktop: Desktop, screen: Screen, folder: Path) -> None:
         end(process)
         _settled(grabber, screen, None)
     Image.fromarray(shown[:, :, 2::-1]).save(folder / f"{screen.name}.png")
-    texts = [text for row in rows for text in row]
-    shows = [*texts, *([] if screen.toolkit == "chromium" else [title])]
-    if screen.form == "widgets" or screen.form == "disabled":
-        shows = [*shows]
+    plain = words.of_page if screen.form == "html" else words.without_colours
+    texts = [plain(text) for row in rows for text in row]
+    if screen.toolkit == "chromium":
+        title = screen.title or f"{screen.name}.html"  # a page without a title shows its file's name in its place
+    shows = [*texts, title]
     (folder / f"{screen.name}.json").write_text(json.dumps(words.counted(shows), ensure_ascii=False), encoding="utf-8")
 
 
@@ -175,7 +183,7 @@ def _command(desktop: Desktop, screen: Screen, rows: list[list[str]], title: str
             f"--user-data-dir={desktop.folder / 'chromium'}", f"--window-size={width},{height}",
             "--window-position=120,60", f"--app=file://{path}",
         ]  # fmt: skip
-    family = CJK_FAMILY if screen.language == "chinese" else "DejaVu Sans"
+    family = CJK_FAMILY if screen.language == "chinese" else screen.family
     told = {
         "title": title, "rows": rows, "form": screen.form, "px": screen.px, "ink": ink, "paper": paper,
         "family": family, "disabled": screen.form == "disabled", "width": width, "height": height,
@@ -202,7 +210,7 @@ def _terminal_text(screen: Screen, rows: list[list[str]]) -> str:
 def _html(screen: Screen, rows: list[list[str]]) -> str:
     ink, paper = screen.look
     family = (
-        CJK_FAMILY if screen.language == "chinese" else "DejaVu Sans Mono" if screen.form == "code" else "DejaVu Sans"
+        CJK_FAMILY if screen.language == "chinese" else "DejaVu Sans Mono" if screen.form == "code" else screen.family
     )
     ground = (
         f"linear-gradient(120deg, {paper}, {'#9ec5ff' if paper == LIGHT[1] else '#314a6e'})"
@@ -214,7 +222,10 @@ def _html(screen: Screen, rows: list[list[str]]) -> str:
         "td,th{border:1px solid #999;padding:3px 8px;text-align:left}table{border-collapse:collapse}p{margin:5px 0}"
     )
     style += ".i{background:#1a5fb4;color:#ffffff}"
-    if screen.form == "table":
+    style += "pre{font:inherit;margin:0}" if screen.form == "html" else ""
+    if screen.form == "html":
+        ((body,),) = rows
+    elif screen.form == "table":
         body = "<table>" + "".join(
             "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) + "</tr>"
             for tag, row in zip(["th", *["td"] * len(rows)], rows, strict=False)
@@ -235,7 +246,8 @@ def _html(screen: Screen, rows: list[list[str]]) -> str:
             f"<p{' class=i' if marked and n % 2 else ''}>{html.escape('   '.join(row)).replace('   ', ' &emsp; ')}</p>"
             for n, row in enumerate(rows)
         )
-    return f"<!doctype html><meta charset=utf-8><title> </title><style>{style}</style>{body}"
+    head = f"<meta charset=utf-8><title>{screen.title or ' '}</title><style>{style}</style>"
+    return f"<!doctype html>{head}{body}"
 
 
 def _settled(grabber: mss.MSS, screen: Screen, bare: NDArray[np.uint8] | None) -> NDArray[np.uint8]:

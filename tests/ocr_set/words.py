@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import random
 import re
 
@@ -155,6 +156,9 @@ CHINESE = [
     "显示屏幕",
 ]
 
+INLINE = ("span", "b")
+"""Tags that stand inside words."""
+
 
 def english(seed: int, rows: int, letters: int) -> list[str]:
     """Return lines of English words, numbers, paths and identifiers of at most so many letters."""
@@ -185,3 +189,14 @@ def cells(seed: int, rows: int, columns: int) -> list[list[str]]:
 def counted(texts: list[str]) -> list[str]:
     """Return the words of texts that hold a letter or digit."""
     return [word for text in texts for word in text.split() if re.search(r"\w", word)]
+
+
+def without_colours(text: str) -> str:
+    """Return `text` without its ANSI sequences."""
+    return re.sub("\033\\[[0-9;]*m", "", text)
+
+
+def of_page(body: str) -> str:
+    """Return the text of an HTML page's body. A tag that is not one of `INLINE` parts words."""
+    joined = re.sub(rf"</?(?:{'|'.join(INLINE)})(?:\s[^>]*)?>", "", body)
+    return html.unescape(re.sub(r"</?[a-z][a-z0-9]*(?:\s[^>]*)?/?>", " ", joined))
