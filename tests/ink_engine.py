@@ -13,7 +13,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from acud.evaluator.ocr.changes import around, runs
-from acud.evaluator.ocr.engine import Bgr
+from acud.evaluator.ocr.engine import Bgr, Reading
 from acud.types import Rect
 
 _ROW_GAP_PX, _LINE_GAP_PX, _WORD_GAP_PX, _REACH_PX = 1, 12, 5, 2
@@ -43,11 +43,11 @@ class InkEngine:
                 boxes.append(around(Rect(left, top, right - left, bottom - top), _REACH_PX, _REACH_PX, bounds))
         return boxes
 
-    def recognise(self, crops: Sequence[Bgr]) -> list[tuple[str, float]]:
+    def recognise(self, crops: Sequence[Bgr]) -> list[Reading]:
         """Return the fingerprints of each crop's words, wherever in the crop they lie; "" for none."""
         self.recognised += len(crops)
         self.widths_px += [crop.shape[1] for crop in crops]
-        return [(_fingerprint(crop), 1.0) for crop in crops]
+        return [_reading(crop) for crop in crops]
 
 
 def _ink(pixels: Bgr) -> NDArray[np.bool_]:
@@ -55,9 +55,13 @@ def _ink(pixels: Bgr) -> NDArray[np.bool_]:
     return ink
 
 
-def _fingerprint(crop: Bgr) -> str:
+def _reading(crop: Bgr) -> Reading:
     ink = _ink(crop)
     rows = np.flatnonzero(ink.any(axis=1))
     words = runs(np.asarray(ink.any(axis=0)), _WORD_GAP_PX) if rows.size else []
     pixels = [np.ascontiguousarray(crop[rows[0] : rows[-1] + 1, left:right]) for left, right in words]
-    return " ".join(xxhash.xxh3_64_hexdigest(word.data) for word in pixels)
+    text = " ".join(xxhash.xxh3_64_hexdigest(word.data) for word in pixels)
+    middles: list[float] = []
+    for left, right in words:
+        middles += [(left + right) / 2] * (len(text.split()[0]) + bool(middles))
+    return Reading(text, 1.0, tuple(middles))

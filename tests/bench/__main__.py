@@ -1,7 +1,7 @@
 """`scripts/bench NAME [--json] [--quick]`: measure one part of acud; figures are medians, ratios come from one run.
 
-Each module beside this one is a benchmark: `run() -> dict` measures (`run(quick=…)` where there is a quick form),
-`table(figures) -> str` is what a person reads. Some also have `plot(figures) -> str`, an SVG, and
+Each module beside this one is a benchmark: `run() -> dict` measures (`run(quick=…)`, `run(closed=…)` where there are
+such forms), `table(figures) -> str` is what a person reads. Some also have `plot(figures) -> str`, an SVG, and
 `page(figures) -> str`, their part of a page of the docs.
 """
 
@@ -36,18 +36,23 @@ def refreshed(text: str, name: str, part: str) -> str:
 @click.argument("name", type=click.Choice(names()))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on one line.")
 @click.option("--quick", is_flag=True, help="Fewer points and samples, where the benchmark has such.")
+@click.option("--closed", is_flag=True, help="The closed half of a quality set, where the benchmark has one.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw the figures into this SVG file, if NAME can.")
 @click.option("--page", type=click.Path(path_type=Path, exists=True), help="Write them into this page, if NAME can.")
 @click.option("--figures", type=click.File(), help="Take the figures from this file of --json; measure nothing.")
-def main(name: str, as_json: bool, quick: bool, plot: Path | None, page: Path | None, figures: object) -> None:
+def main(
+    name: str, as_json: bool, quick: bool, closed: bool, plot: Path | None, page: Path | None, figures: object
+) -> None:
     """Run the benchmark NAME."""
     module = importlib.import_module(f"tests.bench.{name}")
     for asked, what in ((plot, "plot"), (page, "page")):
         if asked and not hasattr(module, what):
             raise click.UsageError(f"{name} has no {what}")
-    if quick and "quick" not in inspect.signature(module.run).parameters:
-        raise click.UsageError(f"{name} has no quick form")
-    measure = functools.partial(module.run, quick=True) if quick else module.run
+    flags = {flag: True for flag, given in (("quick", quick), ("closed", closed)) if given}
+    for flag in flags:
+        if flag not in inspect.signature(module.run).parameters:
+            raise click.UsageError(f"{name} has no {flag} form")
+    measure = functools.partial(module.run, **flags)
     found = json.load(figures) if figures else measure()  # type: ignore[arg-type]
     if plot:
         plot.write_text(module.plot(found), encoding="utf-8")

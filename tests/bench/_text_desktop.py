@@ -97,11 +97,10 @@ class TextDesktop:
         os.write(descriptor, "".join(f"{line}\r\n" for line in lines).encode())
         return descriptor
 
-    def write_line(self) -> str:
+    def write_line(self, words: list[str] | None = None) -> str:
         """Have the first terminal show one new line, and return it; `frame` is then the new screen."""
-        words = [
-            self._random.choice(["linking", "target", "module", "package", "checked", "updated"]) for _ in range(6)
-        ]
+        known = ["linking", "target", "module", "package", "checked", "updated"]
+        words = words or [self._random.choice(known) for _ in range(6)]
         line = f"[{self._random.randrange(100):3d}%] {' '.join(words)} in {self._random.randrange(1000)} ms"
         os.write(self._log, f"\r\033[K{line}".encode())
         self.frame = self._settled(self.frame)

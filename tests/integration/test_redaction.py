@@ -21,7 +21,7 @@ from PIL import Image
 from acud.config import OcrSettings, RedactionSettings
 from acud.errors import Unavailable
 from acud.evaluator.evidence import pixels_of
-from acud.evaluator.ocr.engine import Bgr
+from acud.evaluator.ocr.engine import Bgr, Reading
 from acud.evaluator.ocr.reader import RapidEngine, ScreenReader, TextReading
 from acud.evaluator.ports import RedactedPixels, Withheld
 from acud.evaluator.view_pixels import ViewPixels
@@ -81,9 +81,9 @@ class Broken(InkEngine):
 class Words(InkEngine):
     """An engine that reads the same words in every line."""
 
-    def recognise(self, crops: object) -> list[tuple[str, float]]:
+    def recognise(self, crops: object) -> list[Reading]:
         """Return the words."""
-        return [("a" * 40 + "!", 1.0) for _ in crops]  # type: ignore[attr-defined]
+        return [Reading("a" * 40 + "!", 1.0) for _ in crops]  # type: ignore[attr-defined]
 
 
 def test_nothing_leaves_where_the_text_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ SETTLE_S, DEADLINE_S, LEAST_INK = 0.25, 30.0, 400
 class Screen(NamedTuple):
     """One screen: how it is drawn, all from `seed`, or what it shows. `look`: ink and paper.
 
-    `rows`: its texts, cell by cell; with `form` html one cell, the body of a page. Empty, `seed` gives them and `title`.
+    `rows`: its texts, cell by cell; with `form` html one cell, the body of a page. Else `seed` gives texts and title.
     """
 
     category: str

@@ -64,8 +64,7 @@ def line_parts(pixels: NDArray[np.uint8]) -> list[Rect]:
     most, least = int(PART_X * height), int(PART_X * height / 3)
     if width <= most:
         return [Rect(0, 0, width, height)]
-    words = runs(np.asarray(_edges(pixels).any(axis=0)), math.ceil(_GAP_X * height))
-    gaps = [(right + left) // 2 for (_, right), (left, _) in pairwise(words)]
+    gaps = [(right + left) // 2 for (_, right), (left, _) in pairwise(word_spans(pixels))]
     parts, left = [], 0
     while width - left > most:
         near = [gap for gap in gaps if left + least < gap <= left + most]
@@ -75,6 +74,29 @@ def line_parts(pixels: NDArray[np.uint8]) -> list[Rect]:
         parts.append(Rect(left, 0, cut - left, height))
         left = cut
     return [*parts, Rect(left, 0, width - left, height)]
+
+
+def word_spans(line: NDArray[np.uint8]) -> list[tuple[int, int]]:
+    """Return the columns (first, past the last) of each word of a line (height x width x 3 or 4 uint8)."""
+    return runs(np.asarray(_edges(line).any(axis=0)), math.ceil(_GAP_X * line.shape[0]))
+
+
+class TextExtent(NamedTuple):
+    """Around all edges of a row of text: the `box` in its pixels, and the widest `gap` between two columns of them."""
+
+    box: Rect
+    gap: int
+
+
+def text_extent(row: NDArray[np.uint8]) -> TextExtent | None:
+    """Return the extent of what is written in a row (height x width x 3 or 4 uint8); None where nothing is."""
+    edges = _edges(row)
+    columns, rows = np.flatnonzero(edges.any(axis=0)), np.flatnonzero(edges.any(axis=1))
+    if not columns.size:
+        return None
+    x, y = int(columns[0]), int(rows[0])
+    box = Rect(x, y, int(columns[-1]) + 1 - x, int(rows[-1]) + 1 - y)
+    return TextExtent(box, int(np.diff(columns).max(initial=1)) - 1)
 
 
 def _edges(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from msgspec import Struct
@@ -23,6 +23,16 @@ class Line(Struct, frozen=True):  # part of the plug-in interface, as its name i
     box: Rect
 
 
+class Reading(NamedTuple):
+    """What a crop says: its text, how sure the engine is (0 to 1), and where each letter's middle is in the crop's
+    pixels, from left to right. No letters, no `middles`; an engine that can't tell gives none either.
+    """
+
+    text: str
+    confidence: float
+    middles: tuple[float, ...] = ()
+
+
 class Engine(Protocol):
     """Finds lines and reads them. Blocks; not safe in threads. Raises: Unavailable when the engine fails."""
 
@@ -33,8 +43,8 @@ class Engine(Protocol):
         """Return, of each part, the boxes of lines in its coordinates and inside it, in no certain order."""
         ...
 
-    def recognise(self, crops: Sequence[Bgr]) -> list[tuple[str, float]]:
-        """Return (text, confidence) of each crop, in order; "" where there is none. An empty list gives one."""
+    def recognise(self, crops: Sequence[Bgr]) -> list[Reading]:
+        """Return the reading of each crop, in order; "" where there is no text. An empty list gives one."""
         ...
 
 
@@ -63,8 +73,8 @@ class EngineOnDemand:
         """Return the boxes of lines; see `Engine`."""
         return self.load().detect(parts)
 
-    def recognise(self, crops: Sequence[Bgr]) -> list[tuple[str, float]]:
-        """Return the text of each crop; see `Engine`."""
+    def recognise(self, crops: Sequence[Bgr]) -> list[Reading]:
+        """Return the reading of each crop; see `Engine`."""
         return self.load().recognise(crops)
 
     def unload(self) -> None:

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from acud.errors import Unavailable
 from acud.evaluator.ocr import bands
-from acud.evaluator.ocr.engine import Bgr
+from acud.evaluator.ocr.decoder import Decoder
+from acud.evaluator.ocr.engine import Bgr, Reading
 from acud.evaluator.ocr.runtime import HINT, Choice, Model, Runtime, Tensor, choose_runtime
 from acud.types import Rect
 
@@ -51,7 +52,6 @@ class RapidEngine:
         import cv2
         import rapidocr
         from rapidocr.ch_ppocr_det.utils import DBPostProcess
-        from rapidocr.ch_ppocr_rec.utils import CTCLabelDecode
 
         logging.getLogger("RapidOCR").setLevel(logging.WARNING)
         models = Path(rapidocr.__file__).parent / "models"
@@ -61,7 +61,7 @@ class RapidEngine:
         reader = runtime.load(models / "PP-OCRv6_rec_small.onnx")
         self._reader = reader.run
         self._boxes_of = DBPostProcess(0.3, 0.5, _MOST_CANDIDATES, 1.5, "fast", True)
-        self._letters = CTCLabelDecode(reader.characters.splitlines())
+        self._decoder = Decoder(reader.characters.splitlines())
 
     def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
         """Return the boxes of lines in each part; see `Engine`. Rotated text comes out as its upright bounding box."""
@@ -110,11 +110,11 @@ class RapidEngine:
         quads, _ = self._boxes_of(self._run(self._finder, tensor, "find lines"), canvas.shape[:2])
         return [_upright(quad) for quad in quads]
 
-    def recognise(self, crops: Sequence[Bgr]) -> list[tuple[str, float]]:
-        """Return the text of each crop; see `Engine`."""
+    def recognise(self, crops: Sequence[Bgr]) -> list[Reading]:
+        """Return the reading of each crop; see `Engine`."""
         return [self._read(crop) for crop in crops]
 
-    def _read(self, crop: Bgr) -> tuple[str, float]:
+    def _read(self, crop: Bgr) -> Reading:
         height, width = crop.shape[:2]
         wide = min(MOST_LINE_PX, max(1, math.ceil(LINE_PX * width / height)))
         padded = max(LEAST_LINE_PX, -(-wide // BUCKET_PX) * BUCKET_PX)
@@ -122,10 +122,7 @@ class RapidEngine:
         resized = self._cv2.resize(crop, (wide, LINE_PX)).transpose(2, 0, 1)
         tensor[0, :, :, :wide] = resized * np.float32(2 / 255) - np.float32(1)
         chances = self._run(self._reader, tensor, "read lines")
-        best = chances.argmax(axis=2)
-        sure = np.take_along_axis(chances, best[:, :, None], axis=2)[:, :, 0]
-        (text, score), *_ = self._letters.decode(best, sure, remove_duplicate=True)[0]
-        return text.strip(), float(score)
+        return self._decoder.decode(chances[0], width / wide * padded / chances.shape[1])
 
     @staticmethod
     def _run(model: Model, tensor: Tensor, what: str) -> Tensor:

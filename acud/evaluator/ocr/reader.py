@@ -1,10 +1,10 @@
 """Reads the text of views, and of a view seen before only what changed.
 
 Finding and reading lines cost far more than comparing pixels, so both are kept: lines outside the changed regions
-stand as they are, and a line whose very pixels were read before, in any view, is not read again; nor is an unchanged
-part of a line that changes where it stands. Lines are looked for in bands where text can be (`bands`), all bands of a
+stand as they are, and a line whose very pixels were read before, in any view, is not read again; nor are known words of
+a line that changes where it stands (`memo`). Lines are looked for in bands where text can be (`bands`), all bands of a
 frame in a few calls of the detector. The regions are cut on a grid with room around them, so that the bands in them are
-those that the whole frame would give.
+those that the whole frame would give. A line that changes between its upper and lower edge only is not looked for.
 
 The engine is loaded when needed, and unloaded when nothing was read for a while; what was read is kept. Views are read
 in one thread, step by step: see `read_queue`.
@@ -13,15 +13,12 @@ in one thread, step by step: see `read_queue`.
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
-import xxhash
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
@@ -29,8 +26,9 @@ from acud.config import OcrSettings
 from acud.errors import Unavailable
 from acud.evaluator.ocr import bands
 from acud.evaluator.ocr.changes import REACH_Y_PX, apart, around, changed_boxes, on_grid, plan_reading
-from acud.evaluator.ocr.engine import Bgr, Engine, EngineOnDemand, Line
+from acud.evaluator.ocr.engine import Bgr, Engine, EngineOnDemand, Line, Reading
 from acud.evaluator.ocr.match import look_for
+from acud.evaluator.ocr.memo import ReadingMemo, Unread, joined
 from acud.evaluator.ocr.rapid import VERSION, RapidEngine
 from acud.evaluator.ocr.read_queue import ReadingQueue, Steps
 from acud.evaluator.view_pixels import ViewPixels
@@ -39,8 +37,6 @@ from acud.types import JudgeName, Rect, Text, Verdict, unknown
 
 MAX_KEPT_BYTES = 64 << 20
 """Pixels of earlier frames kept to compare with: 17 views of 1280x720."""
-MAX_KEPT_READINGS = 8192
-"""Read lines kept; about 2 MB."""
 _GRID_PX = 32
 _CONTEXT_PX = 16
 _AREA_A_STEP, _LINES_A_STEP = 130_000, 4
@@ -51,8 +47,8 @@ _SAME_PX = 3
 """A detector's box of the same line moves so far when the line changes."""
 _UNLOAD_S = 120.0
 """An engine takes 300 MB, and 0.4 s to load."""
-_UNSPACED = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff01-\uff60]")
-"""Chinese and Japanese letters and their punctuation."""
+_ONE_LINE_X = 0.75
+"""Gaps of so many heights are those of one line: a detector cuts at wider ones, as between columns."""
 
 ViewKey = tuple[object, ...]
 """What makes two frames the same view: source, crop and ignored boxes."""
@@ -76,7 +72,7 @@ class ScreenReader:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._seen: OrderedDict[ViewKey, _Seen] = OrderedDict()
-        self._readings: OrderedDict[bytes, tuple[str, float]] = OrderedDict()
+        self._memo = ReadingMemo()
 
     def read(self, key: ViewKey, pixels: NDArray[np.uint8]) -> tuple[Line, ...]:
         """Return the lines in `pixels`; see `steps`."""
@@ -115,27 +111,36 @@ class ScreenReader:
         self._seen.pop(key, None)
 
     def _read_fresh(self, pixels: NDArray[np.uint8]) -> Steps[tuple[_Known, ...]]:
-        return self._read_regions(pixels, [_whole(pixels)], (), ())
+        return self._read_regions(pixels, [_whole(pixels)], (), (), ())
 
     def _read_changes(self, before: _Seen, pixels: NDArray[np.uint8]) -> Steps[tuple[_Known, ...]]:
         changed = changed_boxes(before.pixels, pixels)
         plan = plan_reading(changed, [one.line.box for one in before.known], _whole(pixels))
         stand = set(plan.stand)
-        gone = [one.found for index, one in enumerate(before.known) if index not in stand]
-        return self._read_regions(pixels, plan.regions, [before.known[index] for index in plan.stand], gone)
+        gone = [one for index, one in enumerate(before.known) if index not in stand]
+        rewritten = {region: _rewritten(region, gone, before.pixels, pixels) for region in plan.regions}
+        regions = [region for region, box in rewritten.items() if box is None]
+        boxes = [box for box in rewritten.values() if box is not None]
+        standing = [before.known[index] for index in plan.stand]
+        return self._read_regions(pixels, regions, standing, [one.found for one in gone], boxes)
 
     def _read_regions(
-        self, pixels: NDArray[np.uint8], regions: Sequence[Rect], standing: Sequence[_Known], gone: Sequence[Rect]
-    ) -> Steps[tuple[_Known, ...]]:
+        self, pixels: NDArray[np.uint8], regions: Sequence[Rect], standing: Sequence[_Known], gone: Sequence[Rect],
+        rewritten: Sequence[Rect],
+    ) -> Steps[tuple[_Known, ...]]:  # fmt: skip
         found = [one.found for one in standing]
-        settled = [_settled(box, gone) for box in (yield from self._find(pixels, regions, found))]
+        searched = yield from self._find(pixels, regions, [*found, *rewritten])
+        settled = [(box, True) for box in rewritten] + [_settled(box, gone) for box in searched]
         fresh = [box for box, _ in settled]
         parted = apart([*found, *fresh])
         kept = [
             _Known(one.found, replace(one.line, box=box))
             for one, box in zip(standing, parted, strict=False)  # the parted boxes of fresh lines follow
         ]
-        lines = yield from self._read_boxes(pixels, parted[len(found) :], [changed for _, changed in settled])
+        boxes = parted[len(found) :]
+        areas = [_with_descenders(*pair) for pair in zip(boxes, fresh, strict=True)]
+        readings = yield from self._read_areas(pixels, areas, [changed for _, changed in settled])
+        lines = [Line(one.text, one.confidence, box) for one, box in zip(readings, boxes, strict=True)]
         return (*kept, *(_Known(box, line) for box, line in zip(fresh, lines, strict=True)))
 
     def _find(self, pixels: NDArray[np.uint8], regions: Sequence[Rect], standing: Sequence[Rect]) -> Steps[list[Rect]]:
@@ -166,35 +171,39 @@ class ScreenReader:
                 fresh.append(box)
         return fresh
 
-    def _read_boxes(
-        self, pixels: NDArray[np.uint8], boxes: Sequence[Rect], changed: Sequence[bool]
-    ) -> Steps[list[Line]]:
-        """Return the line in each box. A line that `changed` where it stood is read part by part: when it grows or
-        counts on, only one part is new. Any other is read whole, which costs a tenth less.
+    def _read_areas(
+        self, pixels: NDArray[np.uint8], areas: Sequence[Rect], changed: Sequence[bool]
+    ) -> Steps[list[Reading]]:
+        """Return what the line in each area says. Of a line that `changed` where it stood, what lies between known
+        words is read, part by part. Any other is read whole, which costs a tenth less.
         """
         parts = [
-            [part.moved(box.x, box.y) for part in bands.line_parts(_part(pixels, box))] if one else [box]
-            for box, one in zip(boxes, changed, strict=True)
+            [part.moved(area.x, area.y) for part in bands.line_parts(_part(pixels, area))] if one else [area]
+            for area, one in zip(areas, changed, strict=True)
         ]
         crops = [_bgr(pixels, part) for line in parts for part in line]
-        keys = [_key(crop) for crop in crops]
-        read = {key: self._readings[key] for key in keys if key in self._readings}
-        missing = [(key, crop) for key, crop in dict(zip(keys, crops, strict=True)).items() if key not in read]
-        for place in range(0, len(missing), _LINES_A_STEP):
-            some = missing[place : place + _LINES_A_STEP]
-            read.update(zip((key for key, _ in some), self._engine.recognise([crop for _, crop in some]), strict=True))
+        by_words = [one for line, one in zip(parts, changed, strict=True) for _ in line]
+        found = [self._memo.recall(crop) for crop in crops]
+        missing = [place for place, reading in enumerate(found) if reading is None]
+        for start in range(0, len(missing), _LINES_A_STEP):
+            some = missing[start : start + _LINES_A_STEP]
+            self._recognise([(place, crops[place], by_words[place]) for place in some], found)
             yield
-        self._readings.update(read)
-        told = iter(keys)
-        lines = [_joined([read[next(told)] for _ in line], box) for line, box in zip(parts, boxes, strict=True)]
-        self._forget_readings(keys)
-        return lines
+        told = iter([reading for reading in found if reading is not None])
+        return [joined([next(told) for _ in line]) for line in parts]
 
-    def _forget_readings(self, used: Sequence[bytes]) -> None:
-        for key in used:
-            self._readings.move_to_end(key)
-        while len(self._readings) > MAX_KEPT_READINGS:
-            self._readings.popitem(last=False)
+    def _recognise(self, some: Sequence[tuple[int, Bgr, bool]], found: list[Reading | None]) -> None:
+        """Put the reading of each crop at its place in `found`; the flag tells to leave known words out."""
+        unread = [self._memo.unread(crop) if by_words else Unread(0, crop.shape[1]) for _, crop, by_words in some]
+        rests = [
+            np.ascontiguousarray(crop[:, one.left : one.right]) for (_, crop, _), one in zip(some, unread, strict=True)
+        ]
+        read = iter(self._engine.recognise([rest for rest in rests if rest.size]))
+        for (place, _, _), rest, one in zip(some, rests, unread, strict=True):
+            middle = [next(read)] if rest.size else []
+            for reading in middle:
+                self._memo.learn(rest, reading)
+            found[place] = joined([*one.before, *middle, *one.after])
 
     def _drop_oldest(self) -> None:
         while len(self._seen) > 1 and sum(seen.pixels.nbytes for seen in self._seen.values()) > MAX_KEPT_BYTES:
@@ -225,10 +234,6 @@ def _bgr(pixels: NDArray[np.uint8], box: Rect) -> Bgr:
     return np.ascontiguousarray(pixels[box.y : box.bottom, box.x : box.right, :3])
 
 
-def _key(crop: Bgr) -> bytes:
-    return xxhash.xxh3_128_digest(crop.data) + bytes(str(crop.shape), "ascii")
-
-
 def _settled(found: Rect, gone: Sequence[Rect]) -> tuple[Rect, bool]:
     """Return a box with the left, top and bottom of the line that was there before, if that is hardly elsewhere, and
     whether it is: what did not change of it then has the same pixels, and is not read again.
@@ -239,17 +244,34 @@ def _settled(found: Rect, gone: Sequence[Rect]) -> tuple[Rect, bool]:
     return found, False
 
 
-def _joined(parts: Sequence[tuple[str, float]], box: Rect) -> Line:
-    """Return the line that its parts make; it is as sure as its letters on average."""
-    length = sum(len(text) for text, _ in parts)
-    sure = sum(score * len(text) for text, score in parts) / length if length else parts[0][1]
-    return Line(reduce(_side_by_side, (text for text, _ in parts)), sure, box)
+def _with_descenders(box: Rect, found: Rect) -> Rect:
+    """Return the box of a line with the row below, if that was given to the next line: halfway between the boxes of two
+    lines of a dense terminal is where the descenders of the upper one end.
+    """
+    return Rect(box.x, box.y, box.w, box.h + (box.bottom < found.bottom))
 
 
-def _side_by_side(left: str, right: str) -> str:
-    """Return two parts of a line with a space between, as between words; Chinese and Japanese have none."""
-    spaced = left and right and not (_UNSPACED.match(left[-1]) or _UNSPACED.match(right[0]))
-    return f"{left} {right}" if spaced else left + right
+def _rewritten(
+    region: Rect, gone: Sequence[_Known], before: NDArray[np.uint8], pixels: NDArray[np.uint8]
+) -> Rect | None:
+    """Return the box of the line in `region` that changed between its upper and lower edge alone and is one line still,
+    as far as it reaches now. None if that can't be told: then it must be looked for.
+    """
+    here = [one for one in gone if one.line.box.intersect(region) is not None]
+    if len(here) != 1 or not here[0].line.text:
+        return None
+    found, box = here[0].found, here[0].line.box
+    area = _with_descenders(box, found)
+    if region.y < area.y or region.bottom > area.bottom:
+        return None
+    row = Rect(region.x, area.y, region.w, area.h)
+    old, new = (bands.text_extent(_part(picture, row)) for picture in (before, pixels))
+    if old is None or new is None or new.gap > _ONE_LINE_X * box.h:
+        return None
+    moved = (new.box.x - old.box.x, new.box.y - old.box.y, new.box.bottom - old.box.bottom)
+    if max(map(abs, moved)) > _SAME_PX:
+        return None
+    return Rect(found.x, found.y, max(1, found.right + new.box.right - old.box.right - found.x), found.h)
 
 
 def _own(found: Rect, band: Rect, whole: Rect) -> Rect | None:

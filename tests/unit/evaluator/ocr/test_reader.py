@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from acud.config import OcrSettings
 from acud.evaluator.ocr import reader as module
-from acud.evaluator.ocr.engine import Bgr, Line
+from acud.evaluator.ocr.engine import Bgr, Line, Reading
 from acud.evaluator.ocr.reader import ScreenReader, TextReading
 from acud.evaluator.ocr.text_layout import rows
 from acud.evaluator.view_pixels import ViewPixels
@@ -102,6 +102,44 @@ def test_of_a_line_that_counts_on_only_the_part_that_changed_is_read() -> None:
     assert engine.widths_px[0] < COLUMNS * LETTER / 2
 
 
+def test_a_line_that_changes_between_its_edges_is_not_searched_and_its_known_words_are_not_read() -> None:
+    engine, terminal = InkEngine(), Terminal()
+    reader = ScreenReader(engine)
+    for row in (2, 3, 4):
+        for column in range(6, 30):
+            if column % 6 != 5:
+                terminal.put(row, column, 1 + column % 9 + (row == 2))
+    reader.read(("view",), terminal.pixels.copy())
+    for columns in (range(12, 17), range(12, 23), range(24, 35)):  # its second word, two, and two of which one is new
+        for column in columns:
+            terminal.put(3, column, 7 if column == 33 else 0 if column % 6 == 5 else 1 + (column + len(columns)) % 9)
+        engine.detected_px, engine.widths_px = 0, []
+        read = reader.read(("view",), terminal.pixels.copy())
+        assert words(read) == words(ScreenReader(InkEngine()).read(("view",), terminal.pixels.copy()))
+        assert engine.detected_px == 0
+        assert sum(engine.widths_px) < 13 * LETTER
+
+
+def test_a_line_that_becomes_two_or_moves_is_searched() -> None:
+    def changed(*places: tuple[int, int, int]) -> int:
+        engine, terminal = InkEngine(), Terminal()
+        reader = ScreenReader(engine)
+        for column in range(6, 30):
+            terminal.put(3, column, 1 + column % 9)
+        reader.read(("view",), terminal.pixels.copy())
+        engine.detected_px = 0
+        for place in places:
+            terminal.put(*place)
+        read = reader.read(("view",), terminal.pixels.copy())
+        assert words(read) == words(ScreenReader(InkEngine()).read(("view",), terminal.pixels.copy()))
+        return engine.detected_px
+
+    assert changed((3, 15, 9)) == 0
+    assert changed((3, 6, 0)) > 0
+    assert changed((3, 15, 0), (3, 16, 0)) > 0
+    assert changed((3, 15, 9), (4, 15, 9)) > 0
+
+
 @pytest.mark.parametrize(
     ("parts", "line"),
     [(("on and", "on"), "on and on"), (("\u597d\uff0c", "\u4e16"), "\u597d\uff0c\u4e16"), (("", "on"), "on")],
@@ -115,8 +153,11 @@ def test_parts_of_a_line_are_joined_as_it_is_written(
         if column != 15:
             terminal.put(2, column, 1 + column % 9)
     reader.read(("view",), terminal.pixels.copy())
-    terminal.put(2, 3, 9)
-    monkeypatch.setattr(engine, "recognise", lambda crops: [(parts[place], 1.0) for place, _ in enumerate(crops)])
+    for column in (3, 20):
+        terminal.put(2, column, 8)
+    monkeypatch.setattr(
+        engine, "recognise", lambda crops: [Reading(parts[place], 1.0) for place, _ in enumerate(crops)]
+    )
     assert [one.text for one in reader.read(("view",), terminal.pixels.copy())] == [line]
 
 
