@@ -2,7 +2,8 @@
 
 The recogniser takes capitals that look like small letters or digits for these: LoCKED, POwER, REC0RD. The capital is
 then its second choice, with a chance of 2 % or more; where a small letter or a digit is right, the capital has less
-than 0.1 % (on the open half of the OCR set). So a doubtful letter follows the letters around it.
+than 0.1 % (on the open half of the OCR set). So a doubtful letter follows the letters around it. The other way round it
+takes the v of a version for a V.
 """
 
 from __future__ import annotations
@@ -40,29 +41,29 @@ class Decoder:
             return Reading("", 0.0)
         letters = [self._characters[index] for index in best[steps]]
         sure = float(chances[steps, best[steps]].mean())
-        self._prefer_capitals(letters, chances[steps])
+        self._settle_doubts(letters, chances[steps])
         text = "".join(letters)
         first, last = len(text) - len(text.lstrip()), len(text.rstrip())
         middles = tuple(((steps[first:last] + 0.5) * step_px).tolist())
         return Reading(text[first:last], sure, middles)
 
-    def _prefer_capitals(self, letters: list[str], chances: NDArray[np.float32]) -> None:
+    def _settle_doubts(self, letters: list[str], chances: NDArray[np.float32]) -> None:
         for run in _RUN.finditer("".join(letters)):
             for place in range(*run.span()):
-                capital = _CAPITALS.get(letters[place])
-                if (
-                    capital is not None
-                    and chances[place, self._index[capital]] >= _LEAST_CHANCE
-                    and _among_capitals(letters[place], run.group())
-                ):
-                    letters[place] = capital
+                other = _other_letter(letters[place], run.group())
+                if other is not None and chances[place, self._index[other]] >= _LEAST_CHANCE:
+                    letters[place] = other
 
 
-def _among_capitals(letter: str, run: str) -> bool:
-    """Tell whether a letter that may be a capital stands where one is likely: among capitals, and for a zero among
-    three letters or more of any case, where no other digit is.
+def _other_letter(letter: str, run: str) -> str | None:
+    """Return what a letter of `run` most likely is where the engine can't tell it from that: a capital among capitals,
+    an O for a zero among three letters or more of any case, where no other digit is, and a v for a V before a number.
     """
+    if letter == "V" and run[0] == "V" and run[1:].isdigit():
+        return "v"
     others = [other for other in run if other not in _CAPITALS]
     if letter == "0":
-        return sum(other.isalpha() for other in run) >= 3 and not any(other.isdigit() for other in others)
-    return len(others) >= 2 and all(other.isupper() for other in others)
+        likely = sum(other.isalpha() for other in run) >= 3 and not any(other.isdigit() for other in others)
+    else:
+        likely = len(others) >= 2 and all(other.isupper() for other in others)
+    return _CAPITALS.get(letter) if likely else None

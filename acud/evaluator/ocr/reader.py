@@ -47,6 +47,8 @@ _SAME_PX = 3
 """A detector's box of the same line moves so far when the line changes."""
 _UNLOAD_S = 120.0
 """An engine takes 300 MB, and 0.4 s to load."""
+_DENSE_PX = 2
+"""Boxes of lines nearer than this were one over the other, or nearly."""
 _ONE_LINE_X = 0.75
 """Gaps of so many heights are those of one line: a detector cuts at wider ones, as between columns."""
 
@@ -118,7 +120,7 @@ class ScreenReader:
         plan = plan_reading(changed, [one.line.box for one in before.known], _whole(pixels))
         stand = set(plan.stand)
         gone = [one for index, one in enumerate(before.known) if index not in stand]
-        rewritten = {region: _rewritten(region, gone, before.pixels, pixels) for region in plan.regions}
+        rewritten = {region: _rewritten(region, gone, before, pixels) for region in plan.regions}
         regions = [region for region, box in rewritten.items() if box is None]
         boxes = [box for box in rewritten.values() if box is not None]
         standing = [before.known[index] for index in plan.stand]
@@ -138,7 +140,7 @@ class ScreenReader:
             for one, box in zip(standing, parted, strict=False)  # the parted boxes of fresh lines follow
         ]
         boxes = parted[len(found) :]
-        areas = [_with_descenders(*pair) for pair in zip(boxes, fresh, strict=True)]
+        areas = [_with_descenders(box, parted) for box in boxes]
         readings = yield from self._read_areas(pixels, areas, [changed for _, changed in settled])
         lines = [Line(one.text, one.confidence, box) for one, box in zip(readings, boxes, strict=True)]
         return (*kept, *(_Known(box, line) for box, line in zip(fresh, lines, strict=True)))
@@ -244,16 +246,17 @@ def _settled(found: Rect, gone: Sequence[Rect]) -> tuple[Rect, bool]:
     return found, False
 
 
-def _with_descenders(box: Rect, found: Rect) -> Rect:
-    """Return the box of a line with the row below, if that was given to the next line: halfway between the boxes of two
-    lines of a dense terminal is where the descenders of the upper one end.
+def _with_descenders(box: Rect, boxes: Sequence[Rect]) -> Rect:
+    """Return the box of a line with one row more if another one of `boxes` begins there: halfway between two lines of a
+    dense terminal the descenders of the upper one are not over.
     """
-    return Rect(box.x, box.y, box.w, box.h + (box.bottom < found.bottom))
+    dense = any(
+        0 <= other.y - box.bottom <= _DENSE_PX and other.x < box.right and box.x < other.right for other in boxes
+    )
+    return Rect(box.x, box.y, box.w, box.h + dense)
 
 
-def _rewritten(
-    region: Rect, gone: Sequence[_Known], before: NDArray[np.uint8], pixels: NDArray[np.uint8]
-) -> Rect | None:
+def _rewritten(region: Rect, gone: Sequence[_Known], before: _Seen, pixels: NDArray[np.uint8]) -> Rect | None:
     """Return the box of the line in `region` that changed between its upper and lower edge alone and is one line still,
     as far as it reaches now. None if that can't be told: then it must be looked for.
     """
@@ -261,11 +264,11 @@ def _rewritten(
     if len(here) != 1 or not here[0].line.text:
         return None
     found, box = here[0].found, here[0].line.box
-    area = _with_descenders(box, found)
+    area = _with_descenders(box, [one.line.box for one in before.known])
     if region.y < area.y or region.bottom > area.bottom:
         return None
     row = Rect(region.x, area.y, region.w, area.h)
-    old, new = (bands.text_extent(_part(picture, row)) for picture in (before, pixels))
+    old, new = (bands.text_extent(_part(picture, row)) for picture in (before.pixels, pixels))
     if old is None or new is None or new.gap > _ONE_LINE_X * box.h:
         return None
     moved = (new.box.x - old.box.x, new.box.y - old.box.y, new.box.bottom - old.box.bottom)

@@ -11,13 +11,13 @@ INDEX = {character: place + 1 for place, character in enumerate(CHARACTERS)} | {
 
 
 def chances(text: str, second: float = 0.0) -> np.ndarray:
-    """Return two steps for each letter and a blank one after; an O, C or W is a 0, c or w, and itself the second."""
+    """Return two steps for each letter and a blank one after; what looks alike has the chance `second`."""
     steps = np.zeros((3 * len(text), len(CHARACTERS) + 2), np.float32)
     steps[2::3, 0] = 1
     for place, letter in enumerate(text):
         steps[3 * place : 3 * place + 2, INDEX[letter]] = 1 - second
-        if (capital := {"0": "O"}.get(letter, letter.upper())) in INDEX and capital != letter:
-            steps[3 * place : 3 * place + 2, INDEX[capital]] = second
+        if (other := {"0": "O"}.get(letter, letter.swapcase())) != letter:
+            steps[3 * place : 3 * place + 2, INDEX[other]] = second
     return steps
 
 
@@ -37,7 +37,8 @@ def test_nothing_is_an_empty_text() -> None:
     [
         ("LoCKED", "LOCKED"), ("cURRENT_wORD", "CURRENT_WORD"), ("REC0RD", "RECORD"), ("0lder", "Older"),
         ("dream0ften", "dreamOften"), ("AFTERNo0N", "AFTERNOON"),
-        ("v0.7", "v0.7"), ("XK40-0TQ5", "XK40-0TQ5"), ("MacBook", "MacBook"), ("color", "color"), ("Go", "Go"),
+        ("V6.2", "v6.2"), ("VAT6", "VAT6"), ("v0.7", "v0.7"),
+        ("XK40-0TQ5", "XK40-0TQ5"), ("MacBook", "MacBook"), ("color", "color"), ("Go", "Go"),
     ],
 )  # fmt: skip
 def test_a_letter_in_doubt_follows_its_word(seen: str, text: str) -> None:
