@@ -20,7 +20,9 @@ _ROW_GAP_PX, _LINE_GAP_PX, _WORD_GAP_PX, _REACH_PX = 1, 12, 5, 2
 
 
 class InkEngine:
-    """Counts what it is asked for in `detected_px`, `recognised` (lines, or parts of them) and their widths."""
+    """Counts what it is asked for in `detected_px`, `recognised` (lines, or parts of them) and their widths, and how
+    often it was to release its memory.
+    """
 
     version = "ink"
 
@@ -28,10 +30,15 @@ class InkEngine:
         self.detected_px = 0
         self.recognised = 0
         self.widths_px: list[int] = []
+        self.released = 0
 
     def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
         """Return a box around each run of ink of each part; runs nearer than two words of a line are one."""
         return [self._detect(part) for part in parts]
+
+    def release(self) -> None:
+        """Count it."""
+        self.released += 1
 
     def _detect(self, pixels: Bgr) -> list[Rect]:
         self.detected_px += pixels.shape[0] * pixels.shape[1]

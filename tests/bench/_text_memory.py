@@ -22,7 +22,7 @@ from tests.manual_clock import ManualClock
 
 _SIZE = (1280, 720)
 _PAGES = 6
-_LONG_S = 3600.0
+_SHORT_S, _LONG_S = 10.0, 3600.0
 
 
 def _page(chance: random.Random) -> Bgr:
@@ -40,6 +40,10 @@ async def _measure() -> dict[str, float]:
     for number in range(_PAGES):
         await reading.lines(ViewPixels("page", 1, number, 0, Rect(0, 0, *_SIZE), _page(chance), str(number)))
     found = {"text_mb": rss_mb([os.getpid()])}
+    clock.advance(_SHORT_S)
+    reading.rest()
+    give_back()
+    found["text_rests_mb"] = rss_mb([os.getpid()])
     clock.advance(_LONG_S)
     reading.rest()
     give_back()

@@ -47,6 +47,10 @@ class Engine(Protocol):
         """Return the reading of each crop, in order; "" where there is no text. An empty list gives one."""
         ...
 
+    def release(self) -> None:
+        """Free what only readings need. The next one takes it anew, which costs it some milliseconds."""
+        ...
+
 
 class EngineOnDemand:
     """An engine that its first use loads, and the first use after `unload` again. Raises: Unavailable, as `Engine`."""
@@ -76,6 +80,11 @@ class EngineOnDemand:
     def recognise(self, crops: Sequence[Bgr]) -> list[Reading]:
         """Return the reading of each crop; see `Engine`."""
         return self.load().recognise(crops)
+
+    def release(self) -> None:
+        """Free what only readings need, if it is loaded; it must be at nothing."""
+        if self._engine is not None:
+            self._engine.release()
 
     def unload(self) -> None:
         """Let go of the engine, which must be at nothing."""

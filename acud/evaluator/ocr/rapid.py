@@ -57,9 +57,10 @@ class RapidEngine:
         models = Path(rapidocr.__file__).parent / "models"
         cv2.setNumThreads(1)
         self._cv2 = cv2
-        self._finder = runtime.load(models / "PP-OCRv6_det_small.onnx").run
+        finder = runtime.load(models / "PP-OCRv6_det_small.onnx")
         reader = runtime.load(models / "PP-OCRv6_rec_small.onnx")
-        self._reader = reader.run
+        self._finder, self._reader = finder.run, reader.run
+        self._loaded = (finder, reader)
         self._boxes_of = DBPostProcess(0.3, 0.5, _MOST_CANDIDATES, 1.5, "fast", True)
         self._decoder = Decoder(reader.characters.splitlines())
 
@@ -113,6 +114,11 @@ class RapidEngine:
     def recognise(self, crops: Sequence[Bgr]) -> list[Reading]:
         """Return the reading of each crop; see `Engine`."""
         return [self._read(crop) for crop in crops]
+
+    def release(self) -> None:
+        """Free what only readings need; see `Engine`."""
+        for model in self._loaded:
+            model.release()
 
     def _read(self, crop: Bgr) -> Reading:
         height, width = crop.shape[:2]

@@ -28,10 +28,14 @@ HINT = "run scripts/setup; where OpenVINO does not run, install acud[onnxruntime
 
 
 class LoadedModel(Struct, frozen=True):
-    """A model ready to run, and what its file says under `character`, a line each ("" where it says nothing)."""
+    """A model ready to run, and what its file says under `character`, a line each ("" where it says nothing).
+
+    `release` frees what a run needs beside the weights; the next run takes it anew. Not while one is running.
+    """
 
     run: Model
     characters: str
+    release: Callable[[], None]
 
 
 class Runtime(Struct, frozen=True):
@@ -73,14 +77,15 @@ def _openvino() -> Runtime:
         model = core.read_model(path)
         info = model.get_rt_info()
         told = info["framework"] if "framework" in info else {}  # noqa: SIM401 - its map has no `get`
-        request = core.compile_model(model, "CPU", options).create_infer_request()
+        compiled = core.compile_model(model, "CPU", options)
+        request = compiled.create_infer_request()
 
         def run(tensor: Tensor) -> Tensor:
             request.infer([tensor])
             found: Tensor = request.get_output_tensor().data
             return found
 
-        return LoadedModel(run, told["character"].value if "character" in told else "")
+        return LoadedModel(run, told["character"].value if "character" in told else "", compiled.release_memory)
 
     return Runtime(f"openvino {metadata.version('openvino')} {precision}", load)
 
@@ -103,7 +108,10 @@ def _onnxruntime() -> Runtime:
                 raise RuntimeError(str(fault)) from fault
             return found
 
-        return LoadedModel(run, session.get_modelmeta().custom_metadata_map.get("character", ""))
+        def release() -> None:
+            """Without an arena a run frees what it took."""
+
+        return LoadedModel(run, session.get_modelmeta().custom_metadata_map.get("character", ""), release)
 
     return Runtime(f"onnxruntime {metadata.version('onnxruntime')}", load)
 

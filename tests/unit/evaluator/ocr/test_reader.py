@@ -214,10 +214,16 @@ async def test_an_engine_that_rests_is_unloaded_and_what_it_read_is_kept() -> No
 
     reading = TextReading(OcrSettings(), make, clock.monotonic_s)
     first = await read()
-    clock.advance(119)
+    clock.advance(4)
+    assert not reading.rest()
+    clock.advance(1)
+    assert reading.rest()
+    clock.advance(114)
     assert not reading.rest()
     assert await read() == first
     clock.advance(119)
+    assert reading.rest()
+    assert made[0].released == 2
     assert not reading.rest(), "it read two minutes ago, not four"
     clock.advance(1)
     assert reading.rest()
