@@ -82,6 +82,6 @@ def table(figures: dict[str, Any]) -> str:
         f"{figures['judged_mb']} as they are judged, {figures['empty_mb']} before; at rest {each}\n"
         f"a daemon with {_EVALUATORS} evaluators: {figures['evaluators_pss_mb']} MB, all ready "
         f"{figures['evaluators_ready_s']} s after it answers, {figures['evaluators_cpu_s']} s of CPU\n"
-        f"a process that has read six pages of text: {figures['text_mb']} MB, {figures['text_unloaded_mb']} once its "
-        f"engine is unloaded"
+        f"a process that has read six pages of text: {figures['text_mb']} MB, {figures['text_rests_mb']} after five "
+        f"seconds at rest, {figures['text_unloaded_mb']} once its engine is unloaded"
     )

@@ -24,7 +24,7 @@ _RUN = re.compile("[^\\W_]+")
 """Letters and digits without anything between."""
 
 
-class Decoder:
+class LetterDecoder:
     """Spells with the `characters` of a model, in its order."""
 
     def __init__(self, characters: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from acud.errors import Unavailable
 from acud.evaluator.ocr import bands
-from acud.evaluator.ocr.decoder import Decoder
+from acud.evaluator.ocr.decoder import LetterDecoder
 from acud.evaluator.ocr.engine import Bgr, Reading
 from acud.evaluator.ocr.runtime import HINT, Choice, Model, Runtime, Tensor, choose_runtime
 from acud.types import Rect
@@ -62,7 +62,7 @@ class RapidEngine:
         self._finder, self._reader = finder.run, reader.run
         self._loaded = (finder, reader)
         self._boxes_of = DBPostProcess(0.3, 0.5, _MOST_CANDIDATES, 1.5, "fast", True)
-        self._decoder = Decoder(reader.characters.splitlines())
+        self._decoder = LetterDecoder(reader.characters.splitlines())
 
     def detect(self, parts: Sequence[Bgr]) -> list[list[Rect]]:
         """Return the boxes of lines in each part; see `Engine`. Rotated text comes out as its upright bounding box."""

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from acud.evaluator.ocr.decoder import Decoder
+from acud.evaluator.ocr.decoder import LetterDecoder
 
 CHARACTERS = list("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.")
-DECODER = Decoder(CHARACTERS)
+DECODER = LetterDecoder(CHARACTERS)
 INDEX = {character: place + 1 for place, character in enumerate(CHARACTERS)} | {" ": len(CHARACTERS) + 1}
 
 
