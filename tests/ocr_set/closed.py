@@ -1,9 +1,9 @@
 """The closed half of the OCR set: 61 screens that nobody tunes a reader on.
 
-`closed.toml` holds what they show. Its author, who also worked on the reader, wrote it from what programs show, drew the
-screens, looked at them, and committed them before any reader had seen one. Open it (`scripts/bench ocr --closed`) when work on a reader is done and
-committed, and write into `OPENED` when that was. A change of the reader that its figures led to makes it a second half
-to work with: later figures of it are no longer blind.
+`closed.toml` holds what they show. Its author, who also worked on the reader, wrote it from what programs show, drew
+the screens, looked at them, and committed them before any reader had seen one. Open it (`scripts/bench ocr --closed`)
+when work on a reader is done and committed, and write into `OPENED` when that was. A change of the reader that its
+figures led to makes it a second half to work with: later figures of it are no longer blind.
 
 The categories are those of the half to work with, and `greek`, `french` and `polish` besides.
 """
