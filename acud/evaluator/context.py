@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from acud.evaluator.evidence import EncodedView, encoded_view, keep_view, record_of
+from acud.evaluator.evidence import EncodedView, encoded_view, keep_views, record_of
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeReply
 from acud.evaluator.judges.picture_format import PictureFormat, encode_for_judge, picture_format_for
 from acud.evaluator.judges.registry import JudgeRegistry
@@ -91,6 +91,8 @@ class EvaluatorContext:
         self._redactor = redactor
         self.keeps_redacted = options.redaction.evidence == "redacted"
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="work")
+        self._to_keep: list[EncodedView] = []
+        self._keeping: asyncio.Task[list[Evidence]] | None = None
 
     def forget(self, wait_ids: Iterable[str]) -> None:
         """Keep nothing for waits that ended."""
@@ -144,8 +146,18 @@ class EvaluatorContext:
         return await self.off_loop(lambda: encoded_view(shot))
 
     async def keep_evidence(self, view: EncodedView) -> Evidence:
-        """Keep the view's picture on disk."""
-        return await self.off_loop(lambda: keep_view(view, self.evidence))
+        """Keep the view's picture on disk, together with all that are to be kept in the same turn of the loop."""
+        if self._keeping is None:
+            self._to_keep = []
+            self._keeping = asyncio.create_task(self._keep())
+        keeping, place = self._keeping, len(self._to_keep)
+        self._to_keep.append(view)
+        return (await asyncio.shield(keeping))[place]
+
+    async def _keep(self) -> list[Evidence]:
+        await asyncio.sleep(0)
+        self._keeping, views = None, self._to_keep
+        return await self.off_loop(lambda: keep_views(views, self.evidence))
 
     async def close(self) -> None:
         """Let go of judges, threads and rings; work in a thread is waited for, work not begun is dropped."""

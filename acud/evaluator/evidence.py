@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -49,17 +50,33 @@ def record_of(shot: ViewPixels, reason: str = "") -> Evidence:
     return Evidence("", shot.identity, display, shot.epoch, shot.frame, shot.crop, width, height, reason)
 
 
-def keep_view(view: EncodedView, directory: Path) -> Evidence:
-    """Write the picture of `view`; return what was kept. Blocks on the disk.
+def keep_views(views: Sequence[EncodedView], directory: Path) -> list[Evidence]:
+    """Write the pictures of `views`; return what was kept of each. Blocks on the disk.
 
-    The file is named by a fresh id and is durable on return (fsync of the file and of its directory). A disk that
-    refuses is said in `reason`; the verdict does not depend on it.
+    Each file is named by a fresh id. All are durable on return: they are written before the first is synced, so that a
+    file system with a journal writes all of them, and their names, at once. A disk that refuses is said in `reason`;
+    the verdict does not depend on it.
     """
+    kept = [_written(view, directory) for view in views]
+    names = [one.name for one in kept if one.name]
+    if not names:
+        return kept
+    try:
+        sync(*(directory / name for name in names), directory)
+    except OSError as fault:
+        for name in names:
+            _discard(directory / name)
+        reason = _refusal(directory, fault).message
+        return [replace(one, name="", reason=reason) if one.name else one for one in kept]
+    return kept
+
+
+def _written(view: EncodedView, directory: Path) -> Evidence:
     if not view.png:
         return view.record
     name = f"{ids.new_id('evidence')}.png"
     try:
-        write_new(directory / name, view.png, durable=True)
+        write_new(directory / name, view.png)
     except Unavailable as fault:
         return replace(view.record, reason=fault.message)
     return replace(view.record, name=name)
@@ -88,24 +105,21 @@ def pixels_of(data: bytes) -> NDArray[np.uint8]:
     return pixels
 
 
-def write_new(path: Path, data: bytes, *, durable: bool = False) -> None:
+def write_new(path: Path, data: bytes) -> None:
     """Write the file `path`, mode 0600. Its name was told to nobody: what a crash leaves is an orphan or written again.
 
-    `durable`: both the file and its name are on the disk on return. The name is there before the file is synced, so
-    that file systems with a journal write both at once. Raises: Unavailable, naming the directory, when it is full or
-    closed to us; nothing is left behind then.
+    Raises: Unavailable, naming the directory, when it is full or closed to us; nothing is left behind then.
     """
     try:
         with os.fdopen(os.open(path, _NEW, 0o600), "wb") as file:
             file.write(data)
-            file.flush()
-            if durable:
-                os.fsync(file.fileno())
-        if durable:
-            sync(path.parent)
     except OSError as fault:
         _discard(path)
-        raise Unavailable(f"cannot keep a picture in {path.parent}: {fault.strerror}") from fault
+        raise _refusal(path.parent, fault) from fault
+
+
+def _refusal(directory: Path, fault: OSError) -> Unavailable:
+    return Unavailable(f"cannot keep a picture in {directory}: {fault.strerror}")
 
 
 def write_difference(folder: Path, ask: DiffAsk, path: Path) -> None:

@@ -52,7 +52,7 @@ async def run_job(job: Job, context: EvaluatorContext, tell: Tell) -> JobResult:
     try:
         shot = await context.off_loop(partial(_taken, job, context))
         shown = await _shown(job, shot, context)
-        picture = await context.off_loop(partial(_write_picture, job, shown.shot, context))
+        picture = await _picture(job, shown.shot, context)
     except FrameGone as fault:
         return JobResult(job.job_id, "frame_gone", reason=fault.message)
     except AcudError as fault:
@@ -111,14 +111,15 @@ def _told(shown: RedactedPixels) -> tuple[HiddenBox, ...]:
     return tuple(HiddenBox(one.rule, one.box.moved(crop.x, crop.y)) for one in shown.hidden)
 
 
-def _write_picture(job: Job, shot: ViewPixels, context: EvaluatorContext) -> WrittenPicture:
+async def _picture(job: Job, shot: ViewPixels, context: EvaluatorContext) -> WrittenPicture:
     height, width = shot.pixels.shape[:2]
     if job.picture is None:
         return WrittenPicture("", width, height)
     name = f"{job.job_id}.{job.picture.format}"
     if not all(c.isalnum() or c in "-_" for c in job.job_id):
         raise ProtocolError(f"a job id that is no file name: {job.job_id!r}")
-    return WrittenPicture(name, *write_picture(shot, job.picture, context.spool / name))
+    size = await context.off_loop(partial(write_picture, shot, job.picture, context.spool / name))
+    return WrittenPicture(name, *size)
 
 
 async def _answer_all(

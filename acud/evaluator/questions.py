@@ -194,11 +194,12 @@ class WaitQuestions:
     async def _evidence(self) -> Evidence:
         """Keep the picture that shows it, and the one before; waits of one job share files."""
         before = self._context.last_negative_views.take(self._ask.wait_id)
-        shown = await self._encoded(self._shot)
-        if not shown.png or before is None:
+        showing, earlier_view = self._encoded(self._shot), before and self._encoded(before)
+        shown = await showing
+        if not shown.png or earlier_view is None:
             kept = await self._kept(shown)
             return replace(kept, before_reason="nobody saw the view before it held" if kept.name else kept.reason)
-        kept, earlier = await asyncio.gather(self._kept(shown), self._kept(await self._encoded(before)))
+        kept, earlier = await asyncio.gather(self._kept(shown), self._kept(await earlier_view))
         return replace(
             kept,
             before=earlier.name,

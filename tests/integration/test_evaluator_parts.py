@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import threading
@@ -125,7 +126,7 @@ def shot_of(pixels: np.ndarray) -> ViewPixels:
 
 
 def test_evidence_is_private_complete_and_says_what_it_shows(tmp_path: Path) -> None:
-    kept = pictures.keep_view(pictures.encoded_view(shot_of(np.full((30, 40, 4), 7, np.uint8))), tmp_path)
+    kept = pictures.keep_views([pictures.encoded_view(shot_of(np.full((30, 40, 4), 7, np.uint8)))], tmp_path)[0]
     assert (kept.display, kept.epoch, kept.frame, kept.crop) == (":100", 3, 9, Rect(5, 6, 40, 30))
     assert [path.name for path in tmp_path.iterdir()] == [kept.name]
     assert (tmp_path / kept.name).stat().st_mode & 0o777 == 0o600
@@ -136,12 +137,35 @@ def test_a_full_disk_leaves_nothing_behind_and_is_said(tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
     try:
-        kept = pictures.keep_view(pictures.encoded_view(shot_of(pixels)), tmp_path)
+        kept = pictures.keep_views([pictures.encoded_view(shot_of(pixels))], tmp_path)[0]
         with pytest.raises(Unavailable):
             pictures.write_picture(shot_of(pixels), PictureAsk(), tmp_path / "job-1.png")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert (kept.name, kept.identity, "too large" in kept.reason) == ("", "ab" * 8, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pictures_kept_together_are_synced_once_each_and_their_folder_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr(pictures, "sync", lambda *places: synced.extend(places))
+    views = [pictures.encoded_view(shot_of(np.full((30, 40, 4), shade, np.uint8))) for shade in (7, 9)]
+    first, withheld, second = pictures.keep_views([views[0], pictures.EncodedView(views[0].record), views[1]], tmp_path)
+    assert withheld.name == ""
+    assert synced == [tmp_path / first.name, tmp_path / second.name, tmp_path]
+
+
+def test_a_disk_that_syncs_nothing_keeps_no_picture_and_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Path) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(pictures, "sync", refuse)
+    (kept,) = pictures.keep_views([pictures.encoded_view(shot_of(np.zeros((4, 4, 4), np.uint8)))], tmp_path)
+    assert (kept.name, "Input/output error" in kept.reason) == ("", True)
     assert list(tmp_path.iterdir()) == []
 
 
