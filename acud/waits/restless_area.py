@@ -10,12 +10,14 @@ there next to a yet earlier one (`REPEATS` in all). It grows by each further sma
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import pairwise
 from operator import or_
 
 from msgspec import Struct
 
+from acud.types import Rect
+from acud.waits.tiles import Grid
 from acud.waits.view_state import NEVER, ViewState
 
 MEMORY = 8
@@ -156,10 +158,16 @@ def _is_small(tiles: int, view_state: ViewState, most_share: float = _MOST_SHARE
     return tiles.bit_count() <= min(_MOST_TILES, most_share * whole)
 
 
+@lru_cache(maxsize=256)
+def _box(grid: Grid, tiles: int, crop: Rect) -> Rect | None:
+    """Return `grid.box`: each plan asks for it, and the area hardly changes."""
+    return grid.box(tiles, crop)
+
+
 def describe(area: RestlessArea, view_state: ViewState, longest_s: float) -> str:
     """Return what a client should know of the area, "" where there is none."""
     view = view_state.view
-    box = view.grid.box(area.tiles, view.box)
+    box = _box(view.grid, area.tiles, view.box)
     found = []
     if box is not None:
         found.append(
