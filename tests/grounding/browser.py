@@ -1,8 +1,9 @@
-"""Pages of the grounding set in Chromium: served on loopback, they post where their elements are."""
+"""Pages of the grounding set in Chromium or Firefox: served on loopback, they post where their elements are."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,12 +14,32 @@ from acud.types import Rect
 from tests.grounding.desktop import Desktop, chromium
 
 PAGES = Path(__file__).parent / "pages"
+_PREFS: dict[str, str | int | bool] = {
+    "accessibility.force_disabled": -1,
+    "app.normandy.enabled": False,
+    "app.update.enabled": False,
+    "browser.aboutwelcome.enabled": False,
+    "browser.shell.checkDefaultBrowser": False,
+    "browser.startup.homepage_override.mstone": "ignore",
+    "browser.startup.page": 0,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "datareporting.policy.dataSubmissionPolicyBypassNotification": True,
+    "network.captive-portal-service.enabled": False,
+    "network.connectivity-service.enabled": False,
+    "termsofuse.acceptedVersion": 999,
+    "termsofuse.bypassNotification": True,
+    "toolkit.telemetry.reportingpolicy.firstRun": False,
+    "trailhead.firstrun.didSeeAboutWelcome": True,
+}
 _TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript"}
 
 
 class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        path = PAGES / Path(self.path).name
+        name = Path(self.path).name
+        path = self.server.folder / name  # type: ignore[attr-defined]
+        if not path.is_file():
+            path = PAGES / name
         if not path.is_file():
             self.send_error(404)
             return
@@ -38,26 +59,33 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Page:
-    """A page open in a Chromium of its own on `desktop`; a context manager that ends both browser and server."""
+    """A page of `folder`, open in a Chromium of its own on `desktop`; a context manager that ends the server, while the
+    browser ends with the desktop. The page loads `/truth.js`.
+    """
 
-    def __init__(self, desktop: Desktop, name: str, *flags: str) -> None:
+    def __init__(self, desktop: Desktop, name: str, *flags: str, folder: Path = PAGES) -> None:
         self._desktop = desktop
         self._name = name
         self._flags = flags
+        self._folder = folder
 
     def __enter__(self) -> Self:
         # Browsers open connections that they use later, or never.
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
         self._server.told = None  # type: ignore[attr-defined]
+        self._server.folder = self._folder  # type: ignore[attr-defined]
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        profile = self._desktop.folder / f"chromium-{self._server.server_port}"
+        profile = self._desktop.folder / f"profile-{self._server.server_port}"
+        self._start(profile, f"http://127.0.0.1:{self._server.server_port}/{self._name}")
+        self._desktop.wait_for(lambda: self._server.told is not None, self._name)  # type: ignore[attr-defined]
+        return self
+
+    def _start(self, profile: Path, address: str) -> None:
         self._desktop.spawn(
             chromium(), "--no-sandbox", "--force-renderer-accessibility", "--no-first-run", "--disable-gpu",
             "--test-type", "--start-maximized", "--password-store=basic", f"--user-data-dir={profile}", *self._flags,
-            f"http://127.0.0.1:{self._server.server_port}/{self._name}",
+            address,
         )  # fmt: skip
-        self._desktop.wait_for(lambda: self._server.told is not None, self._name)  # type: ignore[attr-defined]
-        return self
 
     @property
     def truth(self) -> dict[str, Rect]:
@@ -67,3 +95,22 @@ class Page:
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+
+class FirefoxPage(Page):
+    """The same in Firefox, without what it shows at its first start."""
+
+    def _start(self, profile: Path, address: str) -> None:
+        profile.mkdir()
+        (profile / "user.js").write_text(
+            "".join(f"user_pref({json.dumps(k)}, {json.dumps(v)});\n" for k, v in _PREFS.items())
+        )
+        self._desktop.spawn(
+            firefox(), "--no-remote", "--profile", str(profile), *self._flags, address,
+            GNOME_ACCESSIBILITY="1", MOZ_CRASHREPORTER_DISABLE="1",
+        )  # fmt: skip
+
+
+def firefox() -> str:
+    """Return Firefox's path, or ""."""
+    return shutil.which("firefox-esr") or ""
