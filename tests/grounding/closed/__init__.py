@@ -1,0 +1,19 @@
+"""The closed half of the grounding set: screens and descriptions that nobody tunes a finder on.
+
+Their authors had seen neither a finder nor the descriptions that it was tuned on: they looked at the pictures. Open it
+(`scripts/bench ground --closed`) when work on finding is done and committed, and write into `OPENED` when that was.
+From then on every run of the benchmark measures it. A change that its figures led to makes it a second half to work
+with: later figures of it are no longer blind.
+"""
+
+from __future__ import annotations
+
+from tests.grounding.half import Half
+
+HALF = Half(__name__)
+SHA256 = "73917b37902d1e4d1a613efa3fa95cca52158e7a64e81a9417401fe8a2ad31ef"
+"""Of the folder (`Half.sha256`): a change of what is shown or asked makes another set, of which earlier figures say
+nothing.
+"""
+OPENED: tuple[str, ...] = ()
+"""When it was opened: the date, and the commit of the finder that was asked."""
