@@ -1,0 +1,17 @@
+"""The closed half of the redaction set: screens and texts that nobody tunes rules on.
+
+`closed.toml` holds what they show. Its author, who had not read the rules and did not work on them, drew the screens,
+looked at them, and committed them before any rule had seen one. Open it (`scripts/bench redaction --closed`) when work
+on the rules is done and committed, and write into `OPENED` when that was; from then on it is measured each time. A
+change of the rules that its figures led to makes it a second half to work with: later figures are no longer blind.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+WORK, SOURCE = (Path(__file__).with_name(name) for name in ("work.toml", "closed.toml"))
+SHA256 = "30ea602184c62aac9239896eeec6122b979695756ab0126d059ab5b2454924bc"
+"""Of what `SOURCE` shows and marks (`Half.sha256`): another hash is another set, and no figure goes for both."""
+OPENED: tuple[str, ...] = ()
+"""When it was opened: the date, and the commit of the rules that it measured."""
