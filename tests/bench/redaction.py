@@ -4,6 +4,10 @@ The truth comes from the program that draws: the box of every letter is known. `
 letter is hidden; `lost_letters`: the share of other letters that is hidden too (labels of passwords, neighbours).
 `fields_walk_ms`, `fields_mirror_ms`: finding the password field among about 300 widgets of GTK windows by a walk, and
 by the mirror that scenes keep warm; `…_cpu_ms` is our part of it.
+
+`work` and `closed` are the halves of the redaction set (`tests/redaction_set`): real terminals, forms and pages, and
+texts. `n` secrets; `hidden`: those hidden whole; `overhidden`: the share of other letters and words hidden with them.
+`closed` comes with `--closed`, and each time once it was opened; see `tests/redaction_set/closed.py` before you do.
 """
 
 from __future__ import annotations
@@ -29,14 +33,17 @@ from acud.protocol.questions import ToldBy
 from acud.types import Rect
 from tests.grounding.desktop import Desktop, missing
 from tests.integration.secret_screen import COLOURS, HEIGHT, WIDTH, covered, draw, screen
+from tests.redaction_set import closed as closed_half
+from tests.redaction_set.marked import read
+from tests.redaction_set.scores import figures as figures_of
 
 FONTS = ("DejaVuSansMono.ttf", "DejaVuSans.ttf", "DejaVuSerif.ttf")
 SIZES_PX = (9, 11, 12, 13, 14, 16)
 WALKS = 40
 
 
-def run() -> dict[str, Any]:
-    """Measure every font, size and colour, each with other secrets."""
+def run(*, closed: bool = False) -> dict[str, Any]:
+    """Measure every font, size and colour, each with other secrets, and the redaction set."""
     text = TextReading(OcrSettings())
     redactor = RedactionRules(RedactionSettings(), text)
     found = {place: _screen(redactor, n, *place) for n, place in enumerate(product(FONTS, SIZES_PX, COLOURS))}
@@ -57,6 +64,8 @@ def run() -> dict[str, Any]:
         "lost_letters": _share(others),
         "fresh_ms": round(statistics.median(ms for _, _, ms in found.values()), 1),
         **(asyncio.run(_fields()) if not missing("gtk3") else {}),
+        "work": figures_of(read(closed_half.WORK)),
+        **({"closed": figures_of(read(closed_half.SOURCE))} if closed or closed_half.OPENED else {}),
     }
 
 
@@ -122,4 +131,9 @@ def _screen(
 
 def table(figures: dict[str, Any]) -> str:
     """Return the figures, one a line."""
-    return "\n".join(f"{name:>20}  {value}" for name, value in figures.items())
+    flat = {
+        (f"{name} {part}" if part else name): value
+        for name, found in figures.items()
+        for part, value in (found.items() if isinstance(found, dict) else [("", found)])
+    }
+    return "\n".join(f"{name:>25}  {value}" for name, value in flat.items())

@@ -1,0 +1,70 @@
+"""The redaction set: its closed half is what was committed, its values have right forms, its scorers count right."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from acud.protocol.questions import ToldBy
+from acud.types import Rect
+from tests.redaction_set import closed, marked, scores
+from tests.redaction_set.screens import Letter, Shown
+
+
+def test_what_the_closed_half_shows_is_pinned() -> None:
+    assert marked.read(closed.SOURCE).sha256() == closed.SHA256
+
+
+def test_both_halves_have_secrets_enough_and_share_no_screen() -> None:
+    work, other = marked.read(closed.WORK), marked.read(closed.SOURCE)
+    for half in (work, other):
+        pictures, texts = half.secrets
+        assert pictures >= 90
+        assert texts >= 68
+        assert pictures + texts >= 160
+        assert {screen.toolkit for screen in half.screens} == {"xterm", "gtk3", "chromium"}
+    assert not {screen.name for screen in work.screens} & {screen.name for screen in other.screens}
+    assert not {text.marked.text for text in work.texts} & {text.marked.text for text in other.texts}
+
+
+def test_marks_are_taken_out_and_forms_filled_in() -> None:
+    found = marked.parse("key=⟦ab¦c⟨h8⟩⟧ and ⟦+x⟧, ⟦y⟧", random.Random(1), 4)
+    assert found.text.startswith("key=abc")
+    assert len(found.text) == len("key=abc01234567 and x, y")
+    assert [(found.text[span.begin : span.end][-1:], span.secret) for span in found.spans][1:] == [("x", 4), ("y", 5)]
+    assert [found.secret_at(place) for place in (0, 3, 4, 14, 15, 20)] == [-1, -1, 4, 4, -1, 4]
+    with pytest.raises(ValueError, match="not closed"):
+        marked.parse("⟦open", random.Random(1))
+    with pytest.raises(ValueError, match="no such form"):
+        marked.parse("⟨nothing 3⟩", random.Random(1))
+
+
+def test_cards_and_accounts_have_right_checksums() -> None:
+    assert marked.luhn_sum("4111111111111111") % 10 == 0  # the card number that vendors' manuals test with
+    assert marked.iban("DE", "370400440532013000") == "DE89370400440532013000"  # the registry's own example
+    card = marked.parse("⟨card 4539 16⟩", random.Random(2)).text
+    assert len(card) == 19
+    assert marked.luhn_sum(card.replace(" ", "")) % 10 == 0
+
+
+def test_a_secret_in_a_picture_may_show_one_letter_at_an_edge() -> None:
+    cell = marked.parse("ab ⟦cdef⟧ ⟦gh⟧", random.Random(1))
+    screen = marked.Screen("one", "xterm", "lines", 12, False, "one", ((cell,),))
+    letters = [Letter(n, cell.secret_at(at), Rect(10 * at, 0, 10, 10)) for n, at in enumerate((0, 1, 3, 4, 5, 6, 8, 9))]
+    shown = Shown(screen, np.zeros((20, 100, 4), np.uint8), ToldBy("", "", ()), tuple(letters))
+    assert scores.of_letters(shown, []) == (2, 0, 2, 0, (("one", "cdef"), ("one", "gh")))
+    assert scores.of_letters(shown, [Rect(0, 0, 100, 10)]) == (2, 2, 2, 2, ())
+    assert scores.of_letters(shown, [Rect(40, 0, 30, 10)])[:4] == (2, 1, 2, 0)
+    assert scores.of_letters(shown, [Rect(40, 0, 20, 10)]).missed == (("one", "cdef"), ("one", "gh"))
+    assert scores.of_letters(shown, [Rect(30, 0, 10, 10), Rect(50, 0, 20, 10)]).hidden == 0
+    assert scores.of_letters(shown, [Rect(10, 0, 60, 10)])[:4] == (2, 1, 2, 1)
+
+
+def test_a_secret_in_a_text_is_hidden_with_every_character() -> None:
+    text = marked.Text("log", marked.parse("user mara pw=⟦abc def⟧ ok", random.Random(1)))
+    assert scores.of_text(text, []) == (1, 0, 4, 0, (("log", "abcdef"),))
+    assert scores.of_text(text, [(13, 20)]) == (1, 1, 4, 0, ())
+    assert scores.of_text(text, [(13, 19)]).hidden == 0
+    assert scores.of_text(text, [(0, 20)])[:4] == (1, 1, 4, 3)
