@@ -84,7 +84,8 @@ def test_what_is_ones_own_is_not(checkout: Path) -> None:
 PACKAGES = {
     "Xvfb": "xvfb", "setxkbmap": "xvfb", "openbox": "openbox", "xterm": "xterm", "tmux": "tmux",
     "dbus-daemon": "dbus-daemon", "dbus-send": "dbus-daemon", "xdpyinfo": "x11-utils", "xrandr": "x11-xserver-utils",
-    "xdotool": "xdotool", "scrot": "scrot", "chromium": "?chromium", "nats-server": "nats-server", "curl": "curl",
+    "xdotool": "xdotool", "scrot": "scrot", "chromium": "?chromium", "firefox-esr": "?firefox-esr",
+    "nats-server": "nats-server", "curl": "curl",
     "ip": "iproute2", "systemd-analyze": "systemd", "openssl": "ca-certificates", "tesseract": "?tesseract-ocr",
 }  # fmt: skip
 """Program: the listed package that brings it, itself or by one it depends on."""
