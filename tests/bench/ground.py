@@ -3,7 +3,11 @@
 `precision`: of the places named, those inside the widget that was meant (where the words fit several things or none,
 every place is wrong). `answered`: of the descriptions that mean one widget, those with a place named. `declined`: of
 the others, those without. `…_p50_ms`: of the searches in which that method was asked. `ocr_…`: text alone, as for
-programs that tell nothing of their widgets.
+programs that tell nothing of their widgets. `icons_answered`: of the descriptions that mean one widget which shows only
+an icon, those with the right place named. `wrong`: how many of the places named are wrong.
+
+All that is of the half to work with. `closed` has the same figures of the closed half, with `--closed` and, once it has
+been opened (`tests/grounding/closed`), always: a half that has been opened is measured every time.
 """
 
 from __future__ import annotations
@@ -27,7 +31,9 @@ from acud.features.grounding.evaluator.cascade import Cascade
 from acud.features.grounding.evaluator.ocr import OcrMethod
 from acud.protocol.questions import FindAsk
 from acud.types.grounding import Found, GroundingBackend, GroundingMethod
+from tests.grounding import closed as closed_half
 from tests.grounding import run as grounding
+from tests.grounding import screens
 
 _LOCAL = search_progress.methods(GroundingBackend.AUTO)[1:]
 _TEXT = (GroundingMethod.OCR,)
@@ -35,51 +41,81 @@ _PATIENT = AccessibilitySettings(answer_s=2, walk_s=10)
 """On a machine that does much else a program may take its time; that is not what is measured."""
 
 
-def run() -> dict[str, Any]:
-    """Ask every description of every screen that this machine can show."""
+def run(*, closed: bool = False) -> dict[str, Any]:
+    """Ask every description of every screen that this machine can show. `closed`: of the closed half as well."""
     keep_freed_memory()
     local, text = asyncio.run(_asked())
-    whole, alone = grounding.score(local), grounding.score(text)
-    return {
-        "n": whole.n,
-        "screens": len({one.about.screen for one in local}),
-        "precision": round(whole.precision, 4),
-        "answered": round(whole.answered, 4),
-        "declined": round(whole.declined, 4),
+    alone = grounding.score(text)
+    found = {
+        **half_figures(local),
         "accessibility_p50_ms": _p50(local, GroundingMethod.ACCESSIBILITY),
         "ocr_p50_ms": _p50(local, GroundingMethod.OCR),
         "ocr_asked": sum(any(t.method is GroundingMethod.OCR for t in one.found.tried) for one in local),
         "ocr_precision": round(alone.precision, 4),
         "ocr_answered": round(alone.answered, 4),
     }
+    if is_measured(closed, closed_half.OPENED):
+        found["closed"] = half_figures(asyncio.run(_asked(screens.CLOSED, (_LOCAL,)))[0])
+    return found
+
+
+def is_measured(asked_for: bool, opened: Sequence[str]) -> bool:
+    """Tell whether the closed half is measured: when it is asked for, and always once it has been opened."""
+    return asked_for or bool(opened)
+
+
+def half_figures(answers: Sequence[grounding.Answer]) -> dict[str, Any]:
+    """Return what the answers to the descriptions of a half say."""
+    told = grounding.score(answers)
+    return {
+        "n": told.n,
+        "screens": len({one.about.screen for one in answers}),
+        "precision": round(told.precision, 4),
+        "answered": round(told.answered, 4),
+        "icons_answered": round(told.icons_answered, 4),
+        "declined": round(told.declined, 4),
+        "wrong": told.wrong,
+    }
 
 
 def table(figures: dict[str, Any]) -> str:
     """Return the figures as lines for a person."""
     f = figures
-    return "\n".join(
-        (
-            f"{f['n']} descriptions on {f['screens']} screens, accessibility and OCR",
-            f"  precision {f['precision']:.1%}   answered {f['answered']:.1%}   declined {f['declined']:.1%}",
-            f"  accessibility {f['accessibility_p50_ms']} ms   OCR {f['ocr_p50_ms']} ms (asked {f['ocr_asked']} times)",
-            f"  OCR alone: precision {f['ocr_precision']:.1%}, answered {f['ocr_answered']:.1%}",
-        )
+    lines = [
+        f"{f['n']} descriptions on {f['screens']} screens, accessibility and OCR",
+        *_half_lines(f),
+        f"  accessibility {f['accessibility_p50_ms']} ms   OCR {f['ocr_p50_ms']} ms (asked {f['ocr_asked']} times)",
+        f"  OCR alone: precision {f['ocr_precision']:.1%}, answered {f['ocr_answered']:.1%}",
+    ]
+    if closed := f.get("closed"):
+        lines += [f"the closed half: {closed['n']} descriptions on {closed['screens']} screens", *_half_lines(closed)]
+    return "\n".join(lines)
+
+
+def _half_lines(f: dict[str, Any]) -> tuple[str, str]:
+    return (
+        f"  precision {f['precision']:.1%}   answered {f['answered']:.1%}   declined {f['declined']:.1%}",
+        f"  icons answered {f['icons_answered']:.1%}   wrong places {f['wrong']}",
     )
 
 
-async def _asked(names: Sequence[str] = ()) -> tuple[list[grounding.Answer], list[grounding.Answer]]:
+async def _asked(
+    names: Sequence[str] = (), kinds: Sequence[Sequence[GroundingMethod]] = (_LOCAL, _TEXT)
+) -> list[list[grounding.Answer]]:
+    """Return the answers of each of these kinds of search."""
     reading = TextReading(OcrSettings())
     settings = GroundingSettings()
     text = OcrMethod(reading, settings.fuzzy_min, OcrSettings().min_confidence)
     widgets = AccessibilityMethod(_PATIENT)
     cascade = Cascade({widgets.name: widgets, text.name: text})
     try:
-        local = await grounding.judged(lambda ask: _find(cascade, _LOCAL, ask), names)
-        alone = await grounding.judged(lambda ask: _find(cascade, _TEXT, ask), names)
+        return [
+            await grounding.judged(lambda ask, kind=kind: _find(cascade, kind, ask), names)  # type: ignore[misc]
+            for kind in kinds
+        ]
     finally:
         await cascade.close()
         reading.close()
-    return local, alone
 
 
 async def _find(cascade: Cascade, methods: Sequence[GroundingMethod], ask: grounding.Ask) -> Found:

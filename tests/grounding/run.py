@@ -2,6 +2,7 @@
 
     .venv/bin/python -m tests.grounding.run [screen …]      accessibility alone, a table on standard output
 
+Names of screens choose what is asked: `screens.WORK`, the half to work with, unless told.
 `judged` takes any `find`; `Ask` is what it gets, `Found` what it returns. An answer (`found`) is right when its point
 lies in the widget that was meant; where the words fit several or none, every answer is wrong.
 """
@@ -26,22 +27,18 @@ from acud.types import Rect
 from acud.types.grounding import Found, Tried
 from tests.grounding import screens
 from tests.grounding.desktop import Desktop
+from tests.grounding.half import Description, read
 
 _FILE = Path(__file__).parent / "descriptions.txt"
 _EDGE_PX = 1
 """Rounding of fractions of pixels."""
 
 _PATIENCE_S = 60.0
+_REST_S = 0.3
+_SILENT_S = 8.0
+"""What a desktop with a window that tells nothing of its widgets may be still before it is taken as settled."""
 
 SEVERAL, NONE = "several", "none"
-
-
-class Description(NamedTuple):
-    """`want`: the key of the widget that is meant, `several` or `none`."""
-
-    screen: str
-    words: str
-    want: str
 
 
 class Ask(NamedTuple):
@@ -70,21 +67,23 @@ class Answer(NamedTuple):
 
 class Score(NamedTuple):
     """`precision`: of the places named, those that are right. `answered`: of the descriptions that mean one widget,
-    those with a place named. `declined`: of the others, those without.
+    those with a place named. `icons_answered`: of those that mean one icon, the ones with the right place named.
+    `declined`: of the others, those without. `wrong`: how many places named are wrong.
     """
 
     n: int
     precision: float
     answered: float
+    icons_answered: float
     declined: float
+    wrong: int
     p50_ms: float
 
 
 def descriptions(names: Sequence[str] = ()) -> list[Description]:
-    """Return the set, or its part about the screens of these names."""
-    lines = [line for line in _FILE.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-    every = [Description(*(part.strip() for part in line.split(" | "))) for line in lines]
-    return [one for one in every if not names or one.screen in names]
+    """Return what is asked about the screens of these names (the half to work with unless told)."""
+    every = [*read(_FILE), *(one for half in screens.HALVES for one in half.descriptions())]
+    return [one for one in every if one.screen in (names or screens.WORK)]
 
 
 def is_right(about: Description, found: Found, truth: dict[str, Rect]) -> bool:
@@ -101,7 +100,7 @@ def is_right(about: Description, found: Found, truth: dict[str, Rect]) -> bool:
 async def judged(find: Find, names: Sequence[str] = ()) -> list[Answer]:
     """Show each screen that this machine can show, ask its descriptions, and return the answers."""
     answers: list[Answer] = []
-    for screen in names or screens.ALL:
+    for screen in names or screens.WORK:
         if why := screens.lacking(screen):
             print(f"{screen}: left out, {why}", file=sys.stderr)
             continue
@@ -113,17 +112,19 @@ async def judged(find: Find, names: Sequence[str] = ()) -> list[Answer]:
 
 async def settled(desktop: Desktop) -> None:
     """Wait until the owner of every window has told of its widgets, and of no more than a moment before: programs come
-    to the accessibility bus in their own time.
+    to the accessibility bus in their own time. Where one has told nothing the others have to be still for longer.
     """
     bus = AccessibilityBus(desktop.bus_address, connect_s=_PATIENCE_S)
-    until, before, same = time.monotonic() + _PATIENCE_S, -1, 0
+    until, before, since = time.monotonic() + _PATIENCE_S, -1, 0.0
     try:
-        while same < 3 and time.monotonic() < until:
+        while (now := time.monotonic()) < until:
             tree = await TreeReader(bus).read(desktop.windows(), Limits(answer_s=5, walk_s=10))
             there = {node.window for node in tree.nodes}
+            if len(tree.nodes) != before:
+                before, since = len(tree.nodes), time.monotonic()
             is_whole = all(window.window_id in there for window in desktop.windows())
-            same = same + 1 if is_whole and len(tree.nodes) == before else 0
-            before = len(tree.nodes)
+            if now - since >= (_REST_S if is_whole else _SILENT_S):
+                break
             await asyncio.sleep(0.1)
     finally:
         await bus.close()
@@ -144,7 +145,9 @@ def score(answers: Sequence[Answer]) -> Score:
         n=len(answers),
         precision=_share([one.is_right for one in named]),
         answered=_share([one.is_answer for one in single]),
+        icons_answered=_share([one.is_right for one in single if one.about.tag == "icon"]),
         declined=_share([not one.is_answer for one in others]),
+        wrong=sum(not one.is_right for one in named),
         p50_ms=statistics.median(one.ms for one in answers) if answers else 0.0,
     )
 
@@ -155,7 +158,10 @@ def _share(flags: Sequence[bool]) -> float:
 
 def table(answers: Sequence[Answer]) -> str:
     """Return the scores by screen, and what was answered wrongly or not at all, as text."""
-    lines = [f"{'screen':14} {'n':>4} {'precision':>10} {'answered':>9} {'declined':>9} {'p50 ms':>8}"]
+    lines = [
+        f"{'screen':14} {'n':>4} {'precision':>10} {'answered':>9} {'icons':>6} {'declined':>9} {'wrong':>5} "
+        f"{'p50 ms':>8}"
+    ]
     names = dict.fromkeys(one.about.screen for one in answers)
     lines += [_line(name, [one for one in answers if one.about.screen == name]) for name in names]
     lines.append(_line("all", answers))
@@ -165,7 +171,10 @@ def table(answers: Sequence[Answer]) -> str:
 
 def _line(name: str, answers: Sequence[Answer]) -> str:
     s = score(answers)
-    return f"{name:14} {s.n:4} {s.precision:10.1%} {s.answered:9.1%} {s.declined:9.1%} {s.p50_ms:8.1f}"
+    return (
+        f"{name:14} {s.n:4} {s.precision:10.1%} {s.answered:9.1%} {s.icons_answered:6.0%} {s.declined:9.1%} "
+        f"{s.wrong:5} {s.p50_ms:8.1f}"
+    )
 
 
 def _miss(one: Answer) -> str:
