@@ -34,6 +34,7 @@ from acud.types.grounding import Found, GroundingBackend, GroundingMethod
 from tests.grounding import closed as closed_half
 from tests.grounding import run as grounding
 from tests.grounding import screens
+from tests.grounding.half import is_measured
 
 _LOCAL = search_progress.methods(GroundingBackend.AUTO)[1:]
 _TEXT = (GroundingMethod.OCR,)
@@ -47,7 +48,7 @@ def run(*, closed: bool = False) -> dict[str, Any]:
     local, text = asyncio.run(_asked())
     alone = grounding.score(text)
     found = {
-        **half_figures(local),
+        **grounding.figures(local),
         "accessibility_p50_ms": _p50(local, GroundingMethod.ACCESSIBILITY),
         "ocr_p50_ms": _p50(local, GroundingMethod.OCR),
         "ocr_asked": sum(any(t.method is GroundingMethod.OCR for t in one.found.tried) for one in local),
@@ -55,27 +56,8 @@ def run(*, closed: bool = False) -> dict[str, Any]:
         "ocr_answered": round(alone.answered, 4),
     }
     if is_measured(closed, closed_half.OPENED):
-        found["closed"] = half_figures(asyncio.run(_asked(screens.CLOSED, (_LOCAL,)))[0])
+        found["closed"] = grounding.figures(asyncio.run(_asked(screens.CLOSED, (_LOCAL,)))[0])
     return found
-
-
-def is_measured(asked_for: bool, opened: Sequence[str]) -> bool:
-    """Tell whether the closed half is measured: when it is asked for, and always once it has been opened."""
-    return asked_for or bool(opened)
-
-
-def half_figures(answers: Sequence[grounding.Answer]) -> dict[str, Any]:
-    """Return what the answers to the descriptions of a half say."""
-    told = grounding.score(answers)
-    return {
-        "n": told.n,
-        "screens": len({one.about.screen for one in answers}),
-        "precision": round(told.precision, 4),
-        "answered": round(told.answered, 4),
-        "icons_answered": round(told.icons_answered, 4),
-        "declined": round(told.declined, 4),
-        "wrong": told.wrong,
-    }
 
 
 def table(figures: dict[str, Any]) -> str:

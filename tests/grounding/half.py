@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,3 +66,8 @@ def read(file: Path) -> list[Description]:
     """Return the descriptions in `file`: lines `screen | words | want [| tag]`, and comments after `#`."""
     lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
     return [Description(*(part.strip() for part in line.split("|"))) for line in lines]
+
+
+def is_measured(asked_for: bool, opened: Sequence[str]) -> bool:
+    """Tell whether the closed half is measured: when it is asked for, and always once it has been opened."""
+    return asked_for or bool(opened)

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from acud.accessibility.nodes import Limits
 from acud.config import AccessibilitySettings
@@ -150,6 +150,20 @@ def score(answers: Sequence[Answer]) -> Score:
         wrong=sum(not one.is_right for one in named),
         p50_ms=statistics.median(one.ms for one in answers) if answers else 0.0,
     )
+
+
+def figures(answers: Sequence[Answer]) -> dict[str, Any]:
+    """Return the score of the answers to a half as the benchmark's figures."""
+    told = score(answers)
+    return {
+        "n": told.n,
+        "screens": len({one.about.screen for one in answers}),
+        "precision": round(told.precision, 4),
+        "answered": round(told.answered, 4),
+        "icons_answered": round(told.icons_answered, 4),
+        "declined": round(told.declined, 4),
+        "wrong": told.wrong,
+    }
 
 
 def _share(flags: Sequence[bool]) -> float:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from acud.types.grounding import Found
-from tests.bench import ground
 from tests.grounding import closed, half, run, screens, work
 
 HALVES = pytest.mark.parametrize("part", [work.HALF, closed.HALF], ids=["work", "closed"])
@@ -75,7 +74,7 @@ def test_icons_count_as_answered_when_they_are_right_and_wrong_places_are_counte
         _answer("none", "icon", "found", False),
         _answer("several", "", "ambiguous", True),
     ]
-    assert ground.half_figures(answers) == {
+    assert run.figures(answers) == {
         "n": 7, "screens": 1, "precision": 0.5, "answered": 0.6, "icons_answered": 0.5, "declined": 0.5, "wrong": 2,
     }  # fmt: skip
 
@@ -86,17 +85,10 @@ def test_icons_count_as_answered_when_they_are_right_and_wrong_places_are_counte
 def test_a_closed_half_that_has_been_opened_is_always_measured(
     asked_for: bool, opened: tuple[str, ...], is_measured: bool
 ) -> None:
-    assert ground.is_measured(asked_for, opened) is is_measured
+    assert half.is_measured(asked_for, opened) is is_measured
 
 
 def test_the_half_to_work_with_is_asked_unless_told_otherwise() -> None:
     assert {one.screen for one in run.descriptions()} == set(screens.WORK)
     assert not set(screens.WORK) & set(screens.CLOSED)
     assert {one.screen for one in run.descriptions(screens.CLOSED)} == set(screens.CLOSED)
-
-
-def test_the_closed_half_has_lines_of_its_own_in_the_table() -> None:
-    part = ground.half_figures([_answer("bin", "icon", "found", False)])
-    whole = {**part, "accessibility_p50_ms": 1, "ocr_p50_ms": 1, "ocr_asked": 0, "ocr_precision": 1, "ocr_answered": 1}
-    assert "closed half" not in ground.table(whole)
-    assert ground.table({**whole, "closed": part}).endswith("icons answered 0.0%   wrong places 1")
