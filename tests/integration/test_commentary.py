@@ -134,15 +134,15 @@ def test_what_is_older_than_the_window_is_not_analysed(rig: _Rig) -> None:
 
 
 def test_nothing_and_the_same_again_are_kept_and_not_said(asking: _Rig) -> None:
-    for number, answer in enumerate(("Testing.", "Testing.", NOTHING, "", "Done.")):
+    for number, answer in enumerate(("Testing.", "Testing.", NOTHING, "", '"--".', "Done.")):
         asking.see(f"pytest run {number}")
         asking.after(10)
         asking.mind.say(words(answer))
         asking.after(0)
-    assert asking.results == ["Testing.", "Testing.", NOTHING, NOTHING, "Done."]
+    assert asking.results == ["Testing.", "Testing.", NOTHING, NOTHING, NOTHING, "Done."]
     assert asking.said == [MARK + "Testing.", MARK + "Done."]
     pushed = [event.data["pushed"] for event in asking.told if event.topic == "analysis.result"]
-    assert pushed == [True, False, False, False, True]
+    assert pushed == [True, False, False, False, False, True]
 
 
 def test_a_cooldown_lies_between_two_words(asking: _Rig) -> None:

@@ -150,12 +150,13 @@ def _fenced(mark: str, words: str) -> str:
 
 
 def analysis_of(answer: str) -> str:
-    """Return a model's answer as the commentary says it: one line, at most `MAX_WORDS` words; an empty one is nothing.
+    """Return a model's answer as the commentary says it: one line, at most `MAX_WORDS` words.
 
-    A model that runs on is cut at its last whole sentence within the limit, else at the limit.
+    An answer without a letter or digit is `NOTHING`: models write its dash as they like (`--`, "—.", *-*). A model that
+    runs on is cut at its last whole sentence within the limit, else at the limit.
     """
     words = answer.split()
-    if not words:
+    if not any(character.isalnum() for character in answer):
         return NOTHING
     if len(words) <= MAX_WORDS:
         return " ".join(words)

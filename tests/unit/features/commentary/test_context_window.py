@@ -84,6 +84,10 @@ def test_the_prompt_clips_and_fences() -> None:
 
 def test_an_answer_is_one_line_of_at_most_thirty_words() -> None:
     assert analysis_of("  \n ") == NOTHING
+    for nothing in ("—", "--", "-", "–", '"--"', "“—”", "'—'.", "`--`.", "---\n---", "*—*", "(–)", "…", "\u2015"):
+        assert analysis_of(nothing) == NOTHING, nothing
+    for something in ("-- 3 tests fail", "— ok", "5", "Да.", "保存"):
+        assert analysis_of(something) == something
     assert analysis_of("Reading\nmail.") == "Reading mail."
     long = "One two three. " + "word " * 60
     assert analysis_of(long) == "One two three."
