@@ -52,6 +52,7 @@ async def think(ask: ThinkAsk, shot: ViewPixels | None, context: EvaluatorContex
         model=ask.model,
         max_tokens=ask.max_tokens,
         temperature=ask.temperature,
+        recurring=ask.recurring,
     )
     thought = await _asked(backend, request, context)
     return ChatTurn(thought, *((pictures[0].width, pictures[0].height) if pictures else ()))

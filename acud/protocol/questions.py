@@ -135,7 +135,8 @@ class ThinkAsk(Struct, frozen=True, forbid_unknown_fields=True):
     """One turn of a chat model over a conversation; with `picture` the view goes along with the last user message.
 
     `backend`: a vision backend's name; `model` "" is that backend's own. Without `picture` no frame is taken, and the
-    job names no source. `temperature` None leaves the vendor's default.
+    job names no source. `temperature` None leaves the vendor's default. `recurring`: whoever asks does so again by
+    itself, later after a rate limit, so that a rate limit costs one call.
     """
 
     backend: str
@@ -146,6 +147,7 @@ class ThinkAsk(Struct, frozen=True, forbid_unknown_fields=True):
     picture: bool = True
     max_tokens: int = 1024
     temperature: float | None = 0.0
+    recurring: bool = False
 
 
 class DiffAsk(Struct, frozen=True, forbid_unknown_fields=True):

@@ -6,13 +6,20 @@ import base64
 import json
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from acud.config import VisionSettings
+from acud.config import OcrSettings, VisionSettings
+from acud.evaluator.chat import think
+from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.judges.judge import JudgeReply
 from acud.evaluator.judges.provider import ChatRequest
+from acud.evaluator.judges.registry import JudgeRegistry
+from acud.evaluator.ports import PassthroughRedactor
+from acud.protocol.bootstrap import EvaluatorOptions
+from acud.protocol.questions import ThinkAsk
 from acud.types import Answer as Said
 from acud.types.chat import ChatMessage
 from tests.integration.model_server import Answer, ModelServer, cut, hang, reset, trickle
@@ -200,6 +207,29 @@ async def test_too_long_a_wait_ends_the_call_and_holds_the_next_ones_back(after:
 
 
 # ---- the breaker, and keys -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("status", "recurring", "posts"),
+    [(429, False, 3), (429, True, 1), (503, True, 3)],
+    ids=["a call", "a tick", "down"],
+)
+async def test_a_rate_limit_costs_a_caller_that_comes_again_one_post(
+    tmp_path: Path, name: str, status: int, recurring: bool, posts: int
+) -> None:
+    busy = Answer({"error": {"message": "slow down"}}, status, {"retry-after": "2"})
+    ask = ThinkAsk(name, "", (ChatMessage("user", "x"),), picture=False, recurring=recurring)
+    async with ModelServer(busy) as server:
+        backend = model(name, server.url, tries=3, clock=Quick())
+        options = EvaluatorOptions(VisionSettings(), OcrSettings(), False, str(tmp_path), str(tmp_path), 8, 320)
+        context = EvaluatorContext(options, JudgeRegistry({name: backend}, (), None), None, PassthroughRedactor(), {})
+        thought = (await think(ask, None, context)).thought
+        await context.close()
+        await backend.close()
+    assert len(server.posts) == posts
+    assert (thought.code, thought.retry_after_s) == ("rate_limited" if status == 429 else "judge_down", 2.0)
 
 
 @pytest.mark.asyncio

@@ -126,7 +126,9 @@ class Model:
         try:
             self._check_key()
             body = self._dialect.body(request, model)
-            done = await self._calls.run(lambda: self._once(request, model, body), request.claim)
+            done = await self._calls.run(
+                lambda: self._once(request, model, body), request.claim, recurring=request.recurring
+            )
         except CallFailed as fault:
             return self._no_reply(fault, model)
         read = self._minding_thought(done.value)

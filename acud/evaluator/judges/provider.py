@@ -27,7 +27,8 @@ class ChatRequest(Struct, frozen=True):
     `model` "" is the backend's own. `native_tools` are in the vendor's own form (Anthropic's computer-use tool) and are
     sent as they are; a backend that has no such form refuses them. `temperature` None leaves the vendor's default
     (Claude's API takes none). `claim`: for whom, where the calls of a minute do not suffice for all. `thinks` False:
-    the model is asked for no reasoning before its answer, where its API can be asked that.
+    the model is asked for no reasoning before its answer, where its API can be asked that. `recurring`: the caller
+    asks again by itself, later after a rate limit, so that a rate limit is not tried again within the call.
     """
 
     messages: tuple[ChatMessage, ...]
@@ -41,6 +42,7 @@ class ChatRequest(Struct, frozen=True):
     temperature: float | None = 0.0
     claim: Claim = Claim()
     thinks: bool = True
+    recurring: bool = False
 
 
 class ChatReply(Struct, frozen=True):

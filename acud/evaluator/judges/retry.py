@@ -133,16 +133,19 @@ class RetriedCalls:
         """Return why the breaker lets no call pass now, "" when it does."""
         return self.breaker.reason(self._clock.now())
 
-    async def run(self, once: Callable[[], Awaitable[T]], claim: Claim = NOBODY) -> RetryOutcome[T]:
+    async def run(
+        self, once: Callable[[], Awaitable[T]], claim: Claim = NOBODY, *, recurring: bool = False
+    ) -> RetryOutcome[T]:
         """Return what `once` returns, tried as often as allowed. Raises: CallFailed, with what all tries took.
 
-        `claim`: for whom, where the calls of a minute do not suffice for all.
+        `claim`: for whom, where the calls of a minute do not suffice for all. `recurring`: the caller calls again by
+        itself, later after a rate limit, so a rate limit ends the call: more tries would add to what is limited.
         """
         refused = self.breaker.admit(self._clock.now())
         if refused:
             raise CallFailed("judge_down", f"{self._who}: {refused}")
         try:
-            done = await self._timed(once, claim)
+            done = await self._timed(once, claim, recurring=recurring)
         except CallFailed as fault:
             self._note(fault)
             raise
@@ -162,12 +165,12 @@ class RetriedCalls:
         else:
             self.breaker.succeeded()
 
-    async def _timed(self, once: Callable[[], Awaitable[T]], claim: Claim) -> RetryOutcome[T]:
+    async def _timed(self, once: Callable[[], Awaitable[T]], claim: Claim, *, recurring: bool) -> RetryOutcome[T]:
         begun: list[TokenUsage] = []
         deadline = self._clock.now() + self._limits.timeout_s
         try:
             async with asyncio.timeout(self._limits.timeout_s):
-                return await self._tried(once, claim, deadline, begun)
+                return await self._tried(once, claim, deadline, begun, recurring=recurring)
         except TimeoutError:
             # After the first byte sent, a server may charge for an answer that is no longer awaited.
             usage = TokenUsage() if begun else FREE
@@ -175,7 +178,13 @@ class RetriedCalls:
             raise CallFailed("judge_down", reason, usage=usage) from None
 
     async def _tried(
-        self, once: Callable[[], Awaitable[T]], claim: Claim, deadline: float, begun: list[TokenUsage]
+        self,
+        once: Callable[[], Awaitable[T]],
+        claim: Claim,
+        deadline: float,
+        begun: list[TokenUsage],
+        *,
+        recurring: bool,
     ) -> RetryOutcome[T]:
         lost = FREE
         for number in range(1, self._limits.tries + 1):
@@ -187,7 +196,8 @@ class RetriedCalls:
             except CallFailed as fault:
                 lost = added(lost, fault.usage)
                 pause_s = self._pause_s(fault, number)
-                if number == self._limits.tries or not self._worth(fault, pause_s, deadline):
+                ends = recurring and fault.reply_code == "rate_limited"
+                if ends or number == self._limits.tries or not self._worth(fault, pause_s, deadline):
                     raise _after(fault, number, lost) from None
             await self._clock.sleep(pause_s)
         raise AssertionError("unreachable: the last try returns or raises")

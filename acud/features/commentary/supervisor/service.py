@@ -325,6 +325,7 @@ def model_asker(pool: EvaluatorPool, leaves: Callable[[str], bool], hide: Callab
             picture=False,
             max_tokens=config.max_tokens,
             temperature=config.temperature,
+            recurring=True,
         )
         pool.submit(_Question(question, done))
 

@@ -44,6 +44,7 @@ def test_the_job_takes_no_frame() -> None:
     _, job, _ = asked(leaves=True)
     assert (job.view.source, job.path) == ("", "")
     assert job.think is not None
+    assert job.think.recurring
     assert (job.think.picture, job.think.model, job.think.temperature) == (False, "google/gemini-2.5-flash-lite", 0.3)
 
 
