@@ -70,7 +70,7 @@ class CaptureService:
         self._cursor = Cursor(connection)
         self._windows = WindowReader(connection)
         self._nudge = WindowManagerNudge(self._windows, self._loop) if options.managed else None
-        self._translator = events.Translator(connection, self._windows.atoms.watched())
+        self._translator = events.Translator(connection, self._windows.watched())
         self._covered = CoveredWindows(connection, self._path, self._new_schedule, self._hello, self._send)
         self._screen = self._screen_source()
         self._inputs = InputQueue(
@@ -254,7 +254,12 @@ class CaptureService:
         if snapshot != self._told:
             self._told = snapshot
             told = DisplayWindows(
-                self._x.name, snapshot.windows, snapshot.focused, snapshot.a11y_address, monitors=snapshot.monitors
+                self._x.name,
+                snapshot.windows,
+                snapshot.focused,
+                snapshot.a11y_address,
+                monitors=snapshot.monitors,
+                scale_factor=snapshot.scale_factor,
             )
             self._send(told)
         return snapshot

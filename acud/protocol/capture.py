@@ -66,6 +66,7 @@ class DisplayWindows(Struct, frozen=True, tag="windows", forbid_unknown_fields=T
     """The display's windows, topmost first, the focused one (0: none), and its monitors in the X server's order.
 
     `a11y_address`: the accessibility bus that the root window's property AT_SPI_BUS names ("": none yet).
+    `scale_factor`: how much larger than plain pixels its programs draw.
     """
 
     display: str
@@ -73,6 +74,7 @@ class DisplayWindows(Struct, frozen=True, tag="windows", forbid_unknown_fields=T
     focused: XId = 0
     a11y_address: str = ""
     monitors: tuple[MonitorInfo, ...] = ()
+    scale_factor: float = 1.0
 
 
 class Acted(Struct, frozen=True, tag="acted", forbid_unknown_fields=True):

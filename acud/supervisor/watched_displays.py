@@ -85,6 +85,7 @@ class WatchedDisplay:
         self.is_used = False
         """Whether a window was ever seen on it."""
         self.monitors: tuple[MonitorInfo, ...] = ()
+        self.scale_factor = 1.0
         self.focused = 0
         self.followed: dict[object, tuple[int, ...]] = {}
         self.waiting: list[Outcome] = []
@@ -291,7 +292,7 @@ class WatchedDisplays:
     def _windows(self, watched: WatchedDisplay, message: DisplayWindows) -> None:
         watched.windows, watched.focused, watched.windows_known = message.windows, message.focused, True
         watched.is_used = watched.is_used or any(window.kind != "popup" for window in message.windows)
-        watched.monitors = message.monitors
+        watched.monitors, watched.scale_factor = message.monitors, message.scale_factor
         watched.a11y_address = message.a11y_address
         for watcher in self.watchers:
             watcher.windows_seen(watched)
@@ -326,6 +327,7 @@ class WatchedDisplays:
     def _down(self, watched: WatchedDisplay, fault: AcudError, *, again: bool = False) -> None:
         watched.state, watched.reason = DisplayState.DOWN, str(fault)
         watched.windows, watched.windows_known, watched.focused, watched.monitors = (), False, 0, ()
+        watched.scale_factor = 1.0
         self._lose_sources(watched, fault.code, fault.message)
         if not again:
             self._changed(watched, "display.down")

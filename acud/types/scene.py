@@ -34,7 +34,8 @@ class SceneDisplay(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=Tru
 
     `state`: `up`, or why nothing is known (`reason`). `frame`: the newest frame this scene shows, `frame_age_s` how old
     it was at the scene's time. `monitors`: RANDR's views of it, in its own pixels. `focused_window`: what has the input
-    focus there (each X server has its own). `truncation`: what was left out of this display's lists.
+    focus there (each X server has its own). `truncation`: what was left out of this display's lists. `scale_factor`:
+    how much larger than plain pixels its programs draw, by its XSETTINGS or its resource Xft.dpi (1: neither says).
     """
 
     id: int
@@ -275,7 +276,10 @@ def _applied(before: Sequence[Any], change: ElementDiff[Any]) -> tuple[Any, ...]
 
 def _lasting(scene: Scene) -> list[tuple[object, ...]]:
     return [
-        (d.id, d.bounds, d.name, d.state, d.reason, d.monitors, d.primary, d.epoch, d.focused_window, d.truncation)
+        (
+            *(d.id, d.bounds, d.scale_factor, d.name, d.state, d.reason),
+            *(d.monitors, d.primary, d.epoch, d.focused_window, d.truncation),
+        )
         for d in scene.displays
     ]
 

@@ -127,6 +127,7 @@ class Translator:
     def __init__(self, connection: Connection, properties: frozenset[int]) -> None:
         self._root: int = connection.root.id
         self._ping: int = connection.wire.get_atom("_NET_WM_PING")
+        self._manager: int = connection.wire.get_atom("MANAGER")
         self._properties = properties
         self._followed: set[int] = set()
         self._damage = connection.event_code("DamageNotify") if connection.has(_DAMAGE) else None
@@ -167,6 +168,8 @@ class Translator:
 
     def _message(self, event: Any) -> Event | None:
         form, value = event.data
+        if event.client_type == self._manager and event.window.id == self._root:
+            return WindowTouched(self._root, renewed=False)
         return Ponged(value[1]) if form == 32 and event.window.id == self._root and value[0] == self._ping else None
 
     def _of_window(self, event: Any, code: int) -> Event | None:

@@ -15,6 +15,7 @@ from Xlib import X, error
 
 from acud.types import MonitorInfo, Rect, WindowInfo
 from acud.x11.connection import Connection
+from acud.x11.display_scale import DisplayScale
 from acud.x11.window_tree import Outline, WindowTree, octets, words
 
 _MAX = 64
@@ -75,12 +76,16 @@ class Atoms:
 
 
 class WindowSnapshot(Struct, frozen=True):
-    """The windows, topmost first, the focused one (0: none), the accessibility bus ("": none named), and monitors."""
+    """The windows, topmost first, the focused one (0: none), the accessibility bus ("": none named), monitors.
+
+    `scale_factor`: how much larger than plain pixels programs draw (see `display_scale`).
+    """
 
     windows: tuple[WindowInfo, ...] = ()
     focused: int = 0
     a11y_address: str = ""
     monitors: tuple[MonitorInfo, ...] = ()
+    scale_factor: float = 1.0
 
 
 class WindowReader:
@@ -89,6 +94,7 @@ class WindowReader:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._tree = WindowTree(connection)
+        self._scale = DisplayScale(connection)
         self.atoms = Atoms(connection)
         self._a11y_address = ""
         self.is_managed = False
@@ -104,7 +110,11 @@ class WindowReader:
         clients = self._clients(outlines, about_root)[:MAX_WINDOWS]
         self._select(clients)
         infos, focused = self._described(clients, tops, outlines, about_root)
-        return WindowSnapshot(infos, focused, self._a11y_address, monitors(self._connection))
+        return WindowSnapshot(infos, focused, self._a11y_address, monitors(self._connection), self._scale.read())
+
+    def watched(self) -> frozenset[int]:
+        """Return the properties whose change makes the snapshot stale."""
+        return self.atoms.watched() | self._scale.properties
 
     def has_manager(self) -> bool:
         """Tell whether a window manager lives; two round trips."""

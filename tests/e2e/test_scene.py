@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -226,6 +227,9 @@ def _frame(client: Client, view: DisplayInfo) -> int:
 def test_a_dead_display_shows_nothing_and_says_why() -> None:
     with Daemon(settings=BARE) as daemon:
         made = daemon.client.display_create(320, 240).display
+        where = {**os.environ, "DISPLAY": made.name, "XAUTHORITY": made.auth_file}
+        subprocess.run(["xrdb", "-nocpp", "-merge"], input=b"Xft.dpi: 144\n", env=where, check=True)
+        until(lambda: _scales(daemon.client) == [1.5], "its scale")
         with suppress(ConnectionClosedError), Desk(made.name, made.auth_file) as desk:
             desk.words(Rect(10, 10, 300, 60), "Still alive")
             assert "Still alive" in ids(daemon.client.refresh_scene(displays=[made.name]))
@@ -233,6 +237,7 @@ def test_a_dead_display_shows_nothing_and_says_why() -> None:
         dead = until(lambda: _dead(daemon.client), "the end of the display")
         assert (dead.ocr, dead.ax, dead.focused_window) == ((), (), None)
         assert dead.displays[0].reason
+        assert dead.displays[0].scale_factor == 1.0
         assert {dead.providers[0].ocr.state, dead.providers[0].ax.state} == {"unavailable"}
         assert dead.providers[0].ocr.reason
         # That it shows nothing is known before it is that the X server has ended, and is not just out of reach.
@@ -269,6 +274,10 @@ def _parked(client: Client) -> float:
 
 def _x_server(name: str) -> int:
     return int(Path(f"/tmp/.X{name.lstrip(':')}-lock").read_text())
+
+
+def _scales(client: Client) -> list[float]:
+    return [one.scale_factor for one in client.refresh_scene(SceneMode.ACTIVE).displays]
 
 
 def _dead(client: Client) -> Scene | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
+from Xlib import Xatom
 from Xlib.protocol import event
 
 from acud.types import MonitorInfo, Rect
@@ -15,8 +16,10 @@ from acud.x11 import events
 from acud.x11.connection import Connection
 from acud.x11.events import Resized, Translator, WindowTouched
 from acud.x11.windows import WindowReader, WindowSnapshot
+from tests.grounding.desktop import SYSTEM_PYTHON, missing
 from tests.integration.painter import BLUE, RED, Painter
 from tests.integration.xserver import XServer
+from tests.xsettings import SettingsManager
 
 DEADLINE_S = 60
 
@@ -27,7 +30,7 @@ class Watcher:
     def __init__(self, server: XServer) -> None:
         self.connection = Connection(server.display, server.auth_file)
         self.windows = WindowReader(self.connection)
-        self.translator = Translator(self.connection, self.windows.atoms.watched())
+        self.translator = Translator(self.connection, self.windows.watched())
         self.connection.sync()
 
     def until(self, holds: Callable[[WindowSnapshot], bool]) -> WindowSnapshot:
@@ -245,3 +248,32 @@ def test_moves_and_maps_say_that_pixmaps_may_be_new(watcher: Watcher, painter: P
     window = painter.window(Rect(10, 10, 100, 80), RED, "one")
     while WindowTouched(window.id, renewed=True) not in watcher.wait():
         pass
+
+
+def test_the_scale_follows_settings_their_manager_and_resources(watcher: Watcher, xserver: XServer) -> None:
+    assert watcher.windows.snapshot().scale_factor == 1.0
+    subprocess.run(["xrdb", "-nocpp", "-merge"], input=b"Xft.dpi: 120\n", env=xserver.env(), check=True)
+    watcher.until(lambda s: s.scale_factor == 1.25)
+    with SettingsManager(xserver) as manager:
+        manager.set(Xft__DPI=144 * 1024, Net__ThemeName="Adwaita")
+        manager.take()
+        watcher.until(lambda s: s.scale_factor == 1.5)
+        manager.set(Gdk__WindowScalingFactor=2, Xft__DPI=192 * 1024)
+        watcher.until(lambda s: s.scale_factor == 2.0)
+        if not missing("gtk3"):
+            assert _scale_of_gtk(xserver) == "2 192.0"
+    watcher.until(lambda s: s.scale_factor == 1.25)
+    watcher.connection.root.delete_property(Xatom.RESOURCE_MANAGER)
+    watcher.until(lambda s: s.scale_factor == 1.0)
+
+
+def _scale_of_gtk(server: XServer) -> str:
+    """Return what a toolkit makes of the same display: its whole factor and its dots per inch."""
+    code = (
+        "import gi; gi.require_version('Gtk', '3.0'); from gi.repository import Gtk;"
+        "print(Gtk.Window().get_scale_factor(), Gtk.Settings.get_default().get_property('gtk-xft-dpi') / 1024)"
+    )
+    done = subprocess.run(
+        [SYSTEM_PYTHON, "-c", code], env=server.env(), check=True, capture_output=True, text=True, timeout=DEADLINE_S
+    )
+    return done.stdout.strip()

@@ -169,6 +169,7 @@ def _display(known: DisplayFacts, now_s: float) -> SceneDisplay:
     return SceneDisplay(
         id=watched.number,
         bounds=global_bounds(watched.number, *size),
+        scale_factor=watched.scale_factor,
         primary=known.is_default,
         name=watched.name,
         state=watched.state.value,
