@@ -47,6 +47,7 @@ from acud.errors import ConfigError
 from acud.fleet import FleetSettings
 from acud.http_listeners import ListenerSettings, WebSettings
 from acud.types import JudgeName, RouteName
+from acud.value_errors import value_fault
 
 Section = TypeVar("Section", bound=Struct)
 
@@ -289,7 +290,8 @@ def load(path: Path, env: Mapping[str, str]) -> Settings:
     except msgspec.ValidationError as fault:
         known = {section.name: [key.name for key in msgspec.structs.fields(section.type)] for section in SECTIONS}
         present = _FORMER_HEADER.sub(lambda found: found[1] + FORMER_SECTIONS[found[2]], text)
-        raise setting_errors.config_error(str(fault), path, present, overrides, known) from fault
+        found = value_fault(fault, Settings)
+        raise setting_errors.config_error(found, path, present, overrides, known) from fault
     return msgspec.structs.replace(settings, prices=PRICES | settings.prices)
 
 
@@ -350,9 +352,15 @@ def _parse(name: str, section: str, key: str, text: str) -> Any:
     field = next(f for f in msgspec.structs.fields(group.type) if f.name == key)
     try:
         return msgspec.convert(_plain(text, field.type), field.type, strict=False)
-    except (msgspec.ValidationError, msgspec.DecodeError, RecursionError) as fault:
-        shown = "***" if key == SECRET else repr(text)
-        raise ConfigError(f"{name}={shown}: {fault}", hint=f"it sets {section}.{key}") from fault
+    except msgspec.ValidationError as fault:
+        words = value_fault(fault, field.type, lax=True).of(f"[{section}] {key}")
+        raise ConfigError(f"{name}={_shown(key, text)}: {words}", hint=f"it sets {section}.{key}") from fault
+    except (msgspec.DecodeError, RecursionError) as fault:
+        raise ConfigError(f"{name}={_shown(key, text)}: {fault}", hint=f"it sets {section}.{key}") from fault
+
+
+def _shown(key: str, text: str) -> str:
+    return "***" if key == SECRET else repr(text)
 
 
 def _plain(text: str, kind: Any) -> Any:

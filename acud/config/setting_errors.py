@@ -8,35 +8,39 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from acud.errors import ConfigError
+from acud.value_errors import ValueFault
 
-_UNKNOWN = re.compile(r"Object contains unknown field `(.+)`")
 _NAMED = re.compile(r"\[(\w+)\] (\w+)")
-_PLACE = re.compile(r"\$\.(\w+)(?:\.(\w+))?")
+_PLACE = re.compile(r"(\w+)(?:\.(\w+))?")
 _TOML_LINE = re.compile(r"\(at line (\d+), ")
 _EVERY_KEY = "see conf/acud.toml for every key"
 
 
 def config_error(
-    fault: str, path: Path, text: str, overrides: Mapping[str, tuple[str, str, str]], known: Mapping[str, Sequence[str]]
+    fault: ValueFault,
+    path: Path,
+    text: str,
+    overrides: Mapping[str, tuple[str, str, str]],
+    known: Mapping[str, Sequence[str]],
 ) -> ConfigError:
-    """Return the error for what msgspec says of the tables in `text`, the file at `path`, with `overrides` (section,
+    """Return the error for what is wrong with the tables in `text`, the file at `path`, with `overrides` (section,
     key and value by the variable's name) on top. `known`: the keys of each section.
     """
-    # msgspec puts the place last: "Object contains unknown field `x` - at `$.vision`".
-    reason, _, place = fault.partition(" - at ")
-    at = _PLACE.match(place.strip("`"))
+    at = _PLACE.match(fault.field)
     section, key = (at[1], at[2] or "") if at is not None else ("", "")
-    unknown = _UNKNOWN.fullmatch(reason)
-    hint = _EVERY_KEY
-    if unknown is not None:
-        section, key = (section, unknown[1]) if section else (unknown[1], "")
+    within = fault.field[at.end() :] if at is not None else ""
+    hint, reason = _EVERY_KEY, fault.reason
+    if fault.unknown:
+        section, key = (section, fault.unknown) if section else (fault.unknown, "")
         reason = f"there is no {'setting' if key else 'section'} of this name"
         hint = f"{_meant(key or section, known.get(section, ()) if key else list(known))}{_EVERY_KEY}"
+    elif fault.missing:
+        reason = f"{fault.missing} is missing"
     elif not key and (named := _NAMED.search(reason)):
         section, key = named[1], named[2]
     source = _source(path, text, overrides, section, key)
-    setting = f"[{section}] {key}: " if key else f"[{section}]: " if section else ""
-    return ConfigError(f"{source}: {setting}{reason}", hint=hint)
+    setting = f"[{section}] {key}{within}" if key else f"[{section}]{within}" if section else "the file"
+    return ConfigError(f"{source}: {setting}{' ' if reason.startswith('must ') else ': '}{reason}", hint=hint)
 
 
 def _source(path: Path, text: str, overrides: Mapping[str, tuple[str, str, str]], section: str, key: str) -> str:

@@ -10,6 +10,7 @@ import msgpack
 import msgspec
 
 from acud.errors import InvalidRequest
+from acud.value_errors import value_fault
 
 MAX_MESSAGE_BYTES = 1 << 20
 """Largest message that the daemon reads on any socket (ZMQ MAXMSGSIZE)."""
@@ -63,24 +64,30 @@ def unpack(data: bytes, *, limit: int = MAX_MESSAGE_BYTES) -> Any:
         raise InvalidRequest(f"not a msgpack message: {type(fault).__name__}: {fault}") from fault
 
 
-def check_numbers(data: bytes, plain: Any) -> None:
+def check_numbers(data: bytes, plain: Any, envelope: str = "") -> None:
     """Raise InvalidRequest naming a number in `plain`, unpacked from `data`, that is none here: whole ones have the 64
-    bits with sign that SQLite keeps, others are finite.
+    bits with sign that SQLite keeps, others are finite. `envelope`: the field of `plain` that holds all that a caller
+    wrote, and that it has no name for.
     """
     if not any(pattern.search(data) for pattern in _UNUSUAL):
         return
     left: list[tuple[str, Any]] = [("", plain)]
     while left:
-        where, value = left.pop()
+        path, value = left.pop()
         if isinstance(value, dict):
-            left += [(f"{where}.{key}".lstrip("."), inner) for key, inner in value.items()]
-            left += [(where, key) for key in value]
+            left += [(f"{path}.{key}".lstrip("."), inner) for key, inner in value.items()]
+            left += [(path, key) for key in value]
         elif isinstance(value, list):
-            left += [(f"{where}[{place}]", inner) for place, inner in enumerate(value)]
+            left += [(f"{path}[{place}]", inner) for place, inner in enumerate(value)]
         elif isinstance(value, int) and value >= 2**63:
-            raise InvalidRequest(f"{where}: {value} is beyond {2**63 - 1}", hint="send a smaller number", field=where)
+            raise _refused_number(path, envelope, f"at most {2**63 - 1}, not {value}")
         elif isinstance(value, float) and not math.isfinite(value):
-            raise InvalidRequest(f"{where}: {value} is no number", hint="send a finite one", field=where)
+            raise _refused_number(path, envelope, f"a finite number, not {value}")
+
+
+def _refused_number(path: str, envelope: str, wanted: str) -> InvalidRequest:
+    where = path.removeprefix(f"{envelope}.") if envelope else path
+    return InvalidRequest(f"{where or 'the message'} must be {wanted}", field=where)
 
 
 def convert(value: Any, kind: type[T]) -> T:
@@ -88,8 +95,7 @@ def convert(value: Any, kind: type[T]) -> T:
     try:
         return msgspec.convert(value, kind, strict=True)
     except msgspec.ValidationError as fault:
-        text, _, place = str(fault).partition(" - at ")
-        where = place.strip("`").removeprefix("$.").removeprefix("$")
-        raise InvalidRequest(f"{where}: {text}" if where else text, field=where) from fault
+        found = value_fault(fault, kind)
+        raise InvalidRequest(found.of("the message"), field=found.field) from fault
     except RecursionError as fault:
         raise InvalidRequest("the message is nested too deeply", hint="send it flatter") from fault

@@ -205,7 +205,7 @@ class Control:
         try:
             plain = codec.unpack(data)
             request_id, asked = _id_of(plain), RequestTiming(_name_of(plain), asked.at_s)
-            codec.check_numbers(data, plain)
+            codec.check_numbers(data, plain, "body")
             self._begin(peer, codec.convert(plain, RequestEnvelope), asked.at_s)
         except AcudError as fault:
             self._outgoing.append(Outgoing(peer, error_of(request_id, fault), asked))

@@ -35,6 +35,7 @@ from acud.types import (
     condition_text,
     target_text,
 )
+from acud.value_errors import value_fault
 from acud_cli.formatting import time_given
 from acud_cli.options import BOX, DURATION, EnumChoice, boxes, target_of, target_options, together
 from acud_cli.session import warn
@@ -272,7 +273,9 @@ def address_of(given: dict[str, Any]) -> WakeAddress:
             {"routes": routes, "session_key": given["session_key"], "agent_id": given["agent_id"]}, WakeAddress
         )
     except msgspec.ValidationError as fault:
-        raise click.UsageError(f"--session-key or --agent: {fault}") from fault
+        raise click.UsageError(f"--session-key or --agent: {value_fault(fault, WakeAddress).of('the address')}") from (
+            fault
+        )
 
 
 def wanted_of(given: dict[str, Any]) -> Until | None:

@@ -14,6 +14,7 @@ from acud import config
 from acud.errors import Unavailable, UsageError
 from acud.http_listeners import ListenerSettings, WebSettings
 from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
+from acud.value_errors import value_fault
 from acud_cli.formatting import bare_table, local_moment, plain
 from acud_cli.options import DURATION, Command, EnumChoice, together
 from acud_cli.session import Session, pass_session, print_table, say, say_all, warn
@@ -207,4 +208,4 @@ def _with(settings: Listener, given: dict[str, Any], page: str) -> Listener:
     try:
         return msgspec.convert(msgspec.to_builtins(settings) | chosen, type(settings))
     except msgspec.ValidationError as fault:
-        raise UsageError(str(fault), hint=f"see {page}") from fault
+        raise UsageError(value_fault(fault, type(settings)).of("the listener"), hint=f"see {page}") from fault

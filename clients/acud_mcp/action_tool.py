@@ -35,6 +35,7 @@ from acud.types.actions import (
     WindowList,
     WindowVerb,
 )
+from acud.value_errors import value_fault
 from acud_mcp import look_tools
 from acud_mcp.look_tools import ChangeArguments, ChangeView, LookArguments, PictureView, WindowView
 from acud_mcp.tool import ImageResult, Tool, ToolCall
@@ -198,7 +199,8 @@ def typed(given: ActArguments) -> Action:
         # What a model wrote is checked as the daemon will: a clear fault here, with the name of the argument.
         return msgspec.convert(msgspec.to_builtins(made), type(made))
     except msgspec.ValidationError as fault:
-        raise InvalidRequest(f"desktop_action: {given.action}: {fault}", hint="mend the argument and call again") from (
+        words = value_fault(fault, type(made)).of("the action")
+        raise InvalidRequest(f"desktop_action: {given.action}: {words}", hint="mend the argument and call again") from (
             fault
         )
 

@@ -16,6 +16,7 @@ from acud.errors import ConfigError, InvalidRequest
 from acud.paths import Paths
 from acud.protocol.requests import Command, declared
 from acud.protocol.requests.command import Effect
+from acud.value_errors import value_fault
 from acud_client.own_display import OwnDisplay
 
 DEFAULT_PORT = 18794
@@ -150,11 +151,8 @@ def _renamed(tool: Tool, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _argument_error(tool: Tool, fault: msgspec.ValidationError) -> InvalidRequest:
-    text, _, place = str(fault).partition(" - at ")
-    where = place.strip("`").removeprefix("$").removeprefix(".")
-    return InvalidRequest(
-        f"{tool.name}: {where + ': ' if where else ''}{text}", hint="mend the argument and call again"
-    )
+    words = value_fault(fault, tool.arguments_type, lax=True).of("the arguments")
+    return InvalidRequest(f"{tool.name}: {words}", hint="mend the argument and call again")
 
 
 Schema = dict[str, Any]

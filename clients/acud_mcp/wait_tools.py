@@ -44,6 +44,7 @@ from acud.types import (
     condition_text,
     target_argument,
 )
+from acud.value_errors import value_fault
 from acud_mcp.tool import Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
 
@@ -171,7 +172,8 @@ def address_of(session_key: str) -> WakeAddress:
     try:
         return msgspec.convert({"session_key": session_key}, WakeAddress)
     except msgspec.ValidationError as fault:
-        raise InvalidRequest(f"session_key: {fault}", hint="give the session as your host names it") from fault
+        words = value_fault(fault, WakeAddress).of("session_key")
+        raise InvalidRequest(words, hint="give the session as your host names it") from fault
 
 
 def _budget(given: SmartWait) -> Budget:
@@ -179,7 +181,8 @@ def _budget(given: SmartWait) -> Budget:
         asked = {name: getattr(given, name) for name in Budget.__struct_fields__}
         return msgspec.convert(asked, Budget)
     except msgspec.ValidationError as fault:
-        raise InvalidRequest(f"the budget: {fault}", hint="give less") from fault
+        words = value_fault(fault, Budget).of("the budget")
+        raise InvalidRequest(words, hint="mend the argument and call again") from fault
 
 
 async def smart_wait(call: ToolCall, given: SmartWait) -> WaitView:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -29,7 +29,7 @@ from acud.protocol.requests.commentary import (
     SensePost,
 )
 from acud.types.commentary import AnalysisResult, ContextWindow, SenseEvent
-from acud_web.errors import answer, fault
+from acud_web.errors import HttpFault, answer, fault
 from acud_web.route_table import CONFIG_LIMIT_BYTES, Row, json_object, number, query_number, switch, text, whole
 
 View = dict[str, Any]
@@ -91,7 +91,7 @@ def _sense_post(body: dict[str, Any]) -> SensePost:
             {"type": "sense_post", "kind": body["type"], "ts": whole("ts", body["ts"]), **given}, SensePost
         )
     except InvalidRequest as found:
-        raise fault(400, found.message.replace("kind:", "type:", 1)) from None
+        raise _refusal(found, {"kind": "type"}) from None
     if len(codec.encode(event)) + _ENVELOPE_BYTES > codec.MAX_MESSAGE_BYTES:
         raise fault(413, f"an event with its pictures may take {codec.MAX_MESSAGE_BYTES} bytes")
     return event
@@ -179,9 +179,16 @@ async def set_config(request: Request) -> Response:
     values = {ours: read(name, body[name]) for name, ours, read in given}
     try:
         change = codec.convert({"type": "analysis_config", **values}, AnalysisConfigure)
+        return _config(await request.state.gateway.ask(change, AnalysisConfigReply))
     except InvalidRequest as found:
-        raise fault(400, found.message) from None
-    return _config(await request.state.gateway.ask(change, AnalysisConfigReply))
+        raise _refusal(found, {ours: name for name, ours, _ in given}) from None
+
+
+def _refusal(found: InvalidRequest, names: Mapping[str, str]) -> HttpFault:
+    """Return the answer 400 with the words of `found`, its field as the caller calls it: `names` by the daemon's."""
+    field = str(found.facts.get("field", ""))
+    named = field in names and found.message.startswith(field)
+    return fault(400, names[field] + found.message.removeprefix(field) if named else found.message)
 
 
 def _config(reply: AnalysisConfigReply) -> Response:

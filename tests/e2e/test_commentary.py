@@ -95,14 +95,15 @@ def test_reconfigured_while_it_runs(own: Daemon) -> None:
     changed = config(interval_ms=10, max_age_ms=1, temperature=1.5, push_to_feed=False).config
     assert (changed.interval_ms, changed.max_age_ms, changed.temperature) == (5000, 10_000, 1.5)
     assert (changed.cadence, changed.push_to_feed, before.push_to_feed) == ("event", False, True)
-    for bad in (
-        AnalysisConfigure(temperature=float("nan")),
-        AnalysisConfigure(temperature=3.0),
-        AnalysisConfigure(backend="skynet"),
-        AnalysisConfigure(interval_ms=10**9),
+    for bad, words in (
+        (AnalysisConfigure(temperature=float("nan")), "temperature must be a finite number, not nan"),
+        (AnalysisConfigure(temperature=3.0), "temperature must be between 0 and 2"),
+        (AnalysisConfigure(backend="skynet"), "skynet"),
+        (AnalysisConfigure(interval_ms=10**9), "interval_ms must be "),
     ):
-        with pytest.raises(InvalidRequest):
+        with pytest.raises(InvalidRequest, match=words) as caught:
             own.client.ask(bad, AnalysisConfigReply)
+        assert "body" not in caught.value.message
     assert config().config == changed
     named = config(model="some/model").config
     assert (named.model, own.client.analysis_status().model) == ("some/model", "embedded")

@@ -113,7 +113,7 @@ def test_a_capture_whose_ring_runs_ahead_of_the_clock_is_ended_and_numbers_go_on
 @pytest.mark.parametrize(
     ("kind", "message", "words"),
     [
-        ("capture", {"type": "notice", "frame": 2**64 - 1, "epoch": 1, "mono_ns": 1}, "is beyond"),
+        ("capture", {"type": "notice", "frame": 2**64 - 1, "epoch": 1, "mono_ns": 1}, "frame must be at most"),
         ("capture", {"type": "notice", "frame": 2**52, "epoch": 1, "mono_ns": 1}, "cannot have come"),
         ("capture", {"type": "notice", "frame": 1, "epoch": 1, "mono_ns": 1, "tiles": b"x" * 1000}, "not there"),
         ("capture", {"type": "heartbeat", "newest": {":9999": (1, 1)}}, "no source of display"),
@@ -123,7 +123,7 @@ def test_a_capture_whose_ring_runs_ahead_of_the_clock_is_ended_and_numbers_go_on
             "no",
         ),
         ("capture", {"type": "no such word"}, "type"),
-        ("evaluator", {"type": "heartbeat", "rss_mb": math.nan}, "no number"),
+        ("evaluator", {"type": "heartbeat", "rss_mb": math.nan}, "rss_mb must be a finite number"),
         ("evaluator", {"type": "job_result", "job_id": "job", "status": "done", "frame": -1}, "frame"),
     ],
 )

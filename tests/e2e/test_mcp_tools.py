@@ -130,7 +130,7 @@ async def test_what_can_be_mended_is_an_error_of_one_line(connect: Any) -> None:
         assert "smart_wait" in fault(await client.call_tool("no_such_tool", {}))
         assert "no_such_wait" in fault(await client.call_tool("wait_result", {"wait_id": "no_such_wait"}))
         assert "target" in fault(await client.call_tool("smart_wait", {"criteria": "x", "target": "nonsense"}))
-        assert "required" in fault(await client.call_tool("wait_cancel", {}))
+        assert "wait_cancel: wait_id is missing" in fault(await client.call_tool("wait_cancel", {}))
 
 
 async def test_a_wait_is_a_resource(connect: Any, daemon: Daemon) -> None:
@@ -213,7 +213,9 @@ async def test_a_wait_has_a_budget_and_a_priority(connect: Any, daemon: Daemon, 
         armed = value(await client.call_tool("smart_wait", asked))
         first = daemon.client.wait_show(armed["wait_id"]).wait.spec
         assert any("0 of 0 evaluations are spent" in note for note in armed["notes"])
-        assert "budget" in fault(await client.call_tool("smart_wait", {"criteria": NEVER, "max_cost_usd": 1e9}))
+        assert "max_cost_usd must be between 0 and 1000000" in fault(
+            await client.call_tool("smart_wait", {"criteria": NEVER, "max_cost_usd": 1e9})
+        )
         value(await client.call_tool("wait_update", {"wait_id": armed["wait_id"], "timeout": 50, "priority": "high"}))
         kept = daemon.client.wait_show(armed["wait_id"]).wait.spec
         assert (kept.timeout_s, kept.policy) == (50, Policy(priority=Priority.HIGH))

@@ -33,9 +33,15 @@ def refused(folder: Path, text: str, **env: str) -> tuple[str, str]:
         ),
         (
             "[vision]\n\ntimeout_s = 'long'\n",
-            "HOME/acud.toml:3: [vision] timeout_s: Expected `float`",
+            "HOME/acud.toml:3: [vision] timeout_s must be a number ",
             "conf/acud.toml",
         ),
+        (
+            "[analysis]\ntemperature = 3\n",
+            "HOME/acud.toml:2: [analysis] temperature must be between 0 and 2",
+            "conf/acud.toml",
+        ),
+        ("[display]\nenvironment = ['A', 5]\n", "HOME/acud.toml:2: [display] environment[1] must be a text", "conf"),
         ("[redaction]\npatterns = ['(?=x)']\n", "HOME/acud.toml:1: [redaction]: the regular expression", ""),
         ("[wake]\nroutes = ['webhook']\n", "HOME/acud.toml:", "conf/acud.toml"),
         ("[wake]\ncarry = ['main']\n", "HOME/acud.toml:", "conf/acud.toml"),
@@ -52,7 +58,9 @@ def test_the_place_the_setting_the_reason_and_the_next_step(tmp_path: Path, text
 
 def test_a_variable_is_named_instead_of_a_line(tmp_path: Path) -> None:
     said, step = refused(tmp_path, "[vision]\nbackend = 'ocr'\n", ACU_VISION_BACKEND="orc")
-    assert said.startswith("ACU_VISION_BACKEND='orc': ")
+    assert said.startswith("ACU_VISION_BACKEND='orc': [vision] backend must be one of ")
+    said, _ = refused(tmp_path, "", AGENT_TEMPERATURE="hot")
+    assert said == "AGENT_TEMPERATURE='hot': [analysis] temperature must be a number between 0 and 2"
     assert step == "it sets vision.backend"
     said, _ = refused(tmp_path, "[vision]\nbackend = 'ocr'\n", ACU_WAKE_ROUTES="webhook")
     assert "ACU_WAKE_ROUTES" in said

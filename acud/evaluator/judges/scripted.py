@@ -29,6 +29,7 @@ from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply,
 from acud.evaluator.judges.prompt import parse_verdict, parse_verdicts
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, unknown
+from acud.value_errors import value_fault
 
 Colour = Annotated[str, Meta(pattern="^#[0-9a-fA-F]{6}$")]
 _GARBAGE = "Yesterday's report says that the answer may be found on the screen."
@@ -94,6 +95,9 @@ class ScriptSource:
 def _decode(text: bytes, source: str) -> Script:
     try:
         return msgspec.json.decode(text, type=Script)
+    except msgspec.ValidationError as fault:
+        words = value_fault(fault, Script).of("the script")
+        raise ConfigError(f"{source}: {words}", hint="see acud/evaluator/judges/scripted.py") from fault
     except msgspec.DecodeError as fault:
         raise ConfigError(f"{source}: {fault}", hint="see acud/evaluator/judges/scripted.py") from fault
 

@@ -14,6 +14,7 @@ from acud.errors import InvalidRequest
 from acud.types.agent_runs import RunSpec, RunStep
 from acud.types.chat import ChatCall, ChatMessage, ChatTool
 from acud.untrusted_text import fenced
+from acud.value_errors import value_fault
 
 SYSTEM = """\
 You operate a computer desktop for somebody, one action at a time, with the tools given.
@@ -119,6 +120,8 @@ def parse_decision(call: ChatCall) -> Decision:
         raise InvalidRequest(f"there is no tool {call.name[:60]!r}", hint="tools: " + ", ".join(_KINDS))
     try:
         found: Any = msgspec.json.decode(call.arguments or "{}", type=kind)
+    except msgspec.ValidationError as fault:
+        raise InvalidRequest(f"{call.name}: {value_fault(fault, kind).of('the arguments')}"[:500]) from fault
     except msgspec.DecodeError as fault:
         raise InvalidRequest(f"{call.name}: {fault}"[:500]) from fault
     return found  # type: ignore[no-any-return]

@@ -14,6 +14,7 @@ from acud.errors import InvalidRequest, NotFound
 from acud.protocol import codec
 from acud.protocol.requests.command import Command, RestOperation
 from acud.protocol.web import AccessToken, Scope
+from acud.value_errors import value_fault
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.errors import HttpFault, answer, wrong
 from acud_web.route_table import Row, json_object
@@ -119,9 +120,9 @@ def _converted(given: dict[str, Any], kind: type[Query]) -> Query:
     try:
         return msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as fault:
-        words, _, where = str(fault).partition(" - at ")
-        name = where.strip("`").removeprefix("$").removeprefix(".")
-        raise InvalidRequest(f"{name}: {words}" if name else words, field=name) from fault
+        found = value_fault(fault, kind, lax=True)
+        found = found._replace(field=found.field.partition("[")[0])  # a parameter that may come twice is a list to us
+        raise InvalidRequest(found.of("the query"), field=found.field) from fault
 
 
 def _counted(value: Any) -> Any:

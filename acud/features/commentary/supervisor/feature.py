@@ -38,6 +38,7 @@ from acud.supervisor.observers import Order
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import WindowInfo
 from acud.types.commentary import AnalysisConfig, SenseEvent
+from acud.value_errors import value_fault
 
 
 class CommentaryFeature(RunningFeature):
@@ -176,10 +177,9 @@ def _changed(config: AnalysisConfig, given: dict[str, Any]) -> AnalysisConfig:
         if name in given:
             given[name] = max(least, given[name])
     if not math.isfinite(given.get("temperature", 0.0)):
-        raise InvalidRequest("temperature is not a number", hint="0 to 2")
+        raise InvalidRequest("temperature must be between 0 and 2", field="temperature")
     try:
         return msgspec.convert(msgspec.structs.asdict(config) | given, AnalysisConfig)
     except msgspec.ValidationError as fault:
-        raise InvalidRequest(
-            str(fault).replace(" - at `$.", " (").replace("`", ")"), hint="docs/commentary.md"
-        ) from fault
+        found = value_fault(fault, AnalysisConfig)
+        raise InvalidRequest(found.of("analysis"), hint="docs/commentary.md", field=found.field) from fault

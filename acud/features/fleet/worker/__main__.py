@@ -17,6 +17,7 @@ from acud.features.fleet import require_nats
 from acud.features.fleet.settings import RaySettings
 from acud.features.fleet.worker.judge_chain import JobJudge, backend_chain
 from acud.protocol.worker import WorkerAsk
+from acud.value_errors import value_fault
 
 _LOG = log.logger("worker")
 _EXIT = 1
@@ -41,7 +42,9 @@ def _given(settings: Settings, ask: WorkerAsk) -> Settings:
     try:
         jobs = msgspec.convert(msgspec.to_builtins(settings.jobs) | given, config.JobSettings)
     except msgspec.ValidationError as fault:
-        raise ConfigError(str(fault), hint="acud fleet worker --help") from fault
+        raise ConfigError(
+            f"[jobs] {value_fault(fault, config.JobSettings).of('jobs')}", hint="acud fleet worker --help"
+        ) from fault
     return msgspec.structs.replace(settings, jobs=jobs)
 
 

@@ -1,0 +1,212 @@
+"""Why a value is refused, in words that name the field and its limits: "temperature must be between 0 and 2".
+
+msgspec says "Expected `float` <= 2.0 - at `$.temperature`": one limit of two, in the names of Python's types. The other
+limits stand in the type that the value was to have, and are read from there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import inspect
+
+_MAX_CHOICES = 40
+_PLACE = re.compile(r"(?P<reason>.*?)(?: - at (?:`(?P<part>key|value)` in )?`\$(?P<path>[^`]*)`)?", re.DOTALL)
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+_MISMATCH = re.compile(r"Expected `(?P<wanted>[^`]+)`(?:, got `(?P<given>[^`]+)`)?")
+_LIMIT = re.compile(r"Expected `(?P<kind>\w+)` (?P<sign><=|>=|<|>) (?P<bound>\S+)")
+_MULTIPLE = re.compile(r"Expected `\w+` that's a multiple of (?P<bound>\S+)")
+_LENGTH = re.compile(
+    r"Expected `(?P<kind>\w+)` of (?P<least>at least |at most )?length (?P<sign><=|>=)? ?"
+    r"(?P<bound>\d+(?: to \d+)?)(?:, got \d+)?"
+)
+_PATTERN = re.compile(r"Expected `str` matching regex (?P<pattern>.+)")
+_CHOICE = re.compile(r"Invalid (?:enum )?value (?P<given>.+)", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `(?P<name>[^`]+)`")
+_UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.+)`", re.DOTALL)
+_NOUNS = {
+    "str": "a text", "int": "a whole number", "float": "a number", "bool": "true or false", "null": "null",
+    "array": "a list", "object": "an object", "bytes": "bytes",
+}  # fmt: skip
+_UNITS = {"str": "characters", "bytes": "bytes", "array": "entries", "object": "entries"}
+_SIGNS = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
+_KINDS: dict[type[inspect.Type], str] = {
+    inspect.IntType: "int", inspect.FloatType: "float", inspect.StrType: "str", inspect.BoolType: "bool",
+    inspect.NoneType: "null", inspect.BytesType: "bytes", inspect.ListType: "array", inspect.TupleType: "array",
+    inspect.VarTupleType: "array", inspect.SetType: "array", inspect.FrozenSetType: "array", inspect.DictType: "object",
+}  # fmt: skip
+
+
+class ValueFault(NamedTuple):
+    """What is wrong with a value. `field`: its path, "" for the whole. `reason`: what it must be, or "" with `unknown`,
+    a field that there is not, or `missing`, one that is required; else the words of a check of ours.
+    """
+
+    field: str
+    reason: str
+    unknown: str = ""
+    missing: str = ""
+
+    def of(self, name: str) -> str:
+        """Return the fault as a sentence, the whole value being called `name` and its fields by their paths."""
+        where = f" in {self.field}" if self.field else ""
+        if self.unknown:
+            return f"there is no field {self.unknown}{where}"
+        if self.missing:
+            return f"{self.missing} is missing{where}"
+        if self.reason.startswith("must "):
+            return f"{self.field or name} {self.reason}"
+        return f"{self.field}: {self.reason}" if self.field else self.reason
+
+
+def value_fault(fault: msgspec.ValidationError, kind: Any, *, lax: bool = False) -> ValueFault:
+    """Return what `fault` says of a value that was to be a `kind`. `lax`: a text may stand for a number, so that a text
+    that does not is not told to be a text.
+    """
+    found = _PLACE.fullmatch(str(fault))
+    assert found is not None, "every text matches"
+    path = found["path"] or ""
+    field = path.removeprefix(".").replace("[...]", "[…]")
+    types = tuple(_at(_type_info(kind), path)) if found["part"] != "key" else ()
+    said = found["reason"]
+    if unknown := _UNKNOWN.fullmatch(said):
+        return ValueFault(field, "", unknown=unknown["name"])
+    if missing := _MISSING.fullmatch(said):
+        return ValueFault(field, "", missing=missing["name"])
+    return ValueFault(field, _reason(said, types, lax=lax))
+
+
+def _reason(said: str, types: tuple[inspect.Type, ...], *, lax: bool) -> str:
+    if mismatch := _MISMATCH.fullmatch(said):
+        wanted = _either(_described(types)) or _either(_NOUNS.get(one, one) for one in mismatch["wanted"].split(" | "))
+        given = mismatch["given"]
+        told = given and not (lax and given == "str")
+        return f"must be {wanted}, not {_NOUNS.get(given, given)}" if told else f"must be {wanted}"
+    if limit := _LIMIT.fullmatch(said):
+        alone = f"{_SIGNS[limit['sign']]} {_number(limit['bound'])}"
+        return f"must be {_bounds(_one(types, limit['kind'])) or alone}"
+    if multiple := _MULTIPLE.fullmatch(said):
+        return f"must be a multiple of {_number(multiple['bound'])}"
+    if length := _LENGTH.fullmatch(said):
+        least = length["least"] or (f"{_SIGNS[length['sign']]} " if length["sign"] else "")
+        count = _length(_one(types, length["kind"])) or f"{least}{length['bound']}"
+        return f"must have {count} {_UNITS[length['kind']]}"
+    if pattern := _PATTERN.fullmatch(said):
+        return f"must match the pattern {pattern['pattern'][1:-1]}"
+    if choice := _CHOICE.fullmatch(said):
+        choices = _one_of(_choices(types))
+        return f"must be {choices}, not {choice['given']}" if choices else said
+    return said
+
+
+# ---- the type at a place -------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def _type_info(kind: Any) -> inspect.Type:
+    return inspect.type_info(kind)
+
+
+def _at(kind: inspect.Type, path: str) -> Iterator[inspect.Type]:
+    """Yield the types that the value at `path` may have: more than one where a union lies on the way."""
+    types = list(_parts(kind))
+    for name, index in _STEP.findall(path):
+        found = [part for one in types for inner in _inner(one, name, index) for part in _parts(inner)]
+        # Each once: of types that hold each other there would be twice as many with each step.
+        types = list({id(one): one for one in found}.values())
+    yield from types
+
+
+def _parts(kind: inspect.Type) -> Iterator[inspect.Type]:
+    if isinstance(kind, inspect.Metadata):
+        yield from _parts(kind.type)
+    elif isinstance(kind, inspect.UnionType):
+        for one in kind.types:
+            yield from _parts(one)
+    else:
+        yield kind
+
+
+def _inner(kind: inspect.Type, name: str, index: str) -> Iterator[inspect.Type]:
+    if isinstance(kind, inspect.StructType):
+        if name and name == kind.tag_field:
+            yield inspect.LiteralType((kind.tag,))
+        fields = kind.fields[int(index) : int(index) + 1] if kind.array_like and index.isdigit() else kind.fields
+        yield from (field.type for field in fields if index or field.encode_name == name)
+    elif isinstance(kind, inspect.DictType) and not name:
+        yield kind.value_type
+    elif isinstance(kind, inspect.TupleType) and index.isdigit():
+        yield from kind.item_types[int(index) : int(index) + 1]
+    elif isinstance(kind, inspect.ListType | inspect.VarTupleType | inspect.SetType | inspect.FrozenSetType):
+        yield kind.item_type
+
+
+def _one(types: Iterable[inspect.Type], name: str) -> Any:
+    """Return the only type of that name, None where there are several: then its limits are not known."""
+    found = [kind for kind in types if _name(kind) == name]
+    return found[0] if found and all(kind == found[0] for kind in found) else None
+
+
+def _name(kind: inspect.Type) -> str:
+    if isinstance(kind, inspect.StructType):
+        return "array" if kind.array_like else "object"
+    return _KINDS.get(type(kind), "")
+
+
+# ---- words -------------------------------------------------------------------------------------------------------
+
+
+def _described(types: Iterable[inspect.Type]) -> Iterator[str]:
+    for kind in types:
+        name = _name(kind)
+        limits = _bounds(kind) if name in ("int", "float") else ""
+        if isinstance(kind, inspect.EnumType | inspect.LiteralType):
+            yield _one_of(_choices((kind,)))
+        elif name:
+            yield f"{_NOUNS[name]} {limits}".strip()
+
+
+def _choices(types: Iterable[inspect.Type]) -> Iterator[object]:
+    for kind in types:
+        if isinstance(kind, inspect.EnumType):
+            yield from (member.value for member in kind.cls)
+        elif isinstance(kind, inspect.LiteralType):
+            yield from kind.values
+
+
+def _one_of(choices: Iterable[object]) -> str:
+    found = list(dict.fromkeys(map(str, choices)))
+    more = ", …" if len(found) > _MAX_CHOICES else ""
+    return _either(found) if len(found) < 3 else f"one of {', '.join(found[:_MAX_CHOICES])}{more}"
+
+
+def _either(words: Iterable[str]) -> str:
+    found = list(dict.fromkeys(words))
+    return " or ".join((", ".join(found[:-1]), found[-1])) if len(found) > 1 else "".join(found)
+
+
+def _bounds(kind: Any) -> str:
+    if kind is None:
+        return ""
+    if kind.ge is not None and kind.le is not None:
+        return f"between {_number(kind.ge)} and {_number(kind.le)}"
+    limits = ((">=", kind.ge), (">", kind.gt), ("<=", kind.le), ("<", kind.lt))
+    return " and ".join(f"{_SIGNS[sign]} {_number(bound)}" for sign, bound in limits if bound is not None)
+
+
+def _length(kind: Any) -> str:
+    if kind is None:
+        return ""
+    least, most = getattr(kind, "min_length", None), getattr(kind, "max_length", None)
+    if least is not None and most is not None:
+        return f"{least} to {most}" if least != most else str(least)
+    return f"at least {least}" if least is not None else f"at most {most}" if most is not None else ""
+
+
+def _number(bound: object) -> str:
+    value = float(str(bound))
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else str(bound)
