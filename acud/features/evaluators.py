@@ -38,6 +38,12 @@ def build_context(options: EvaluatorOptions, stack: AsyncExitStack, frames: Fram
 
         fleet = FleetJudge(options.fleet, options.jobs, options.vision)
         judges[fleet.name] = fleet
+    if on.actions:
+        from acud.features.actions.evaluator.observer import WidgetObserver
+
+        observer = WidgetObserver(options.accessibility, text, redactor)
+        stack.push_async_callback(observer.close)
+        answerers["observe"] = observer.answer
     if on.grounding:
         from acud.features.grounding.evaluator.cascade import make_cascade
 

@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from acud.protocol.children import Fault, Heartbeat, MonoNs, Stop
+from acud.protocol.observation import ObserveAsk, Observed
 from acud.protocol.questions import Ask, DescribeAsk, DiffAsk, FindAsk, Hide, PictureAsk, ThinkAsk, View
 from acud.protocol.scene_parts import SceneAsk, SceneParts
 from acud.types import Evidence, HiddenBox, Number, Verdict
@@ -55,10 +56,11 @@ class Job(Struct, frozen=True, tag="job", forbid_unknown_fields=True):
     scene: SceneAsk | None = None
     remember: tuple[str, ...] = ()
     diff: DiffAsk | None = None
+    observe: ObserveAsk | None = None
     max_frame: int | None = None
 
 
-FEATURE_ASKS = {"find": "found", "describe": "described", "scene": "scene"}
+FEATURE_ASKS = {"find": "found", "describe": "described", "scene": "scene", "observe": "observed"}
 """The fields of `Job` that features answer, in this order, and those of `JobResult` with their answers."""
 
 
@@ -169,6 +171,7 @@ class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=Tru
     described: Described | None = None
     hidden: tuple[HiddenBox, ...] = ()
     scene: SceneParts | None = None
+    observed: Observed | None = None
 
 
 FromEvaluator = Heartbeat | Fault | EvaluatorHello | Judges | JobResult

@@ -94,9 +94,10 @@ class SelectIn(Struct, frozen=True):
 
 
 class ScrollUntil(Struct, frozen=True):
-    """Scroll until what `to` describes is in view."""
+    """Scroll what `at` describes ("": whatever scrolls) until what `to` describes is in view."""
 
     to: str
+    at: str = ""
 
 
 class ScrollBy(Struct, frozen=True):
@@ -186,8 +187,8 @@ def instruction_text(instruction: Instruction) -> str:
             return f"{verb} {len(text)} characters{place}{' and press Return' if enter else ''}"
         case SelectIn(option, at):
             return f"select {_short(option)}" + (f" in {_short(at)}" if at else "")
-        case ScrollUntil(to):
-            return f"scroll to {_short(to)}"
+        case ScrollUntil(to, at):
+            return f"scroll to {_short(to)}" + (f" in {_short(at)}" if at else "")
         case ScrollBy(direction, amount, at):
             return f"scroll {direction.value} {amount}" + (f" at {_short(at)}" if at else "")
         case DragTo(start, to):
@@ -278,6 +279,8 @@ def _form(pattern: str, make: _Make) -> tuple[re.Pattern[str], _Make]:
     return re.compile(pattern, _FLAGS), make
 
 
+_SCROLLED = r"\b(?:list|list\s?box|table|tree|panel|pane|area|text\s?area|page|view|box)"
+"""The words for what scrolls: without one of them, "in …" is a part of what is looked for."""
 _VERB = r"(?P<verb>(?:left|double|triple|right|middle)[\s_-]?click|click|tap)"
 _FORMS = (
     _form(_VERB + r"(?:\s+(?:on|at|in|over))?\s+(?P<at>.+)", _click),
@@ -291,8 +294,9 @@ _FORMS = (
         _scroll_by,
     ),
     _form(
-        r"scroll\s+(?:(?:up|down)\s+)?(?:to|until|till)\s+(?P<to>.+?)(?:\s+(?:is|becomes)\s+visible)?",
-        lambda found: ScrollUntil(found["to"].strip()),
+        r"scroll\s+(?:(?:up|down)\s+)?(?:to|until|till)\s+(?P<to>.+?)(?:\s+(?:is|becomes)\s+visible)?"
+        rf"(?:\s+(?:in|inside|within)\s+(?P<at>(?:(?!\s(?:in|inside|within)\s).)+?{_SCROLLED}))?",
+        lambda found: ScrollUntil(found["to"].strip(), (found["at"] or "").strip()),
     ),
     _form(
         r"(?:hover\s+(?:over|on|at)|hover|move\s+(?:the\s+(?:mouse|pointer|cursor)\s+)?(?:to|over)|point\s+(?:at|to))\s+(?P<at>.+)",
@@ -363,8 +367,8 @@ def _from_call(name: str, given: tuple[Any, ...]) -> Instruction | None:
             return SelectIn(*given)
         case "press" | "key" | "hotkey" if len(given) == 1 and isinstance(given[0], str) and given[0]:
             return PressKeys(given[0])
-        case "scroll to" if place and not rest:
-            return ScrollUntil(place)
+        case "scroll to" if place and (not rest or (len(rest) == 1 and isinstance(rest[0], str))):
+            return ScrollUntil(place, *rest)
         case "drag" | "drag to" if place:
             to, none = _place(rest)
             return DragTo(place, to) if to and not none else None

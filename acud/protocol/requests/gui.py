@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from acud.protocol.requests.command import SEARCH_S, Command
 from acud.protocol.requests.looks import Picture
 from acud.types import JudgeName, ShortText, Spent, Until, Verdict
+from acud.types.action_effects import ActionEffects, FieldReading
 from acud.types.grounding import Found, GroundingBackend
 
 
@@ -63,6 +64,9 @@ class GuiDo(Struct, frozen=True, tag="gui_do", forbid_unknown_fields=True):
 class DoReply(Struct, frozen=True, forbid_unknown_fields=True):
     """How it went. `verified`: done, and the effect was seen. `unverified`: done, and no effect was (or could be)
     seen: `verdict` says why. Nothing was done for `ambiguous` (`found` has the candidates), `not_found` and `unknown`.
+
+    `field`: what the field or list reads that was typed into or chosen in. `effects`: what else happened; None where
+    nothing was done. Neither is stored for a repeat.
     """
 
     status: Literal["verified", "unverified", "ambiguous", "not_found", "unknown"]
@@ -77,6 +81,8 @@ class DoReply(Struct, frozen=True, forbid_unknown_fields=True):
     picture: Picture | None = None
     spent: Spent = Spent()
     """What judging the effect took."""
+    field: FieldReading | None = None
+    effects: ActionEffects | None = None
 
 
 _SEARCHES_S = 300.0

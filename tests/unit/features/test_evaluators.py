@@ -20,7 +20,7 @@ from acud.protocol.evaluation import FEATURE_ASKS, Job, JobResult
 from acud.protocol.questions import DescribeAsk, View
 from acud.types import Rect, RedactedText
 
-HERE = ("fleet", "grounding", "redaction", "scene")
+HERE = ("actions", "fleet", "grounding", "redaction", "scene")
 """Features with a part in the evaluators."""
 
 LOADED = """

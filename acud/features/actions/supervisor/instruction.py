@@ -68,7 +68,7 @@ class RunningInstruction:
         self.run.watched = outcome
         self.run.target = replace(self.run.target, display=outcome.name)
         self.feature.core.takeovers.check(outcome, self.request.lease)
-        instruction_verbs.follow(self.run, self.instruction)
+        self.run.begin(lambda: instruction_verbs.follow(self.run, self.instruction))
 
     def on_end(self, ending: InstructionEnding | AcudError) -> None:
         """Take the picture that was asked for, or answer."""
@@ -109,7 +109,9 @@ class RunningInstruction:
             baseline=run.baseline,
             picture=picture,
             spent=run.spent,
+            field=ending.field,
+            effects=ending.effects,
         )
         points = {"points": run.pressed} if run.pressed else {}
         self.log(None, {"status": reply.status, "did": reply.did, "display": reply.display, **points})
-        self.caller.reply(reply, kept=replace(reply, picture=None))
+        self.caller.reply(reply, kept=replace(reply, picture=None, field=None, effects=None))

@@ -1,4 +1,4 @@
-"""One instruction on its way: find, act, settle, see whether it had an effect; its caller gets the outcome.
+"""One instruction on its way: find, act, settle; its caller gets the outcome, with what happened besides.
 
 Nothing is done before everything that the instruction names was found for sure.
 """
@@ -12,31 +12,22 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.errors import AcudError, Refused
+from acud.features.actions.instructions import Instruction, instruction_text
 from acud.features.actions.supervisor.action_sequence import ActionSequence
 from acud.features.actions.supervisor.places import named_window, spot_of
+from acud.features.actions.window_effects import EffectArea, effect_area, family_of, target_area, visible_middle
+from acud.protocol.observation import ObserveAsk, Observed
 from acud.protocol.requests.gui import GuiDo
 from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.ports import InstructionCaller, Mapped, SearchOutcome, SearchRequest
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import (
-    Answer,
-    Change,
-    Rect,
-    Spent,
-    Target,
-    Until,
-    Verdict,
-    WaitSpec,
-    WaitState,
-    no,
-    picture_views,
-    unknown,
-    yes,
-)
+from acud.types import Change, Rect, Spent, Target, Verdict, WaitSpec, WindowInfo, picture_views
+from acud.types.action_effects import ActionEffects, FieldReading
 from acud.types.actions import Action, Move, Point
 from acud.types.grounding import Candidate, Found
+from acud.waits.targets import monitor_named
 
 if TYPE_CHECKING:
     from acud.features.actions.supervisor.feature import ActionsFeature
@@ -44,10 +35,8 @@ if TYPE_CHECKING:
 
 _QUIET_S = 0.1
 _QUIET_TIMEOUT_S = 0.6
-"""What a pointer lights up on its way is over by then; a target that still changes does so by itself."""
-
-_RIM_PX = 8
-"""Focus rings and shadows reach so far around a control."""
+"""What a pointer lights up on its way is over by then; what still changes does so by itself."""
+_MOVED_S = 0.05
 
 Next = Callable[[], None]
 Thing = TypeVar("Thing")
@@ -60,6 +49,8 @@ class InstructionEnding(Struct, frozen=True):
     message: str
     did: str = ""
     verdict: Verdict | None = None
+    field: FieldReading | None = None
+    effects: ActionEffects | None = None
 
 
 class InstructionRun:
@@ -76,7 +67,7 @@ class InstructionRun:
         target: Target,
         ended: Callable[[InstructionEnding | AcudError], None],
     ) -> None:
-        self.feature, self._core = feature, feature.core
+        self.feature, self.core = feature, feature.core
         self.request = request
         self.target = target
         self.found: Found | None = None
@@ -85,8 +76,15 @@ class InstructionRun:
         self.pressed: list[Point] = []
         self.spent = Spent()
         """What judging the effect took."""
-        self.restless = False
-        """Whether the target was changing by itself before anything was done."""
+        self.windows: tuple[WindowInfo, ...] = ()
+        """Those that were there before anything was done."""
+        self.focused = 0
+        self.before = Observed()
+        self.area = EffectArea(Rect(0, 0, 0, 0))
+        """Where the effect can show; see `prepare`."""
+        self.moving: tuple[Rect, ...] = ()
+        """What of it changed by itself before anything was done."""
+        self.later = call.later
         self._call = call
         self._ended = ended
         self._over = False
@@ -101,9 +99,67 @@ class InstructionRun:
             self._over = True
             self._ended(ending)
 
-    def _later(self, step: Callable[[Thing], None]) -> Callable[[Thing | AcudError], None]:
+    def _step(self, step: Callable[[Thing], None]) -> Callable[[Thing | AcudError], None]:
         """Return `step` as a part of the call that an error skips and ends."""
-        return self._call.later(lambda outcome: self.end(outcome) if isinstance(outcome, AcudError) else step(outcome))
+        return self.later(lambda outcome: self.end(outcome) if isinstance(outcome, AcudError) else step(outcome))
+
+    # ---- begin -----------------------------------------------------------------------------------------------------
+
+    def begin(self, then: Next) -> None:
+        """Hold on to the window that the target names, whatever its title becomes; then go on."""
+
+        def known(fault: AcudError | None) -> None:
+            if self.target.window and fault is not None:
+                self.end(fault)
+                return
+            if self.target.window:
+                window = named_window(self.watched, self.target.window)
+                self.target = replace(self.target, window=str(window.window_id))
+            then()
+
+        self.core.window_list_ready.when_known(self.watched, self.later(known))
+
+    def prepare(self, points: Sequence[Point], then: Next) -> None:
+        """Take down what there is before anything is done at `points` (none: by the keyboard), and where an effect of
+        it can show.
+        """
+        self.windows, self.focused = self.watched.windows, self.watched.focused
+        self.area = self._area(points)
+
+        def observed(before: Observed) -> None:
+            self.before = before
+            then()
+
+        self.observe(observed, point=points[0] if points else None)
+
+    def _area(self, points: Sequence[Point]) -> EffectArea:
+        screen, target = self.screen, self.target
+        windows = self.watched.windows
+        if target.window:
+            return target_area(screen, windows, named_window(self.watched, target.window))
+        reached = effect_area(screen, windows, points, self.watched.focused)
+        monitor = monitor_named(target.monitor, self.watched.monitors) if target.monitor else None
+        box = target.region or (monitor.bounds if monitor is not None else None)
+        inside = box.intersect(screen) if box is not None else None
+        return reached if inside is None else EffectArea(inside, family=reached.family)
+
+    @property
+    def screen(self) -> Rect:
+        """The whole display."""
+        source = self.feature.pixels(self.watched)
+        return Rect(0, 0, source.width, source.height)
+
+    def observe(self, then: Callable[[Observed], None], *, point: Point | None = None, hint: str | None = None) -> None:
+        """Go on with what is at `point`, or has the focus, among the widgets of the programs that were reached."""
+        pids = {one.pid for one in self.watched.windows if one.window_id in self.area.family}
+        pids |= {one.pid for one in self.new_windows()}
+        asked = () if not pids or 0 in pids else tuple(sorted(pids))
+        self.feature.observe(self.watched, ObserveAsk(asked, point, hint), self.later(then))
+
+    def new_windows(self) -> list[WindowInfo]:
+        """Return the windows that were not there before, topmost first."""
+        was = {one.window_id for one in self.windows}
+        return [one for one in self.watched.windows if one.window_id not in was]
 
     # ---- find ------------------------------------------------------------------------------------------------------
 
@@ -134,9 +190,9 @@ class InstructionRun:
         def on_target(fresh: FreshTarget) -> None:
             self._check_reach(fresh)
             wanted = SearchRequest(description, self.request.backend, verb, task_id=self.request.task_id)
-            self._core.ports.finder.find(fresh, wanted, self._later(looked), self._mapped())
+            self.core.ports.finder.find(fresh, wanted, self._step(looked), self._mapped())
 
-        self._core.fresh_frames.at(target, self._later(on_target))
+        self.core.fresh_frames.at(target, self._step(on_target))
 
     def _judge(
         self, found: Found, description: str, then: Callable[[Candidate], None], missing: Callable[[Found], None] | None
@@ -181,7 +237,7 @@ class InstructionRun:
             then()
 
         sequence = ActionSequence(
-            self.feature, self.watched, tuple(actions), self.request.lease, self._call.touch, self._later(done)
+            self.feature, self.watched, tuple(actions), self.request.lease, self._call.touch, self._step(done)
         )
         sequence.begin()
 
@@ -195,107 +251,71 @@ class InstructionRun:
         self.act((Move(point),), lambda: self.stand(quiet))
 
     def stand(self, then: Next) -> None:
-        """Let pass what moves by itself, where the pointer stays as it is."""
+        """Let pass what moves, and take down what goes on moving where an effect could show."""
+        source = self.feature.pixels(self.watched)
+        token = self.core.waits.targets.token(source, source.frame)
+
+        def moved(share: active_waits.ChangedShare) -> None:
+            box = share.box
+            self.moving = () if box is None else (box.moved(self.area.box.x, self.area.box.y),)
+            then()
 
         def quiet(idle: bool) -> None:
-            self.restless = not idle
-            then()
+            if idle:
+                then()
+            else:
+                self.changed(moved, _MOVED_S, baseline=token)
 
         self._idle(quiet)
 
     def settle(self, then: Next) -> None:
-        """Go on when the display has been still for a moment, or after a longer one."""
+        """Go on when what was reached has been still for a moment, or after a longer one."""
         self._idle(lambda _: then())
 
     def _idle(self, then: Callable[[bool], None]) -> None:
-        self.feature.idle(self.watched, _QUIET_S, _QUIET_TIMEOUT_S, self._call.later(then))
+        self.feature.idle(self.watched, _QUIET_S, _QUIET_TIMEOUT_S, self.later(then), self.seen_in(self.area))
 
-    def middle(self) -> Point:
-        area = self._area()
-        return Point(area.x + area.w // 2, area.y + area.h // 2)
+    def seen_in(self, area: EffectArea) -> Target:
+        """Return `area` as a target."""
+        return Target(self.watched.name, region=area.box, ignore=area.ignore)
 
     def changed(
-        self, then: Callable[[active_waits.ChangedShare], None], timeout_s: float, settle_s: float = 0.0
+        self,
+        then: Callable[[active_waits.ChangedShare], None],
+        timeout_s: float,
+        settle_s: float = 0.0,
+        *,
+        area: EffectArea | None = None,
+        baseline: str = "",
     ) -> None:
-        """Go on with what changed on the display since the baseline."""
-        spec = WaitSpec(Change(settle_s=settle_s, baseline=self.baseline), Target(self.watched.name), timeout_s)
+        """Go on with what changed in `area` (None: where an effect can show) since the baseline, in its pixels."""
+        change = Change(settle_s=settle_s, baseline=baseline or self.baseline)
+        spec = WaitSpec(change, self.seen_in(area or self.area), timeout_s)
 
         def ended(active: ActiveWait) -> None:
             then(active_waits.changed_share(active))
 
-        self._core.waits.run_transient(spec, self.watched, self._call.later(ended))
+        self.core.waits.run_transient(spec, self.watched, self.later(ended))
 
-    # ---- verify ----------------------------------------------------------------------------------------------------
-
-    def verify(self, did: str, *, beside: Rect | None = None, inside: Rect | None = None) -> None:
-        """End with whether what was expected came in time.
-
-        By default that is a change of the target: of all of it but `beside` (a button lights up for any click), or of
-        the box `inside` alone (what is typed shows in its field). Boxes are in display pixels.
-        """
-        if self.request.timeout_s <= 0:
-            self._verdict(did, unknown("not_judged", "no time was given to see an effect"))
-            return
-        if self.request.expect is None and self.restless and inside is None:
-            self._verdict(
-                did, unknown("engine", "the target changes by itself, so a change shows nothing: expect more")
-            )
-            return
-        target = self._watched(beside, inside)
-        spec = WaitSpec(self._until(), target, self.request.timeout_s, judge=self.request.judge)
-
-        def ended(active: ActiveWait) -> None:
-            self.spent = active.spent
-            self._verdict(did, self._seen(active))
-
-        self._core.waits.run_transient(spec, self.watched, self._call.later(ended), self.request.task_id)
-
-    def _until(self) -> Until:
-        expect = self.request.expect
-        if expect is None:
-            return Change(baseline=self.baseline)
-        if isinstance(expect, Change) and not expect.baseline:
-            return replace(expect, baseline=self.baseline)
-        return expect
-
-    def _watched(self, beside: Rect | None, inside: Rect | None) -> Target:
-        if self.request.expect is not None:
-            return self.target
-        if inside is not None:
-            return Target(self.watched.name, region=inside)
-        if beside is None:
-            return self.target
-        area = self._area()
-        rim = Rect(beside.x - _RIM_PX, beside.y - _RIM_PX, beside.w + 2 * _RIM_PX, beside.h + 2 * _RIM_PX)
-        kept = rim.intersect(area)
-        if kept is None or kept.area >= 0.9 * area.area:
-            return self.target
-        return replace(self.target, ignore=(kept.moved(-area.x, -area.y),))
-
-    def _area(self) -> Rect:
-        source = self.feature.pixels(self.watched)
-        whole = Rect(0, 0, source.width, source.height)
-        if self.target.region is not None:
-            return self.target.region.intersect(whole) or whole
-        if self.target.window:
-            return named_window(self.watched, self.target.window).bounds.intersect(whole) or whole
-        return whole
-
-    def _seen(self, active: ActiveWait) -> Verdict:
-        verdict = active.machine.verdict
-        if active.state is WaitState.RESOLVED:
-            return yes(verdict.detail) if verdict.answer is Answer.YES else verdict
-        if verdict.answer is Answer.UNKNOWN:
-            return verdict
-        return no(verdict.detail or f"nothing changed in {self.request.timeout_s:g} s")
-
-    def _verdict(self, did: str, verdict: Verdict) -> None:
-        if verdict.answer is Answer.YES:
-            self.end(InstructionEnding("verified", f"{did}: done, and the effect was seen", did, verdict))
+    def middle(self) -> Point:
+        """Return the middle of what can be seen of the target: of the focused window, or the topmost, on a screen."""
+        target, screen = self.target, self.screen
+        windows = [one for one in self.watched.windows if one.visibility != "unmapped" and one.kind != "popup"]
+        if target.window:
+            windows = [named_window(self.watched, target.window)]
+        elif target.region is None and not target.monitor:
+            windows.sort(key=lambda one: one.window_id != self.watched.focused)
         else:
-            self.end(
-                InstructionEnding("unverified", f"{did}: done; no effect was seen: {verdict.detail}", did, verdict)
-            )
+            windows = []
+        points = (visible_middle(one, self.watched.windows, screen) for one in windows)
+        found = next((point for point in points if point is not None), None)
+        box = self._area(()).box if target.region is not None or target.monitor else screen
+        return found or Point(box.x + box.w // 2, box.y + box.h // 2)
+
+    def family(self) -> frozenset[int]:
+        """Return the windows of the programs that were reached, as they are now."""
+        known = [one for one in self.watched.windows if one.window_id in self.area.family]
+        return self.area.family | {other for one in known for other in family_of(one, self.watched.windows)}
 
 
 def why(found: Found, description: str) -> str:
@@ -305,3 +325,8 @@ def why(found: Found, description: str) -> str:
         count = len(found.candidates)
         return f"{count} things fit {words!r}" if count > 1 else f"one thing fits {words!r}, but not surely"
     return f"{words!r}: {found.reason}"
+
+
+def did_text(instruction: Instruction, found: Candidate) -> str:
+    """Return what was done, and where, in one line."""
+    return f"{instruction_text(instruction)} at {found.point.x},{found.point.y} (found by {found.method.value})"

@@ -1,0 +1,267 @@
+"""Observing what an action meets and leaves: over the accessibility bus, by text where a dialog tells of no widgets."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from acud.accessibility.nodes import Limits, Node, State, Tree
+from acud.config import AccessibilitySettings
+from acud.errors import Unavailable
+from acud.evaluator.accessibility.bus import AccessibilityBuses, BusConnection, NoAnswer
+from acud.evaluator.accessibility.reader import TreeReader
+from acud.evaluator.context import EvaluatorContext
+from acud.evaluator.expression_time_limit import TookTooLong
+from acud.evaluator.ocr.reader import TextReading
+from acud.evaluator.ports import Redactor
+from acud.evaluator.view_pixels import ViewPixels
+from acud.features.actions import observed_widgets as rules
+from acud.features.actions.observed_widgets import WidgetTree
+from acud.protocol.observation import MAX_FIELD, ObserveAsk, Observed, Scrollable, WidgetNow
+from acud.types import Rect
+from acud.types.action_effects import MAX_TOLD, MAX_WORDS, OpenDialog
+from acud.types.actions import Point
+
+_TEXT = "org.a11y.atspi.Text"
+_VALUE = "org.a11y.atspi.Value"
+_ACCESSIBLE = "org.a11y.atspi.Accessible"
+_WALK_S = 1.5
+"""An action waits for it twice; what is deeper is not looked at."""
+_EMBEDDED = "￼"
+"""Stands in a text for a widget in it."""
+_MOST_ASKED = 2000
+"""Widgets out of sight that are asked for their names."""
+_ASK_S = 1.0
+_HIDDEN_DEPTH = 4
+_SELECTED_DEPTH = 3
+
+
+class WidgetObserver:
+    """Answers `ObserveAsk`. Owns a connection for each bus; `close` ends them. `text` None: no OCR engine here."""
+
+    def __init__(self, settings: AccessibilitySettings, text: TextReading | None, redactor: Redactor) -> None:
+        walk_s = min(settings.walk_s, _WALK_S)
+        self._limits = Limits(settings.max_depth, settings.max_nodes, walk_s, settings.answer_s)
+        self._buses = AccessibilityBuses()
+        self._text = text
+        self._redactor = redactor
+
+    async def answer(self, ask: ObserveAsk, shot: ViewPixels, context: EvaluatorContext) -> Observed:
+        """Answer a job's `observe`."""
+        with context.counters.timed("observe"):
+            try:
+                return await (self._lines(shot) if ask.read_text else self._widgets(ask, shot))
+            except (Unavailable, TookTooLong) as fault:
+                return Observed(unread=fault.message[:1000])
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._buses.close()
+
+    async def _lines(self, shot: ViewPixels) -> Observed:
+        if self._text is None:
+            raise Unavailable("this evaluator owns no OCR engine")
+        lines = self._redactor.masked(await self._text.lines(shot))
+        return Observed(lines=tuple(text.text[:MAX_WORDS] for _, text in lines)[:MAX_TOLD])
+
+    async def _widgets(self, ask: ObserveAsk, shot: ViewPixels) -> Observed:
+        bus = await self._buses.of(ask.bus_address, ask.a11y_address)
+        tree = await TreeReader(bus).read(ask.windows, self._limits, ask.pids or None)
+        if not tree.apps:
+            return Observed(unread="no application there tells of its widgets", dialogs=self._dialogs(ask, tree))
+        return await self._observed(ask, tree, await bus.connection(), shot)
+
+    async def _observed(self, ask: ObserveAsk, tree: Tree, connection: BusConnection, shot: ViewPixels) -> Observed:
+        widgets = WidgetTree(tree)
+        reader = _Reader(connection, widgets, self._redactor)
+        point, windows = ask.point, ask.windows
+        found = rules.at_point(widgets, point, windows) if point is not None else []
+        field = (
+            rules.field_at(widgets, point, windows) if point is not None else rules.focused_field(widgets, ask.focused)
+        )
+        choice = rules.choice_at(widgets, point, windows) if point is not None else None
+        focus = rules.focused(widgets, ask.focused)
+        return Observed(
+            unread=_gaps(tree),
+            at=reader.plain(found[0]) if found else None,
+            field=await reader.field(field) if field is not None else None,
+            choice=await reader.choice(choice) if choice is not None else None,
+            focus=reader.plain(focus) if focus is not None else None,
+            dialogs=self._dialogs(ask, tree),
+            scrollables=await reader.scrollables(ask.hint, shot.crop) if ask.hint is not None else (),
+        )
+
+    def _dialogs(self, ask: ObserveAsk, tree: Tree) -> tuple[OpenDialog, ...]:
+        """Return the open dialogs with their words as they may be told."""
+        found = rules.open_dialogs(WidgetTree(tree), ask.windows)
+        return tuple(
+            replace(one, title=self._told(one.title), texts=self._all(one.texts), buttons=self._all(one.buttons))
+            for one in found
+        )
+
+    def _told(self, words: str) -> str:
+        return self._all((words,))[0]
+
+    def _all(self, words: Sequence[str]) -> tuple[str, ...]:
+        return tuple(one.text for one in self._redactor.all_quoted(words))
+
+
+class _Reader:
+    """Reads more of some widgets of one tree than the tree holds."""
+
+    def __init__(self, connection: BusConnection, tree: WidgetTree, redactor: Redactor) -> None:
+        self._connection = connection
+        self._tree = tree
+        self._redactor = redactor
+        self._asked = 0
+
+    def plain(self, node: Node) -> WidgetNow:
+        """Return `node` without its text."""
+        name = self._redactor.all_quoted([node.name or node.description])[0].text
+        return WidgetNow(node.role, name, node.box, node.states, is_secure=node.secure)
+
+    async def field(self, node: Node) -> WidgetNow:
+        """Return a field with its whole text, or why that cannot be read."""
+        parts = rules.parts_of(self._tree, node)
+        text, unread = await self._text_of(node, parts)
+        first = parts[0].box if parts else None
+        return replace(
+            self.plain(node),
+            text=text,
+            quoted=self._redactor.all_quoted([text[:MAX_WORDS]])[0].text if text else "",
+            unread=unread,
+            first=Point(first.x + first.w // 2, first.y + first.h // 2) if first is not None else None,
+            is_value=rules.is_value(node),
+            is_date=bool(parts) or node.role == "date editor",
+            is_multi_line=bool(node.states & rules.MULTI_LINE),
+        )
+
+    async def _text_of(self, node: Node, parts: Sequence[Node]) -> tuple[str | None, str]:
+        app = self._tree.apps[node.app]
+        if node.secure:
+            return None, "it is a password field"
+        if app.is_gtk_4:
+            return None, "GTK 4 does not tell which fields are password fields, so none is read"
+        if parts:
+            return await self._joined(node), ""
+        try:
+            return await self._whole_text(node)
+        except NoAnswer as fault:
+            return None, f"its program does not tell its text ({fault.name.rpartition('.')[2]})"
+
+    async def _whole_text(self, node: Node) -> tuple[str | None, str]:
+        ref = _ref(node)
+        count = int(await self._connection.get(*ref, (_TEXT, "CharacterCount")))
+        if count > MAX_FIELD:
+            return None, f"it holds more than {MAX_FIELD:,} characters"
+        (text,) = await self._connection.call(*ref, (_TEXT, "GetText"), "ii", 0, -1)
+        if _EMBEDDED in text:
+            return None, "it holds more than plain text"
+        return str(text), ""
+
+    async def _joined(self, node: Node) -> str:
+        """Return what the parts of a date read, with what stands between them."""
+        shown = [one for one in self._tree.descendants(node) if one.role in ("spin button", "static", "label")]
+        words = [await self._part(one) if one.role == "spin button" else one.name for one in shown]
+        return "".join(words)
+
+    async def _part(self, node: Node) -> str:
+        if node.text:
+            return node.text
+        try:
+            (attributes,) = await self._connection.call(*_ref(node), (_ACCESSIBLE, "GetAttributes"))
+            return str(attributes.get("valuetext") or attributes.get("placeholder") or "")
+        except NoAnswer as fault:
+            fault.raise_if_gone()
+            return f"{float(await self._connection.get(*_ref(node), (_VALUE, 'CurrentValue'))):g}"
+
+    # ---- lists -----------------------------------------------------------------------------------------------------
+
+    async def choice(self, node: Node) -> WidgetNow:
+        """Return a list or combo box with what is chosen in it."""
+        shown = [one for one in self._tree.descendants(node) if one.has(State.SELECTED)]
+        reads = [one.name for one in shown if one.name]
+        if node.role == "combo box":
+            texts = [one.text for one in self._tree.descendants(node) if rules.takes_text(one) and one.text]
+            reads = [*texts, *(reads or await self._selected_names(_ref(node), _SELECTED_DEPTH)), node.text, node.name]
+        kept = tuple(one for one in dict.fromkeys(reads) if one and _EMBEDDED not in one)
+        told = self._redactor.all_quoted([kept[0][:MAX_WORDS]])[0].text if kept else ""
+        return replace(self.plain(node), reads=kept, quoted=told)
+
+    async def _selected_names(self, ref: tuple[str, str], depth: int) -> list[str]:
+        """Return the names of what is selected in a widget, also of what is not shown, such as a closed list."""
+        found: list[str] = []
+        try:
+            for child in await self._children(ref):
+                states = await self._states(child)
+                if states & State.SELECTED:
+                    found.append(str(await self._connection.get(*child, (_ACCESSIBLE, "Name")))[:MAX_WORDS])
+                elif depth > 1:
+                    found += await self._selected_names(child, depth - 1)
+                if found or self._asked > _MOST_ASKED:
+                    break
+        except NoAnswer as fault:
+            fault.raise_if_gone()
+        return found
+
+    async def _children(self, ref: tuple[str, str]) -> list[tuple[str, str]]:
+        self._asked += 1
+        (refs,) = await self._connection.call(*ref, (_ACCESSIBLE, "GetChildren"))
+        return [(peer, path) for peer, path in refs if peer and not path.endswith("/null")]
+
+    async def _states(self, ref: tuple[str, str]) -> int:
+        self._asked += 1
+        (words,) = await self._connection.call(*ref, (_ACCESSIBLE, "GetState"))
+        return int(words[0])
+
+    # ---- what scrolls ----------------------------------------------------------------------------------------------
+
+    async def scrollables(self, hint: str, screen: Rect) -> tuple[Scrollable, ...]:
+        """Return what scrolls, first what holds something out of sight that is called as `hint`, then the largest."""
+        found = []
+        for node, box, at in rules.scrolling(self._tree, screen):
+            is_it = bool(hint) and await self._has_hidden(_ref(node), hint.casefold())
+            found.append(Scrollable(box, at, has_hint=is_it))
+        # Around what holds it everything holds it too: the innermost is what must move first.
+        return tuple(sorted(found, key=lambda one: (not one.has_hint, one.box.area if one.has_hint else -one.box.area)))
+
+    async def _has_hidden(self, ref: tuple[str, str], hint: str) -> bool:
+        try:
+            async with asyncio.timeout(_ASK_S):
+                return await self._any_called(ref, hint, _HIDDEN_DEPTH)
+        except TimeoutError:
+            return False
+        except NoAnswer:
+            return False
+
+    async def _any_called(self, ref: tuple[str, str], hint: str, depth: int) -> bool:
+        children = (await self._children(ref))[:_MOST_ASKED]
+        names = await asyncio.gather(*(self._connection.get(*one, (_ACCESSIBLE, "Name")) for one in children))
+        self._asked += len(children)
+        if any(_is_called(str(name), hint) for name in names):
+            return True
+        if depth > 1:
+            for child in children:
+                if self._asked > _MOST_ASKED:
+                    break
+                if await self._any_called(child, hint, depth - 1):
+                    return True
+        return False
+
+
+def _is_called(name: str, hint: str) -> bool:
+    words = " ".join(name.casefold().split())
+    return words == hint or f" {hint} " in f" {words} "
+
+
+def _ref(node: Node) -> tuple[str, str]:
+    peer, slash, path = node.ref.partition("/")
+    return peer, slash + path
+
+
+def _gaps(tree: Tree) -> str:
+    failed = ", ".join(f"{app.name or app.pid}: {app.reason}" for app in tree.failed)
+    cut = f"the tree is cut off by its limit of {tree.truncated}" if tree.truncated else ""
+    return "; ".join(text for text in (failed, cut) if text)[:1000]

@@ -1,0 +1,222 @@
+"""What an action meets among the widgets of a display: the field, the list, what scrolls, the dialogs. Pure rules.
+
+All of it follows from one tree; nothing is asked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from acud.accessibility.nodes import TEXT_INPUT, Node, State, Tree
+from acud.types import Rect, WindowInfo
+from acud.types.action_effects import MAX_TOLD, MAX_WORDS, OpenDialog
+from acud.types.actions import Point
+
+MULTI_LINE = 1 << 17
+"""AT-SPI's state of a text of several lines."""
+
+CHOICES = frozenset({"combo box", "list box", "list", "table", "tree", "tree table", "menu"})
+_VALUES = frozenset({"spin button", "date editor"})
+_SCROLLING = frozenset(
+    {
+        "scroll pane", "viewport", "list box", "list", "table", "tree", "tree table", "document web", "document frame",
+        "html container", "terminal",
+    }
+)  # fmt: skip
+_CHANGED_BY_WHEEL = frozenset({"combo box", "spin button", "slider", "scroll bar", "page tab list", "date editor"})
+_DIALOGS = frozenset({"dialog", "alert", "file chooser", "color chooser", "font chooser"})
+_TOPS = frozenset({"frame", "window", "filler", "panel"})
+_TEXTS = frozenset({"label", "static", "paragraph", "heading"})
+_BUTTONS = frozenset({"push button", "toggle button"})
+_SMALLEST_PX = 40
+"""What is lower or narrower than this is not worth turning a wheel over."""
+_OVERFLOW_PX = 2
+_MOST_SCROLLABLES = 12
+
+
+class WidgetTree:
+    """A tree with the ways down in it, which it does not hold itself."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.nodes, self.apps = tree.nodes, tree.apps
+        self.ancestors = tree.ancestors
+        self.place = {node.ref: index for index, node in enumerate(tree.nodes)}
+        self._inside: dict[int, list[Node]] = {}
+        for node in tree.nodes:
+            self._inside.setdefault(node.parent, []).append(node)
+
+    def children(self, node: Node) -> Sequence[Node]:
+        """Return what is directly in `node`."""
+        return self._inside.get(self.place[node.ref], ())
+
+    def descendants(self, node: Node) -> Iterator[Node]:
+        """Return everything in `node`, in document order."""
+        for child in self.children(node):
+            yield child
+            yield from self.descendants(child)
+
+
+# ---- at a point ------------------------------------------------------------------------------------------------------
+
+
+def at_point(tree: WidgetTree, point: Point, windows: Sequence[WindowInfo]) -> list[Node]:
+    """Return the widgets at a display pixel, innermost first, of the topmost window there if any is of it."""
+    there = [node for node in tree.nodes if node.box is not None and _holds(node.box, point)]
+    top = next((w.window_id for w in windows if w.visibility != "unmapped" and _holds(w.bounds, point)), 0)
+    there = [node for node in there if node.window in (top, 0)] or there
+    return sorted(there, key=lambda node: (node.box.area if node.box else 0, -tree.place[node.ref]))
+
+
+def field_at(tree: WidgetTree, point: Point, windows: Sequence[WindowInfo]) -> Node | None:
+    """Return the widget at `point` that takes text; of a date in parts, or a text in parts, the whole."""
+    found = next((node for node in at_point(tree, point, windows) if takes_text(node)), None)
+    return None if found is None else _whole(tree, found)
+
+
+def choice_at(tree: WidgetTree, point: Point, windows: Sequence[WindowInfo]) -> Node | None:
+    """Return the list or combo box at `point`."""
+    return next((node for node in at_point(tree, point, windows) if node.role in CHOICES), None)
+
+
+def focused(tree: WidgetTree, window: int) -> Node | None:
+    """Return the innermost widget that has the focus, in the X window that has it, if that is known."""
+    found = [node for node in tree.nodes if node.has(State.FOCUSED)]
+    own = [node for node in found if window and node.window == window] or found
+    return max(own, key=lambda node: node.depth, default=None)
+
+
+def focused_field(tree: WidgetTree, window: int) -> Node | None:
+    """Return the field that has the focus."""
+    found = focused(tree, window)
+    return _whole(tree, found) if found is not None and takes_text(found) else None
+
+
+def takes_text(node: Node) -> bool:
+    """Tell whether text can be typed into `node`."""
+    return node.role in TEXT_INPUT or node.has(State.EDITABLE)
+
+
+def parts_of(tree: WidgetTree, node: Node) -> list[Node]:
+    """Return the spin buttons that a date or time is made of, in its order; [] for a widget that is no such thing."""
+    parts = [one for one in tree.descendants(node) if one.role == "spin button"]
+    return parts if len(parts) > 1 else []
+
+
+def is_value(node: Node) -> bool:
+    """Tell whether `node` holds one value, which typing replaces."""
+    return node.role in _VALUES
+
+
+def _whole(tree: WidgetTree, node: Node) -> Node:
+    """Return the date that a part of it is in, or the outermost of nested editable widgets."""
+    whole = node
+    for around in tree.ancestors(node):
+        if around.role == "date editor" or (around.has(State.EDITABLE) and around.role != "combo box"):
+            whole = around
+    return whole
+
+
+def _holds(box: Rect, point: Point) -> bool:
+    return box.x <= point.x < box.right and box.y <= point.y < box.bottom
+
+
+# ---- dialogs ---------------------------------------------------------------------------------------------------------
+
+
+def open_dialogs(tree: WidgetTree, windows: Sequence[WindowInfo]) -> tuple[OpenDialog, ...]:
+    """Return the dialogs that are open, topmost windows first, then those inside of windows.
+
+    A window that its program calls a dialog, and that tells of no widgets, is one without words.
+    """
+    owned = {one.window_id: one for one in windows if one.kind == "dialog" and one.visibility != "unmapped"}
+    found: list[OpenDialog] = []
+    told: set[int] = set()
+    for node in tree.nodes:
+        is_window = node.parent < 0 and node.window in owned and node.window not in told
+        if not is_window and (node.role not in _DIALOGS or _inside_dialog(tree, node)):
+            continue
+        window = owned.get(node.window) if node.parent < 0 else None
+        if window is not None:
+            told.add(window.window_id)
+        found.append(_dialog(tree, node, window))
+    rest = [OpenDialog(one.title, window_id=one.window_id) for one in owned.values() if one.window_id not in told]
+    place = {window.window_id: index for index, window in enumerate(windows)}
+    ordered = sorted([*found, *rest], key=lambda one: place.get(one.window_id, len(place)))
+    return tuple(ordered[:MAX_TOLD])
+
+
+def _inside_dialog(tree: WidgetTree, node: Node) -> bool:
+    return any(around.role in _DIALOGS for around in tree.ancestors(node))
+
+
+def _dialog(tree: WidgetTree, node: Node, window: WindowInfo | None) -> OpenDialog:
+    inside = list(tree.descendants(node))
+    texts = [one.name for one in inside if one.role in _TEXTS and one.name and not _names_control(tree, one)]
+    buttons = [one.name for one in inside if one.role in _BUTTONS and one.name]
+    title = window.title if window is not None else node.name
+    return OpenDialog(
+        title=(title or node.name)[:MAX_WORDS],
+        texts=_few([one for one in texts if one != title]),
+        buttons=_few(buttons),
+        window_id=window.window_id if window is not None else 0,
+    )
+
+
+def _names_control(tree: WidgetTree, node: Node) -> bool:
+    """Tell whether a text is only what is written on a button."""
+    return any(around.role in _BUTTONS for around in tree.ancestors(node))
+
+
+def _few(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(one[:MAX_WORDS] for one in dict.fromkeys(words))[:MAX_TOLD]
+
+
+# ---- what scrolls ----------------------------------------------------------------------------------------------------
+
+
+def scrolling(tree: WidgetTree, screen: Rect) -> list[tuple[Node, Rect, Point]]:
+    """Return what scrolls, with what can be seen of it and where to turn the wheel: over nothing that the wheel
+    changes, and over none of the others that lie in it.
+
+    A widget scrolls by its role, by a scroll bar in it, or because what is in it reaches past its end.
+    """
+    nodes = [(node, seen) for node in tree.nodes if _scrolls(tree, node) and (seen := _seen(tree, node, screen))]
+    boxes = {seen: node for node, seen in nodes}  # of several with one box the innermost
+    avoid = [one.box for one in tree.nodes if one.box is not None and one.role in _CHANGED_BY_WHEEL]
+    found = []
+    for seen, node in boxes.items():
+        inner = [box for box in boxes if box != seen and seen.contains(box)]
+        at = _free_point(seen, [*avoid, *inner])
+        if at is not None:
+            found.append((node, seen, at))
+    found.sort(key=lambda one: -one[1].area)
+    return found[:_MOST_SCROLLABLES]
+
+
+def _scrolls(tree: WidgetTree, node: Node) -> bool:
+    if node.role in _SCROLLING or (node.states & MULTI_LINE and takes_text(node)):
+        return True
+    if node.role in ("frame", "window", "application", "menu bar", "tool bar"):
+        return False
+    inside = tree.children(node)
+    if any(one.role == "scroll bar" for one in inside):
+        return True
+    bottom = node.box.bottom if node.box is not None else 0
+    over = [one for one in inside if one.box is not None and one.box.y < bottom < one.box.bottom - _OVERFLOW_PX]
+    return len(inside) > 2 and bool(over)
+
+
+def _seen(tree: WidgetTree, node: Node, screen: Rect) -> Rect | None:
+    """Return what can be seen of `node` between the boxes around it; None where that is too little to scroll."""
+    box = node.box.intersect(screen) if node.box is not None else None
+    for around in tree.ancestors(node):
+        if box is not None and around.box is not None and around.role not in _TOPS:
+            box = box.intersect(around.box)
+    return box if box is not None and min(box.w, box.h) >= _SMALLEST_PX else None
+
+
+def _free_point(box: Rect, avoid: Sequence[Rect]) -> Point | None:
+    """Return a point of `box` outside of `avoid`, the nearest to its middle of a grid; None where there is none."""
+    shares = (0.5, 0.35, 0.65, 0.2, 0.8, 0.08, 0.92)
+    points = [Point(int(box.x + box.w * across), int(box.y + box.h * down)) for down in shares for across in shares]
+    return next((one for one in points if not any(_holds(other, one) for other in avoid)), None)

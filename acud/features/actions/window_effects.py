@@ -1,0 +1,195 @@
+"""Where the effect of an action can be seen, and what became of windows: pure rules over lists of windows.
+
+A click can change the window that it reaches, windows of the same program, and the list of windows. What other programs
+paint meanwhile is no effect of it: their windows are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from acud.types import Rect, WindowInfo
+from acud.types.action_effects import MAX_TOLD, WindowChange
+from acud.types.actions import Point
+
+_FRAME_PX = 8
+_TITLE_PX = 40
+"""A window manager's frame, drawn anew when the focus moves; no list of windows tells of it."""
+
+
+class EffectArea(Struct, frozen=True):
+    """Where an effect shows. `box`: around it, in display pixels; `ignore`: what of that is others', relative to `box`.
+
+    `family`: the windows whose coming, going and titles are effects; empty where no window was reached.
+    """
+
+    box: Rect
+    ignore: tuple[Rect, ...] = ()
+    family: frozenset[int] = frozenset()
+
+
+def window_at(windows: Sequence[WindowInfo], point: Point) -> WindowInfo | None:
+    """Return the topmost of `windows` (topmost first) at a display pixel; None on the bare root."""
+    there = (one for one in windows if one.visibility != "unmapped" and _holds(one.bounds, point))
+    return next(there, None)
+
+
+def family_of(window: WindowInfo, windows: Sequence[WindowInfo]) -> frozenset[int]:
+    """Return the windows of the program of `window`: of its process, or that belong to it or it to them."""
+    related = {window.window_id}
+    same = {one.window_id for one in windows if one.pid and one.pid == window.pid}
+    for _ in windows:
+        more = {one.window_id for one in windows if one.owner in related}
+        more |= {one.owner for one in windows if one.window_id in related and one.owner}
+        if more <= related:
+            break
+        related |= more
+    return frozenset(related | same)
+
+
+def effect_area(screen: Rect, windows: Sequence[WindowInfo], points: Sequence[Point], focused: int) -> EffectArea:
+    """Return where an action at `points` can show, or one of the keyboard (no points: in the window of `focused`).
+
+    `windows`: topmost first. On the bare root that is what no window covers, frames left out. Without a focused window
+    nothing is known of who gets the keys: it is the whole screen.
+    """
+    if points:
+        reached = [window_at(windows, point) for point in points]
+    else:
+        reached = [next((one for one in windows if one.window_id == focused), None)]
+        if reached == [None]:
+            return EffectArea(screen)
+    family = frozenset(one for window in reached if window is not None for one in family_of(window, windows))
+    shown = [one for one in windows if one.visibility != "unmapped"]
+    if not family:
+        others = _parts(screen, [_framed(one.bounds) for one in shown], inside=True)
+        # Maybe the frame around a window was reached, which can close it.
+        near = [one for one in shown if any(_holds(_framed(one.bounds), point) for point in points)][:1]
+        return EffectArea(screen, tuple(others), family_of(near[0], windows) if near else frozenset())
+    free: list[Rect] = []
+    above: list[Rect] = []
+    for one in shown:
+        if one.window_id in family:
+            free += _parts(one.bounds, above, inside=False)
+        above.append(one.bounds)
+    free = [part for box in free if (part := box.intersect(screen)) is not None]
+    if not free:
+        return EffectArea(screen, family=family)
+    box = _around(free)
+    ignore = _parts(box, free, inside=False)
+    return EffectArea(box, tuple(part.moved(-box.x, -box.y) for part in ignore), family)
+
+
+def target_area(screen: Rect, windows: Sequence[WindowInfo], target: WindowInfo) -> EffectArea:
+    """Return where an effect in the one window `target` can show: where it is now, without what others cover."""
+    box = target.bounds.intersect(screen)
+    if box is None:
+        return EffectArea(screen, family=family_of(target, windows))
+    family = family_of(target, windows)
+    above: list[Rect] = []
+    for one in windows:
+        if one.window_id == target.window_id:
+            break
+        if one.visibility != "unmapped" and one.window_id not in family:
+            above.append(one.bounds)
+    ignore = tuple(part.moved(-box.x, -box.y) for part in _parts(box, above, inside=True))
+    return EffectArea(box, ignore, family)
+
+
+def without(area: EffectArea, *boxes: Rect) -> EffectArea:
+    """Return `area` without display `boxes` too."""
+    more = tuple(part.moved(-area.box.x, -area.box.y) for box in boxes if (part := box.intersect(area.box)))
+    return EffectArea(area.box, (*area.ignore, *more), area.family)
+
+
+def window_changes(before: Sequence[WindowInfo], now: Sequence[WindowInfo]) -> tuple[WindowChange, ...]:
+    """Return what became of windows: those that opened first, then closed, then got another title.
+
+    A popup without a title (a menu, a tip) is named by nothing, and told all the same.
+    """
+    was, present = {one.window_id: one for one in before}, {one.window_id: one for one in now}
+    opened = [WindowChange("opened", one.window_id, one.title, one.kind) for one in now if one.window_id not in was]
+    closed = [
+        WindowChange("closed", one.window_id, one.title, one.kind) for one in before if one.window_id not in present
+    ]
+    renamed = [
+        WindowChange("retitled", one.window_id, one.title, one.kind, was[one.window_id].title)
+        for one in now
+        if one.window_id in was and was[one.window_id].title != one.title
+    ]
+    return (*opened, *closed, *renamed)[:MAX_TOLD]
+
+
+def is_effect(change: WindowChange, area: EffectArea, now: Sequence[WindowInfo], points: Sequence[Point] = ()) -> bool:
+    """Tell whether a change of windows shows that an action had an effect.
+
+    A window of its own that opens is one whoever's it is: a program that was started has another process. A popup is
+    one only if it is of the program that was reached, or appears where the bare root was clicked; what closes or is
+    renamed must be of the program.
+    """
+    if change.window_id in area.family:
+        return True
+    window = next((one for one in now if one.window_id == change.window_id), None)
+    if change.change != "opened" or window is None:
+        return False
+    if window.kind != "popup":
+        return True
+    if area.family:
+        return bool(family_of(window, now) & area.family)
+    return any(_holds(_framed(window.bounds), point) for point in points)
+
+
+def visible_middle(window: WindowInfo, windows: Sequence[WindowInfo], screen: Rect) -> Point | None:
+    """Return the middle of the largest part of `window` that no other covers, on a `screen`; None where none shows."""
+    above: list[Rect] = []
+    for one in windows:
+        if one.window_id == window.window_id:
+            break
+        if one.visibility != "unmapped":
+            above.append(one.bounds)
+    shown = window.bounds.intersect(screen)
+    parts = _parts(shown, above, inside=False) if shown is not None else []
+    if not parts:
+        return None
+    largest = max(parts, key=lambda part: part.area)
+    return Point(largest.x + largest.w // 2, largest.y + largest.h // 2)
+
+
+def _holds(box: Rect, point: Point) -> bool:
+    return box.x <= point.x < box.right and box.y <= point.y < box.bottom
+
+
+def _framed(box: Rect) -> Rect:
+    return Rect(box.x - _FRAME_PX, box.y - _TITLE_PX, box.w + 2 * _FRAME_PX, box.h + _TITLE_PX + _FRAME_PX)
+
+
+def _around(boxes: Iterable[Rect]) -> Rect:
+    found = list(boxes)
+    x, y = min(one.x for one in found), min(one.y for one in found)
+    return Rect(x, y, max(one.right for one in found) - x, max(one.bottom for one in found) - y)
+
+
+def _parts(box: Rect, others: Sequence[Rect], *, inside: bool) -> list[Rect]:
+    """Return boxes that together are `box` where `others` are (`inside`), or where none of them is."""
+    if inside:
+        return [part for other in others if (part := other.intersect(box)) is not None]
+    left = [box]
+    for other in others:
+        left = [rest for part in left for rest in _rest(part, other)]
+    return left
+
+
+def _rest(part: Rect, hole: Rect) -> list[Rect]:
+    """Return `part` without `hole` in boxes that do not overlap."""
+    cut = part.intersect(hole)
+    if cut is None:
+        return [part]
+    strips = (
+        Rect(part.x, part.y, part.w, cut.y - part.y),
+        Rect(part.x, cut.bottom, part.w, part.bottom - cut.bottom),
+        Rect(part.x, cut.y, cut.x - part.x, cut.h),
+        Rect(cut.right, cut.y, part.right - cut.right, cut.h),
+    )
+    return [strip for strip in strips if strip.w > 0 and strip.h > 0]
