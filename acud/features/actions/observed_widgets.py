@@ -24,6 +24,7 @@ _SCROLLING = frozenset(
     }
 )  # fmt: skip
 _CHANGED_BY_WHEEL = frozenset({"combo box", "spin button", "slider", "scroll bar", "page tab list", "date editor"})
+_ITEMS = frozenset({"list item", "table cell", "tree item", "table row", "menu item"})
 _DIALOGS = frozenset({"dialog", "alert", "file chooser", "color chooser", "font chooser"})
 _TOPS = frozenset({"frame", "window", "filler", "panel"})
 _TEXTS = frozenset({"label", "static", "paragraph", "heading"})
@@ -82,7 +83,13 @@ def focused(tree: WidgetTree, window: int) -> Node | None:
     """Return the innermost widget that has the focus, in the X window that has it, if that is known."""
     found = [node for node in tree.nodes if node.has(State.FOCUSED)]
     own = [node for node in found if window and node.window == window] or found
-    return max(own, key=lambda node: node.depth, default=None)
+    # Lists call their current item focused, whether or not the focus is in the list.
+    sure = [node for node in own if node.role not in _ITEMS or _has_focused_parent(tree, node)] or own
+    return max(sure, key=lambda node: node.depth, default=None)
+
+
+def _has_focused_parent(tree: WidgetTree, node: Node) -> bool:
+    return any(around.has(State.FOCUSED) for around in tree.ancestors(node))
 
 
 def focused_field(tree: WidgetTree, window: int) -> Node | None:

@@ -16,11 +16,13 @@ from acud.types.actions import Direction, Point, Scroll
 from acud.types.grounding import Candidate, Found
 
 _WHEEL = 5
+_CLICK_PX = 120
+"""What one click of the wheel moves at most: no view of a low list may pass unseen between two looks."""
 _MOVES_S = 0.7
 """A scroll that moved nothing by then is at its end."""
 _MOVES_SETTLE_S = 0.1
-_SCROLL_STEPS = 40
-"""Of either direction; 200 clicks of a wheel."""
+_MOST_CLICKS = 200
+"""Of the wheel, in either direction."""
 _SCROLL_S = 60.0
 """Altogether: reading the text of each view takes a second."""
 
@@ -68,20 +70,21 @@ class WheelSearch:
         self._look = look
         self._ended = ended
         self._direction = Direction.DOWN
-        self._steps = 0
+        self._clicks = 0
+        self._amount = min(_WHEEL, max(1, place.box.h // _CLICK_PX))
 
     def turn(self, found: Found) -> None:
         """Turn once more, after a look that found it not."""
         if self._run.core.clock.monotonic_s() > self._until_s:
             self._ended(found, True)
             return
-        if self._steps >= _SCROLL_STEPS:
+        if self._clicks >= _MOST_CLICKS:
             self._turn_back(found)
             return
-        self._steps += 1
+        self._clicks += self._amount
         self.turned += 1
         self._run.baseline = ""
-        wheel = Scroll(self._direction, _WHEEL, self._place.at)
+        wheel = Scroll(self._direction, self._amount, self._place.at)
         area = EffectArea(self._place.box)
 
         def moved(share: ChangedShare) -> None:
@@ -96,7 +99,7 @@ class WheelSearch:
         if self._direction is Direction.UP:
             self._ended(found, False)
         else:
-            self._direction, self._steps = Direction.UP, 0
+            self._direction, self._clicks = Direction.UP, 0
             self.turn(found)
 
 

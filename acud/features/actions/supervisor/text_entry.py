@@ -22,6 +22,8 @@ from acud.types.grounding import Candidate
 
 _READ_S = (0.03, 0.1, 0.2, 0.3)
 """Between looks at a field, the last one again and again: a program shows what it got a moment later."""
+_STANDS_S = 0.6
+"""What a field reads for so long is what it made of the text."""
 _OCR_S = 10.0
 """The first reading loads the engine."""
 _SHORTEST = 3
@@ -59,6 +61,8 @@ class TextEntry:
         self._did = instruction_text(instruction) if found is None else did_text(instruction, found)
         self._looks = 0
         self._until_s = 0.0
+        self._read_last: tuple[str | None, float] = (None, 0.0)
+        """What the field read, and since when."""
 
     def begin(self) -> None:
         """Look at the field, and have it focused."""
@@ -131,7 +135,10 @@ class TextEntry:
             before.text or "", self._instruction.text, field.text, replaced=self._replaces, is_date=field.is_date
         )
         good = outcome in ("as_wanted", "reformatted")
-        if good or is_over:
+        now_s = self._run.core.clock.monotonic_s()
+        if field.text != self._read_last[0]:
+            self._read_last = field.text, now_s
+        if good or is_over or now_s - self._read_last[1] >= _STANDS_S:
             self._read(outcome, field, good=good)
         else:
             self._look_later()
