@@ -5,7 +5,7 @@ All of it follows from one tree; nothing is asked here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from acud.accessibility.nodes import TEXT_INPUT, Node, State, Tree
 from acud.types import Rect, WindowInfo
@@ -24,6 +24,12 @@ _SCROLLING = frozenset(
     }
 )  # fmt: skip
 _CHANGED_BY_WHEEL = frozenset({"combo box", "spin button", "slider", "scroll bar", "page tab list", "date editor"})
+_CONTROLS = frozenset(
+    {
+        "check box", "radio button", "toggle button", "switch", "push button", "menu item", "check menu item",
+        "radio menu item", "list item", "table cell", "tree item", "page tab", "combo box", "link", "slider",
+    }
+)  # fmt: skip
 _ITEMS = frozenset({"list item", "table cell", "tree item", "table row", "menu item"})
 _DIALOGS = frozenset({"dialog", "alert", "file chooser", "color chooser", "font chooser"})
 _TOPS = frozenset({"frame", "window", "filler", "panel"})
@@ -66,6 +72,12 @@ def at_point(tree: WidgetTree, point: Point, windows: Sequence[WindowInfo]) -> l
     top = next((w.window_id for w in windows if w.visibility != "unmapped" and _holds(w.bounds, point)), 0)
     there = [node for node in there if node.window in (top, 0)] or there
     return sorted(there, key=lambda node: (node.box.area if node.box else 0, -tree.place[node.ref]))
+
+
+def control_at(tree: WidgetTree, point: Point, windows: Sequence[WindowInfo]) -> Node | None:
+    """Return the innermost widget at `point` that reacts, else the innermost: a click on its label reaches a box."""
+    found = at_point(tree, point, windows)
+    return next((node for node in found if node.role in _CONTROLS), found[0] if found else None)
 
 
 def field_at(tree: WidgetTree, point: Point, windows: Sequence[WindowInfo]) -> Node | None:
@@ -137,19 +149,25 @@ def open_dialogs(tree: WidgetTree, windows: Sequence[WindowInfo]) -> tuple[OpenD
     """
     owned = {one.window_id: one for one in windows if one.kind == "dialog" and one.visibility != "unmapped"}
     found: list[OpenDialog] = []
-    told: set[int] = set()
     for node in tree.nodes:
-        is_window = node.parent < 0 and node.window in owned and node.window not in told
-        if not is_window and (node.role not in _DIALOGS or _inside_dialog(tree, node)):
+        window = _window_of(tree, node, owned) if node.parent < 0 else None
+        if window is None and (node.role not in _DIALOGS or _inside_dialog(tree, node)):
             continue
-        window = owned.get(node.window) if node.parent < 0 else None
         if window is not None:
-            told.add(window.window_id)
+            del owned[window.window_id]
         found.append(_dialog(tree, node, window))
-    rest = [OpenDialog(one.title, window_id=one.window_id) for one in owned.values() if one.window_id not in told]
+    rest = [OpenDialog(one.title, window_id=one.window_id) for one in owned.values()]
     place = {window.window_id: index for index, window in enumerate(windows)}
     ordered = sorted([*found, *rest], key=lambda one: place.get(one.window_id, len(place)))
     return tuple(ordered[:MAX_TOLD])
+
+
+def _window_of(tree: WidgetTree, node: Node, owned: Mapping[int, WindowInfo]) -> WindowInfo | None:
+    """Return which of the dialogs' windows a top-level widget is; one without a title and place is its program's."""
+    if node.window or node.role not in _DIALOGS:
+        return owned.get(node.window)
+    pid = tree.apps[node.app].pid
+    return next((one for one in owned.values() if pid and one.pid == pid), None)
 
 
 def _inside_dialog(tree: WidgetTree, node: Node) -> bool:
@@ -159,7 +177,7 @@ def _inside_dialog(tree: WidgetTree, node: Node) -> bool:
 def _dialog(tree: WidgetTree, node: Node, window: WindowInfo | None) -> OpenDialog:
     inside = list(tree.descendants(node))
     texts = [one.name for one in inside if one.role in _TEXTS and one.name and not _names_control(tree, one)]
-    buttons = [one.name for one in inside if one.role in _BUTTONS and one.name]
+    buttons = [_label(one.name) for one in inside if one.role in _BUTTONS and one.name]
     title = window.title if window is not None else node.name
     return OpenDialog(
         title=(title or node.name)[:MAX_WORDS],
@@ -167,6 +185,14 @@ def _dialog(tree: WidgetTree, node: Node, window: WindowInfo | None) -> OpenDial
         buttons=_few(buttons),
         window_id=window.window_id if window is not None else 0,
     )
+
+
+def _label(name: str) -> str:
+    """Return a button's name once: GTK 4 tells its mnemonic and its label (`_OK OK`)."""
+    words = name.split()
+    half = len(words) // 2
+    first = " ".join(words[:half]).replace("_", "")
+    return first if first and first == " ".join(words[half:]) else name
 
 
 def _names_control(tree: WidgetTree, node: Node) -> bool:

@@ -70,14 +70,14 @@ class WidgetObserver:
         bus = await self._buses.of(ask.bus_address, ask.a11y_address)
         tree = await TreeReader(bus).read(ask.windows, self._limits, ask.pids or None)
         if not tree.apps:
-            return Observed(unread="no application there tells of its widgets", dialogs=self._dialogs(ask, tree))
+            return Observed(unread="no program there tells of them", dialogs=self._dialogs(ask, tree))
         return await self._observed(ask, tree, await bus.connection(), shot)
 
     async def _observed(self, ask: ObserveAsk, tree: Tree, connection: BusConnection, shot: ViewPixels) -> Observed:
         widgets = WidgetTree(tree)
         reader = _Reader(connection, widgets, self._redactor)
         point, windows = ask.point, ask.windows
-        found = rules.at_point(widgets, point, windows) if point is not None else []
+        found = rules.control_at(widgets, point, windows) if point is not None else None
         field = (
             rules.field_at(widgets, point, windows) if point is not None else rules.focused_field(widgets, ask.focused)
         )
@@ -85,7 +85,7 @@ class WidgetObserver:
         focus = rules.focused(widgets, ask.focused)
         return Observed(
             unread=_gaps(tree),
-            at=reader.plain(found[0]) if found else None,
+            at=reader.plain(found) if found is not None else None,
             field=await reader.field(field) if field is not None else None,
             choice=await reader.choice(choice) if choice is not None else None,
             focus=reader.plain(focus) if focus is not None else None,
