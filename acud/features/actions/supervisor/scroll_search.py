@@ -18,7 +18,7 @@ from acud.types.grounding import Candidate, Found
 _WHEEL = 5
 _CLICK_PX = 120
 """What one click of the wheel moves at most: no view of a low list may pass unseen between two looks."""
-_MOVES_S = 0.7
+_MOVES_S = 1.0
 """A scroll that moved nothing by then is at its end."""
 _MOVES_SETTLE_S = 0.1
 _MOST_CLICKS = 200
@@ -113,8 +113,8 @@ class ScrollSearch:
         self._run = run
         self._instruction = instruction
         self._until_s = 0.0
-        self._left: list[Scrollable] = []
-        self._tried = 0
+        self._tried: list[tuple[int, int]] = []
+        """The sizes of what was scrolled to both ends: scrolling one moves those in it."""
         self._turned = 0
         self._wheel: WheelSearch | None = None
 
@@ -134,22 +134,15 @@ class ScrollSearch:
 
     def _first(self, found: Found) -> None:
         """Nothing of it is in view: find what scrolls."""
-        middle = self._run.middle()
-
-        def known(now: Observed) -> None:
-            self._left = list(now.scrollables) or [Scrollable(self._around(middle), middle)]
-            self._next(found)
 
         def named(place: Candidate) -> None:
             box = place.box if place.box is not None else self._around(place.point)
-            self._left = [Scrollable(box, place.point)]
-            self._run.prepare((place.point,), lambda: self._next(found))
+            self._run.prepare((place.point,), lambda: self._turn(Scrollable(box, place.point), found))
 
         if self._instruction.at:
             self._run.find(self._instruction.at, named)
         else:
-            hint = unquoted(self._instruction.to)
-            self._run.prepare((middle,), lambda: self._run.observe(known, point=middle, hint=hint))
+            self._run.prepare((self._run.middle(),), lambda: self._next(found))
 
     def _around(self, point: Point) -> Rect:
         """Return where a turn of the wheel at `point` can be seen, where no widget tells what scrolls there."""
@@ -157,26 +150,49 @@ class ScrollSearch:
         return area if area.x <= point.x < area.right and area.y <= point.y < area.bottom else self._run.screen
 
     def _next(self, found: Found) -> None:
-        if self._left and not self._is_late:
-            self._tried += 1
-            self._wheel = WheelSearch(self._run, self._left.pop(0), self._until_s, self._look, self._ended)
-            self._wheel.turn(found)
-            return
-        places = "" if self._tried == 1 else f" in {self._tried} places"
-        self._finish("not_found", f"scrolled to both ends{places}: {found.reason}")
+        """Scroll the next thing that scrolls, as it is now; where no widget tells of any, what is in the middle."""
+        middle = self._run.middle()
 
-    @property
-    def _is_late(self) -> bool:
-        return self._run.core.clock.monotonic_s() > self._until_s
+        def known(now: Observed) -> None:
+            left = [one for one in now.scrollables if (one.box.w, one.box.h) not in self._tried]
+            if not self._tried:
+                left = left or [Scrollable(self._around(middle), middle)]
+            if left:
+                self._turn(left[0], found)
+            else:
+                self._give_up(found)
+
+        self._run.observe(known, point=middle, hint=unquoted(self._instruction.to))
+
+    def _turn(self, place: Scrollable, found: Found) -> None:
+        self._tried.append((place.box.w, place.box.h))
+        self._wheel = WheelSearch(self._run, place, self._until_s, self._look, self._ended)
+        self._wheel.turn(found)
+
+    def _give_up(self, found: Found) -> None:
+        places = "" if len(self._tried) == 1 else f" in {len(self._tried)} places"
+        self._finish("not_found", f"scrolled to both ends{places}: {found.reason}")
 
     def _ended(self, found: Found, is_late: bool) -> None:
         self._turned += self._wheel.turned if self._wheel is not None else 0
+        self._wheel = None
         if is_late:
             self._finish("unknown", f"not met within {_SCROLL_S:.0f} s of scrolling")
+        elif self._instruction.at:
+            self._give_up(found)
         else:
             self._next(found)
 
     def _there(self, found: Candidate) -> None:
+        """It was seen while it moved, maybe: tell where it is once all is at rest."""
+        wheel = self._wheel
+        if wheel is None:
+            self._seen(found)
+            return
+        again = self._run.later(lambda missing: wheel.turn(missing))
+        self._run.settle(lambda: self._run.find(self._instruction.to, self._seen, missing=again))
+
+    def _seen(self, found: Candidate) -> None:
         turned = self._turned + (self._wheel.turned if self._wheel is not None else 0)
         seen = yes(f"in view at {found.point.x},{found.point.y} after {turned} turns of the wheel")
         self._finish("verified", seen.detail, seen)
@@ -186,7 +202,7 @@ class ScrollSearch:
     ) -> None:
         did = instruction_text(self._instruction)
         ending = InstructionEnding(status, f"{did}: {words}", did, verdict)
-        if status == "verified" and self._tried:
+        if self._tried:
             finish(self._run, ending)
         else:
             self._run.end(ending)
