@@ -9,6 +9,7 @@ import click
 
 from acud.protocol.requests.gui import DoReply
 from acud.types import Criteria
+from acud.types.action_effects import effect_lines, reading_line
 from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud.types.grounding import Candidate, Found, GroundingBackend
 from acud_cli.exit_codes import Exit
@@ -151,6 +152,9 @@ def _candidate(one: Candidate) -> str:
 
 def _tell_done(reply: DoReply) -> None:
     say(f"{reply.status}: {reply.message}")
+    field = reading_line(reply.field) if reply.field is not None else ""
+    for line in ([f"the field {field}"] if field else []) + list(effect_lines(reply.effects) if reply.effects else ()):
+        say(f"  {line}")
     shown = reply.found if reply.target_found is None or reply.status == "verified" else reply.target_found
     if shown is not None and shown.status == "ambiguous":
         for candidate in shown.candidates:

@@ -9,9 +9,11 @@ from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from acud.errors import InvalidRequest
 from acud.protocol.requests.actions import ActionReply, DesktopAction
+from acud.types.action_effects import ActionEffects, effect_lines
 from acud.types.actions import (
     Action,
     Button,
@@ -114,6 +116,7 @@ class ActView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     idle: bool | None = None
     picture: PictureView | None = None
     note: str = ""
+    happened: tuple[str, ...] = ()
     untrusted: str = ""
 
 
@@ -179,10 +182,19 @@ async def _shown(call: ToolCall, given: ActArguments, reply: ActionReply) -> Act
         pid=reply.pid,
         idle=reply.idle,
         picture=look_tools.saved(call, picture) if picture is not None else None,
+        happened=_happened(reply),
         note="; ".join(part for part in (_unsettled(reply), reply.note) if part),
-        untrusted=UNTRUSTED if picture is not None or reply.text or reply.windows else "",
+        untrusted=UNTRUSTED if picture is not None or reply.text or reply.windows or _happened(reply) else "",
     )
     return look_tools.with_image(view, picture if given.image else None)
+
+
+def _happened(reply: ActionReply) -> tuple[str, ...]:
+    """Return what became of windows, and a focus that moved."""
+    effects = reply.effects
+    if effects is None or (effects.focus is not None and not effects.focus.moved):
+        effects = replace(effects, focus=None) if effects is not None else ActionEffects()
+    return effect_lines(effects)
 
 
 def _unsettled(reply: ActionReply) -> str:
@@ -308,7 +320,7 @@ TOOLS = (
         request=DesktopAction,
         arguments=ActArguments,
         result=ActView,
-        shows=("baseline", "picture", "text", "windows", "note"),
+        shows=("baseline", "picture", "text", "windows", "note", "happened"),
         run=desktop_action,
         aliases={
             "start_coordinate": "start",

@@ -11,6 +11,7 @@ from acud.errors import InvalidRequest
 from acud.protocol.requests.agents import AgentCancel, AgentResult, AgentResultReply, GuiAgent, RunReply
 from acud.protocol.requests.gui import DoReply, FindReply, GuiDo, GuiFind
 from acud.types import Criteria, Rect, ShortText, Text
+from acud.types.action_effects import effect_lines, reading_line
 from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud.types.grounding import Found, GroundingBackend
 from acud_mcp.look_tools import save_picture, with_image
@@ -74,10 +75,13 @@ class FindView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class DoView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`status`: verified (its effect was seen), unverified (done, none seen); ambiguous, not_found, unknown: nothing
-    was done."""
+    was done. `field`: what the field reads, where that is not what was typed. `happened`: windows that came or went,
+    open dialogs with texts and buttons, the focus; quoted words in both are the screen's."""
 
     status: str
     message: str
+    field: str = ""
+    happened: tuple[str, ...] = ()
     things: tuple[ThingView, ...] = ()
     evidence: str = ""
     baseline: str = ""
@@ -126,13 +130,21 @@ def _done(call: ToolCall, reply: DoReply) -> DoView | ImageResult:
     view = DoView(
         status=reply.status,
         message=reply.message,
+        field=reading_line(reply.field) if reply.field is not None else "",
+        happened=effect_lines(reply.effects) if reply.effects is not None else (),
         things=_things(told) if nothing_done and told is not None else (),
-        evidence=reply.verdict.detail if reply.verdict is not None else "",
+        evidence=_evidence(reply),
         baseline=reply.baseline,
         path=path,
         untrusted=UNTRUSTED,
     )
     return with_image(view, reply.picture)
+
+
+def _evidence(reply: DoReply) -> str:
+    """Return what the verdict was seen by, where the message does not say it already."""
+    detail = reply.verdict.detail if reply.verdict is not None else ""
+    return detail if detail not in reply.message else ""
 
 
 def _things(found: Found) -> tuple[ThingView, ...]:
@@ -252,7 +264,7 @@ TOOLS = (
         request=GuiDo,
         arguments=DoArguments,
         result=DoView,
-        shows=("status", "message"),
+        shows=("status", "message", "field", "happened"),
         run=gui_do,
         aliases={"timeout_s": "timeout", "action": "instruction"},
         hidden=("display", "max_side", "backend", "view"),

@@ -23,7 +23,8 @@ def typed_outcome(before: str, typed: str, now: str, *, replaced: bool, is_date:
     `is_date`: the field is one for dates, whose day, month and year may stand in another order and with zeros before.
     """
     before, typed, now = _plain(before), _plain(typed), _plain(now)
-    if now == typed or (not replaced and _inserted(before, typed, now)):
+    shown = (now, now.removesuffix("\n"))  # editors of several lines end the last one too
+    if typed in shown or (not replaced and any(_inserted(before, typed, one) for one in shown)):
         return "as_wanted"
     if now == before:
         return "unchanged"
@@ -49,9 +50,9 @@ def has_content(text: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Return `text` as it is compared: composed, plain spaces and line ends, without the line end that editors add."""
+    """Return `text` as it is compared: composed, with plain spaces and line ends."""
     spaces = unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(" " if one != "\n" and one.isspace() else one for one in spaces).removesuffix("\n")
+    return "".join(" " if one != "\n" and one.isspace() else one for one in spaces)
 
 
 def _inserted(before: str, typed: str, now: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from acud.types import Rect, WindowInfo
-from acud.types.action_effects import MAX_TOLD, WindowChange
+from acud.types.action_effects import MAX_TOLD, FocusNow, WindowChange
 from acud.types.actions import Point
 
 _FRAME_PX = 8
@@ -120,6 +120,12 @@ def window_changes(before: Sequence[WindowInfo], now: Sequence[WindowInfo]) -> t
         if one.window_id in was and was[one.window_id].title != one.title
     ]
     return (*opened, *closed, *renamed)[:MAX_TOLD]
+
+
+def focus_now(windows: Sequence[WindowInfo], focused: int, before: int, role: str = "", name: str = "") -> FocusNow:
+    """Return where the focus is now (the X window `focused`, the widget `role` `name`); `before`: where it was."""
+    title = next((one.title for one in windows if one.window_id == focused), "")
+    return FocusNow(title, focused, role, name, moved=focused != before)
 
 
 def is_effect(change: WindowChange, area: EffectArea, now: Sequence[WindowInfo], points: Sequence[Point] = ()) -> bool:

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from acud.protocol.requests.command import FIRST_USE_S, GRAB_S, Command
 from acud.protocol.requests.looks import Picture
 from acud.types import WindowInfo
+from acud.types.action_effects import ActionEffects
 from acud.types.actions import Action, Hold, Point, TypeText, WaitIdle
 
 
@@ -42,7 +43,8 @@ class ActionReply(Struct, frozen=True, forbid_unknown_fields=True):
     `cursor` in display pixels. `text`: what the last `clipboard_get` read. `windows`: of the last `window_list`. `pid`:
     of the last program launched. `idle`: whether the last `wait_idle` saw the display idle. `settled`: whether it had
     settled when the picture was taken. `note`: what is left out, such as a repeat's picture and clipboard text, which
-    are not stored.
+    are not stored. `effects`: windows that came or went, and the focus, as far as the answer could know; with `picture`
+    it waits for them.
     """
 
     display: str
@@ -56,6 +58,7 @@ class ActionReply(Struct, frozen=True, forbid_unknown_fields=True):
     settled: bool | None = None
     picture: Picture | None = None
     note: str = ""
+    effects: ActionEffects | None = None
 
 
 _CHARACTER_S = 0.02

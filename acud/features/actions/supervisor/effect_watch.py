@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from acud.accessibility.nodes import State
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun
-from acud.features.actions.window_effects import EffectArea, is_effect, window_changes, without
+from acud.features.actions.window_effects import EffectArea, focus_now, is_effect, window_changes, without
 from acud.protocol.observation import ObserveAsk, Observed, WidgetNow
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
 from acud.types import TILE_PX, Answer, Change, Rect, Verdict, WaitSpec, WaitState, no, unknown, yes
-from acud.types.action_effects import MAX_TOLD, ActionEffects, FieldReading, FocusNow, OpenDialog, WindowChange
+from acud.types.action_effects import MAX_TOLD, ActionEffects, FieldReading, FocusNow, OpenDialog
 from acud.types.actions import Point
 
 _RIM_PX = 8
@@ -314,13 +314,12 @@ class _Aftermath:
     def _end(self, now: Observed) -> None:
         run = self._run
         effects = ActionEffects(
-            windows=_told_windows(run), dialogs=_dialogs(run, now), focus=_focus(run, now.focus), unread=now.unread
+            windows=window_changes(run.windows, run.watched.windows),
+            dialogs=_dialogs(run, now),
+            focus=_focus(run, now.focus),
+            unread=now.unread,
         )
         run.end(replace(self._ending, effects=effects))
-
-
-def _told_windows(run: InstructionRun) -> tuple[WindowChange, ...]:
-    return window_changes(run.windows, run.watched.windows)
 
 
 def _dialogs(run: InstructionRun, now: Observed) -> tuple[OpenDialog, ...]:
@@ -337,15 +336,8 @@ def _dialogs(run: InstructionRun, now: Observed) -> tuple[OpenDialog, ...]:
 
 
 def _focus(run: InstructionRun, widget: WidgetNow | None) -> FocusNow:
-    watched = run.watched
-    title = next((one.title for one in watched.windows if one.window_id == watched.focused), "")
-    return FocusNow(
-        window=title,
-        window_id=watched.focused,
-        role=widget.role if widget is not None else "",
-        name=widget.name if widget is not None else "",
-        moved=watched.focused != run.focused,
-    )
+    words = (widget.role, widget.name) if widget is not None else ()
+    return focus_now(run.watched.windows, run.watched.focused, run.focused, *words)
 
 
 def toggled(before: WidgetNow | None, now: WidgetNow | None) -> str:

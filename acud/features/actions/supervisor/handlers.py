@@ -11,6 +11,7 @@ from acud.features.actions.action_words import actions_text
 from acud.features.actions.supervisor.action_sequence import ActionSequence
 from acud.features.actions.supervisor.instruction import RunningInstruction
 from acud.features.actions.supervisor.places import element_ids, spot_of, to_display_pixels
+from acud.features.actions.window_effects import focus_now, window_changes
 from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.protocol.requests.gui import GuiDo
@@ -18,6 +19,7 @@ from acud.protocol.requests.looks import Picture
 from acud.supervisor.control import Call, handles
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import picture_views
+from acud.types.action_effects import ActionEffects
 from acud.types.tasks import ActionType
 from acud.waits.targets import parse_target
 
@@ -78,6 +80,7 @@ class _Acted:
         except AcudError as refusal:
             self.fail(refusal)
             return
+        self.before = watched.windows, watched.focused
         on_done = self.call.later(self.on_done)
         self.sequence = ActionSequence(self.feature, watched, actions, self.request.lease, self.call.touch, on_done)
         self.sequence.begin()
@@ -107,6 +110,12 @@ class _Acted:
         else:
             self.answer(outcome)
 
+    def _effects(self) -> ActionEffects:
+        windows, focused = self.before
+        now = self.watched
+        changes = window_changes(windows, now.windows)
+        return ActionEffects(changes, focus=focus_now(now.windows, now.focused, focused))
+
     def answer(self, picture: Picture | None, note: str = "") -> None:
         """Reply; neither a picture nor what the clipboard held is stored for a repeat."""
         done = self.sequence.progress
@@ -122,10 +131,11 @@ class _Acted:
             settled=self.settled,
             picture=picture,
             note=note,
+            effects=self._effects(),
         )
         points = {"points": done.pressed} if done.pressed else {}
         self.log(None, {"display": reply.display, "done": reply.done, **points})
-        kept = replace(reply, picture=None, text="", note=note or _left_out(reply))
+        kept = replace(reply, picture=None, text="", note=note or _left_out(reply), effects=None)
         self.call.reply(reply, kept=kept)
 
 

@@ -15,7 +15,7 @@ from acud.errors import AcudError, Refused
 from acud.features.actions.instructions import Instruction, instruction_text
 from acud.features.actions.supervisor.action_sequence import ActionSequence
 from acud.features.actions.supervisor.places import named_window, spot_of
-from acud.features.actions.window_effects import EffectArea, effect_area, family_of, target_area, visible_middle
+from acud.features.actions.window_effects import EffectArea, effect_area, target_area, visible_middle
 from acud.protocol.observation import ObserveAsk, Observed
 from acud.protocol.requests.gui import GuiDo
 from acud.supervisor.fresh_frames import FreshTarget
@@ -311,11 +311,6 @@ class InstructionRun:
         found = next((point for point in points if point is not None), None)
         box = self._area(()).box if target.region is not None or target.monitor else screen
         return found or Point(box.x + box.w // 2, box.y + box.h // 2)
-
-    def family(self) -> frozenset[int]:
-        """Return the windows of the programs that were reached, as they are now."""
-        known = [one for one in self.watched.windows if one.window_id in self.area.family]
-        return self.area.family | {other for one in known for other in family_of(one, self.watched.windows)}
 
 
 def why(found: Found, description: str) -> str:

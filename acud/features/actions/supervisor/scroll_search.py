@@ -189,7 +189,7 @@ class ScrollSearch:
         if wheel is None:
             self._seen(found)
             return
-        again = self._run.later(lambda missing: wheel.turn(missing))
+        again: Callable[[Found], None] = self._run.later(wheel.turn)
         self._run.settle(lambda: self._run.find(self._instruction.to, self._seen, missing=again))
 
     def _seen(self, found: Candidate) -> None:
