@@ -7,14 +7,18 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from acud.errors import NotFound
 from acud.types import DisplayInfo, Text
+from acud.types.actions import Launch
 from acud_client import Client
 from tests.e2e.desktop import decoded, titled, until
 
 SETTINGS = '[vision]\nbackend = "ocr"\n'
 PROGRAM = Path(__file__).with_name("gui_program.py")
+QT_PROGRAM = Path(__file__).with_name("gui_qt.py")
+PAGE = Path(__file__).with_name("gui_page.html")
 SYSTEM_PYTHON = "/usr/bin/python3"
 QUIET = {"NO_AT_BRIDGE": "1"}
 """In a program's environment: it tells nobody of its widgets."""
@@ -38,6 +42,34 @@ def shown(client: Client, kind: str, **env: str) -> Iterator[DisplayInfo]:
         program.wait()
         if any(one.name == display.name for one in client.display_list().displays):
             client.display_remove(display.name, force=True)
+
+
+@contextmanager
+def running(client: Client, title: str, control: str, *command: str) -> Iterator[DisplayInfo]:
+    """Run `command` on a display of its own, and wait until its window `title` tells of the widget `control`."""
+    display = client.display_create(640, 560).display
+    try:
+        client.desktop_action(Launch(command), display=display.name)
+        titled(client, display.name, title)
+        until(lambda: client.gui_find(control, display=display.name).found.status == "found", control)
+        yield display
+    finally:
+        client.display_remove(display.name, force=True)
+
+
+@contextmanager
+def page_shown(client: Client) -> Iterator[DisplayInfo]:
+    """Show `gui_page.html` in Chromium, as `running` does."""
+    with TemporaryDirectory(prefix="acud-test-chromium-") as profile:
+        options = ["--no-sandbox", "--force-renderer-accessibility", "--no-first-run", "--disable-gpu", "--test-type"]
+        place = [
+            "--password-store=basic",
+            f"--user-data-dir={profile}",
+            "--window-size=600,500",
+            f"--app={PAGE.as_uri()}",
+        ]
+        with running(client, "Trip form", "the Departure field", "chromium", *options, *place) as display:
+            yield display
 
 
 def _tells(client: Client, display: str) -> bool:

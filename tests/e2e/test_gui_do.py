@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from acud.errors import AcudError, InvalidRequest, OutcomeUnknown, Refused
 from acud.ids import new_id
 from acud.protocol.requests.gui import DoReply, GuiDo
-from acud.types import Criteria, DisplayInfo, Text
+from acud.types import Criteria, DisplayInfo, Rect, Text
 from acud.types.tasks import ItemStatus
 from acud_client import Client
 from tests.daemon import Daemon
-from tests.e2e.desktop import until
-from tests.e2e.gui_support import QUIET, SETTINGS, says, shown
+from tests.e2e.desktop import Desk, titled, until
+from tests.e2e.gui_support import QT_PROGRAM, QUIET, SETTINGS, SYSTEM_PYTHON, page_shown, running, says, shown
+from tests.grounding import desktop as grounding_desktop
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -75,11 +78,107 @@ def test_coordinates_are_clicked_as_they_are(client: Client, form: DisplayInfo) 
     assert client.gui_do("click(5000, 1)", display=form.name).status == "not_found"
 
 
-def test_text_is_typed_replaced_and_seen_in_its_field(client: Client, form: DisplayInfo) -> None:
-    assert client.gui_do("type 'Anna' into the Name field", display=form.name, timeout_s=20).status == "verified"
+def test_text_is_typed_replaced_and_read_back_from_its_field(client: Client, form: DisplayInfo) -> None:
+    typed = client.gui_do("type 'Anna' into the Name field", display=form.name, timeout_s=20)
+    assert (typed.status, reading(typed)) == ("verified", ("as_wanted", ""))
     says(client, form, "Name is Anna")
     assert client.gui_do("set the Name field to 'Berta'", display=form.name, timeout_s=20).status == "verified"
     says(client, form, "Name is Berta")
+
+
+def reading(done: DoReply) -> tuple[str, str] | None:
+    """Return what the field was found to read."""
+    return (done.field.outcome, done.field.text) if done.field is not None else None
+
+
+@pytest.mark.skipif(not grounding_desktop.chromium(), reason="no chromium")
+def test_a_page_is_read_back_scrolled_and_answered(client: Client) -> None:
+    with page_shown(client) as display:
+
+        def do(instruction: str) -> DoReply:
+            return client.gui_do(instruction, display=display.name, timeout_s=5)
+
+        date = do("type '12/24/2026' into the Departure field")  # typed where it is clicked it is mm/dd/242026
+        assert (date.status, reading(date)) == ("verified", ("as_wanted", ""))
+        says(client, display, "leaving 2026-12-24")
+        masked = do("type '5551234567' into the Phone field")
+        assert (masked.status, reading(masked)) == ("verified", ("reformatted", "(555) 123-4567"))
+        completed = do("type 'Ber' into the City field and press Enter")
+        assert (completed.status, reading(completed)) == ("unverified", ("completed", "Berlin"))
+        assert "Return was not pressed" in completed.message
+        appended = do("type ' indeed' into the Notes field")
+        assert (appended.status, reading(appended)) == ("verified", ("as_wanted", "")), "typed after what was there"
+        secret = do("type 'hunter2' into the Secret field")
+        assert (secret.status, reading(secret)) == ("unverified", ("unreadable", ""))
+        asked = do("click the Delete trip button")
+        assert asked.effects is not None
+        (dialog,) = asked.effects.dialogs
+        assert (dialog.is_new, dialog.texts) == (True, ("Delete the trip to Rome?",))
+        assert dialog.buttons == ("Delete", "Keep")
+        kept = do("click Keep")
+        assert kept.effects is not None
+        assert (kept.status, kept.effects.dialogs) == ("verified", ())
+        assert do("scroll to Station 33").status == "verified"
+        says(client, display, "the list was scrolled")
+
+
+@pytest.mark.parametrize("qt", ["5", "6"])
+def test_qt_is_read_back_and_a_dialog_that_closes_is_success(client: Client, qt: str) -> None:
+    if missing := grounding_desktop.missing(f"PyQt{qt}"):
+        pytest.skip(missing)
+    with running(client, "Order", "the Remove button", SYSTEM_PYTHON, str(QT_PROGRAM), qt) as display:
+        masked = client.gui_do("type '5551234567' into the Phone field", display=display.name)
+        assert (masked.status, reading(masked)) == ("verified", ("reformatted", "(555) 123-4567"))
+        few = client.gui_do("type '7' into the Weight field", display=display.name)
+        assert (few.status, reading(few)) == ("verified", ("reformatted", "7 kg"))
+        many = client.gui_do("type '45' into the Weight field", display=display.name)
+        assert many.status == "unverified"
+        asked = client.gui_do("click the Remove button", "window:Order", display=display.name, timeout_s=5)
+        assert asked.effects is not None
+        assert [(one.change, one.kind) for one in asked.effects.windows] == [("opened", "dialog")]
+        (dialog,) = asked.effects.dialogs
+        assert (dialog.texts, dialog.buttons) == (("Remove the order for good?",), ("Yes", "No"))
+        answered = client.gui_do("click Yes", "window:Remove order", display=display.name, timeout_s=5)
+        assert answered.status == "verified"
+        assert answered.effects is not None
+        assert [(one.change, one.title) for one in answered.effects.windows] == [("closed", "Remove order")]
+        says(client, display, "removed")
+
+
+@contextmanager
+def ticking(desk: Desk, window: int) -> Iterator[None]:
+    """Have some pixels of a window change every 0.7 s, as those of a clock or a caret do."""
+    over = threading.Event()
+
+    def tick() -> None:
+        for number in itertools.count():
+            desk.fill(Rect(10, 10, 12, 14), number % 2 * 0xFFFFFF, window)
+            if over.wait(0.7):
+                return
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_what_others_paint_is_no_effect_of_a_click_on_the_root_or_beside_a_clock(client: Client) -> None:
+    display = client.display_create(640, 480).display
+    with Desk(display.name, display.auth_file) as desk:
+        clock = desk.window(Rect(300, 40, 200, 100), 0x808080, "Clock")
+        titled(client, display.name, "Clock")
+        with ticking(desk, clock):
+            root = client.gui_do("click(40, 440)", display=display.name, timeout_s=2)
+            assert (root.status, root.effects and root.effects.windows) == ("unverified", ())
+            beside = client.gui_do("click(480, 130)", display=display.name, timeout_s=2)
+            assert beside.status == "unverified", beside.message
+        desk.retitle(clock, "Clock, stopped")
+        renamed = client.gui_do("click(40, 440)", display=display.name, timeout_s=0.5)
+        assert renamed.status == "unverified"
+    client.display_remove(display.name, force=True)
 
 
 def test_an_option_is_selected_in_a_list_that_opens(client: Client, form: DisplayInfo) -> None:
@@ -153,6 +252,8 @@ def test_programs_that_tell_nothing_are_read(client: Client) -> None:
         assert client.gui_find("the Frobnicate button", display=display.name).found.status == "unknown"
         done = client.gui_do("type 'Anna' into the Name field", display=display.name, timeout_s=20)
         assert done.status == "verified"
+        assert done.field is not None
+        assert done.field.method == "ocr"
         says(client, display, "Name is Anna")
 
 
