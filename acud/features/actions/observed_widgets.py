@@ -92,9 +92,9 @@ def choice_at(tree: WidgetTree, point: Point, windows: Sequence[WindowInfo]) -> 
 
 
 def focused(tree: WidgetTree, window: int) -> Node | None:
-    """Return the innermost widget that has the focus, in the X window that has it, if that is known."""
+    """Return the innermost widget that has the focus, in the X window that has it (or in one that is not known)."""
     found = [node for node in tree.nodes if node.has(State.FOCUSED)]
-    own = [node for node in found if window and node.window == window] or found
+    own = [node for node in found if window and node.window == window] or [node for node in found if not node.window]
     # Lists call their current item focused, whether or not the focus is in the list.
     sure = [node for node in own if node.role not in _ITEMS or _has_focused_parent(tree, node)] or own
     return max(sure, key=lambda node: node.depth, default=None)

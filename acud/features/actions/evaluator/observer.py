@@ -172,7 +172,9 @@ class _Reader:
             return node.text
         try:
             (attributes,) = await self._connection.call(*_ref(node), (_ACCESSIBLE, "GetAttributes"))
-            return str(attributes.get("valuetext") or attributes.get("placeholder") or "")
+            words, empty = attributes.get("valuetext", ""), attributes.get("placeholder", "")
+            # Chromium tells an empty part of a date as 0, which shows as its placeholder.
+            return str(words if words.strip("0") or not empty else empty)
         except NoAnswer as fault:
             fault.raise_if_gone()
             return f"{float(await self._connection.get(*_ref(node), (_VALUE, 'CurrentValue'))):g}"

@@ -317,7 +317,7 @@ class _Aftermath:
             windows=window_changes(run.windows, run.watched.windows),
             dialogs=_dialogs(run, now),
             focus=_focus(run, now.focus),
-            unread=now.unread,
+            unread=now.unread if run.watched.focused else "",
         )
         run.end(replace(self._ending, effects=effects))
 

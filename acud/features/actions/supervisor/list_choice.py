@@ -11,7 +11,7 @@ from acud.features.actions.field_text import chosen
 from acud.features.actions.instructions import SelectIn, instruction_text, unquoted
 from acud.features.actions.supervisor.effect_watch import conclude, finish, toggled, verify
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun, did_text, why
-from acud.features.actions.supervisor.scroll_search import WheelSearch
+from acud.features.actions.supervisor.scroll_search import WheelSearch, is_out_of_view
 from acud.features.actions.window_effects import EffectArea
 from acud.protocol.observation import Observed, Scrollable
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
@@ -72,7 +72,7 @@ class _InList:
         )
 
     def _scroll(self, found: Found) -> None:
-        if found.status not in ("not_found", "ambiguous") or _fits_several(found):
+        if not is_out_of_view(found):
             self._run.give_up(found, self._instruction.option)
             return
         place = Scrollable(self._box, self._found.point)
@@ -81,7 +81,8 @@ class _InList:
         self._run.prepare((self._found.point,), lambda: wheel.turn(found))
 
     def _missing(self, found: Found, is_late: bool) -> None:
-        status: Literal["unknown", "not_found"] = "unknown" if is_late else "not_found"
+        is_unknown = is_late or found.status == "unknown"
+        status: Literal["unknown", "not_found"] = "unknown" if is_unknown else "not_found"
         words = f"it was scrolled to both ends: {why(found, self._instruction.option)}"
         self._run.end(InstructionEnding(status, f"nothing was chosen: {words}"))
 
@@ -155,7 +156,7 @@ class _InPopup:
 
     def _scroll(self, found: Found) -> None:
         """The option may be further down a list that is longer than what shows of it."""
-        if not self._popup or found.status not in ("not_found", "ambiguous") or _fits_several(found):
+        if not self._popup or not is_out_of_view(found):
             self._close(found, False)
             return
         box = self._box
@@ -250,8 +251,3 @@ class _InPopup:
         reading = FieldReading("unreadable", reason=reason)
         ending = InstructionEnding("unverified", words, self._did, unknown("engine", reason), reading)
         finish(self._run, ending)
-
-
-def _fits_several(found: Found) -> bool:
-    """Tell whether several options are called so, as far as they show: scrolling would not tell them apart."""
-    return found.status == "ambiguous" and any(one.outcome == "ambiguous" for one in found.tried)

@@ -13,7 +13,7 @@ from acud.protocol.observation import Observed, Scrollable
 from acud.supervisor.waits.active_waits import ChangedShare
 from acud.types import Rect, Verdict, yes
 from acud.types.actions import Direction, Point, Scroll
-from acud.types.grounding import Candidate, Found
+from acud.types.grounding import Candidate, Found, GroundingMethod
 
 _WHEEL = 5
 _CLICK_PX = 120
@@ -127,7 +127,7 @@ class ScrollSearch:
         self._run.find(self._instruction.to, self._there, missing=lambda found: self._missing(found, missing))
 
     def _missing(self, found: Found, go_on: Callable[[Found], None]) -> None:
-        if found.status != "not_found" and not _is_doubt(found):
+        if not is_out_of_view(found):
             self._run.give_up(found, self._instruction.to)
         else:
             go_on(found)
@@ -171,7 +171,8 @@ class ScrollSearch:
 
     def _give_up(self, found: Found) -> None:
         places = "" if len(self._tried) == 1 else f" in {len(self._tried)} places"
-        self._finish("not_found", f"scrolled to both ends{places}: {found.reason}")
+        status: Literal["unknown", "not_found"] = "unknown" if found.status == "unknown" else "not_found"
+        self._finish(status, f"scrolled to both ends{places}: {found.reason}")
 
     def _ended(self, found: Found, is_late: bool) -> None:
         self._turned += self._wheel.turned if self._wheel is not None else 0
@@ -208,6 +209,10 @@ class ScrollSearch:
             self._run.end(ending)
 
 
-def _is_doubt(found: Found) -> bool:
-    """Tell whether things came near and none fits: what is meant may be further down ("Entry 33" is not "Entry 3")."""
-    return found.status == "ambiguous" and all(one.outcome != "ambiguous" for one in found.tried)
+def is_out_of_view(found: Found) -> bool:
+    """Tell whether what was looked for may be further down: somebody looked, and nothing that shows is it.
+
+    Things that came near are none ("Entry 33" is not "Entry 3"); several that fit would not be told apart by scrolling.
+    """
+    looked = [one.outcome for one in found.tried if one.method is not GroundingMethod.DIRECT]
+    return found.status != "found" and "ambiguous" not in looked and ("nothing" in looked or "unsure" in looked)
