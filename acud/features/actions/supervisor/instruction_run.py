@@ -15,7 +15,7 @@ from acud.errors import AcudError, Refused
 from acud.features.actions.instructions import Instruction, instruction_text
 from acud.features.actions.supervisor.action_sequence import ActionSequence
 from acud.features.actions.supervisor.places import named_window, spot_of
-from acud.features.actions.window_effects import EffectArea, effect_area, target_area, visible_middle
+from acud.features.actions.window_effects import EffectArea, effect_area, target_area, visible_middle, window_at
 from acud.protocol.observation import ObserveAsk, Observed
 from acud.protocol.requests.gui import GuiDo
 from acud.supervisor.fresh_frames import FreshTarget
@@ -25,7 +25,7 @@ from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Change, Rect, Spent, Target, Verdict, WaitSpec, WindowInfo, picture_views
 from acud.types.action_effects import ActionEffects, FieldReading
-from acud.types.actions import Action, Move, Point
+from acud.types.actions import Action, CursorPosition, Move, Point
 from acud.types.grounding import Candidate, Found
 from acud.waits.targets import monitor_named
 
@@ -123,6 +123,24 @@ class InstructionRun:
         """Take down what there is before anything is done at `points` (none: by the keyboard), and where an effect of
         it can show.
         """
+        if points or self.watched.focused:
+            self._prepared(points, points[0] if points else None, then)
+        else:
+            # Without a focused window, as on a display without a window manager, the one under the pointer gets keys.
+            self._at_pointer(lambda pointer: self._prepared((pointer,) if pointer is not None else (), None, then))
+
+    def _at_pointer(self, then: Callable[[Point | None], None]) -> None:
+        def known(_: None) -> None:
+            pointer = sequence.progress.cursor
+            is_over = pointer is not None and window_at(self.watched.windows, pointer) is not None
+            then(pointer if is_over else None)
+
+        sequence = ActionSequence(
+            self.feature, self.watched, (CursorPosition(),), self.request.lease, self._call.touch, self._step(known)
+        )
+        sequence.begin()
+
+    def _prepared(self, points: Sequence[Point], asked: Point | None, then: Next) -> None:
         self.windows, self.focused = self.watched.windows, self.watched.focused
         self.area = self._area(points)
 
@@ -130,7 +148,7 @@ class InstructionRun:
             self.before = before
             then()
 
-        self.observe(observed, point=points[0] if points else None)
+        self.observe(observed, point=asked)
 
     def _area(self, points: Sequence[Point]) -> EffectArea:
         screen, target = self.screen, self.target
