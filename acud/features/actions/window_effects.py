@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from acud.types import Rect, WindowInfo
+from acud.types import TILE_PX, Rect, WindowInfo
 from acud.types.action_effects import MAX_TOLD, FocusNow, WindowChange
 from acud.types.actions import Point
 
@@ -102,6 +102,29 @@ def without(area: EffectArea, *boxes: Rect) -> EffectArea:
     """Return `area` without display `boxes` too."""
     more = tuple(part.moved(-area.box.x, -area.box.y) for box in boxes if (part := box.intersect(area.box)))
     return EffectArea(area.box, (*area.ignore, *more), area.family)
+
+
+def on_tiles(area: EffectArea, screen: Rect) -> EffectArea:
+    """Return `area` in whole tiles: changes are told by the tile, and one that is others' in part would count as theirs
+    and ours. An area too small for that stays as it is.
+    """
+    box = _inner(area.box, screen)
+    if min(box.w, box.h) < 2 * TILE_PX:
+        return area
+    outer = (_outer(one.moved(area.box.x, area.box.y)).intersect(box) for one in area.ignore)
+    return EffectArea(box, tuple(one.moved(-box.x, -box.y) for one in outer if one is not None), area.family)
+
+
+def _inner(box: Rect, screen: Rect) -> Rect:
+    x, y = -(-box.x // TILE_PX) * TILE_PX, -(-box.y // TILE_PX) * TILE_PX
+    right = box.right if box.right >= screen.right else box.right // TILE_PX * TILE_PX
+    bottom = box.bottom if box.bottom >= screen.bottom else box.bottom // TILE_PX * TILE_PX
+    return Rect(x, y, right - x, bottom - y)
+
+
+def _outer(box: Rect) -> Rect:
+    x, y = box.x // TILE_PX * TILE_PX, box.y // TILE_PX * TILE_PX
+    return Rect(x, y, -(-box.right // TILE_PX) * TILE_PX - x, -(-box.bottom // TILE_PX) * TILE_PX - y)
 
 
 def window_changes(before: Sequence[WindowInfo], now: Sequence[WindowInfo]) -> tuple[WindowChange, ...]:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from acud.accessibility.nodes import State
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun
-from acud.features.actions.window_effects import EffectArea, focus_now, is_effect, window_changes, without
+from acud.features.actions.window_effects import EffectArea, focus_now, is_effect, on_tiles, window_changes, without
 from acud.protocol.observation import ObserveAsk, Observed, WidgetNow
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
 from acud.types import TILE_PX, Answer, Change, Rect, Verdict, WaitSpec, WaitState, no, unknown, yes
@@ -119,7 +119,7 @@ class EffectWatch:
         self._run = run
         self._points = points
         self._judged = judged
-        self._area = _watched_area(run, beside)
+        self._area = on_tiles(_watched_area(run, beside), run.screen)
         self._until_s = run.core.clock.monotonic_s() + run.request.timeout_s
         self._give_up: Callable[[], None] = lambda: None
         self._over = False

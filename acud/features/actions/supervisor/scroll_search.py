@@ -8,7 +8,7 @@ from typing import Literal
 from acud.features.actions.instructions import ScrollBy, ScrollUntil, instruction_text, unquoted
 from acud.features.actions.supervisor.effect_watch import finish, verify
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun
-from acud.features.actions.window_effects import EffectArea
+from acud.features.actions.window_effects import EffectArea, on_tiles
 from acud.protocol.observation import Observed, Scrollable
 from acud.supervisor.waits.active_waits import ChangedShare
 from acud.types import Rect, Verdict, yes
@@ -85,7 +85,7 @@ class WheelSearch:
         self.turned += 1
         self._run.baseline = ""
         wheel = Scroll(self._direction, self._amount, self._place.at)
-        area = EffectArea(self._place.box)
+        area = on_tiles(EffectArea(self._place.box), self._run.screen)
 
         def moved(share: ChangedShare) -> None:
             if share.box is not None:

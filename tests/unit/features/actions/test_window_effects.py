@@ -7,6 +7,7 @@ from acud.features.actions.window_effects import (
     effect_area,
     family_of,
     is_effect,
+    on_tiles,
     target_area,
     visible_middle,
     window_at,
@@ -64,6 +65,15 @@ def test_a_box_can_be_left_out() -> None:
     area = without(effect_area(SCREEN, WINDOWS, (Point(120, 120),), 0), Rect(200, 200, 50, 20))
     assert not seen(area, 210, 210)
     assert seen(area, 260, 210)
+
+
+def test_an_area_is_of_whole_tiles_so_that_no_tile_is_ours_and_theirs() -> None:
+    area = on_tiles(EffectArea(Rect(10, 20, 100, 100), (Rect(30, 30, 5, 5),), frozenset({1})), SCREEN)
+    assert area == EffectArea(Rect(16, 32, 80, 80), (Rect(16, 16, 16, 16),), frozenset({1}))
+    at_the_edge = on_tiles(EffectArea(Rect(900, 700, 100, 100)), Rect(0, 0, 1000, 800))
+    assert at_the_edge.box == Rect(912, 704, 88, 96), "a display's own edge cuts tiles, and nobody else's"
+    small = EffectArea(Rect(10, 10, 40, 22))
+    assert on_tiles(small, SCREEN) == small
 
 
 def test_dialogs_and_popups_are_of_the_family() -> None:
