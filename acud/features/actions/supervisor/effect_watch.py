@@ -119,7 +119,8 @@ class EffectWatch:
         self._run = run
         self._points = points
         self._judged = judged
-        self._area = on_tiles(_watched_area(run, beside), run.screen)
+        self._area = _watched_area(run, beside)
+        self._is_on_tiles = False
         self._until_s = run.core.clock.monotonic_s() + run.request.timeout_s
         self._give_up: Callable[[], None] = lambda: None
         self._over = False
@@ -170,10 +171,21 @@ class EffectWatch:
         verdict = _verdict(active, self._run.request.timeout_s)
         if active.state is not WaitState.RESOLVED:
             self._end(no(self._nothing()) if verdict.answer is Answer.NO else verdict)
+        elif _doubt(active):
+            self._look_again(_doubt(active))
         elif not _is_small(active):
             self._end(yes(verdict.detail))
         else:
             self._run.changed(self._whole, _SETTLE_TIMEOUT_S, _SETTLED_S, area=self._area)
+
+    def _look_again(self, doubt: str) -> None:
+        """What only counts as changed, because a tile of it is others' in part, shows no effect: leave such tiles out."""
+        if self._is_on_tiles:
+            self._end(unknown("engine", f"it can't be said what changed: {doubt}"))
+            return
+        self._is_on_tiles = True
+        self._area = on_tiles(self._area, self._run.screen)
+        self._look()
 
     def _whole(self, share: ChangedShare) -> None:
         """A change as small as a caret has settled: is it larger by now, or does it go on by itself?"""
@@ -246,6 +258,12 @@ def _rim(box: Rect) -> Rect:
 def _covered(area: EffectArea) -> bool:
     whole = Rect(0, 0, area.box.w, area.box.h)
     return any((part := one.intersect(whole)) is not None and part.area >= _WHOLE * whole.area for one in area.ignore)
+
+
+def _doubt(active: ActiveWait) -> str:
+    """Return why what changed may be others' ("": it is not)."""
+    view_state = active.machine.view_state
+    return view_state.changes[0].doubt or view_state.changes[0].unsure if view_state is not None else ""
 
 
 def _is_small(active: ActiveWait) -> bool:
