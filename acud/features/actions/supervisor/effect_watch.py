@@ -179,7 +179,7 @@ class EffectWatch:
             self._run.changed(self._whole, _SETTLE_TIMEOUT_S, _SETTLED_S, area=self._area)
 
     def _look_again(self, doubt: str) -> None:
-        """What only counts as changed, because a tile of it is others' in part, shows no effect: leave such tiles out."""
+        """What only counts as changed, for a tile of it is others' in part, shows no effect: leave such tiles out."""
         if self._is_on_tiles:
             self._end(unknown("engine", f"it can't be said what changed: {doubt}"))
             return
