@@ -122,7 +122,7 @@ class EffectWatch:
         self._area = _watched_area(run, beside)
         self._is_on_tiles = False
         self._until_s = run.core.clock.monotonic_s() + run.request.timeout_s
-        self._give_up: Callable[[], None] = lambda: None
+        self._give_up: Callable[[], None] | None = None
         self._over = False
         self._moved_by_itself = bool(run.moving)
 
@@ -135,7 +135,8 @@ class EffectWatch:
     def _end(self, verdict: Verdict) -> None:
         if not self._over:
             self._over = True
-            self._give_up()
+            if self._give_up is not None:
+                self._give_up()
             self._judged(verdict)
 
     # ---- windows ---------------------------------------------------------------------------------------------------
@@ -167,7 +168,7 @@ class EffectWatch:
     def _changed(self, active: ActiveWait) -> None:
         if self._over:
             return
-        self._give_up = lambda: None
+        self._give_up = None
         verdict = _verdict(active, self._run.request.timeout_s)
         if active.state is not WaitState.RESOLVED:
             self._end(no(self._nothing()) if verdict.answer is Answer.NO else verdict)
