@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,9 @@ from acud.types.actions import (
     Scroll,
     TypeText,
     WaitIdle,
+    WindowDo,
     WindowList,
+    WindowVerb,
 )
 from acud.types.actions import Direction as To
 from acud.types.tasks import ItemStatus
@@ -64,6 +68,57 @@ def record(client: Client, view: DisplayInfo, tmp_path: Path) -> Iterator[Callab
         with suppress(ProcessLookupError):
             os.kill(one.pid, 15)
     until(lambda: not act(client, WindowList("ecorder"), display=view.name).windows, "the end of recorders")
+
+
+@contextmanager
+def ticking(desk: Desk, window: int) -> Iterator[None]:
+    """Have some pixels of a window change every 0.7 s, as those of a clock or a caret do."""
+    over = threading.Event()
+
+    def tick() -> None:
+        for number in itertools.count():
+            desk.fill(Rect(10, 10, 12, 14), number % 2 * 0xFFFFFF, window)
+            if over.wait(0.7):
+                return
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_what_others_paint_is_no_effect_of_a_click_on_the_root_or_beside_a_clock(
+    client: Client, view: DisplayInfo, desk: Desk
+) -> None:
+    clock = desk.window(Rect(300, 40, 200, 100), 0x808080, "Clock")
+    titled(client, view.name, "Clock")
+    with ticking(desk, clock):
+        root = client.gui_do("click(40, 440)", display=view.name)
+        assert root.status == "unverified", root.message
+        beside = client.gui_do("click(480, 130)", display=view.name)
+        assert beside.status == "unverified", beside.message
+    moved = client.gui_do("hover(480, 130)", display=view.name, timeout_s=0)
+    assert moved.effects is not None
+    assert moved.effects.windows == ()
+
+
+def test_an_action_says_which_windows_came_and_went(do: Do, client: Client, view: DisplayInfo, desk: Desk) -> None:
+    window = desk.window(Rect(10, 10, 60, 60), title="Brief")
+    titled(client, view.name, "Brief")
+    reply = do(WindowDo("Brief", WindowVerb.FOCUS), picture=True)
+    assert reply.effects is not None
+    assert reply.effects.windows == ()
+    assert reply.effects.focus is not None
+    assert (reply.effects.focus.window, reply.effects.focus.moved) == ("Brief", True)
+    over = threading.Timer(0.3, lambda: desk.close(window))
+    over.start()
+    gone = do(WaitIdle(0.5, 5), picture=True)
+    over.join()
+    assert gone.effects is not None
+    assert [(one.change, one.title) for one in gone.effects.windows] == [("closed", "Brief")]
 
 
 # ---- input ---------------------------------------------------------------------------------------------------------

@@ -77,7 +77,9 @@ def test_the_command_line(gui_daemon: Daemon, form: DisplayInfo) -> None:
     assert acud.json("gui", "find", "OK", "-d", form.name, code=8)["found"]["status"] == "ambiguous"
     done = acud.json("gui", "do", "set Name to 'x'", "-d", form.name, "--timeout", "20")
     assert done["status"] == "verified"
-    assert "verified: " in acud.run("gui", "do", "set Name to 'y'", "-d", form.name, "--timeout", "20")
+    said = acud.run("gui", "do", "set Name to 'y'", "-d", form.name, "--timeout", "20")
+    assert "verified: " in said
+    assert 'focus in window "Controls"' in said
     acud.run("gui", "do", "dance", "-d", form.name, code=2)
 
 
@@ -93,5 +95,7 @@ def test_agents(gui_daemon: Daemon, form: DisplayInfo) -> None:
             )
             assert done["status"] == "verified"
             assert done["untrusted"]
+            assert any('window "Controls"' in line for line in done["happened"])
+            assert list(done).index("untrusted") < list(done).index("happened"), "its words are the screen's"
 
     asyncio.run(ask())

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
 from acud.errors import AcudError, InvalidRequest, OutcomeUnknown, Refused
 from acud.ids import new_id
 from acud.protocol.requests.gui import DoReply, GuiDo
-from acud.types import Criteria, DisplayInfo, Rect, Text
+from acud.types import Criteria, DisplayInfo, Text
 from acud.types.tasks import ItemStatus
 from acud_client import Client
 from tests.daemon import Daemon
-from tests.e2e.desktop import Desk, titled, until
+from tests.e2e.desktop import until
 from tests.e2e.gui_support import QT_PROGRAM, QUIET, SETTINGS, SYSTEM_PYTHON, page_shown, running, says, shown
 from tests.grounding import desktop as grounding_desktop
 
@@ -143,42 +141,6 @@ def test_qt_is_read_back_and_a_dialog_that_closes_is_success(client: Client, qt:
         assert answered.effects is not None
         assert [(one.change, one.title) for one in answered.effects.windows] == [("closed", "Remove order")]
         says(client, display, "removed")
-
-
-@contextmanager
-def ticking(desk: Desk, window: int) -> Iterator[None]:
-    """Have some pixels of a window change every 0.7 s, as those of a clock or a caret do."""
-    over = threading.Event()
-
-    def tick() -> None:
-        for number in itertools.count():
-            desk.fill(Rect(10, 10, 12, 14), number % 2 * 0xFFFFFF, window)
-            if over.wait(0.7):
-                return
-
-    thread = threading.Thread(target=tick)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-
-
-def test_what_others_paint_is_no_effect_of_a_click_on_the_root_or_beside_a_clock(client: Client) -> None:
-    display = client.display_create(640, 480).display
-    with Desk(display.name, display.auth_file) as desk:
-        clock = desk.window(Rect(300, 40, 200, 100), 0x808080, "Clock")
-        titled(client, display.name, "Clock")
-        with ticking(desk, clock):
-            root = client.gui_do("click(40, 440)", display=display.name, timeout_s=2)
-            assert (root.status, root.effects and root.effects.windows) == ("unverified", ())
-            beside = client.gui_do("click(480, 130)", display=display.name, timeout_s=2)
-            assert beside.status == "unverified", beside.message
-        desk.retitle(clock, "Clock, stopped")
-        renamed = client.gui_do("click(40, 440)", display=display.name, timeout_s=0.5)
-        assert renamed.status == "unverified"
-    client.display_remove(display.name, force=True)
 
 
 def test_an_option_is_selected_in_a_list_that_opens(client: Client, form: DisplayInfo) -> None:

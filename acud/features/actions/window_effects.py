@@ -71,7 +71,7 @@ def effect_area(screen: Rect, windows: Sequence[WindowInfo], points: Sequence[Po
     free: list[Rect] = []
     above: list[Rect] = []
     for one in shown:
-        if one.window_id in family:
+        if one.window_id in family and not _gives_way(one, points):
             free += _parts(one.bounds, above, inside=False)
         above.append(one.bounds)
     free = [part for box in free if (part := box.intersect(screen)) is not None]
@@ -151,15 +151,22 @@ def focus_now(windows: Sequence[WindowInfo], focused: int, before: int, role: st
     return FocusNow(title, focused, role, name, moved=focused != before)
 
 
-def is_effect(change: WindowChange, area: EffectArea, now: Sequence[WindowInfo], points: Sequence[Point] = ()) -> bool:
-    """Tell whether a change of windows shows that an action had an effect.
+def is_effect(
+    change: WindowChange,
+    area: EffectArea,
+    before: Sequence[WindowInfo],
+    now: Sequence[WindowInfo],
+    points: Sequence[Point] = (),
+) -> bool:
+    """Tell whether a change of windows, from `before` to `now`, shows that an action had an effect.
 
     A window of its own that opens is one whoever's it is: a program that was started has another process. A popup is
     one only if it is of the program that was reached, or appears where the bare root was clicked; what closes or is
-    renamed must be of the program.
+    renamed must be of the program. A popup that goes because something else was clicked (a tip) is none.
     """
     if change.window_id in area.family:
-        return True
+        was = next((one for one in before if one.window_id == change.window_id), None)
+        return was is None or not _gives_way(was, points)
     window = next((one for one in now if one.window_id == change.window_id), None)
     if change.change != "opened" or window is None:
         return False
@@ -184,6 +191,11 @@ def visible_middle(window: WindowInfo, windows: Sequence[WindowInfo], screen: Re
         return None
     largest = max(parts, key=lambda part: part.area)
     return Point(largest.x + largest.w // 2, largest.y + largest.h // 2)
+
+
+def _gives_way(window: WindowInfo, points: Sequence[Point]) -> bool:
+    """Tell whether a window is a popup that an action at `points` does not reach: it goes whatever they do."""
+    return window.kind == "popup" and bool(points) and not any(_holds(window.bounds, point) for point in points)
 
 
 def _holds(box: Rect, point: Point) -> bool:

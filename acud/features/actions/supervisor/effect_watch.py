@@ -146,7 +146,8 @@ class EffectWatch:
             return
         run = self._run
         now = run.watched.windows
-        told = next((c for c in window_changes(run.windows, now) if is_effect(c, run.area, now, self._points)), None)
+        changes = window_changes(run.windows, now)
+        told = next((one for one in changes if is_effect(one, run.area, run.windows, now, self._points)), None)
         if told is not None:
             self._end(yes(f"a {_KINDS[told.kind]} {_CHANGES[told.change]}"))
         else:

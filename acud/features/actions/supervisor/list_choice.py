@@ -5,6 +5,7 @@ An option is looked for in the list's own popup alone, and scrolled to there; a 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from acud.features.actions.field_text import chosen
@@ -27,7 +28,6 @@ _POLL_S = 0.05
 _LIST_MIN_H_PX = 80
 """A control as high as this shows its options; a lower one opens them."""
 _CLOSES_S = 1.5
-_OCR_S = 10.0
 _SCROLL_S = 30.0
 _MENUS = ("menu", "menu item", "menu bar", "push button", "button", "toggle button", "link", "")
 """What opens a menu, and shows nothing afterwards of what was chosen in it."""
@@ -61,8 +61,7 @@ class _InList:
     def begin(self) -> None:
         self._look(self._scroll)
 
-    def _look(self, missing: object) -> None:
-        assert callable(missing)
+    def _look(self, missing: Callable[[Found], None]) -> None:
         self._run.find(
             self._instruction.option,
             lambda option: _listed(self._run, self._instruction, option, self._box),
@@ -150,8 +149,7 @@ class _InPopup:
         self._box, self._popup = box, popup.window_id if popup is not None else 0
         self._look(self._scroll)
 
-    def _look(self, missing: object) -> None:
-        assert callable(missing)
+    def _look(self, missing: Callable[[Found], None]) -> None:
         self._run.find(self._instruction.option, self._pick, verb="select", place=self._box, missing=missing)
 
     def _scroll(self, found: Found) -> None:
@@ -235,11 +233,14 @@ class _InPopup:
         if inside is None:
             verify(run, self._did, (self._found.point,))
             return
-        spec = WaitSpec(Text(option), run.seen_in(EffectArea(inside)), _OCR_S, judge=JudgeName.OCR)
+        spec = WaitSpec(Text(option), run.seen_in(EffectArea(inside)), 0.0, judge=JudgeName.OCR)
 
         def read(active: ActiveWait) -> None:
-            if active.machine.verdict.answer is Answer.YES:
+            verdict = active.machine.verdict
+            if verdict.answer is Answer.YES:
                 _read_back(run, self._did, "what was chosen can be read in it (OCR)", "ocr")
+            elif verdict.answer is Answer.UNKNOWN:
+                self._end_unread(verdict.detail)
             else:
                 told = f"{reason}; " if reason else ""
                 self._end_unread(f"{told}OCR does not read in it what was chosen")

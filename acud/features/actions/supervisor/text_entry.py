@@ -24,8 +24,6 @@ _READ_S = (0.03, 0.1, 0.2, 0.3)
 """Between looks at a field, the last one again and again: a program shows what it got a moment later."""
 _STANDS_S = 0.6
 """What a field reads for so long is what it made of the text."""
-_OCR_S = 10.0
-"""The first reading loads the engine."""
 _SHORTEST = 3
 """Fewer characters than this are on most screens anyway: that OCR sees them shows nothing."""
 _LONGEST = 32
@@ -105,7 +103,7 @@ class TextEntry:
             return
         self._until_s = run.core.clock.monotonic_s() + run.request.timeout_s
         if self._field is None or self._field.text is None:
-            self._unread(self._field.unread if self._field is not None else run.before.unread)
+            self._unread(self._field.unread if self._field is not None else "")
         else:
             self._look_later()
 
@@ -188,12 +186,14 @@ class TextEntry:
         place = (
             area.box if self._found is not None else _line(share.box.moved(area.box.x, area.box.y), self._run.screen)
         )
-        spec = WaitSpec(Text(words), self._run.seen_in(EffectArea(place)), _OCR_S, judge=JudgeName.OCR)
+        spec = WaitSpec(Text(words), self._run.seen_in(EffectArea(place)), 0.0, judge=JudgeName.OCR)
 
         def read(active: ActiveWait) -> None:
             verdict = active.machine.verdict
             if verdict.answer is Answer.YES:
                 self._recognised()
+            elif verdict.answer is Answer.UNKNOWN:
+                self._cannot(f"{_because(reason)}{verdict.detail}")
             else:
                 self._cannot(f"{_because(reason)}something changed there, and OCR does not read in it what was typed")
 

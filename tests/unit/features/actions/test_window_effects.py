@@ -105,7 +105,7 @@ def test_only_changes_that_an_action_can_have_made_are_effects() -> None:
     root_menu = WindowInfo(12, "", Rect(20, 700, 90, 60), pid=40, kind="popup")
 
     def effects(area: EffectArea, now: tuple[WindowInfo, ...], *points: Point) -> list[int]:
-        return [one.window_id for one in window_changes(WINDOWS, now) if is_effect(one, area, now, points)]
+        return [one.window_id for one in window_changes(WINDOWS, now) if is_effect(one, area, WINDOWS, now, points)]
 
     assert effects(reached, (own_menu, tip, *WINDOWS)) == [8]
     assert effects(reached, (started, *WINDOWS)) == [11], "a click may start a program"
@@ -114,10 +114,22 @@ def test_only_changes_that_an_action_can_have_made_are_effects() -> None:
     assert effects(root, (root_menu, tip, *WINDOWS), Point(20, 700)) == [12]
 
 
+def test_a_tip_that_goes_is_no_effect_of_a_click_beside_it() -> None:
+    tip = WindowInfo(9, "", Rect(200, 200, 80, 20), pid=10, kind="popup")
+    before = (tip, *WINDOWS)
+    (closed,) = window_changes(before, WINDOWS)
+    beside, inside = (Point(120, 120),), (Point(210, 210),)
+    area = effect_area(SCREEN, before, beside, 0)
+    assert not is_effect(closed, area, before, WINDOWS, beside)
+    assert not seen(area, 210, 210), "what it covered"
+    assert is_effect(closed, effect_area(SCREEN, before, inside, 0), before, WINDOWS, inside)
+    assert is_effect(closed, effect_area(SCREEN, before, (), 1), before, WINDOWS), "Escape closes a menu"
+
+
 def test_the_frame_around_a_window_can_close_it() -> None:
     on_title = effect_area(SCREEN, WINDOWS, (Point(300, 90),), 0)
     closed = window_changes(WINDOWS, (CLOCK, PALETTE))
-    assert [is_effect(one, on_title, (CLOCK, PALETTE)) for one in closed] == [True]
+    assert [is_effect(one, on_title, WINDOWS, (CLOCK, PALETTE)) for one in closed] == [True]
     assert not seen(on_title, 300, 200), "its pixels are no effect of a click beside it"
 
 
