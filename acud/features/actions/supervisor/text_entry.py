@@ -59,6 +59,7 @@ class TextEntry:
         self._did = instruction_text(instruction) if found is None else did_text(instruction, found)
         self._looks = 0
         self._until_s = 0.0
+        self._by_focus = found is None
         self._read_last: tuple[str | None, float] = (None, 0.0)
         """What the field read, and since when."""
 
@@ -116,12 +117,16 @@ class TextEntry:
         self._run.core.loop.call_later(delay_s, lambda: look(None))
 
     def _look(self) -> None:
-        point = self._found.point if self._found is not None else None
+        point = self._found.point if self._found is not None and not self._by_focus else None
         self._run.observe(self._seen, point=point)
 
     def _seen(self, now: Observed) -> None:
         before, field = self._field, now.field
         assert before is not None
+        if not self._by_focus and (field is None or (field.role, field.box) != (before.role, before.box)):
+            self._by_focus = True  # what was typed may have moved the field
+            self._look()
+            return
         is_over = self._run.core.clock.monotonic_s() >= self._until_s
         if field is None or field.text is None or field.role != before.role:
             if not is_over:
@@ -144,10 +149,11 @@ class TextEntry:
     def _read(self, outcome: Outcome, field: WidgetNow, *, good: bool) -> None:
         text = "" if outcome == "as_wanted" else field.quoted
         reading = FieldReading(outcome, text, method="accessibility")
-        if good and (self._instruction.enter or self._run.request.expect is not None):
+        is_held = self._instruction.enter and not good
+        if not is_held and (self._instruction.enter or self._run.request.expect is not None):
             self._press_return(_DONE[outcome], reading)
             return
-        held = "; Return was not pressed" if self._instruction.enter else ""
+        held = "; Return was not pressed" if is_held else ""
         self._end(yes(_DONE[outcome]) if good else no(f"{_DONE[outcome]}{held}"), reading)
 
     def _end(self, verdict: Verdict, reading: FieldReading) -> None:

@@ -191,7 +191,8 @@ class Driver:
             self._take(Did(self._now(), f"failed: {outcome.code}", str(outcome), effective=False))
             return
         calls, cost = _paid(outcome)
-        effective = outcome.status == "verified"
+        took = outcome.field is not None and outcome.field.outcome != "unchanged"
+        effective = outcome.status == "verified" or took
         self._take(Did(self._now(), outcome.status, outcome.message, effective, calls, cost))
 
     # ---- watching --------------------------------------------------------------------------------------------------
