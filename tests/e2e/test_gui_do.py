@@ -10,11 +10,12 @@ import pytest
 from acud.errors import AcudError, InvalidRequest, OutcomeUnknown, Refused
 from acud.ids import new_id
 from acud.protocol.requests.gui import DoReply, GuiDo
-from acud.types import Criteria, DisplayInfo, Text
+from acud.types import Criteria, DisplayInfo, Rect, Text
+from acud.types.actions import Point, WindowDo, WindowVerb
 from acud.types.tasks import ItemStatus
 from acud_client import Client
 from tests.daemon import Daemon
-from tests.e2e.desktop import until
+from tests.e2e.desktop import Desk, titled, until
 from tests.e2e.gui_support import QT_PROGRAM, QUIET, SETTINGS, SYSTEM_PYTHON, page_shown, running, says, shown
 from tests.grounding import desktop as grounding_desktop
 
@@ -141,6 +142,18 @@ def test_qt_is_read_back_and_a_dialog_that_closes_is_success(client: Client, qt:
         assert answered.effects is not None
         assert [(one.change, one.title) for one in answered.effects.windows] == [("closed", "Remove order")]
         says(client, display, "removed")
+
+
+def test_nothing_is_typed_into_another_window(client: Client, form: DisplayInfo) -> None:
+    field = client.gui_find("the Name field", display=form.name).found.candidates[0].point
+    with Desk(form.name, form.auth_file) as desk:
+        desk.window(Rect(0, 0, 120, 60), title="Over")
+        # Its title bar, which no list of windows tells of, lies over the field.
+        client.desktop_action(WindowDo("Over", WindowVerb.MOVE, Point(field.x - 60, field.y + 8)), display=form.name)
+        until(lambda: titled(client, form.name, "Over").bounds.y == field.y + 8, "the window in its place")
+        done = client.gui_do("type 'Anna' into the Name field", display=form.name)
+        assert done.status == "unverified"
+        assert "nothing was typed" in done.message
 
 
 def test_an_option_is_selected_in_a_list_that_opens(client: Client, form: DisplayInfo) -> None:
