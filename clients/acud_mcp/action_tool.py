@@ -320,7 +320,7 @@ TOOLS = (
         request=DesktopAction,
         arguments=ActArguments,
         result=ActView,
-        shows=("baseline", "picture", "text", "windows", "note", "happened"),
+        shows=("baseline", "picture", "text", "windows", "note"),
         run=desktop_action,
         aliases={
             "start_coordinate": "start",

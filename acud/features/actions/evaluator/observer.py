@@ -133,7 +133,7 @@ class _Reader:
             quoted=self._redactor.all_quoted([text[:MAX_WORDS]])[0].text if text else "",
             unread=unread,
             first=Point(first.x + first.w // 2, first.y + first.h // 2) if first is not None else None,
-            is_value=rules.is_value(node),
+            is_value=rules.is_value(node) or bool(parts),
             is_date=bool(parts) or node.role == "date editor",
             is_multi_line=bool(node.states & rules.MULTI_LINE),
         )

@@ -308,7 +308,8 @@ class _Aftermath:
         self._run.observe(self._seen)
 
     def _seen(self, now: Observed) -> None:
-        silent = next((one for one in now.dialogs if one.window_id and not one.texts and not one.buttons), None)
+        new = {one.window_id for one in self._run.new_windows()}
+        silent = next((one for one in now.dialogs if one.window_id in new and not one.texts and not one.buttons), None)
         if silent is not None and self._looks < _MOST_LOOKS:
             again = self._run.later(lambda _: self.look())
             self._run.core.loop.call_later(_AGAIN_S, lambda: again(None))

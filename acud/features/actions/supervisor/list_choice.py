@@ -38,7 +38,7 @@ def begin(run: InstructionRun, instruction: SelectIn) -> None:
     if instruction.at:
         run.find(instruction.at, lambda found: _at(run, instruction, found))
     else:
-        run.find(instruction.option, lambda found: _listed(run, instruction, found, None), verb="select")
+        run.find(instruction.option, lambda found: _listed(run, instruction, found), verb="select")
 
 
 def _at(run: InstructionRun, instruction: SelectIn, found: Candidate) -> None:
@@ -64,7 +64,7 @@ class _InList:
     def _look(self, missing: Callable[[Found], None]) -> None:
         self._run.find(
             self._instruction.option,
-            lambda option: _listed(self._run, self._instruction, option, self._box),
+            lambda option: _listed(self._run, self._instruction, option),
             verb="select",
             place=self._box,
             missing=missing,
@@ -86,7 +86,7 @@ class _InList:
         self._run.end(InstructionEnding(status, f"nothing was chosen: {words}"))
 
 
-def _listed(run: InstructionRun, instruction: SelectIn, option: Candidate, box: Rect | None) -> None:
+def _listed(run: InstructionRun, instruction: SelectIn, option: Candidate) -> None:
     """Click an option that shows, and see whether it is selected."""
     did = did_text(instruction, option)
 
