@@ -6,6 +6,7 @@ from enum import IntFlag
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.types import Rect
 
@@ -43,7 +44,8 @@ class Node(Struct, frozen=True):
     -1: a top-level window). `box` is in display pixels; None: the toolkit does not say where it is. `window` is the X
     window it is in (0: not known). Of a `secure` widget neither text nor description is ever read.
 
-    `name`, `description` and `text` are words from the screen, bounded, without control characters.
+    `name`, `description` and `text` are words from the screen, bounded, without control characters. `text` is what a
+    field holds, what a combo box has chosen and what a slider stands at.
     """
 
     ref: str
@@ -102,7 +104,8 @@ App = AccessibleApp
 
 class Limits(Struct, frozen=True):  # part of the plug-in interface, as its name is
     """Bounds of one walk. `answer_s`: an application that says nothing for so long is given up. `details`: read
-    descriptions and actions of every widget; `actions`: the actions of those that react.
+    descriptions and actions of every widget; `actions`: the actions of those that react. `offscreen`: read what a page
+    has beyond what its window shows too, last; such widgets lack `State.SHOWING`.
     """
 
     max_depth: int = 40
@@ -111,6 +114,7 @@ class Limits(Struct, frozen=True):  # part of the plug-in interface, as its name
     answer_s: float = 0.5
     details: bool = False
     actions: bool = False
+    offscreen: bool = False
 
 
 class Tree(Struct, frozen=True):
@@ -136,6 +140,20 @@ class Tree(Struct, frozen=True):
             node = self.nodes[node.parent]
             found.append(node)
         return tuple(found)
+
+    def showing(self) -> Tree:
+        """Return it without the widgets that a page has beyond what its window shows (`Limits.offscreen`)."""
+        kept = [index for index, node in enumerate(self.nodes) if node.states & State.SHOWING]
+        if len(kept) == len(self.nodes):
+            return self
+        new = {index: number for number, index in enumerate(kept)}
+        nodes = []
+        for index in kept:
+            parent = self.nodes[index].parent
+            while parent >= 0 and parent not in new:
+                parent = self.nodes[parent].parent
+            nodes.append(replace(self.nodes[index], parent=new.get(parent, -1)))
+        return replace(self, nodes=tuple(nodes), hidden=self.hidden + len(self.nodes) - len(nodes))
 
 
 _TEN_A_LINE = """

@@ -35,6 +35,7 @@ _RETURNS = {
     "GetRole": "u",
     "GetExtents": "(iiii)",
     "GetChildren": "a(so)",
+    "GetSelectedChild": "(so)",
     "GetText": "s",
     "GetAttributes": "a{ss}",
     "GetRelationSet": "a(ua(so))",
@@ -43,7 +44,7 @@ _RETURNS = {
 }
 """What each call returns (AT-SPI's interface files, D-Bus specification)."""
 
-_PROPERTY_KINDS = {"Name": "s", "Description": "s", "ChildCount": "i", "ToolkitName": "s", "Version": "s"}
+_PROPERTY_KINDS = {"Name": "s", "Description": "s", "ChildCount": "i", "CurrentValue": "d", "ToolkitName": "s", "Version": "s"}
 MOST_BUSES = 16
 
 

@@ -25,6 +25,8 @@ _AT_ONCE = 48
 _HIDDEN_PER_NODE = 4
 _WITH_TIP = frozenset({"push button", "toggle button", "icon", "image", "push button menu"})
 _LABELLED = frozenset({*TEXT_INPUT, "combo box", "slider", "check box", "radio button", "switch", "list box"})
+_PAGES = frozenset({"document web", "document frame"})
+_WITH_NUMBER = frozenset({"slider", "progress bar", "level bar", "dial"})
 _INERT = frozenset({"frame", "window", "dialog", "panel", "filler", "scroll pane", "document web", "page tab list"})
 
 
@@ -99,6 +101,7 @@ class WalkStep(Struct, frozen=True):
     parent: int
     order: tuple[int, ...]
     place: WindowPlace | None
+    is_in_page: bool = False
 
 
 class WalkedWidget(Struct):
@@ -133,6 +136,8 @@ class AppWalk:
         self._budget = budget
         self._memory = memory or WidgetMemory()
         self._hidden: list[tuple[Ref, RememberedWidget]] = []
+        self._offscreen: list[WalkStep] = []
+        """What is in widgets that are scrolled out of sight: asked last."""
         self.found: list[WalkedWidget] = []
         self.answers = 0
         """Widgets that answered so far: how the reader sees that the application is alive."""
@@ -146,7 +151,11 @@ class AppWalk:
         """Ask every widget that shows. Raises: NoAnswer when the application is gone, Unavailable when the bus is."""
         tops = await self._asker.children(self._root)
         self.answers += 1
-        level = [WalkStep(ref, -1, (index,), None) for index, ref in enumerate(tops)]
+        await self._run([WalkStep(ref, -1, (index,), None) for index, ref in enumerate(tops)])
+        offscreen, self._offscreen = self._offscreen, []
+        await self._run(offscreen)
+
+    async def _run(self, level: list[WalkStep]) -> None:
         for _ in range(self._limits.max_depth):
             if not level:
                 return
@@ -168,15 +177,28 @@ class AppWalk:
             ]
             new = [index for index, one in kept if index >= 0 and not one]
             await asyncio.gather(*(self._more(self.found[index]) for index in new))
-            below.extend(step for index, _ in kept if index >= 0 for step in _below(index, self.found[index]))
+            for index in (index for index, _ in kept if index >= 0):
+                self._after(index, below).extend(_below(index, self.found[index]))
         return below
+
+    def _after(self, index: int, below: list[WalkStep]) -> list[WalkStep]:
+        """Return the list that what is in a widget goes to: the next level, or what is asked last."""
+        step, states = self.found[index].step, self.found[index].widget.asked.states
+        begins = not states & State.SHOWING and (step.parent < 0 or self._shows(step.parent))
+        return self._offscreen if begins else below
+
+    def _shows(self, index: int) -> bool:
+        return bool(self.found[index].widget.asked.states & State.SHOWING)
 
     async def _one(self, step: WalkStep) -> WidgetAnswers | None:
         """Ask one widget; None when it vanished meanwhile."""
         try:
             at = step.place
             asked = await self._asker.widget(
-                step.ref, on_screen=at is None or at.needs_screen, in_window=at is None or at.needs_window
+                step.ref,
+                on_screen=at is None or at.needs_screen,
+                in_window=at is None or at.needs_window,
+                offscreen=self._limits.offscreen and step.is_in_page,
             )
         except NoAnswer as fault:
             fault.raise_if_gone()
@@ -253,6 +275,10 @@ class AppWalk:
             and widget.asked.states & (State.EDITABLE | State.FOCUSABLE)
         ):
             widget.text = await self._asker.text(ref)
+        if role == "combo box":
+            widget.text = await self._asker.chosen(ref, widget.asked.children)
+        if role in _WITH_NUMBER:
+            widget.text = await self._asker.value(ref)
         if self._limits.details or (self._limits.actions and _may_act(role, widget.asked.states)):
             widget.actions = await self._asker.actions(ref)
 
@@ -303,8 +329,9 @@ def _may_act(role: str, states: int) -> bool:
 
 
 def _below(index: int, walked: WalkedWidget) -> Iterable[WalkStep]:
+    is_in_page = walked.step.is_in_page or walked.widget.role in _PAGES
     for place, ref in enumerate(walked.widget.asked.children):
-        yield WalkStep(ref, index, (*walked.step.order, place), walked.place)
+        yield WalkStep(ref, index, (*walked.step.order, place), walked.place, is_in_page)
 
 
 def _node(walked: WalkedWidget, app: int, index_of: Callable[[int, int], int]) -> Node:

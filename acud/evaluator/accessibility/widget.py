@@ -16,6 +16,8 @@ _ACCESSIBLE = "org.a11y.atspi.Accessible"
 _COMPONENT = "org.a11y.atspi.Component"
 _TEXT = "org.a11y.atspi.Text"
 _ACTION = "org.a11y.atspi.Action"
+_SELECTION = "org.a11y.atspi.Selection"
+_VALUE = "org.a11y.atspi.Value"
 _APPLICATION = "org.a11y.atspi.Application"
 MAX_NAME = 300
 MAX_TEXT = 300
@@ -77,12 +79,14 @@ class WidgetClient:
         states = int(words[0]) | int(words[1]) << 32 if len(words) > 1 else 0
         return states | State.SHOWING if self._is_gtk_4 and states & State.VISIBLE else states
 
-    async def widget(self, ref: Ref, *, on_screen: bool = True, in_window: bool = True) -> WidgetAnswers:
+    async def widget(
+        self, ref: Ref, *, on_screen: bool = True, in_window: bool = True, offscreen: bool = False
+    ) -> WidgetAnswers:
         """Return what `ref` says; of one that does not show, only the states. `on_screen`, `in_window`: in which
-        pixels to ask for its place.
+        pixels to ask for its place. `offscreen`: one that is scrolled out of sight counts as showing.
         """
         states = await self.states(ref)
-        if not states & State.SHOWING or states & State.DEFUNCT:
+        if not states & (State.SHOWING | State.VISIBLE if offscreen else State.SHOWING) or states & State.DEFUNCT:
             return WidgetAnswers(states)
         role, name, screen_box, window_box, (children, is_cut) = await asyncio.gather(
             self._role(ref),
@@ -138,6 +142,25 @@ class WidgetClient:
             fault.raise_if_gone()
             return ""
         return clean(text, MAX_TEXT)
+
+    async def chosen(self, ref: Ref, children: Sequence[Ref]) -> str:
+        """Return the name of what a combo box has chosen: it says so itself, or its closed list does."""
+        for one in (ref, *children[:1]):
+            try:
+                (found,) = await self._connection.call(*one, (_SELECTION, "GetSelectedChild"), "i", 0)
+                return await self.name(Ref(*found))
+            except NoAnswer as fault:
+                fault.raise_if_gone()
+        return ""
+
+    async def value(self, ref: Ref) -> str:
+        """Return the number that a slider or bar stands at."""
+        try:
+            number = await self._connection.get(*ref, (_VALUE, "CurrentValue"))
+        except NoAnswer as fault:
+            fault.raise_if_gone()
+            return ""
+        return f"{number:.6g}"
 
     async def placeholder(self, ref: Ref) -> str:
         """Return the words that stand in an empty field."""
