@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.types import Rect, WindowInfo
+from acud.types import Rect, WindowInfo, XId
 from acud.types.scene import ChangeTiers, ProviderState
 
 MAX_LINES = 2000
@@ -46,7 +46,8 @@ class TextPart(Struct, frozen=True, forbid_unknown_fields=True):
 
 class NodePart(Struct, frozen=True, forbid_unknown_fields=True):
     """A widget. `key`: its handle on the bus, which names it while it lives. `bbox` is empty where its toolkit does
-    not say where it is.
+    not say where it is. `value`: what it holds. `parent`: the index of the widget around it (-1: none), which comes
+    before it. `window`: its X window (0: not known). `offscreen`: its page has it beyond what the window shows.
     """
 
     role: str
@@ -59,6 +60,10 @@ class NodePart(Struct, frozen=True, forbid_unknown_fields=True):
     key: str = ""
     secure: bool = False
     rule: str = ""
+    value: str = ""
+    parent: int = -1
+    window: XId = 0
+    offscreen: bool = False
 
 
 class SceneParts(Struct, frozen=True, forbid_unknown_fields=True):

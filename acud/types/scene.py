@@ -79,12 +79,17 @@ class FocusedWindow(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=Tr
 
 
 class SceneWindow(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
-    """A window. `id`: its X id in `0x` form."""
+    """A window. `id`: its X id in `0x` form. `stacking`: its place on its display, 0 is topmost. `visibility`, `kind`:
+    as in WindowInfo.
+    """
 
     id: str
     title: str
     bounds: Rect
     display_id: int
+    stacking: int = 0
+    visibility: Literal["full", "covered", "unmapped"] = "full"
+    kind: Literal["normal", "dialog", "popup"] = "normal"
 
 
 class SceneApp(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
@@ -111,7 +116,11 @@ class OcrElement(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True)
 
 
 class AxElement(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
-    """A widget. `id`: `a<display>-<n>`. `secure`: a password field, whose text is never read."""
+    """A widget. `id`: `a<display>-<n>`. `secure`: a password field, whose text is never read. `value`: what it holds
+    (a field's text, a combo box's choice, a slider's number). `parent`: the id of the widget around it ("": none);
+    `window`: the id of its window ("": not known). `offscreen`: its page has it beyond what the window shows, so that
+    it must be scrolled to first; `bbox` is where it would be.
+    """
 
     id: str
     role: str
@@ -123,6 +132,10 @@ class AxElement(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
     app: str = ""
     pid: int = 0
     secure: bool = False
+    value: str = ""
+    parent: str = ""
+    window: str = ""
+    offscreen: bool = False
 
 
 class VlmElement(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):

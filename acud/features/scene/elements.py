@@ -18,19 +18,24 @@ _WORDS_TOLD = 60
 
 
 class NamedElement(Struct, frozen=True):
-    """What an id names: its words (text, label or description), its place, and whose process it is (0: unknown)."""
+    """What an id names: its words (text, label or description), its place, and whose process it is (0: unknown).
+
+    `offscreen`: it is scrolled out of sight.
+    """
 
     id: str
     words: str
     bbox: Rect
     role: str = ""
     pid: int = 0
+    offscreen: bool = False
 
 
 def elements(scene: Scene, display_id: int) -> list[NamedElement]:
     """Return everything with an id on one display."""
     named = [NamedElement(one.id, one.text, one.bbox, "text") for one in scene.ocr if one.display_id == display_id]
-    named += [NamedElement(a.id, a.label, a.bbox, a.role, a.pid) for a in scene.ax if a.display_id == display_id]
+    widgets = [one for one in scene.ax if one.display_id == display_id]
+    named += [NamedElement(a.id, a.label, a.bbox, a.role, a.pid, a.offscreen) for a in widgets]
     seen = scene.vlm_elements or ()
     return named + [NamedElement(one.id, one.desc, one.bbox, one.kind) for one in seen if one.display_id == display_id]
 
@@ -85,6 +90,11 @@ def visible_part(one: NamedElement, width: int, height: int, windows: Sequence[W
     `windows`: topmost first. What a text or a picture showed was seen, so only widgets can be covered: by the windows
     above the one of their process that they lie in. Raises: Conflict naming what is in the way.
     """
+    if one.offscreen:
+        raise Conflict(
+            f"{one.id} {_told(one)} is scrolled out of sight",
+            hint="scroll its page to it, then use the id again",
+        )
     shown = one.bbox.intersect(Rect(0, 0, width, height))
     if shown is None:
         raise Conflict(
@@ -163,7 +173,7 @@ def marks_of(scene: Scene, display_id: int, limit: int = MAX_MARKS) -> Marks:
 
 
 def _can_act(widget: AxElement) -> bool:
-    return bool(widget.actions) or not _USABLE.isdisjoint(widget.states)
+    return not widget.offscreen and (bool(widget.actions) or not _USABLE.isdisjoint(widget.states))
 
 
 def _fits(box: Rect, whole: Rect) -> bool:

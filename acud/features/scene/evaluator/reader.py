@@ -29,7 +29,7 @@ from acud.features.scene.evaluator.texts import (
 from acud.features.scene.evaluator.widgets import FrameFacts, SceneWidgets, WidgetReader
 from acud.protocol import codec
 from acud.protocol.questions import display_of
-from acud.protocol.scene_parts import MAX_LINES, MAX_NODES, MAX_PARTS_BYTES, SceneAsk, SceneParts, TextPart
+from acud.protocol.scene_parts import MAX_LINES, MAX_NODES, MAX_PARTS_BYTES, NodePart, SceneAsk, SceneParts, TextPart
 from acud.types import HiddenBox, Rect, redaction_mark
 
 MAX_KEPT_BYTES = 32 << 20
@@ -133,7 +133,7 @@ def _joined(
         )
     if texts is not None:
         read, spent_ms = texts
-        fields = [node.bbox for node in parts.nodes if node.secure] if widgets is not None else ask.secure
+        fields = [one.bbox for one in parts.nodes if one.secure and not one.offscreen] if widgets is not None else ask.secure
         lines = without_secure(read.parts, fields)
         parts = replace(parts, ocr=read.state, lines=lines, lines_total=len(lines), ocr_ms=spent_ms)
     return parts
@@ -164,4 +164,19 @@ def _bounded(parts: SceneParts) -> SceneParts:
 
 
 def _cut(parts: SceneParts, lines: int, nodes: int, reason: str) -> SceneParts:
-    return replace(parts, lines=parts.lines[:lines], nodes=parts.nodes[:nodes], cut=parts.cut or reason)
+    return replace(parts, lines=parts.lines[:lines], nodes=first_nodes(parts.nodes, nodes), cut=parts.cut or reason)
+
+
+def first_nodes(nodes: Sequence[NodePart], most: int) -> tuple[NodePart, ...]:
+    """Return `most` of the widgets, in their order: those that are in sight before those that are scrolled away."""
+    if len(nodes) <= most:
+        return tuple(nodes)
+    kept = sorted(sorted(range(len(nodes)), key=lambda index: (nodes[index].offscreen, index))[:most])
+    new = {index: number for number, index in enumerate(kept)}
+    return tuple(replace(nodes[index], parent=_kept_parent(nodes, new, nodes[index].parent)) for index in kept)
+
+
+def _kept_parent(nodes: Sequence[NodePart], new: dict[int, int], parent: int) -> int:
+    while parent >= 0 and parent not in new:
+        parent = nodes[parent].parent
+    return new.get(parent, -1)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from acud.accessibility.ask import AccessibilityAsk, ProvidedTree
-from acud.accessibility.nodes import AccessibleApp, Limits, Node
+from acud.accessibility.nodes import AccessibleApp, Limits, Node, State
 from acud.config import AccessibilitySettings
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.provider import MAX_AGE_S, AccessibilityChain, AtSpiProvider, installed
@@ -22,6 +22,7 @@ from acud.types.scene import ProviderState
 
 _NAME = "at-spi"
 _NOWHERE = Rect(0, 0, 0, 0)
+_MOST_LETTERS = 300
 
 
 class FrameFacts(NamedTuple):
@@ -50,7 +51,7 @@ class WidgetReader:
     """
 
     def __init__(self, settings: AccessibilitySettings, mirrors: AtSpiProvider, redactor: Redactor) -> None:
-        self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s, actions=True)
+        self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s, actions=True, offscreen=True)
         self._mirrors = mirrors
         self._redactor = redactor
         self._chain: AccessibilityChain | None = None
@@ -88,9 +89,9 @@ class WidgetReader:
     def _parts(self, provided: ProvidedTree, hide: Sequence[HiddenBox]) -> tuple[NodePart, ...]:
         tree = provided.tree
         found = [_part(node, tree.apps[node.app]) for node in tree.nodes]
-        labels = [part.label for part in found]
-        masked = dict(zip(labels, self._redactor.all_quoted(labels), strict=True))
-        return tuple(_redacted(part, masked[part.label], hide) for part in found)
+        words = [word for part in found for word in (part.label, part.value)]
+        masked = dict(zip(words, self._redactor.all_quoted(words), strict=True))
+        return tuple(_redacted(part, masked[part.label], masked[part.value], hide) for part in found)
 
     async def close(self) -> None:
         """Close every provider."""
@@ -99,13 +100,14 @@ class WidgetReader:
 
 
 def _part(node: Node, app: AccessibleApp) -> NodePart:
-    label = node.name or node.description
-    if node.text and not node.secure:
-        label = f"{label}: {node.text}" if label else node.text
     return NodePart(
         role=node.role,
         bbox=node.box or _NOWHERE,
-        label=label[:300],
+        label=(node.name or node.description)[:_MOST_LETTERS],
+        value="" if node.secure else node.text[:_MOST_LETTERS],
+        parent=node.parent,
+        window=node.window,
+        offscreen=node.has(State.VISIBLE) and not node.has(State.SHOWING),
         actions=node.actions,
         states=node.state_names(),
         app=app.name,
@@ -115,12 +117,12 @@ def _part(node: Node, app: AccessibleApp) -> NodePart:
     )
 
 
-def _redacted(part: NodePart, label: RedactedText, hide: Sequence[HiddenBox]) -> NodePart:
-    hidden = covering(part.bbox, hide)
+def _redacted(part: NodePart, label: RedactedText, value: RedactedText, hide: Sequence[HiddenBox]) -> NodePart:
+    hidden = None if part.offscreen else covering(part.bbox, hide)
     if hidden is not None and _inside(part.bbox, hidden.box):
-        return replace(part, label=redaction_mark(hidden.rule), rule=hidden.rule)
-    if label.rule:
-        return replace(part, label=label.text, rule=label.rule)
+        return replace(part, label=redaction_mark(hidden.rule), value="", rule=hidden.rule)
+    if label.rule or value.rule:
+        return replace(part, label=label.text, value=value.text, rule=label.rule or value.rule)
     return part
 
 

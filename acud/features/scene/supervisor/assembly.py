@@ -80,8 +80,8 @@ def apps(shown: Iterable[ShownDisplay], quote: Quote) -> tuple[SceneApp, ...]:
 def _windowed(one: ShownDisplay, quote: Quote) -> list[SceneApp]:
     windows: dict[int, list[SceneWindow]] = {}
     names: dict[int, str] = {}
-    for window in one.watched.windows:
-        windows.setdefault(window.pid, []).append(_window(one.watched, window, quote))
+    for stacking, window in enumerate(one.watched.windows):
+        windows.setdefault(window.pid, []).append(_window(one.watched, window, stacking, quote))
         names.setdefault(window.pid, window.wm_class)
     return [SceneApp(_name(pid, names[pid]), pid, tuple(found), one.watched.number) for pid, found in windows.items()]
 
@@ -104,8 +104,16 @@ def _name(pid: int, wm_class: str) -> str:
     return (processes.comm(pid) if pid else "") or wm_class or NAMELESS
 
 
-def _window(watched: WatchedDisplay, window: WindowInfo, quote: Quote) -> SceneWindow:
-    return SceneWindow(f"{window.window_id:#x}", quote(watched, window), window.bounds, watched.number)
+def _window(watched: WatchedDisplay, window: WindowInfo, stacking: int, quote: Quote) -> SceneWindow:
+    return SceneWindow(
+        id=f"{window.window_id:#x}",
+        title=quote(watched, window),
+        bounds=window.bounds,
+        display_id=watched.number,
+        stacking=stacking,
+        visibility=window.visibility,
+        kind=window.kind,
+    )
 
 
 _STARTING = "its first frame is to come"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import repeat
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -250,7 +251,8 @@ class DisplayElements:
         ids = self._given(
             "a", [SeenElement(f"{one.role} {one.label}", one.bbox, one.role, one.key) for one in parts.nodes]
         )
-        self.widgets = tuple(_widget(id_, one, self.number) for id_, one in zip(ids, parts.nodes, strict=True))
+        around = [ids[one.parent] if 0 <= one.parent < len(ids) else "" for one in parts.nodes]
+        self.widgets = tuple(map(_widget, ids, parts.nodes, around, repeat(self.number)))
         self._rules["a"] = tuple(Redacted(i, _rule(p)) for i, p in zip(ids, parts.nodes, strict=True) if _rule(p))
         self.ax, self.totals["ax"] = state, parts.nodes_total
 
@@ -302,8 +304,8 @@ class DisplayElements:
 
     @property
     def secure(self) -> tuple[Rect, ...]:
-        """Boxes of the password fields that were seen."""
-        return tuple(one.bbox for one in self.widgets if one.secure)
+        """Boxes of the password fields that are in sight."""
+        return tuple(one.bbox for one in self.widgets if one.secure and not one.offscreen)
 
 
 def _kept(state: ProviderState, has_some: bool) -> ProviderState:
@@ -318,7 +320,20 @@ def _text(id_: str, part: TextPart, number: int, size: tuple[int, int]) -> OcrEl
     return OcrElement(id_, part.text, part.bbox, part.conf, number, part.words, position(part.bbox, *size))
 
 
-def _widget(id_: str, part: NodePart, number: int) -> AxElement:
+def _widget(id_: str, part: NodePart, parent: str, number: int) -> AxElement:
     return AxElement(
-        id_, part.role, part.bbox, number, part.label, part.actions, part.states, part.app, part.pid, part.secure
+        id=id_,
+        role=part.role,
+        bbox=part.bbox,
+        display_id=number,
+        label=part.label,
+        value=part.value,
+        parent=parent,
+        window=f"{part.window:#x}" if part.window else "",
+        offscreen=part.offscreen,
+        actions=part.actions,
+        states=part.states,
+        app=part.app,
+        pid=part.pid,
+        secure=part.secure,
     )
