@@ -205,6 +205,17 @@ class Scene(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
     truncation: SceneTruncation | None = None
 
 
+class LeftOut(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a limit kept out of the text of a scene: widgets and texts of a display, by its name. `tokens`: a limit with
+    which all of that display is told.
+    """
+
+    display: str
+    widgets: int
+    texts: int
+    tokens: int
+
+
 class ElementMark(Struct, frozen=True, forbid_unknown_fields=True):
     """An element to be drawn: its id is the label, its box in pixels of the display."""
 

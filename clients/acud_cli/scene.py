@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
@@ -30,6 +31,7 @@ _NONE = "none"
     help="How much to look at: full scan, changes only, or (none) cached.",
 )
 @click.option("--display", "-d", "displays", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
+@click.option("--target", default="", metavar="WHAT", help="Only this: an element's id, words of a window's title, an app.")
 @click.option("--prompt", is_flag=True, help="With --json: the text form in it.")
 @click.option("--max-tokens", type=click.IntRange(0, 1_000_000), default=0, help="Of the text; 0 is all of it.")
 @click.option("--since", type=click.IntRange(min=0), default=0, metavar="ID", help="What differs from that scene.")
@@ -48,7 +50,8 @@ def scene(session: Session, *, mode: str, displays: tuple[str, ...], watch: bool
     \b
     acud scene                                # as text, for a person or a prompt
     acud scene --json --mode active
-    acud scene --since 41 --json              # the difference as well
+    acud scene --target report                # the windows with that in their title
+    acud scene --since 41                     # what differs from scene 41
     acud scene --marks scene.png              # a picture with the ids in it too
     acud scene --watch
     """
@@ -68,12 +71,13 @@ def scene(session: Session, *, mode: str, displays: tuple[str, ...], watch: bool
         since=given["since"],
         marks=given["marks"] is not None,
         task_id=given["task_id"],
+        target=given["target"],
     )
     if given["marks"] is not None:
         write_picture(given["marks"], reply.marks)
         if reply.marks_left_out:
             warn(f"note: {reply.marks_left_out} elements have no mark: there is no room for more")
-    session.show(_plain(reply), lambda: _print(reply, given["since"]))
+    session.show(_plain(reply), lambda: _print(reply, given["target"]))
     return Exit.OK
 
 
@@ -82,13 +86,12 @@ def _plain(reply: SceneReply) -> dict[str, Any]:
     return {name: value for name, value in plain.items() if name != "marks"}
 
 
-def _print(reply: SceneReply, since: int) -> None:
-    if since and reply.diff is None:
-        warn(f"note: scene {since} is no longer kept; this is the whole scene")
-    if reply.diff is not None:
-        say(as_json(reply.diff))
-        return
+def _print(reply: SceneReply, target: str) -> None:
     say_all(reply.text.splitlines())
+    for one in reply.left_out:
+        again = f"acud scene -d {one.display} --max-tokens {one.tokens}"
+        again += f" --target {shlex.quote(target)}" if target else ""
+        warn(f"note: left out of {one.display}: {one.widgets} widgets, {one.texts} texts; all of it: {again}")
 
 
 def _watch(session: Session, client: Client, displays: tuple[str, ...], max_tokens: int) -> int:

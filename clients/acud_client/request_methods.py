@@ -209,17 +209,21 @@ class RequestMethods(ABC):
     def scene(
         self, mode: SceneMode | None = SceneMode.AGENT_TURN, displays: Sequence[str] = (), *,
         form: Literal['json', 'prompt'] = 'json', max_tokens: int = 0, since: int = 0, marks: bool = False,
-        task_id: str = '', max_side_px: int = 0,
+        task_id: str = '', max_side_px: int = 0, target: str = '',
     ) -> SceneReply:
         """Return the scene of `displays` (names; empty: of all that are up).
 
         `mode` None: as it was made last, without looking (it may be empty before the first look); else a look of at
-        least that strength. Calls at the same time share a look, and none gets a weaker one than it asked for. `form`
-        `prompt`: as text of at most `max_tokens` (0: all of it). `since`: the difference from that scene too, where it
-        is still known. `marks`: a picture with the elements' ids drawn in, of the first of the displays, as it may
-        leave this machine; its longer side at most `max_side_px` (0: as large as it is)."""
+        least that strength. Calls at the same time share a look, and none gets a weaker one than it asked for.
+        `target`: only this part: an element's id, `window:TITLE`, a window's id, words of a title, or an application
+        ("": everything). `form` `prompt`: as text of at most `max_tokens` (0: all of it). `since`: what differs from
+        that scene, where it is still known: with `prompt` as text instead of the whole, where that is shorter; else
+        beside it. `marks`: a picture with the elements' ids drawn in, of the first of the displays, as it may leave
+        this machine; its longer side at most `max_side_px` (0: as large as it is).
+
+        Raises: NotFound for a target that is not there."""
         return self.ask(
-            SceneGet(mode, tuple(displays), form, max_tokens, since, marks, task_id, max_side_px),
+            SceneGet(mode, tuple(displays), form, max_tokens, since, marks, task_id, max_side_px, target),
             SceneReply,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import time
 from pathlib import Path
@@ -19,8 +20,8 @@ from acud.protocol.requests.looks import Baseline, BaselineReply, Look, Picture
 from acud.protocol.requests.scenes import SceneGet, SceneReply
 from acud.protocol.requests.waits import ChangeReply, WaitCreate, WaitForChange, WaitReply
 from acud.types import Change, DisplayInfo, MonitorInfo, Rect, Seconds, Share, WindowInfo
-from acud.types.scene import SceneMode
-from acud_mcp.tool import ImageResult, Tool, ToolCall
+from acud.types.scene import LeftOut, SceneMode
+from acud_mcp.tool import ImageResult, TextResult, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
 from acud_mcp.wait_tools import BLOCK_S
 
@@ -264,37 +265,36 @@ _READ_S = 5.0
 class SceneArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of `scene`."""
 
+    target: str = ""
     display: str = ""
     mode: Literal["agent-turn", "active", "idle", "none"] = "agent-turn"
     since: Annotated[int, Meta(ge=0)] = 0
-    max_tokens: Annotated[int, Meta(ge=100, le=100_000)] = 2000
+    max_tokens: Annotated[int, Meta(ge=100, le=100_000)] = 6000
     task_id: str = ""
 
 
-class SceneView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`scene`: a line for each display, window, text and widget, with its id and box. `changes`: JSON, by id."""
-
-    scene: str = ""
-    changes: str = ""
-    note: str = ""
-    untrusted: str = ""
-
-
-async def scene(call: ToolCall, given: SceneArguments) -> SceneView:
-    """Look, and tell what is there; with `since` only what differs, where that scene is still kept."""
+async def scene(call: ToolCall, given: SceneArguments) -> TextResult:
+    """Look, and tell what is there; with `since` what differs, where that scene is still kept and that is shorter."""
+    named = given.target.removeprefix("display:") if given.target.startswith("display:") else ""
+    display, target = given.display or named, "" if named else given.target
     request = SceneGet(
         None if given.mode == "none" else SceneMode(given.mode),
-        (given.display,) if given.display else (),
+        (display,) if display else (),
         "prompt",
         given.max_tokens,
         given.since,
         task_id=given.task_id,
+        target=target,
     )
     reply: SceneReply = await call.ask_slowly(request, _READ_S)
-    if reply.diff is not None:
-        return SceneView(changes=msgspec.json.encode(reply.diff).decode(), untrusted=UNTRUSTED)
-    note = f"scene {given.since} is no longer kept: this is the whole one" if given.since else ""
-    return SceneView(scene=reply.text, note=note, untrusted=UNTRUSTED)
+    head, _, rest = reply.text.partition("\n")
+    return TextResult("\n".join([head, *(_left_out(one, target) for one in reply.left_out), rest]))
+
+
+def _left_out(one: LeftOut, target: str) -> str:
+    """Return what a budget kept out of a display, with the call that shows it."""
+    again = {"display": one.display, **({"target": target} if target else {}), "max_tokens": one.tokens}
+    return f"left out of {one.display}: {one.widgets} widgets, {one.texts} texts; all of it: scene {json.dumps(again)}"
 
 
 def save_picture(paths: Paths, image: bytes, suffix: str) -> Path:
@@ -358,14 +358,17 @@ TOOLS = (
     Tool(
         "scene",
         "core",
-        "Describe the screen as text: windows, focus, texts and widgets with ids and boxes. Cheaper than a screenshot.",
+        "Describe the screen as text: windows, what can be clicked or typed into with its id, values, texts. Cheaper than a"
+        " screenshot. An id is a place for gui_do and desktop_action.",
         request=SceneGet,
         arguments=SceneArguments,
-        result=SceneView,
-        shows=("scene", "changes"),
+        result=TextResult,
         run=scene,
-        hidden=("display", "max_tokens", "mode"),
-        params={"since": "earlier scene id: only what changed"},
+        params={
+            "target": "only this: an element's id, window:TITLE or app",
+            "mode": "none: as it was seen last",
+            "since": "earlier scene id: what differs",
+        },
         always_load=True,
     ),
 )

@@ -25,7 +25,7 @@ from acud_mcp import action_tool, daemon, gui_tools, history_tools, look_tools, 
 from acud_mcp.daemon import Daemon, Starter
 from acud_mcp.resources import Updates, client_of
 from acud_mcp.task_handles import Handles
-from acud_mcp.tool import Options, Tool, input_schema, output_schema
+from acud_mcp.tool import Options, TextResult, Tool, input_schema, output_schema
 from acud_mcp.tool_calls import DaemonCall, answer, failure
 
 CAPS = {
@@ -101,7 +101,7 @@ def described(tool: Tool) -> types.Tool:
         name=tool.name,
         description=tool.about,
         input_schema=input_schema(tool),
-        output_schema=output_schema(tool),
+        output_schema=None if tool.result is TextResult else output_schema(tool),
         annotations=_annotations(tool.effect),
         _meta={"anthropic/alwaysLoad": True} if tool.always_load else None,
     )

@@ -72,6 +72,12 @@ class ImageResult(msgspec.Struct, frozen=True):
     mime_type: str
 
 
+class TextResult(msgspec.Struct, frozen=True):
+    """A result that is text, of which acud is the author: words of screens stand quoted in it, as it says itself."""
+
+    text: str
+
+
 Handler = Callable[[ToolCall, Any], Awaitable[Any]]
 
 

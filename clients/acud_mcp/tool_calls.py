@@ -15,7 +15,7 @@ from mcp.server.context import ServerRequestContext
 from acud.errors import AcudError, DaemonDown, NotFound
 from acud.untrusted_text import visible
 from acud_mcp.daemon import Daemon
-from acud_mcp.tool import ImageResult, Options, Tool, parse_arguments
+from acud_mcp.tool import ImageResult, Options, TextResult, Tool, parse_arguments
 
 PROGRESS_S = 3.0
 MAX_ERROR_CHARACTERS = 600
@@ -67,7 +67,11 @@ async def _run(tool: Tool, call: DaemonCall, arguments: msgspec.Struct) -> Any:
 
 
 def result(value: Any, *, quotes_screens: bool = False) -> types.CallToolResult:
-    """Return `value` as structured content, with the same as text beside it, and its picture if it has one."""
+    """Return `value` as structured content, with the same as text beside it, and its picture if it has one; of a text
+    only the text.
+    """
+    if isinstance(value, TextResult):
+        return types.CallToolResult(content=[types.TextContent(text=visible(value.text))])
     shown = value if isinstance(value, ImageResult) else None
     plain = _plain(msgspec.to_builtins(shown.value if shown else value))
     plain |= {"untrusted": UNTRUSTED} if quotes_screens else {}

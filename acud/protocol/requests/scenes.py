@@ -8,16 +8,17 @@ from msgspec import Meta, Struct
 
 from acud.protocol.requests.command import SEARCH_S, Command
 from acud.types import Rect
-from acud.types.scene import Scene, SceneDiff, SceneMode, VlmElement
+from acud.types.scene import LeftOut, Scene, SceneDiff, SceneMode, VlmElement
 
 
 class SceneGet(Struct, frozen=True, tag="scene", forbid_unknown_fields=True):
     """Return the scene of `displays` (names; empty: of all that are up).
 
     `mode` None: as it was made last, without looking (it may be empty before the first look); else a look of at least
-    that strength. Calls at the same time share a look, and none gets a weaker one than it asked for. `form` `prompt`:
-    as text of at most `max_tokens` (0: all of it). `since`: the difference from that scene too, where it is still
-    known. `marks`: a picture with the elements' ids drawn in, of the first of the displays, as it may leave this
+    that strength. Calls at the same time share a look, and none gets a weaker one than it asked for. `target`: only
+    this part: an element's id, `window:TITLE`, a window's id, words of a title, or an application ("": everything).
+    `form` `prompt`: as text of at most `max_tokens` (0: all of it). `since`: what differs from that scene, where it is
+    still known: with `prompt` as text instead of the whole, where that is shorter; else beside it. `marks`: a picture with the elements' ids drawn in, of the first of the displays, as it may leave this
     machine; its longer side at most `max_side_px` (0: as large as it is).
     """
 
@@ -29,11 +30,12 @@ class SceneGet(Struct, frozen=True, tag="scene", forbid_unknown_fields=True):
     marks: bool = False
     task_id: Annotated[str, Meta(max_length=64)] = ""
     max_side_px: Annotated[int, Meta(ge=0, le=16384)] = 0
+    target: Annotated[str, Meta(max_length=500)] = ""
 
 
 class SceneReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """`scene` for the form `json`, `text` for `prompt`. `diff` None though `since` was given: that scene is forgotten,
-    take the whole one. `marks`: PNG bytes of the frame `marks_frame` (the scene's, or a newer one where that was gone);
+    """`scene` for the form `json`, `text` for `prompt`, and what `max_tokens` kept out of that (`left_out`). `diff`, of
+    the form `json`, None though `since` was given: that scene is forgotten, take the whole one. `marks`: PNG bytes of the frame `marks_frame` (the scene's, or a newer one where that was gone);
     `marks_left_out`: elements without a mark, for want of room.
     """
 
@@ -43,6 +45,7 @@ class SceneReply(Struct, frozen=True, forbid_unknown_fields=True):
     marks: bytes = b""
     marks_frame: int = 0
     marks_left_out: int = 0
+    left_out: tuple[LeftOut, ...] = ()
 
 
 class SceneSubscribe(Struct, frozen=True, tag="scene_subscribe", forbid_unknown_fields=True):
@@ -107,7 +110,15 @@ class SceneAnnotated(Struct, frozen=True, forbid_unknown_fields=True):
 _READ_S = 90.0
 """A display is read in a second or two; eight at once by one engine take their turn."""
 COMMANDS = (
-    Command(SceneGet, SceneReply, deferred=True, limit_s=_READ_S, positional=2, feature="scene"),
+    Command(
+        SceneGet,
+        SceneReply,
+        deferred=True,
+        limit_s=_READ_S,
+        positional=2,
+        errors="NotFound for a target that is not there",
+        feature="scene",
+    ),
     Command(SceneSubscribe, SceneSubscribed, positional=1, feature="scene"),
     Command(
         SceneAnnotate,

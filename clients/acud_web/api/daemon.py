@@ -15,7 +15,7 @@ from acud.protocol.requests.scenes import SceneGet, SceneReply
 from acud.protocol.requests.waits import WaitList, WaitListReply
 from acud.protocol.web import Scope
 from acud.types import WaitState
-from acud.types.scene import Scene, SceneDiff, SceneMode
+from acud.types.scene import LeftOut, Scene, SceneDiff, SceneMode
 from acud_client import exposition
 from acud_web.access import need_unlimited
 from acud_web.api.operation import ApiRequest, Nothing, Operation
@@ -33,7 +33,7 @@ class UsageQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 class SceneQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """`display`: several may be given; none: all that are up. `form` `prompt`: as text of at most `max_tokens` (0: all
-    of it). Without a `mode`, as the scene was made last.
+    of it). Without a `mode`, as the scene was made last. `target`: an element's id, or words of a window's title.
     """
 
     display: Annotated[tuple[str, ...], Meta(max_length=256)] = ()
@@ -41,14 +41,18 @@ class SceneQuery(Struct, frozen=True, forbid_unknown_fields=True):
     mode: SceneMode | None = None
     max_tokens: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     since: Annotated[int, Meta(ge=0, le=2**53)] = 0
+    target: Annotated[str, Meta(max_length=500)] = ""
 
 
 class Seen(Struct, frozen=True):
-    """`scene` for the form `json`, `text` for `prompt`; `diff` from the scene `since`, where it is still known."""
+    """`scene` for the form `json`, `text` for `prompt`, and what `max_tokens` kept out of that (`left_out`). `diff` from
+    the scene `since` for the form `json`, where that is still known; the text of the form `prompt` is what differs.
+    """
 
     scene: Scene | None
     text: str
     diff: SceneDiff | None
+    left_out: tuple[LeftOut, ...] = ()
 
 
 async def health(asked: ApiRequest[Nothing, Nothing]) -> StatusReply:
@@ -120,9 +124,9 @@ async def scene(asked: ApiRequest[SceneQuery, Nothing]) -> Seen:
     displays = query.display or access_token.displays
     if not displays:
         asked.must_be_unlimited("a scene of no named display")
-    request = SceneGet(query.mode, displays, query.form, query.max_tokens, query.since)
+    request = SceneGet(query.mode, displays, query.form, query.max_tokens, query.since, target=query.target)
     found = await asked.ask(request, SceneReply)
-    return Seen(found.scene, found.text, found.diff)
+    return Seen(found.scene, found.text, found.diff, found.left_out)
 
 
 OPERATIONS = (

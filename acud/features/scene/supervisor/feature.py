@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from acud.errors import AcudError, DisplayDown, InvalidRequest, NotFound, Unavailable
 from acud.features.scene.elements import marks_of
-from acud.features.scene.prompt import prompt_text
+from acud.features.scene.prompt import difference_text, prompt_text
+from acud.features.scene.selection import narrowed
 from acud.features.scene.settings import SceneSettings
 from acud.features.scene.supervisor.annotations import Description, SceneAnnotations
 from acud.features.scene.supervisor.element_locator import ElementLocator
@@ -111,7 +112,11 @@ def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> None:
         if fault is not None:
             fail(fault)
             return
-        scene = feature.scenes.newest(displays)
+        try:
+            scene = narrowed(feature.scenes.newest(displays), request.target)
+        except NotFound as missing:
+            fail(missing)
+            return
         reply = _reply(feature, request, displays, scene)
         if request.marks and displays:
             drawn: Callable[[MarkedPicture | AcudError], None] = call.later(lambda outcome: marked(reply, outcome))
@@ -157,11 +162,24 @@ def _missing(feature: SceneFeature, displays: list[WatchedDisplay]) -> AcudError
 
 
 def _reply(feature: SceneFeature, request: SceneGet, displays: list[WatchedDisplay], scene: Scene) -> SceneReply:
+    before = _before(feature, request, displays)
+    if request.form == "json":
+        return SceneReply(scene=scene, diff=diff(before, scene) if before is not None else None)
+    if before is not None:
+        told = difference_text(before, scene, request.max_tokens)
+    else:
+        forgotten = f"whole: scene {request.since} is no longer kept" if request.since else ""
+        told = prompt_text(scene, request.max_tokens, forgotten)
+    return SceneReply(text=told.text, left_out=told.left_out)
+
+
+def _before(feature: SceneFeature, request: SceneGet, displays: list[WatchedDisplay]) -> Scene | None:
+    """Return what the earlier scene showed of the target; None when it is forgotten, or did not have it yet."""
     before = feature.scenes.former(request.since, displays) if request.since else None
-    change = diff(before, scene) if before is not None else None
-    if request.form == "prompt":
-        return SceneReply(text=prompt_text(scene, request.max_tokens), diff=change)
-    return SceneReply(scene=scene, diff=change)
+    try:
+        return narrowed(before, request.target) if before is not None else None
+    except NotFound:
+        return None
 
 
 @handles(SceneSubscribe)

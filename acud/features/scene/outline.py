@@ -1,0 +1,296 @@
+"""The outline of a scene: per display its windows, and in each what a person would name, as lines with a depth.
+
+Told are what can be acted on, headings and texts, and what has a name and holds others. Left out are nameless
+containers, texts that repeat a label, and texts read from the screen that a widget tells too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from acud.features.scene.repeats import LabelsBeside, ToldWords
+from acud.features.scene.widget_words import (
+    CELLS,
+    PAGES,
+    ROWS,
+    can_act,
+    is_holder,
+    is_silent,
+    is_told_unnamed,
+    line,
+    plain,
+    quoted,
+    role,
+)
+from acud.types import Rect
+from acud.types.scene import AxElement, OcrElement, Scene, SceneWindow
+
+SURE = 0.8
+"""Confidence below which a text is said to be doubtful."""
+_TEXTS = frozenset({"static", "label", "paragraph", "caption", "text", "tool tip", "section", "block quote", "comment"})
+
+Kind = Literal["holder", "control", "text"]
+
+
+class Line(Struct, frozen=True):
+    """One line. `key`: the element's id, or the words of one that has none. `words`: the line, without its indent.
+
+    `offscreen`: it must be scrolled to.
+    """
+
+    key: str
+    words: str
+    kind: Kind
+    depth: int = 0
+    offscreen: bool = False
+
+
+class WindowOutline(Struct, frozen=True):
+    """A window and its lines. `window` None: what lies in no window of its display."""
+
+    display_id: int
+    window: SceneWindow | None
+    app: str
+    has_focus: bool
+    lines: tuple[Line, ...]
+
+
+def window_outlines(scene: Scene) -> list[WindowOutline]:
+    """Return the windows of every display, the focused display and window first, then from the topmost down."""
+    first = scene.focused_window.display_id if scene.focused_window is not None else 0
+    displays = sorted(scene.displays, key=lambda one: one.id != first)
+    return [outline for display in displays for outline in _of_display(scene, display.id)]
+
+
+def _of_display(scene: Scene, display_id: int) -> Iterator[WindowOutline]:
+    windows = [(app.name, one) for app in scene.apps for one in app.windows if one.display_id == display_id]
+    windows.sort(key=lambda pair: pair[1].stacking)
+    focused = _focused(scene, display_id, [one for _, one in windows])
+    windows.sort(key=lambda pair: pair[1].id != focused)
+    places = ElementPlaces(scene, display_id)
+    for app, window in windows:
+        lines = tuple(_WindowLines(*places.of(window.id)).lines())
+        if lines or window.kind != "popup":
+            yield WindowOutline(display_id, window, app, window.id == focused, lines)
+    rest = tuple(_WindowLines(*places.of("")).lines())
+    if rest:
+        yield WindowOutline(display_id, None, "", has_focus=False, lines=rest)
+
+
+def _focused(scene: Scene, display_id: int, windows: Sequence[SceneWindow]) -> str:
+    focus = next((one.focused_window for one in scene.displays if one.id == display_id), None) or scene.focused_window
+    if focus is None or focus.display_id != display_id:
+        return ""
+    return next((one.id for one in windows if (one.title, one.bounds) == (focus.title, focus.bounds)), "")
+
+
+class ElementPlaces:
+    """Which window the elements of a display are in."""
+
+    def __init__(self, scene: Scene, display_id: int) -> None:
+        apps = [app for app in scene.apps if app.display_id in (0, display_id)]
+        windows = [(app.pid, one) for app in apps for one in app.windows if one.display_id == display_id]
+        self._windows = sorted(windows, key=lambda pair: pair[1].stacking)
+        self._widgets: dict[str, list[AxElement]] = {}
+        self._texts: dict[str, list[OcrElement]] = {}
+        where: dict[str, str] = {}
+        for widget in scene.ax:
+            if widget.display_id == display_id:
+                place = where[widget.id] = where.get(widget.parent) or self._of_widget(widget)
+                self._widgets.setdefault(place, []).append(widget)
+        for text in scene.ocr:
+            if text.display_id == display_id:
+                self._texts.setdefault(self._at(text.bbox), []).append(text)
+
+    def of(self, window: str) -> tuple[list[AxElement], list[OcrElement]]:
+        """Return the widgets and texts of a window ("": of none)."""
+        return self._widgets.get(window, []), self._texts.get(window, [])
+
+    def _of_widget(self, widget: AxElement) -> str:
+        known = {window.id for _, window in self._windows}
+        if widget.window in known:
+            return widget.window
+        own = [window.id for pid, window in self._windows if pid and pid == widget.pid]
+        return own[0] if len(own) == 1 else self._at(widget.bbox, widget.pid)
+
+    def _at(self, box: Rect, pid: int = 0) -> str:
+        """Return the topmost window that shows the middle of `box`, of the process `pid` where that is known."""
+        middle = Rect(box.x + box.w // 2, box.y + box.h // 2, 1, 1)
+        shown = ((p, one) for p, one in self._windows if one.visibility != "unmapped" and (not pid or p == pid))
+        return next((one.id for _, one in shown if one.bounds.contains(middle)), "")
+
+
+class _WindowLines:
+    """The lines of one window: `widgets` in document order, `texts` as they were read from the screen."""
+
+    def __init__(self, widgets: Sequence[AxElement], texts: Sequence[OcrElement]) -> None:
+        known = {one.id for one in widgets}
+        self._roots = [one for one in widgets if one.parent not in known]
+        self._children: dict[str, list[AxElement]] = {}
+        for one in widgets:
+            if one.parent in known:
+                self._children.setdefault(one.parent, []).append(one)
+        told = ToldWords(widgets)
+        # A letter alone where widgets are told is a picture, such as an arrow.
+        self._texts = [one for one in texts if not widgets or (len(plain(one.text)) > 1 and not told.has(one))]
+        self._beside = LabelsBeside(widgets, self._texts)
+        self._labels = {one.id: self._label(one) for one in widgets if can_act(one)}
+        self._names = "\n".join(plain(label) for label in self._labels.values())
+
+    def _label(self, widget: AxElement) -> str:
+        # GTK's combo boxes are named by what they have chosen.
+        own = "" if widget.role == "combo box" and widget.label == widget.value else widget.label
+        return own or ("" if self._has_words(widget) else self._beside.of(widget))
+
+    def _has_words(self, widget: AxElement) -> bool:
+        return any(one.label or self._has_words(one) for one in self._children.get(widget.id, ()))
+
+    def lines(self) -> list[Line]:
+        """Return the lines: pages first, then what is around them, then texts that only the screen tells."""
+        found: list[Line] = []
+        pages: list[Line] = []
+        for root in self._roots:
+            self._visit(root, 0, found, pages)
+        return [*_without_labels([*pages, *found]), *map(_read, self._read_order())]
+
+    def _read_order(self) -> list[OcrElement]:
+        left = [one for one in self._texts if one.id not in self._beside.used]
+        return sorted(left, key=lambda one: (one.bbox.y + one.bbox.h // 2, one.bbox.x))
+
+    # ---- widgets -------------------------------------------------------------------------------------------------
+
+    def _visit(self, widget: AxElement, depth: int, out: list[Line], pages: list[Line] | None = None) -> None:
+        if is_silent(widget) or widget.id in self._beside.used:
+            return
+        if pages is not None and widget.role in PAGES:
+            self._holder(widget, 0, pages)
+        elif can_act(widget):
+            self._control(widget, depth, out)
+        elif widget.role in ROWS:
+            self._row(widget, depth, out)
+        elif is_holder(widget):
+            self._holder(widget, depth, out, pages)
+        else:
+            self._text(widget, depth, out)
+
+    def _control(self, widget: AxElement, depth: int, out: list[Line]) -> None:
+        label, inner = self._labels[widget.id], list[Line]()
+        self._inside(widget, depth + 1, inner, label)
+        texts = [] if label else [one.words for one in inner if one.kind == "text"]
+        words = " ".join([line(widget, label), *([" | ".join(texts)] if texts else [])])
+        out.append(_of(widget, words, "control", depth))
+        out += [one for one in inner if one.kind != "text"] if texts else inner
+
+    def _inside(
+        self, widget: AxElement, depth: int, out: list[Line], told: str = "", pages: list[Line] | None = None
+    ) -> None:
+        """Add what is in a widget; texts that repeat what was `told` of it add nothing."""
+        run: list[AxElement] = []
+        for child in self._children.get(widget.id, ()):
+            if child.role == "static":
+                run.append(child)
+                continue
+            self._run(run, depth, out, told)
+            run = []
+            inner: list[Line] = []
+            self._visit(child, depth, inner, pages)
+            out += [one for one in inner if one.kind != "text" or not told or plain(one.words) not in plain(told)]
+        self._run(run, depth, out, told)
+
+    def _run(self, run: Sequence[AxElement], depth: int, out: list[Line], told: str) -> None:
+        """Add texts that stand in one run as one."""
+        run = [one for one in run if one.id not in self._beside.used]
+        words = " ".join(one.label for one in run if one.label)
+        if plain(words) and not (told and plain(words) in plain(told)):
+            out.append(_words(run[0], words, depth))
+
+    def _holder(self, widget: AxElement, depth: int, out: list[Line], pages: list[Line] | None = None) -> None:
+        inner: list[Line] = []
+        is_told_here = bool(widget.parent) and (bool(widget.label) or is_told_unnamed(widget))
+        self._inside(widget, depth + is_told_here, inner, widget.label if is_told_here else "", pages)
+        if inner and is_told_here:
+            label = "" if widget.role in PAGES else widget.label
+            out.append(_of(widget, line(widget, label), "holder", depth))
+        out += inner
+
+    def _text(self, widget: AxElement, depth: int, out: list[Line]) -> None:
+        inner: list[Line] = []
+        self._inside(widget, depth, inner, widget.label)
+        if widget.label or widget.value:
+            if widget.role in _TEXTS:
+                if plain(widget.label) and not (widget.role == "label" and plain(widget.label) in self._names):
+                    out.append(_words(widget, widget.label, depth))
+            else:
+                out.append(_of(widget, line(widget, widget.label), "text", depth, with_id=False))
+        elif widget.role == "label":
+            inner = [one for one in inner if one.kind != "text" or plain(one.words) not in self._names]
+        elif widget.role == "heading" and inner and inner[0].kind == "text":
+            inner[0] = _of(widget, f"{role(widget)} {inner[0].words}", "text", depth, with_id=False)
+        out += inner
+
+    # ---- rows ------------------------------------------------------------------------------------------------------
+
+    def _row(self, widget: AxElement, depth: int, out: list[Line]) -> None:
+        """Add the texts of a row as one line, and below it what can be acted on in it."""
+        inner: list[Line] = []
+        for child in self._children.get(widget.id, ()):
+            if child.role not in CELLS or can_act(child):
+                self._visit(child, depth + 1, inner)
+            elif child.id in self._children:
+                self._inside(child, depth + 1, inner)
+            elif plain(child.label):
+                inner.append(_words(child, child.label, depth + 1))
+        own = [widget.label] if widget.label and not inner else []
+        texts = [*map(quoted, own), *(one.words for one in inner if one.kind == "text")]
+        rest = [one for one in inner if one.kind != "text"]
+        names = {plain(one.words) for one in rest}
+        texts = [words for words in dict.fromkeys(texts) if not any(plain(words) and plain(words) in n for n in names)]
+        if texts:
+            is_row = widget.role == "table row" or bool(rest)
+            words = " | ".join(texts)
+            out.append(Line(words, f"{role(widget)} {words}" if is_row else words, "text", depth, widget.offscreen))
+        elif len(rest) > 1 and widget.role == "table row":
+            out.append(_of(widget, role(widget), "text", depth, with_id=False))
+        else:
+            rest = [_shallower(one) for one in rest]
+        out += rest
+
+
+def _of(widget: AxElement, words: str, kind: Kind, depth: int, *, with_id: bool = True) -> Line:
+    if with_id:
+        return Line(widget.id, f"{widget.id} {words}", kind, depth, widget.offscreen)
+    return Line(words, words, kind, depth, widget.offscreen)
+
+
+def _words(widget: AxElement, words: str, depth: int) -> Line:
+    return Line(quoted(words), quoted(words), "text", depth, widget.offscreen)
+
+
+def _read(text: OcrElement) -> Line:
+    doubt = "" if text.conf >= SURE else f" {text.conf:.2f}"
+    return Line(text.id, f"{text.id} {quoted(text.text)}{doubt}", "text")
+
+
+def _shallower(one: Line) -> Line:
+    return Line(one.key, one.words, one.kind, one.depth - 1, one.offscreen)
+
+
+def _without_labels(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines without texts that the control just before or after them repeats."""
+    kept = []
+    for index, one in enumerate(lines):
+        beside = [*lines[max(0, index - 1) : index], *lines[index + 1 : index + 2]]
+        repeats = one.words.startswith('"') and any(
+            other.kind == "control" and plain(one.words) == plain(_quoted_part(other.words)) for other in beside
+        )
+        if not repeats:
+            kept.append(one)
+    return kept
+
+
+def _quoted_part(words: str) -> str:
+    """Return the label in a control's line."""
+    return words.split('"')[1] if words.count('"') > 1 else ""

@@ -1,0 +1,116 @@
+"""Words that stand twice: texts that a widget tells too, and the labels that stand beside widgets without a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from acud.features.scene.widget_words import can_act, is_holder, plain
+from acud.types import Rect
+from acud.types.scene import AxElement, OcrElement
+
+_ROW_PX = 32
+_SLACK_PX = 3
+_BESIDE_PX = 240
+"""How far left of a field its label may end; right of a check box it begins within a tenth of it."""
+_ABOVE_PX = 24
+_MOST_LETTERS = 60
+"""A label is short; a longer text says something else."""
+_EXPLAINED = 0.6
+"""Share of a line's letters that widgets must tell, so that the line says nothing of its own."""
+_FILLED = frozenset({"entry", "text", "password text", "combo box", "spin button", "terminal", "editbar", "date editor"})
+"""What is inside of these is what they hold, no label."""
+_MARKS_AFTER = frozenset({"check box", "radio button", "switch"})
+
+
+class Boxes:
+    """Boxes by the rows of pixels they span, to ask for those around a point or beside a box."""
+
+    def __init__(self, boxes: Iterable[tuple[Rect, str]]) -> None:
+        self._rows: dict[int, list[tuple[Rect, str]]] = {}
+        for box, name in boxes:
+            for row in range(box.y // _ROW_PX, (box.bottom + _SLACK_PX) // _ROW_PX + 1):
+                self._rows.setdefault(row, []).append((box, name))
+
+    def holds(self, x: int, y: int) -> bool:
+        """Tell whether the point is in a box, or nearly."""
+        return any(
+            box.x - _SLACK_PX <= x < box.right + _SLACK_PX and box.y - _SLACK_PX <= y < box.bottom + _SLACK_PX
+            for box, _ in self._rows.get(y // _ROW_PX, ())
+        )
+
+    def near(self, box: Rect) -> list[tuple[Rect, str]]:
+        """Return the boxes in the rows of `box` and in the one above."""
+        rows = range((box.y - _ABOVE_PX) // _ROW_PX, box.bottom // _ROW_PX + 1)
+        return list(dict.fromkeys(one for row in rows for one in self._rows.get(row, ())))
+
+
+class ToldWords:
+    """What the widgets of a window tell of the words in sight."""
+
+    def __init__(self, widgets: Iterable[AxElement]) -> None:
+        shown = [one for one in widgets if (one.label or one.value) and not one.offscreen and one.bbox.area]
+        self._inside = Boxes((one.bbox, "") for one in shown if not is_holder(one))
+        self._rows: dict[int, set[str]] = {}
+        for one in shown:
+            if can_act(one):  # the words of a check box stand beside it
+                for row in range(one.bbox.y // _ROW_PX, one.bbox.bottom // _ROW_PX + 1):
+                    self._rows.setdefault(row, set()).add(plain(one.label))
+
+    def has(self, text: OcrElement) -> bool:
+        """Tell whether widgets tell what a line of text says: most of its letters are in sight inside of those that
+        have words, whose pictures a reader takes for letters too, or are words of a control in the same row.
+        """
+        words = text.words or ((text.text, text.bbox),)
+        told = sum(len(word) for word, box in words if self._has_word(word, box))
+        return told >= _EXPLAINED * sum(len(word) for word, _ in words)
+
+    def _has_word(self, word: str, box: Rect) -> bool:
+        x, y = box.x + box.w // 2, box.y + box.h // 2
+        return self._inside.holds(x, y) or any(plain(word) in name for name in self._rows.get(y // _ROW_PX, ()))
+
+
+class LabelsBeside:
+    """The labels of widgets without a name, taken from the texts beside them. `used`: the ids of those texts."""
+
+    def __init__(self, widgets: Sequence[AxElement], texts: Iterable[OcrElement]) -> None:
+        self.used: set[str] = set()
+        named = [one for one in widgets if one.label and not can_act(one) and not is_holder(one)]
+        words = {one.id: one.label for one in named} | {one.id: one.text for one in texts}
+        boxes = [(one.bbox, one.id) for one in named] + [(one.bbox, one.id) for one in texts]
+        short = [(box, id_) for box, id_ in boxes if box.area and len(words[id_]) <= _MOST_LETTERS and plain(words[id_])]
+        self._texts = Boxes(short)
+        self._words = words
+        self._others = Boxes((one.bbox, one.id) for one in widgets if can_act(one) and one.bbox.area)
+
+    def of(self, widget: AxElement) -> str:
+        """Return the words inside the widget, or else beside or above it; "" where there are none."""
+        if not widget.bbox.area:
+            return ""
+        near = [one for one in self._texts.near(widget.bbox) if one[1] not in self.used]
+        scored = [(score, id_) for box, id_ in near if (score := self._distance(widget, box)) is not None]
+        if not scored:
+            return ""
+        _, id_ = min(scored)
+        self.used.add(id_)
+        return self._words[id_].rstrip(" :*")
+
+    def _distance(self, widget: AxElement, text: Rect) -> tuple[int, int] | None:
+        """Return how far a text is from where a label of the widget stands; None where it is none."""
+        box = widget.bbox
+        middle = text.y + text.h // 2
+        if box.y - _SLACK_PX <= middle <= box.bottom + _SLACK_PX:
+            if widget.role not in _FILLED and box.contains(text):
+                return 0, 0
+            before, after = box.x - text.right, text.x - box.right
+            if widget.role in _MARKS_AFTER and -_SLACK_PX <= after <= _BESIDE_PX // 10:
+                return 0, after
+            if -_SLACK_PX <= before <= _BESIDE_PX and not self._is_another_between(text, box):
+                return 1, before
+            return None
+        above = box.y - text.bottom
+        overlaps = min(box.right, text.right) - max(box.x, text.x)
+        return (2, above) if -_SLACK_PX <= above <= _ABOVE_PX and overlaps > 0 else None
+
+    def _is_another_between(self, text: Rect, box: Rect) -> bool:
+        gap = Rect(text.right, box.y + box.h // 2, max(0, box.x - text.right - 1), 1)
+        return any(gap.intersect(other) is not None for other, _ in self._others.near(box) if other != box)

@@ -1,0 +1,140 @@
+"""Widgets in words: which can be acted on, and what a line of text says of one: role, label, value, unusual states."""
+
+from __future__ import annotations
+
+from acud import untrusted_text
+from acud.types.scene import AxElement
+
+MAX_WORDS = 300
+"""Characters of one element's words: as many as are read."""
+
+_ROLES = {
+    "push button": "button",
+    "push button menu": "button",
+    "toggle button": "button",
+    "entry": "textbox",
+    "text": "textbox",
+    "editbar": "textbox",
+    "autocomplete": "textbox",
+    "date editor": "textbox",
+    "password text": "password",
+    "check box": "checkbox",
+    "radio button": "radio",
+    "combo box": "combobox",
+    "spin button": "spinbutton",
+    "page tab": "tab",
+    "page tab list": "tabs",
+    "menu item": "menuitem",
+    "check menu item": "menuitem",
+    "radio menu item": "menuitem",
+    "list item": "item",
+    "list box": "listbox",
+    "tree item": "item",
+    "tree table": "table",
+    "table cell": "cell",
+    "table row": "row",
+    "tool bar": "toolbar",
+    "menu bar": "menubar",
+    "progress bar": "progressbar",
+    "document web": "page",
+    "document frame": "page",
+    "landmark": "region",
+    "panel": "group",
+    "grouping": "group",
+    "info bar": "alert",
+    "notification": "alert",
+}
+"""The names that web pages and models use for AT-SPI's roles; the others keep theirs."""
+
+_CONTROLS = frozenset(
+    {
+        *("push button", "push button menu", "toggle button", "check box", "radio button", "switch", "link", "slider"),
+        *("entry", "password text", "editbar", "autocomplete", "date editor", "combo box", "spin button", "dial"),
+        *("page tab", "menu item", "check menu item", "radio menu item", "terminal"),
+    }
+)
+_HOLDERS = frozenset(
+    {
+        *("frame", "window", "dialog", "alert", "panel", "filler", "section", "grouping", "form", "article", "landmark"),
+        *("document web", "document frame", "document text", "document spreadsheet", "application", "viewport"),
+        *("scroll pane", "split pane", "layered pane", "root pane", "option pane", "internal frame", "glass pane"),
+        *("tool bar", "menu bar", "page tab list", "status bar", "title bar", "list", "list box", "tree", "table"),
+        *("tree table", "table row", "canvas", "notification", "info bar", "popup menu", "description list", "log"),
+        *("header", "footer", "html container", "drawing area", "redundant object", "embedded", "unknown", "extended"),
+    }
+)
+"""Roles of what holds other widgets: with a name they say what these belong to."""
+ROWS = frozenset({"table row", "list item", "tree item", "article", "description term", "description value"})
+"""Roles whose texts belong together, beside what can be acted on in them."""
+CELLS = frozenset({"table cell", "column header", "row header", "table column header", "table row header"})
+PAGES = frozenset({"document web", "document frame"})
+_ALWAYS_TOLD = frozenset({"dialog", "alert", *PAGES})
+_SILENT = frozenset({"scroll bar", "separator", "ruler", "arrow", "redundant object"})
+_REACTS = frozenset({"focusable", "editable", "selectable", "checkable", "expandable"})
+_SHOWN_STATES = ("focused", "checked", "selected", "pressed", "expanded", "required", "modal")
+
+
+def can_act(widget: AxElement) -> bool:
+    """Tell whether the widget can be acted on, also while it is disabled."""
+    if widget.role in _CONTROLS:
+        return True
+    if widget.role in _SILENT or (widget.role in _HOLDERS and not (widget.label and widget.actions)):
+        return False
+    return bool(widget.actions) or not _REACTS.isdisjoint(widget.states)
+
+
+def is_holder(widget: AxElement) -> bool:
+    """Tell whether the widget's name, if it has one, is about what is in it."""
+    return widget.role in _HOLDERS
+
+
+def is_silent(widget: AxElement) -> bool:
+    """Tell whether nothing is to be said of the widget or of what is in it."""
+    return widget.role in _SILENT
+
+
+def is_told_unnamed(widget: AxElement) -> bool:
+    """Tell whether a widget that holds others is told although it has no name."""
+    return widget.role in _ALWAYS_TOLD
+
+
+def line(widget: AxElement, label: str) -> str:
+    """Return what is said of the widget under `label`, without its id."""
+    value = f"= {quoted(widget.value)}" if widget.value and widget.value != label else ""
+    parts = [role(widget), quoted(label) if label else "", value, *states(widget)]
+    return " ".join(part for part in parts if part)
+
+
+def role(widget: AxElement) -> str:
+    """Return the word for the widget's role."""
+    if widget.role == "toggle button" and "checkable" in widget.states:
+        return "switch"
+    if widget.role == "list item" and "selectable" in widget.states:
+        return "option"
+    return _ROLES.get(widget.role, widget.role)
+
+
+def states(widget: AxElement) -> list[str]:
+    """Return the states that are not what one would expect."""
+    has = set(widget.states)
+    found = [state for state in _SHOWN_STATES if state in has and not (state == "focused" and widget.role in PAGES)]
+    if can_act(widget) and has and not has & {"enabled", "sensitive"}:
+        found.append("disabled")
+    if "indeterminate" in has:
+        found.append("mixed")
+    if "expandable" in has and "expanded" not in has and widget.role != "combo box":
+        found.append("collapsed")
+    if "read_only" in has and role(widget) in ("textbox", "spinbutton"):
+        found.append("readonly")
+    return found
+
+
+def quoted(words: str) -> str:
+    """Return words from a screen as a JSON string of one line, clipped, without control characters."""
+    folded = " ".join("".join(c if c.isprintable() else " " for c in words).split())
+    return untrusted_text.quoted(folded[:MAX_WORDS] + ("…" if len(folded) > MAX_WORDS else ""))
+
+
+def plain(words: str) -> str:
+    """Return the letters and digits of `words`, to compare what two readers made of the same words."""
+    return "".join(character for character in words.casefold() if character.isalnum())
