@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from acud.features.scene.repeats import LabelsBeside, ToldWords
+from acud.features.scene.repeats import LabelsBeside, ToldWords, has_label_beside
 from acud.features.scene.widget_words import (
     CELLS,
     PAGES,
@@ -143,7 +143,8 @@ class _WindowLines:
     def _label(self, widget: AxElement) -> str:
         # GTK's combo boxes are named by what they have chosen.
         own = "" if widget.role == "combo box" and widget.label == widget.value else widget.label
-        return own or ("" if self._has_words(widget) else self._beside.of(widget))
+        holds_label = not has_label_beside(widget) and self._has_words(widget)
+        return own or ("" if holds_label else self._beside.of(widget))
 
     def _has_words(self, widget: AxElement) -> bool:
         return any(one.label or self._has_words(one) for one in self._children.get(widget.id, ()))
@@ -218,8 +219,11 @@ class _WindowLines:
 
     def _text(self, widget: AxElement, depth: int, out: list[Line]) -> None:
         inner: list[Line] = []
-        self._inside(widget, depth, inner, widget.label)
-        if widget.label or widget.value:
+        self._inside(widget, depth, inner)
+        has_controls = any(one.kind != "text" for one in inner)
+        if not has_controls and widget.label:
+            inner = [one for one in inner if plain(one.words) not in plain(widget.label)]
+        if (widget.label or widget.value) and not has_controls:
             if widget.role in _TEXTS:
                 if plain(widget.label) and not (widget.role == "label" and plain(widget.label) in self._names):
                     out.append(_words(widget, widget.label, depth))
@@ -246,8 +250,8 @@ class _WindowLines:
         own = [widget.label] if widget.label and not inner else []
         texts = [*map(quoted, own), *(one.words for one in inner if one.kind == "text")]
         rest = [one for one in inner if one.kind != "text"]
-        names = {plain(one.words) for one in rest}
-        texts = [words for words in dict.fromkeys(texts) if not any(plain(words) and plain(words) in n for n in names)]
+        names = {plain(self._labels.get(one.key, "")) for one in rest}
+        texts = [words for words in dict.fromkeys(texts) if plain(words) not in names]
         if texts:
             is_row = widget.role == "table row" or bool(rest)
             words = " | ".join(texts)

@@ -17,9 +17,18 @@ _MOST_LETTERS = 60
 """A label is short; a longer text says something else."""
 _EXPLAINED = 0.6
 """Share of a line's letters that widgets must tell, so that the line says nothing of its own."""
-_FILLED = frozenset({"entry", "text", "password text", "combo box", "spin button", "terminal", "editbar", "date editor"})
-"""What is inside of these is what they hold, no label."""
+_LABELS = frozenset({"static", "label", "text", "paragraph", "caption"})
 _MARKS_AFTER = frozenset({"check box", "radio button", "switch"})
+_WITH_LABEL = _MARKS_AFTER | {
+    *("entry", "text", "password text", "combo box", "spin button", "editbar", "date editor", "autocomplete"),
+    *("slider", "dial", "list box"),
+}
+"""Labels stand beside these, and what is inside of them is what they hold. Other widgets hold their label."""
+
+
+def has_label_beside(widget: AxElement) -> bool:
+    """Tell whether a label of the widget stands beside it, not in it."""
+    return widget.role in _WITH_LABEL
 
 
 class Boxes:
@@ -74,7 +83,7 @@ class LabelsBeside:
 
     def __init__(self, widgets: Sequence[AxElement], texts: Iterable[OcrElement]) -> None:
         self.used: set[str] = set()
-        named = [one for one in widgets if one.label and not can_act(one) and not is_holder(one)]
+        named = [one for one in widgets if one.label and one.role in _LABELS and not can_act(one)]
         words = {one.id: one.label for one in named} | {one.id: one.text for one in texts}
         boxes = [(one.bbox, one.id) for one in named] + [(one.bbox, one.id) for one in texts]
         short = [(box, id_) for box, id_ in boxes if box.area and len(words[id_]) <= _MOST_LETTERS and plain(words[id_])]
@@ -97,10 +106,10 @@ class LabelsBeside:
     def _distance(self, widget: AxElement, text: Rect) -> tuple[int, int] | None:
         """Return how far a text is from where a label of the widget stands; None where it is none."""
         box = widget.bbox
+        if not has_label_beside(widget):
+            return (0, 0) if box.contains(text) else None
         middle = text.y + text.h // 2
         if box.y - _SLACK_PX <= middle <= box.bottom + _SLACK_PX:
-            if widget.role not in _FILLED and box.contains(text):
-                return 0, 0
             before, after = box.x - text.right, text.x - box.right
             if widget.role in _MARKS_AFTER and -_SLACK_PX <= after <= _BESIDE_PX // 10:
                 return 0, after

@@ -41,6 +41,7 @@ _ROLES = {
     "landmark": "region",
     "panel": "group",
     "grouping": "group",
+    "section": "group",
     "info bar": "alert",
     "notification": "alert",
 }

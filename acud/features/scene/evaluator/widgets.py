@@ -23,6 +23,8 @@ from acud.types.scene import ProviderState
 _NAME = "at-spi"
 _NOWHERE = Rect(0, 0, 0, 0)
 _MOST_LETTERS = 300
+_EMBEDDED = "\ufffc"
+"""Stands in a text where another widget is (Unicode: object replacement character)."""
 
 
 class FrameFacts(NamedTuple):
@@ -104,7 +106,7 @@ def _part(node: Node, app: AccessibleApp) -> NodePart:
         role=node.role,
         bbox=node.box or _NOWHERE,
         label=(node.name or node.description)[:_MOST_LETTERS],
-        value="" if node.secure else node.text[:_MOST_LETTERS],
+        value="" if node.secure else node.text.replace(_EMBEDDED, "").strip()[:_MOST_LETTERS],
         parent=node.parent,
         window=node.window,
         offscreen=node.has(State.VISIBLE) and not node.has(State.SHOWING),
