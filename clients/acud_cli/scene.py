@@ -31,7 +31,9 @@ _NONE = "none"
     help="How much to look at: full scan, changes only, or (none) cached.",
 )
 @click.option("--display", "-d", "displays", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
-@click.option("--target", default="", metavar="WHAT", help="Only this: an element's id, words of a window's title, an app.")
+@click.option(
+    "--target", default="", metavar="WHAT", help="Only this: an element's id, words of a window's title, an app."
+)
 @click.option("--prompt", is_flag=True, help="With --json: the text form in it.")
 @click.option("--max-tokens", type=click.IntRange(0, 1_000_000), default=0, help="Of the text; 0 is all of it.")
 @click.option("--since", type=click.IntRange(min=0), default=0, metavar="ID", help="What differs from that scene.")
@@ -91,7 +93,7 @@ def _print(reply: SceneReply, target: str) -> None:
     for one in reply.left_out:
         again = f"acud scene -d {one.display} --max-tokens {one.tokens}"
         again += f" --target {shlex.quote(target)}" if target else ""
-        warn(f"note: left out of {one.display}: {one.widgets} widgets, {one.texts} texts; all of it: {again}")
+        say(f"left out of {one.display}: {one.widgets} widgets, {one.texts} texts; all of it: {again}")
 
 
 def _watch(session: Session, client: Client, displays: tuple[str, ...], max_tokens: int) -> int:

@@ -288,7 +288,8 @@ async def scene(call: ToolCall, given: SceneArguments) -> TextResult:
     )
     reply: SceneReply = await call.ask_slowly(request, _READ_S)
     head, _, rest = reply.text.partition("\n")
-    return TextResult("\n".join([head, *(_left_out(one, target) for one in reply.left_out), rest]))
+    parts = [head, *(_left_out(one, target) for one in reply.left_out), rest]
+    return TextResult("\n".join(part for part in parts if part))
 
 
 def _left_out(one: LeftOut, target: str) -> str:
@@ -358,16 +359,16 @@ TOOLS = (
     Tool(
         "scene",
         "core",
-        "Describe the screen as text: windows, what can be clicked or typed into with its id, values, texts. Cheaper than a"
-        " screenshot. An id is a place for gui_do and desktop_action.",
+        "Describe the screen as text: windows, widgets with ids (places for gui_do), values, texts. Cheaper than a"
+        " screenshot.",
         request=SceneGet,
         arguments=SceneArguments,
         result=TextResult,
         run=scene,
         params={
-            "target": "only this: an element's id, window:TITLE or app",
-            "mode": "none: as it was seen last",
-            "since": "earlier scene id: what differs",
+            "target": "element id, window:TITLE or app",
+            "mode": "active: fast; none: cached",
+            "since": "earlier scene id: what changed",
         },
         always_load=True,
     ),

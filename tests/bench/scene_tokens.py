@@ -1,10 +1,10 @@
 """What an agent is told of five web pages, beside Playwright's ARIA snapshot of the same pages in the same browser.
 
 A Chromium stands on a managed display of a real daemon; Playwright is connected to that browser. For each page of
-`scene_pages`, `tokens` are those of the whole answer of the MCP tool `scene` at its default size, `aria_tokens` those of
-`page.locator("body").aria_snapshot()`. `x_aria` is the mean of their ratios. The answer also tells the window and the
-browser's own controls, which the snapshot does not: `x_aria_page` counts only what is told of the page. The snapshot
-tells the whole document, and so does the answer.
+`scene_pages`, `tokens` are those of the whole answer of the MCP tool `scene` at its default size, `aria_tokens` those
+of `page.locator("body").aria_snapshot()`. `x_aria` is the mean of their ratios. The answer also tells the window and
+the browser's own controls, which the snapshot does not: `x_aria_page` counts only what is told of the page. The
+snapshot tells the whole document, and so does the answer.
 
 `widgets_missing`: visible links, buttons, fields and elements with the role of one, by the page's own DOM, that have no
 line with an id in the answer; a line is that element when its box is. `tokenizer`: o200k of npm's gpt-tokenizer, or
@@ -21,8 +21,8 @@ import shutil
 import statistics
 import subprocess
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +66,11 @@ async def _measured() -> dict[str, Any]:
     count, tokenizer = _counter()
     with Daemon() as daemon:
         made = daemon.client.display_create(1280, 800).display
-        async with _browser(daemon, made) as page:
-            files = sorted(PAGES.glob("*.html"))
-            pages = {one.stem: await _page(daemon, made, page, one, count) for one in files}
+        with _browser(daemon, made) as url:
+            async with async_playwright() as playwright:
+                page = (await playwright.chromium.connect_over_cdp(url)).contexts[0].pages[0]
+                files = sorted(PAGES.glob("*.html"))
+                pages = {one.stem: await _page(daemon, made, page, one, count) for one in files}
     return {
         "x_aria": round(statistics.fmean(one["tokens"] / one["aria_tokens"] for one in pages.values()), 3),
         "x_aria_page": round(statistics.fmean(one["page_tokens"] / one["aria_tokens"] for one in pages.values()), 3),
@@ -91,21 +93,18 @@ def table(figures: dict[str, Any]) -> str:
     return "\n".join([*lines, told, f"widgets_missing {figures['widgets_missing']}"])
 
 
-@asynccontextmanager
-async def _browser(daemon: Daemon, made: DisplayInfo) -> AsyncIterator[Page]:
-    """Yield the page of a Chromium on the display."""
+@contextmanager
+def _browser(daemon: Daemon, made: DisplayInfo) -> Iterator[str]:
+    """Run a Chromium on the display; yield the address of its debugger."""
     profile = daemon.home / "chromium"
     own = {"DISPLAY": made.name, "XAUTHORITY": made.auth_file, "DBUS_SESSION_BUS_ADDRESS": made.bus_address}
     command = ["chromium", *_FLAGS, f"--user-data-dir={profile}", "about:blank"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, env={**os.environ, **own, "HOME": str(daemon.home)}, **quiet) as program:  # type: ignore[call-overload]
+    env = {**os.environ, **own, "HOME": str(daemon.home)}
+    with subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
         try:
             port_file = profile / "DevToolsActivePort"
             _until(lambda: port_file.exists() and port_file.read_text().count("\n"), "the browser")
-            port = int(port_file.read_text().split()[0])
-            async with async_playwright() as playwright:
-                browser = await playwright.chromium.connect_over_cdp(f"http://127.0.0.1:{port}")
-                yield browser.contexts[0].pages[0]
+            yield f"http://127.0.0.1:{int(port_file.read_text().split()[0])}"
         finally:
             program.terminate()
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 from contextlib import aclosing, suppress
 from pathlib import Path
 
 import pytest
+from mcp import types
 
 from acud.supervisor.displays import processes
 from acud.types import DisplayInfo
@@ -19,7 +21,7 @@ from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import until
 from tests.e2e.gui_support import shown
-from tests.e2e.mcp_support import stdio, value
+from tests.e2e.mcp_support import stdio
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -33,9 +35,12 @@ def test_the_command_line(gui_daemon: Daemon, form: DisplayInfo) -> None:
     assert {one["displayId"] for one in whole["scene"]["ax"]} == {form.number}
     since = str(whole["scene"]["scene_id"])
     assert cli.json("scene", "--since", since, "-d", form.name)["diff"]["since"] == int(since)
-    short = cli.run("scene", "--mode", "none", "--max-tokens", "200", "-d", form.name)
-    assert "left out" in short
+    assert len(cli.run("scene", "--mode", "none", "--since", since, "-d", form.name)) < len(text)
+    short = cli.run("scene", "--mode", "none", "--max-tokens", "100", "-d", form.name)
     assert len(short) < len(text)
+    assert short.splitlines()[-1].startswith(f"left out of {form.name}: ")
+    again = short.splitlines()[-1].partition("; all of it: acud ")[2]
+    assert cli.run(*again.split(), "--mode", "none") == cli.run("scene", "--mode", "none", "-d", form.name)
 
 
 def test_the_command_line_goes_on_watching(gui_daemon: Daemon, form: DisplayInfo) -> None:
@@ -49,16 +54,41 @@ def test_the_command_line_goes_on_watching(gui_daemon: Daemon, form: DisplayInfo
 
 
 def test_the_tool(gui_daemon: Daemon, form: DisplayInfo) -> None:
-    async def asked() -> tuple[dict[str, object], dict[str, object]]:
-        async with stdio(gui_daemon.home) as client:
-            whole = value(await client.call_tool("scene", {"display": form.name}))
-            number = int(str(whole["scene"]).split()[1])
-            return whole, value(await client.call_tool("scene", {"display": form.name, "since": number}))
+    """An agent uses only what it is told: the whole, a part, a cut with the call for the rest, a change."""
+    told: dict[str, str] = {}
 
-    whole, later = asyncio.run(asked())
-    assert '"Export"' in str(whole["scene"])
-    assert "never instructions" in str(whole["untrusted"])
-    assert "changes" in later or "scene" in later
+    async def asked() -> None:
+        async with stdio(gui_daemon.home) as client:
+
+            async def text(name: str, **given: object) -> str:
+                answer = await client.call_tool(name, given)
+                (block,) = answer.content
+                assert isinstance(block, types.TextContent)
+                assert answer.structured_content is None or name != "scene"
+                return block.text
+
+            told["whole"] = whole = await text("scene", display=form.name)
+            button = re.search(r'^(a\S+) button "Export"', whole, re.MULTILINE)
+            assert button is not None
+            told["part"] = await text("scene", target=button[1], mode="none")
+            told["cut"] = await text("scene", display=form.name, max_tokens=100, mode="none")
+            again = re.search(r"all of it: scene (\{.*\})$", told["cut"], re.MULTILINE)
+            assert again is not None
+            told["again"] = await text("scene", **json.loads(again[1]), mode="none")
+            number = re.match(r"scene (\d+)", whole)
+            assert number is not None
+            await text("gui_do", instruction=f"click {button[1]}")
+            told["later"] = await text("scene", display=form.name, since=int(number[1]), mode="active")
+            told["absent"] = await text("scene", target="window:Nothing", mode="none")
+
+    asyncio.run(asked())
+    assert "never instructions" in told["whole"].splitlines()[0]
+    assert '"Export"' in told["part"]
+    assert len(told["part"]) < len(told["whole"])
+    assert f"left out of {form.name}: " in told["cut"]
+    assert told["again"].splitlines()[1:] == told["whole"].splitlines()[1:]
+    assert len(told["later"]) < len(told["whole"])
+    assert "; windows: 0x" in told["absent"]
 
 
 def test_an_async_subscription(gui_daemon: Daemon, form: DisplayInfo) -> None:

@@ -11,17 +11,19 @@ from pathlib import Path
 
 import pytest
 
+from acud.errors import Conflict
 from acud.types import DisplayInfo
+from acud.types.actions import Click
 from acud.types.scene import Scene, SceneMode
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import until
 from tests.grounding import screens
-from tests.grounding.browser import PAGES as PAGE_FOLDER
 from tests.grounding.desktop import PROGRAMS, SYSTEM_PYTHON, chromium
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
 LOOKS = 100
+LONG_PAGES = Path(__file__).parents[1] / "bench" / "scene_pages"
 
 
 @pytest.fixture(scope="module")
@@ -148,13 +150,29 @@ def test_a_form_in_chromium(daemon: Daemon, display: DisplayInfo, tmp_path: Path
         pytest.skip("no chromium")
     with ExitStack() as stack:
         flags = ("--no-sandbox", "--force-renderer-accessibility", "--no-first-run", "--disable-gpu", "--test-type")
-        url = (PAGE_FOLDER / "checkout.html").as_uri()
+        url = (LONG_PAGES / "form.html").as_uri()
         profile = f"--user-data-dir={tmp_path}"
         stack.enter_context(running(display, chromium(), *flags, profile, url, HOME=str(tmp_path)))
         scene = until(lambda: _with_role(daemon.client, display, "entry"), "a field", 120)
-    assert any(one.role == "push button" and one.label for one in scene.ax)
+        told = until(lambda: _whole_page(daemon.client, display), "the end of the page", 60)
+        far = next(one for one in scene.ax if one.offscreen and one.role == "push button")
+        with pytest.raises(Conflict, match="scrolled out of sight"):
+            daemon.client.desktop_action(Click(far.id))
     assert all(one.id.startswith(f"a{display.number}-") for one in scene.ax)
     assert len(scene.ocr) > 3
+    sight, _, beyond = told.partition("(out of sight, scroll to it:)")
+    assert 'textbox "Given names *" = "Anja Maria"' in sight
+    assert 'combobox "Title" = "Please choose"' in sight
+    assert 'radio "Not stated" checked' in told
+    assert 'textbox "Street and number" ' not in told  # it has no value, and the label is that beside it
+    assert 'textbox "Street and number"' in told
+    assert 'checkbox "Post" disabled' in beyond
+    assert 'button "Continue"' in beyond
+
+
+def _whole_page(client: Client, display: DisplayInfo) -> str:
+    told = client.scene(SceneMode.ACTIVE, [display.name], form="prompt").text
+    return told if '"Continue"' in told else ""
 
 
 def _with_role(client: Client, display: DisplayInfo, role: str) -> Scene | None:

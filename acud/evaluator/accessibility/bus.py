@@ -44,7 +44,14 @@ _RETURNS = {
 }
 """What each call returns (AT-SPI's interface files, D-Bus specification)."""
 
-_PROPERTY_KINDS = {"Name": "s", "Description": "s", "ChildCount": "i", "CurrentValue": "d", "ToolkitName": "s", "Version": "s"}
+_PROPERTY_KINDS = {
+    "Name": "s",
+    "Description": "s",
+    "ChildCount": "i",
+    "CurrentValue": "d",
+    "ToolkitName": "s",
+    "Version": "s",
+}
 MOST_BUSES = 16
 
 

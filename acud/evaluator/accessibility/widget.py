@@ -144,8 +144,8 @@ class WidgetClient:
         return clean(text, MAX_TEXT)
 
     async def chosen(self, ref: Ref, children: Sequence[Ref]) -> str:
-        """Return the name of what a combo box has chosen: it says so itself, or its closed list does."""
-        for one in (ref, *children[:1]):
+        """Return the name of what a combo box has chosen: its closed list says so, or it does itself."""
+        for one in (*children[:1], ref):  # Chromium complains when its combo box is asked itself
             try:
                 (found,) = await self._connection.call(*one, (_SELECTION, "GetSelectedChild"), "i", 0)
                 return await self.name(Ref(*found))

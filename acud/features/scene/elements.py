@@ -92,8 +92,7 @@ def visible_part(one: NamedElement, width: int, height: int, windows: Sequence[W
     """
     if one.offscreen:
         raise Conflict(
-            f"{one.id} {_told(one)} is scrolled out of sight",
-            hint="scroll its page to it, then use the id again",
+            f"{one.id} {_told(one)} is scrolled out of sight", hint="scroll its page to it, then use the id again"
         )
     shown = one.bbox.intersect(Rect(0, 0, width, height))
     if shown is None:
@@ -102,15 +101,21 @@ def visible_part(one: NamedElement, width: int, height: int, windows: Sequence[W
             hint="scroll it into view, or move its window",
         )
     above = _above(one, shown, windows)
-    parts = [shown]
-    for window in above:
-        parts = [rest for part in parts for rest in _without(part, window.bounds)]
+    parts = uncovered(shown, [window.bounds for window in above])
     if not parts:
         titles = ", ".join(repr(window.title) for window in above if window.bounds.intersect(shown))
         raise Conflict(
             f"{one.id} {_told(one)} is covered by {titles}", hint="raise its window, or close what covers it"
         )
     return max(parts, key=lambda part: (part.area, -part.y, -part.x))
+
+
+def uncovered(box: Rect, above: Sequence[Rect]) -> list[Rect]:
+    """Return the parts of `box` that the boxes `above` it leave."""
+    parts = [box]
+    for hole in above:
+        parts = [rest for part in parts for rest in _without(part, hole)]
+    return parts
 
 
 def middle(box: Rect) -> tuple[int, int]:

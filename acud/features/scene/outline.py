@@ -6,11 +6,12 @@ containers, texts that repeat a label, and texts read from the screen that a wid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
+from acud.features.scene.elements import uncovered
 from acud.features.scene.repeats import LabelsBeside, ToldWords, has_label_beside
 from acud.features.scene.widget_words import (
     CELLS,
@@ -49,13 +50,16 @@ class Line(Struct, frozen=True):
 
 
 class WindowOutline(Struct, frozen=True):
-    """A window and its lines. `window` None: what lies in no window of its display."""
+    """A window and its lines. `window` None: what lies in no window of its display. `hidden`: how much of it other
+    windows hide ("": nothing).
+    """
 
     display_id: int
     window: SceneWindow | None
     app: str
     has_focus: bool
     lines: tuple[Line, ...]
+    hidden: Literal["", "not shown", "covered", "partly covered"] = ""
 
 
 def window_outlines(scene: Scene) -> list[WindowOutline]:
@@ -68,14 +72,15 @@ def window_outlines(scene: Scene) -> list[WindowOutline]:
 def _of_display(scene: Scene, display_id: int) -> Iterator[WindowOutline]:
     windows = [(app.name, one) for app in scene.apps for one in app.windows if one.display_id == display_id]
     windows.sort(key=lambda pair: pair[1].stacking)
-    focused = _focused(scene, display_id, [one for _, one in windows])
+    stack = [one for _, one in windows]
+    focused = _focused(scene, display_id, stack)
     windows.sort(key=lambda pair: pair[1].id != focused)
     places = ElementPlaces(scene, display_id)
     for app, window in windows:
-        lines = tuple(_WindowLines(*places.of(window.id)).lines())
+        lines = tuple(WindowLines(*places.of(window.id)).lines())
         if lines or window.kind != "popup":
-            yield WindowOutline(display_id, window, app, window.id == focused, lines)
-    rest = tuple(_WindowLines(*places.of("")).lines())
+            yield WindowOutline(display_id, window, app, window.id == focused, lines, _hidden(window, stack))
+    rest = tuple(WindowLines(*places.of("")).lines())
     if rest:
         yield WindowOutline(display_id, None, "", has_focus=False, lines=rest)
 
@@ -85,6 +90,15 @@ def _focused(scene: Scene, display_id: int, windows: Sequence[SceneWindow]) -> s
     if focus is None or focus.display_id != display_id:
         return ""
     return next((one.id for one in windows if (one.title, one.bounds) == (focus.title, focus.bounds)), "")
+
+
+def _hidden(window: SceneWindow, stack: Sequence[SceneWindow]) -> Literal["", "not shown", "covered", "partly covered"]:
+    if window.visibility == "unmapped":
+        return "not shown"
+    if window.visibility == "full":
+        return ""
+    above = [one.bounds for one in stack if one.stacking < window.stacking and one.visibility != "unmapped"]
+    return "partly covered" if uncovered(window.bounds, above) else "covered"
 
 
 class ElementPlaces:
@@ -123,8 +137,10 @@ class ElementPlaces:
         return next((one.id for _, one in shown if one.bounds.contains(middle)), "")
 
 
-class _WindowLines:
-    """The lines of one window: `widgets` in document order, `texts` as they were read from the screen."""
+class WindowLines:
+    """The lines of one window: `widgets` in document order, `texts` as they were read from the screen. `labels`: the
+    label of each widget that can be acted on, its own or the one beside it.
+    """
 
     def __init__(self, widgets: Sequence[AxElement], texts: Sequence[OcrElement]) -> None:
         known = {one.id for one in widgets}
@@ -137,8 +153,8 @@ class _WindowLines:
         # A letter alone where widgets are told is a picture, such as an arrow.
         self._texts = [one for one in texts if not widgets or (len(plain(one.text)) > 1 and not told.has(one))]
         self._beside = LabelsBeside(widgets, self._texts)
-        self._labels = {one.id: self._label(one) for one in widgets if can_act(one)}
-        self._names = "\n".join(plain(label) for label in self._labels.values())
+        self.labels = {one.id: self._label(one) for one in widgets if can_act(one)}
+        self._names = "\n".join(plain(label) for label in self.labels.values())
 
     def _label(self, widget: AxElement) -> str:
         # GTK's combo boxes are named by what they have chosen.
@@ -178,7 +194,7 @@ class _WindowLines:
             self._text(widget, depth, out)
 
     def _control(self, widget: AxElement, depth: int, out: list[Line]) -> None:
-        label, inner = self._labels[widget.id], list[Line]()
+        label, inner = self.labels[widget.id], list[Line]()
         self._inside(widget, depth + 1, inner, label)
         texts = [] if label else [one.words for one in inner if one.kind == "text"]
         words = " ".join([line(widget, label), *([" | ".join(texts)] if texts else [])])
@@ -191,18 +207,19 @@ class _WindowLines:
         """Add what is in a widget; texts that repeat what was `told` of it add nothing."""
         run: list[AxElement] = []
         for child in self._children.get(widget.id, ()):
+            if run and (child.role != "static" or child.offscreen != run[0].offscreen):
+                self._run(run, depth, out, told)
+                run = []
             if child.role == "static":
                 run.append(child)
                 continue
-            self._run(run, depth, out, told)
-            run = []
             inner: list[Line] = []
             self._visit(child, depth, inner, pages)
             out += [one for one in inner if one.kind != "text" or not told or plain(one.words) not in plain(told)]
         self._run(run, depth, out, told)
 
     def _run(self, run: Sequence[AxElement], depth: int, out: list[Line], told: str) -> None:
-        """Add texts that stand in one run as one."""
+        """Add texts that follow each other as one."""
         run = [one for one in run if one.id not in self._beside.used]
         words = " ".join(one.label for one in run if one.label)
         if plain(words) and not (told and plain(words) in plain(told)):
@@ -250,7 +267,7 @@ class _WindowLines:
         own = [widget.label] if widget.label and not inner else []
         texts = [*map(quoted, own), *(one.words for one in inner if one.kind == "text")]
         rest = [one for one in inner if one.kind != "text"]
-        names = {plain(self._labels.get(one.key, "")) for one in rest}
+        names = {plain(self.labels.get(one.key, "")) for one in rest}
         texts = [words for words in dict.fromkeys(texts) if plain(words) not in names]
         if texts:
             is_row = widget.role == "table row" or bool(rest)

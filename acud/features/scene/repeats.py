@@ -63,7 +63,7 @@ class ToldWords:
         for one in shown:
             if can_act(one):  # the words of a check box stand beside it
                 for row in range(one.bbox.y // _ROW_PX, one.bbox.bottom // _ROW_PX + 1):
-                    self._rows.setdefault(row, set()).add(plain(one.label))
+                    self._rows.setdefault(row, set()).update(map(plain, one.label.split()))
 
     def has(self, text: OcrElement) -> bool:
         """Tell whether widgets tell what a line of text says: most of its letters are in sight inside of those that
@@ -75,7 +75,8 @@ class ToldWords:
 
     def _has_word(self, word: str, box: Rect) -> bool:
         x, y = box.x + box.w // 2, box.y + box.h // 2
-        return self._inside.holds(x, y) or any(plain(word) in name for name in self._rows.get(y // _ROW_PX, ()))
+        told = self._rows.get(y // _ROW_PX, set())
+        return self._inside.holds(x, y) or all(plain(part) in told for part in word.split() if plain(part))
 
 
 class LabelsBeside:
@@ -86,7 +87,9 @@ class LabelsBeside:
         named = [one for one in widgets if one.label and one.role in _LABELS and not can_act(one)]
         words = {one.id: one.label for one in named} | {one.id: one.text for one in texts}
         boxes = [(one.bbox, one.id) for one in named] + [(one.bbox, one.id) for one in texts]
-        short = [(box, id_) for box, id_ in boxes if box.area and len(words[id_]) <= _MOST_LETTERS and plain(words[id_])]
+        short = [
+            (box, id_) for box, id_ in boxes if box.area and len(words[id_]) <= _MOST_LETTERS and plain(words[id_])
+        ]
         self._texts = Boxes(short)
         self._words = words
         self._others = Boxes((one.bbox, one.id) for one in widgets if can_act(one) and one.bbox.area)

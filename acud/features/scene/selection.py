@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from acud.errors import NotFound
 from acud.features.scene.elements import gone, named
-from acud.features.scene.outline import ElementPlaces
+from acud.features.scene.outline import ElementPlaces, WindowLines
 from acud.types import Rect
 from acud.types.scene import AxElement, ElementHandle, OcrElement, Scene, SceneWindow, handle_of
 
@@ -64,13 +64,31 @@ def _of_element(scene: Scene, handle: ElementHandle) -> Scene:
     for widget in scene.ax:  # parents come first
         if widget.parent in inside:
             inside.add(widget.id)
-    widgets = [widget for widget in scene.ax if widget.id in inside]
+    places = ElementPlaces(scene, handle.display_id)
+    labels = _labels_around(scene, handle.display_id, places, inside)
+    widgets = [replace(w, label=labels.get(w.id, w.label)) for w in scene.ax if w.id in inside]
     shown = [text for text in scene.ocr if text.display_id == handle.display_id]
     texts = [text for text in shown if text.id == one.id or (not one.offscreen and _lies_in(text.bbox, one.bbox))]
-    places = ElementPlaces(scene, handle.display_id)
     windows = [w for app in scene.apps for w in app.windows if w.display_id == handle.display_id]
-    around = [w for w in windows if any(part.id in inside for some in places.of(w.id) for part in some)]
+    around = [w for w in windows if _holds(places, w.id, inside)]
     return _part(scene, around, widgets, texts)
+
+
+def _holds(places: ElementPlaces, window: str, inside: set[str]) -> bool:
+    widgets, texts = places.of(window)
+    return any(one.id in inside for one in widgets) or any(one.id in inside for one in texts)
+
+
+def _labels_around(scene: Scene, display_id: int, places: ElementPlaces, inside: set[str]) -> dict[str, str]:
+    """Return the labels of widgets that stand outside of what is kept, beside them."""
+    windows = [w.id for app in scene.apps for w in app.windows if w.display_id == display_id]
+    lists = [places.of(window) for window in (*windows, "")]
+    return {
+        id_: label
+        for widgets, texts in lists
+        if any(one.id in inside for one in widgets)
+        for id_, label in WindowLines(widgets, texts).labels.items()
+    }
 
 
 def _lies_in(box: Rect, outer: Rect) -> bool:
@@ -82,9 +100,9 @@ def _part(
     scene: Scene, windows: Sequence[SceneWindow], widgets: Sequence[AxElement], texts: Sequence[OcrElement]
 ) -> Scene:
     ids = {(one.display_id, one.id) for one in windows}
-    displays = {one.display_id for one in (*windows, *widgets, *texts)}
+    displays = {display for display, _ in ids} | {w.display_id for w in widgets} | {t.display_id for t in texts}
     kept = [replace(app, windows=tuple(w for w in app.windows if (w.display_id, w.id) in ids)) for app in scene.apps]
-    where = {one.id for one in (*widgets, *texts)} | {one.id for one in windows}
+    where = {w.id for w in widgets} | {t.id for t in texts} | {one.id for one in windows}
     return replace(
         scene,
         displays=tuple(one for one in scene.displays if one.id in displays),

@@ -56,7 +56,19 @@ _CONTROLS = frozenset(
 )
 _HOLDERS = frozenset(
     {
-        *("frame", "window", "dialog", "alert", "panel", "filler", "section", "grouping", "form", "article", "landmark"),
+        *(
+            "frame",
+            "window",
+            "dialog",
+            "alert",
+            "panel",
+            "filler",
+            "section",
+            "grouping",
+            "form",
+            "article",
+            "landmark",
+        ),
         *("document web", "document frame", "document text", "document spreadsheet", "application", "viewport"),
         *("scroll pane", "split pane", "layered pane", "root pane", "option pane", "internal frame", "glass pane"),
         *("tool bar", "menu bar", "page tab list", "status bar", "title bar", "list", "list box", "tree", "table"),

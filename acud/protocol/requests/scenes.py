@@ -18,8 +18,9 @@ class SceneGet(Struct, frozen=True, tag="scene", forbid_unknown_fields=True):
     that strength. Calls at the same time share a look, and none gets a weaker one than it asked for. `target`: only
     this part: an element's id, `window:TITLE`, a window's id, words of a title, or an application ("": everything).
     `form` `prompt`: as text of at most `max_tokens` (0: all of it). `since`: what differs from that scene, where it is
-    still known: with `prompt` as text instead of the whole, where that is shorter; else beside it. `marks`: a picture with the elements' ids drawn in, of the first of the displays, as it may leave this
-    machine; its longer side at most `max_side_px` (0: as large as it is).
+    still known: with `prompt` as text instead of the whole, where that is shorter; else beside it. `marks`: a picture
+    with the elements' ids drawn in, of the first of the displays, as it may leave this machine; its longer side at most
+    `max_side_px` (0: as large as it is).
     """
 
     mode: SceneMode | None = SceneMode.AGENT_TURN
@@ -35,8 +36,10 @@ class SceneGet(Struct, frozen=True, tag="scene", forbid_unknown_fields=True):
 
 class SceneReply(Struct, frozen=True, forbid_unknown_fields=True):
     """`scene` for the form `json`, `text` for `prompt`, and what `max_tokens` kept out of that (`left_out`). `diff`, of
-    the form `json`, None though `since` was given: that scene is forgotten, take the whole one. `marks`: PNG bytes of the frame `marks_frame` (the scene's, or a newer one where that was gone);
-    `marks_left_out`: elements without a mark, for want of room.
+    the form `json`, None though `since` was given: that scene is forgotten, take the whole one.
+
+    `marks`: PNG bytes of the frame `marks_frame` (the scene's, or a newer one where that was gone); `marks_left_out`:
+    elements without a mark, for want of room.
     """
 
     scene: Scene | None = None

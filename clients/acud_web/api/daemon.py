@@ -45,8 +45,8 @@ class SceneQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Seen(Struct, frozen=True):
-    """`scene` for the form `json`, `text` for `prompt`, and what `max_tokens` kept out of that (`left_out`). `diff` from
-    the scene `since` for the form `json`, where that is still known; the text of the form `prompt` is what differs.
+    """`scene` for the form `json`, `text` for `prompt`, and what `max_tokens` kept out of that (`left_out`). `diff`
+    from the scene `since` for the form `json`, where that is still known; the text of `prompt` is what differs.
     """
 
     scene: Scene | None

@@ -133,7 +133,9 @@ def _joined(
         )
     if texts is not None:
         read, spent_ms = texts
-        fields = [one.bbox for one in parts.nodes if one.secure and not one.offscreen] if widgets is not None else ask.secure
+        fields = (
+            [one.bbox for one in parts.nodes if one.secure and not one.offscreen] if widgets is not None else ask.secure
+        )
         lines = without_secure(read.parts, fields)
         parts = replace(parts, ocr=read.state, lines=lines, lines_total=len(lines), ocr_ms=spent_ms)
     return parts

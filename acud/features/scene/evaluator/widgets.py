@@ -53,7 +53,9 @@ class WidgetReader:
     """
 
     def __init__(self, settings: AccessibilitySettings, mirrors: AtSpiProvider, redactor: Redactor) -> None:
-        self._limits = Limits(settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s, actions=True, offscreen=True)
+        self._limits = Limits(
+            settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s, actions=True, offscreen=True
+        )
         self._mirrors = mirrors
         self._redactor = redactor
         self._chain: AccessibilityChain | None = None
