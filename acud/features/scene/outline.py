@@ -269,12 +269,11 @@ class WindowLines:
         rest = [one for one in inner if one.kind != "text"]
         names = {plain(self.labels.get(one.key, "")) for one in rest}
         texts = [words for words in dict.fromkeys(texts) if plain(words) not in names]
-        if texts:
-            is_row = widget.role == "table row" or bool(rest)
-            words = " | ".join(texts)
-            out.append(Line(words, f"{role(widget)} {words}" if is_row else words, "text", depth, widget.offscreen))
-        elif len(rest) > 1 and widget.role == "table row":
-            out.append(_of(widget, role(widget), "text", depth, with_id=False))
+        words = " | ".join(texts)
+        if texts and not rest and widget.role != "table row":
+            out.append(Line(words, words, "text", depth, widget.offscreen))
+        elif texts or (len(rest) > 1 and widget.role == "table row"):
+            out.append(_of(widget, f"{role(widget)} {words}".strip(), "text", depth))
         else:
             rest = [_shallower(one) for one in rest]
         out += rest

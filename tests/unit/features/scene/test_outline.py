@@ -98,10 +98,10 @@ def test_rows_keep_their_words_together_with_what_can_be_done_in_them() -> None:
     tree.add("link", "Home", item)
     assert told(tree) == [
         'a1-2 table "Items"',
-        ' row "Screws" | "3.00"',
+        ' a1-3 row "Screws" | "3.00"',
         '  a1-8 button "Edit"',
         '  a1-10 button "Delete"',
-        ' row "Nails" | "1.20"',
+        ' a1-12 row "Nails" | "1.20"',
         '  a1-17 button "Edit"',
         '  a1-19 button "Delete"',
         'a1-24 link "Home"',
