@@ -31,12 +31,13 @@ from acud.types.scene import AxElement, OcrElement, Scene, SceneWindow
 
 SURE = 0.8
 """Confidence below which a text is said to be doubtful."""
+_MOST_DEEP = 60
 _TEXTS = frozenset({"static", "label", "paragraph", "caption", "text", "tool tip", "section", "block quote", "comment"})
 
 Kind = Literal["holder", "control", "text"]
 
 
-class Line(Struct, frozen=True):
+class OutlineLine(Struct, frozen=True):
     """One line. `key`: the element's id, or the words of one that has none. `words`: the line, without its indent.
 
     `offscreen`: it must be scrolled to.
@@ -58,7 +59,7 @@ class WindowOutline(Struct, frozen=True):
     window: SceneWindow | None
     app: str
     has_focus: bool
-    lines: tuple[Line, ...]
+    lines: tuple[OutlineLine, ...]
     hidden: Literal["", "not shown", "covered", "partly covered"] = ""
 
 
@@ -75,7 +76,7 @@ def _of_display(scene: Scene, display_id: int) -> Iterator[WindowOutline]:
     stack = [one for _, one in windows]
     focused = _focused(scene, display_id, stack)
     windows.sort(key=lambda pair: pair[1].id != focused)
-    places = ElementPlaces(scene, display_id)
+    places = WindowContents(scene, display_id)
     for app, window in windows:
         lines = tuple(WindowLines(*places.of(window.id)).lines())
         if lines or window.kind != "popup":
@@ -101,7 +102,7 @@ def _hidden(window: SceneWindow, stack: Sequence[SceneWindow]) -> Literal["", "n
     return "partly covered" if uncovered(window.bounds, above) else "covered"
 
 
-class ElementPlaces:
+class WindowContents:
     """Which window the elements of a display are in."""
 
     def __init__(self, scene: Scene, display_id: int) -> None:
@@ -143,12 +144,17 @@ class WindowLines:
     """
 
     def __init__(self, widgets: Sequence[AxElement], texts: Sequence[OcrElement]) -> None:
-        known = {one.id for one in widgets}
-        self._roots = [one for one in widgets if one.parent not in known]
+        self._roots: list[AxElement] = []
         self._children: dict[str, list[AxElement]] = {}
+        places: dict[str, tuple[int, str]] = {}
         for one in widgets:
-            if one.parent in known:
-                self._children.setdefault(one.parent, []).append(one)
+            depth, around = places.get(one.parent, (-1, ""))
+            if depth < 0:
+                self._roots.append(one)
+            else:
+                self._children.setdefault(one.parent if depth < _MOST_DEEP else around, []).append(one)
+            # What lies deeper than that stands in the same widget.
+            places[one.id] = (depth + 1, one.parent) if depth < _MOST_DEEP else (depth, around)
         told = ToldWords(widgets)
         # A letter alone where widgets are told is a picture, such as an arrow.
         self._texts = [one for one in texts if not widgets or (len(plain(one.text)) > 1 and not told.has(one))]
@@ -165,10 +171,10 @@ class WindowLines:
     def _has_words(self, widget: AxElement) -> bool:
         return any(one.label or self._has_words(one) for one in self._children.get(widget.id, ()))
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[OutlineLine]:
         """Return the lines: pages first, then what is around them, then texts that only the screen tells."""
-        found: list[Line] = []
-        pages: list[Line] = []
+        found: list[OutlineLine] = []
+        pages: list[OutlineLine] = []
         for root in self._roots:
             self._visit(root, 0, found, pages)
         return [*_without_labels([*pages, *found]), *map(_read, self._read_order())]
@@ -179,7 +185,9 @@ class WindowLines:
 
     # ---- widgets -------------------------------------------------------------------------------------------------
 
-    def _visit(self, widget: AxElement, depth: int, out: list[Line], pages: list[Line] | None = None) -> None:
+    def _visit(
+        self, widget: AxElement, depth: int, out: list[OutlineLine], pages: list[OutlineLine] | None = None
+    ) -> None:
         if is_silent(widget) or widget.id in self._beside.used:
             return
         if pages is not None and widget.role in PAGES:
@@ -193,8 +201,8 @@ class WindowLines:
         else:
             self._text(widget, depth, out)
 
-    def _control(self, widget: AxElement, depth: int, out: list[Line]) -> None:
-        label, inner = self.labels[widget.id], list[Line]()
+    def _control(self, widget: AxElement, depth: int, out: list[OutlineLine]) -> None:
+        label, inner = self.labels[widget.id], list[OutlineLine]()
         self._inside(widget, depth + 1, inner, label)
         texts = [] if label else [one.words for one in inner if one.kind == "text"]
         words = " ".join([line(widget, label), *([" | ".join(texts)] if texts else [])])
@@ -202,7 +210,12 @@ class WindowLines:
         out += [one for one in inner if one.kind != "text"] if texts else inner
 
     def _inside(
-        self, widget: AxElement, depth: int, out: list[Line], told: str = "", pages: list[Line] | None = None
+        self,
+        widget: AxElement,
+        depth: int,
+        out: list[OutlineLine],
+        told: str = "",
+        pages: list[OutlineLine] | None = None,
     ) -> None:
         """Add what is in a widget; texts that repeat what was `told` of it add nothing."""
         run: list[AxElement] = []
@@ -213,20 +226,22 @@ class WindowLines:
             if child.role == "static":
                 run.append(child)
                 continue
-            inner: list[Line] = []
+            inner: list[OutlineLine] = []
             self._visit(child, depth, inner, pages)
             out += [one for one in inner if one.kind != "text" or not told or plain(one.words) not in plain(told)]
         self._run(run, depth, out, told)
 
-    def _run(self, run: Sequence[AxElement], depth: int, out: list[Line], told: str) -> None:
+    def _run(self, run: Sequence[AxElement], depth: int, out: list[OutlineLine], told: str) -> None:
         """Add texts that follow each other as one."""
         run = [one for one in run if one.id not in self._beside.used]
         words = " ".join(one.label for one in run if one.label)
         if plain(words) and not (told and plain(words) in plain(told)):
             out.append(_words(run[0], words, depth))
 
-    def _holder(self, widget: AxElement, depth: int, out: list[Line], pages: list[Line] | None = None) -> None:
-        inner: list[Line] = []
+    def _holder(
+        self, widget: AxElement, depth: int, out: list[OutlineLine], pages: list[OutlineLine] | None = None
+    ) -> None:
+        inner: list[OutlineLine] = []
         is_told_here = bool(widget.parent) and (bool(widget.label) or is_told_unnamed(widget))
         self._inside(widget, depth + is_told_here, inner, widget.label if is_told_here else "", pages)
         if inner and is_told_here:
@@ -234,8 +249,8 @@ class WindowLines:
             out.append(_of(widget, line(widget, label), "holder", depth))
         out += inner
 
-    def _text(self, widget: AxElement, depth: int, out: list[Line]) -> None:
-        inner: list[Line] = []
+    def _text(self, widget: AxElement, depth: int, out: list[OutlineLine]) -> None:
+        inner: list[OutlineLine] = []
         self._inside(widget, depth, inner)
         has_controls = any(one.kind != "text" for one in inner)
         if not has_controls and widget.label:
@@ -254,9 +269,9 @@ class WindowLines:
 
     # ---- rows ------------------------------------------------------------------------------------------------------
 
-    def _row(self, widget: AxElement, depth: int, out: list[Line]) -> None:
+    def _row(self, widget: AxElement, depth: int, out: list[OutlineLine]) -> None:
         """Add the texts of a row as one line, and below it what can be acted on in it."""
-        inner: list[Line] = []
+        inner: list[OutlineLine] = []
         for child in self._children.get(widget.id, ()):
             if child.role not in CELLS or can_act(child):
                 self._visit(child, depth + 1, inner)
@@ -271,7 +286,7 @@ class WindowLines:
         texts = [words for words in dict.fromkeys(texts) if plain(words) not in names]
         words = " | ".join(texts)
         if texts and not rest and widget.role != "table row":
-            out.append(Line(words, words, "text", depth, widget.offscreen))
+            out.append(OutlineLine(words, words, "text", depth, widget.offscreen))
         elif texts or (len(rest) > 1 and widget.role == "table row"):
             out.append(_of(widget, f"{role(widget)} {words}".strip(), "text", depth))
         else:
@@ -279,26 +294,26 @@ class WindowLines:
         out += rest
 
 
-def _of(widget: AxElement, words: str, kind: Kind, depth: int, *, with_id: bool = True) -> Line:
+def _of(widget: AxElement, words: str, kind: Kind, depth: int, *, with_id: bool = True) -> OutlineLine:
     if with_id:
-        return Line(widget.id, f"{widget.id} {words}", kind, depth, widget.offscreen)
-    return Line(words, words, kind, depth, widget.offscreen)
+        return OutlineLine(widget.id, f"{widget.id} {words}", kind, depth, widget.offscreen)
+    return OutlineLine(words, words, kind, depth, widget.offscreen)
 
 
-def _words(widget: AxElement, words: str, depth: int) -> Line:
-    return Line(quoted(words), quoted(words), "text", depth, widget.offscreen)
+def _words(widget: AxElement, words: str, depth: int) -> OutlineLine:
+    return OutlineLine(quoted(words), quoted(words), "text", depth, widget.offscreen)
 
 
-def _read(text: OcrElement) -> Line:
+def _read(text: OcrElement) -> OutlineLine:
     doubt = "" if text.conf >= SURE else f" {text.conf:.2f}"
-    return Line(text.id, f"{text.id} {quoted(text.text)}{doubt}", "text")
+    return OutlineLine(text.id, f"{text.id} {quoted(text.text)}{doubt}", "text")
 
 
-def _shallower(one: Line) -> Line:
-    return Line(one.key, one.words, one.kind, one.depth - 1, one.offscreen)
+def _shallower(one: OutlineLine) -> OutlineLine:
+    return OutlineLine(one.key, one.words, one.kind, one.depth - 1, one.offscreen)
 
 
-def _without_labels(lines: Sequence[Line]) -> list[Line]:
+def _without_labels(lines: Sequence[OutlineLine]) -> list[OutlineLine]:
     """Return the lines without texts that the control just before or after them repeats."""
     kept = []
     for index, one in enumerate(lines):

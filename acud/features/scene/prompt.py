@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from acud.features.scene.outline import Line, WindowOutline, window_outlines
+from acud.features.scene.outline import OutlineLine, WindowOutline, window_outlines
 from acud.features.scene.widget_words import quoted
 from acud.types import Rect
 from acud.types.scene import LeftOut, ProviderState, Scene, SceneDisplay, SceneTruncation
@@ -42,7 +42,10 @@ def prompt_text(scene: Scene, max_tokens: int = 0, note: str = "") -> PromptText
     What says where one is always stays: displays, windows, failed providers, redactions. Then comes what can be acted
     on, then texts; the focused window and what is in sight first.
     """
-    windows = window_outlines(scene)
+    return _text(scene, window_outlines(scene), max_tokens, note)
+
+
+def _text(scene: Scene, windows: Sequence[WindowOutline], max_tokens: int, note: str) -> PromptText:
     frame = [_head(scene, note), *map(_display, scene.displays), *_tail(scene), *(_window(one) for one in windows)]
     entries = [(index, one) for index, window in enumerate(windows) for one in window.lines]
     kept, lost = _fitted(entries, _room(max_tokens, frame))
@@ -61,11 +64,12 @@ def difference_text(before: Scene, now: Scene, max_tokens: int = 0) -> PromptTex
 
     Where that would be no shorter than the whole scene within its limit, it is the whole, and its first line says so.
     """
-    lines = _changes(before, now)
+    windows = window_outlines(now)
+    lines = _changes(before, now, windows)
     if not lines:
         return PromptText(f"scene {now.scene_id}: nothing that is told here differs from scene {before.scene_id}")
     text = "\n".join([_head(now, f"what differs from scene {before.scene_id}"), *lines])
-    whole = prompt_text(now, max_tokens, f"whole: what differs from scene {before.scene_id} is no shorter")
+    whole = _text(now, windows, max_tokens, f"whole: what differs from scene {before.scene_id} is no shorter")
     return PromptText(text) if len(text) < len(whole.text) else whole
 
 
@@ -100,7 +104,7 @@ def _window(outline: WindowOutline) -> str:
     return f"{kind} {window.id} {quoted(window.title)} {quoted(outline.app)} {_box(window.bounds)}{state}{focus}"
 
 
-def _indented(lines: Sequence[Line]) -> list[str]:
+def _indented(lines: Sequence[OutlineLine]) -> list[str]:
     """Return lines with their depth, and a mark wherever what is scrolled out of sight begins or ends."""
     found, offscreen = list[str](), False
     for one in lines:
@@ -153,7 +157,7 @@ def _room(max_tokens: int, frame: Sequence[str]) -> int | None:
     return max(0, int(max_tokens * CHARACTERS_PER_TOKEN) - _size(frame)) if max_tokens else None
 
 
-Placed = tuple[int, Line]
+Placed = tuple[int, OutlineLine]
 """A line, and the place of its window among the windows."""
 
 
@@ -189,12 +193,12 @@ def _left_out(scene: Scene, windows: Sequence[WindowOutline], lost: Sequence[Pla
 # ---- differences ---------------------------------------------------------------------------------------------------
 
 
-def _changes(before: Scene, now: Scene) -> list[str]:
+def _changes(before: Scene, now: Scene, windows: Sequence[WindowOutline]) -> list[str]:
     lines = []
     frame_before, frame_now = ([*map(_display, one.displays), *_tail(one)] for one in (before, now))
     lines += [f"+ {line}" for line in frame_now if line not in frame_before]
     lines += [f"- {line}" for line in frame_before if line not in frame_now]
-    old, new = ({_place(one): one for one in window_outlines(scene)} for scene in (before, now))
+    old, new = ({_place(one): one for one in some} for some in (window_outlines(before), windows))
     for place, window in new.items():
         was = old.get(place)
         changed = _line_changes(was.lines if was is not None else (), window.lines)
@@ -209,7 +213,7 @@ def _place(outline: WindowOutline) -> tuple[int, str]:
     return outline.display_id, outline.window.id if outline.window is not None else ""
 
 
-def _line_changes(before: Sequence[Line], now: Sequence[Line]) -> list[str]:
+def _line_changes(before: Sequence[OutlineLine], now: Sequence[OutlineLine]) -> list[str]:
     old, new = {one.key: one for one in before}, {one.key: one for one in now}
     lines = []
     for key, one in new.items():

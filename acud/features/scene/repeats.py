@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from acud.features.scene.widget_words import can_act, is_holder, plain
+from acud.features.scene.widget_words import MAX_WORDS, can_act, is_holder, plain
 from acud.types import Rect
 from acud.types.scene import AxElement, OcrElement
 
-_ROW_PX = 32
+_ROW_PX, _COLUMN_PX = 32, 256
+_MOST_CELLS = 200
 _SLACK_PX = 3
 _BESIDE_PX = 240
 """How far left of a field its label may end; right of a check box it begins within a tenth of it."""
@@ -17,6 +18,8 @@ _MOST_LETTERS = 60
 """A label is short; a longer text says something else."""
 _EXPLAINED = 0.6
 """Share of a line's letters that widgets must tell, so that the line says nothing of its own."""
+_PICTURES = frozenset({"image", "icon", "canvas", "drawing area", "video", "terminal", "image map"})
+"""Roles whose name is not what is written in them."""
 _LABELS = frozenset({"static", "label", "text", "paragraph", "caption"})
 _MARKS_AFTER = frozenset({"check box", "radio button", "switch"})
 _WITH_LABEL = _MARKS_AFTER | {
@@ -32,37 +35,52 @@ def has_label_beside(widget: AxElement) -> bool:
 
 
 class Boxes:
-    """Boxes by the rows of pixels they span, to ask for those around a point or beside a box."""
+    """Boxes by the parts of the screen they touch, to ask for those around a point or beside a box.
+
+    One that touches more than `_MOST_CELLS` is left out: neither a label nor a line of text is so large.
+    """
 
     def __init__(self, boxes: Iterable[tuple[Rect, str]]) -> None:
-        self._rows: dict[int, list[tuple[Rect, str]]] = {}
+        self._cells: dict[tuple[int, int], list[tuple[Rect, str]]] = {}
         for box, name in boxes:
-            for row in range(box.y // _ROW_PX, (box.bottom + _SLACK_PX) // _ROW_PX + 1):
-                self._rows.setdefault(row, []).append((box, name))
+            for cell in _cells(_around(box)):
+                self._cells.setdefault(cell, []).append((box, name))
 
     def holds(self, x: int, y: int) -> bool:
         """Tell whether the point is in a box, or nearly."""
-        return any(
-            box.x - _SLACK_PX <= x < box.right + _SLACK_PX and box.y - _SLACK_PX <= y < box.bottom + _SLACK_PX
-            for box, _ in self._rows.get(y // _ROW_PX, ())
-        )
+        return any(_holds(_around(box), x, y) for box, _ in self._cells.get((x // _COLUMN_PX, y // _ROW_PX), ()))
 
     def near(self, box: Rect) -> list[tuple[Rect, str]]:
-        """Return the boxes in the rows of `box` and in the one above."""
-        rows = range((box.y - _ABOVE_PX) // _ROW_PX, box.bottom // _ROW_PX + 1)
-        return list(dict.fromkeys(one for row in rows for one in self._rows.get(row, ())))
+        """Return the boxes that touch `box` or the parts of the screen left, right and above of it."""
+        around = Rect(box.x - _BESIDE_PX, box.y - _ABOVE_PX, box.w + 2 * _BESIDE_PX, box.h + _ABOVE_PX)
+        return list(dict.fromkeys(one for cell in _cells(around) for one in self._cells.get(cell, ())))
+
+
+def _around(box: Rect) -> Rect:
+    return Rect(box.x - _SLACK_PX, box.y - _SLACK_PX, box.w + 2 * _SLACK_PX, box.h + 2 * _SLACK_PX)
+
+
+def _holds(box: Rect, x: int, y: int) -> bool:
+    return box.x <= x < box.x + box.w and box.y <= y < box.y + box.h
+
+
+def _cells(box: Rect) -> Iterator[tuple[int, int]]:
+    columns = range(box.x // _COLUMN_PX, (box.right - 1) // _COLUMN_PX + 1)
+    rows = range(box.y // _ROW_PX, (box.bottom - 1) // _ROW_PX + 1)
+    if len(columns) * len(rows) <= _MOST_CELLS:
+        yield from ((column, row) for column in columns for row in rows)
 
 
 class ToldWords:
     """What the widgets of a window tell of the words in sight."""
 
     def __init__(self, widgets: Iterable[AxElement]) -> None:
-        shown = [one for one in widgets if (one.label or one.value) and not one.offscreen and one.bbox.area]
-        self._inside = Boxes((one.bbox, "") for one in shown if not is_holder(one))
+        shown = [one for one in widgets if not one.offscreen and one.bbox.area and _tells_its_words(one)]
+        self._inside = Boxes((one.bbox, "") for one in shown)
         self._rows: dict[int, set[str]] = {}
         for one in shown:
             if can_act(one):  # the words of a check box stand beside it
-                for row in range(one.bbox.y // _ROW_PX, one.bbox.bottom // _ROW_PX + 1):
+                for _, row in _cells(Rect(0, one.bbox.y, 1, one.bbox.h)):
                     self._rows.setdefault(row, set()).update(map(plain, one.label.split()))
 
     def has(self, text: OcrElement) -> bool:
@@ -79,17 +97,21 @@ class ToldWords:
         return self._inside.holds(x, y) or all(plain(part) in told for part in word.split() if plain(part))
 
 
+def _tells_its_words(one: AxElement) -> bool:
+    """Tell whether the words that are seen in the widget are those that it tells, all of them."""
+    longest = max(len(one.label), len(one.value))
+    return 0 < longest < MAX_WORDS and one.role not in _PICTURES and not is_holder(one)
+
+
 class LabelsBeside:
     """The labels of widgets without a name, taken from the texts beside them. `used`: the ids of those texts."""
 
-    def __init__(self, widgets: Sequence[AxElement], texts: Iterable[OcrElement]) -> None:
+    def __init__(self, widgets: Sequence[AxElement], texts: Sequence[OcrElement]) -> None:
         self.used: set[str] = set()
         named = [one for one in widgets if one.label and one.role in _LABELS and not can_act(one)]
         words = {one.id: one.label for one in named} | {one.id: one.text for one in texts}
-        boxes = [(one.bbox, one.id) for one in named] + [(one.bbox, one.id) for one in texts]
-        short = [
-            (box, id_) for box, id_ in boxes if box.area and len(words[id_]) <= _MOST_LETTERS and plain(words[id_])
-        ]
+        boxes = [*((one.bbox, one.id) for one in named), *((one.bbox, one.id) for one in texts)]
+        short = [one for one in boxes if one[0].area and len(words[one[1]]) <= _MOST_LETTERS and plain(words[one[1]])]
         self._texts = Boxes(short)
         self._words = words
         self._others = Boxes((one.bbox, one.id) for one in widgets if can_act(one) and one.bbox.area)

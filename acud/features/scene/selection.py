@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from acud.errors import NotFound
 from acud.features.scene.elements import gone, named
-from acud.features.scene.outline import ElementPlaces, WindowLines
+from acud.features.scene.outline import WindowContents, WindowLines
 from acud.types import Rect
 from acud.types.scene import AxElement, ElementHandle, OcrElement, Scene, SceneWindow, handle_of
 
@@ -39,7 +39,7 @@ def _of_windows(scene: Scene, target: str) -> Scene:
     widgets: list[AxElement] = []
     texts: list[OcrElement] = []
     for display in {one.display_id for one in found}:
-        places = ElementPlaces(scene, display)
+        places = WindowContents(scene, display)
         for one in found:
             if one.display_id == display:
                 inside = places.of(one.id)
@@ -64,7 +64,7 @@ def _of_element(scene: Scene, handle: ElementHandle) -> Scene:
     for widget in scene.ax:  # parents come first
         if widget.parent in inside:
             inside.add(widget.id)
-    places = ElementPlaces(scene, handle.display_id)
+    places = WindowContents(scene, handle.display_id)
     labels = _labels_around(scene, handle.display_id, places, inside)
     widgets = [replace(w, label=labels.get(w.id, w.label)) for w in scene.ax if w.id in inside]
     shown = [text for text in scene.ocr if text.display_id == handle.display_id]
@@ -74,12 +74,12 @@ def _of_element(scene: Scene, handle: ElementHandle) -> Scene:
     return _part(scene, around, widgets, texts)
 
 
-def _holds(places: ElementPlaces, window: str, inside: set[str]) -> bool:
+def _holds(places: WindowContents, window: str, inside: set[str]) -> bool:
     widgets, texts = places.of(window)
     return any(one.id in inside for one in widgets) or any(one.id in inside for one in texts)
 
 
-def _labels_around(scene: Scene, display_id: int, places: ElementPlaces, inside: set[str]) -> dict[str, str]:
+def _labels_around(scene: Scene, display_id: int, places: WindowContents, inside: set[str]) -> dict[str, str]:
     """Return the labels of widgets that stand outside of what is kept, beside them."""
     windows = [w.id for app in scene.apps for w in app.windows if w.display_id == display_id]
     lists = [places.of(window) for window in (*windows, "")]

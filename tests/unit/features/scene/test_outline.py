@@ -178,3 +178,13 @@ def test_widgets_and_texts_stand_under_the_window_that_shows_them() -> None:
         "in no window",
         't1-30 "on the desktop"',
     ]
+
+
+def test_a_tree_that_is_made_to_hurt_is_told_in_time() -> None:
+    tree = Tree()
+    around = tree.add("frame", "report", box=(0, 0, 1280, 720))
+    for _ in range(1500):
+        around = tree.add("panel", "", around, (0, -100_000, 1 << 19, 1 << 19))
+    tree.add("push button", "Deep", around, (10, 10, 20, 20))
+    tree.add("entry", "", around, (10, -100_000, 20, 1 << 19), states=("focusable",))
+    assert told(tree) == ['a1-1502 button "Deep"', "a1-1503 textbox"]
