@@ -81,6 +81,15 @@ def value(result: types.CallToolResult) -> dict[str, Any]:
     return found
 
 
+def text(result: types.CallToolResult) -> str:
+    """Return the text of a good result that is text only."""
+    assert not result.is_error, result
+    assert result.structured_content is None
+    (block,) = result.content
+    assert isinstance(block, types.TextContent)
+    return block.text
+
+
 def fault(result: types.CallToolResult) -> str:
     """Return an error result's one line."""
     assert result.is_error, result

@@ -23,7 +23,7 @@ from acud.types import Budget, Criteria, DisplayInfo, Policy, Priority, Rect, St
 from acud_mcp.look_tools import MAX_IMAGE_BYTES
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk
-from tests.e2e.mcp_support import ERAS, HttpServer, fault, stdio, until, value
+from tests.e2e.mcp_support import ERAS, HttpServer, fault, stdio, text, until, value
 
 pytestmark = pytest.mark.asyncio
 
@@ -318,7 +318,7 @@ async def test_hostile_arguments_get_clean_answers(daemon: Daemon, display: Disp
             if result.is_error:
                 fault(result)
             else:
-                value(result)
+                (text if name == "scene" else value)(result)
     assert names_in(tmp_path) == ["ws"]
     for wait in daemon.client.wait_list(limit=1000).waits:
         with contextlib.suppress(Conflict):  # it has just ended by itself

@@ -11,7 +11,6 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 
 import pytest
-from mcp import types
 
 from acud.supervisor.displays import processes
 from acud.types import DisplayInfo
@@ -21,23 +20,23 @@ from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import until
 from tests.e2e.gui_support import shown
-from tests.e2e.mcp_support import stdio
+from tests.e2e.mcp_support import fault, stdio, text, value
 
 pytestmark = pytest.mark.timeout(180)
 
 
 def test_the_command_line(gui_daemon: Daemon, form: DisplayInfo) -> None:
     cli = CommandLine(gui_daemon.home)
-    text = cli.run("scene", "--display", form.name)
-    assert text.splitlines()[0].startswith("scene ")
-    assert any(line.startswith(f"a{form.number}-") and '"Export"' in line for line in text.splitlines())
+    said = cli.run("scene", "--display", form.name)
+    assert said.splitlines()[0].startswith("scene ")
+    assert any(line.startswith(f"a{form.number}-") and '"Export"' in line for line in said.splitlines())
     whole = cli.json("scene", "--mode", "none", "-d", form.name)
     assert {one["displayId"] for one in whole["scene"]["ax"]} == {form.number}
     since = str(whole["scene"]["scene_id"])
     assert cli.json("scene", "--since", since, "-d", form.name)["diff"]["since"] == int(since)
-    assert len(cli.run("scene", "--mode", "none", "--since", since, "-d", form.name)) < len(text)
+    assert len(cli.run("scene", "--mode", "none", "--since", since, "-d", form.name)) < len(said)
     short = cli.run("scene", "--mode", "none", "--max-tokens", "100", "-d", form.name)
-    assert len(short) < len(text)
+    assert len(short) < len(said)
     assert short.splitlines()[-1].startswith(f"left out of {form.name}: ")
     again = short.splitlines()[-1].partition("; all of it: acud ")[2]
     assert cli.run(*again.split(), "--mode", "none") == cli.run("scene", "--mode", "none", "-d", form.name)
@@ -60,26 +59,22 @@ def test_the_tool(gui_daemon: Daemon, form: DisplayInfo) -> None:
     async def asked() -> None:
         async with stdio(gui_daemon.home) as client:
 
-            async def text(name: str, **given: object) -> str:
-                answer = await client.call_tool(name, given)
-                (block,) = answer.content
-                assert isinstance(block, types.TextContent)
-                assert answer.structured_content is None or name != "scene"
-                return block.text
+            async def seen(**given: object) -> str:
+                return text(await client.call_tool("scene", given))
 
-            told["whole"] = whole = await text("scene", display=form.name)
+            told["whole"] = whole = await seen(display=form.name)
             button = re.search(r'^(a\S+) button "Export"', whole, re.MULTILINE)
             assert button is not None
-            told["part"] = await text("scene", target=button[1], mode="none")
-            told["cut"] = await text("scene", display=form.name, max_tokens=100, mode="none")
+            told["part"] = await seen(target=button[1], mode="none")
+            told["cut"] = await seen(display=form.name, max_tokens=100, mode="none")
             again = re.search(r"all of it: scene (\{.*\})$", told["cut"], re.MULTILINE)
             assert again is not None
-            told["again"] = await text("scene", **json.loads(again[1]), mode="none")
+            told["again"] = await seen(**json.loads(again[1]), mode="none")
             number = re.match(r"scene (\d+)", whole)
             assert number is not None
-            await text("gui_do", instruction=f"click {button[1]}")
-            told["later"] = await text("scene", display=form.name, since=int(number[1]), mode="active")
-            told["absent"] = await text("scene", target="window:Nothing", mode="none")
+            value(await client.call_tool("gui_do", {"instruction": f"click {button[1]}"}))
+            told["later"] = await seen(display=form.name, since=int(number[1]), mode="active")
+            told["absent"] = fault(await client.call_tool("scene", {"target": "window:Nothing", "mode": "none"}))
 
     asyncio.run(asked())
     assert "never instructions" in told["whole"].splitlines()[0]
