@@ -33,6 +33,8 @@ _ROLES = {
     "tree table": "table",
     "table cell": "cell",
     "table row": "row",
+    "column header": "columnheader",
+    "table column header": "columnheader",
     "tool bar": "toolbar",
     "menu bar": "menubar",
     "progress bar": "progressbar",
@@ -131,13 +133,14 @@ def states(widget: AxElement) -> list[str]:
     """Return the states that are not what one would expect."""
     has = set(widget.states)
     found = [state for state in _SHOWN_STATES if state in has and not (state == "focused" and widget.role in PAGES)]
-    if can_act(widget) and has and not has & {"enabled", "sensitive"}:
+    is_readonly = "read_only" in has and role(widget) in ("textbox", "spinbutton")
+    if can_act(widget) and has and not has & {"enabled", "sensitive"} and not (is_readonly and "focusable" in has):
         found.append("disabled")
     if "indeterminate" in has:
         found.append("mixed")
     if "expandable" in has and "expanded" not in has and widget.role != "combo box":
         found.append("collapsed")
-    if "read_only" in has and role(widget) in ("textbox", "spinbutton"):
+    if is_readonly:
         found.append("readonly")
     return found
 

@@ -62,6 +62,7 @@ def test_a_form_of_a_page() -> None:
     tree.add("check box", "Gift wrap", page, states=("checkable", "checked", "focusable"))
     tree.add("radio button", "Express", page, only=("showing", "visible", "checkable"))
     tree.add("toggle button", "More", page, states=("expandable", "focusable"))
+    tree.add("entry", "Number", page, value="7", only=("focusable", "visible", "showing", "read_only"))
     tree.add("push button", "Order", page, offscreen=True, only=("enabled", "sensitive", "visible"))
     assert told(tree) == [
         "a1-4 page",
@@ -76,8 +77,9 @@ def test_a_form_of_a_page() -> None:
         ' a1-24 checkbox "Gift wrap" checked',
         ' a1-25 radio "Express" disabled',
         ' a1-26 button "More" collapsed',
+        ' a1-27 textbox "Number" = "7" readonly',
         "(out of sight, scroll to it:)",
-        ' a1-27 button "Order"',
+        ' a1-28 button "Order"',
         "(in sight:)",
         'a1-3 button "Reload"',
     ]
