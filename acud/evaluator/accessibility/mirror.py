@@ -105,7 +105,7 @@ class Mirrored:
     def doubt_limits(self, limits: Limits) -> None:
         """Ask for more, or for less, than the last time."""
         self._is_due |= limits != self._limits or self.cut == "time"
-        if any(more and not had for more, had in zip(_extras(limits), _extras(self._limits), strict=True)):
+        if (limits.details and not self._limits.details) or (limits.actions and not self._limits.actions):
             self._memory.forget_all()
         self._limits = limits
 
@@ -152,7 +152,6 @@ class Mirror:
         self._address = ""
         self._apps: dict[str, Mirrored] = {}
         self._turn = asyncio.Lock()
-        self._keeps_offscreen = False
         self._tree = Tree()
         self._version = 1
         self._readings: list[AppReading] = []
@@ -175,15 +174,12 @@ class Mirror:
         """
         asked_s = time.monotonic()
         async with self._turn:
-            # Askers who differ in this take turns: what one has read is not forgotten for the other.
-            self._keeps_offscreen |= limits.offscreen
-            wanted = msgspec.structs.replace(limits, offscreen=self._keeps_offscreen)
             try:
-                tree = await self._fresh(asked_s - max_age_s, wanted, windows, changed)
+                tree = await self._fresh(asked_s - max_age_s, limits, windows, changed)
             except Unavailable:
                 await self._lose()
                 raise
-        return tree if limits.offscreen else tree.showing()
+        return tree if limits.offscreen else tree.showing()  # another asker's are remembered
 
     @property
     def is_sure(self) -> bool:
@@ -310,10 +306,6 @@ class Mirror:
             listener, self._listener = self._listener, None
             await listener.close()
         await self._bus.close()
-
-
-def _extras(limits: Limits) -> tuple[bool, ...]:
-    return limits.details, limits.actions, limits.offscreen
 
 
 def _tells_all(app: AccessibleApp) -> bool:

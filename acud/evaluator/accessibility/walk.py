@@ -26,6 +26,7 @@ _HIDDEN_PER_NODE = 4
 _WITH_TIP = frozenset({"push button", "toggle button", "icon", "image", "push button menu"})
 _LABELLED = frozenset({*TEXT_INPUT, "combo box", "slider", "check box", "radio button", "switch", "list box"})
 _PAGES = frozenset({"document web", "document frame"})
+_OFFSCREEN_PART = 5
 _WITH_NUMBER = frozenset({"slider", "progress bar", "level bar", "dial"})
 _INERT = frozenset({"frame", "window", "dialog", "panel", "filler", "scroll pane", "document web", "page tab list"})
 
@@ -137,7 +138,8 @@ class AppWalk:
         self._memory = memory or WidgetMemory()
         self._hidden: list[tuple[Ref, RememberedWidget]] = []
         self._offscreen: list[WalkStep] = []
-        """What is in widgets that are scrolled out of sight: asked last."""
+        """Widgets of pages that are scrolled out of sight: asked last."""
+        self._is_offscreen = False
         self.found: list[WalkedWidget] = []
         self.answers = 0
         """Widgets that answered so far: how the reader sees that the application is alive."""
@@ -151,23 +153,31 @@ class AppWalk:
         """Ask every widget that shows. Raises: NoAnswer when the application is gone, Unavailable when the bus is."""
         tops = await self._asker.children(self._root)
         self.answers += 1
-        await self._run([WalkStep(ref, -1, (index,), None) for index, ref in enumerate(tops)])
-        offscreen, self._offscreen = self._offscreen, []
-        await self._run(offscreen)
-
-    async def _run(self, level: list[WalkStep]) -> None:
+        level = [WalkStep(ref, -1, (index,), None) for index, ref in enumerate(tops)]
         for _ in range(self._limits.max_depth):
             if not level:
-                return
+                break
             level = await self._asked(level)
         if level and not self._budget.cut:
             self._budget.cut = "depth"
+        await self._run_offscreen()
+
+    async def _run_offscreen(self) -> None:
+        """Ask what pages have out of sight: it changes with each scrolling, so it gets a part of the limit only."""
+        self._is_offscreen = True
+        left = self._limits.max_nodes // _OFFSCREEN_PART
+        while self._offscreen and left > 0:
+            level, self._offscreen = self._offscreen[:left], self._offscreen[left:]
+            left -= len(level)
+            self._offscreen += await self._asked(level)
+        if self._offscreen and not self._budget.cut:
+            self._budget.cut = "nodes"
 
     async def _asked(self, level: Sequence[WalkStep]) -> list[WalkStep]:
         below: list[WalkStep] = []
         for start in range(0, len(level), _AT_ONCE):
             steps = self._budget.take(level[start : start + _AT_ONCE])
-            known = [self._memory.get(step.ref) for step in steps]
+            known = [self._known(step) for step in steps]
             fresh = iter(await asyncio.gather(*(self._one(s) for s, one in zip(steps, known, strict=True) if not one)))
             answers = [one.asked if one else next(fresh) for one in known]
             kept = [
@@ -177,18 +187,14 @@ class AppWalk:
             ]
             new = [index for index, one in kept if index >= 0 and not one]
             await asyncio.gather(*(self._more(self.found[index]) for index in new))
-            for index in (index for index, _ in kept if index >= 0):
-                self._after(index, below).extend(_below(index, self.found[index]))
+            below.extend(step for index, _ in kept if index >= 0 for step in _below(index, self.found[index]))
         return below
 
-    def _after(self, index: int, below: list[WalkStep]) -> list[WalkStep]:
-        """Return the list that what is in a widget goes to: the next level, or what is asked last."""
-        step, states = self.found[index].step, self.found[index].widget.asked.states
-        begins = not states & State.SHOWING and (step.parent < 0 or self._shows(step.parent))
-        return self._offscreen if begins else below
-
-    def _shows(self, index: int) -> bool:
-        return bool(self.found[index].widget.asked.states & State.SHOWING)
+    def _known(self, step: WalkStep) -> RememberedWidget | None:
+        """Return what is remembered. An earlier walk may have asked less of what is out of sight."""
+        known = self._memory.get(step.ref)
+        is_less = known is not None and not known.role and known.asked.states & State.VISIBLE
+        return None if self._is_offscreen and is_less else known
 
     async def _one(self, step: WalkStep) -> WidgetAnswers | None:
         """Ask one widget; None when it vanished meanwhile."""
@@ -198,7 +204,7 @@ class AppWalk:
                 step.ref,
                 on_screen=at is None or at.needs_screen,
                 in_window=at is None or at.needs_window,
-                offscreen=self._limits.offscreen and step.is_in_page,
+                offscreen=self._is_offscreen,
             )
         except NoAnswer as fault:
             fault.raise_if_gone()
@@ -210,6 +216,9 @@ class AppWalk:
         """Add a widget to those found and return its index, -1 for one that does not show."""
         at, read_s = step.place, known.read_s if known else time.monotonic()
         parent, top = self._around(step)
+        if not asked.role and self._is_scrolled_away(step, asked):
+            self._offscreen.append(step)
+            return -1
         if not asked.role:
             self._hidden.append((step.ref, RememberedWidget(asked, parent, top, at.window if at else 0, read_s)))
             return -1
@@ -225,6 +234,10 @@ class AppWalk:
             widget = RememberedWidget(asked, parent, top, at.window, read_s, box, name, role)
         self.found.append(WalkedWidget(step, at, widget, is_whole=known is not None))
         return len(self.found) - 1
+
+    def _is_scrolled_away(self, step: WalkStep, asked: WidgetAnswers) -> bool:
+        is_wanted = self._limits.offscreen and not self._is_offscreen and step.is_in_page
+        return is_wanted and asked.states & (State.VISIBLE | State.DEFUNCT) == State.VISIBLE
 
     def _around(self, step: WalkStep) -> tuple[Ref, Ref]:
         """Return the widget that it is in and the top-level one; each itself for a top-level one."""
