@@ -139,6 +139,7 @@ async def agreed(
     desktop: Desktop,
     changed: Callable[[], list[Rect] | None],
     known: Callable[[Tree], None] = lambda _: None,
+    limits: Limits = PATIENT,
 ) -> tuple[Tree, Tree]:
     """Ask the mirror and read anew until both say the same twice (a program needs its time), or for so long in vain.
     `known` hears each fresh reading.
@@ -146,7 +147,7 @@ async def agreed(
     until, times = time.monotonic() + 60, 0
     while True:
         windows = desktop.windows()
-        held, truth = await mirror.tree(LONG_S, PATIENT, windows, changed()), await fresh(desktop)
+        held, truth = await mirror.tree(LONG_S, limits, windows, changed()), await fresh(desktop, limits)
         known(truth)
         times = times + 1 if said(held) == said(truth) and held.nodes else 0
         if times == 3 or time.monotonic() > until:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import pytest
+from msgspec.structs import replace
 
 from acud.accessibility.nodes import Limits
 from tests.grounding.desktop import chromium, missing
@@ -36,18 +37,23 @@ def _needs(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_with_the_pixels_that_changed_it_says_what_a_fresh_reading_says(kind: str) -> None:
+    """Also of what a page has out of sight, and to another asker who does not want that."""
     _needs(kind)
+    whole = replace(PATIENT, offscreen=True)
 
     async def run() -> None:
         with changing(kind) as program:
             mirror, pixels = mirror_of(program.desktop), Pixels(program.desktop)
-            held, truth = await agreed(mirror, program.desktop, pixels.changed, pixels.known)
+            held, truth = await agreed(mirror, program.desktop, pixels.changed, pixels.known, whole)
             assert said(held) == said(truth)
+            assert (len(truth.showing().nodes) < len(truth.nodes)) == (kind == "chromium")
             for step in STEPS:
                 before = held
                 assert program.step() == step
-                held, truth = await agreed(mirror, program.desktop, pixels.changed, pixels.known)
+                held, truth = await agreed(mirror, program.desktop, pixels.changed, pixels.known, whole)
                 assert said(held) == said(truth), (kind, step, set(page_of(held.nodes)) ^ set(page_of(truth.nodes)))
+                near = await mirror.tree(LONG_S, PATIENT, program.desktop.windows(), [])
+                assert page_of(near.nodes) == page_of(truth.showing().nodes)
                 assert held.version > before.version or said(held) == said(before)
             await mirror.close()
 
