@@ -64,6 +64,7 @@ REASONED = {
     "hypothesis": "MPL-2.0, tests only",
     "pathspec": "MPL-2.0, build and checks only",
     "py-vapid": "MPL-2.0, only with the extra `push`: used unchanged; files stay under it, what uses them does not",
+    "python-stdnum": "LGPL-2.1+: imported as it is, replaceable",
     "python-xlib": "LGPL-2.1+: imported as it is, replaceable",
     "tqdm": "MPL-2.0 and MIT: files stay under it, what uses them does not",
 }
