@@ -99,6 +99,11 @@ class CoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
         if self.vision.timeout_s >= self.evaluator.job_max_s:
             raise ValueError("[evaluator] job_max_s must be longer than [vision] timeout_s, or slow answers are lost")
 
+        if self.redaction.recordings and not (self.features.redaction and self.redaction.reads):
+            raise ValueError(
+                "[redaction] recordings needs ocr and a rule that looks for text, and [features] redaction"
+            )
+
     def lacks(self, route: RouteName) -> str:
         """Return which settings `route` lacks, with their section ("" when it can be used)."""
         if route is RouteName.FLEET:

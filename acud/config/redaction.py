@@ -29,14 +29,24 @@ class HiddenRegion(Struct, frozen=True, forbid_unknown_fields=True):
     display: str = ""
 
 
+RuleName = Literal[
+    "private", "pattern", "key", "card", "seed", "iban", "id", "code", "password", "email", "phone", "secure"
+]
+"""`email` and `phone` look only where they are named."""
+
+
 class RedactionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[redaction]`"""
 
-    rules: tuple[Literal["private", "pattern", "key", "card", "password", "secure"], ...] = (
+    rules: tuple[RuleName, ...] = (
         "private",
         "pattern",
         "key",
         "card",
+        "seed",
+        "iban",
+        "id",
+        "code",
         "password",
         "secure",
     )
@@ -47,6 +57,7 @@ class RedactionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     timeout_s: Positive = 30
     evidence: Literal["full", "redacted"] = "full"
     redact_wakes: bool = True
+    recordings: bool = False
 
     def __post_init__(self) -> None:
         """Refuse expressions that cannot be searched for."""

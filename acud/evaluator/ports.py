@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from acud.accessibility.nodes import Node
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.text_layout import rows
 from acud.evaluator.view_pixels import ViewPixels
@@ -47,6 +48,10 @@ class Redactor(Protocol):
         """Return the lines in reading order, each with its text as it may leave. Raises: TookTooLong; see `quoted`."""
         ...
 
+    def in_widgets(self, nodes: Sequence[Node]) -> list[str]:
+        """Return of each widget the rule that hides what it shows ("": none). Raises: TookTooLong."""
+        ...
+
     def all_quoted(self, texts: Sequence[str]) -> list[RedactedText]:
         """Return each text as it may leave. Raises: TookTooLong when all of them took too long."""
         ...
@@ -66,6 +71,10 @@ class PassthroughRedactor:
     def masked(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
         """Return the lines in reading order, with their texts."""
         return [(line, RedactedText(line.text)) for row in rows(lines) for line in row]
+
+    def in_widgets(self, nodes: Sequence[Node]) -> list[str]:
+        """Return that no rule hides any."""
+        return [""] * len(nodes)
 
     def all_quoted(self, texts: Sequence[str]) -> list[RedactedText]:
         """Return the texts."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 
+from acud.config import AccessibilitySettings, RedactionSettings
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.judges import registry
@@ -28,11 +29,7 @@ def build_context(options: EvaluatorOptions, stack: AsyncExitStack, frames: Fram
     redactor: Redactor = PassthroughRedactor()
     answerers: dict[str, JobAnswerer] = {}
     if on.redaction:
-        from acud.features.redaction.evaluator import RedactionRules, SecureFields
-
-        fields = SecureFields(options.accessibility, mirrors)
-        stack.push_async_callback(fields.close)
-        redactor = RedactionRules(options.redaction, text, fields)
+        redactor = make_redactor(options.redaction, options.accessibility, text, mirrors, stack)
     if on.fleet:
         from acud.features.fleet.evaluator import FleetJudge
 
@@ -61,3 +58,18 @@ def build_context(options: EvaluatorOptions, stack: AsyncExitStack, frames: Fram
     context = EvaluatorContext(options, registered, text, redactor, answerers, frames)
     stack.push_async_callback(context.close)
     return context
+
+
+def make_redactor(
+    settings: RedactionSettings,
+    accessibility: AccessibilitySettings,
+    text: TextReading | None,
+    mirrors: AtSpiProvider,
+    stack: AsyncExitStack,
+) -> Redactor:
+    """Return who decides what may leave this process, closed with `stack`. `text`, `mirrors` are the caller's."""
+    from acud.features.redaction.evaluator import RedactionRules, SecureFields
+
+    fields = SecureFields(accessibility, mirrors)
+    stack.push_async_callback(fields.close)
+    return RedactionRules(settings, text, fields)

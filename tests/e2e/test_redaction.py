@@ -153,7 +153,7 @@ def test_a_look_shows_what_would_leave(daemon: Daemon, display: DisplayInfo, des
 def test_doctor_tells_the_rules(daemon: Daemon) -> None:
     (found,) = [f for f in daemon.client.doctor().findings if f.part == "redaction"]
     assert found.level == "ok"
-    assert "private, pattern, key, card, password, secure, 1 windows, 1 regions" in found.text
+    assert "private, pattern, key, card, seed, iban, id, code, password, secure, 1 windows, 1 regions" in found.text
     assert "pictures leave for ollama" in found.text
 
 

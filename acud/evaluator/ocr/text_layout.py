@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 from msgspec import Struct
@@ -90,10 +91,34 @@ def words_of(line: Line, pixels: NDArray[np.uint8]) -> list[Word]:
     texts = line.text.split()
     if not texts:
         return []
-    spans = _by_ink(texts, line.box, pixels) or _by_letters(texts, line.box)
+    spans = columns_by_ink(line, pixels) or _by_letters(texts, line.box)
     return [
         Word(text, Rect(x, line.box.y, right - x, line.box.h)) for text, (x, right) in zip(texts, spans, strict=True)
     ]
+
+
+def columns_by_ink(line: Line, pixels: NDArray[np.uint8]) -> list[tuple[int, int]] | None:
+    """Return the columns of each word of `line`, the end exclusive; None where its ink does not surely part its words.
+
+    An engine may have lost a blank: then a gap that parts no words of the text is as wide as one that does.
+    """
+    texts = line.text.split()
+    spans = _by_ink(texts, line.box, pixels) if texts else None
+    if spans is None:
+        return None
+    pieces = runs(_columns(pixels[line.box.y : line.box.bottom, line.box.x : line.box.right, :3]), 0)
+    gaps = sorted((right[0] - left[1] for left, right in pairwise(pieces)), reverse=True)
+    narrowest, widest_other = gaps[: len(texts) - 1][-1:], gaps[len(texts) - 1 :][:1]
+    if narrowest and widest_other and widest_other[0] > _SURELY * narrowest[0]:
+        return None
+    by_letters = _by_letters(texts, line.box)
+    far = _FAR_LETTERS * line.box.w / len(line.text)
+    placed = zip(spans, by_letters, strict=True)
+    return spans if all(abs(ink[0] - guess[0]) < far for ink, guess in placed) else None
+
+
+_SURELY = 0.7
+_FAR_LETTERS = 4
 
 
 def _beside(a: Rect, b: Rect) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from acud.accessibility.ask import AccessibilityAsk
-from acud.accessibility.nodes import Limits, Tree
+from acud.accessibility.nodes import Limits, Node, Tree
 from acud.config import AccessibilitySettings, RedactionSettings
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBuses
@@ -21,15 +21,19 @@ from acud.evaluator.accessibility.reader import TreeReader
 from acud.evaluator.expression_time_limit import TookTooLong, limited
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.reader import TextReading
-from acud.evaluator.ocr.text_layout import rows
+from acud.evaluator.ocr.text_layout import columns_by_ink, rows
 from acud.evaluator.ports import RedactedPixels, Withheld
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.redaction.screen_boxes import ReadLine, hidden_in, masked_in
 from acud.features.redaction.spans import Rule
-from acud.features.redaction.text_rules import redact, redacted, text_rules
+from acud.features.redaction.text_rules import TextRules, redact, redacted, text_rules
+from acud.features.redaction.widgets import rules_of_widgets
 from acud.pixels.tiles import blackout
 from acud.protocol.questions import ToldBy
 from acud.types import HiddenBox, Rect, RedactedText
+
+FIND_LIMIT_S = 1.0
+"""CPU seconds for the rules over one screen of text, the user's own expressions included; a full one takes 5 ms."""
 
 
 class SecureFields:
@@ -44,7 +48,14 @@ class SecureFields:
         self._buses = AccessibilityBuses()
 
     async def boxes(self, shot: ViewPixels) -> list[Rect]:
-        """Return the boxes of the fields that lie in `shot`; () for a shot that need not leave this machine."""
+        """Return the boxes of the password fields in `shot`; none for a shot that need not leave this machine."""
+        return [found.box for found in await self.hidden(shot, TextRules(frozenset()))]
+
+    async def hidden(self, shot: ViewPixels, rules: TextRules) -> list[HiddenBox]:
+        """Return the boxes of password fields that lie in `shot`, and of widgets that show what `rules` hide.
+
+        Raises: TookTooLong when the rules took too long.
+        """
         told = shot.told
         if told is None:
             return []
@@ -54,8 +65,14 @@ class SecureFields:
             return []
         bounds = Rect(0, 0, shot.pixels.shape[1], shot.pixels.shape[0])
         dx, dy = -told.x - shot.crop.x, -told.y - shot.crop.y
-        found = (node.box.moved(dx, dy).intersect(bounds) for node in tree.nodes if node.secure and node.box)
-        return [box for box in found if box is not None]
+        with limited(FIND_LIMIT_S, "searching the widgets for what is to be hidden"):
+            shown = rules_of_widgets(tree.nodes, rules) if rules.active else [""] * len(tree.nodes)
+        found = []
+        for node, rule in zip(tree.nodes, shown, strict=True):
+            box = node.box.moved(dx, dy).intersect(bounds) if node.box and (node.secure or rule) else None
+            if box is not None:
+                found.append(HiddenBox(Rule.SECURE.value if node.secure else rule, box))
+        return found
 
     async def _mirrored(self, display: str, told: ToldBy) -> Tree | None:
         # With the limits of scenes: other limits would make the mirror read again, for them and for us.
@@ -72,10 +89,6 @@ class SecureFields:
 
     async def close(self) -> None:
         await self._buses.close()
-
-
-FIND_LIMIT_S = 1.0
-"""CPU seconds for the rules over one screen of text, the user's own expressions included; a full one takes 5 ms."""
 
 
 class RedactionRules:
@@ -100,8 +113,11 @@ class RedactionRules:
             return Withheld(shot.hide_fault)
         hidden = [*shot.hide]
         if "secure" in self._settings.rules:
-            found_fields = await self._fields.boxes(shot) if self._fields is not None else []
-            hidden += (HiddenBox(Rule.SECURE.value, box) for box in (*secure, *found_fields))
+            hidden += (HiddenBox(Rule.SECURE.value, box) for box in secure)
+            try:
+                hidden += await self._fields.hidden(shot, self._rules) if self._fields is not None else ()
+            except TookTooLong as fault:
+                return Withheld(fault.message)
         if self._settings.reads:
             found = await self._found(shot)
             if isinstance(found, Withheld):
@@ -116,7 +132,7 @@ class RedactionRules:
         try:
             async with asyncio.timeout(self._settings.timeout_s):
                 lines = await self._text.lines(shot)
-            return self._among(lines, Rect(0, 0, shot.pixels.shape[1], shot.pixels.shape[0]))
+            return self._among(lines, shot)
         except Unavailable as fault:
             return Withheld(f"the text could not be read: {fault.message}")
         except TimeoutError:
@@ -124,10 +140,15 @@ class RedactionRules:
         except TookTooLong as fault:
             return Withheld(fault.message)
 
-    def _among(self, lines: Sequence[Line], bounds: Rect) -> list[HiddenBox]:
+    def _among(self, lines: Sequence[Line], shot: ViewPixels) -> list[HiddenBox]:
         read = [[ReadLine(line.text, line.box) for line in row] for row in rows(lines)]
+        bounds = Rect(0, 0, shot.pixels.shape[1], shot.pixels.shape[0])
+
+        def by_ink(line: ReadLine) -> list[tuple[int, int]] | None:
+            return columns_by_ink(Line(line.text, 1.0, line.box), shot.pixels)
+
         with limited(FIND_LIMIT_S, "searching the screen's text for what is to be hidden"):
-            return hidden_in(read, self._rules, bounds)
+            return hidden_in(read, self._rules, bounds, by_ink)
 
     def masked(self, lines: Sequence[Line]) -> list[tuple[Line, RedactedText]]:
         """Return the lines in reading order, each with its text as it may leave. Raises: TookTooLong; see `quoted`."""
@@ -136,6 +157,11 @@ class RedactionRules:
         with limited(FIND_LIMIT_S, "searching the screen's text for what is to be hidden"):
             texts = masked_in(read, self._rules)
         return list(zip((line for row in found for line in row), texts, strict=True))
+
+    def in_widgets(self, nodes: Sequence[Node]) -> list[str]:
+        """Return of each widget the rule that hides what it shows ("": none). Raises: TookTooLong."""
+        with limited(FIND_LIMIT_S, "searching the widgets for what is to be hidden"):
+            return rules_of_widgets(nodes, self._rules)
 
     def all_quoted(self, texts: Sequence[str]) -> list[RedactedText]:
         """Return each text as it may leave. Raises: TookTooLong when all of them took too long."""

@@ -89,7 +89,9 @@ def _taken(text: str, run: list[_Place], first: int, read: bool) -> int:
         layout.append(len(group))
         if len(digits) > _MAX_DIGITS:
             break
-        if len(digits) >= _MIN_DIGITS and _is_card(digits, tuple(layout), read):
+        # Cards are printed with blanks: with hyphens a number is an order's, unless its check digit is right.
+        loose = read and "-" not in text[run[first][0] : place[1]]
+        if len(digits) >= _MIN_DIGITS and _is_card(digits, tuple(layout), loose):
             best = len(layout)
     return best
 

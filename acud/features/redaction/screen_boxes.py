@@ -1,15 +1,15 @@
-"""Where redacted things are on a screen: the boxes of secrets in lines that were read, of windows, and of regions."""
+"""Where secrets are on a screen: the boxes of what the rules find in lines that were read."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from acud.features.redaction.cells import Cell, find_in_cells
 from acud.features.redaction.spans import RedactedSpan, Rule, looks_random, merge_spans
 from acud.features.redaction.text_rules import TextRules, find, without
-from acud.patterns import Pattern, compiled
-from acud.types import HiddenBox, Rect, RedactedText, WindowInfo
+from acud.types import HiddenBox, Rect, RedactedText
 
 
 class ReadLine(NamedTuple):
@@ -19,6 +19,19 @@ class ReadLine(NamedTuple):
     box: Rect
 
 
+class PlacedWord(NamedTuple):
+    """text[start:end] of a line, and its columns in the view, `right` exclusive."""
+
+    start: int
+    end: int
+    left: float
+    right: float
+
+
+WordsByInk = Callable[[ReadLine], Sequence[tuple[int, int]] | None]
+"""Returns the columns of each word of a line, `right` exclusive; None where its ink does not tell."""
+
+
 class _Piece(NamedTuple):
     start: int
     end: int
@@ -26,35 +39,52 @@ class _Piece(NamedTuple):
     line: ReadLine
 
 
+class _Page(NamedTuple):
+    """All rows as one text (a line break first and after each, tabs between boxes), its pieces, and the view."""
+
+    text: str
+    pieces: list[_Piece]
+    bounds: Rect
+    by_ink: WordsByInk
+
+
 _NARROW = frozenset("iljtfrI|!.,:;'`()[]{} 1")
 _WIDE = frozenset("mwMW@%")
-_WORD = re.compile(r"[A-Za-z0-9_+/=.~-]{4,}+")
-_PAD_Y_PX = 3
+_WORD = re.compile(r"[A-Za-z0-9_+/=.~-]{1,}+")
+_PAD_PX = 3
+_PAD_LETTERS = 0.4
 
 
-def hidden_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules, bounds: Rect) -> list[HiddenBox]:
+def _no_ink(line: ReadLine) -> None:
+    return None
+
+
+def hidden_in(
+    rows: Sequence[Sequence[ReadLine]], rules: TextRules, bounds: Rect, by_ink: WordsByInk = _no_ink
+) -> list[HiddenBox]:
     """Return the boxes that hide what `rules` find in the lines of a view, given as rows in reading order.
 
-    `bounds`: the view. The time of the user's own patterns is for the caller to bound.
+    `bounds`: the view. `by_ink` tells where words are, so that less is hidden beside a secret. The time of the user's
+    own patterns is for the caller to bound.
     """
-    text, pieces = _page(rows)
+    page = _page(rows, bounds, by_ink)
     hidden: list[HiddenBox] = []
-    for span, touched, continued in _finds(text, pieces, rules):
-        hidden += _boxes(span, touched, len(text), bounds)
-        hidden += (HiddenBox(Rule.KEY.value, _part(below, below.start, end, bounds)) for below, end in continued)
+    for span, touched, continued in _finds(page, rules):
+        hidden += _boxes(span, touched, page)
+        hidden += (HiddenBox(span.rule.value, _part(below, below.start, end, page)) for below, end in continued)
     return hidden
 
 
 def masked_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules) -> list[RedactedText]:
     """Return the lines' texts, row by row, without what `rules` find in them; see `hidden_in`."""
-    text, pieces = _page(rows)
-    spans: dict[_Piece, list[RedactedSpan]] = {piece: [] for piece in pieces}
-    for span, touched, continued in _finds(text, pieces, rules):
+    page = _page(rows, Rect(0, 0, 0, 0), _no_ink)
+    spans: dict[_Piece, list[RedactedSpan]] = {piece: [] for piece in page.pieces}
+    for span, touched, continued in _finds(page, rules):
         for piece in touched:
             start, end = max(span.start, piece.start), min(span.end, piece.end)
             spans[piece].append(RedactedSpan(start - piece.start, end - piece.start, span.rule))
         for below, end in continued:
-            spans[below].append(RedactedSpan(0, end - below.start, Rule.KEY))
+            spans[below].append(RedactedSpan(0, end - below.start, span.rule))
     return [_masked(piece.line.text, merge_spans(found)) for piece, found in spans.items()]
 
 
@@ -63,68 +93,133 @@ def _masked(text: str, spans: Sequence[RedactedSpan]) -> RedactedText:
     return RedactedText(without(text, spans), weightiest.value if weightiest is not None else "")
 
 
-def _finds(
-    text: str, pieces: list[_Piece], rules: TextRules
-) -> Iterator[tuple[RedactedSpan, list[_Piece], list[tuple[_Piece, int]]]]:
+def _finds(page: _Page, rules: TextRules) -> Iterator[tuple[RedactedSpan, list[_Piece], list[tuple[_Piece, int]]]]:
     """Yield what `rules` find, the pieces that it touches, and those that go on with a key, each up to where."""
-    for span in find(text, rules, read=True):
-        touched = [piece for piece in pieces if piece.start < span.end and piece.end > span.start]
+    cells = [Cell(piece.start, piece.end, piece.row, piece.line.text, piece.line.box) for piece in page.pieces]
+    by_place = (span for span in find_in_cells(cells) if span.rule in rules.active)
+    for span in merge_spans((*find(page.text, rules, read=True), *by_place)):
+        touched = [piece for piece in page.pieces if piece.start < span.end and piece.end > span.start]
         goes_on = span.rule is Rule.KEY and touched and span.end >= touched[-1].end
-        yield span, touched, list(_continued(touched[-1], pieces)) if goes_on else []
+        yield span, touched, list(_continued(touched[-1], page.pieces)) if goes_on else []
 
 
-def _page(rows: Sequence[Sequence[ReadLine]]) -> tuple[str, list[_Piece]]:
-    """Return all rows as one text (a line break first and after each, tabs between boxes), and its pieces."""
+def _page(rows: Sequence[Sequence[ReadLine]], bounds: Rect, by_ink: WordsByInk) -> _Page:
+    # A row that a terminal broke at its edge goes on without a line break.
     parts, pieces, at = ["\n"], [], 1
+    wrapped = _wrapped(rows)
     for number, row in enumerate(rows):
         for place, line in enumerate(row):
             clean = line.text.replace("\n", " ").replace("\t", " ")
-            end = "\n" if place == len(row) - 1 else "\t"
+            end = ("" if number in wrapped else "\n") if place == len(row) - 1 else "\t"
             pieces.append(_Piece(at, at + len(clean), number, line))
             parts += (clean, end)
-            at += len(clean) + 1
-    return "".join(parts), pieces
+            at += len(clean) + len(end)
+    return _Page("".join(parts), pieces, bounds, by_ink)
 
 
-def _boxes(span: RedactedSpan, touched: Sequence[_Piece], length: int, bounds: Rect) -> Iterator[HiddenBox]:
-    if (touched and touched[0].row != touched[-1].row) or (
-        span.rule is Rule.PRIVATE and (span.start == 0 or span.end == length)
-    ):
-        yield HiddenBox(span.rule.value, _band(span, touched, length, bounds))
+_MIN_COLUMNS = 40
+_BEGINS_ANEW = re.compile(
+    r"[A-Z][A-Z0-9_]{2,}=|[0-9]{4}-[0-9]{2}-[0-9]{2}|[\w.-]+@[\w.-]+:|[$#>] |[-*] "
+    r"|[0-9]{2}:[0-9]{2}:[0-9]{2}|\[[0-9 .]+\]"
+)
+"""How a line begins that does not go on with another: a prompt, a time, the next setting."""
+_WRAPS = 2
+"""So many lines must end at the same edge: one alone is just the longest."""
+
+
+def _wrapped(rows: Sequence[Sequence[ReadLine]]) -> set[int]:
+    """Return the numbers of rows that go on in the next: they end at the edge of a terminal, and the next begins at its
+    other edge, right below.
+    """
+    full = [
+        (number, row[-1].box.right, row[-1].box.w / len(row[-1].text))
+        for number, row in enumerate(rows)
+        if row and len(row[-1].text) >= _MIN_COLUMNS
+    ]
+    if not full:
+        return set()
+    edge = max(right for _, right, _ in full)
+    ending = [number for number, right, wide in full if edge - right < 0.8 * wide]
+    if len(ending) < _WRAPS:
+        return set()
+    left = min(rows[number][0].box.x for number in ending)
+    return {number for number in ending if number + 1 < len(rows) and _goes_on_in(rows[number], rows[number + 1], left)}
+
+
+def _goes_on_in(row: Sequence[ReadLine], below: Sequence[ReadLine], left: int) -> bool:
+    last, first = row[-1].box, below[0].box
+    wide = last.w / len(row[-1].text)
+    if _BEGINS_ANEW.match(below[0].text):
+        return False
+    return abs(row[0].box.x - left) < 2 * wide and abs(first.x - left) < wide and first.y - last.bottom < last.h
+
+
+def _boxes(span: RedactedSpan, touched: Sequence[_Piece], page: _Page) -> Iterator[HiddenBox]:
+    over_lines = span.rule in (Rule.PRIVATE, Rule.KEY) and "\n" in page.text[span.start : span.end].strip("\n")
+    cut_off = span.rule is Rule.PRIVATE and (span.start == 0 or span.end == len(page.text))
+    if over_lines or cut_off:
+        yield HiddenBox(span.rule.value, _band(span, touched, page))
     else:
         for piece in touched:
-            yield HiddenBox(span.rule.value, _part(piece, span.start, span.end, bounds))
+            yield HiddenBox(span.rule.value, _part(piece, span.start, span.end, page))
 
 
-def _band(span: RedactedSpan, touched: Sequence[_Piece], length: int, bounds: Rect) -> Rect:
+def _band(span: RedactedSpan, touched: Sequence[_Piece], page: _Page) -> Rect:
     """Return the box over several rows. A private one is as wide as the view: a line in it may not have been read.
 
     One that was cut off goes to the edge of the view.
     """
+    bounds = page.bounds
     boxes = [piece.line.box for piece in touched] or [bounds]
-    top, bottom = min(box.y for box in boxes) - _PAD_Y_PX, max(box.bottom for box in boxes) + _PAD_Y_PX
+    top, bottom = min(box.y for box in boxes) - _PAD_PX, max(box.bottom for box in boxes) + _PAD_PX
     if span.rule is not Rule.PRIVATE:
         left, right = min(box.x for box in boxes), max(box.right for box in boxes)
-        return _inside(Rect(left - _PAD_Y_PX, top, right - left + 2 * _PAD_Y_PX, bottom - top), bounds)
+        return _inside(Rect(left - _PAD_PX, top, right - left + 2 * _PAD_PX, bottom - top), bounds)
     top = bounds.y if span.start == 0 else top
-    bottom = bounds.bottom if span.end == length else bottom
+    bottom = bounds.bottom if span.end == len(page.text) else bottom
     return _inside(Rect(bounds.x, top, bounds.w, bottom - top), bounds)
 
 
-def _part(piece: _Piece, start: int, end: int, bounds: Rect) -> Rect:
-    """Return the box of text[start:end] within a line, a letter wider on each side than letters are likely to be."""
-    text, box = piece.line.text, piece.line.box
-    first, last = max(0, start - piece.start), min(len(text), end - piece.start)
-    even = (first / len(text), last / len(text))
-    shares = [_share(c) for c in text]
-    whole = sum(shares)
-    uneven = (sum(shares[:first]) / whole, sum(shares[:last]) / whole)
-    pad = max(box.w / len(text), box.h / 3) + 2
-    left = box.x + min(even[0], uneven[0]) * box.w - pad
-    right = box.x + max(even[1], uneven[1]) * box.w + pad
-    left = box.x - _PAD_Y_PX if first == 0 else left
-    right = box.right + _PAD_Y_PX if last == len(text) else right
-    return _inside(Rect(int(left), box.y - _PAD_Y_PX, int(right - left) + 1, box.h + 2 * _PAD_Y_PX), bounds)
+def _part(piece: _Piece, start: int, end: int, page: _Page) -> Rect:
+    """Return the box of text[start:end] within a line.
+
+    Where a word begins is known from its ink. Inside of one letters are taken to be as wide as they are likely to be,
+    and the box is wider by a part of one.
+    """
+    box = piece.line.box
+    first, last = max(0, start - piece.start), min(len(piece.line.text), end - piece.start)
+    words = _placed(piece.line, page.by_ink)
+    left = _edge(next((word for word in words if first < word.end), words[-1]), piece.line, first, before=True)
+    right = _edge(
+        next((word for word in reversed(words) if last > word.start), words[0]), piece.line, last, before=False
+    )
+    return _inside(Rect(int(left), box.y - _PAD_PX, int(right - left) + 1, box.h + 2 * _PAD_PX), page.bounds)
+
+
+def _placed(line: ReadLine, by_ink: WordsByInk) -> list[PlacedWord]:
+    """Return the words of a line; where its ink does not part them, the whole line as one."""
+    spans = [match.span() for match in _BLANKLESS.finditer(line.text)]
+    columns = by_ink(line) if spans else None
+    if columns is None or len(columns) != len(spans):
+        return [PlacedWord(0, len(line.text), line.box.x, line.box.right)]
+    return [PlacedWord(*span, *column) for span, column in zip(spans, columns, strict=True)]
+
+
+def _edge(word: PlacedWord, line: ReadLine, at: int, *, before: bool) -> float:
+    """Return where the letter at `at` begins (`before`), or where the one before it ends, and some more."""
+    if at <= word.start:
+        return word.left - _PAD_PX
+    if at >= word.end:
+        return word.right + _PAD_PX
+    wide, count = word.right - word.left, word.end - word.start
+    shares = [_share(c) for c in line.text[word.start : word.end]]
+    places = ((at - word.start) / count, sum(shares[: at - word.start]) / sum(shares))
+    is_line = count == len(line.text) and " " in line.text
+    pad = max(wide / count, line.box.h / 3) + 2 if is_line else _PAD_LETTERS * wide / count + 1
+    return word.left + (min(places) * wide - pad if before else max(places) * wide + pad)
+
+
+_BLANKLESS = re.compile(r"\S+")
 
 
 def _share(c: str) -> float:
@@ -132,7 +227,7 @@ def _share(c: str) -> float:
 
 
 def _continued(last: _Piece, pieces: Sequence[_Piece]) -> Iterator[tuple[_Piece, int]]:
-    """Yield the lines right below whose first word goes on with a key that a terminal broke, and where that ends."""
+    """Yield the lines right below whose first word goes on with a key that an edge broke, and where that ends."""
     while (below := _below(last, pieces)) is not None:
         word = _WORD.match(below.line.text)
         if word is None or not _goes_on(word[0]):
@@ -144,90 +239,31 @@ def _continued(last: _Piece, pieces: Sequence[_Piece]) -> Iterator[tuple[_Piece,
 
 
 def _below(piece: _Piece, pieces: Sequence[_Piece]) -> _Piece | None:
+    """Return the line below that may go on with `piece`: a terminal's, where no line is longer, or a cell's."""
     box = piece.line.box
-    return next(
-        (
-            other
-            for other in pieces
-            if other.row == piece.row + 1
-            and other.line.box.x <= box.right
-            and other.line.box.right >= box.x
-            and other.line.box.y - box.bottom < box.h
-        ),
-        None,
-    )
+    near = [
+        other
+        for other in pieces
+        if piece.row < other.row <= piece.row + 2
+        and other.line.box.x <= box.right
+        and other.line.box.right >= box.x
+        and -box.h // 2 < other.line.box.y - box.bottom < box.h
+    ]
+    below = min(near, key=lambda other: other.line.box.y, default=None)
+    if below is None:
+        return None
+    wide = box.w / max(1, len(piece.line.text))
+    longest = max(other.line.box.right for other in pieces if other.line.box.x <= box.right)
+    is_cell = " " not in piece.line.text.strip() and abs(below.line.box.x - box.x) < wide
+    return below if box.right >= longest - 1.5 * wide or (is_cell and below.line.box.right <= box.right) else None
 
 
 def _goes_on(word: str) -> bool:
-    return looks_random(word) or (any(c.isdigit() for c in word) and any(c.isalpha() for c in word)) or len(word) >= 16
+    if re.search(r"=\w|[A-Z]{2,}_[A-Z]{2,}", word):
+        return False
+    mixed = any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
+    return looks_random(word) or (mixed and word.isalnum()) or (len(word) >= 16 and mixed)
 
 
 def _inside(box: Rect, bounds: Rect) -> Rect:
     return box.intersect(bounds) or Rect(bounds.x, bounds.y, 0, 0)
-
-
-_TITLE_CHARS = 300
-"""As much of a title as a pattern is tried on: titles are written by strangers."""
-
-
-class WindowRule(NamedTuple):
-    """Windows whose title and class both fit; None fits every one. Case is ignored."""
-
-    title: Pattern | None
-    wm_class: Pattern | None
-
-    def fits(self, window: WindowInfo) -> bool:
-        return _fits(self.title, window.title) and _fits(self.wm_class, window.wm_class)
-
-
-class RegionRule(NamedTuple):
-    """A box of a display, in its pixels; display "" is every one."""
-
-    display: str
-    box: Rect
-
-
-class PlaceRules(NamedTuple):
-    """Every rule that names places."""
-
-    windows: tuple[WindowRule, ...] = ()
-    regions: tuple[RegionRule, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.windows or self.regions)
-
-
-def window_rule(title: str, wm_class: str) -> WindowRule:
-    """Return the rule of two patterns, "" for any. Raises: PatternFault."""
-    return WindowRule(*(compiled(words, ignore_case=True) if words else None for words in (title, wm_class)))
-
-
-def _fits(pattern: Pattern | None, text: str) -> bool:
-    return pattern is None or pattern.search(text[:_TITLE_CHARS]) is not None
-
-
-def hidden_windows(rules: PlaceRules, windows: Iterable[WindowInfo]) -> tuple[WindowInfo, ...]:
-    """Return the windows that a rule names and that have pixels."""
-    shown = (window for window in windows if window.visibility != "unmapped")
-    return tuple(window for window in shown if any(rule.fits(window) for rule in rules.windows))
-
-
-def on_display(rules: PlaceRules, display: str, windows: Iterable[WindowInfo]) -> tuple[HiddenBox, ...]:
-    """Return the boxes of regions and of (already chosen) `windows`, in the display's pixels.
-
-    A window counts whole, also where another covers it: what is above may be shaped, or see-through.
-    """
-    boxes = [HiddenBox(Rule.REGION.value, rule.box) for rule in rules.regions if rule.display in ("", display)]
-    return (*boxes, *(HiddenBox(Rule.WINDOW.value, window.bounds) for window in windows))
-
-
-def on_window(
-    rules: PlaceRules, display: str, window: WindowInfo, hidden: Sequence[WindowInfo]
-) -> tuple[HiddenBox, ...]:
-    """Return the boxes in the pixels of one window's own picture: all of it, when it is hidden itself."""
-    if any(other.window_id == window.window_id for other in hidden):
-        return (HiddenBox(Rule.WINDOW.value, Rect(0, 0, window.bounds.w, window.bounds.h)),)
-    return tuple(
-        HiddenBox(found.rule, found.box.moved(-window.bounds.x, -window.bounds.y))
-        for found in on_display(rules, display, ())
-    )

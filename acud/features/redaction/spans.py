@@ -17,14 +17,22 @@ class Rule(StrEnum):
     PATTERN = "pattern"
     KEY = "key"
     CARD = "card"
+    SEED = "seed"
+    IBAN = "iban"
+    ID = "id"
+    CODE = "code"
     PASSWORD = "password"  # noqa: S105 - the name of a rule
+    EMAIL = "email"
+    PHONE = "phone"
     WINDOW = "window"
     REGION = "region"
     SECURE = "secure"
 
 
-TEXT_RULES = (Rule.PRIVATE, Rule.PATTERN, Rule.KEY, Rule.CARD, Rule.PASSWORD)
-"""The rules that look for text; the others are places."""
+USUAL_TEXT_RULES = (
+    Rule.PRIVATE, Rule.PATTERN, Rule.KEY, Rule.CARD, Rule.SEED, Rule.IBAN, Rule.ID, Rule.CODE, Rule.PASSWORD
+)  # fmt: skip
+"""The rules that look for text, but those that only look when asked (`email`, `phone`)."""
 _WEIGHT = {rule: place for place, rule in enumerate(Rule)}
 
 

@@ -8,14 +8,7 @@ A list that was replaced since the frame therefore counts too.
 from __future__ import annotations
 
 from acud.config import RedactionSettings, Settings
-from acud.features.redaction.screen_boxes import (
-    PlaceRules,
-    RegionRule,
-    hidden_windows,
-    on_display,
-    on_window,
-    window_rule,
-)
+from acud.features.redaction.places import PlaceRules, RegionRule, hidden_windows, on_display, on_window, window_rule
 from acud.features.redaction.spans import Rule
 from acud.features.redaction.text_rules import TextRules, redact, redacted, text_rules
 from acud.protocol.questions import Hide, ToldBy

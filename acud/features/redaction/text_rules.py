@@ -7,9 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
+from acud.features.redaction.command_lines import find_in_commands
+from acud.features.redaction.identity_numbers import find_emails, find_ibans, find_ids, find_phones
+from acud.features.redaction.labelled import find_labelled
+from acud.features.redaction.labels import RULES
 from acud.features.redaction.personal_data import find_cards, find_private
-from acud.features.redaction.secrets import find_keys, find_labelled
-from acud.features.redaction.spans import TEXT_RULES, RedactedSpan, Rule, merge_spans
+from acud.features.redaction.secrets import find_keys
+from acud.features.redaction.seed_phrases import find_seeds
+from acud.features.redaction.spans import USUAL_TEXT_RULES, RedactedSpan, Rule, merge_spans
 from acud.patterns import Pattern, compiled
 from acud.types import RedactedText, redaction_mark
 
@@ -17,7 +22,7 @@ from acud.types import RedactedText, redaction_mark
 class TextRules(Struct, frozen=True):
     """Which rules look, and the user's own expressions (`pattern`)."""
 
-    active: frozenset[Rule] = frozenset(TEXT_RULES)
+    active: frozenset[Rule] = frozenset(USUAL_TEXT_RULES)
     patterns: tuple[Pattern, ...] = ()
 
 
@@ -36,8 +41,8 @@ def find(text: str, rules: TextRules = ALL, *, read: bool = False) -> list[Redac
     between two boxes of one row then, and a line break after each row.
     """
     plain = _plain(text)
-    looks = (look for rule, look in _LOOKS.items() if rule in rules.active)
-    return merge_spans(span for look in looks for span in look(plain, rules, read))
+    looks = (look for wanted, look in _LOOKS if not rules.active.isdisjoint(wanted))
+    return merge_spans(span for look in looks for span in look(plain, rules, read) if span.rule in rules.active)
 
 
 def redact(text: str, rules: TextRules = ALL) -> str:
@@ -73,24 +78,23 @@ def _plain_character(c: str) -> str:
     return plain if len(plain) == 1 else c
 
 
-def _labelled(wanted: Rule) -> Callable[[str, TextRules, bool], Iterator[RedactedSpan]]:
-    return lambda text, rules, read: (span for span in find_labelled(text, read=read) if span.rule is wanted)
-
-
-def _keys(text: str, rules: TextRules, read: bool) -> Iterator[RedactedSpan]:
-    yield from find_keys(text, read=read)
-    yield from _labelled(Rule.KEY)(text, rules, read)
-
-
 def _own(text: str, rules: TextRules, read: bool) -> Iterator[RedactedSpan]:
     for pattern in rules.patterns:
         yield from (RedactedSpan(start, end, Rule.PATTERN) for start, end in pattern.spans(text))
 
 
-_LOOKS: dict[Rule, Callable[[str, TextRules, bool], Iterator[RedactedSpan]]] = {
-    Rule.PRIVATE: lambda text, rules, read: find_private(text, read=read),
-    Rule.PATTERN: _own,
-    Rule.KEY: _keys,
-    Rule.CARD: lambda text, rules, read: find_cards(text, read=read),
-    Rule.PASSWORD: _labelled(Rule.PASSWORD),
-}
+_Look = Callable[[str, TextRules, bool], Iterator[RedactedSpan]]
+_LOOKS: tuple[tuple[frozenset[Rule], _Look], ...] = (
+    (frozenset({Rule.PRIVATE}), lambda text, rules, read: find_private(text, read=read)),
+    (frozenset({Rule.PATTERN}), _own),
+    (frozenset({Rule.KEY}), lambda text, rules, read: find_keys(text, read=read)),
+    (frozenset({Rule.CARD}), lambda text, rules, read: find_cards(text, read=read)),
+    (frozenset({Rule.SEED}), lambda text, rules, read: find_seeds(text, read=read)),
+    (frozenset({Rule.IBAN}), lambda text, rules, read: find_ibans(text, read=read)),
+    (frozenset({Rule.ID}), lambda text, rules, read: find_ids(text)),
+    (frozenset({Rule.PASSWORD, Rule.KEY}), lambda text, rules, read: find_in_commands(text, read=read)),
+    (frozenset(RULES.values()) | {Rule.CODE}, lambda text, rules, read: find_labelled(text, read=read)),
+    (frozenset({Rule.EMAIL}), lambda text, rules, read: find_emails(text)),
+    (frozenset({Rule.PHONE}), lambda text, rules, read: find_phones(text)),
+)
+"""What each search may find, and the search."""

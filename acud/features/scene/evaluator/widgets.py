@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -95,7 +95,8 @@ class WidgetReader:
         found = [_part(node, tree.apps[node.app]) for node in tree.nodes]
         words = [word for part in found for word in (part.label, part.value)]
         masked = dict(zip(words, self._redactor.all_quoted(words), strict=True))
-        return tuple(_redacted(part, masked[part.label], masked[part.value], hide) for part in found)
+        told = zip(found, self._redactor.in_widgets(tree.nodes), strict=True)
+        return tuple(_redacted(part, *_said(part, masked, rule), hide) for part, rule in told)
 
     async def close(self) -> None:
         """Close every provider."""
@@ -119,6 +120,15 @@ def _part(node: Node, app: AccessibleApp) -> NodePart:
         key=node.ref,
         secure=node.secure,
     )
+
+
+def _said(part: NodePart, masked: Mapping[str, RedactedText], rule: str) -> tuple[RedactedText, RedactedText]:
+    """Return a widget's label and value as they may leave. `rule` hides what it shows: a field keeps its label."""
+    label, value = masked[part.label], masked[part.value]
+    if not rule:
+        return label, value
+    mark = RedactedText(redaction_mark(rule), rule)
+    return (label, mark) if part.value else (mark, value)
 
 
 def _redacted(part: NodePart, label: RedactedText, value: RedactedText, hide: Sequence[HiddenBox]) -> NodePart:

@@ -55,6 +55,55 @@ HIDDEN = [
     ("a <PRIVATE>to the end\nof it", "a [REDACTED_PRIVATE]"),
     ("scrolled away</private> b", "[REDACTED_PRIVATE] b"),
     ("<private>4111 1111 1111 1111</private>", "[REDACTED_PRIVATE]"),
+    # commands and addresses
+    ("$ mysql -uroot -pGr4nite!Fox -e 'show tables'", "$ mysql -uroot -p[REDACTED_PASSWORD] -e 'show tables'"),
+    ("$ curl -u admin:Quill77 https://x.example", "$ curl -u admin:[REDACTED_PASSWORD] https://x.example"),
+    ("$ sshpass -p 'Winter$Coat42' scp a b", "$ sshpass -p '[REDACTED_PASSWORD]' scp a b"),
+    ("$ docker login -u ci -p Tidal44 r.example", "$ docker login -u ci -p [REDACTED_PASSWORD] r.example"),
+    ("$ echo moss-Harbor-8 | sudo -S reboot", "$ echo [REDACTED_PASSWORD] | sudo -S reboot"),
+    ("$ ./deploy --client-secret 9f8a7b6c5d4e3f2a1b0c", "$ ./deploy --client-secret [REDACTED_KEY]"),
+    ("db.internal:5432:crm:mara:blue", "db.internal:5432:crm:mara:[REDACTED_PASSWORD]"),
+    ("machine a.example login mara password rose", "machine a.example login mara password [REDACTED_PASSWORD]"),
+    (
+        "Set-Cookie: session=Zk29dXw0bELsk2Vtn8q7; Path=/; HttpOnly",
+        "Set-Cookie: session=[REDACTED_KEY]; Path=/; HttpOnly",
+    ),
+    ("GET /cb?code=Zk29dXw0bELsk2Vtn8q7&state=in", "GET /cb?code=[REDACTED_KEY]&state=in"),
+    (
+        "https://hooks.slack.com/services/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",  # pragma: allowlist secret
+        "https://hooks.slack.com/services/T99X7G9XZ/BMT8CVEL4/[REDACTED_KEY]",
+    ),
+    # settings
+    ("DB_PASS=tuna", "DB_PASS=[REDACTED_PASSWORD]"),
+    ('<add key="SmtpPassword" value="heron!2" />', '<add key="SmtpPassword" value="[REDACTED_PASSWORD]" />'),
+    ("<password>Inlet5</password>", "<password>[REDACTED_PASSWORD]</password>"),
+    ("define('DB_PASSWORD', 'Inlet5');", "define('DB_PASSWORD', '[REDACTED_PASSWORD]');"),
+    ("TWILIO_AUTH_TOKEN=d3baf02c087daee2662112944a988ba8", "TWILIO_AUTH_TOKEN=[REDACTED_KEY]"),
+    (
+        "the passphrase for the disk: gentle mammoth quarry. It is",
+        "the passphrase for the disk: [REDACTED_PASSWORD]. It is",
+    ),
+    # sentences
+    ("New password is Hazel-Otter-31, please", "New password is [REDACTED_PASSWORD], please"),
+    ("typed Hunter-2-go as the password.", "typed [REDACTED_PASSWORD] as the password."),
+    ("the guest wifi password is riverstone22", "the guest wifi password is [REDACTED_PASSWORD]"),
+    ("Das Passwort lautet Lerche_Stein9. Ruf", "Das Passwort lautet [REDACTED_PASSWORD]. Ruf"),
+    ("密码是sakura77", "密码是[REDACTED_PASSWORD]"),
+    ("use the password:\n\nZk29dXw0bELs\n", "use the password:\n\n[REDACTED_PASSWORD]\n"),
+    # codes, words of wallets, accounts, ids
+    ("My new PIN is 8306, don't tell", "My new PIN is [REDACTED_CODE], don't tell"),
+    ("481 920 is your Northbank verification code.", "[REDACTED_CODE] is your Northbank verification code."),
+    ("exp 11/27 cvc 123", "exp 11/27 cvc [REDACTED_CODE]"),
+    ("Recovery codes: ab12-cd34 ef56-gh78", "Recovery codes: [REDACTED_CODE] [REDACTED_CODE]"),
+    ("Door code at the Lisbon office: 5023#", "Door code at the Lisbon office: [REDACTED_CODE]"),
+    ("legal winner thank year wave sausage worth useful legal winner thank yellow", " ".join(["[REDACTED_SEED]"] * 12)),
+    ("auf DE89 3704 0044 0532 0130 00, Miete", "auf [REDACTED_IBAN], Miete"),
+    ("SSN 123-45-6789, phone", "SSN [REDACTED_ID], phone"),
+    ("PESEL 44051401359", "PESEL [REDACTED_ID]"),
+    ("Passport no. C01X00T47 issued 2021-03-30", "Passport no. [REDACTED_ID] issued 2021-03-30"),
+    ("身份证号：11010519491231002X，电话", "身份证号：[REDACTED_ID]，电话"),
+    # what looks random
+    ("use Zk29dXw0bELsk2Vtn8q7Yc41 here", "use [REDACTED_KEY] here"),
 ]
 
 LEFT = [
@@ -84,6 +133,30 @@ LEFT = [
     "ghp_short",
     "192.168.1.1 10.0.0.1",
     "",
+    # labels that are none
+    "TOKEN_BUCKET_SIZE=500 PASSWORD_MIN_LENGTH=12 FEATURE_PASSWORDLESS_LOGIN=true",
+    "PWD=/home/deploy/shop",
+    "The token bucket holds 500 tokens, and a secret ballot needs no key.",
+    "A password reset takes two minutes; the PIN header has 40 pins.",
+    "PIN the release thread please. Secret Santa is on 2026-12-18; the pass to the ski lift costs 62.00",
+    "Tests: 12 passed, 0 failed --- PASS: TestTokenRefresh (0.02s)",
+    "Error code: 40401, promo code SPRING25, zip code: 94107",
+    "max_tokens=4096, cache_key = users:list:page:1",
+    "password = os.environ['DB_PASSWORD']",
+    "def login(user, password): return check(user, password)",
+    "if password == confirm_password: raise",
+    "WARNING! Using --password via the CLI is insecure. Use --password-stdin.",
+    "spec/test_password_policy.py spec/test_token_refresh.py",
+    # random, and for everybody
+    "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQZk29dXw0bELsk2Vtn8q7Yc41Zk29dXw0bELsk2 mara@wren",
+    "integrity sha512-Zk29dXw0bELsk2Vtn8q7Yc41Zk29dXw0bELsk2Vtn8q7Yc41Zk29dXw0bELsk2Vtn8q7Yc41Zk29dXw0bELsk2Vtn8q7==",
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAZk29dXw0bELsk2Vtn8q7Yc41",
+    "https://docs.example.com/d/1A2b3C4d5E6f7G8h9I0jK1l2M3n4O5p6/edit",
+    "pod/api-6d8f7c9b5-x2k4z 1/1 Running, i-0a1b2c3d4e5f60718",
+    # numbers
+    "DE88 3704 0044 0532 0130 00",  # its checksum is wrong
+    "tracking JJD000390007912345678, ISBN 978-3-16-148410-0, 1Z 999 AA1 01 2345 6784",
+    "mara.lindqvist@example.org, +49 30 5550 1234",
 ]
 
 
@@ -141,6 +214,15 @@ def test_the_users_own_patterns_and_rules_switched_off() -> None:
     rules = text_rules(("pattern",), (r"PRJ-\d{6}",))
     assert redact("PRJ-123456 of 4111 1111 1111 1111", rules) == "[REDACTED_PATTERN] of 4111 1111 1111 1111"
     assert redact("4111 1111 1111 1111", TextRules(frozenset())) == "4111 1111 1111 1111"
+
+
+def test_addresses_and_phones_are_hidden_only_when_asked() -> None:
+    said = "write to mara.l@example.org, or call +49 30 5550 1234 or (415) 555-0132 before 2026-11-22"
+    assert redact(said) == said
+    asked = text_rules(("email", "phone"), ())
+    assert redact(said, asked) == (
+        "write to [REDACTED_EMAIL], or call [REDACTED_PHONE] or [REDACTED_PHONE] before 2026-11-22"
+    )
 
 
 def test_overlaps_become_one_under_the_weightier_rule() -> None:

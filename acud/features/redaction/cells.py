@@ -1,0 +1,185 @@
+"""Secrets that a label announces by where it stands: left of a value, above it, or at the head of its column.
+
+A cell is a piece of a row of the screen, as the engine reads it. Engines join cells that stand close, so a column is
+also looked for inside of a longer piece, by where its words are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from acud.features.redaction.labels import RULES, Label, LabelKind, label
+from acud.features.redaction.spans import RedactedSpan
+from acud.features.redaction.values import accepts, looks_chosen
+from acud.types import Rect
+
+
+class Cell(NamedTuple):
+    """text[start:end] of a page, its number of row, what it says, and its box."""
+
+    start: int
+    end: int
+    row: int
+    text: str
+    box: Rect
+
+
+_MAX_LABEL = 48
+_MAX_WORDS = 6
+_FAR = 24
+"""Heights of a line from a label to its value on the right."""
+_BELOW = 2.4
+"""Heights of a line from a label to its value below."""
+_NEXT_ROW = 3.6
+_SENTENCE = re.compile(r"[.!?](?:\s|$)|,\s|[=@$|]|[0-9]{3}|\w[:：]\s*\S")
+_WORDS = re.compile(r"\S+")
+
+
+def find_in_cells(cells: Sequence[Cell]) -> Iterator[RedactedSpan]:
+    """Yield what labels announce by their place among `cells`, which are in reading order."""
+    rows = _rows(cells)
+    for cell in cells:
+        found = announced(cell.text)
+        if found is not None:
+            yield from _values(cell, found, rows)
+    for row in rows:
+        for cell in row:
+            yield from _heads_within(cell, rows)
+
+
+def announced(text: str) -> Label | None:
+    """Return what `text` announces when all of it is a label."""
+    bare = text.strip(" *:：=>|-")
+    if not bare or len(bare) > _MAX_LABEL or len(bare.split()) > _MAX_WORDS or _SENTENCE.search(bare):
+        return None
+    return label(bare)
+
+
+def _rows(cells: Sequence[Cell]) -> list[list[Cell]]:
+    rows: list[list[Cell]] = []
+    for cell in cells:
+        if rows and rows[-1][-1].row == cell.row:
+            rows[-1].append(cell)
+        else:
+            rows.append([cell])
+    return rows
+
+
+def _values(cell: Cell, found: Label, rows: Sequence[Sequence[Cell]]) -> Iterator[RedactedSpan]:
+    at = next(place for place, row in enumerate(rows) if row[0].row == cell.row)
+    row = rows[at]
+    place = row.index(cell)
+    right = row[place + 1] if place + 1 < len(row) else None
+    if right is not None and right.box.x - cell.box.right > _FAR * cell.box.h:
+        right = None
+    column = list(_column(cell, right, rows, at))
+    is_head = len(row) > 1 and (place > 0 or len(row) > 2) and _is_head(row, rows, at)
+    if right is not None and not is_head and _is_value(found, right.text):
+        yield _whole(right, found)
+        return
+    if not column:
+        return
+    if is_head:
+        for part in column:
+            text = part.text[: part.end - part.start]
+            if accepts(found, text) and announced(text) is None:
+                yield RedactedSpan(part.start, part.end, RULES[found.kind])
+        return
+    first = column[0]
+    if first.box.y - cell.box.bottom < (_BELOW - 1) * cell.box.h and _is_value(found, first.text) and right is None:
+        yield _whole(first, found)
+
+
+def _is_value(found: Label, text: str) -> bool:
+    if not accepts(found, text) or text.rstrip().endswith(":"):
+        return False
+    words = text.split()
+    if len(words) > (4 if found.kind in (LabelKind.PASSWORD, LabelKind.KEY) else 24):
+        return found.kind is LabelKind.KEY and all(3 <= len(word) <= 8 for word in words)
+    return announced(text) is None or looks_chosen(text)
+
+
+def _whole(cell: Cell, found: Label) -> RedactedSpan:
+    return RedactedSpan(cell.start, cell.end, RULES[found.kind])
+
+
+def _is_head(row: Sequence[Cell], rows: Sequence[Sequence[Cell]], at: int) -> bool:
+    """Tell whether `row` names the columns of the rows below: no cell is a value, and most have one below."""
+    if any(any(c.isdigit() for c in cell.text) or len(cell.text.split()) > 4 for cell in row):
+        return False
+    below = [cell for other in _following(rows, at, 3) for cell in other]
+    under = [any(_aligned(cell, other) for other in below) for cell in row]
+    labels_below = sum(announced(other.text) is not None for other in below)
+    return sum(under) >= max(1, len(row) * 2 // 3) and labels_below <= 1
+
+
+def _following(rows: Sequence[Sequence[Cell]], at: int, most: int = 1000) -> Iterator[Sequence[Cell]]:
+    """Yield the rows below that go on without a large gap."""
+    for above, below in pairwise(rows[at : at + most + 1]):
+        high = max(cell.box.h for cell in above)
+        if below[0].box.y - above[0].box.bottom > (_NEXT_ROW - 1) * high:
+            return
+        yield below
+
+
+def _aligned(head: Cell, cell: Cell) -> bool:
+    return cell.box.x <= head.box.right and cell.box.right >= head.box.x
+
+
+def _column(
+    head: Cell, right: Cell | None, rows: Sequence[Sequence[Cell]], at: int, until: int | None = None
+) -> Iterator[Cell]:
+    """Yield what stands under `head` and left of what is under `right`, row by row."""
+    left = head.box.x - head.box.h
+    limit = until if until is not None else right.box.x - head.box.h // 3 if right is not None else None
+    for row in _following(rows, at):
+        for cell in row:
+            part = _between(cell, left, limit)
+            if part is not None and part.box.x <= head.box.right + 4 * head.box.h:
+                yield part
+
+
+def _between(cell: Cell, left: float, limit: float | None) -> Cell | None:
+    """Return the words of `cell` that begin from `left` on and before `limit`."""
+    if cell.box.x >= left and (limit is None or cell.box.right <= limit):
+        return cell
+    if cell.box.right <= left or (limit is not None and cell.box.x >= limit):
+        return None
+    wide = cell.box.w / max(1, len(cell.text))
+    words = [
+        word.span()
+        for word in _WORDS.finditer(cell.text)
+        if cell.box.x + (word.start() + 0.6) * wide >= left
+        and (limit is None or cell.box.x + (word.start() + 0.5) * wide < limit)
+    ]
+    if not words:
+        return None
+    first, last = words[0][0], words[-1][1]
+    box = Rect(int(cell.box.x + first * wide), cell.box.y, max(1, int((last - first) * wide)), cell.box.h)
+    return Cell(cell.start + first, cell.start + last, cell.row, cell.text[first:last], box)
+
+
+_GAPPED = re.compile(r"\S+(?: \S+)*")
+_SHOUTED = re.compile(r"[A-Z][A-Z_ -]{1,30}")
+
+
+def _heads_within(cell: Cell, rows: Sequence[Sequence[Cell]]) -> Iterator[RedactedSpan]:
+    """Yield the columns of a head that was read as one piece: `NAME TOKEN AGE`."""
+    words = list(_WORDS.finditer(cell.text))
+    if not 3 <= len(words) <= 12 or not all(_SHOUTED.fullmatch(word[0]) for word in words):
+        return
+    at = next(place for place, row in enumerate(rows) if row[0].row == cell.row)
+    wide = cell.box.w / len(cell.text)
+    for word, after in zip(words, [*words[1:], None], strict=True):
+        found = label(word[0])
+        if found is None:
+            continue
+        box = Rect(int(cell.box.x + word.start() * wide), cell.box.y, int(len(word[0]) * wide), cell.box.h)
+        head = Cell(cell.start + word.start(), cell.start + word.end(), cell.row, word[0], box)
+        limit = int(cell.box.x + after.start() * wide) if after is not None else None
+        for part in _column(head, None, rows, at, limit):
+            if accepts(found, part.text) and (found.kind is not LabelKind.PASSWORD or looks_chosen(part.text)):
+                yield RedactedSpan(part.start, part.end, RULES[found.kind])

@@ -1,0 +1,361 @@
+"""Secrets that a label announces in running text: `SmtpPassword=…`, `Door code for the office: …`, `the PIN is …`.
+
+Every search begins at a word of the vocabulary and is bounded, so that the time is in proportion to the length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from acud.features.redaction.labels import RULES, Label, LabelKind, label, label_words, may_announce
+from acud.features.redaction.spans import RedactedSpan, Rule
+from acud.features.redaction.values import accepts, accepts_in_prose, extent, looks_chosen
+
+_MASKED = r"(?!\[REDACTED_)"
+_PART = r"[\w’'°#/()\[\].*-]"
+_STRICT = re.compile(
+    rf"{_PART}{{0,40}}(?:[ ]{{1,2}}{_PART}{{1,24}}){{0,7}}?"
+    r"""(?P<join>["'`\])]{0,3}[ \t]{0,3}(?:=>|:?=(?!=)|::?|：)[ \t]{0,3}"""
+    r"""|["']?[ \t]{1,3}\{[ \t\n]{0,6}(?:default|value)[ \t]{0,3}=[ \t]{0,3}"""
+    r"""|["'][ \t]{1,3}(?:value|content|default)[ ]?=[ ]?"""
+    r"""|["']?,?[ \t\n]{0,12}["']?value["']?[ ]?[:=][ \t]{0,3}"""
+    r"""|["'],[ \t]{0,3}(?=["'])|\((?=["'])|["']?>(?=[^<>\n]{1,200}</)|\t)"""
+)
+_VERBS = (
+    "is|are|was|became|lautet|ist|war|est|es|é|è|jest|är|shows|reads|contains|holds|displays|says|becomes|to|value|"
+    "—|–|->|→|-"
+)
+_IS = re.compile(
+    rf"{_PART}{{0,40}}(?P<mid>[^\n.!?:=]{{0,60}}?)(?:[ ]|(?<=c)['’])(?P<verb>{_VERBS})"
+    r"[ ]{1,2}(?:now[ ]|set to[ ]|still[ ]|just[ ]|jetzt[ ]|ahora[ ])?"
+)
+_NEXT = re.compile(rf"{_PART}{{0,40}}?(?P<gap>[ ]{{1,2}}\(?)(?=[^\s(])")
+_RUN = re.compile(r"\w{2,100}")
+_DELIMITERS = re.compile(r"[.;,:=：|(){}<>?&\"`/\t\n$!，；。]|(?<!\w)'|'(?!\w)")
+_QUOTED = re.compile(
+    r"""(?P<q>["'`])(?P<value>[^"'`\n]{1,400}?)(?P=q)|(?P<b>["'`])(?P<rest>(?:(?!(?P=b))[^\n]){1,400})(?P=b)"""
+)
+_ONE_MORE = re.compile(r"\w[^\s.,;:!?]{0,24}\.?[ ]{1,2}")
+_CALL = re.compile(r"\([ ]?[\"']$")
+_WORD = re.compile(r"[^\s&;:,]{0,2000}+(?:[&;:,](?![\w .-]{1,40}=)[^\s&;:,]{0,400}+){0,40}")
+_PROSE_WORD = re.compile(r"[^\s\t]{1,400}")
+_TO_END = re.compile(r"[^\n\t;|]{1,160}?(?=[.,;][ \n]|[.,;]?$|[\n\t;|])")
+_GROUPS = re.compile(r"[A-Za-z0-9]{3,8}(?:[ ][A-Za-z0-9]{3,8}){2,15}")
+_MORE = re.compile(r"[ ,;/\t]{1,4}(?=(?:[0-9]{4,10}|[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,3})(?![\w.:-]))")
+_OPTION = re.compile(r"(?:(?<=\s)|^)--?[\w-]*$")
+_OPTION_VALUE = re.compile(rf"[\w-]{{0,40}}[ \t]{{1,3}}{_MASKED}(?![-|&>])(?P<word>[^\s]{{1,400}})")
+_NO_OPTIONS = "via and or is option flag to for instead in on from with are was as argument if when"
+_NO_OPTION_VALUES = frozenset(_NO_OPTIONS.split())
+_BELOW = re.compile(
+    r"[ \t]*\n(?P<skip>(?:[^\n]{0,24}\n){0,2}?)(?P<lead>[^\n\w]{0,8}(?:\w{1,16}[ ]?\|)?[ \t>]{0,8})"
+    r"(?P<value>[^\s]{6,200})[ \t]*(?=\n|$)"
+)
+
+
+def find_labelled(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
+    """Yield what labels announce in `text`, quotes left out; `read`: it was read off a screen, a tab between boxes."""
+    if read:
+        text = text.replace(";", ":")  # in small letters an engine takes one for the other
+    for word in set(_RUN.findall(text)):
+        if may_announce(word) and not word.startswith("REDACTED_"):
+            for start in _places(text, word):
+                yield from _announced(text, start, start + len(word), read)
+    yield from _before_its_label(text, text.lower())
+
+
+def _places(text: str, word: str) -> Iterator[int]:
+    """Yield where `word` stands in `text` as a run of its own."""
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not (_is_of_run(text[at - 1 : at]) or _is_of_run(text[end : end + 1])):
+            yield at
+        at = text.find(word, end)
+
+
+def _is_of_run(c: str) -> bool:
+    return c.isalnum() or c == "_"
+
+
+def _announced(text: str, start: int, end: int, read: bool) -> Iterator[RedactedSpan]:
+    left = text[max(0, start - 48) : start]
+    cuts = [cut.end() for cut in _DELIMITERS.finditer(left)]
+    left = left[cuts[-1] :] if cuts else left
+    is_path = text[start - 1 : start] == "/"
+    for find in (_assigned, _option) if is_path else (_assigned, _option, _said, _adjacent):
+        found = find(text, left, start, end, read)
+        if found:
+            yield from found
+            return
+
+
+def _assigned(text: str, left: str, start: int, _end: int, read: bool) -> list[RedactedSpan]:
+    match = _STRICT.match(text, start)
+    if match is None or (match["join"] == "\t" and not read):
+        return []
+    name = left + text[start : match.start("join")]
+    found = label(name)
+    if found is None:
+        return []
+    begin = match.end()
+    if text.startswith(("[REDACTED_", "//"), begin):
+        return []
+    if match["join"][:2] in ("',", '",') and not _CALL.search(text, 0, start - len(left)):
+        return []
+    if begin >= len(text) or text[begin] == "\n":
+        return _on_next_line(text, begin, found)
+    at_line_start = not text[max(0, start - len(left) - 8) : start - len(left)].strip(" \t") or read
+    spans = _valued(text, begin, found, match["join"], whole=at_line_start and not name.strip().count("  "))
+    # On a screen the quotes go too: they may be letters that were misread.
+    return [_with_quotes(text, span) for span in spans] if read else spans
+
+
+def _with_quotes(text: str, span: RedactedSpan) -> RedactedSpan:
+    quotes = text[span.start - 1 : span.start] in ("'", '"') and text[span.end : span.end + 1] in ("'", '"')
+    return RedactedSpan(span.start - quotes, span.end + quotes, span.rule)
+
+
+def _valued(text: str, begin: int, found: Label, join: str, *, whole: bool) -> list[RedactedSpan]:
+    """Return the value that begins at `begin`; `whole`: nothing else may stand on its line."""
+    rule = RULES[found.kind]
+    quoted = _QUOTED.match(text, begin)
+    if quoted is not None:
+        group = "value" if quoted["value"] is not None else "rest"
+        value = quoted[group]
+        return (
+            [RedactedSpan(*quoted.span(group), rule)]
+            if accepts(found, value, quoted=True) and value not in (")", "(")
+            else []
+        )
+    if join.endswith(">") and join != "=>":
+        close = text.find("</", begin)
+        return [RedactedSpan(begin, close, rule)] if accepts(found, text[begin:close]) else []
+    line_end = text.find("\n", begin)
+    line_end = len(text) if line_end < 0 else line_end
+    tab = text.find("\t", begin, line_end)
+    line_end = line_end if tab < 0 else tab
+    end = extent(found, text, begin, line_end)
+    if end > begin:
+        spans = [RedactedSpan(begin, end, rule)]
+        while found.kind is LabelKind.CODE and found.term.endswith("s") and (more := _MORE.match(text, end, line_end)):
+            begin, end = more.end(), extent(found, text, more.end(), line_end)
+            spans.append(RedactedSpan(begin, end, rule))
+        return spans if accepts(found, text[spans[0].start : spans[0].end]) else []
+    groups = _GROUPS.match(text, begin, line_end) if found.kind is LabelKind.KEY else None
+    if groups is not None and accepts(found, groups[0]):
+        return [RedactedSpan(begin, groups.end(), rule)]
+    if found.kind in (LabelKind.PHRASE, LabelKind.SEED):
+        match = _TO_END.match(text, begin, line_end)
+    else:
+        match = _WORD.match(text, begin, line_end)
+    if match is None or not accepts(found, match[0]):
+        return []
+    end = match.end()
+    rest = text[end:line_end].split()
+    if (
+        found.kind is LabelKind.PASSWORD
+        and whole
+        and "=" not in join
+        and 0 < len(rest) <= 4
+        and not rest[0].startswith(("#", "|", "&", "/", "(", "["))
+    ):
+        end = line_end
+    end -= len(match[0]) - len(match[0].rstrip(",;")) if end == match.end() and len(match[0].rstrip(",;")) else 0
+    return [RedactedSpan(begin, end, rule)]
+
+
+def _on_next_line(text: str, begin: int, found: Label) -> list[RedactedSpan]:
+    match = _BELOW.match(text, begin)
+    if match is None:
+        return []
+    value = match["value"]
+    strong = looks_chosen(value) if found.kind in (LabelKind.PASSWORD, LabelKind.PHRASE) else accepts(found, value)
+    if "REDACTED_" in value or ":" in value[-1:] or "=" in value[1:-2] or not strong:
+        return []
+    return [RedactedSpan(*match.span("value"), RULES[found.kind])]
+
+
+def _option(text: str, left: str, start: int, _end: int, read: bool) -> list[RedactedSpan]:
+    if not _OPTION.search(text[max(0, start - 32) : start]):
+        return []
+    match = _OPTION_VALUE.match(text, start)
+    if match is None:
+        return []
+    found = label(left + text[start : match.start("word")])
+    word = match["word"]
+    if found is None or word.casefold() in _NO_OPTION_VALUES or not accepts(found, word):
+        return []
+    quoted = _QUOTED.match(text, match.start("word"))
+    if quoted is not None:
+        return [RedactedSpan(*quoted.span("value" if quoted["value"] is not None else "rest"), RULES[found.kind])]
+    return [RedactedSpan(*match.span("word"), RULES[found.kind])]
+
+
+def _said(text: str, left: str, start: int, _end: int, read: bool) -> list[RedactedSpan]:
+    """`the PIN is …`"""
+    match = _IS.match(text, start)
+    if match is None:
+        return []
+    found = label(left + text[start : match.start("verb")])
+    return _prose_value(text, match.end(), found)
+
+
+def _adjacent(text: str, left: str, start: int, end: int, read: bool) -> list[RedactedSpan]:
+    """`typed the password …`, `cvc …`, `SSN …`"""
+    match = _NEXT.match(text, start)
+    if match is None:
+        return []
+    found = label(left + text[start : match.start("gap")])
+    if found is None:
+        return _adjacent_later(text, left, match)
+    return _prose_value(text, match.end(), found) or _adjacent_later(text, left, match)
+
+
+def _adjacent_later(text: str, left: str, match: re.Match[str]) -> list[RedactedSpan]:
+    """The label may have more words: `passport no. …`, `N° de sécurité sociale …`."""
+    longer = match.end()
+    for _ in range(3):
+        more = _ONE_MORE.match(text, longer)
+        if more is None:
+            return []
+        if more[0].strip().casefold() in label_words("prepositions"):
+            return []
+        found = label(left + text[match.start() : more.end()])
+        longer = more.end()
+        if found is not None and not (found.kind is LabelKind.KEY and found.is_bare):
+            spans = _prose_value(text, longer, found)
+            if spans:
+                return spans
+    return []
+
+
+def _prose_value(text: str, begin: int, found: Label | None) -> list[RedactedSpan]:
+    if found is None or text.startswith("[REDACTED_", begin):
+        return []
+    quoted = _QUOTED.match(text, begin)
+    if quoted is not None and found.kind in (LabelKind.PASSWORD, LabelKind.PHRASE, LabelKind.KEY):
+        group = "value" if quoted["value"] is not None else "rest"
+        value = quoted[group]
+        return [RedactedSpan(*quoted.span(group), RULES[found.kind])] if accepts(found, value, quoted=True) else []
+    begin += text[begin : begin + 1] in ("'", '"', "`")
+    line_end = text.find("\n", begin)
+    line_end = len(text) if line_end < 0 else line_end
+    end = extent(found, text, begin, line_end)
+    if end > begin and accepts_in_prose(found, text[begin:end]):
+        return [RedactedSpan(begin, end, RULES[found.kind])]
+    match = _PROSE_WORD.match(text, begin)
+    if match is None or not accepts_in_prose(found, match[0]):
+        return []
+    kept = match[0].rstrip(".,;:?)\"'")
+    return [RedactedSpan(begin, begin + len(kept), RULES[found.kind])] if kept else []
+
+
+# ---- before their labels -------------------------------------------------------------------------------------------
+
+_CODE_FIRST = re.compile(
+    r"(?<![\w-])(?:[A-Z]{1,3}-)?(?P<value>[0-9]{2,4}(?:[ -]?[0-9]{2,4}){1,3}|[A-Z0-9]{4,10})[ ](?:is|ist|est|es)[ ]"
+    r"(?:your|the|ihr|dein|votre|su|tu)[ ](?:[\w’'-]+[ ]){0,5}?"
+    r"(?i:code|passcode|otp|pin|password|tan|codigo|código|passwort)\b"
+)
+_CODE_TO_USE = re.compile(
+    r"(?:code|otp|pin)[ :]{1,3}(?P<value>(?=[a-z]*[0-9])[a-z0-9]{4,10}|[0-9]{2,3}(?:[ -][0-9]{2,3}){1,3})"
+    r"[ ](?:to|for|as)[ ](?:\w+[ ]){0,2}?(?:sign|log|verif|confirm|authenticat|access|complete|finish|reset|continue)"
+)
+_PLACE_CODE = re.compile(
+    r"\bcode[ ](?:for|to|of|at)[ ](?:the[ ]|my[ ]|our[ ])?\w+(?:[ ]\w+)?(?:[ ]is|:)[ ]"
+    r"(?P<value>[0-9]{3,8}[#*]?)(?![\w.-])"
+)
+_USE = re.compile(
+    r"\buse[ ](?P<value>[0-9]{3}[ -][0-9]{3}|[0-9]{4,8})[ ]"
+    r"(?:to[ ](?:verify|log|sign|confirm|complete|reset)|as[ ]your)"
+)
+_USED = re.compile(r"\b(?:use|enter|type|with)[ ](?:the[ ])?(?:following[ ])?$")
+_CODE_SAID = re.compile(
+    r"code(?:[ ](?:is|ist|est|lautet))?[ :]{1,3}(?P<value>[0-9]{3}[ -][0-9]{3}|[0-9]{4,8})(?![\w-])"
+)
+_OTHER_CODES = (
+    "error ",
+    "exit ",
+    "status ",
+    "zip ",
+    "postal ",
+    "area ",
+    "country ",
+    "promo ",
+    "booking ",
+    "return ",
+    "response ",
+)
+_ABOUT_CODES = re.compile(
+    r"(?:expire|valid|verif|sign(?:ing)?[ -]?in|log(?:ging)?[ -]?in|"
+    r"share|minute|authenticat|one-time|confirm|\byour\b|\bihr\b|\bdein\b|\bvotre\b|\bton\b|gültig|läuft ab)"
+)
+_AS_PASSWORD = re.compile(
+    r"(?<!\S)(?P<value>[^\s]{4,100})[ ](?:as|in|into|for)[ ]"
+    r"(?:the|your|a|his|her|my|its|their)?[ ]?(?:[\w-]+[ ])?(?i:password|passphrase|passcode)\b"
+)
+_PAIR_OF = re.compile(
+    r"(?i:\b(?:cred(?:ential)?s?|login|user(?:name)?/pass(?:word)?))(?:[ ]are|[ ]is)?"
+    r"[ :=]{1,3}[\w.@-]{1,60}[ ]?[:/][ ]?(?P<value>[^\s,]{3,100})"
+)
+_SAID_TOGETHER = re.compile(
+    r"(?P<label>密码|密碼|口令|验证码|驗證碼|安全码|身份证号码?|パスワード|認証コード|確認コード|暗証番号|비밀번호|인증번호)"
+    r"(?:是|为|為|は|은|는)[ :]{0,2}(?P<value>[!-~]{4,64})"
+)
+_TITLE = re.compile(r"^[^\n]{1,200}$")
+
+
+def _before_its_label(text: str, low: str) -> Iterator[RedactedSpan]:
+    for match in _SAID_TOGETHER.finditer(text) if not text.isascii() else ():
+        found = label(match["label"])
+        if found is not None and (found.kind is LabelKind.PASSWORD or accepts(found, match["value"])):
+            yield RedactedSpan(*match.span("value"), RULES[found.kind])
+    if len(low) == len(text):
+        yield from _codes(text, low)
+    if "pass" in low or "cred" in low or "login" in low:
+        for pattern in (_AS_PASSWORD, _PAIR_OF):
+            for match in pattern.finditer(text):
+                if looks_chosen(match["value"]):
+                    start = match.start("value")
+                    yield RedactedSpan(start, start + len(match["value"].rstrip(".,;:?)\"'")), Rule.PASSWORD)
+    if " - " in text and _TITLE.match(text):
+        yield from _in_title(text)
+
+
+def _codes(text: str, low: str) -> Iterator[RedactedSpan]:
+    if any(
+        words in low
+        for words in (" is your ", " is the ", " ist ihr ", " ist dein ", " est votre ", " es su ", " es tu ")
+    ):
+        for match in _CODE_FIRST.finditer(text):
+            if any(c.isdigit() for c in match["value"]):
+                yield RedactedSpan(*match.span("value"), Rule.CODE)
+    for match in _CODE_TO_USE.finditer(low):
+        if _USED.search(low, max(0, match.start() - 32), match.start()):
+            yield RedactedSpan(*match.span("value"), Rule.CODE)
+    for pattern in (_PLACE_CODE, _USE):
+        yield from (RedactedSpan(*match.span("value"), Rule.CODE) for match in pattern.finditer(low))
+    for match in _CODE_SAID.finditer(low):
+        before = low[max(0, match.start() - 12) : match.start()]
+        if not before.endswith(_OTHER_CODES) and _ABOUT_CODES.search(low, max(0, match.start() - 80), match.end() + 80):
+            yield RedactedSpan(*match.span("value"), Rule.CODE)
+
+
+def _in_title(text: str) -> Iterator[RedactedSpan]:
+    """Yield the part of a window's title that a later or earlier part calls a password."""
+    parts, at = [], 0
+    for part in text.split(" - "):
+        parts.append((at, part))
+        at += len(part) + 3
+    named = [label(part) for _, part in parts]
+    if any(one is not None and one.kind is LabelKind.PASSWORD for one in named):
+        for (at, part), name in zip(parts, named, strict=True):
+            if (
+                name is None
+                and " " not in part
+                and len(part) >= 8
+                and looks_chosen(part)
+                and any(c.isdigit() for c in part)
+            ):
+                yield RedactedSpan(at, at + len(part), Rule.PASSWORD)

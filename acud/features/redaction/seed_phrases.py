@@ -1,0 +1,61 @@
+"""Seed phrases of wallets: twelve or more words of one BIP-39 list in a row, numbered or not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from mnemonic import Mnemonic
+
+from acud.features.redaction.spans import RedactedSpan, Rule
+
+_LANGUAGES = ("english", "spanish", "french", "italian", "portuguese", "czech", "turkish")
+"""The lists in Latin letters."""
+_WORDS = 12
+_READ_WORDS = 9
+"""Of a phrase that an engine read, which may lose some."""
+_WORD = re.compile(r"[^\W\d_]+")
+_NO_WORDS = dict.fromkeys(map(ord, "0123456789.,;:)#|·•*\"'[]-"), " ")
+_GAP = re.compile(r"(?:[\s\d.,;)#|·•*\"'\[\]-]|(?<=[0-9]):){1,24}")
+
+
+@cache
+def _lists() -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(Mnemonic(language).wordlist) for language in _LANGUAGES)
+
+
+def find_seeds(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
+    """Yield each word of a seed phrase; `read`: it was read off a screen, where a word may be wrong.
+
+    Twelve words of a list of 2,048 with no other between them are no prose: `the`, `a`, `of`, `is` are in no list.
+    """
+    least = _READ_WORDS if read else _WORDS
+    told = text.lower().translate(_NO_WORDS).split()
+    for words in _lists():
+        # In a row: where one was misread, three stand before it.
+        if (b"\1" * (4 if read else _WORDS)) in bytes(map(words.__contains__, told)):
+            yield from _runs(text, words, least, read)
+
+
+def _runs(text: str, words: frozenset[str], least: int, read: bool) -> Iterator[RedactedSpan]:
+    run: list[tuple[int, int]] = []
+    known = 0
+    for match in _WORD.finditer(text):
+        if run and not _GAP.fullmatch(text, run[-1][1], match.start()):
+            yield from _done(run, known, least)
+            run, known = [], 0
+        if match[0].lower() in words:
+            run.append(match.span())
+            known += 1
+        elif read and 3 <= known < _WORDS and len(run) < known * 5 // 4 and 3 <= len(match[0]) <= 8:
+            run.append(match.span())  # perhaps misread
+        else:
+            yield from _done(run, known, least)
+            run, known = [], 0
+    yield from _done(run, known, least)
+
+
+def _done(run: list[tuple[int, int]], known: int, least: int) -> Iterator[RedactedSpan]:
+    if known >= least:
+        yield from (RedactedSpan(start, end, Rule.SEED) for start, end in run)

@@ -1,0 +1,74 @@
+"""The forms of tokens: each names its source, and no form of detect-secrets' plug-ins is missed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from detect_secrets.plugins import (
+    aws,
+    discord,
+    github_token,
+    gitlab_token,
+    jwt,
+    mailchimp,
+    pypi_token,
+    sendgrid,
+    stripe,
+    telegram_token,
+    twilio,
+)
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from acud.features.redaction.text_rules import find
+from acud.features.redaction.token_forms import find_tokens, token_forms
+
+PLUGINS = (
+    github_token.GitHubTokenDetector,
+    mailchimp.MailchimpDetector,
+    sendgrid.SendGridDetector,
+    stripe.StripeDetector,
+    pypi_token.PypiTokenDetector,
+)
+FORMS = [pattern for plugin in PLUGINS for pattern in plugin.denylist] + [
+    aws.AWSKeyDetector.denylist[0],
+    gitlab_token.GitLabTokenDetector.denylist[0],
+    twilio.TwilioKeyDetector.denylist[1],
+]
+
+
+def test_each_form_has_a_source_a_date_and_a_pattern_with_its_needle() -> None:
+    assert len({(form.name, form.pattern) for form in token_forms()}) == len(token_forms())
+    for form in token_forms():
+        assert form.source
+        assert re.fullmatch(r"20[0-9]{2}-[01][0-9]", form.seen)
+        assert re.compile(form.pattern).groups <= 1
+
+
+@pytest.mark.parametrize("pattern", FORMS, ids=lambda pattern: pattern.pattern[:30])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much], deadline=None)
+@given(data=st.data())
+def test_what_a_plug_in_of_detect_secrets_finds_is_hidden(pattern: re.Pattern[str], data: st.DataObject) -> None:
+    token = data.draw(st.from_regex(re.compile(pattern.pattern, re.ASCII), fullmatch=True))
+    text = f"use {token} now"
+    hidden = set()
+    for span in find(text):
+        hidden |= set(range(span.start, span.end))
+    tail = range(text.index(token) + len(token) - 8, text.index(token) + len(token))
+    assert hidden >= set(tail), text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        discord.DiscordBotTokenDetector.secret_type,
+        jwt.JwtTokenDetector.secret_type,
+        telegram_token.TelegramBotTokenDetector.secret_type,
+        "x" + "ghp_16C7e42F292c6912" + "E7710c838347Ae178B4a",
+        "sk-learn-contrib-some-long-name",
+        "hooks.slack.com/services/",
+    ],
+)
+def test_what_is_no_token_of_a_form(text: str) -> None:
+    assert list(find_tokens(text)) == []
