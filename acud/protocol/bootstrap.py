@@ -102,13 +102,19 @@ class FleetOptions(Struct, frozen=True, tag="fleet", forbid_unknown_fields=True)
 
 
 class RecorderOptions(Struct, frozen=True, tag="recorder", forbid_unknown_fields=True):
-    """For a recorder: the display's notices, and which files it writes, in `folder` alone."""
+    """For a recorder: the display's notices, and which files it writes, in `folder` alone.
+
+    `redaction`: what is hidden of each frame; None: nothing. `ocr`, `accessibility`: how it is looked for then.
+    """
 
     recording_id: str
     folder: str
     frames_endpoint: str
     fps: float
     crf: int
+    redaction: RedactionSettings | None = None
+    ocr: OcrSettings = OcrSettings()
+    accessibility: AccessibilitySettings = AccessibilitySettings()
 
 
 class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):

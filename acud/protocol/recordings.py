@@ -12,6 +12,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from acud.protocol.children import Fault, Heartbeat, Stop
+from acud.protocol.questions import Hide
 
 VIDEO_SUFFIX = ".mp4"
 FRAMES_SUFFIX = ".jsonl"
@@ -74,7 +75,7 @@ class RecordingInfo(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SegmentHead(Struct, frozen=True, forbid_unknown_fields=True):
-    """The first line of a segment's frames."""
+    """The first line of a segment's frames. `redacted`: pixels and identities are of frames without what rules hide."""
 
     recording_id: str
     number: int
@@ -82,6 +83,7 @@ class SegmentHead(Struct, frozen=True, forbid_unknown_fields=True):
     height: int
     fps: float
     crf: int
+    redacted: bool = False
 
 
 class FrameRow(Struct, frozen=True, forbid_unknown_fields=True):
@@ -124,6 +126,13 @@ class Unfilm(Struct, frozen=True, tag="unfilm", forbid_unknown_fields=True):
     reason: str
 
 
+class FilmHide(Struct, frozen=True, tag="film_hide", forbid_unknown_fields=True):
+    """What is hidden of the display's frames now: the answer to `HideAsk` of this `number`."""
+
+    number: int
+    hide: Hide
+
+
 # ---- recorder -> supervisor ----------------------------------------------------------------------------------------
 
 
@@ -131,6 +140,12 @@ class RecorderHello(Struct, frozen=True, tag="recorder_hello", forbid_unknown_fi
     """A recorder is ready to be told what to record."""
 
     pid: int
+
+
+class HideAsk(Struct, frozen=True, tag="hide_ask", forbid_unknown_fields=True):
+    """A redacted recording's recorder asks what is hidden now, before it takes a frame."""
+
+    number: int
 
 
 class Filmed(Struct, frozen=True, tag="filmed", forbid_unknown_fields=True):
@@ -147,5 +162,5 @@ class Filming(Struct, frozen=True, tag="filming", forbid_unknown_fields=True):
     trouble: str = ""
 
 
-FromRecorder = Heartbeat | Fault | RecorderHello | Filmed | Filming
-ToRecorder = Film | Unfilm | Stop
+FromRecorder = Heartbeat | Fault | RecorderHello | HideAsk | Filmed | Filming
+ToRecorder = Film | Unfilm | FilmHide | Stop

@@ -257,7 +257,7 @@ def show_thread(session: Session, *, task_id: str, limit: int) -> None:
 def export_task(session: Session, *, task_id: str, output: Path) -> None:
     """Write everything of a task to a ZIP file: plan, actions, messages, waits with verdicts and pictures, videos.
 
-    Nothing of it is redacted but evidence, where [redaction] says so: look at it before you pass it on.
+    Texts, videos and evidence are redacted only where [redaction] says so: look at it before you pass it on.
     """
     from acud_cli.record import export_to
 

@@ -48,9 +48,9 @@ from acud.protocol.requests.scenes import (
     Annotation, SceneAnnotate, SceneAnnotated, SceneGet, SceneReply, SceneSubscribe, SceneSubscribed,
 )
 from acud.protocol.requests.tasks import (
-    TaskActions, TaskActionsReply, TaskDelete, TaskDeleteReply, TaskDrillDown, TaskDrillDownReply, TaskItemUpdate,
-    TaskList, TaskListReply, TaskLogAction, TaskLogActionReply, TaskPlanAppend, TaskRegister, TaskReply, TaskSummary,
-    TaskSummaryReply, TaskThread, TaskThreadReply, TaskUpdate,
+    TaskActions, TaskActionsReply, TaskDelete, TaskDeleteReply, TaskDrillDown, TaskDrillDownReply, TaskExportTexts,
+    TaskExportTextsReply, TaskItemUpdate, TaskList, TaskListReply, TaskLogAction, TaskLogActionReply, TaskPlanAppend,
+    TaskRegister, TaskReply, TaskSummary, TaskSummaryReply, TaskThread, TaskThreadReply, TaskUpdate,
 )
 from acud.protocol.requests.waits import (
     ChangeReply, EvidenceGet, EvidenceReply, WaitCancel, WaitCreate, WaitForChange, WaitList, WaitListReply, WaitReply,
@@ -524,6 +524,10 @@ class RequestMethods(ABC):
         are."""
         return self.ask(TaskActions(task_id, limit), TaskActionsReply)
 
+    def task_export_texts(self, task_id: str, *, texts: Sequence[str] = ()) -> TaskExportTextsReply:
+        """Ask how texts of a task may stand in an export of it; without `texts`, only what is hidden from exports."""
+        return self.ask(TaskExportTexts(task_id, tuple(texts)), TaskExportTextsReply)
+
     def task_list(
         self, *, statuses: Sequence[TaskStatus] = (), ended: bool = False, limit: int = 20, tasks: Sequence[str] = (),
         displays: Sequence[str] = (),
@@ -796,6 +800,7 @@ class AsyncRequestMethods(ABC):
     task_drill_down = _awaited(RequestMethods.task_drill_down)
     task_thread = _awaited(RequestMethods.task_thread)
     task_actions = _awaited(RequestMethods.task_actions)
+    task_export_texts = _awaited(RequestMethods.task_export_texts)
     task_list = _awaited(RequestMethods.task_list)
     task_delete = _awaited(RequestMethods.task_delete)
     gui_agent = _awaited(RequestMethods.gui_agent)

@@ -14,12 +14,14 @@ import msgspec
 from msgspec import Struct
 
 from acud.errors import AcudError, NotFound, Unavailable
-from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, RecordingInfo, RecordingState, file_name
+from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, RecordingInfo, RecordingState, SegmentHead, file_name
 from acud.protocol.requests.agents import AgentList, AgentListReply, AgentResult, AgentResultReply
 from acud.protocol.requests.recordings import RecordList, RecordListReply
 from acud.protocol.requests.tasks import (
     TaskActions,
     TaskActionsReply,
+    TaskExportTexts,
+    TaskExportTextsReply,
     TaskSummary,
     TaskSummaryReply,
     TaskThread,
@@ -35,6 +37,7 @@ _MOST = 1000
 """What one request returns at most; what is beyond is said in the notes."""
 _MOST_RUNS = 500
 _CHUNK = 1 << 20
+_BATCH_CHARS, _BATCH_TEXTS = 10_000, 500
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 Reply = TypeVar("Reply", bound=Struct)
@@ -135,8 +138,13 @@ class _Export:
     def __init__(self) -> None:
         self._archive = Archive()
         self._notes: list[str] = []
+        self._task_id = ""
+        self._redacts = self._shows_pictures = False
 
     def everything(self, given_id: str) -> Steps:
+        self._task_id = given_id
+        rules: TaskExportTextsReply = yield Question(TaskExportTexts(given_id), TaskExportTextsReply)
+        self._redacts, self._shows_pictures = rules.redacted, rules.pictures or not rules.redacted
         view = yield from self._task(given_id)
         task_id = view.task.task_id
         yield from self._done(task_id)
@@ -145,12 +153,23 @@ class _Export:
         recordings = yield from self._recordings(task_id)
         files, notes = tuple(self._archive.packed), tuple(self._notes)
         manifest = Manifest(time.time(), view, waits, runs, recordings, files, notes)
-        yield self._json("manifest.json", manifest)
+        yield from self._json("manifest.json", manifest)
         yield self._archive.close()
         return manifest
 
-    def _json(self, name: str, value: object) -> bytes:
-        return self._archive.add(name, msgspec.json.format(msgspec.json.encode(value)))
+    def _json(self, name: str, value: object) -> Generator[Question[Any] | bytes, Any, None]:
+        if self._redacts:
+            value = yield from self._without_secrets(msgspec.to_builtins(value))
+        yield self._archive.add(name, msgspec.json.format(msgspec.json.encode(value)))
+
+    def _without_secrets(self, value: Any) -> Generator[Question[Any] | bytes, Any, Any]:
+        """Return plain data with each of its texts as the daemon lets it leave."""
+        texts = list(dict.fromkeys(_texts_in(value)))
+        told: dict[str, str] = {}
+        for part in _batches(texts):
+            reply: TaskExportTextsReply = yield Question(TaskExportTexts(self._task_id, part), TaskExportTextsReply)
+            told.update(zip(part, reply.texts, strict=True))
+        return _replaced(value, told)
 
     def _left_out(self, total: int, shown: int, what: str) -> None:
         if total > shown:
@@ -163,17 +182,18 @@ class _Export:
             raise NotFound(f"task {given_id} tells nothing of itself")
         if reply.left_out:
             self._notes.append("summary.txt leaves out: " + ", ".join(f"{n} {k}" for k, n in reply.left_out.items()))
-        yield self._archive.add("summary.txt", reply.summary.encode())
-        yield self._json("task.json", reply.view)
+        summary = (yield from self._without_secrets(reply.summary)) if self._redacts else reply.summary
+        yield self._archive.add("summary.txt", summary.encode())
+        yield from self._json("task.json", reply.view)
         return reply.view
 
     def _done(self, task_id: str) -> Generator[Question[Any] | bytes, Any, None]:
         done: TaskActionsReply = yield Question(TaskActions(task_id, _MOST), TaskActionsReply)
         self._left_out(done.total, len(done.actions), "actions")
-        yield self._json("actions.json", done.actions)
+        yield from self._json("actions.json", done.actions)
         thread: TaskThreadReply = yield Question(TaskThread(task_id, _MOST), TaskThreadReply)
         self._left_out(thread.total, len(thread.messages), "messages")
-        yield self._json("messages.json", thread.messages)
+        yield from self._json("messages.json", thread.messages)
 
     # ---- waits and runs ----------------------------------------------------------------------------------------------
 
@@ -182,16 +202,19 @@ class _Export:
         self._left_out(reply.total, len(reply.waits), "waits")
         for wait in reply.waits:
             shown: WaitShowReply = yield Question(WaitShow(wait.wait_id, _MOST), WaitShowReply)
-            yield self._json(f"waits/{wait.wait_id}.json", shown)
+            yield from self._json(f"waits/{wait.wait_id}.json", shown)
             request = WakeList(seen=True, wait_id=wait.wait_id, limit=_MOST)
             wakes: WakeListReply = yield Question(request, WakeListReply)
             if wakes.wakes:
-                yield self._json(f"wakes/{wait.wait_id}.json", wakes.wakes)
+                yield from self._json(f"wakes/{wait.wait_id}.json", wakes.wakes)
             yield from self._evidence(wait)
         return tuple(wait.wait_id for wait in reply.waits)
 
     def _evidence(self, wait: WaitInfo) -> Generator[Question[Any] | bytes, Any, None]:
         if wait.evidence is None or not wait.evidence.name:
+            return
+        if not self._shows_pictures:
+            self._notes.append(f"the pictures of {wait.wait_id} are left out: evidence is not redacted")
             return
         asked = [EvidenceGet(wait.wait_id)]
         asked += [EvidenceGet(wait.wait_id, "before")] if wait.evidence.before else []
@@ -209,7 +232,8 @@ class _Export:
         if len(reply.runs) == _MOST_RUNS:
             self._notes.append(f"only the newest {_MOST_RUNS} runs of the agent are here")
         for run in reply.runs:
-            yield self._json(f"runs/{run.run_id}.json", (yield from self._run(run)))
+            found = yield from self._run(run)
+            yield from self._json(f"runs/{run.run_id}.json", found)
         return tuple(run.run_id for run in reply.runs)
 
     def _run(self, run: RunInfo) -> Generator[Question[Any] | bytes, Any, RunInfo]:
@@ -225,6 +249,12 @@ class _Export:
             if one.state is RecordingState.RECORDING:
                 self._notes.append(f"{one.recording_id} is still being recorded: it is here as far as it went")
             for segment in one.segments:
+                lines = Path(reply.path) / one.folder / file_name(one.recording_id, segment.number, FRAMES_SUFFIX)
+                if self._redacts and not _is_redacted(lines):
+                    self._notes.append(
+                        f"segment {segment.number} of {one.recording_id} is left out: it is not redacted"
+                    )
+                    continue
                 for suffix in (VIDEO_SUFFIX, FRAMES_SUFFIX):
                     name = file_name(one.recording_id, segment.number, suffix)
                     yield from self._file(Path(reply.path) / one.folder / name, f"recordings/{name}")
@@ -240,6 +270,48 @@ class _Export:
             yield from self._archive.pour(name, descriptor, stored=path.suffix == VIDEO_SUFFIX)
         finally:
             os.close(descriptor)
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _texts_in(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _texts_in(one)
+
+
+def _replaced(value: Any, told: dict[str, str]) -> Any:
+    if isinstance(value, str):
+        return told[value]
+    if isinstance(value, dict):
+        return {name: _replaced(one, told) for name, one in value.items()}
+    return [_replaced(one, told) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _batches(texts: list[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the texts, so many at a time that the daemon looks through them in some milliseconds."""
+    part: list[str] = []
+    size = 0
+    for text in texts:
+        if part and (size + len(text) > _BATCH_CHARS or len(part) == _BATCH_TEXTS):
+            yield tuple(part)
+            part, size = [], 0
+        part.append(text)
+        size += len(text)
+    if part:
+        yield tuple(part)
+
+
+def _is_redacted(lines: Path) -> bool:
+    """Tell whether a segment says that it was redacted as it was made."""
+    try:
+        with lines.open("rb") as found:
+            return msgspec.json.decode(found.readline(), type=SegmentHead).redacted
+    except (OSError, msgspec.DecodeError):
+        return False
 
 
 def advance(steps: Steps, answer: Struct | AcudError | None) -> Question[Any] | bytes | Manifest:

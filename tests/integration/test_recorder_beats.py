@@ -1,4 +1,4 @@
-"""How often a recorder is heard, and that it looks into the ring by itself."""
+"""How often a recorder is heard, that it looks into the ring by itself, and that it keeps nothing it may not."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import zmq
 
 from acud.child_process import SyncChild
+from acud.config import RedactionSettings
 from acud.features.recording.recorder.disk_thread import Disk
 from acud.features.recording.recorder.service import Recorder
 from acud.frames.layout import Layout
@@ -20,7 +21,7 @@ from acud.ids import new_id
 from acud.protocol import codec
 from acud.protocol.bootstrap import Bootstrap, RecorderOptions
 from acud.protocol.children import Heartbeat, Stop
-from acud.protocol.recordings import Film, Filmed, Filming, FromRecorder, ToRecorder
+from acud.protocol.recordings import Film, Filmed, Filming, FromRecorder, HideAsk, ToRecorder
 
 LAYOUT = Layout(64, 48, 3)
 
@@ -32,11 +33,14 @@ def _put(writer: FrameWriter, frame: int) -> None:
 
 
 def _heard(
-    folder: Path, orders: list[ToRecorder], is_enough: Callable[[list[FromRecorder]], bool]
+    folder: Path,
+    orders: list[ToRecorder],
+    is_enough: Callable[[list[FromRecorder]], bool],
+    redaction: RedactionSettings | None = None,
 ) -> list[FromRecorder]:
     """Return what a recorder says, which gets no notices, until it is enough."""
     endpoint, frames = f"ipc://{folder}/children", f"ipc://{folder}/frames"
-    options = RecorderOptions(new_id("rec"), str(folder / "films"), frames, 30.0, 28)
+    options = RecorderOptions(new_id("rec"), str(folder / "films"), frames, 30.0, 28, redaction)
     bootstrap = Bootstrap(endpoint, "one", os.getpid(), 0.02, False, options, 60.0)
 
     def record() -> None:
@@ -82,3 +86,20 @@ def test_frames_whose_notices_were_lost_are_found_in_the_ring(tmp_path: Path) ->
         # The line of a frame leaves with what follows it: a repeat, or the next frame.
         _heard(tmp_path, [Film(str(ring.path), 1)], has_both)
         writer.close()
+
+
+def test_what_is_hidden_is_not_known_so_nothing_is_recorded(tmp_path: Path) -> None:
+    with Ring.create(tmp_path / "ring", LAYOUT, epoch=1) as ring:
+        writer = FrameWriter(ring)
+        _put(writer, 1)
+        heard = _heard(
+            tmp_path,
+            [Film(str(ring.path), 1)],
+            lambda said: any(isinstance(one, Filming) and one.dropped for one in said),
+            RedactionSettings(recordings=True),
+        )
+        writer.close()
+    assert any(isinstance(one, HideAsk) for one in heard)
+    assert "did not say what is to be hidden" in [one for one in heard if isinstance(one, Filming)][-1].trouble
+    assert not any(isinstance(one, Filmed) for one in heard)
+    assert list((tmp_path / "films").glob("*.mp4")) == []

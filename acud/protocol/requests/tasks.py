@@ -148,6 +148,23 @@ class TaskDrillDownReply(Struct, frozen=True, forbid_unknown_fields=True):
     actions: tuple[ActionView, ...]
 
 
+class TaskExportTexts(Struct, frozen=True, tag="task_export_texts", forbid_unknown_fields=True):
+    """Ask how texts of a task may stand in an export of it; without `texts`, only what is hidden from exports."""
+
+    task_id: TaskId
+    texts: Annotated[tuple[str, ...], Meta(max_length=1000)] = ()
+
+
+class TaskExportTextsReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The texts, without what rules hide where `redacted` says so (`[redaction] recordings`). `pictures`: evidence is
+    kept redacted too.
+    """
+
+    redacted: bool
+    pictures: bool
+    texts: tuple[str, ...]
+
+
 class TaskThread(Struct, frozen=True, tag="task_thread", forbid_unknown_fields=True):
     """Show what was said and what happened: the newest `limit` messages, oldest of them first."""
 
@@ -268,6 +285,7 @@ COMMANDS = (
         TaskThread, TaskThreadReply, feature="tasks", tool=McpTool("Messages of a task.", "tasks", quotes_screens=True)
     ),
     Command(TaskActions, TaskActionsReply, feature="tasks"),
+    Command(TaskExportTexts, TaskExportTextsReply, feature="tasks"),
     Command(
         TaskList,
         TaskListReply,

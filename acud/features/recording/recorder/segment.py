@@ -122,13 +122,15 @@ class Encoder:
 class SegmentWriter:
     """A segment, whose first frame is like `first` in size and time. Not for several threads."""
 
-    def __init__(self, recording_id: str, number: int, first: CopiedFrame, fps: float, crf: int) -> None:
+    def __init__(
+        self, recording_id: str, number: int, first: CopiedFrame, fps: float, crf: int, *, redacted: bool = False
+    ) -> None:
         width, height = first.width, first.height
         self._encoder = Encoder(width, height, crf)
         self._start_ns = self._shown_ns = first.mono_ns
         self._ticks = -1
         self._rests = 0
-        self._rows = _line(SegmentHead(recording_id, number, width, height, fps, crf))
+        self._rows = _line(SegmentHead(recording_id, number, width, height, fps, crf, redacted))
         self._frames = 0
         self.segment = Segment(number, width, height, _utc_ms(first.mono_ns), first.mono_ns)
 

@@ -8,22 +8,28 @@ from __future__ import annotations
 import math
 import os
 import time
+from typing import TYPE_CHECKING
 
+import numpy as np
 import zmq
 from msgspec.structs import replace
 
 from acud.child_process import SyncChild, rss_mb
-from acud.errors import ProtocolError
+from acud.errors import AcudError, ProtocolError
 from acud.event_loop import EventLoop
 from acud.features.recording.recorder.disk_thread import Disk
 from acud.features.recording.recorder.frame_copy import CopiedFrame, FrameCopier
 from acud.features.recording.recorder.segment import SegmentWriter
-from acud.frames.reader import FrameGone, RingReader
+from acud.frames.reader import FrameGone, FrameView, RingReader
 from acud.log import logger
 from acud.protocol.bootstrap import RecorderOptions
 from acud.protocol.children import Heartbeat, Stop
+from acud.protocol.questions import Hide
 from acud.protocol.recordings import Film as FilmRing
-from acud.protocol.recordings import Filmed, Filming, RecorderHello, Segment, ToRecorder, Unfilm
+from acud.protocol.recordings import Filmed, FilmHide, Filming, HideAsk, RecorderHello, Segment, ToRecorder, Unfilm
+
+if TYPE_CHECKING:
+    from acud.features.recording.recorder.redaction import FrameRedactor, RedactedTiles
 
 _TRIES = 4
 """Readings of one frame before the next is waited for."""
@@ -31,8 +37,14 @@ _AGAIN_S = 0.5
 """After a frame that could not be kept."""
 _GRACE_S = 2.0
 """What the disk may take at the end; the supervisor kills after three seconds."""
+_HIDE_S = 1.0
+"""For the supervisor to say what is hidden, which takes it a millisecond."""
 _STALLED = "the disk takes nothing now: frames are dropped"
 _LOG = logger("recorder")
+
+
+class NotRedacted(AcudError):
+    """What a frame hides is not known, so it is not recorded."""
 
 
 class FramePace:
@@ -85,9 +97,22 @@ class Recorder:
         self._ended: dict[int, Segment] = {}
         self._frame = 0
         self._number = disk.next_number()
-        self._dropped = self._gone = self._dropped_frame = 0
+        self._dropped = self._gone = self._dropped_frame = self._seen = 0
         self._trouble = ""
         self._not_before_s = 0.0
+        self._put_off: list[ToRecorder] = []
+        self._asked = 0
+        self._tiles: RedactedTiles | None = None
+        self._redactor = self._make_redactor()
+
+    def _make_redactor(self) -> FrameRedactor | None:
+        options = self._options
+        if options.redaction is None:
+            return None
+        from acud.features.recording.recorder.redaction import FrameRedactor  # most recorders read nothing
+
+        beat_s = self._heartbeat_s + self._rests_s
+        return FrameRedactor(options.redaction, options.ocr, options.accessibility, self._beat, beat_s)
 
     # ---- life --------------------------------------------------------------------------------------------------------
 
@@ -104,6 +129,8 @@ class Recorder:
 
     def _finish(self) -> None:
         self._end("stopped")
+        if self._redactor is not None:
+            self._redactor.close()
         if not self._disk.close(_GRACE_S):
             self._trouble = _STALLED
         self._tell()
@@ -134,7 +161,8 @@ class Recorder:
     # ---- orders and notices ------------------------------------------------------------------------------------------
 
     def _orders(self) -> None:
-        for order in self._child.receive():
+        put_off, self._put_off = self._put_off, []
+        for order in (*put_off, *self._child.receive()):
             match order:
                 case FilmRing():
                     self._end(order.reason)
@@ -160,6 +188,10 @@ class Recorder:
             _LOG.info("ring.missed", fault=fault.message)  # a newer ring is there, and its order on the way
             return
         self._copier = FrameCopier(self._reader.width, self._reader.height)
+        if self._redactor is not None:
+            from acud.features.recording.recorder.redaction import RedactedTiles
+
+            self._tiles = RedactedTiles(self._reader.width, self._reader.height)
         self._pace.began_anew()
 
     def _end(self, reason: str) -> None:
@@ -177,6 +209,8 @@ class Recorder:
     # ---- the turn's end ----------------------------------------------------------------------------------------------
 
     def _settle(self) -> None:
+        if self._put_off:
+            self._orders()
         now_s = time.monotonic()
         due_s = self._take_due_s()
         if due_s is not None and due_s <= now_s:
@@ -191,7 +225,7 @@ class Recorder:
         return None if due_s is None else max(due_s, self._not_before_s)
 
     def _set_alarm(self) -> None:
-        dues = [self._take_due_s()]
+        dues = [self._take_due_s(), *([0.0] if self._put_off else [])]
         if self._film is not None:
             dues.append(max(self._film.rest_due_s(), time.monotonic() + _AGAIN_S if self._disk.stalled else 0.0))
         self._loop.wake_at(min((due for due in dues if due is not None), default=None))
@@ -216,6 +250,9 @@ class Recorder:
             except FrameGone:
                 self._gone += 1
                 continue
+            except NotRedacted as fault:
+                self._not_kept(self._seen, fault.message)
+                return
             if taken is None:
                 self._pace.noticed = False
             else:
@@ -226,14 +263,50 @@ class Recorder:
     def _read(self) -> CopiedFrame | None:
         assert self._reader is not None
         assert self._copier is not None
+        hide = self._hidden_now() if self._redactor is not None else None
         try:
-            view = self._reader.newest(self._frame + 1)
+            view = self._reader.newest(self._frame + 1, hide.frame if hide is not None else None)
         except FrameGone:
             return None
+        if hide is not None:
+            return self._read_redacted(view, hide)
         # A segment's first frame is copied whole, the others where they differ from the one kept before.
         since = 0 if self._film is None else self._frame + 1
         with view:
             return self._copier.copy_view(view, since)
+
+    def _hidden_now(self) -> Hide:
+        """Return what the supervisor says is hidden now; other orders are put off. `fault`: why it is not known."""
+        self._asked += 1
+        self._child.send(HideAsk(self._asked))
+        until_s = time.monotonic() + _HIDE_S
+        while (left_s := until_s - time.monotonic()) > 0:
+            if not self._child.socket.poll(int(left_s * 1000) + 1):
+                break
+            for order in self._child.receive():
+                if not isinstance(order, FilmHide):
+                    self._put_off.append(order)
+                elif order.number == self._asked:
+                    return order.hide
+        return Hide(fault="the daemon did not say what is to be hidden")
+
+    def _read_redacted(self, view: FrameView, hide: Hide) -> CopiedFrame:
+        """Return the frame as it may be kept. Raises: FrameGone; Unreadable where nothing of it may be."""
+        assert self._redactor is not None
+        assert self._copier is not None
+        assert self._tiles is not None
+        with view:
+            frame, epoch, mono_ns, pixels = view.frame, view.epoch, view.mono_ns, view.copy()
+        self._seen = frame
+        black = self._redactor.redacted(self._options.recording_id, frame, mono_ns, pixels, hide)
+        if not isinstance(black, np.ndarray):
+            raise NotRedacted(f"not recorded: {black.reason}")
+        if self._film is None:
+            self._tiles.forget()
+        changed = self._tiles.changed(black)
+        copied = self._copier.copy(frame, epoch, mono_ns, black, changed)
+        self._tiles.keep(black)
+        return copied
 
     def _keep(self, taken: CopiedFrame, trouble: str) -> None:
         if trouble:
@@ -241,7 +314,9 @@ class Recorder:
             return
         if self._film is None:
             options = self._options
-            self._film = SegmentWriter(options.recording_id, self._number, taken, options.fps, options.crf)
+            self._film = SegmentWriter(
+                options.recording_id, self._number, taken, options.fps, options.crf, redacted=self._redactor is not None
+            )
             self._number += 1
         self._trouble = ""
         self._disk.put(self._film.segment.number, self._film.add(taken))
@@ -260,7 +335,12 @@ class Recorder:
 
     def _drop(self, taken: CopiedFrame, trouble: str) -> None:
         # It stays noticed: once the disk takes it, what is shown by then gets in.
-        self._dropped += taken.frame != self._dropped_frame
-        self._dropped_frame = taken.frame
+        if self._tiles is not None:
+            self._tiles.forget()
+        self._not_kept(taken.frame, trouble)
+
+    def _not_kept(self, frame: int, trouble: str) -> None:
+        self._dropped += frame != self._dropped_frame
+        self._dropped_frame = frame
         self._trouble = trouble
         self._not_before_s = time.monotonic() + _AGAIN_S

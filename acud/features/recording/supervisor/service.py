@@ -19,10 +19,13 @@ from acud.ids import new_id
 from acud.metrics.counters import Tally
 from acud.protocol.bootstrap import RecorderOptions
 from acud.protocol.capture import Notice
+from acud.protocol.questions import Hide
 from acud.protocol.recordings import (
     Film,
     Filmed,
+    FilmHide,
     Filming,
+    HideAsk,
     RecorderHello,
     RecordingInfo,
     RecordingState,
@@ -60,6 +63,9 @@ class RecordingService:
         self.active: dict[str, ActiveRecording] = {}
         self.lost = Tally()
         """Frames that no recording has, by reason."""
+        redaction = core.settings.redaction
+        self._hides = redaction if redaction.recordings else None
+        """What recordings hide; None: nothing."""
         core.sources.watchers.add(self, Order.FEATURES)
 
     # ---- start of the supervisor -------------------------------------------------------------------------------------
@@ -154,6 +160,9 @@ class RecordingService:
             self._core.paths.frames_endpoint(info.display),
             info.fps,
             info.crf,
+            self._hides,
+            self._core.settings.ocr,
+            self._core.settings.accessibility,
         )
         self._core.keeper.start(active.child, options)
         source = self._source(active)
@@ -219,7 +228,8 @@ class RecordingService:
         if source is not None:
             self._core.sources.want(source, active, 0)
         running = active.child.process is not None
-        self._core.keeper.stop(active.child, _CLOSE_S)
+        close_s = _CLOSE_S + (self._hides.timeout_s if self._hides is not None else 0)
+        self._core.keeper.stop(active.child, close_s)
         if not running:
             self._ended(active)
 
@@ -311,6 +321,10 @@ class RecordingService:
                 source = self._source(active)
                 if source is not None:
                     self._film(active, source)
+            case HideAsk(number=number):
+                source = self._source(active)
+                hide = self._core.redaction.of(source, leaves=True) if source is not None else None
+                self._core.keeper.send(active.child, FilmHide(number, hide or Hide()))
             case Filmed(segment=segment):
                 before = active.segments.get(segment.number)
                 active.segments[segment.number] = segment

@@ -15,6 +15,8 @@ from acud.protocol.requests.tasks import (
     TaskDeleteReply,
     TaskDrillDown,
     TaskDrillDownReply,
+    TaskExportTexts,
+    TaskExportTextsReply,
     TaskItemUpdate,
     TaskList,
     TaskListReply,
@@ -125,6 +127,15 @@ def task_thread(feature: TasksFeature, request: TaskThread, call: Call) -> TaskT
 def task_actions(feature: TasksFeature, request: TaskActions, call: Call) -> TaskActionsReply:
     task_id, actions = feature.tasks.find(request.task_id).task_id, feature.tasks.actions
     return TaskActionsReply(task_id, actions.newest(task_id, request.limit), actions.count(task_id))
+
+
+@handles(TaskExportTexts)
+def task_export_texts(feature: TasksFeature, request: TaskExportTexts, call: Call) -> TaskExportTextsReply:
+    """Return texts as an export may hold them."""
+    feature.tasks.find(request.task_id)
+    settings, redact = feature.core.settings.redaction, feature.core.redaction.redact
+    texts = tuple(map(redact, request.texts)) if settings.recordings else request.texts
+    return TaskExportTextsReply(settings.recordings, settings.evidence == "redacted", texts)
 
 
 @handles(TaskList)

@@ -1,0 +1,87 @@
+"""Frames as a redacted recording may hold them: read here, what the rules hide painted black before anything is kept.
+
+The recorder's own engine reads the text (150 MB more); a frame that cannot be read is not recorded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from acud.config import AccessibilitySettings, OcrSettings, RedactionSettings
+from acud.evaluator.accessibility.provider import AtSpiProvider
+from acud.evaluator.ocr.reader import TextReading
+from acud.evaluator.ports import Withheld
+from acud.evaluator.view_pixels import ViewPixels, hiding
+from acud.features.evaluators import make_redactor
+from acud.pixels.tiles import TileCompare
+from acud.protocol.questions import Hide
+from acud.types import Rect
+
+Pixels = npt.NDArray[np.uint8]
+Result = TypeVar("Result")
+
+
+class FrameRedactor:
+    """Redacts the frames of one display, in the main thread. Closing twice is harmless."""
+
+    def __init__(
+        self,
+        redaction: RedactionSettings,
+        ocr: OcrSettings,
+        accessibility: AccessibilitySettings,
+        beat: Callable[[], None],
+        beat_s: float,
+    ) -> None:
+        """`beat` is called every `beat_s` seconds while a frame is read, which takes seconds."""
+        self._beat, self._beat_s = beat, beat_s
+        self._runner = asyncio.Runner()
+        self._stack = AsyncExitStack()
+        self._text = TextReading(ocr)
+        self._redactor = make_redactor(redaction, accessibility, self._text, AtSpiProvider(0), self._stack)
+
+    def redacted(self, source: str, frame: int, mono_ns: int, pixels: Pixels, hide: Hide) -> Pixels | Withheld:
+        """Return a copy of `pixels` (height x width x 4 uint8 BGRX) without what is hidden, or why there is none."""
+        whole = Rect(0, 0, pixels.shape[1], pixels.shape[0])
+        shot = hiding(ViewPixels(source, 0, frame, mono_ns, whole, pixels, f"{frame}"), hide)
+        out = self._runner.run(self._beating(self._redactor.outgoing(shot)))
+        return out if isinstance(out, Withheld) else out.shot.pixels
+
+    async def _beating(self, work: Awaitable[Result]) -> Result:
+        task = asyncio.ensure_future(work)
+        while not (await asyncio.wait({task}, timeout=self._beat_s))[0]:
+            self._beat()
+        return task.result()
+
+    def close(self) -> None:
+        """Let go of the engine and of the buses."""
+        self._runner.run(self._stack.aclose())
+        self._runner.close()
+        self._text.close()
+
+
+class RedactedTiles:
+    """Which tiles of redacted frames differ from the one kept before: a black box moves where no pixel did."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self._compare = TileCompare(width, height)
+        self._kept: Pixels | None = None
+
+    def changed(self, pixels: Pixels) -> npt.NDArray[np.bool_]:
+        """Return per tile, row by row, whether it differs."""
+        kept = self._kept
+        found = self._compare.everything() if kept is None else self._compare.changed(kept, pixels)
+        return found.reshape(-1)
+
+    def keep(self, pixels: Pixels) -> None:
+        """Note that `pixels` were recorded."""
+        self._kept = pixels
+
+    def forget(self) -> None:
+        """The next frame is the first of a segment."""
+        self._kept = None
