@@ -47,20 +47,22 @@ def shown(client: Client, kind: str, **env: str) -> Iterator[DisplayInfo]:
 @contextmanager
 def running(client: Client, title: str, control: str, *command: str) -> Iterator[DisplayInfo]:
     """Run `command` on a display of its own, and wait until its window `title` tells of the widget `control`."""
-    display = client.display_create(640, 560).display
+    display, pid = client.display_create(640, 560).display, 0
     try:
-        client.desktop_action(Launch(command), display=display.name)
+        pid = client.desktop_action(Launch(command), display=display.name).pid
         titled(client, display.name, title)
         until(lambda: client.gui_find(control, display=display.name).found.status == "found", control)
         yield display
     finally:
         client.display_remove(display.name, force=True)
+        until(lambda: not Path(f"/proc/{pid or 'none'}").exists(), "the program's end")
 
 
 @contextmanager
 def page_shown(client: Client) -> Iterator[DisplayInfo]:
     """Show `gui_page.html` in Chromium, as `running` does."""
-    with TemporaryDirectory(prefix="acud-test-chromium-") as profile:
+    # Its helpers end a moment after it, and write until then.
+    with TemporaryDirectory(prefix="acud-test-chromium-", ignore_cleanup_errors=True) as profile:
         options = ["--no-sandbox", "--force-renderer-accessibility", "--no-first-run", "--disable-gpu", "--test-type"]
         place = [
             "--password-store=basic",
