@@ -44,6 +44,7 @@ class OcrSettings(Struct, frozen=True, forbid_unknown_fields=True):
     engine: Literal["rapidocr"] = "rapidocr"
     runtime: Literal["auto", "openvino", "onnxruntime"] = "auto"
     min_confidence: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    second_reader: Literal["auto", "off"] = "auto"
 
 
 class GroundingSettings(Struct, frozen=True, forbid_unknown_fields=True):

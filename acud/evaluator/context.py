@@ -20,7 +20,7 @@ from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.ports import JobAnswerer, RedactedPixels, Redactor, Withheld
 from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
 from acud.protocol.bootstrap import EvaluatorOptions
-from acud.types import Evidence, Rect, Text, unknown
+from acud.types import Answer, Evidence, JudgeName, Rect, Text, unknown
 
 T = TypeVar("T")
 _THREADS = 3
@@ -131,7 +131,10 @@ class EvaluatorContext:
         if self._text is None:
             return JudgeReply(unknown("engine", "this evaluator owns no OCR engine"), cost_usd=0.0)
         with self.counters.timed("ocr"):
-            return JudgeReply(await self._text.look_for(shot, leaf), cost_usd=0.0)
+            verdict = await self._text.look_for(shot, leaf)
+        if verdict.answer is Answer.UNKNOWN:
+            self.judges.doubt(JudgeName.OCR)
+        return JudgeReply(verdict, cost_usd=0.0)
 
     async def evidence_view(self, view: ViewPixels | EncodedView) -> EncodedView:
         """Return the view as evidence, redacted where the settings say so; what cannot be redacted has no picture."""

@@ -73,9 +73,17 @@ class WaitsOver(Struct, frozen=True, tag="waits_over", forbid_unknown_fields=Tru
 ToEvaluator = Job | WaitsOver | Stop
 
 
+class MissingReader(Struct, frozen=True, forbid_unknown_fields=True):
+    """A script that was met on a screen and that nothing installed reads, and the system's packages that do."""
+
+    script: str
+    packages: tuple[str, ...]
+
+
 class JudgeHealth(Struct, frozen=True, forbid_unknown_fields=True):
     """`state`: `ready`, `idle` (loads when first needed), `down`. `reason` says why it is down, `version` what
-    answers. `local`: what it is shown stays on this machine.
+    answers. `local`: what it is shown stays on this machine. `missing`: of the OCR, what it met and can't read. A
+    `reason` of one that is ready says what it does not do now.
     """
 
     name: str
@@ -83,6 +91,7 @@ class JudgeHealth(Struct, frozen=True, forbid_unknown_fields=True):
     reason: str = ""
     version: str = ""
     local: bool = True
+    missing: tuple[MissingReader, ...] = ()
 
 
 class EvaluatorHello(Struct, frozen=True, tag="evaluator_hello", forbid_unknown_fields=True):

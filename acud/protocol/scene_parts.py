@@ -35,13 +35,17 @@ class SceneAsk(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TextPart(Struct, frozen=True, forbid_unknown_fields=True):
-    """A line of text, in the source's pixels. `rule`: what was taken out of it, by which rule ("": nothing)."""
+    """A line of text, in the source's pixels. `rule`: what was taken out of it, by which rule ("": nothing).
+
+    `reader`: which reader read it ("": the provider's first or only one).
+    """
 
     text: str
     bbox: Rect
     conf: float
     words: tuple[tuple[str, Rect], ...] = ()
     rule: str = ""
+    reader: str = ""
 
 
 class NodePart(Struct, frozen=True, forbid_unknown_fields=True):

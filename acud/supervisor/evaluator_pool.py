@@ -199,6 +199,10 @@ class EvaluatorPool:
         names = sorted({j.name for w in self.workers for j in w.judges})
         return tuple(health for health in map(self.judge, names) if health is not None)
 
+    def missing_readers(self) -> dict[str, tuple[str, ...]]:
+        """Return the scripts that an evaluator met and can't read, with the packages that it lacks for each."""
+        return {one.script: one.packages for w in self.workers for judge in w.judges for one in judge.missing}
+
     # ---- dispatch --------------------------------------------------------------------------------------------------
 
     def _dispatch(self, lane: Lane) -> None:

@@ -213,6 +213,9 @@ def _judges(app: App) -> Iterator[Finding]:
         down = judge.state == "down"
         level: Level = "ok" if not down else "fault" if judge.name in (chosen, "ocr") else "warning"
         yield Finding(f"judge {judge.name}", level, text, _JUDGE_FIXES.get(judge.name, "acud logs") if down else "")
+    for script, packages in sorted(app.pool.missing_readers().items()):
+        what = "text in letters that it can't read" if script == "unknown" else f"{script} text, which it can't read"
+        yield Finding("ocr", "warning", f"the OCR met {what}", f"apt install {' '.join(packages)}; docs/ocr.md")
 
 
 def reasons(app: App) -> list[str]:

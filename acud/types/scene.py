@@ -103,7 +103,8 @@ class SceneApp(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
 
 class OcrElement(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
     """A line of visible text. `id`: `t<display>-<n>`. `conf`: 0 to 1. `words`: each with its box, where the engine
-    tells them apart. `position`: where it is on its display, in thirds (`top-left` … `bottom-right`).
+    tells them apart. `position`: where it is on its display, in thirds (`top-left` … `bottom-right`). `reader`: which
+    reader of the provider read it, with its languages, where that was not the first (`tesseract rus+eng`).
     """
 
     id: str
@@ -113,6 +114,7 @@ class OcrElement(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True)
     display_id: int
     words: tuple[tuple[str, Rect], ...] = ()
     position: str = ""
+    reader: str = ""
 
 
 class AxElement(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):

@@ -6,8 +6,11 @@ import pytest
 
 from acud.errors import NoJudge
 from acud.types import AllOf, AnyOf, Criteria, DisplayInfo, NotOf, Rect, Stable, Text, Until, WaitState
+from acud.types.scene import SceneMode
 from acud_client import Client
+from tests.e2e import desktop
 from tests.e2e.desktop import Desk, ended, judged, shown, timed_out
+from tests.tesseract import needs_tesseract
 
 LONG_S = 120.0
 PAGE = Rect(20, 20, 420, 160)
@@ -48,6 +51,32 @@ def test_text_that_goes(client: Client, view: DisplayInfo, desk: Desk, until: Un
     assert judged(client, wait).verdict.answer == "no"
     desk.rewrite(page, "Thank you all")
     assert ended(client, wait).state is WaitState.RESOLVED
+
+
+@needs_tesseract("eng", "rus")
+def test_text_in_cyrillic(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    page = desk.words(PAGE, "Загрузка началась")
+    wait = _armed(client, view, Text("загрузка завершена"))
+    assert judged(client, wait).verdict.answer == "no"
+    desk.rewrite(page, "Загрузка завершена")
+    done = ended(client, wait)
+    assert done.state is WaitState.RESOLVED
+    assert 'reads "Загрузка завершена"' in done.verdict.detail
+    assert "by tesseract rus" in done.verdict.detail
+    (line,) = (one for one in client.scene(SceneMode.ACTIVE, [view.name]).scene.ocr if one.text == "Загрузка завершена")
+    assert line.reader.startswith("tesseract rus")
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_letters_that_nothing_reads_are_unknown_and_doctor_names_the_package(
+    client: Client, view: DisplayInfo, gone: bool
+) -> None:
+    verdict = judged(client, _armed(client, view, Text("กำลังโหลด", gone=gone))).verdict
+    assert verdict.answer == "unknown"
+    assert "tesseract-ocr-tha" in verdict.detail
+    found = desktop.until(lambda: [one for one in client.doctor().findings if one.part == "ocr"])
+    assert "Thai text" in found[0].text
+    assert "tesseract-ocr-tha" in found[0].fix
 
 
 def test_case_matters_only_when_told(client: Client, view: DisplayInfo, desk: Desk) -> None:

@@ -12,10 +12,13 @@ from PIL import Image, ImageDraw, ImageFont
 
 from acud.evaluator.ocr.match import look_for
 from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
+from acud.evaluator.ocr.second_reader import SecondReader
+from acud.evaluator.ocr.tesseract import Tesseract
 from acud.evaluator.ocr.text_layout import rows
 from acud.protocol.evaluation import Judges
 from acud.types import AllOf, Answer, Criteria, Rect, Text
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
+from tests.tesseract import needs_tesseract
 
 SIZE = (640, 360)
 PITCH = 16
@@ -105,6 +108,49 @@ def test_a_dialog_that_covers_lines_and_goes_again(engine: RapidEngine) -> None:
     assert {"Save the changes?", "3 tests, 1 failed"} <= known
     assert not any("parser.o" in text for text in known if "ld main" in text)
     assert texts(reader, bare) == before
+
+
+SCRIPTS = [
+    pytest.param(
+        "rus", ["Загрузка завершена", "Открыть файл config.toml", "Повторить попытку через 30 секунд"], id="cyrillic"
+    ),
+    pytest.param(
+        "ell", ["Η λήψη ολοκληρώθηκε", "Άνοιγμα αρχείου config.toml", "Νέα επανάληψη σε 30 δευτερόλεπτα"], id="greek"
+    ),
+]
+
+
+@needs_tesseract("eng", "rus", "ell")
+@pytest.mark.parametrize("colours", [LIGHT, DARK])
+@pytest.mark.parametrize(("language", "lines"), SCRIPTS)
+def test_tesseract_reads_what_the_engine_cannot(
+    engine: RapidEngine, language: str, lines: list[str], colours: tuple
+) -> None:
+    reader = ScreenReader(engine, SecondReader())
+    read = reader.read((), drawn([*LINES[:3], *lines], colours, "DejaVuSans.ttf", 13))
+    at = Rect(0, 0, *SIZE)
+    assert [look_for(read, Text(text), 0.5, at).answer for text in [*LINES[:3], *lines]] == [Answer.YES] * 6
+    readers = {line.reader.partition("+")[0] for line in read}
+    assert readers == {"", f"tesseract {language}"}
+    grown = reader.read((), drawn([*LINES[:3], *lines, lines[0]], colours, "DejaVuSans.ttf", 13))
+    assert [line.text for line in grown].count(lines[0]) == 2
+
+
+def test_a_tesseract_that_hangs_or_dies_leaves_the_first_reading_and_says_so(
+    engine: RapidEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "tesseract"
+    program.write_text("#!/bin/sh\ncase $1 in --list-langs) echo eng; echo rus;; *) eval $FAULT;; esac\n")
+    program.chmod(0o755)
+    monkeypatch.setattr("acud.evaluator.ocr.tesseract._ENVIRONMENT", ("PATH", "FAULT"))
+    screen = drawn(["Загрузка завершена, попытку повторить"], LIGHT, "DejaVuSans.ttf", 13)
+    alone = ScreenReader(engine).read((), screen)
+    for fault, words in (("exec sleep 100", "did not answer in 0.55 s"), ("exit 3", "ended with status 3")):
+        monkeypatch.setenv("FAULT", fault)
+        second = SecondReader(lambda: Tesseract(str(program), start_s=0.3))
+        assert ScreenReader(engine, second).read((), screen) == alone
+        assert words in second.fault
+        assert words in second.cannot_read("Загрузка")
 
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 200), (200, 3), (33, 31)])

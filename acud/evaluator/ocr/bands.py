@@ -31,6 +31,10 @@ PART_X = 14
 """A part of a line is so many times as long as high, 672 of the recogniser's pixels: longer only for want of a gap."""
 _GAP_X = 0.4
 """A gap of so many heights is one between words: more than beside a dot in a monospaced font."""
+_RULE_BEYOND_PX, _RULE_PX, _RULE_SHARE = 4, 3, 0.95
+_LEAST_CELLS_X = 2
+"""A rule goes so far beyond a line's box, is at most so wide, and differs from its neighbour on so many rows. Narrower
+boxes hold no two cells."""
 MARGIN_X_PX, MARGIN_Y_PX = 20, 20
 """Around each band: with 12 the detector cut last letters off, and joined Chinese words of one row (measured)."""
 
@@ -78,7 +82,39 @@ def line_parts(pixels: NDArray[np.uint8]) -> list[Rect]:
 
 def word_spans(line: NDArray[np.uint8]) -> list[tuple[int, int]]:
     """Return the columns (first, past the last) of each word of a line (height x width x 3 or 4 uint8)."""
-    return runs(np.asarray(_edges(line).any(axis=0)), math.ceil(_GAP_X * line.shape[0]))
+    return runs(ink_columns(line), math.ceil(_GAP_X * line.shape[0]))
+
+
+def glyph_widths(line: NDArray[np.uint8]) -> list[int]:
+    """Return the widths of what stands apart in a line (height x width x 3 or 4 uint8), by a column or more."""
+    return [right - left for left, right in runs(ink_columns(line), 1)]
+
+
+def ink_columns(line: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return which columns of a line (height x width x 3 or 4 uint8) have an edge of a letter."""
+    return np.asarray(_edges(line).any(axis=0))
+
+
+def cells(pixels: NDArray[np.uint8], box: Rect) -> list[Rect]:
+    """Return the parts of a line's `box` between the upright rules of a table in `pixels` (height x width x 3 or 4
+    uint8). A rule passes through the whole box and beyond; a text cursor does not.
+    """
+    top, bottom = box.y - _RULE_BEYOND_PX, box.bottom + _RULE_BEYOND_PX
+    if box.w < _LEAST_CELLS_X * box.h or top < 0 or bottom > pixels.shape[0]:
+        return [box]
+    strip = pixels[top:bottom, box.x : box.right, :3].astype(np.int16)
+    edges = np.abs(np.diff(strip, axis=1)).max(axis=2) > EDGE
+    rules = runs(np.asarray(edges.mean(axis=0) >= _RULE_SHARE), _RULE_PX)
+    inner = [(left + 1, right) for left, right in rules if left > _RULE_PX and right + _RULE_PX < box.w]
+    if not inner:
+        return [box]
+    starts, ends = [0, *(right for _, right in inner)], [*(left for left, _ in inner), box.w]
+    parts = [Rect(box.x + x, box.y, right - x, box.h) for x, right in zip(starts, ends, strict=True)]
+    return [
+        part
+        for part in parts
+        if part.w >= _LEAST_PX and _edges(pixels[part.y : part.bottom, part.x : part.right]).any()
+    ]
 
 
 class TextExtent(NamedTuple):

@@ -16,21 +16,28 @@ Bgr = NDArray[np.uint8]
 
 
 class Line(Struct, frozen=True):  # part of the plug-in interface, as its name is
-    """A piece of text on one row: its words, how sure the engine is (0 to 1), and its box in view pixels."""
+    """A piece of text on one row: its words, how sure the engine is (0 to 1), and its box in view pixels.
+
+    `reader`: which reader read it ("": the provider's only one, or its first).
+    """
 
     text: str
     confidence: float
     box: Rect
+    reader: str = ""
 
 
 class Reading(NamedTuple):
     """What a crop says: its text, how sure the engine is (0 to 1), and where each letter's middle is in the crop's
     pixels, from left to right. No letters, no `middles`; an engine that can't tell gives none either.
+
+    `reader`: who read it, where it was not the first reader.
     """
 
     text: str
     confidence: float
     middles: tuple[float, ...] = ()
+    reader: str = ""
 
 
 class Engine(Protocol):

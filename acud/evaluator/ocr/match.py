@@ -7,6 +7,7 @@ doubtful readings still count as there, so that one misread letter does not end 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
@@ -22,6 +23,7 @@ _MAX_QUOTE = 200
 _MIN_DISGUISED = 5
 """Characters of a text that may be found among look-alikes; shorter ones ("10", "Yes") would be found anywhere."""
 _MISREAD = {"0": "o", "1": "l", "i": "l", "|": "l", ",": ".", ";": ":"}
+_BETWEEN_CJK = re.compile("(?<=[\u3000-\u30ff\u3400-\u9fff]) (?=[\u3000-\u30ff\u3400-\u9fff])")
 _CLOSE = str.maketrans(_MISREAD)
 _ALIKE = str.maketrans({**_MISREAD, "!": "l", "5": "s", "8": "b", "2": "z"})
 
@@ -49,7 +51,9 @@ class TextHit(NamedTuple):
     def words(self, at: Rect) -> str:
         """Return the matched lines as a quotation with their box; `at` is the view's place in its source."""
         box = reduce(union, (line.box for line in self.lines)).moved(at.x, at.y)
-        return f'"{" ".join(line.text for line in self.lines)[:_MAX_QUOTE]}" at {box.x},{box.y} ({box.w}x{box.h})'
+        others = ", ".join(dict.fromkeys(line.reader for line in self.lines if line.reader))
+        by = f" by {others}" if others else ""
+        return f'"{" ".join(line.text for line in self.lines)[:_MAX_QUOTE]}" at {box.x},{box.y} ({box.w}x{box.h}){by}'
 
 
 def look_for(lines: Sequence[Line], leaf: Text, min_confidence: float, at: Rect) -> Verdict:
@@ -75,7 +79,7 @@ def _absent(lines: Sequence[Line], leaf: Text, hit: TextHit | None, at: Rect) ->
 
 def _find(lines: Sequence[Line], leaf: Text) -> TextHit | None:
     if leaf.regex:
-        page = make_page(rows(lines), folded, row_end="\n")
+        page = make_page(rows(lines), spaced, row_end="\n")
         found = compiled(leaf.text, ignore_case=not leaf.match_case, lines=True).search(page.text)
         return _hit(page, *found) if found is not None else None
     if leaf.match_case:
@@ -112,15 +116,24 @@ def make_page(groups: Iterable[Sequence[Line]], read_as: ReadAs, gap: str = " ",
     text, spans = "", []
     for group in groups:
         for place, line in enumerate(group):
-            text += (gap if place else row_end or gap) if text else ""
-            start, text = len(text), text + read_as(line.text)
+            words = read_as(line.text)
+            between = (gap if place else row_end or gap) if text else ""
+            if read_as is not spaced and _BETWEEN_CJK.search(text[-1:] + between + words[:1]):
+                between = ""
+            start = len(text) + len(between)
+            text += between + words
             spans.append((start, len(text), line))
     return JoinedLines(text, tuple(spans))
 
 
-def folded(text: str) -> str:
-    """Return `text` with white space folded and compatibility forms (full-width letters, ligatures) made plain."""
+def spaced(text: str) -> str:
+    """Return `text` with white space folded, and compatibility forms (full-width letters, ligatures) made plain."""
     return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
+def folded(text: str) -> str:
+    """Return `text` as `spaced`, with no space between Chinese or Japanese letters: engines drop it, or make it up."""
+    return _BETWEEN_CJK.sub("", spaced(text))
 
 
 def caseless(text: str) -> str:

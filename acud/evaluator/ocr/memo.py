@@ -70,24 +70,28 @@ class ReadingMemo:
         if not reading.middles:
             return
         for span, text in _words(word_spans(crop), reading):
-            self._keep(_columns(crop, span), Reading(text, reading.confidence))
+            self._keep(_columns(crop, span), Reading(text, reading.confidence, reader=reading.reader))
 
     def _keep(self, crop: Bgr, reading: Reading) -> None:
         key = _key(crop)
-        self._readings[key] = Reading(reading.text, reading.confidence)
+        self._readings[key] = Reading(reading.text, reading.confidence, reader=reading.reader)
         self._readings.move_to_end(key)
         while len(self._readings) > MAX_KEPT_READINGS:
             self._readings.popitem(last=False)
 
 
 def joined(parts: Iterable[Reading]) -> Reading:
-    """Return the reading that parts of a line make, left to right; it is as sure as its letters on average."""
-    text, sure, length = "", 0.0, 0
+    """Return the reading that parts of a line make, left to right; it is as sure as its letters on average.
+
+    Its `reader` is the second one where that read any of the parts.
+    """
+    text, sure, length, reader = "", 0.0, 0, ""
     for part in parts:
         text = _side_by_side(text, part.text)
         sure += part.confidence * len(part.text)
         length += len(part.text)
-    return Reading(text, sure / length if length else 0.0)
+        reader = part.reader or reader
+    return Reading(text, sure / length if length else 0.0, reader=reader)
 
 
 def _side_by_side(left: str, right: str) -> str:

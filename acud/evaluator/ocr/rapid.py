@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from acud.errors import Unavailable
 from acud.evaluator.ocr import bands
-from acud.evaluator.ocr.decoder import LetterDecoder
+from acud.evaluator.ocr.decoder import LetterDecoder, with_gaps
 from acud.evaluator.ocr.engine import Bgr, Reading
 from acud.evaluator.ocr.runtime import HINT, Choice, Model, Runtime, Tensor, choose_runtime
 from acud.types import Rect
@@ -128,7 +128,7 @@ class RapidEngine:
         resized = self._cv2.resize(crop, (wide, LINE_PX)).transpose(2, 0, 1)
         tensor[0, :, :, :wide] = resized * np.float32(2 / 255) - np.float32(1)
         chances = self._run(self._reader, tensor, "read lines")
-        return self._decoder.decode(chances[0], width / wide * padded / chances.shape[1])
+        return with_gaps(self._decoder.decode(chances[0], width / wide * padded / chances.shape[1]), crop)
 
     @staticmethod
     def _run(model: Model, tensor: Tensor, what: str) -> Tensor:

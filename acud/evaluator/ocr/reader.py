@@ -16,7 +16,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
@@ -31,9 +31,11 @@ from acud.evaluator.ocr.match import look_for
 from acud.evaluator.ocr.memo import ReadingMemo, Unread, joined
 from acud.evaluator.ocr.rapid import VERSION, RapidEngine
 from acud.evaluator.ocr.read_queue import ReadingQueue, Steps
+from acud.evaluator.ocr.second_reader import Doubt, LineProgram, SecondReader, ViewScripts, is_doubtful, without_icons
+from acud.evaluator.ocr.tesseract import Tesseract
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.evaluation import JudgeHealth
-from acud.types import JudgeName, Rect, Text, Verdict, unknown
+from acud.types import Answer, JudgeName, Rect, Text, Verdict, unknown
 
 MAX_KEPT_BYTES = 64 << 20
 """Pixels of earlier frames kept to compare with: 17 views of 1280x720."""
@@ -66,13 +68,29 @@ class _Known(NamedTuple):
 class _Seen(NamedTuple):
     pixels: NDArray[np.uint8]
     known: tuple[_Known, ...]
+    scripts: ViewScripts
+
+
+class _Fresh(NamedTuple):
+    """A first reading of what is unread of a crop, `rest`; `place`: which of the crops."""
+
+    place: int
+    unread: Unread
+    rest: Bgr
+    reading: Reading
+
+    def doubt(self, places: Sequence[Rect]) -> Doubt:
+        """`places`: where the crops are in the view."""
+        return Doubt(self.rest, self.reading, (places[self.place].x + self.unread.left, places[self.place].y))
 
 
 class ScreenReader:
     """Reads views with `engine`. Blocks; for one thread. Keeps the last frame of each view, oldest use first out."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, second: SecondReader | None = None) -> None:
+        """`second`: reads lines again that `engine` doubts; None where nothing shall."""
         self._engine = engine
+        self._second = second
         self._seen: OrderedDict[ViewKey, _Seen] = OrderedDict()
         self._memo = ReadingMemo()
 
@@ -93,11 +111,14 @@ class ScreenReader:
         fault, leaves what was known of the view. Raises: Unavailable when the engine fails.
         """
         before = self._seen.get(key)
-        if before is None or before.pixels.shape != pixels.shape:
-            known = yield from self._read_fresh(pixels)
+        shown = ViewScripts() if before is None else before.scripts
+        retried = shown.failed and self._second is not None and not self._second.paused
+        if before is None or before.pixels.shape != pixels.shape or retried:
+            shown.failed = False
+            known = yield from self._read_regions(pixels, shown, [_whole(pixels)], (), (), ())
         else:
             known = yield from self._read_changes(before, pixels)
-        self._seen[key] = _Seen(pixels, known)
+        self._seen[key] = _Seen(pixels, known, shown)
         self._seen.move_to_end(key)
         self._drop_oldest()
         return tuple(one.line for one in known if one.line.text)
@@ -112,9 +133,6 @@ class ScreenReader:
         """
         self._seen.pop(key, None)
 
-    def _read_fresh(self, pixels: NDArray[np.uint8]) -> Steps[tuple[_Known, ...]]:
-        return self._read_regions(pixels, [_whole(pixels)], (), (), ())
-
     def _read_changes(self, before: _Seen, pixels: NDArray[np.uint8]) -> Steps[tuple[_Known, ...]]:
         changed = changed_boxes(before.pixels, pixels)
         plan = plan_reading(changed, [one.line.box for one in before.known], _whole(pixels))
@@ -124,11 +142,11 @@ class ScreenReader:
         regions = [region for region, box in rewritten.items() if box is None]
         boxes = [box for box in rewritten.values() if box is not None]
         standing = [before.known[index] for index in plan.stand]
-        return self._read_regions(pixels, regions, standing, [one.found for one in gone], boxes)
+        return self._read_regions(pixels, before.scripts, regions, standing, [one.found for one in gone], boxes)
 
     def _read_regions(
-        self, pixels: NDArray[np.uint8], regions: Sequence[Rect], standing: Sequence[_Known], gone: Sequence[Rect],
-        rewritten: Sequence[Rect],
+        self, pixels: NDArray[np.uint8], shown: ViewScripts, regions: Sequence[Rect], standing: Sequence[_Known],
+        gone: Sequence[Rect], rewritten: Sequence[Rect],
     ) -> Steps[tuple[_Known, ...]]:  # fmt: skip
         found = [one.found for one in standing]
         searched = yield from self._find(pixels, regions, [*found, *rewritten])
@@ -141,8 +159,8 @@ class ScreenReader:
         ]
         boxes = parted[len(found) :]
         areas = [_with_descenders(box, parted) for box in boxes]
-        readings = yield from self._read_areas(pixels, areas, [changed for _, changed in settled])
-        lines = [Line(one.text, one.confidence, box) for one, box in zip(readings, boxes, strict=True)]
+        readings = yield from self._read_areas(pixels, shown, areas, [changed for _, changed in settled])
+        lines = [Line(one.text, one.confidence, box, one.reader) for one, box in zip(readings, boxes, strict=True)]
         return (*kept, *(_Known(box, line) for box, line in zip(fresh, lines, strict=True)))
 
     def _find(self, pixels: NDArray[np.uint8], regions: Sequence[Rect], standing: Sequence[Rect]) -> Steps[list[Rect]]:
@@ -162,10 +180,11 @@ class ScreenReader:
             searched += self._engine.detect([_bgr(pixels, part) for part in some])
             yield
         boxes = [
-            own
+            cell
             for band, part, found in zip(held, parts, searched, strict=True)
             for box in found
             if (own := _own(box.moved(part.x, part.y), band, whole)) is not None
+            for cell in bands.cells(pixels, own)
         ]
         fresh: list[Rect] = []
         for box in sorted(boxes, key=lambda one: -one.area):  # a band may show a part of what another one shows whole
@@ -174,7 +193,7 @@ class ScreenReader:
         return fresh
 
     def _read_areas(
-        self, pixels: NDArray[np.uint8], areas: Sequence[Rect], changed: Sequence[bool]
+        self, pixels: NDArray[np.uint8], shown: ViewScripts, areas: Sequence[Rect], changed: Sequence[bool]
     ) -> Steps[list[Reading]]:
         """Return what the line in each area says. Of a line that `changed` where it stood, what lies between known
         words is read, part by part. Any other is read whole, which costs a tenth less.
@@ -183,29 +202,46 @@ class ScreenReader:
             [part.moved(area.x, area.y) for part in bands.line_parts(_part(pixels, area))] if one else [area]
             for area, one in zip(areas, changed, strict=True)
         ]
-        crops = [_bgr(pixels, part) for line in parts for part in line]
+        places = [part for line in parts for part in line]
+        crops = [_bgr(pixels, part) for part in places]
         by_words = [one for line, one in zip(parts, changed, strict=True) for _ in line]
         found = [self._memo.recall(crop) for crop in crops]
         missing = [place for place, reading in enumerate(found) if reading is None]
+        fresh: list[_Fresh] = []
         for start in range(0, len(missing), _LINES_A_STEP):
             some = missing[start : start + _LINES_A_STEP]
-            self._recognise([(place, crops[place], by_words[place]) for place in some], found)
+            fresh += self._recognise([(place, crops[place], by_words[place]) for place in some])
             yield
+        settled = yield from self._settle([one.doubt(places) for one in fresh if one.rest.size], shown)
+        read = iter(settled)
+        for one in fresh:
+            middle = [next(read)] if one.rest.size else []
+            found[one.place] = joined([*one.unread.before, *middle, *one.unread.after])
         told = iter([reading for reading in found if reading is not None])
         return [joined([next(told) for _ in line]) for line in parts]
 
-    def _recognise(self, some: Sequence[tuple[int, Bgr, bool]], found: list[Reading | None]) -> None:
-        """Put the reading of each crop at its place in `found`; the flag tells to leave known words out."""
+    def _recognise(self, some: Sequence[tuple[int, Bgr, bool]]) -> list[_Fresh]:
+        """Return the first reading of each crop at its place; the flag tells to leave known words out."""
         unread = [self._memo.unread(crop) if by_words else Unread(0, crop.shape[1]) for _, crop, by_words in some]
         rests = [
             np.ascontiguousarray(crop[:, one.left : one.right]) for (_, crop, _), one in zip(some, unread, strict=True)
         ]
         read = iter(self._engine.recognise([rest for rest in rests if rest.size]))
-        for (place, _, _), rest, one in zip(some, rests, unread, strict=True):
-            middle = [next(read)] if rest.size else []
-            for reading in middle:
-                self._memo.learn(rest, reading)
-            found[place] = joined([*one.before, *middle, *one.after])
+        return [
+            _Fresh(place, one, rest, without_icons(next(read), rest) if rest.size else Reading("", 0.0))
+            for (place, _, _), rest, one in zip(some, rests, unread, strict=True)
+        ]
+
+    def _settle(self, doubts: Sequence[Doubt], shown: ViewScripts) -> Steps[list[Reading]]:
+        """Return the readings that stand, and keep them."""
+        if self._second is None:
+            settled = [one.reading for one in doubts]
+        else:
+            settled = yield from self._second.reread(doubts, shown)
+        for one, reading in zip(doubts, settled, strict=True):
+            if not (shown.failed and is_doubtful(reading, one.crop)):
+                self._memo.learn(one.crop, reading)
+        return settled
 
     def _drop_oldest(self) -> None:
         while len(self._seen) > 1 and sum(seen.pixels.nbytes for seen in self._seen.values()) > MAX_KEPT_BYTES:
@@ -299,23 +335,36 @@ class TextReading:
         settings: OcrSettings,
         make_engine: Callable[[], Engine] | None = None,
         monotonic_s: Callable[[], float] = time.monotonic,
+        make_program: Callable[[], LineProgram] = Tesseract,
     ) -> None:
         self._min_confidence = settings.min_confidence
+        self._second = SecondReader(make_program, monotonic_s) if settings.second_reader == "auto" else None
         self._engine = EngineOnDemand(make_engine or (lambda: RapidEngine(settings.runtime)), VERSION)
         self._queue: ReadingQueue[tuple[Line, ...]] = ReadingQueue()
-        self._reader = ScreenReader(self._engine)
+        self._reader = ScreenReader(self._engine, self._second)
         self._now = monotonic_s
         self._read_s = monotonic_s()
         self._released = True
         self._fault = ""
 
     async def look_for(self, shot: ViewPixels, leaf: Text) -> Verdict:
-        """Return whether `leaf` holds on `shot`; `unknown(engine)` when the engine fails."""
+        """Return whether `leaf` holds on `shot`; `unknown(engine)` when the engine fails, or when a text was not found
+        whose letters no reader here can read.
+        """
         try:
             lines = await self.lines(shot)
         except Unavailable as fault:
             return unknown("engine", fault.message)
-        return look_for(lines, leaf, self._min_confidence, shot.crop)
+        verdict = look_for(lines, leaf, self._min_confidence, shot.crop)
+        if self._second is None or verdict.answer is not (Answer.YES if leaf.gone else Answer.NO):
+            return verdict
+        reason = await asyncio.to_thread(self._second.cannot_read, leaf.text)
+        return unknown("engine", reason) if reason else verdict
+
+    @property
+    def note(self) -> str:
+        """Why lines that another reader should have read are the first one's ("": none is)."""
+        return self._second.fault if self._second is not None else ""
 
     async def lines(self, shot: ViewPixels, *, fresh: bool = False) -> tuple[Line, ...]:
         """Return the lines of text in `shot`, in its pixels; with `fresh` nothing of an earlier frame is taken for it.
@@ -347,7 +396,11 @@ class TextReading:
         """Return idle while no engine is loaded, down after a failure, else ready."""
         if self._fault:
             return JudgeHealth(JudgeName.OCR, "down", self._fault, self._engine.version)
-        return JudgeHealth(JudgeName.OCR, "ready" if self._engine.loaded else "idle", version=self._engine.version)
+        state: Literal["ready", "idle"] = "ready" if self._engine.loaded else "idle"
+        if self._second is None:
+            return JudgeHealth(JudgeName.OCR, state, version=self._engine.version)
+        version = ", ".join(filter(None, (self._engine.version, self._second.version)))
+        return JudgeHealth(JudgeName.OCR, state, self.note, version, missing=self._second.missing)
 
     def rest(self) -> bool:
         """Have the engine release memory if nothing was read for five seconds, and unload it after two minutes; tell

@@ -80,6 +80,8 @@ def _made(point: EntryPoint) -> OcrProvider:
 class ExternalProvider:
     """One provider with its thread. After a picture that took too long it is left alone until that one is read."""
 
+    note = ""
+
     def __init__(self, provider: OcrProvider, timeout_s: float) -> None:
         self.name = str(provider.name)[:64]
         self.priority = int(provider.priority)
@@ -115,19 +117,22 @@ def _checked(line: Line, inside: Rect) -> Line:
     box = Rect(int(line.box.x), int(line.box.y), int(line.box.w), int(line.box.h)).intersect(inside)
     if box is None:
         raise ValueError(f"a line outside the picture: {line.box}")
-    return Line(str(line.text), min(1.0, max(0.0, float(line.confidence))), box)
+    return Line(str(line.text), min(1.0, max(0.0, float(line.confidence))), box, str(line.reader))
 
 
-_MAX_TEXT = 1000
+_MAX_TEXT, _MAX_READER = 1000, 64
 _MAX_VIEWS = 32
 
 Words = tuple[tuple[str, Rect], ...]
 
 
 class LineReader(Protocol):
-    """One provider of the chain."""
+    """One provider of the chain. `note`: what it does not do now, told beside what it read ("": nothing)."""
 
     name: str
+
+    @property
+    def note(self) -> str: ...
 
     async def lines(self, shot: ViewPixels, *, fresh: bool = False) -> Sequence[Line]:
         """Return the lines in the shot's pixels. Raises: Unavailable."""
@@ -163,7 +168,8 @@ class TextChain:
             except (Unavailable, TookTooLong) as fault:
                 faults.append(f"{reading.name}: {fault.message}")
             else:
-                return SceneTexts(ProviderState(reading.name, "ready", "; ".join(faults)[:1000]), parts)
+                notes = "; ".join([*faults, reading.note] if reading.note else faults)
+                return SceneTexts(ProviderState(reading.name, "ready", notes[:1000]), parts)
         name = self._readings[0].name if self._readings else "none"
         reason = "; ".join(faults) or "this evaluator owns no OCR engine"
         return SceneTexts(ProviderState(name, "unavailable", reason[:1000]))
@@ -190,7 +196,7 @@ class TextChain:
             return TextPart(masked.text[:_MAX_TEXT], box, line.confidence, rule=masked.rule)
         words = now[line] = before.get(line) or tuple((one.text, one.box) for one in words_of(line, shot.pixels))
         moved = tuple((text, place.moved(shot.crop.x, shot.crop.y)) for text, place in words)
-        return TextPart(line.text[:_MAX_TEXT], box, round(line.confidence, 3), moved)
+        return TextPart(line.text[:_MAX_TEXT], box, round(line.confidence, 3), moved, reader=line.reader[:_MAX_READER])
 
 
 def covering(box: Rect, hidden: Sequence[HiddenBox]) -> HiddenBox | None:

@@ -317,7 +317,8 @@ def _rule(part: NodePart) -> str:
 
 
 def _text(id_: str, part: TextPart, number: int, size: tuple[int, int]) -> OcrElement:
-    return OcrElement(id_, part.text, part.bbox, part.conf, number, part.words, position(part.bbox, *size))
+    place = position(part.bbox, *size)
+    return OcrElement(id_, part.text, part.bbox, part.conf, number, part.words, place, part.reader)
 
 
 def _widget(id_: str, part: NodePart, parent: str, number: int) -> AxElement:

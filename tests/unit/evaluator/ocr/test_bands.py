@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
-from acud.evaluator.ocr.bands import HEIGHTS, PART_X, WIDTHS, fill, line_parts, pack, text_bands
+from acud.evaluator.ocr.bands import HEIGHTS, PART_X, WIDTHS, cells, fill, glyph_widths, line_parts, pack, text_bands
 from acud.types import Rect
 
 INK = {"plain": (16, 250), "disabled": (150, 171), "inverse": (250, 30)}
@@ -104,3 +104,40 @@ def test_a_line_without_gaps_or_of_usual_length_is_read_whole() -> None:
     for pixels in (path, usual):
         assert line_parts(pixels) == [Rect(0, 0, pixels.shape[1], pixels.shape[0])]
     assert path.shape[1] > PART_X * path.shape[0]
+
+
+def table(*rules: int, cursor: int = 0) -> np.ndarray:
+    """Return a table of three rows with upright rules at these columns, a word on both sides of each."""
+    image = Image.new("RGB", (300, 66), "white")
+    draw, font = ImageDraw.Draw(image), ImageFont.truetype("DejaVuSans.ttf", 12)
+    for row in range(3):
+        for x in (6, *rules):
+            draw.text((x + 4, 4 + 20 * row), "1,042", "black", font)
+    for x in rules:
+        draw.line((x, 0, x, 65), "#ccc")
+    if cursor:
+        draw.line((cursor, 22, cursor, 38), "black")
+    return np.asarray(image)
+
+
+def test_cells_of_a_table_are_no_line() -> None:
+    box = Rect(6, 22, 200, 17)
+    parts = cells(table(60, 110, 160), box)
+    assert [(part.x, part.right) for part in parts] == [(6, 60), (61, 110), (111, 160), (161, 206)]
+    assert {(part.y, part.h) for part in parts} == {(22, 17)}
+
+
+def test_a_text_cursor_a_border_at_an_end_and_an_empty_cell_part_no_line() -> None:
+    box = Rect(6, 22, 200, 17)
+    assert cells(table(), box) == [box]
+    assert cells(table(cursor=30), box) == [box]
+    assert cells(table(7), box) == [box]
+    ends = cells(table(60, 110)[:, :112], Rect(6, 22, 106, 17))
+    assert [(part.x, part.right) for part in ends] == [(6, 60), (61, 112)]
+
+
+def test_glyphs_stand_a_column_apart() -> None:
+    pixels = np.full((20, 60, 3), 255, np.uint8)
+    for left, right in ((4, 20), (22, 26)):
+        pixels[4:16, left:right] = 0
+    assert glyph_widths(pixels) == [17, 5]

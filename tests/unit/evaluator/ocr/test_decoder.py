@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from acud.evaluator.ocr.decoder import LetterDecoder
+from acud.evaluator.ocr.decoder import LetterDecoder, with_gaps
+from acud.evaluator.ocr.engine import Reading
 
 CHARACTERS = list("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.")
 DECODER = LetterDecoder(CHARACTERS)
@@ -28,7 +29,7 @@ def test_repeated_steps_are_one_letter_and_spaces_at_the_ends_none() -> None:
 
 
 def test_nothing_is_an_empty_text() -> None:
-    assert DECODER.decode(chances(""), 4.0) == ("", 0.0, ())
+    assert DECODER.decode(chances(""), 4.0) == Reading("", 0.0)
     assert DECODER.decode(chances(" "), 4.0)[0::2] == ("", ())
 
 
@@ -44,3 +45,29 @@ def test_nothing_is_an_empty_text() -> None:
 def test_a_letter_in_doubt_follows_its_word(seen: str, text: str) -> None:
     assert DECODER.decode(chances(seen, 0.1), 4.0).text == text
     assert DECODER.decode(chances(seen, 0.001), 4.0).text == seen
+
+
+@pytest.mark.parametrize(("second", "text"), [(0.02, "is_I1"), (0.002, "is_Il")])
+def test_an_l_that_may_be_a_one_is_a_one(second: float, text: str) -> None:
+    steps = chances("is_Il")
+    steps[12:14, INDEX["1"]] = second
+    assert DECODER.decode(steps, 4.0).text == text
+
+
+def chinese(gap: int, letters: int = 4) -> np.ndarray:
+    """Return a line of Chinese letters as blocks of 14 px, two by two, with `gap` columns between the pairs."""
+    pixels = np.full((20, 80, 3), 255, np.uint8)
+    for place in range(letters):
+        left = 2 + 15 * place + (gap - 1) * (place // 2)
+        pixels[3:17, left : left + 14] = 0
+    return pixels
+
+
+@pytest.mark.parametrize(("gap", "text"), [(2, "下载完成"), (5, "下载 完成")])
+def test_chinese_words_that_stand_apart_have_a_space(gap: int, text: str) -> None:
+    middles = tuple(9.0 + 15 * place + (gap - 1) * (place // 2) for place in range(4))
+    found = with_gaps(Reading("下载完成", 0.99, middles), chinese(gap))
+    assert found.text == text
+    assert len(found.middles) == len(text)
+    latin = Reading("disk", 0.99, middles)
+    assert with_gaps(latin, chinese(gap)) == latin

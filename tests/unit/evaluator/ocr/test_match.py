@@ -6,6 +6,7 @@ import signal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from acud.evaluator.expression_time_limit import TookTooLong, limited
 from acud.evaluator.ocr.engine import Line
@@ -41,6 +42,13 @@ def test_text_is_found_in_a_block_and_along_a_row(text: str) -> None:
     assert verdict(TWO_WINDOWS, text).answer is Answer.YES
 
 
+@pytest.mark.parametrize("text", ["下载完成", "下载 完成", "完成 打开文件", "完成打开"])
+@pytest.mark.parametrize("read", [["下载 完成", "打开文件"], ["下载完成打开文件"], ["下载", "完成", "打开文件"]])
+def test_spaces_between_chinese_letters_do_not_count(read: list[str], text: str) -> None:
+    lines = [line(part, 80 * place, 0, 70) for place, part in enumerate(read)]
+    assert verdict(lines, text).answer is Answer.YES
+
+
 def test_case_counts_where_asked() -> None:
     assert verdict(TERMINAL, "build finished", match_case=True).answer is Answer.NO
     assert verdict(TERMINAL, "Build finished", match_case=True).answer is Answer.YES
@@ -48,6 +56,8 @@ def test_case_counts_where_asked() -> None:
 
 def test_yes_quotes_the_line_and_its_place_in_the_source() -> None:
     assert verdict(TERMINAL, "finished").detail == 'reads "Build  finished" at 100,82 (120x16)'
+    second = [replace(line("готово", 0, 0), reader="tesseract rus+eng")]
+    assert verdict(second, "готово").detail == 'reads "готово" at 100,50 (48x16) by tesseract rus+eng'
 
 
 @pytest.mark.parametrize(

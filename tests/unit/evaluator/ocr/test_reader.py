@@ -15,7 +15,7 @@ from acud.evaluator.ocr.engine import Bgr, Line, Reading
 from acud.evaluator.ocr.reader import ScreenReader, TextReading
 from acud.evaluator.ocr.text_layout import rows
 from acud.evaluator.view_pixels import ViewPixels
-from acud.types import Rect
+from acud.types import Answer, Rect, Text
 from tests.ink_engine import InkEngine
 from tests.manual_clock import ManualClock
 
@@ -199,6 +199,29 @@ def test_black_text_lines_vanish_with_their_pixels() -> None:
     terminal, reader = full_terminal(), ScreenReader(InkEngine())
     reader.read(("view",), terminal.pixels.copy())
     assert reader.read(("view",), np.zeros_like(terminal.pixels)) == ()
+
+
+@pytest.mark.asyncio
+async def test_letters_that_nothing_reads_are_neither_absent_nor_gone() -> None:
+    class English:
+        languages, detects_scripts = frozenset({"eng"}), False
+
+        def read(self, crops: Sequence[Bgr], languages: Sequence[str]) -> list[Reading]:
+            return [Reading("", 0.0) for _ in crops]
+
+        def script_name(self, crops: Sequence[Bgr]) -> str:
+            return ""
+
+    reading = TextReading(OcrSettings(), InkEngine, make_program=English)
+    shot = as_seen(full_terminal().pixels)
+    for leaf in (Text("Загрузка"), Text("Загрузка", gone=True)):
+        verdict = await reading.look_for(shot, leaf)
+        assert (verdict.answer, verdict.code) == (Answer.UNKNOWN, "engine")
+        assert "apt install tesseract-ocr-rus" in verdict.detail
+    assert (await reading.look_for(shot, Text("Download"))).answer is Answer.NO
+    assert (await reading.look_for(shot, Text("Download", gone=True))).answer is Answer.YES
+    assert [one.packages for one in (await reading.check_health()).missing] == [("tesseract-ocr-rus",)]
+    reading.close()
 
 
 @pytest.mark.asyncio
