@@ -8,7 +8,7 @@ again, as an engine without memory does. `grown_cpu_ms`: CPU time for each word 
 
 The other part is the OCR set (`tests/ocr_set`), CPU time over that of plain rapidocr at one thread on the same frames:
 `full_cpu_x` for a frame with nothing remembered, `line_x` for that terminal line. `worst_category_delta`: the recall of
-the category that lost most since bece5b3, in points. Lines below `[ocr] min_confidence` do not count as text, as with
+the category that lost most since 75f28827, in points. Lines below `[ocr] min_confidence` do not count as text, as with
 rapidocr; `precision_of_all` counts their words as well. `--closed` reads the closed half of the set instead, and
 nothing else; see `tests/ocr_set/closed.py` before you open it. `growth_mb`: what the process holds more after 2,000
 lines of all widths, and the bands around them, than after the first 200.
@@ -193,7 +193,7 @@ def table(figures: dict[str, Any]) -> str:
             f"engine                          {figures['engine']}",
             f"a terminal line over rapidocr's {figures['line_x']:8.3f} x  (of new words {figures['new_line_x']:.3f} x)",
             *_set_table(figures),
-            f"worst category since bece5b3    {figures.get('worst_category_delta', '(whole set only)')} points",
+            f"worst category since 75f28827   {figures.get('worst_category_delta', '(whole set only)')} points",
             f"memory after {_GROWTH_LINES} lines         {figures['growth_mb']:+.1f} MB",
         ]
     )

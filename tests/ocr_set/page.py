@@ -1,7 +1,7 @@
 """Shows a page of the OCR set in a real toolkit; run by the system's own Python. `page.py gtk3|gtk4|qt PAGE.json`.
 
-PAGE.json: `title`, `rows` (lists of cells), `form` (lines, table, widgets), `px`, `ink`, `paper`, `family`, `disabled`,
-`width`, `height`. Prints nothing: whoever grabs the screen waits until it stands still.
+PAGE.json: `title`, `rows` (lists of cells), `form` (lines, table, sheet, widgets), `px`, `ink`, `paper`, `family`,
+`disabled`, `width`, `height`. Prints nothing: whoever grabs the screen waits until it stands still.
 """
 
 import json
@@ -29,13 +29,16 @@ def show_gtk3(page):
         Gdk.Screen.get_default(), provider, 0 if page["disabled"] else Gtk.STYLE_PROVIDER_PRIORITY_APPLICATION
     )
     window = Gtk.Window(title=page["title"], default_width=page["width"], default_height=page["height"])
-    if page["form"] == "table":
+    if page["form"] in ("table", "sheet"):
         store = Gtk.ListStore(*[str] * len(page["rows"][0]))
         for row in page["rows"][1:]:
             store.append(row)
         tree = Gtk.TreeView(model=store, enable_grid_lines=Gtk.TreeViewGridLines.BOTH)
         for place, head in enumerate(page["rows"][0]):
-            tree.append_column(Gtk.TreeViewColumn(head, Gtk.CellRendererText(), text=place))
+            cell = Gtk.CellRendererText()
+            if page["form"] == "sheet":
+                cell.set_padding(1, 0)
+            tree.append_column(Gtk.TreeViewColumn(head, cell, text=place))
         window.add(tree)
     else:
         grid = Gtk.Grid(column_spacing=16, row_spacing=4, margin=10)
@@ -104,7 +107,7 @@ def show_qt(page):
     window.setWindowTitle(page["title"])
     window.resize(page["width"], page["height"])
     layout = QtWidgets.QGridLayout(window)
-    if page["form"] == "table":
+    if page["form"] in ("table", "sheet"):
         rows = page["rows"]
         table = QtWidgets.QTableWidget(len(rows) - 1, len(rows[0]))
         table.setHorizontalHeaderLabels(rows[0])
@@ -113,6 +116,8 @@ def show_qt(page):
             for x, text in enumerate(row):
                 table.setItem(y, x, QtWidgets.QTableWidgetItem(text))
         table.resizeColumnsToContents()
+        if page["form"] == "sheet":
+            table.resizeRowsToContents()
         layout.addWidget(table)
     else:
         kinds = [QtWidgets.QLabel, QtWidgets.QPushButton, QtWidgets.QCheckBox, QtWidgets.QLineEdit]

@@ -1,6 +1,6 @@
-"""The OCR set: 88 screens of real programs on real X servers, and the words that each one shows.
+"""The OCR set: 120 screens of real programs on real X servers, and the words that each one shows.
 
-`drawn(folder)` draws them (about 90 s for all) and keeps each as a PNG with its words beside it in a folder, where the
+`drawn(folder)` draws them (about 150 s for all) and keeps each as a PNG with its words beside it in a folder, where the
 next call finds it: a screen is drawn from its seed alone, so its words never change; its pixels follow the machine's
 toolkits and fonts. A program that a machine lacks leaves its screens out, by name. These are the half to work with;
 `closed` has the other one.
@@ -27,8 +27,18 @@ from tests.ocr_set import words
 
 PROGRAM = Path(__file__).with_name("page.py")
 CJK_FAMILY = "WenQuanYi Micro Hei"
+MONO = "DejaVu Sans Mono"
 LIGHT, DARK = ("#101010", "#fafafa"), ("#d8d8d8", "#1e1e1e")
 THEMES = {"solarized": ("#657b83", "#fdf6e3"), "monokai": ("#f8f8f2", "#272822"), "dracula": ("#f8f8f2", "#282a36")}
+POOLS = {
+    "german": words.GERMAN, "russian": words.RUSSIAN, "greek": words.GREEK, "chinese": words.CHINESE,
+    "japanese": words.JAPANESE, "korean": words.KOREAN,
+}  # fmt: skip
+CJK = ("chinese", "japanese", "korean")
+_BANNERS = (
+    "90deg, #1a2a6c, #b21f1f, #fdbb2d", "135deg, #667eea, #764ba2", "90deg, #11998e, #38ef7d",
+    "120deg, #f6d365, #fda085", "180deg, #2c3e50, #4ca1af", "45deg, #ff9a9e, #fad0c4",
+)  # fmt: skip
 _CODE_COLOURS = ("#b58900", "#268bd2", "#d33682", "#2aa198", "#859900")
 SETTLE_S, DEADLINE_S, LEAST_INK = 0.25, 30.0, 400
 
@@ -98,6 +108,28 @@ def _screens() -> Iterator[Screen]:
     for place in range(3):
         toolkit = ("xterm", "chromium", "gtk3")[place]
         yield Screen("4k", toolkit, 1200 + place, 18 + 2 * place, LIGHT, size=(3840, 2160))
+    yield from _screens_of_scripts()
+    for place in range(6):
+        toolkit = ("xterm", "chromium", "gtk3")[place % 3]
+        yield Screen("code", toolkit, 1600 + place, 11 + place // 2, (LIGHT, DARK)[place % 2], "names", family=MONO)
+    for place in range(6):
+        toolkit = ("gtk3", "qt", "chromium")[place % 3]
+        yield Screen("table", toolkit, 1700 + place, 11 + place // 2, (LIGHT, DARK)[place // 3], "sheet")
+    for place in range(4):
+        yield Screen("gradient", "chromium", 1800 + place, 12 + place, (LIGHT, DARK)[place % 2], "banners")
+
+
+def _screens_of_scripts() -> Iterator[Screen]:
+    for place in range(6):
+        toolkit = ("gtk3", "qt", "xterm", "chromium", "gtk4", "qt")[place]
+        yield Screen("greek", toolkit, 1300 + place, 11 + place // 2, (LIGHT, DARK)[place % 2], language="greek")
+    for place in range(4):
+        toolkit = ("chromium", "gtk4", "chromium", "qt")[place]
+        form = ("prose", "widgets", "prose", "table")[place]
+        yield Screen("cyrillic", toolkit, 1400 + place, 12 + place % 3, (LIGHT, DARK)[place // 3], form, "russian")
+    for place in range(6):
+        toolkit, language = ("gtk3", "chromium", "qt")[place % 3], ("japanese", "korean", "chinese")[place // 2]
+        yield Screen("cjk", toolkit, 1500 + place, 13 + place % 2, (LIGHT, DARK)[place % 2], "prose", language)
 
 
 ALL = tuple(_screens())
@@ -154,8 +186,12 @@ def _draw(desktop: Desktop, screen: Screen, folder: Path) -> None:
 def _rows(screen: Screen) -> list[list[str]]:
     """Return the texts of the screen, cell by cell."""
     if screen.language != "english":
-        pool = {"german": words.GERMAN, "russian": words.RUSSIAN, "chinese": words.CHINESE}[screen.language]
-        return words.of_list(pool, screen.seed, 12, 4)
+        rows = words.of_list(POOLS[screen.language], screen.seed, 12, 4)
+        return [[" ".join(row)] for row in rows] if screen.form == "prose" else rows
+    if screen.form == "sheet":
+        return words.sheet(screen.seed, 16, 6)
+    if screen.form == "names":
+        return [[line] for line in words.code(screen.seed, 14)]
     if screen.form == "table":
         return words.cells(screen.seed, 12, 5)
     if screen.form in ("widgets", "disabled"):
@@ -183,7 +219,7 @@ def _command(desktop: Desktop, screen: Screen, rows: list[list[str]], title: str
             f"--user-data-dir={desktop.folder / 'chromium'}", f"--window-size={width},{height}",
             "--window-position=120,60", f"--app=file://{path}",
         ]  # fmt: skip
-    family = CJK_FAMILY if screen.language == "chinese" else screen.family
+    family = CJK_FAMILY if screen.language in CJK else screen.family
     told = {
         "title": title, "rows": rows, "form": screen.form, "px": screen.px, "ink": ink, "paper": paper,
         "family": family, "disabled": screen.form == "disabled", "width": width, "height": height,
@@ -209,9 +245,7 @@ def _terminal_text(screen: Screen, rows: list[list[str]]) -> str:
 
 def _html(screen: Screen, rows: list[list[str]]) -> str:
     ink, paper = screen.look
-    family = (
-        CJK_FAMILY if screen.language == "chinese" else "DejaVu Sans Mono" if screen.form == "code" else screen.family
-    )
+    family = CJK_FAMILY if screen.language in CJK else MONO if screen.form == "code" else screen.family
     ground = (
         f"linear-gradient(120deg, {paper}, {'#9ec5ff' if paper == LIGHT[1] else '#314a6e'})"
         if screen.form == "gradient"
@@ -221,15 +255,22 @@ def _html(screen: Screen, rows: list[list[str]]) -> str:
     style += (
         "td,th{border:1px solid #999;padding:3px 8px;text-align:left}table{border-collapse:collapse}p{margin:5px 0}"
     )
+    style += "td,th{padding:1px 3px}" if screen.form == "sheet" else ""
     style += ".i{background:#1a5fb4;color:#ffffff}"
     style += "pre{font:inherit;margin:0}" if screen.form == "html" else ""
     if screen.form == "html":
         ((body,),) = rows
-    elif screen.form == "table":
+    elif screen.form in ("table", "sheet"):
         body = "<table>" + "".join(
             "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) + "</tr>"
             for tag, row in zip(["th", *["td"] * len(rows)], rows, strict=False)
         ) + "</table>"  # fmt: skip
+    elif screen.form == "banners":
+        body = "".join(
+            f"<p style='margin:0;padding:4px 8px;background:linear-gradient({_BANNERS[n % 6]})"
+            f"{';color:#fff' if n % 6 != 3 else ''}'>{html.escape(row[0])}</p>"
+            for n, row in enumerate(rows)
+        )
     elif screen.form == "code":
         body = "".join(
             "<p>"

@@ -1,4 +1,5 @@
-"""The words of the OCR set: English with numbers, paths and identifiers, German, Russian and Chinese."""
+"""The words of the OCR set: English with numbers, paths and identifiers, code, and words of
+six other languages."""
 
 from __future__ import annotations
 
@@ -155,6 +156,136 @@ CHINESE = [
     "输入法",
     "显示屏幕",
 ]
+GREEK = [
+    "Αρχείο",
+    "Επεξεργασία",
+    "Προβολή",
+    "Ρυθμίσεις",
+    "Άνοιγμα",
+    "Αποθήκευση",
+    "Ακύρωση",
+    "Κλείσιμο",
+    "Βοήθεια",
+    "Μήνυμα",
+    "Σφάλμα",
+    "Λήψη",
+    "ολοκληρώθηκε",
+    "χρήστης",
+    "κωδικός",
+    "όνομα",
+    "φάκελος",
+    "δημιουργία",
+    "διαγραφή",
+    "επιλογή",
+    "μέγεθος",
+    "γραμματοσειρά",
+    "οθόνη",
+    "διακομιστής",
+    "σύνδεση",
+    "χάθηκε",
+    "επανάληψη",
+    "δευτερόλεπτα",
+    "ενημέρωση",
+    "επιτυχία",
+    "έγγραφο",
+    "σελίδα",
+    "πίνακας",
+    "γραμμή",
+    "στήλη",
+    "επικόλληση",
+    "αντιγραφή",
+    "αποκοπή",
+    "εκτύπωση",
+    "έτοιμο",
+    "διεργασία",
+    "μνήμη",
+    "δίσκος",
+    "δίκτυο",
+    "ασφάλεια",
+    "πιστοποιητικό",
+]
+KOREAN = [
+    "파일",
+    "편집",
+    "보기",
+    "설정",
+    "열기",
+    "저장",
+    "취소",
+    "닫기",
+    "도움말",
+    "메시지",
+    "오류",
+    "다운로드",
+    "완료",
+    "사용자",
+    "비밀번호",
+    "이름",
+    "폴더",
+    "만들기",
+    "삭제",
+    "선택",
+    "크기",
+    "글꼴",
+    "화면",
+    "서버",
+    "연결",
+    "실패",
+    "다시",
+    "업데이트",
+    "성공",
+    "문서",
+    "페이지",
+    "복사",
+    "인쇄",
+    "준비",
+    "메모리",
+    "네트워크",
+    "보안",
+    "인증서",
+    "검색",
+    "결과",
+]
+JAPANESE = [
+    "ファイル",
+    "編集",
+    "表示",
+    "設定",
+    "開く",
+    "保存する",
+    "キャンセル",
+    "閉じる",
+    "ヘルプ",
+    "メッセージ",
+    "エラー",
+    "ダウンロード完了",
+    "ユーザー名",
+    "パスワード",
+    "フォルダー",
+    "新規作成",
+    "削除",
+    "選択",
+    "サイズ",
+    "フォント",
+    "画面",
+    "サーバー",
+    "接続が切れました",
+    "再試行",
+    "更新プログラム",
+    "成功",
+    "文書",
+    "ページ",
+    "コピー",
+    "印刷",
+    "準備完了",
+    "メモリ",
+    "ネットワーク",
+    "セキュリティ",
+    "証明書",
+    "検索結果",
+    "お気に入り",
+    "次へ進む",
+]
 
 INLINE = ("span", "b")
 """Tags that stand inside words."""
@@ -184,6 +315,53 @@ def cells(seed: int, rows: int, columns: int) -> list[list[str]]:
         for _ in range(rows - 1)
     ]
     return [head, *body]
+
+
+def sheet(seed: int, rows: int, columns: int) -> list[list[str]]:
+    """Return a spreadsheet: short cells, most of them numbers, a few of them empty."""
+    drawn = random.Random(seed)
+    head = [word.title() for word in drawn.sample(text_page.ENGLISH, columns)]
+    return [head, *[[_sheet_cell(drawn, x) for x in range(columns)] for _ in range(rows - 1)]]
+
+
+def _sheet_cell(drawn: random.Random, column: int) -> str:
+    if column % 4 == 0:
+        return " ".join(drawn.sample(text_page.ENGLISH, 2))
+    if column % 4 == 1:
+        return str(drawn.randrange(0, 100))
+    return "" if drawn.random() < 0.1 else text_page.number(drawn)
+
+
+def code(seed: int, rows: int) -> list[str]:
+    """Return lines of code: names with underscores, and `I`, `l`, `1`, `O` and `0` side by side."""
+    drawn = random.Random(seed)
+    return [drawn.choice(_CODE_LINES).format(*[_name(drawn) for _ in range(3)]) for _ in range(rows)]
+
+
+_CODE_LINES = (
+    "def {0}(self, {1}: int) -> None:",
+    "{0} = [{1}[i] for i in range(10)]",
+    "if {0} != {1} and not {2}:",
+    "self._{0} = {1}.{2}()",
+    "const int {0} = 0x10FF; // {1}",
+    "export {0}=/usr/lib/{1}.so.1",
+    "return {{'{0}': {1}}}",
+    "from {0}.{1} import {2}",
+)
+
+
+def _name(drawn: random.Random) -> str:
+    one, other = drawn.sample(text_page.ENGLISH, 2)
+    number = drawn.randrange(2)
+    shapes = (
+        f"{one}_{other}",
+        f"__{one}__",
+        f"{one}_l{number}_{other}",
+        f"I{number}_{one}",
+        f"{one.upper()}_ID",
+        f"is_{one}Il{number}",
+    )
+    return drawn.choice(shapes)
 
 
 def counted(texts: list[str]) -> list[str]:
