@@ -16,8 +16,8 @@ from acud.types.actions import Direction, Point, Scroll
 from acud.types.grounding import Candidate, Found, GroundingMethod
 
 _WHEEL = 5
-_CLICK_PX = 120
-"""What one click of the wheel moves at most: no view of a low list may pass unseen between two looks."""
+_CLICK_PX = 80
+"""More than one click of the wheel moves (GTK 3 and Qt 45 to 60, Chromium 53): no row of a low list may pass unseen."""
 _MOVES_S = 1.0
 """A scroll that moved nothing by then is at its end."""
 _MOVES_SETTLE_S = 0.1
