@@ -89,6 +89,21 @@ class AccessibleApp(Struct, frozen=True):
         """Whether it is of the toolkit that knows neither screen coordinates nor what shows."""
         return self.toolkit == "GTK" and self.version.startswith("4")
 
+    @property
+    def is_gtk_3(self) -> bool:
+        """Whether its windows are of GTK 3."""
+        return self.toolkit == "gtk" and self.version.startswith("3")
+
+    @property
+    def is_libreoffice(self) -> bool:
+        """Whether it is LibreOffice, which draws most of its widgets itself, in windows of another toolkit."""
+        return self.name == "soffice"
+
+    @property
+    def is_qt(self) -> bool:
+        """Whether it is of Qt 5 or 6."""
+        return self.toolkit == "Qt"
+
 
 class FailedApp(Struct, frozen=True):
     """An application whose widgets are missing, wholly or in part, and why."""
@@ -97,6 +112,8 @@ class FailedApp(Struct, frozen=True):
     pid: int
     reason: str
 
+
+_LIMITS = {"depth": "max_depth", "nodes": "max_nodes", "time": "walk_s"}
 
 App = AccessibleApp
 """Its former name, which providers may import."""
@@ -120,9 +137,10 @@ class Limits(Struct, frozen=True):  # part of the plug-in interface, as its name
 class Tree(Struct, frozen=True):
     """What the applications of a display said, each one's widgets in document order.
 
-    `truncated` names the limit that cut it ("": nothing was cut). `failed`: applications that are missing from it.
-    `hidden`: widgets that do not show; they are left out with everything below them. `version`: of a mirror, a number
-    that grows when something in it became different (0: not from a mirror).
+    `truncated` names the limit that cut it ("": nothing was cut), `left_out` how many widgets it cut off at least.
+    `failed`: applications that are missing from it. `silent`: applications with a window that tell nothing of what is
+    in it, and what makes them tell. `hidden`: widgets that do not show; they are left out with everything below them.
+    `version`: of a mirror, a number that grows when something in it became different (0: not from a mirror).
     """
 
     apps: tuple[AccessibleApp, ...] = ()
@@ -132,6 +150,14 @@ class Tree(Struct, frozen=True):
     hidden: int = 0
     ms: float = 0.0
     version: int = 0
+    left_out: int = 0
+    silent: tuple[FailedApp, ...] = ()
+
+    def gaps(self) -> tuple[str, ...]:
+        """Return what is missing from it, in words; () for a tree that is whole."""
+        told, limit = len(self.nodes), _LIMITS.get(self.truncated)
+        cut = (f"{told} of at least {told + self.left_out} widgets told ([accessibility] {limit})",) if limit else ()
+        return (*cut, *(f"{app.name or app.pid}: {app.reason}" for app in (*self.failed, *self.silent)))
 
     def ancestors(self, node: Node) -> tuple[Node, ...]:
         """Return the widgets around `node`, nearest first."""

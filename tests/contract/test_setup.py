@@ -86,6 +86,7 @@ PACKAGES = {
     "dbus-daemon": "dbus-daemon", "dbus-send": "dbus-daemon", "xdpyinfo": "x11-utils", "xrandr": "x11-xserver-utils",
     "xrdb": "x11-xserver-utils",
     "xdotool": "xdotool", "scrot": "scrot", "chromium": "?chromium", "firefox-esr": "?firefox-esr",
+    "soffice": "?libreoffice-calc",
     "nats-server": "nats-server", "curl": "curl",
     "ip": "iproute2", "systemd-analyze": "systemd", "openssl": "ca-certificates", "tesseract": "?tesseract-ocr",
 }  # fmt: skip
@@ -95,6 +96,7 @@ ESSENTIAL = {"bash", "sh", "ln", "sleep", "true", "mount", "umount", "unshare", 
 ASKED_FOR = {
     "git": "the checkout came by it",
     "acud": "the environment's own",
+    "electron": "no package brings it; its test is skipped by name without",
     "npm": "its tests are skipped by name without",
     "node": "its tests are skipped by name without",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,20 @@ def _dump(desktop: Desktop, pid: int) -> list[tuple[int, str, str, Rect | None]]
         (depth, role_name(role), clean(name), Rect(x, y, w, h) if w else None)
         for depth, role, name, x, y, w, h in json.loads(run.stdout)
     ]
+
+
+def _shown(dump: list[tuple[int, str, str, Rect | None]]) -> Iterator[tuple[int, str, str, Rect | None]]:
+    """Leave out the list of a combo box that is closed, with its rows: Qt 5 tells it as showing, without a place."""
+    around: dict[int, str] = {}
+    closed = len(dump)
+    for depth, role, name, box in dump:
+        around[depth] = role
+        if depth <= closed:
+            closed = len(dump)
+            if (role, around.get(depth - 1), box) == ("list", "combo box", None):
+                closed = depth
+        if depth < closed:
+            yield depth, role, name, box
 
 
 def _own(tree: Tree) -> list[Node]:
@@ -56,7 +71,7 @@ def test_it_is_what_libatspi_reads(screen: str) -> None:
     with screens.shown(screen) as (desktop, _):
         tree = asyncio.run(held(desktop))
         nodes = _own(tree)
-        theirs = _dump(desktop, tree.apps[nodes[0].app].pid)
+        theirs = [*_shown(_dump(desktop, tree.apps[nodes[0].app].pid))]
     assert len(nodes) > 5
     labelled = {"text", "entry", "combo box", "slider", "check box", "spin button", "password text", "radio button"}
     ours = [

@@ -90,6 +90,9 @@ async def test_a_tree_of_8_000_nodes_stays_inside_the_limits(desktop: Desktop) -
     tree = await shown(desktop, "Odd many", limits=Limits(max_nodes=1500, walk_s=60, answer_s=30))
     assert tree.truncated == "nodes"
     assert len(tree.nodes) <= 1500
+    assert tree.left_out + len(tree.nodes) >= 8000
+    told = f"{len(tree.nodes)} of at least {tree.left_out + len(tree.nodes)} widgets told ([accessibility] max_nodes)"
+    assert tree.gaps() == (told,)
 
 
 @pytest.mark.asyncio

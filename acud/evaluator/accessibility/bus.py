@@ -41,16 +41,17 @@ _RETURNS = {
     "GetRelationSet": "a(ua(so))",
     "GetActions": "a(sss)",
     "GetConnectionUnixProcessID": "u",
+    **dict.fromkeys(("GetAccessibleAtPoint", "GetAccessibleAt", "GetChildAtIndex"), "(so)"),
+    **dict.fromkeys(("GetColumnHeader", "GetRowHeader"), "(so)"),
+    **dict.fromkeys(("GetIndexInParent", "GetRowAtIndex", "GetColumnAtIndex"), "i"),
 }
 """What each call returns (AT-SPI's interface files, D-Bus specification)."""
 
 _PROPERTY_KINDS = {
-    "Name": "s",
-    "Description": "s",
-    "ChildCount": "i",
+    **dict.fromkeys(("Name", "Description", "ToolkitName", "Version"), "s"),
+    **dict.fromkeys(("ChildCount", "CharacterCount", "NRows", "NColumns"), "i"),
     "CurrentValue": "d",
-    "ToolkitName": "s",
-    "Version": "s",
+    "Position": "(ii)",
 }
 MOST_BUSES = 16
 

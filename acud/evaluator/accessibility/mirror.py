@@ -155,6 +155,7 @@ class Mirror:
         self._tree = Tree()
         self._version = 1
         self._readings: list[AppReading] = []
+        self._processes: set[tuple[int, str]] = set()
         self.read = 0
         """How often an application was read, wholly or in part."""
 
@@ -210,7 +211,7 @@ class Mirror:
             raise Unavailable(f"the accessibility bus did not answer in {limits.walk_s:g} s") from fault
         await self._read(connection, windows, limits, begun + limits.walk_s)
         self._drop(listener)
-        return self._told(listener, (time.monotonic() - begun) * 1000)
+        return self._told(listener, windows, (time.monotonic() - begun) * 1000)
 
     async def _ready(self) -> tuple[AccessibilityListener, BusConnection]:
         """Return the listener, caught up with what was said until now, and a connection to read over."""
@@ -286,11 +287,12 @@ class Mirror:
         self._apps = {peer: app for peer, app in self._apps.items() if app.is_gone or peer not in listener.left}
         listener.left.clear()
 
-    def _told(self, listener: AccessibilityListener, ms: float) -> Tree:
+    def _told(self, listener: AccessibilityListener, windows: Sequence[WindowInfo], ms: float) -> Tree:
         readings = [app.reading for app in self._apps.values()]
-        if readings != self._readings:
+        processes = {(window.pid, window.wm_class) for window in windows}
+        if readings != self._readings or processes != self._processes:
             cut = next((app.cut for app in self._apps.values() if app.cut), "")
-            tree, self._readings = tree_of(readings, cut, ms), readings
+            tree, self._readings, self._processes = tree_of(readings, windows, cut, ms), readings, processes
             is_new = _said(tree) != _said(self._tree)
             self._tree = tree if is_new else self._tree
             self._version += is_new
@@ -311,10 +313,11 @@ class Mirror:
 def _tells_all(app: AccessibleApp) -> bool:
     """Tell whether events of an application's toolkit can be trusted for everything that a reader sees.
 
-    Only GTK 3 tells of each widget that moved (tests/integration/test_accessibility_mirror.py). Qt tells neither of
-    scrolling nor of a widget that was taken away, GTK 4 not of one that came, Chromium not of one that was disabled.
+    Only GTK 3 tells of each widget that moved, of its own (tests/integration/test_accessibility_mirror.py). Qt tells
+    neither of scrolling nor of a widget that was taken away, GTK 4 not of one that came, Chromium not of one that was
+    disabled.
     """
-    return app.toolkit == "gtk" and app.version.startswith("3")
+    return app.is_gtk_3 and not app.is_libreoffice
 
 
 def _different(before: Sequence[WindowInfo], now: Sequence[WindowInfo]) -> set[int]:
@@ -324,4 +327,4 @@ def _different(before: Sequence[WindowInfo], now: Sequence[WindowInfo]) -> set[i
 
 
 def _said(tree: Tree) -> tuple[object, ...]:
-    return tree.apps, tree.nodes, tree.failed, tree.truncated, tree.hidden
+    return tree.apps, tree.nodes, tree.failed, tree.silent, tree.truncated, tree.left_out, tree.hidden

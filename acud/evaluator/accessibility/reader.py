@@ -14,6 +14,7 @@ from typing import Literal, cast
 
 from acud.accessibility.nodes import AccessibleApp, FailedApp, Limits, Node, Tree
 from acud.errors import Unavailable
+from acud.evaluator.accessibility.browsers import silent_browsers
 from acud.evaluator.accessibility.bus import AccessibilityBus, BusConnection, NoAnswer
 from acud.evaluator.accessibility.walk import AppWalk, WalkBudget, in_document_order
 from acud.evaluator.accessibility.widget import Ref, WidgetClient, WidgetMemory
@@ -119,7 +120,7 @@ class TreeReader:
         if any(reading.is_hung for reading in readings):
             # Calls that wait on the hung one would pile up in the connection.
             await self._bus.close()
-        return tree_of(readings, budget.cut, (time.monotonic() - begun) * 1000)
+        return tree_of(readings, windows, budget.cut, (time.monotonic() - begun) * 1000)
 
     async def _applications(
         self, connection: BusConnection, limits: Limits, pids: Collection[int] | None
@@ -143,19 +144,23 @@ async def applications(connection: BusConnection) -> list[tuple[Ref, int]]:
     return [(root, pid) for root, pid in zip(roots, found, strict=True) if pid is not None]
 
 
-def tree_of(readings: Sequence[AppReading], cut: str, ms: float) -> Tree:
-    """Return what `readings` found as one tree, application by application."""
+def tree_of(readings: Sequence[AppReading], windows: Sequence[WindowInfo], cut: str, ms: float) -> Tree:
+    """Return what `readings` found as one tree, application by application. `windows` are the display's."""
+    apps = tuple(reading.app for reading in readings)
     nodes: list[Node] = []
+    walks = [reading.walk for reading in readings if reading.walk is not None]
     for index, reading in enumerate(readings):
         if reading.walk is not None:
             nodes.extend(in_document_order(reading.walk.found, index, len(nodes)))
     return Tree(
-        apps=tuple(reading.app for reading in readings),
+        apps=apps,
         nodes=tuple(nodes),
         failed=tuple(FailedApp(r.app.name, r.app.pid, r.failure) for r in readings if r.failure),
         truncated=cast(Literal["", "depth", "nodes", "time"], cut),
-        hidden=sum(reading.walk.hidden for reading in readings if reading.walk is not None),
+        hidden=sum(walk.hidden for walk in walks),
         ms=ms,
+        left_out=sum(walk.left_out for walk in walks) if cut else 0,
+        silent=silent_browsers(apps, nodes, windows),
     )
 
 

@@ -1,7 +1,4 @@
-"""Walking one application's widgets, level by level, so that what a limit cuts off is what lies deepest.
-
-What a toolkit says about places becomes display pixels: most know them, GTK 4 knows only its windows'.
-"""
+"""Walking one application's widgets, level by level, so that what a limit cuts off is what lies deepest."""
 
 from __future__ import annotations
 
@@ -14,12 +11,11 @@ from msgspec.structs import replace
 
 from acud.accessibility.nodes import PASSWORD, TEXT_INPUT, AccessibleApp, Limits, Node, State
 from acud.evaluator.accessibility.bus import NoAnswer
+from acud.evaluator.accessibility.children_in_view import children_in_view
+from acud.evaluator.accessibility.place import WindowPlace, is_closed_list, place_inside, place_of
 from acud.evaluator.accessibility.widget import Ref, RememberedWidget, WidgetAnswers, WidgetClient, WidgetMemory
 from acud.types import Rect, WindowInfo
 
-_SLACK_PX = 3
-_FRAME_PX = 80
-"""How much a window manager's frame may add on one side."""
 _AT_ONCE = 48
 """Widgets asked at once: enough to fill the round trips, few enough that a peer's queue stays short."""
 _HIDDEN_PER_NODE = 4
@@ -28,52 +24,8 @@ _LABELLED = frozenset({*TEXT_INPUT, "combo box", "slider", "check box", "radio b
 _PAGES = frozenset({"document web", "document frame"})
 _OFFSCREEN_PART = 5
 _WITH_NUMBER = frozenset({"slider", "progress bar", "level bar", "dial"})
+_CLIPPING = frozenset({"viewport", "scroll pane", "frame", "window", "dialog"})
 _INERT = frozenset({"frame", "window", "dialog", "panel", "filler", "scroll pane", "document web", "page tab list"})
-
-
-class WindowPlace(Struct, frozen=True):
-    """Which X window a top-level widget is, and how its widgets' places become display pixels.
-
-    `origin`: where the window's own coordinates begin, to be used instead of what widgets take for display pixels;
-    None: they are right. `is_known` False: neither is known, and widgets of it have no place.
-    """
-
-    window: int = 0
-    origin: tuple[int, int] | None = None
-    is_known: bool = True
-
-    @property
-    def needs_screen(self) -> bool:
-        """Whether widgets are to be asked for display pixels."""
-        return self.is_known and self.origin is None
-
-    @property
-    def needs_window(self) -> bool:
-        """Whether widgets are to be asked for their window's pixels."""
-        return self.is_known and self.origin is not None
-
-    def box(self, on_screen: Rect | None, in_window: Rect | None) -> Rect | None:
-        """Return a widget's box in display pixels, or None."""
-        if not self.is_known:
-            return None
-        if self.origin is None:
-            return on_screen
-        return in_window.moved(*self.origin) if in_window is not None else None
-
-
-def place_of(
-    name: str, on_screen: Rect | None, in_window: Rect | None, own: Sequence[WindowInfo], *, is_gtk_4: bool
-) -> WindowPlace:
-    """Return the place of a top-level widget; `own` are the windows of its process, topmost first."""
-    window = _matching(name, on_screen, in_window, own)
-    if window is None:
-        # A menu or tip that no window list names. GTK 4 has no screen coordinates at all; others do.
-        return WindowPlace(is_known=not is_gtk_4)
-    if on_screen is not None and _agrees(on_screen, window.bounds):
-        return WindowPlace(window.window_id)
-    if in_window is None:
-        return WindowPlace(window.window_id, is_known=False)
-    return WindowPlace(window.window_id, _origin(in_window, window.bounds))
 
 
 class WalkBudget:
@@ -133,6 +85,8 @@ class AppWalk:
         self._root = root
         self._app = app
         self._windows = [window for window in windows if window.pid == app.pid]
+        self._popups = [window for window in self._windows if window.kind == "popup"]
+        self._is_gtk_3 = app.is_gtk_3
         self._limits = budget.limits
         self._budget = budget
         self._memory = memory or WidgetMemory()
@@ -140,24 +94,35 @@ class AppWalk:
         self._offscreen: list[WalkStep] = []
         """Widgets of pages that are scrolled out of sight: asked last."""
         self._is_offscreen = False
+        self._reached: set[Ref] = set()
+        self._waiting = 0
+        self._skipped = 0
         self.found: list[WalkedWidget] = []
         self.answers = 0
         """Widgets that answered so far: how the reader sees that the application is alive."""
 
     @property
     def hidden(self) -> int:
-        """How many widgets did not show."""
-        return len(self._hidden)
+        """How many widgets did not show; those of a long list that are not in view count as well."""
+        return len(self._hidden) + sum(one.widget.asked.beyond for one in self.found if not one.widget.asked.is_cut)
+
+    @property
+    def left_out(self) -> int:
+        """How many widgets were not asked though they may show: by a limit, or because the walk is not at its end."""
+        cut = sum(one.widget.asked.beyond for one in self.found if one.widget.asked.is_cut)
+        return self._waiting + self._skipped + cut
 
     async def run(self) -> None:
         """Ask every widget that shows. Raises: NoAnswer when the application is gone, Unavailable when the bus is."""
         tops = await self._asker.children(self._root)
         self.answers += 1
-        level = [WalkStep(ref, -1, (index,), None) for index, ref in enumerate(tops)]
+        level = self._new(WalkStep(ref, -1, (index,), None) for index, ref in enumerate(tops))
         for _ in range(self._limits.max_depth):
+            self._waiting = len(level)
             if not level:
                 break
             level = await self._asked(level)
+        self._waiting = len(level)
         if level and not self._budget.cut:
             self._budget.cut = "depth"
         await self._run_offscreen()
@@ -165,6 +130,7 @@ class AppWalk:
     async def _run_offscreen(self) -> None:
         """Ask what pages have out of sight: it changes with each scrolling, so it gets a part of the limit only."""
         self._is_offscreen = True
+        self._waiting += len(self._offscreen)
         left = self._limits.max_nodes // _OFFSCREEN_PART
         while self._offscreen and left > 0:
             level, self._offscreen = self._offscreen[:left], self._offscreen[left:]
@@ -176,7 +142,8 @@ class AppWalk:
     async def _asked(self, level: Sequence[WalkStep]) -> list[WalkStep]:
         below: list[WalkStep] = []
         for start in range(0, len(level), _AT_ONCE):
-            steps = self._budget.take(level[start : start + _AT_ONCE])
+            wanted = level[start : start + _AT_ONCE]
+            steps = self._budget.take(wanted)
             known = [self._known(step) for step in steps]
             fresh = iter(await asyncio.gather(*(self._one(s) for s, one in zip(steps, known, strict=True) if not one)))
             answers = [one.asked if one else next(fresh) for one in known]
@@ -187,7 +154,10 @@ class AppWalk:
             ]
             new = [index for index, one in kept if index >= 0 and not one]
             await asyncio.gather(*(self._more(self.found[index]) for index in new))
-            below.extend(step for index, _ in kept if index >= 0 for step in _below(index, self.found[index]))
+            more = self._new(step for index, _ in kept if index >= 0 for step in _below(index, self.found[index]))
+            below.extend(more)
+            self._skipped += len(wanted) - len(steps)
+            self._waiting += len(more) - len(wanted)
         return below
 
     def _known(self, step: WalkStep) -> RememberedWidget | None:
@@ -195,6 +165,17 @@ class AppWalk:
         known = self._memory.get(step.ref)
         is_less = known is not None and not known.role and known.asked.states & State.VISIBLE
         return None if self._is_offscreen and is_less else known
+
+    def _new(self, steps: Iterable[WalkStep]) -> list[WalkStep]:
+        """Return the steps to widgets that were not reached yet: GTK 3 tells the menu of an open combo box twice, in it
+        and in a top-level window of its own, which comes first.
+        """
+        found = []
+        for step in steps:
+            if step.ref not in self._reached:
+                self._reached.add(step.ref)
+                found.append(step)
+        return found
 
     async def _one(self, step: WalkStep) -> WidgetAnswers | None:
         """Ask one widget; None when it vanished meanwhile."""
@@ -205,12 +186,47 @@ class AppWalk:
                 on_screen=at is None or at.needs_screen,
                 in_window=at is None or at.needs_window,
                 offscreen=self._is_offscreen,
+                in_scroll_pane=self._is_gtk_3 and self._role_around(step) == "scroll pane",
             )
+            asked = await self._with_children_in_view(step, asked) if asked.total else asked
         except NoAnswer as fault:
             fault.raise_if_gone()
             return None
-        self.answers += 1
+        self._heard()
         return asked
+
+    def _heard(self) -> None:
+        self.answers += 1
+
+    def _role_around(self, step: WalkStep) -> str:
+        return self.found[step.parent].widget.asked.role if step.parent >= 0 else ""
+
+    async def _with_children_in_view(self, step: WalkStep, asked: WidgetAnswers) -> WidgetAnswers:
+        """Ask a list that is too long to be listed for what can be seen of it."""
+        in_window = step.place is not None and step.place.needs_window
+        view = self._view(step, asked.in_window if in_window else asked.on_screen)
+        if view is None:
+            return asked._replace(is_cut=True)
+        try:
+            found = await children_in_view(
+                self._asker.connection, step.ref, view, int(in_window), self._limits.max_nodes, self._heard
+            )
+        except NoAnswer as fault:
+            fault.raise_if_gone()
+            found = None
+        if found is None:
+            return asked._replace(is_cut=True)
+        return asked._replace(children=found.refs, is_cut=found.is_cut)
+
+    def _view(self, step: WalkStep, box: Rect | None) -> Rect | None:
+        """Return what the widgets around a widget let be seen of its `box`, in the pixels that its toolkit tells."""
+        while box is not None and step.parent >= 0:
+            around = self.found[step.parent]
+            told = around.place.told(around.widget.asked)
+            if told is not None and around.widget.asked.role in _CLIPPING:
+                box = box.intersect(told)
+            step = around.step
+        return box
 
     def _kept(self, step: WalkStep, asked: WidgetAnswers, known: RememberedWidget | None) -> int:
         """Add a widget to those found and return its index, -1 for one that does not show."""
@@ -219,13 +235,17 @@ class AppWalk:
         if not asked.role and self._is_scrolled_away(step, asked):
             self._offscreen.append(step)
             return -1
-        if not asked.role:
+        inside = self.found[step.parent].widget.asked if step.parent >= 0 else None
+        if not asked.role or (inside is not None and is_closed_list(asked, inside, self._app)):
             self._hidden.append((step.ref, RememberedWidget(asked, parent, top, at.window if at else 0, read_s)))
             return -1
         self._budget.nodes -= 1
         if asked.is_cut:
             self._budget.cut = "nodes"
-        at = at or place_of(asked.name, asked.on_screen, asked.in_window, self._windows, is_gtk_4=self._app.is_gtk_4)
+        if at is None or inside is None:
+            at = place_of(asked.name, asked.on_screen, asked.in_window, self._windows, is_gtk_4=self._app.is_gtk_4)
+        else:
+            at = place_inside(at, asked, inside, self._app, self._popups)
         box = at.box(asked.on_screen, asked.in_window)
         if known:
             widget = replace(known, parent=parent, top=top, window=at.window, box=box)
@@ -275,18 +295,15 @@ class AppWalk:
     async def _asked_more(self, ref: Ref, widget: RememberedWidget) -> None:
         role = widget.role
         secure = role == PASSWORD
+        is_cell = role == "table cell" and self._app.is_libreoffice
         if not widget.name and role in _LABELLED:
             widget.name = await self._asker.label(ref)
         if not secure and (self._limits.details or role in _WITH_TIP):
             widget.description = await self._asker.description(ref)
         if not widget.description and role in TEXT_INPUT:
             widget.description = await self._asker.placeholder(ref)
-        if (
-            not secure
-            and role in TEXT_INPUT
-            and not self._app.is_gtk_4
-            and widget.asked.states & (State.EDITABLE | State.FOCUSABLE)
-        ):
+        is_field = role in TEXT_INPUT and widget.asked.states & (State.EDITABLE | State.FOCUSABLE)
+        if is_cell or (is_field and not secure and not self._app.is_gtk_4):
             widget.text = await self._asker.text(ref)
         if role == "combo box":
             widget.text = await self._asker.chosen(ref, widget.asked.children)
@@ -301,39 +318,6 @@ def in_document_order(found: Sequence[WalkedWidget], app: int, first: int) -> li
     order = sorted(range(len(found)), key=lambda index: found[index].step.order)
     new = {old: first + index for index, old in enumerate(order)}
     return [_node(found[old], app, new.get) for old in order]
-
-
-def _matching(
-    name: str, on_screen: Rect | None, in_window: Rect | None, own: Sequence[WindowInfo]
-) -> WindowInfo | None:
-    titled = [window for window in own if name and _one_line(window.title) == name]
-    agreeing = [w for w in titled or own if on_screen is not None and _agrees(on_screen, w.bounds)]
-    return next(iter(agreeing or titled), None) or (
-        own[0] if len(own) == 1 and _same_size(on_screen or in_window, own[0]) else None
-    )
-
-
-def _one_line(title: str) -> str:
-    return " ".join(title.split())
-
-
-def _same_size(box: Rect | None, window: WindowInfo) -> bool:
-    bounds = window.bounds
-    return box is not None and abs(box.w - bounds.w) <= _SLACK_PX and abs(box.h - bounds.h) <= _SLACK_PX
-
-
-def _agrees(box: Rect, bounds: Rect) -> bool:
-    """Tell whether a top-level's own box is that client area, or its frame, or lies inside it (drawn shadows)."""
-    sides = (bounds.x - box.x, bounds.y - box.y, box.right - bounds.right, box.bottom - bounds.bottom)
-    return all(-_FRAME_PX <= side <= _FRAME_PX for side in sides) and (
-        min(sides) >= -_SLACK_PX or max(sides) <= _SLACK_PX
-    )
-
-
-def _origin(in_window: Rect, bounds: Rect) -> tuple[int, int]:
-    """Return where window coordinates begin: at the client area, or, with a frame counted, above and left of it."""
-    spare_x, spare_y = (bounds.w - in_window.w) // 2, (bounds.h - in_window.h) // 2
-    return bounds.x + max(spare_x, 0), bounds.y + max(spare_y, 0)
 
 
 def _may_act(role: str, states: int) -> bool:

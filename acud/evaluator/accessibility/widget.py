@@ -12,8 +12,8 @@ from acud.accessibility.nodes import State, role_name
 from acud.evaluator.accessibility.bus import BusConnection, NoAnswer
 from acud.types import Rect
 
-_ACCESSIBLE = "org.a11y.atspi.Accessible"
-_COMPONENT = "org.a11y.atspi.Component"
+ACCESSIBLE = "org.a11y.atspi.Accessible"
+COMPONENT = "org.a11y.atspi.Component"
 _TEXT = "org.a11y.atspi.Text"
 _ACTION = "org.a11y.atspi.Action"
 _SELECTION = "org.a11y.atspi.Selection"
@@ -29,6 +29,7 @@ _LABELLED_BY = 2
 _MANAGES_DESCENDANTS = 1 << 31
 _MOST_MANAGED = 2000
 """Lists that make their items' objects only when asked would make all of them, and stand still meanwhile."""
+HEADERS = frozenset({"column header", "row header", "table column header", "table row header"})
 _FAR = 1 << 20
 """Toolkits answer -2147483648 for what is scrolled away."""
 
@@ -44,7 +45,11 @@ class Ref(NamedTuple):
 
 
 class WidgetAnswers(NamedTuple):
-    """One widget's answers. `on_screen` is what it takes for display pixels, `in_window` the same in its window's."""
+    """One widget's answers. `on_screen` is what it takes for display pixels, `in_window` the same in its window's.
+
+    `total`: how many children it has, where they are too many to be listed; `children` are those in view then, once
+    somebody asked for them. 0: `children` are all. `is_cut`: some in view are missing.
+    """
 
     states: int
     role: str = ""
@@ -52,7 +57,13 @@ class WidgetAnswers(NamedTuple):
     on_screen: Rect | None = None
     in_window: Rect | None = None
     children: tuple[Ref, ...] = ()
+    total: int = 0
     is_cut: bool = False
+
+    @property
+    def beyond(self) -> int:
+        """How many children were not listed."""
+        return max(0, self.total - len(self.children))
 
 
 def clean(text: object, most: int = MAX_NAME) -> str:
@@ -70,66 +81,71 @@ class WidgetClient:
     """
 
     def __init__(self, connection: BusConnection, *, is_gtk_4: bool = False) -> None:
-        self._connection = connection
+        self.connection = connection
         self._is_gtk_4 = is_gtk_4
 
     async def states(self, ref: Ref) -> int:
         """Return the state set as one number."""
-        (words,) = await self._connection.call(*ref, (_ACCESSIBLE, "GetState"))
+        (words,) = await self.connection.call(*ref, (ACCESSIBLE, "GetState"))
         states = int(words[0]) | int(words[1]) << 32 if len(words) > 1 else 0
         return states | State.SHOWING if self._is_gtk_4 and states & State.VISIBLE else states
 
     async def widget(
-        self, ref: Ref, *, on_screen: bool = True, in_window: bool = True, offscreen: bool = False
+        self,
+        ref: Ref,
+        *,
+        on_screen: bool = True,
+        in_window: bool = True,
+        in_scroll_pane: bool = False,
+        offscreen: bool = False,
     ) -> WidgetAnswers:
         """Return what `ref` says; of one that does not show, only the states. `on_screen`, `in_window`: in which
-        pixels to ask for its place. `offscreen`: one that is scrolled out of sight counts as showing.
+        pixels to ask for its place. `in_scroll_pane`: it is in a scroll pane of GTK 3. `offscreen`: one that is
+        scrolled out of sight counts as showing.
         """
         states = await self.states(ref)
+        if in_scroll_pane and not states & State.SHOWING and await self._is_viewport(ref, states):
+            states |= State.SHOWING
         if not states & (State.SHOWING | State.VISIBLE if offscreen else State.SHOWING) or states & State.DEFUNCT:
             return WidgetAnswers(states)
-        role, name, screen_box, window_box, (children, is_cut) = await asyncio.gather(
-            self._role(ref),
+        role, name, screen_box, window_box, (children, total) = await asyncio.gather(
+            role_of(self.connection, ref),
             self.name(ref),
             self._box(ref, _ON_SCREEN, on_screen),
             self._box(ref, _IN_WINDOW, in_window),
             self._some_children(ref, states),
         )
-        return WidgetAnswers(states, role, name, screen_box, window_box, children, is_cut)
+        return WidgetAnswers(states, role, name, screen_box, window_box, children, total)
 
-    async def _role(self, ref: Ref) -> str:
-        (number,) = await self._connection.call(*ref, (_ACCESSIBLE, "GetRole"))
-        return role_name(int(number))
+    async def _is_viewport(self, ref: Ref, states: int) -> bool:
+        """Tell whether it is a viewport of GTK 3, which does not count as showing once it was scrolled further than it
+        is large.
+        """
+        return bool(states & State.VISIBLE) and await role_of(self.connection, ref) == "viewport"
 
     async def name(self, ref: Ref) -> str:
         """Return its name."""
-        return clean(await self._connection.get(*ref, (_ACCESSIBLE, "Name")))
+        return clean(await self.connection.get(*ref, (ACCESSIBLE, "Name")))
 
     async def description(self, ref: Ref) -> str:
         """Return its description, which is where tool tips go."""
-        return clean(await self._connection.get(*ref, (_ACCESSIBLE, "Description")))
+        return clean(await self.connection.get(*ref, (ACCESSIBLE, "Description")))
 
     async def _box(self, ref: Ref, space: int, is_wanted: bool) -> Rect | None:
         if not is_wanted or (space == _ON_SCREEN and self._is_gtk_4):
             return None
-        try:
-            (box,) = await self._connection.call(*ref, (_COMPONENT, "GetExtents"), "u", space)
-        except NoAnswer as fault:
-            fault.raise_if_gone()
-            return None
-        x, y, w, h = (int(value) for value in box)
-        return Rect(x, y, w, h) if w > 0 and h > 0 and max(abs(x), abs(y), w, h) < _FAR else None
+        return await extents(self.connection, ref, space)
 
-    async def _some_children(self, ref: Ref, states: int) -> tuple[tuple[Ref, ...], bool]:
+    async def _some_children(self, ref: Ref, states: int) -> tuple[tuple[Ref, ...], int]:
         if states & _MANAGES_DESCENDANTS:
-            count = await self._connection.get(*ref, (_ACCESSIBLE, "ChildCount"))
-            if int(count) > _MOST_MANAGED:
-                return (), True
-        return await self.children(ref), False
+            count = int(await self.connection.get(*ref, (ACCESSIBLE, "ChildCount")))
+            if count > _MOST_MANAGED:
+                return (), count
+        return await self.children(ref), 0
 
     async def children(self, ref: Ref) -> tuple[Ref, ...]:
         """Return its children's handles."""
-        (refs,) = await self._connection.call(*ref, (_ACCESSIBLE, "GetChildren"))
+        (refs,) = await self.connection.call(*ref, (ACCESSIBLE, "GetChildren"))
         return tuple(Ref(peer, path) for peer, path in refs if peer and not path.endswith("/null"))
 
     # ---- what only some widgets have --------------------------------------------------------------------------------
@@ -137,7 +153,12 @@ class WidgetClient:
     async def text(self, ref: Ref) -> str:
         """Return the beginning of its text."""
         try:
-            (text,) = await self._connection.call(*ref, (_TEXT, "GetText"), "ii", 0, MAX_TEXT)
+            (text,) = await self.connection.call(*ref, (_TEXT, "GetText"), "ii", 0, MAX_TEXT)
+            if not text:
+                # Empty, or Firefox: it answers "" to an end that lies past the text's.
+                count = int(await self.connection.get(*ref, (_TEXT, "CharacterCount")))
+                if count > 0:
+                    (text,) = await self.connection.call(*ref, (_TEXT, "GetText"), "ii", 0, min(count, MAX_TEXT))
         except NoAnswer as fault:
             fault.raise_if_gone()
             return ""
@@ -147,7 +168,7 @@ class WidgetClient:
         """Return the name of what a combo box has chosen: its closed list says so, or it does itself."""
         for one in (*children[:1], ref):  # Chromium complains when its combo box is asked itself
             try:
-                (found,) = await self._connection.call(*one, (_SELECTION, "GetSelectedChild"), "i", 0)
+                (found,) = await self.connection.call(*one, (_SELECTION, "GetSelectedChild"), "i", 0)
                 return await self.name(Ref(*found))
             except NoAnswer as fault:
                 fault.raise_if_gone()
@@ -156,7 +177,7 @@ class WidgetClient:
     async def value(self, ref: Ref) -> str:
         """Return the number that a slider or bar stands at."""
         try:
-            number = await self._connection.get(*ref, (_VALUE, "CurrentValue"))
+            number = await self.connection.get(*ref, (_VALUE, "CurrentValue"))
         except NoAnswer as fault:
             fault.raise_if_gone()
             return ""
@@ -164,19 +185,19 @@ class WidgetClient:
 
     async def placeholder(self, ref: Ref) -> str:
         """Return the words that stand in an empty field."""
-        (attributes,) = await self._connection.call(*ref, (_ACCESSIBLE, "GetAttributes"))
+        (attributes,) = await self.connection.call(*ref, (ACCESSIBLE, "GetAttributes"))
         return clean(attributes.get("placeholder-text") or attributes.get("placeholder") or "")
 
     async def label(self, ref: Ref) -> str:
         """Return the name of what labels it (relation LABELLED_BY)."""
-        (relations,) = await self._connection.call(*ref, (_ACCESSIBLE, "GetRelationSet"))
+        (relations,) = await self.connection.call(*ref, (ACCESSIBLE, "GetRelationSet"))
         labels = [Ref(*target) for kind, targets in relations if kind == _LABELLED_BY for target in targets]
         return " ".join([await self.name(label) for label in labels[:3]])
 
     async def actions(self, ref: Ref) -> tuple[str, ...]:
         """Return the names of its actions."""
         try:
-            (actions,) = await self._connection.call(*ref, (_ACTION, "GetActions"))
+            (actions,) = await self.connection.call(*ref, (_ACTION, "GetActions"))
         except NoAnswer as fault:
             fault.raise_if_gone()
             return ()
@@ -185,11 +206,28 @@ class WidgetClient:
     async def toolkit(self, ref: Ref) -> tuple[str, str]:
         """Return name and version of the toolkit behind an application."""
         try:
-            name = await self._connection.get(*ref, (_APPLICATION, "ToolkitName"))
-            return clean(name), clean(await self._connection.get(*ref, (_APPLICATION, "Version")))
+            name = await self.connection.get(*ref, (_APPLICATION, "ToolkitName"))
+            return clean(name), clean(await self.connection.get(*ref, (_APPLICATION, "Version")))
         except NoAnswer as fault:
             fault.raise_if_gone()
             return "", ""
+
+
+async def role_of(connection: BusConnection, ref: Ref) -> str:
+    """Return the name of its role."""
+    (number,) = await connection.call(*ref, (ACCESSIBLE, "GetRole"))
+    return role_name(int(number))
+
+
+async def extents(connection: BusConnection, ref: Ref, space: int) -> Rect | None:
+    """Return its box in pixels of `space` (AtspiCoordType); None when it has none, or is scrolled away."""
+    try:
+        (box,) = await connection.call(*ref, (COMPONENT, "GetExtents"), "u", space)
+    except NoAnswer as fault:
+        fault.raise_if_gone()
+        return None
+    x, y, w, h = (int(value) for value in box)
+    return Rect(x, y, w, h) if w > 0 and h > 0 and max(abs(x), abs(y), w, h) < _FAR else None
 
 
 class RememberedWidget(Struct):

@@ -1,0 +1,117 @@
+"""Boxes and windows of widgets in popups, in LibreOffice and in Qt's rows, from what the toolkits were seen to tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from acud.accessibility.nodes import AccessibleApp
+from acud.evaluator.accessibility.place import WindowPlace, is_closed_list, place_inside, place_of
+from acud.evaluator.accessibility.widget import WidgetAnswers
+from acud.types import Rect, WindowInfo
+
+MAIN, POPUP = 6, 16
+GTK_3 = AccessibleApp("program", 7, "gtk", "3.24.38")
+GTK_4 = AccessibleApp("program", 7, "GTK", "4.8.3")
+QT = AccessibleApp("program", 7, "Qt", "6.4.2")
+CHROMIUM = AccessibleApp("Chromium", 7, "Chromium", "1.0")
+OFFICE = AccessibleApp("soffice", 7, "gtk", "3.24.38")
+
+
+def popup(*box: int) -> WindowInfo:
+    return WindowInfo(POPUP, "", Rect(*box), pid=7, kind="popup", owner=MAIN)
+
+
+def told(role: str, *box: int, in_window: Rect | None = None) -> WidgetAnswers:
+    return WidgetAnswers(0, role, on_screen=Rect(*box) if box else None, in_window=in_window)
+
+
+def placed(
+    at: WindowPlace, app: AccessibleApp, parent: WidgetAnswers, asked: WidgetAnswers, *popups: WindowInfo
+) -> tuple[int, Rect | None]:
+    place = place_inside(at, asked, parent, app, popups)
+    return place.window, place.box(asked.on_screen, asked.in_window)
+
+
+@pytest.mark.parametrize(
+    ("app", "parent", "asked", "box"),
+    [
+        (QT, told("combo box", 111, 111, 80, 22), told("list", 112, 112, 78, 88), (111, 111, 80, 90)),
+        (GTK_3, told("combo box", 538, 305, 203, 34), told("menu", 538, 306, 203, 124), (538, 306, 203, 124)),
+        (CHROMIUM, told("menu", 65, 457, 63, 11), told("menu item", 66, 502, 45, 24), (65, 477, 63, 98)),
+        (GTK_3, told("menu", 0, 19, 39, 25), told("menu item", 2, 46, 90, 20), (0, 44, 94, 120)),
+    ],
+    ids=["Qt's list", "GTK's menu", "an option in Chromium", "a menu of a menu bar"],
+)
+def test_what_floats_is_in_the_popup_that_holds_it(
+    app: AccessibleApp, parent: WidgetAnswers, asked: WidgetAnswers, box: tuple[int, int, int, int]
+) -> None:
+    assert placed(WindowPlace(MAIN), app, parent, asked, popup(*box)) == (POPUP, asked.on_screen)
+    assert placed(WindowPlace(MAIN), app, parent, asked) == (MAIN, asked.on_screen)
+    assert placed(WindowPlace(MAIN), app, parent, asked, popup(900, 500, 80, 90)) == (MAIN, asked.on_screen)
+
+
+@pytest.mark.parametrize(
+    ("parent", "asked"),
+    [
+        (told("panel", 100, 100, 108, 233), told("push button", 111, 135, 60, 20)),
+        (told("combo box", 111, 135, 60, 20), told("text", 113, 137, 50, 16)),
+        (told("list", 111, 120, 70, 60), told("list item", 111, 135, 60, 20)),
+    ],
+    ids=["a button", "a combo box's own text", "a row of a list that stays"],
+)
+def test_what_lies_below_a_popup_is_not_in_it(parent: WidgetAnswers, asked: WidgetAnswers) -> None:
+    assert placed(WindowPlace(MAIN), GTK_3, parent, asked, popup(105, 110, 90, 90))[0] == MAIN
+
+
+def test_a_row_of_qt_is_no_wider_than_its_list() -> None:
+    """A row of 200 px in a popup of 86: its middle lies in another window."""
+    rows, row = told("list", 112, 112, 84, 100), told("list item", 112, 137, 200, 25)
+    in_popup = place_inside(
+        WindowPlace(MAIN), rows, told("combo box", 111, 111, 86, 25), QT, [popup(111, 111, 86, 102)]
+    )
+    assert placed(in_popup, QT, rows, row, popup(111, 111, 86, 102)) == (POPUP, Rect(112, 137, 84, 25))
+    assert placed(WindowPlace(MAIN), QT, rows, row) == (MAIN, Rect(112, 137, 84, 25))
+    assert placed(WindowPlace(MAIN), QT, rows, told("list item", 112, 500, 200, 25)) == (MAIN, None)
+    assert placed(WindowPlace(MAIN), GTK_3, rows, row) == (MAIN, row.on_screen)
+
+
+def test_only_the_list_of_a_closed_combo_box_of_qt_has_no_place() -> None:
+    closed = told("list")
+    assert is_closed_list(closed, told("combo box", 1, 1, 9, 9), QT)
+    assert not is_closed_list(told("list", 1, 9, 9, 9), told("combo box", 1, 1, 9, 9), QT)
+    assert not is_closed_list(closed, told("panel", 1, 1, 9, 9), QT)
+    assert not is_closed_list(closed, told("combo box", 1, 1, 9, 9), GTK_3)
+
+
+def test_a_popover_of_gtk_4_is_told_in_pixels_of_its_own_window() -> None:
+    at = WindowPlace(MAIN, origin=(596, 305))
+    combo = told("combo box", in_window=Rect(0, 0, 87, 34))
+    popover = told("filler", in_window=Rect(0, 6, 93, 152))
+    box = popup(593, 337, 93, 158)
+    assert placed(at, GTK_4, combo, popover, box) == (POPUP, Rect(593, 343, 93, 152))
+    assert placed(at, GTK_4, combo, popover) == (MAIN, Rect(596, 311, 93, 152))
+    inner = told("push button", in_window=Rect(10, 5, 67, 24))
+    assert placed(at, GTK_4, combo, inner, box) == (MAIN, Rect(606, 310, 67, 24))
+    other = WindowInfo(99, "", box.bounds, pid=7, kind="popup", owner=MAIN + 1)
+    assert placed(at, GTK_4, combo, popover, other)[0] == MAIN
+
+
+def test_libreoffice_is_moved_below_its_menu_bar_and_gtk_in_it_is_not() -> None:
+    at = WindowPlace(MAIN)
+    panel, root = told("panel", 0, 44, 1280, 756), told("root pane", 0, 19, 1280, 756)
+    below = place_inside(at, root, panel, OFFICE, ())
+    assert below.box(root.on_screen, None) == panel.on_screen
+    outer, inner = told("panel", 0, 730, 138, 23), told("panel", 0, 755, 138, 24)
+    bar = place_inside(below, outer, root, OFFICE, ())
+    assert bar.box(outer.on_screen, None) == Rect(0, 755, 138, 23)
+    gtk = place_inside(bar, inner, outer, OFFICE, ())
+    assert gtk.box(inner.on_screen, None) == inner.on_screen
+    button = told("push button", 6, 755, 24, 24)
+    assert placed(gtk, OFFICE, inner, button) == (MAIN, button.on_screen)
+    assert placed(at, GTK_3, panel, root) == (MAIN, root.on_screen)
+
+
+def test_a_window_is_known_by_its_size_beside_its_popup() -> None:
+    windows = (popup(200, 200, 90, 90), WindowInfo(MAIN, "", Rect(100, 100, 400, 300), pid=7))
+    place = place_of("", None, Rect(0, 0, 400, 300), windows, is_gtk_4=True)
+    assert (place.window, place.origin) == (MAIN, (100, 100))
