@@ -151,12 +151,13 @@ class VlmElement(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True)
 
 
 class ProviderState(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who read a part of the scene on one display. `stale`: what is shown was read before, and why it is kept stands in
-    `reason`. `unavailable`: nothing is known. `off`: no look was made.
+    """Who read a part of the scene on one display. `incomplete`: something is missing, which `reason` names: what a
+    limit left out, an application that did not answer or tells nothing of its window. `stale`: what is shown was read
+    before, and why it is kept stands in `reason`. `unavailable`: nothing is known. `off`: no look was made.
     """
 
     name: str
-    state: Literal["ready", "stale", "unavailable", "off"]
+    state: Literal["ready", "incomplete", "stale", "unavailable", "off"]
     reason: str = ""
 
 

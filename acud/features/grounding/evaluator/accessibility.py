@@ -54,15 +54,9 @@ def _tried(outcome: str, reason: str, begun: float) -> Tried:
 
 def _told(found: Match, tree: Tree, begun: float) -> Tried:
     """Say how it went. Nothing found in a tree with gaps is no `nothing`: what is meant may be in the gap."""
-    gaps = _gaps(tree)
+    gaps = "; ".join(tree.gaps())
     if found.outcome == "nothing" and gaps:
         return _tried("unavailable", gaps, begun)
     if found.outcome == "nothing" and not tree.apps:
         return _tried("unavailable", "no application tells of its widgets: see docs/grounding.md", begun)
     return _tried(found.outcome, "; ".join(text for text in (found.reason, gaps) if text), begun)
-
-
-def _gaps(tree: Tree) -> str:
-    failed = ", ".join(f"{app.name or app.pid}: {app.reason}" for app in tree.failed)
-    cut = f"the tree is cut off by its limit of {tree.truncated}" if tree.truncated else ""
-    return "; ".join(text for text in (failed, cut) if text)

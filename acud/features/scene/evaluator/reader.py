@@ -129,7 +129,12 @@ def _joined(
     if widgets is not None:
         found, spent_ms = widgets
         parts = replace(
-            parts, ax=found.state, nodes=found.parts, nodes_total=len(found.parts), cut=found.cut, ax_ms=spent_ms
+            parts,
+            ax=found.state,
+            nodes=found.parts,
+            nodes_total=len(found.parts) + found.left_out,
+            cut=found.cut,
+            ax_ms=spent_ms,
         )
     if texts is not None:
         read, spent_ms = texts

@@ -39,11 +39,12 @@ class FrameFacts(NamedTuple):
 
 
 class SceneWidgets(NamedTuple):
-    """What was read; `cut` names the limit that left something out ("": nothing was)."""
+    """What was read; `cut` names the limit that left something out ("": nothing was), `left_out` how much at least."""
 
     state: ProviderState
     parts: tuple[NodePart, ...] = ()
     cut: str = ""
+    left_out: int = 0
 
 
 class WidgetReader:
@@ -70,7 +71,9 @@ class WidgetReader:
             parts = self._parts(found, look.hide)
         except (Unavailable, TookTooLong) as fault:
             return SceneWidgets(ProviderState(_NAME, "unavailable", fault.message[:1000]))
-        return SceneWidgets(ProviderState(found.provider, "ready", _told(found)), parts, found.tree.truncated)
+        tree = found.tree
+        state = ProviderState(found.provider, "incomplete" if tree.gaps() else "ready", _told(found))
+        return SceneWidgets(state, parts, tree.truncated, tree.left_out)
 
     def _asked(self, ask: SceneAsk, look: FrameFacts) -> AccessibilityAsk:
         return AccessibilityAsk(
@@ -147,8 +150,8 @@ def _inside(box: Rect, outer: Rect) -> bool:
 
 
 def _told(found: ProvidedTree) -> str:
-    """Say what is missing: providers that were asked in vain, applications that did not answer."""
+    """Say what is missing: providers that were asked in vain, applications that did not answer, what a limit cut."""
     faults = [f"{fault.name}: {fault.reason}" for fault in found.faults]
-    gaps = [f"{app.name or app.pid}: {app.reason}" for app in found.tree.failed]
-    silent = [] if found.tree.apps else ["no application tells of its widgets: see docs/accessibility.md"]
+    gaps = found.tree.gaps()
+    silent = [] if found.tree.apps or gaps else ["no application tells of its widgets: see docs/accessibility.md"]
     return "; ".join([*faults, *gaps, *silent])[:1000]

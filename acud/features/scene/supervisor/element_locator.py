@@ -85,7 +85,9 @@ def _located(
         reason = shown.reason if shown is not None else "it is in no scene"
         return DisplayDown(f"display {watched.name} cannot be looked at: {reason}", hint="acud display list")
     now, reader = named(scene, handle), _reader(scene, handle)
-    if reader is not None and reader.state != "ready":
+    # What an incomplete reading shows is there; what it doesn't show may be in the gap.
+    sure = ("ready",) if now is None else ("ready", "incomplete")
+    if reader is not None and reader.state not in sure:
         return Unavailable(
             f"{handle.id} cannot be found for now: {reader.name} is {reader.state}: {reader.reason}",
             hint="describe it in words, or give coordinates",

@@ -149,3 +149,15 @@ def test_an_id_of_another_display_is_refused() -> None:
     found = Rig().spot("t3-1", number=4)
     assert isinstance(found, InvalidRequest)
     assert "t3-1 is not of :101" in found.message
+
+
+def test_an_incomplete_reading_finds_what_it_shows_and_says_nothing_of_the_rest() -> None:
+    rig = Rig()
+    gap = ProviderState("at-spi", "incomplete", "5 of at least 9 widgets told")
+    incomplete = DisplayProviders(3, READY.ocr, gap)
+    rig.scenes.now = replace(FIRST, providers=(incomplete,))
+    assert isinstance(rig.spot("a3-1"), LocatedElement)
+    rig.scenes.now = replace(FIRST, ax=(), providers=(incomplete,))
+    refused = rig.spot("a3-1")
+    assert isinstance(refused, Unavailable)
+    assert "5 of at least 9 widgets told" in refused.message
