@@ -21,7 +21,7 @@ from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.mirror import LATE_S, Mirror
 from acud.evaluator.accessibility.reader import TreeReader
 from acud.types import Rect
-from tests.grounding.browser import Page
+from tests.grounding.browser import FirefoxPage, Page
 from tests.grounding.desktop import Desktop
 
 PATIENT = Limits(walk_s=30, answer_s=10)
@@ -86,10 +86,12 @@ class Program:
 
 @contextmanager
 def changing(kind: str) -> Iterator[Program]:
-    """Show a program of toolkit `kind` (`gtk3`, `gtk4`, `PyQt5`, `PyQt6`, `chromium`) that changes step by step."""
+    """Show a program that changes step by step: of a toolkit (`gtk3`, `gtk4`, `PyQt5`, `PyQt6`) or a page in a browser
+    (`chromium`, `firefox`).
+    """
     with Desktop() as desktop:
-        if kind == "chromium":
-            with Page(desktop, "changing.html") as page:
+        if browser := {"chromium": Page, "firefox": FirefoxPage}.get(kind):
+            with browser(desktop, "changing.html") as page:
                 yield Program(desktop, lambda: _press(desktop), lambda: page.truth["step"].x)
             return
         process, _ = desktop.show("changing.py", kind)

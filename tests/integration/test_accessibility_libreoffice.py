@@ -24,6 +24,8 @@ pytestmark = [
     pytest.mark.timeout(180),
 ]
 LIMITS = Limits(walk_s=30, answer_s=10, actions=True)
+LONG_S = 1e9
+"""An age that nothing reaches: what changed must be noticed."""
 COLOURS = {"A1": 0xE01020, "C5": 0x20A0E0, "E20": 0x10C040, "D90": 0xC040F0}
 """Cells whose background nothing else on the screen has."""
 
@@ -79,7 +81,7 @@ def _cells(tree: Tree) -> dict[str, Node]:
 async def _told(mirror: Mirror, desktop: Desktop, name: str) -> Tree:
     """Ask until a cell is told where it is painted, or for so long in vain."""
     for _ in range(300):
-        tree = await mirror.tree(0, LIMITS, desktop.windows(), None)
+        tree = await mirror.tree(LONG_S, LIMITS, desktop.windows(), None)
         node, painted = _cells(tree).get(name), _painted(desktop, COLOURS[name])
         if node is not None and node.box is not None and painted is not None and _is_near(node.box, painted):
             return tree

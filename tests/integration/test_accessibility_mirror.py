@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from acud.accessibility.nodes import Limits
+from tests.grounding.browser import firefox
 from tests.grounding.desktop import chromium, missing
 from tests.integration.mirror_rig import (
     LONG_S,
@@ -25,17 +26,19 @@ from tests.integration.mirror_rig import (
 )
 
 pytestmark = pytest.mark.timeout(180)
-KINDS = ("gtk3", "gtk4", "PyQt5", "PyQt6", "chromium")
+UNSURE = ("gtk4", "PyQt5", "PyQt6", "chromium")
+"""Toolkits that do not tell everything by events."""
 
 
 def _needs(kind: str) -> None:
-    if kind == "chromium" and not (chromium() and shutil.which("xdotool")):
-        pytest.skip("no chromium or no xdotool")
-    if kind != "chromium" and (lacking := missing(kind)):
+    browsers = {"chromium": chromium(), "firefox": firefox()}
+    if kind in browsers and not (browsers[kind] and shutil.which("xdotool")):
+        pytest.skip(f"no {kind} or no xdotool")
+    if kind not in browsers and (lacking := missing(kind)):
         pytest.skip(lacking)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["gtk3", *UNSURE, "firefox"])
 def test_with_the_pixels_that_changed_it_says_what_a_fresh_reading_says(kind: str) -> None:
     """Also of what a page has out of sight, and to another asker who does not want that."""
     _needs(kind)
@@ -60,7 +63,7 @@ def test_with_the_pixels_that_changed_it_says_what_a_fresh_reading_says(kind: st
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", UNSURE)
 def test_where_nobody_knows_the_pixels_toolkits_that_do_not_tell_are_read_anew(kind: str) -> None:
     _needs(kind)
 
