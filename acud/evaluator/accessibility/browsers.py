@@ -63,8 +63,8 @@ def _reason(engine: str, *, is_on_bus: bool) -> str:
         switch = _FIREFOX_SWITCH
     else:
         switch = _CHROMIUM_SWITCH if is_on_bus else f"ACCESSIBILITY_ENABLED=1 and {_CHROMIUM_SWITCH}"
-    what = "nothing of its page" if is_on_bus else "nothing, it is not on the accessibility bus"
-    return f"it tells {what}: start it with {switch}"
+    what = "tells nothing of its page" if is_on_bus else "is not on the accessibility bus"
+    return f"it {what}; if that stays so, start it with {switch}"
 
 
 def _is_in_page(node: Node, nodes: Sequence[Node]) -> bool:

@@ -20,6 +20,8 @@ _PROBES_X, _PROBES_Y = (2, 60, 140), (2, 26, 52, 100)
 _AT_ONCE = 16
 _MOST_BATCHES = 32
 """So many rows or columns in view, times `_AT_ONCE`, are more than any screen shows."""
+_MOST_INDICES = 1 << 31
+"""Indices are signed numbers of 32 bits."""
 _LEAST_PX = 3
 _ENOUGH_PX = 20
 """A row or column is in view when half of it is, or so much: what lies below a scroll bar of Qt is not."""
@@ -69,6 +71,7 @@ class _Parent:
         self._ref = ref
         self._space = space
         self._heard = heard
+        self._size = (0, 0)
 
     async def hit(self, x: int, y: int) -> _Hit | None:
         child = await self._child((COMPONENT, "GetAccessibleAtPoint"), "iiu", x, y, self._space)
@@ -80,7 +83,8 @@ class _Parent:
         except NoAnswer as fault:
             fault.raise_if_gone()
             return None
-        return None if role in HEADERS or index < 0 else _Hit(int(index), await self._place(child, int(index)))
+        self._heard()
+        return None if role in HEADERS else _Hit(int(index), await self._place(child, int(index)))
 
     async def _place(self, child: Ref, index: int) -> tuple[int, int] | None:
         try:
@@ -88,6 +92,9 @@ class _Parent:
             return int(row), int(column)
         except NoAnswer as fault:
             fault.raise_if_gone()
+        rows, columns = self._size
+        if rows * columns > _MOST_INDICES:
+            return await self._place_of_wrapped(child, index)
         try:
             (row,) = await self._connection.call(*self._ref, (_TABLE, "GetRowAtIndex"), "i", index)
             (column,) = await self._connection.call(*self._ref, (_TABLE, "GetColumnAtIndex"), "i", index)
@@ -96,12 +103,25 @@ class _Parent:
             return None
         return (int(row), int(column)) if min(row, column) >= 0 else None
 
+    async def _place_of_wrapped(self, child: Ref, index: int) -> tuple[int, int] | None:
+        """Return the row and column of `child` in a table of more cells than an index can count: LibreOffice's. It
+        makes a handle anew at each call, so that cells are compared by their places.
+        """
+        rows, columns = self._size
+        box = await self.box(child)
+        for at in range(index % (2 * _MOST_INDICES), rows * columns, 2 * _MOST_INDICES):
+            row, column = divmod(at, columns)
+            if box is not None and await self.box(await self.cell(row, column)) == box:
+                return row, column
+        return None
+
     async def size(self) -> tuple[int, int]:
         """Return how many rows and columns it has."""
         rows, columns = await asyncio.gather(
             self._connection.get(*self._ref, (_TABLE, "NRows")), self._connection.get(*self._ref, (_TABLE, "NColumns"))
         )
-        return int(rows), int(columns)
+        self._size = int(rows), int(columns)
+        return self._size
 
     async def cell(self, row: int, column: int) -> Ref | None:
         return await self._child((_TABLE, "GetAccessibleAt"), "ii", row, column)
@@ -116,7 +136,11 @@ class _Parent:
         return await self._child((ACCESSIBLE, "GetChildAtIndex"), "i", index)
 
     async def box(self, child: Ref | None) -> Rect | None:
-        return None if child is None else await extents(self._connection, child, self._space)
+        if child is None:
+            return None
+        box = await extents(self._connection, child, self._space)
+        self._heard()
+        return box
 
     async def count(self) -> int:
         return int(await self._connection.get(*self._ref, (ACCESSIBLE, "ChildCount")))
@@ -132,8 +156,10 @@ class _Parent:
         return Ref(peer, path) if peer and not path.endswith("/null") else None
 
 
-async def _cells(parent: _Parent, size: tuple[int, int], first: tuple[int, int], view: Rect, most: int) -> Children:
-    """Return the headers of the columns in view, then the cells, row by row."""
+async def _cells(
+    parent: _Parent, size: tuple[int, int], first: tuple[int, int], view: Rect, most: int
+) -> Children | None:
+    """Return the headers of the columns in view, then the cells, row by row; None when what was hit is not there."""
     count_rows, count_columns = size
     top, left = await asyncio.gather(
         _box_of(parent, parent.column_header(first[1])), _box_of(parent, parent.row_header(first[0]))
@@ -155,6 +181,8 @@ async def _cells(parent: _Parent, size: tuple[int, int], first: tuple[int, int],
     rows: list[int] = []
     rows = await _lines(range(first[0], count_rows), box_in_column, row_at, (data.y, data.bottom), _vertically)
     columns = await _lines(range(first[1], count_columns), box_in_row, column_at, (data.x, data.right), _horizontally)
+    if not rows or not columns:
+        return None
     told = rows[: max(1, most // max(1, len(columns)))]
     headers = await asyncio.gather(*(_header_above(parent, column, box_in_row(column)) for column in columns))
     cells = await asyncio.gather(*(parent.cell(row, column) for row in told for column in columns))
@@ -166,7 +194,7 @@ async def _items(parent: _Parent, points: Iterable[tuple[int, int]], view: Rect,
     hit = None
     for point in points:
         hit = hit or await parent.hit(*point)
-    if hit is None:
+    if hit is None or hit.number < 0:
         return None
     refs: dict[int, Ref | None] = {}
 
@@ -180,6 +208,8 @@ async def _items(parent: _Parent, points: Iterable[tuple[int, int]], view: Rect,
 
     indices = range(max(0, hit.number - _AT_ONCE // 2), await parent.count())
     found = await _lines(indices, box_at, index_at, (view.y, view.bottom), _vertically)
+    if not found:
+        return None
     return Children(_unique(refs[index] for index in found[:most]), is_cut=len(found) > most)
 
 

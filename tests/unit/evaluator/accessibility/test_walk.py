@@ -122,6 +122,33 @@ async def test_a_list_that_does_not_tell_what_is_in_view_is_a_gap() -> None:
     assert (cut, walk.left_out) == ("nodes", 5000)
 
 
+def wrapped(index: int) -> int:
+    """Return an index as a signed number of 32 bits, as LibreOffice tells it."""
+    return (index + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
+@pytest.mark.parametrize("row", [131_071, 131_072, 300_000, 1_048_560])
+@pytest.mark.asyncio
+async def test_cells_whose_indices_run_over_are_found(row: int) -> None:
+    app = Sheet(1_048_576, 16_384, first=(row, 3))
+    index = app.on_GetIndexInParent
+    app.on_GetIndexInParent = lambda path: wrapped(index(path))  # type: ignore[method-assign]
+    _, nodes, cut = await walked(app)
+    cells = [node.name for node in nodes if node.role == "table cell"]
+    assert (cells[0], len(cells), cut) == (f"{row},3", 80, "")
+    assert app.calls < 1500
+
+
+@pytest.mark.asyncio
+async def test_a_sheet_that_tells_wrong_indices_is_a_gap() -> None:
+    app = Sheet(1_000, 50, first=(500, 3))
+    app.on_GetIndexInParent = lambda path: 0  # type: ignore[method-assign]
+    walk, nodes, cut = await walked(app)
+    assert [node.role for node in nodes] == ["frame", "table"]
+    assert cut == "nodes"
+    assert walk.left_out > 1_000_000
+
+
 @pytest.mark.asyncio
 async def test_a_viewport_of_gtk_3_that_was_scrolled_is_read() -> None:
     """GTK 3 tells it as not showing then, though what is in it shows."""

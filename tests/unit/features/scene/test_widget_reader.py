@@ -16,7 +16,9 @@ from acud.types import Rect
 
 APP = AccessibleApp("program", 7, "gtk", "3.24.38")
 BUTTON = Node("/1", 0, -1, 0, "push button", "OK", 0, Rect(0, 0, 20, 10))
-MUTE = FailedApp("Chromium", 9, "it tells nothing of its page: start it with --force-renderer-accessibility")
+MUTE = FailedApp(
+    "Chromium", 9, "it tells nothing of its page; if that stays so, start it with --force-renderer-accessibility"
+)
 
 
 class FakeProvider:
