@@ -21,10 +21,10 @@ _AT_ONCE = 48
 _HIDDEN_PER_NODE = 4
 _WITH_TIP = frozenset({"push button", "toggle button", "icon", "image", "push button menu"})
 _LABELLED = frozenset({*TEXT_INPUT, "combo box", "slider", "check box", "radio button", "switch", "list box"})
+_CLIPPING = frozenset({"viewport", "scroll pane", "frame", "window", "dialog"})
 _PAGES = frozenset({"document web", "document frame"})
 _OFFSCREEN_PART = 5
 _WITH_NUMBER = frozenset({"slider", "progress bar", "level bar", "dial"})
-_CLIPPING = frozenset({"viewport", "scroll pane", "frame", "window", "dialog"})
 _INERT = frozenset({"frame", "window", "dialog", "panel", "filler", "scroll pane", "document web", "page tab list"})
 
 
@@ -110,7 +110,7 @@ class AppWalk:
     def left_out(self) -> int:
         """How many widgets were not asked though they may show: by a limit, or because the walk is not at its end."""
         cut = sum(one.widget.asked.beyond for one in self.found if one.widget.asked.is_cut)
-        return self._waiting + self._skipped + cut
+        return self._waiting + self._skipped + cut + len(self._offscreen)
 
     async def run(self) -> None:
         """Ask every widget that shows. Raises: NoAnswer when the application is gone, Unavailable when the bus is."""
@@ -130,12 +130,14 @@ class AppWalk:
     async def _run_offscreen(self) -> None:
         """Ask what pages have out of sight: it changes with each scrolling, so it gets a part of the limit only."""
         self._is_offscreen = True
-        self._waiting += len(self._offscreen)
         left = self._limits.max_nodes // _OFFSCREEN_PART
         while self._offscreen and left > 0:
             level, self._offscreen = self._offscreen[:left], self._offscreen[left:]
             left -= len(level)
-            self._offscreen += await self._asked(level)
+            self._waiting += len(level)
+            below = await self._asked(level)
+            self._waiting -= len(below)
+            self._offscreen += below
         if self._offscreen and not self._budget.cut:
             self._budget.cut = "nodes"
 
@@ -160,12 +162,6 @@ class AppWalk:
             self._waiting += len(more) - len(wanted)
         return below
 
-    def _known(self, step: WalkStep) -> RememberedWidget | None:
-        """Return what is remembered. An earlier walk may have asked less of what is out of sight."""
-        known = self._memory.get(step.ref)
-        is_less = known is not None and not known.role and known.asked.states & State.VISIBLE
-        return None if self._is_offscreen and is_less else known
-
     def _new(self, steps: Iterable[WalkStep]) -> list[WalkStep]:
         """Return the steps to widgets that were not reached yet: GTK 3 tells the menu of an open combo box twice, in it
         and in a top-level window of its own, which comes first.
@@ -176,6 +172,12 @@ class AppWalk:
                 self._reached.add(step.ref)
                 found.append(step)
         return found
+
+    def _known(self, step: WalkStep) -> RememberedWidget | None:
+        """Return what is remembered. An earlier walk may have asked less of what is out of sight."""
+        known = self._memory.get(step.ref)
+        is_less = known is not None and not known.role and known.asked.states & State.VISIBLE
+        return None if self._is_offscreen and is_less else known
 
     async def _one(self, step: WalkStep) -> WidgetAnswers | None:
         """Ask one widget; None when it vanished meanwhile."""
@@ -232,10 +234,10 @@ class AppWalk:
         """Add a widget to those found and return its index, -1 for one that does not show."""
         at, read_s = step.place, known.read_s if known else time.monotonic()
         parent, top = self._around(step)
+        inside = self.found[step.parent].widget.asked if step.parent >= 0 else None
         if not asked.role and self._is_scrolled_away(step, asked):
             self._offscreen.append(step)
             return -1
-        inside = self.found[step.parent].widget.asked if step.parent >= 0 else None
         if not asked.role or (inside is not None and is_closed_list(asked, inside, self._app)):
             self._hidden.append((step.ref, RememberedWidget(asked, parent, top, at.window if at else 0, read_s)))
             return -1
