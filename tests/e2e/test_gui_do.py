@@ -109,6 +109,9 @@ def test_a_page_is_read_back_scrolled_and_answered(client: Client) -> None:
         assert (appended.status, reading(appended)) == ("verified", ("as_wanted", "")), "typed after what was there"
         secret = do("type 'hunter2' into the Secret field")
         assert (secret.status, reading(secret)) == ("unverified", ("unreadable", ""))
+        chosen = do("select Cherry in the Fruit list")
+        assert (chosen.status, reading(chosen)) == ("verified", ("as_wanted", ""))
+        says(client, display, "fruit is Cherry")
         asked = do("click the Delete trip button")
         assert asked.effects is not None
         (dialog,) = asked.effects.dialogs
@@ -132,6 +135,12 @@ def test_qt_is_read_back_and_a_dialog_that_closes_is_success(client: Client, qt:
         assert (few.status, reading(few)) == ("verified", ("reformatted", "7 kg"))
         many = client.gui_do("type '45' into the Weight field", display=display.name)
         assert many.status == "unverified"
+        for option in ("Blue", "Colour 25"):  # the second is further down than the popup shows
+            chosen = client.gui_do(f"select '{option}' in the Colour list", display=display.name, timeout_s=5)
+            assert (chosen.status, reading(chosen)) == ("verified", ("as_wanted", ""))
+            says(client, display, f"Colour is {option}")
+        missing_one = client.gui_do("select 'Mauve' in the Colour list", display=display.name)
+        assert "closed again" in missing_one.message
         asked = client.gui_do("click the Remove button", "window:Order", display=display.name, timeout_s=5)
         assert asked.effects is not None
         assert [(one.change, one.kind) for one in asked.effects.windows] == [("opened", "dialog")]
