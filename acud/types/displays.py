@@ -106,7 +106,8 @@ class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
     `visibility`: `full` (a crop of the display shows it), `covered` (needs its own source), `unmapped` (no pixels).
     `kind`: `dialog` is a client window that belongs to another one; `popup` is none of the window manager's (menu,
     tooltip, list of a combo box), there while it is mapped, and never meant by a title. `owner`: the window that a
-    dialog or popup says it belongs to (0: it does not say).
+    dialog or popup says it belongs to (0: it does not say). `modal`: it has to be answered before the others of its
+    program.
     """
 
     window_id: XId
@@ -117,6 +118,7 @@ class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
     wm_class: str = ""
     kind: Literal["normal", "dialog", "popup"] = "normal"
     owner: XId = 0
+    modal: bool = False
 
 
 class MonitorInfo(Struct, frozen=True, forbid_unknown_fields=True):

@@ -59,6 +59,8 @@ class Atoms:
         self.leader: int = atom("WM_CLIENT_LEADER")
         self.type: int = atom("_NET_WM_WINDOW_TYPE")
         self.dialog: int = atom("_NET_WM_WINDOW_TYPE_DIALOG")
+        self.state: int = atom("_NET_WM_STATE")
+        self.modal: int = atom("_NET_WM_STATE_MODAL")
         self.a11y: int = atom("AT_SPI_BUS")
         self.nudge: int = atom("_ACUD_ROUSING")
 
@@ -68,7 +70,7 @@ class Atoms:
 
     def of_client(self) -> tuple[int, ...]:
         """The properties of a client that are read."""
-        return (self.title, self.old_title, self.wm_class, self.pid, self.transient, self.leader, self.type)
+        return (self.title, self.old_title, self.wm_class, self.pid, self.transient, self.leader, self.type, self.state)
 
     def watched(self) -> frozenset[int]:
         """The properties whose change makes the snapshot stale."""
@@ -239,6 +241,7 @@ class WindowReader:
             wm_class=class_name(octets(facts.get((window, self.atoms.wm_class)))),
             kind=kind[0],
             owner=kind[1],
+            modal=self.atoms.modal in words(facts.get((window, self.atoms.state))),
         )
 
     def _title(self, window: int, facts: dict[tuple[int, int], Any]) -> str:
