@@ -48,9 +48,6 @@ def add(so_far: Found, tried: Tried, candidates: Sequence[Candidate]) -> Found:
     if tried.outcome == "sure" or (tried.outcome == "ambiguous" and _is_one(candidates)):
         chosen = _chosen(so_far.candidates, candidates[0])
         return Found("found", (chosen,), everything)
-    agreed = _agreed(so_far.candidates, candidates)
-    if agreed is not None and "ambiguous" not in (one.outcome for one in so_far.tried):
-        return Found("found", (agreed,), everything)
     return _open((*so_far.candidates, *candidates), everything)
 
 
@@ -78,18 +75,6 @@ def _chosen(before: Sequence[Candidate], sure: Candidate) -> Candidate:
     if len(same) != 1:
         return sure
     return replace(same[0], confidence=max(same[0].confidence, sure.confidence))
-
-
-def _agreed(before: Sequence[Candidate], now: Sequence[Candidate]) -> Candidate | None:
-    """Return the one candidate that two methods have in common, where there is exactly one such pair.
-
-    A label is none: that text stands on it says nothing of the control it is for.
-    """
-    pairs = [(one, other) for one in before for other in now if one.role != "label" and _same(one, other)]
-    if len(pairs) != 1:
-        return None
-    one, other = pairs[0]
-    return replace(one, confidence=round(1 - (1 - one.confidence) * (1 - other.confidence), 3))
 
 
 def _is_one(candidates: Sequence[Candidate]) -> bool:

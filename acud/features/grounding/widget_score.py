@@ -6,15 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from acud.accessibility.nodes import Node, State, Tree
 from acud.features.grounding.search_progress import within
-from acud.features.grounding.widget_words import (
-    CHOOSERS,
-    INPUTS,
-    INTERACTIVE,
-    DescriptionReading,
-    in_one_row,
-    likeness,
-    normal,
-)
+from acud.features.grounding.widget_words import CHOOSERS, INPUTS, INTERACTIVE, DescriptionReading, in_one_row
+from acud.features.grounding.word_likeness import likeness, normal
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point
 
@@ -79,7 +72,13 @@ class WidgetVisibility:
     def _above(self, node: Node) -> Sequence[WindowInfo]:
         index = self._height.get(node.window)
         above = self._windows[:index] if index is not None else ()
-        return [window for window in above if window.visibility != "unmapped"]
+        floats = self._floats(node)
+        return [w for w in above if w.visibility != "unmapped" and not (floats and self._is_own_popup(node, w))]
+
+    def _is_own_popup(self, node: Node, window: WindowInfo) -> bool:
+        """Tell whether `window` is what an opened menu or list of the widget's program is drawn in."""
+        pid = self._tree.apps[node.app].pid
+        return window.kind == "popup" and (window.owner == node.window or (pid != 0 and window.pid == pid))
 
 
 _WRONG_KIND = 0.66

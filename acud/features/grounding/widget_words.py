@@ -1,4 +1,4 @@
-"""Words for widgets: kinds and the roles that they mean, likeness and implied names, and the readings of a description.
+"""Words for widgets: kinds and the roles that they mean, implied names, and the readings of a description.
 
 A widget that its toolkit connects with no label is called after the label beside or above it. A description has more
 than one reading where its words allow it.
@@ -7,15 +7,13 @@ than one reading where its words allow it.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from difflib import SequenceMatcher
-from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.accessibility.nodes import Node
+from acud.accessibility.nodes import Node, State
+from acud.features.grounding.word_likeness import normal
 from acud.types import Rect
 
 BUTTONS = frozenset({"push button", "toggle button", "push button menu"})
@@ -44,7 +42,7 @@ WORDS = _by_word(
     (CHECKS, "toggle, switch, checkbox, check box, tick box"),
     (BUTTONS | {"icon", "image"}, "icon"),
     (MENUS, "menu"),
-    (MENU_ITEMS, "menu item, menu entry, menu option"),
+    (MENU_ITEMS, "menu item, menu entry, menu option, check item"),
     (ITEMS | MENU_ITEMS, "item"),
     (INPUTS | ITEMS | MENU_ITEMS, "entry"),
     (ITEMS | MENU_ITEMS | {"radio button", "check box"}, "option"),
@@ -98,73 +96,13 @@ INTERACTIVE = (
 """What reacts by its role; a `text` does when it can be edited."""
 
 
-_SHORTCUT = re.compile(r"[\t ]+\(?(?:(?:ctrl|alt|shift|super|meta)\+)+\S+\)?$|[\t ]+f\d{1,2}$")
-_POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b")
-_COUNT = re.compile(r" \(\d+\)$")
-_NOT_WORD = re.compile(r"[^\w+#%$€&@/.]+")
-_SAME = {"e-mail": "email", "okay": "ok", "&": "and", "colour": "color", "centre": "center", "mails": "mail"}
-_TYPO = 0.84
-"""The least likeness of two words of four letters and more that are taken for one: a letter wrong, missing or more."""
-
-
-@lru_cache(maxsize=8192)
-def normal(text: str) -> str:
-    """Return `text` as it is compared: lower case, one space between words, without mnemonics, dots, shortcuts."""
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("\u2026", " ").replace("...", " ")
-    folded = _POSSESSIVE.sub("", folded)
-    plain = _COUNT.sub("", _SHORTCUT.sub("", folded)).replace("_", " ").replace("'", "").replace("\u2019", "")
-    for old, new in _SAME.items():
-        plain = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new, plain)
-    return " ".join(word.strip("./") or word for word in _NOT_WORD.sub(" ", plain).split())
-
-
-@lru_cache(maxsize=65536)
-def likeness(wanted: str, name: str) -> float:
-    """Return 0 to 1 for two normal texts: 1 the same; above 0.9 but for spaces or a typing error; from 0.6 when one
-    has words more than the other.
-    """
-    if not wanted or not name:
-        return 0.0
-    if wanted == name:
-        return 1.0
-    if wanted.replace(" ", "") == name.replace(" ", ""):
-        return 0.97
-    asked, there = wanted.split(), name.split()
-    common = _common(asked, there)
-    if common == len(asked) == len(there):
-        return 0.92
-    if common == len(asked):
-        return 0.68 + 0.2 * common / len(there)
-    if common == len(there):
-        return 0.5 + 0.25 * common / len(asked)
-    return 0.0
-
-
-def _common(asked: list[str], there: list[str]) -> int:
-    """Return how many words both have, in the order of `asked`, one that is alike counting as the same."""
-    left = list(there)
-    count = 0
-    for word in asked:
-        twin = next((other for other in left if _is_same(word, other)), None)
-        if twin is not None:
-            left.remove(twin)
-            count += 1
-    return count
-
-
-def _is_same(word: str, other: str) -> bool:
-    if word == other:
-        return True
-    if min(len(word), len(other)) < 4 or any(c.isdigit() for c in word + other):
-        return False
-    return SequenceMatcher(None, word, other).ratio() >= _TYPO
-
-
 _LABELS = frozenset({"label", "static", "paragraph", "heading", "caption", "section", "text"})
 _FIELDS = (INPUTS | CHOOSERS | {"slider", "switch", "check box", "progress bar"}) - {"list box"}
 _SHOW_A_VALUE = frozenset({"combo box"})
 """What some toolkits name by its value."""
 _HOLD_LABELS = frozenset({"list item", "push button", "toggle button", "menu item", "table row", "tree item", "icon"})
+_TICKED = frozenset({"check box", "radio button", "switch"})
+_MOST_BEHIND_PX = 24
 _MOST_LEFT_PX = 260
 _MOST_ABOVE_PX = 28
 _MOST_INDENT_PX = 40
@@ -175,14 +113,33 @@ def implied_names(nodes: Sequence[Node]) -> Mapping[str, str]:
     """Return by handle what nameless widgets are called: fields by the nearest label on the left, else the one above,
     each label serving one field; items and buttons by the labels inside them.
     """
-    return {**_by_labels_beside(nodes), **_by_labels_inside(nodes)}
+    return {**_by_labels_behind(nodes), **_by_labels_beside(nodes), **_by_labels_inside(nodes)}
+
+
+def _by_labels_behind(nodes: Sequence[Node]) -> dict[str, str]:
+    """Return the labels right behind nameless check boxes, radio buttons and switches."""
+    labels = [node for node in nodes if node.box is not None and _is_label(node)]
+    found = {}
+    for node in nodes:
+        if node.box is None or node.name or node.role not in _TICKED:
+            continue
+        gaps = [
+            (other.box.x - node.box.right, other.name)
+            for other in labels
+            if other.box is not None and _are_together(node, other) and in_one_row(node.box, other.box)
+        ]
+        near = [pair for pair in gaps if -2 <= pair[0] <= _MOST_BEHIND_PX]
+        if near:
+            found[node.ref] = min(near)[1]
+    return found
 
 
 def _by_labels_beside(nodes: Sequence[Node]) -> dict[str, str]:
     labels = [node for node in nodes if node.box is not None and _is_label(node)]
     nearest: dict[str, tuple[int, Node, Node]] = {}
+    shared = _shared_names(nodes)
     for node in nodes:
-        if node.box is None or not _wants_a_label(node):
+        if node.box is None or not (_wants_a_label(node) or (node.role in _FIELDS and node.name in shared)):
             continue
         found = _nearest(node.box, [other for other in labels if _are_together(node, other)])
         if found is not None:
@@ -191,6 +148,12 @@ def _by_labels_beside(nodes: Sequence[Node]) -> dict[str, str]:
             if known is None or gap < known[0]:
                 nearest[label.ref] = (gap, node, label)
     return {node.ref: label.name for _, node, label in nearest.values()}
+
+
+def _shared_names(nodes: Sequence[Node]) -> frozenset[str]:
+    """Return the names that several fields have: some toolkits name each after the group that they are in."""
+    names = [node.name for node in nodes if node.role in _FIELDS and node.name]
+    return frozenset(name for name in names if names.count(name) > 1)
 
 
 def _wants_a_label(node: Node) -> bool:
@@ -212,7 +175,7 @@ def _by_labels_inside(nodes: Sequence[Node]) -> dict[str, str]:
 
 
 def _is_label(node: Node) -> bool:
-    return node.role in _LABELS and 0 < len(node.name) <= _MOST_LETTERS
+    return node.role in _LABELS and not node.has(State.EDITABLE) and 0 < len(node.name) <= _MOST_LETTERS
 
 
 def _are_together(node: Node, other: Node) -> bool:
@@ -348,7 +311,10 @@ def _kinds(text: str) -> Iterator[DescriptionReading]:
     """Yield readings of a phrase without a place: the kind behind the name, before it, or not told."""
     text = _ARTICLE.sub("", text.strip())
     yield from _numbered(text)
-    if found := _QUOTED.search(text):
+    found = _QUOTED.search(text)
+    if not names_what_is_quoted(text):
+        return
+    if found:
         rest = normal(text[: found.start()] + " " + text[found.end() :])
         yield from _quoted(normal(found[1] or found[2]), rest)
         return
@@ -356,6 +322,22 @@ def _kinds(text: str) -> Iterator[DescriptionReading]:
         if found := pattern.match(text):
             kind = found["kind"].lower()
             yield from _numbered(found["name"], kind)
+
+
+_BEFORE_A_NAME = re.compile(
+    rf"(?:\b(?:{_KIND}|{'|'.join(re.escape(word) for word in _ORDINALS)}|the|a|an|that|this|which|is|says?|saying|"
+    r"reads?|reading|called|named|titled|labell?ed|marked|showing|shows|with|for|of|to|on|in|text|label|name|title|words?|"
+    r"caption|please|click|press|one|holding|containing|contains|item|entry|and)\b|[\s,:(])*",
+    re.IGNORECASE,
+)
+
+
+def names_what_is_quoted(description: str) -> bool:
+    """Tell whether words in quotation marks, if there are any, are the name of what is meant: not so in "the bin on the
+    'Ada' card", nor in "the field below 'Ada'".
+    """
+    found = _QUOTED.search(description)
+    return found is None or _BEFORE_A_NAME.fullmatch(description[: found.start()]) is not None
 
 
 def _quoted(name: str, rest: str) -> Iterator[DescriptionReading]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 from acud.accessibility.nodes import Limits, Tree
 from acud.config import AccessibilitySettings
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBuses
 from acud.evaluator.accessibility.reader import TreeReader
+from acud.features.grounding.evaluator.icon_shapes import shape_meanings
 from acud.features.grounding.evaluator.method import MethodResult, SearchView
+from acud.features.grounding.screen_items import ShapeOf
 from acud.features.grounding.widget_match import Match, match
 from acud.protocol.questions import FindAsk
 from acud.types import Rect
@@ -27,11 +30,18 @@ class AccessibilityMethod:
 
     async def find(self, ask: FindAsk, view: SearchView) -> MethodResult:
         """Return the widgets that fit; see `GroundingMethodPort`."""
-        return MethodResult(*await self.search(ask, view.at))
+        pixels = view.shot.pixels
 
-    async def search(self, ask: FindAsk, screen: Rect) -> tuple[Tried, tuple[Candidate, ...]]:
+        def shape_of(box: Rect) -> Mapping[str, float]:
+            return shape_meanings(pixels, box.moved(-view.at.x, -view.at.y))
+
+        return MethodResult(*await self.search(ask, view.at, shape_of))
+
+    async def search(
+        self, ask: FindAsk, screen: Rect, shape_of: ShapeOf | None = None
+    ) -> tuple[Tried, tuple[Candidate, ...]]:
         """Return how it went and what fits: one candidate when `sure`, best first otherwise. `screen`: the display's
-        bounds in its own pixels.
+        bounds in its own pixels. `shape_of`: see `match`.
         """
         begun = time.monotonic()
         try:
@@ -39,7 +49,9 @@ class AccessibilityMethod:
             tree = await TreeReader(bus).read(ask.windows, self._limits)
         except Unavailable as fault:
             return _tried("unavailable", str(fault), begun), ()
-        found = match(ask.description, tree, ask.windows, screen, verb=ask.verb, most=ask.max_candidates)
+        found = match(
+            ask.description, tree, ask.windows, screen, verb=ask.verb, most=ask.max_candidates, shape_of=shape_of
+        )
         return _told(found, tree, begun), found.candidates
 
     async def close(self) -> None:

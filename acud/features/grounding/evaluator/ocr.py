@@ -17,10 +17,16 @@ from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import alike, caseless
 from acud.evaluator.ocr.text_layout import TextSegment, segments
 from acud.evaluator.view_pixels import ViewPixels
+from acud.features.grounding.description_parts import is_free, parts_of
 from acud.features.grounding.evaluator.drawn_controls import Edges, field_of, mark_of
+from acud.features.grounding.evaluator.drawn_items import icon_items, text_items, window_at
 from acud.features.grounding.evaluator.method import MethodResult, SearchView
+from acud.features.grounding.item_match import Explained, explain, names_icon
+from acud.features.grounding.screen_items import Surroundings, behind_modal
 from acud.features.grounding.search_progress import within
 from acud.features.grounding.visible_words import ShownWords, Sort, shown_words
+from acud.features.grounding.widget_words import names_what_is_quoted
+from acud.features.grounding.word_likeness import synonyms
 from acud.protocol.questions import FindAsk
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point
@@ -122,8 +128,6 @@ class OcrMethod:
     async def find(self, ask: FindAsk, search_view: SearchView) -> MethodResult:
         """Return what the description's words point to; see `Method`."""
         wanted = shown_words(ask.description, ask.verb)
-        if not wanted.name:
-            return MethodResult(Tried(self.name, "nothing", "the description names no words that could be read"))
         try:
             lines = await self._reading.lines(search_view.shot)
         except Unavailable as fault:
@@ -136,10 +140,82 @@ class OcrMethod:
     def _match(self, wanted: ShownWords, ask: FindAsk, search_view: SearchView, lines: Sequence[Line]) -> MethodResult:
         read = [line for line in lines if line.confidence >= self._min_confidence]
         parts = segments(read, search_view.shot.pixels)
+        found = (
+            self._by_words(wanted, ask, search_view, parts)
+            if wanted.name and names_what_is_quoted(ask.description)
+            else None
+        )
+        if found is not None and found.tried.outcome == "sure":
+            return found
+        explained = None if _widgets_are_known(ask) else _by_every_word(ask, search_view, parts)
+        if explained is not None and (found is None or explained.tried.outcome == "sure" or not found.candidates):
+            return explained
+        return found or MethodResult(Tried(self.name, "nothing", "nothing that was read fits the description"))
+
+    def _by_words(
+        self, wanted: ShownWords, ask: FindAsk, search_view: SearchView, parts: Sequence[TextSegment]
+    ) -> MethodResult:
         hits = [hit for hit in find_words(wanted, parts, self._fuzzy_min) if _in_window(hit, wanted, ask, search_view)]
         hits = _on_clients(hits, ask, search_view)
+        behind = behind_modal(ask.windows)
+        hits = [hit for hit in hits if window_at(hit.box, search_view.at, ask.windows) not in behind]
         places = placed(wanted, hits, parts, search_view.shot.pixels)
         return decided(wanted, places, search_view, ask)
+
+
+def _by_every_word(ask: FindAsk, search_view: SearchView, parts: Sequence[TextSegment]) -> MethodResult | None:
+    """Return what explains every word of the description by text, drawn controls and icons; None when nothing does."""
+    pixels, at = search_view.shot.pixels, search_view.at
+    edges = Edges(pixels)
+    told = parts_of(ask.description)
+    words = {*told.words, *(word for place in told.places for anchor in place.anchors for word in anchor)}
+    words = {other for word in words if not is_free(word) for other in (word, *synonyms(word))}
+    items = text_items(parts, frozenset(words), edges, at, ask.windows)
+    if names_icon(ask.description):
+        items += icon_items(pixels, edges, [p.box for p in parts if len(p.text) > _LETTERS_OF_ICONS], at, ask.windows)
+    behind = frozenset() if told.is_behind else behind_modal(ask.windows)
+    items = [item for item in items if item.window not in behind]
+    titles = {window.window_id: window.title for window in ask.windows}
+    explained = explain(ask.description, Surroundings(items, titles))
+    if explained.outcome == "nothing":
+        return None
+    candidates = tuple(_item_candidate(one, search_view, ask) for one in explained.items[: ask.max_candidates])
+    if explained.outcome == "ambiguous":
+        return MethodResult(
+            Tried(GroundingMethod.OCR, "ambiguous", f"{len(candidates)} things fit as well"), candidates
+        )
+    return MethodResult(Tried(GroundingMethod.OCR, "sure" if _is_plain(explained.items[0]) else "unsure"), candidates)
+
+
+def _widgets_are_known(ask: FindAsk) -> bool:
+    """Tell whether the widgets were read: then what pixels alone suggest is a guess against better knowledge."""
+    return any(one.method is GroundingMethod.ACCESSIBILITY and one.outcome != "unavailable" for one in ask.before.tried)
+
+
+def _is_plain(one: Explained) -> bool:
+    """Tell whether little of the explanation is taken from around the thing, and its icon, if it is one, is like."""
+    return one.cost <= _SURE_COST and max(one.item.shape.values(), default=1.0) >= _SURE_SHAPE
+
+
+_LETTERS_OF_ICONS = 2
+"""An engine reads icons as so many letters at most: a magnifier as Q, a cross as x."""
+_SURE_COST = 0.95
+_SURE_SHAPE = 0.87
+"""The least likeness of an icon that nothing but its shape tells of."""
+
+
+def _item_candidate(one: Explained, search_view: SearchView, ask: FindAsk) -> Candidate:
+    point = _middle(one.item.box, search_view.at)
+    window = _window_at(point, ask.windows)
+    return Candidate(
+        point=point,
+        box=one.item.box.moved(search_view.at.x, search_view.at.y),
+        confidence=round(max(0.5, 1 - one.cost / 3), 3),
+        method=GroundingMethod.OCR,
+        label=" ".join(one.item.names) or ", ".join(one.item.shape),
+        role=one.item.role,
+        window=window.title if window is not None else "",
+    )
 
 
 def find_words(wanted: ShownWords, parts: Sequence[TextSegment], fuzzy_min: float) -> list[Hit]:

@@ -75,14 +75,12 @@ def test_text_on_a_doubtful_widget_confirms_it() -> None:
     assert (found.candidates[0].method, found.candidates[0].box) == (ACCESSIBILITY, HERE)
 
 
-def test_two_doubtful_methods_that_agree_are_sure_enough() -> None:
+def test_two_doubtful_methods_that_agree_are_still_in_doubt() -> None:
     found = after(
         (ACCESSIBILITY, "unsure", (thing(ACCESSIBILITY, confidence=0.7), thing(ACCESSIBILITY, THERE, 0.7))),
         (OCR, "unsure", (thing(OCR, THERE, 0.6),)),
     )
-    assert found.status == "found"
-    assert found.candidates[0].box == THERE
-    assert found.candidates[0].confidence == pytest.approx(0.88)
+    assert found.status == "ambiguous"
 
 
 def test_text_elsewhere_than_a_doubtful_widget_is_what_is_found() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.features.grounding.widget_words import likeness, normal
+from acud.features.grounding.word_likeness import likeness, normal
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from acud.features.grounding.widget_words import likeness, normal
         ("Paste (Ctrl+V)", "paste"),
         ("Rename F2", "rename"),
         ("Inbox (12)", "inbox"),
-        ("Don't Save", "dont save"),
+        ("Don't Save", "do not save"),
         ("Help & FAQ", "help and faq"),
         ("notes.txt", "notes.txt"),
         ("  ", ""),

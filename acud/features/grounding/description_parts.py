@@ -1,0 +1,285 @@
+"""A description taken to parts: the words that must be explained, the kind, states, order and places that it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from acud.features.grounding.icon_words import icon_table
+from acud.features.grounding.widget_words import WORDS
+from acud.features.grounding.word_likeness import normal
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ORDINALS = {
+    **{word: n for n, word in enumerate(("first", "second", "third", "fourth", "fifth", "sixth", "seventh"), 1)},
+    **{f"{n}{end}": n for n, end in ((1, "st"), (2, "nd"), (3, "rd"), *((n, "th") for n in range(4, 21)))},
+    "last": -1,
+}
+_MOST = {
+    "leftmost": "left", "rightmost": "right", "topmost": "top", "uppermost": "top", "bottommost": "bottom",
+    "lowest": "bottom", "highest": "top",
+}  # fmt: skip
+_ZONES = {
+    "left": "left", "right": "right", "top": "top", "upper": "top", "bottom": "bottom", "lower": "bottom",
+    "lefthand": "left", "righthand": "right",
+}  # fmt: skip
+_NO_WHOLE = (
+    r"(?! (?:the |a |its )?(?:page|window|screen|dialog|toolbar|row|card|bar|header|list|table|whole|form|app)\b)"
+)
+_NO_ZONE = r"(?<!top )(?<!bottom )(?<!upper )(?<!lower )"
+_RELATIONS = (
+    (rf"{_NO_ZONE}(?:(?:immediately|directly|just|at|to|on|the) )*left (?:of|from){_NO_WHOLE}", "left"),
+    (rf"{_NO_ZONE}(?:(?:immediately|directly|just|at|to|on|the) )*right (?:of|from){_NO_WHOLE}", "right"),
+    (r"(?:(?:immediately|directly|just|right) )*above", "above"),
+    (r"(?:(?:immediately|directly|just|right) )*(?:below|under|underneath|beneath)", "below"),
+    (r"(?:right )?(?:next to|beside|alongside|adjacent to)", "beside"),
+    (r"(?:right |just )?after", "after"),
+    (r"(?:right |just )?before", "before"),
+    (r"between", "between"),
+)
+_RELATION = re.compile(
+    r"\b(?:" + "|".join(f"(?P<r{index}>{pattern})" for index, (pattern, _) in enumerate(_RELATIONS)) + r") (?=\S)"
+)
+_ASIDE = re.compile(r"\s*[(\[;)\]]\s*|\s*,\s+|\s*:\s+|\s+[–—-]\s+")
+_QUOTED = re.compile(r"[\"“”‘`«]([^\"“”’`«»]+)[\"“”’`»]|(?:^|(?<=\s))'([^']+)'(?=[\s,;)]|$)")
+_LOG_IN = re.compile(r"\b(log|sign)[ -](in|on|out|off)\b", re.IGNORECASE)
+_HELD = "\x02"
+
+DISABLED = frozenset({"disabled", "greyed", "grayed", "inactive", "greyed-out", "grayed-out", "deactivated"})
+_STRUCTURES = (
+    (re.compile(r"\b(?:side ?bar|side pane|(?:left|right)(?:-hand)? (?:rail|column|pane|panel|side))\b"), "edge"),
+    (re.compile(r"\b(?:tool ?bar|top bar|header|header bar|title bar|top menu|menu ?bar)\b"), "top"),
+    (re.compile(r"\b(?:status ?bar|footer|bottom (?:bar|line|row))\b"), "bottom"),
+)
+"""Parts of windows that are not told as such, and the side that they lie on (`edge`: left or right)."""
+_STATES = {
+    **dict.fromkeys(DISABLED, "disabled"),
+    **dict.fromkeys(("checked", "ticked"), "checked"),
+    **dict.fromkeys(("unchecked", "unticked", "empty"), "unchecked"),
+    "selected": "selected",
+}
+_FREE = _words(
+    """
+    about another different them they one ones yes
+    a an the this that these those of for in on at to from with by into onto inside within over under its it is are
+    be as and or my your his her their our me i you we have has where which who whose there here please want one
+    click press tap push hit choose pick select open go show get set make use find locate take do type enter put
+    turn let start jump icon sign symbol shape glyph logo pictogram named called titled labelled labeled marked
+    saying says reading reads text word words label name caption title own whole very small big little large tiny
+    long wide thin thick red green blue yellow orange purple grey gray black white dark light coloured colored round
+    square bar row line column section group panel pane area part list table tree dialog dialogue window page form
+    card header footer head heading corner side rail sidebar screen app application browser program site website
+    field toolbar tool box middle out centre center end far hand out
+    """
+)
+"""Words that need no explanation: they name no thing, a thing around the one that is meant, or a look that a tree of
+widgets does not tell."""
+
+
+class AnchoredPlace(Struct, frozen=True):
+    """`relation`: where the thing is, seen from what `anchors` call (two for `between`)."""
+
+    relation: str
+    anchors: tuple[tuple[str, ...], ...]
+
+
+class Parts(Struct, frozen=True):
+    """`words`: normal words of its own and around it that must be explained; the first `head` of them name the thing
+    itself. `kind`: the word for its kind ("" for none); `unlike`: kinds that
+    it is not. `number`: the how-manyth (-1: the last; 0: not said), `most`: the one furthest to that side. `zones`:
+    sides of the window; `structures`: those of a part of it that is named (a toolbar). `states`: what it says of it.
+    """
+
+    words: tuple[str, ...] = ()
+    head: int = 0
+    kind: str = ""
+    unlike: tuple[str, ...] = ()
+    number: int = 0
+    most: str = ""
+    zones: frozenset[str] = frozenset()
+    structures: frozenset[str] = frozenset()
+    states: frozenset[str] = frozenset()
+    places: tuple[AnchoredPlace, ...] = ()
+    is_behind: bool = False
+
+
+def parts_of(description: str) -> Parts:
+    """Return the parts of `description`. Its clauses ("delete Ada, the bin in her row") speak of one thing."""
+    text = " ".join(description.split())[:1000].rstrip(".!")
+    quoted: list[str] = []
+
+    def hold(found: re.Match[str]) -> str:
+        quoted.append(normal(found[1] or found[2]))
+        return f" {_HELD}{len(quoted) - 1}{_HELD} "
+
+    held = " ".join(_QUOTED.sub(hold, _LOG_IN.sub(r"\1\2", text)).split())
+    clauses = [clause for clause in _ASIDE.split(held) if clause.strip()]
+    gathered = _Gathered(quoted)
+    for index, clause in enumerate(clauses):
+        gathered.clause(clause.strip(), is_first=index == 0)
+    return gathered.parts()
+
+
+class _Gathered:
+    def __init__(self, quoted: Sequence[str]) -> None:
+        self._quoted = quoted
+        self._words: list[str] = []
+        self._head = 0
+        self._kind = ""
+        self._unlike: list[str] = []
+        self._number = 0
+        self._most = ""
+        self._zones: set[str] = set()
+        self._structures: set[str] = set()
+        self._states: set[str] = set()
+        self._places: list[AnchoredPlace] = []
+        self._behind = False
+
+    def parts(self) -> Parts:
+        return Parts(
+            tuple(self._words), self._head, self._kind, tuple(self._unlike), self._number,
+            self._most, frozenset(self._zones), frozenset(self._structures), frozenset(self._states),
+            tuple(self._places),
+            self._behind,
+        )  # fmt: skip
+
+    def clause(self, text: str, *, is_first: bool) -> None:
+        lowered = text.lower()
+        if lowered.startswith("not "):
+            self._unlike += [kind for kind in (last_kind(self._told(lowered[4:])),) if kind]
+            return
+        if re.search(r"\bbehind (?:the|a) (?:dialog|dialogue|window|question)\b", lowered):
+            self._behind = True
+            lowered = re.sub(r"\bbehind (?:the|a) \w+\b", "", lowered)
+        lowered = _DESCRIPTIVE.sub("", lowered) if _PREPOSITION.search(lowered) else lowered
+        self._structures |= {side for pattern, side in _STRUCTURES if pattern.search(lowered)}
+        found = list(_RELATION.finditer(lowered))
+        self._own(lowered[: found[0].start()] if found else lowered, is_first=is_first)
+        for index, one in enumerate(found):
+            until = found[index + 1].start() if index + 1 < len(found) else len(lowered)
+            relation = next(word for at, (_, word) in enumerate(_RELATIONS) if one[f"r{at}"])
+            self._placed(relation, lowered[one.end() : until])
+
+    def _placed(self, relation: str, text: str) -> None:
+        anchors = text.split(" and ", 1) if relation == "between" else [text]
+        told = tuple(tuple(self._told(anchor)) for anchor in anchors)
+        if all(told):
+            self._places.append(AnchoredPlace(relation, told))
+
+    def _told(self, text: str) -> list[str]:
+        """Return the words of `text`, quoted phrases filled in."""
+        filled = re.sub(f"{_HELD}(\\d+){_HELD}", lambda found: self._quoted[int(found[1])], text)
+        return [word for word in normal(filled).split() if word not in ("a", "an", "the")]
+
+    def _own(self, text: str, *, is_first: bool) -> None:
+        """Take the words of a clause; the kind of the thing is told before the first preposition, or by a word for a
+        control wherever it stands ("check in button for Ada").
+        """
+        before, after = _first_preposition(text)
+        kind = last_kind(self._told(before))
+        if not is_first and not _CONTROL.fullmatch(kind):
+            kind = ""
+        if not kind and (found := _CONTROL.search(text)) is not None:
+            kind, before, after = normal(found[0]), text[: found.end()], text[found.end() :]
+        if not self._kind:
+            self._kind = _known(kind)
+        told = self._told(before)
+        self._take(told[: len(told) - len(kind.split())] if kind else told)
+        if is_first:
+            self._head = len(self._words)
+        self._take(self._told(after))
+
+    def _take(self, words: Sequence[str]) -> None:
+        phrases = icon_table().by_phrase
+        index = 0
+        while index < len(words):
+            longest = min(4, len(words) - index)
+            count = next((n for n in range(longest, 1, -1) if " ".join(words[index : index + n]) in phrases), 1)
+            run = words[index : index + count]
+            if count > 1:
+                self._words += run
+            else:
+                self._word(run[0], words[index + 1] if index + 1 < len(words) else "")
+            index += count
+
+    def _word(self, word: str, following: str) -> None:
+        if word in _ORDINALS and following:
+            self._number = _ORDINALS[word]
+        elif word in _MOST:
+            self._most = _MOST[word]
+        elif word in _ZONES:
+            self._zones.add(_ZONES[word])
+        elif word in _STATES:
+            self._states.add(_STATES[word])
+        else:
+            self._words.append(word)
+
+
+_PREPOSITION = re.compile(
+    r"\b(?:in|of|for|on|at|from|with|inside|within|over|by|that|which|to|where|showing|whose)\b", re.IGNORECASE
+)
+
+
+def _first_preposition(text: str) -> tuple[str, str]:
+    found = _PREPOSITION.search(text)
+    if found is None or not text[: found.start()].strip():
+        return text, ""
+    return text[: found.start()], text[found.start() :]
+
+
+_BY_LENGTH = sorted(WORDS, key=lambda word: -len(word))
+
+
+def last_kind(words: Sequence[str]) -> str:
+    """Return the longest word for a kind that `words` end with ("" for none)."""
+    text = " ".join(words)
+    phrases = icon_table().by_phrase
+    if any(" ".join(words[-count:]) in phrases for count in range(2, len(words) + 1)):
+        return ""  # a hamburger menu is no menu, and "new folder" no folder
+    kind = next((kind for kind in _BY_LENGTH if text == normal(kind) or text.endswith(" " + normal(kind))), "")
+    if words and words[0] in _DOING and kind and not _CONTROL.fullmatch(kind):
+        return ""  # "close the tab" is no tab
+    return kind
+
+
+def _known(kind: str) -> str:
+    """Return `kind` as it stands among the words for kinds."""
+    return next((word for word in (kind, kind.replace(" ", ""), kind.split()[-1] if kind else "") if word in WORDS), "")
+
+
+_DOING = _words(
+    """
+    create add new delete remove close edit rename sort reload refresh upload download share print copy clear reset
+    show hide find search insert make open save send reply change view
+    """
+)
+_CONTROL = re.compile(
+    r"\b(?:push |radio |toggle |tool |toolbar )?(?:button|btn)\b|\bcheck ?box\b|\btick ?box\b|"
+    r"\b(?:text|input|number|search) (?:field|box|input|area)\b|\bfield\b|\bcombo ?(?:box)?\b|"
+    r"\bdrop-?down(?: list| menu)?\b|\bslider\b|\bhyperlink\b|"
+    r"\bspin (?:box|button)\b|\btextarea\b"
+)
+"""Words that name a control and nothing else."""
+
+
+def is_free(word: str) -> bool:
+    """Tell whether `word` needs no explanation."""
+    return word in _FREE or word in _KIND_WORDS
+
+
+_KIND_WORDS = _words(
+    """
+    button btn icon field box checkbox link tab menu item entry list table row cell column header heading label text
+    slider combobox dropdown dialog window toolbar image textbox textarea
+    """
+)
+_DESCRIPTIVE = re.compile(
+    r"\b(?:file|folder|message|navigation|button|main|browser|search|status|icon|tool|address|menu) "
+    r"(?=(?:tree|list|table|bar|toolbar|sidebar|section|panel|pane|window|view|row)\b)"
+)

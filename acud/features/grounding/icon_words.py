@@ -1,0 +1,87 @@
+"""What icons are called: the meanings that words, accessible names and characters may have, from `icon_names.txt`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+
+from msgspec import Struct
+
+from acud.features.grounding.word_likeness import normal
+
+_COLUMNS = 5
+
+
+class IconTable(Struct, frozen=True):
+    """`by_phrase`: meanings by what their picture or their use is called (normal texts). `looks`: the phrases that
+    name a picture alone. `by_glyph`: meanings by the characters that show them. `by_theme`: by names in icon themes.
+    """
+
+    by_phrase: Mapping[str, frozenset[str]]
+    looks: frozenset[str]
+    by_glyph: Mapping[str, frozenset[str]]
+    by_theme: Mapping[str, frozenset[str]]
+    longest: int
+
+
+@cache
+def icon_table() -> IconTable:
+    """Return the table, read once."""
+    text = files("acud.features.grounding").joinpath("icon_names.txt").read_text(encoding="utf-8")
+    phrases: dict[str, set[str]] = {}
+    glyphs: dict[str, set[str]] = {}
+    themes: dict[str, set[str]] = {}
+    looks: set[str] = set()
+    for line in text.splitlines():
+        if not line or line.startswith("#"):
+            continue
+        meaning, look, use, glyph, theme = (part.strip() for part in line.split("|", _COLUMNS - 1))
+        pictures = {normal(word) for word in look.split(",")} - {""}
+        looks |= pictures
+        for phrase in pictures | {normal(word) for word in use.split(",")} - {""}:
+            phrases.setdefault(phrase, set()).add(meaning)
+        for one in glyph.split():
+            glyphs.setdefault(one, set()).add(meaning)
+        for one in theme.split(", "):
+            if one:
+                themes.setdefault(one, set()).add(meaning)
+    longest = max(len(phrase.split()) for phrase in phrases)
+    return IconTable(_frozen(phrases), frozenset(looks), _frozen(glyphs), _frozen(themes), longest)
+
+
+def _frozen(sets: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
+    return {key: frozenset(value) for key, value in sets.items()}
+
+
+def meanings_of_name(name: str) -> frozenset[str]:
+    """Return what an icon of this accessible name, tip, theme name or single character means; empty when unknown.
+
+    The whole name is looked up, then its beginning: "Save the day" saves.
+    """
+    table = icon_table()
+    bare = name.strip().replace("\ufe0f", "").replace("\ufe0e", "")
+    if bare in table.by_glyph:
+        return table.by_glyph[bare]
+    themed = bare.removesuffix("-symbolic").removesuffix("-rtl")
+    if themed in table.by_theme:
+        return table.by_theme[themed]
+    words = normal(name).split()
+    found = _first_phrase(words)
+    while words and words[0] in _BEFORE:
+        words = words[1:]
+        found |= _first_phrase(words)
+    return found
+
+
+_BEFORE = frozenset({"open", "show", "toggle", "view", "display", "go", "to", "a", "an", "the", "your", "this", "hide"})
+
+
+def _first_phrase(words: Sequence[str]) -> frozenset[str]:
+    """Return the meanings of the longest phrase that `words` begin with."""
+    table = icon_table()
+    for count in range(min(len(words), table.longest), 0, -1):
+        found = table.by_phrase.get(" ".join(words[:count]))
+        if found is not None:
+            return found
+    return frozenset()

@@ -1,0 +1,252 @@
+"""What a screen shows, as things with a place, names and surroundings, whoever told of them: widgets or pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from acud.accessibility.nodes import Node, State, Tree
+from acud.features.grounding.icon_words import meanings_of_name
+from acud.features.grounding.widget_score import is_interactive
+from acud.features.grounding.widget_words import BUTTONS, HEADERS, in_one_row
+from acud.features.grounding.word_likeness import normal
+from acud.types import Rect, WindowInfo
+
+_RECORD = frozenset({"list item", "table row", "tree item", "row", "option pane", "article"})
+_TABLES = frozenset({"table", "tree", "tree table", "list", "list box"})
+_TELLS = HEADERS | {"table cell", "list item", "tree item", "link", "page tab"}
+"""What reacts, and yet names what stands beside it."""
+_MOST_IN_RECORD = 24
+"""Things in one record (a row, a card) at most; what holds more is a part of the window."""
+
+OWN, RECORD, GROUP, LINE, WINDOW = 0.0, 0.3, 0.5, 0.7, 0.8
+"""What it costs to explain a word by the thing itself, by its record, by what it is in, by its line, by the window."""
+
+
+class Item(Struct, frozen=True):
+    """A thing on the screen. `names`: normal texts that are its own. `meanings`: what its icon means.
+    `is_active`: it reacts to a click. `can_use`: it is enabled and not behind a dialog.
+    """
+
+    ref: str
+    box: Rect
+    role: str
+    names: tuple[str, ...] = ()
+    meanings: frozenset[str] = frozenset()
+    is_active: bool = True
+    is_enabled: bool = True
+    is_behind: bool = False
+    is_checked: bool = False
+    is_selected: bool = False
+    window: int = 0
+    may_be: frozenset[str] = frozenset()
+    """Other roles that a thing without a widget may have."""
+    text: int = -1
+    """Which text names a thing without a widget (-1: none, or it is a widget)."""
+    shape: Mapping[str, float] = {}
+    """What its icon may mean by its shape alone, with how like that is."""
+
+
+ShapeOf = Callable[[Rect], Mapping[str, float]]
+"""Tells what the icon in a box of the display may mean by its shape, with how like that is."""
+MOST_ICON_PX = 64
+"""What is larger shows more than an icon."""
+
+
+_WITH_ICONS = BUTTONS | {"icon", "image"}
+
+
+def with_shape(item: Item, shape_of: ShapeOf) -> Item:
+    """Return `item` with what its icon means by its shape, if it is of the size of an icon."""
+    if not item.is_active or max(item.box.w, item.box.h) > MOST_ICON_PX or item.box.w > 1.6 * item.box.h:
+        return item
+    if item.role not in _WITH_ICONS and any(c.isalnum() for name in item.names for c in name):
+        return item
+    return replace(item, shape=shape_of(item.box))
+
+
+def behind_modal(windows: Sequence[WindowInfo]) -> frozenset[int]:
+    """Return the windows that a modal dialog keeps from being used: the one it belongs to, else those of its program.
+    `windows` are the display's, topmost first.
+    """
+    shown = [window for window in windows if window.visibility != "unmapped" and window.kind != "popup"]
+    behind: set[int] = set()
+    for index, dialog in enumerate(shown):
+        if not dialog.modal:
+            continue
+        for other in shown[index + 1 :]:
+            same_program = dialog.pid != 0 and dialog.pid == other.pid and not dialog.owner
+            if other.window_id == dialog.owner or same_program:
+                behind.add(other.window_id)
+    return frozenset(behind)
+
+
+class Surroundings:
+    """Tells how near what is called some word is to an item: its record, its group, its line, its window."""
+
+    def __init__(self, items: Sequence[Item], titles: Mapping[int, str]) -> None:
+        self.items = items
+        self._labels: dict[int, Sequence[Rect]] = {}
+        self._titles = {window: frozenset(normal(title).split()) for window, title in titles.items()}
+
+    def cost(self, item: Item, other: Item) -> float | None:
+        """Return what it costs to explain a word of `item` by `other`'s name; None when they are not connected."""
+        if item.window != other.window:
+            return None
+        return beside_cost(item.box, other.box, self._texts(item.window))
+
+    def _texts(self, window: int) -> Sequence[Rect]:
+        """Return the boxes of the texts in `window` that name what stands beside them."""
+        if window not in self._labels:
+            self._labels[window] = [
+                one.box for one in self.items if one.window == window and one.names and not one.is_active
+            ]
+        return self._labels[window]
+
+    def in_title(self, item: Item, word: str) -> bool:
+        """Tell whether the title of the item's window has `word`."""
+        return word in self._titles.get(item.window, frozenset())
+
+
+class TreeSurroundings(Surroundings):
+    """The surroundings that a tree of widgets tells: `nodes` by the refs of its items."""
+
+    def __init__(self, items: Sequence[Item], titles: Mapping[int, str], tree: Tree) -> None:
+        super().__init__(items, titles)
+        self._tree = tree
+        index = {id(node): at for at, node in enumerate(tree.nodes)}
+        self._at = {node.ref: index[id(node)] for node in tree.nodes}
+        self._sizes = _sizes(tree)
+        self._controls = {
+            (node.window, node.name) for node in tree.nodes
+            if node.name and is_interactive(node) and node.role not in _TELLS
+        }  # fmt: skip
+        self._heading = _headings(tree)
+
+    def cost(self, item: Item, other: Item) -> float | None:
+        """Return how near the two are in the tree, else on the screen."""
+        a, b = self._at[item.ref], self._at[other.ref]
+        if self._tree.nodes[a].app != self._tree.nodes[b].app or item.window != other.window:
+            return None
+        common = self._common(a, b)
+        node = self._tree.nodes[common] if common is not None else None
+        if common == b:  # `other` is around it
+            return GROUP
+        named = (item.window, self._tree.nodes[b].name) in self._controls and self._tree.nodes[b].name not in item.names
+        if (named or self._is_of_a_control(b)) and not (node is not None and node.role in _RECORD):
+            return None  # what another control is called says nothing of this one
+        if (
+            node is not None
+            and (node.role in _RECORD or self._sizes[common or 0] <= _MOST_IN_RECORD)
+            and node.parent >= 0
+            and (node.role not in _TABLES or _on_one_line(item.box, other.box))
+        ):
+            return RECORD + self._sizes[common or 0] / 60
+        if node is not None and node.role in _TABLES:
+            return self._in_table(item, other)
+        if self._heading.get(a) == b:
+            return GROUP
+        return beside_cost(item.box, other.box, self._texts(item.window))
+
+    def _is_of_a_control(self, at: int) -> bool:
+        """Tell whether the node, or one around it, is a control that names only itself."""
+        while at >= 0:
+            node = self._tree.nodes[at]
+            if node.role in _TELLS or node.role in _RECORD:
+                return False
+            if is_interactive(node):
+                return True
+            at = node.parent
+        return False
+
+    def _in_table(self, item: Item, other: Item) -> float | None:
+        if _on_one_line(item.box, other.box):
+            return RECORD
+        if other.role in HEADERS and min(item.box.right, other.box.right) - max(item.box.x, other.box.x) > 0.5 * min(
+            item.box.w, other.box.w
+        ):
+            return RECORD
+        return GROUP if other.role in HEADERS else None
+
+    def _common(self, a: int, b: int) -> int | None:
+        around = {a}
+        node = self._tree.nodes[a]
+        while node.parent >= 0:
+            around.add(node.parent)
+            node = self._tree.nodes[node.parent]
+        at = b
+        while at not in around:
+            at = self._tree.nodes[at].parent
+            if at < 0:
+                return None
+        return at
+
+
+def beside_cost(box: Rect, label: Rect, texts: Sequence[Rect]) -> float | None:
+    """Return what it costs that the text at `label` tells of what is at `box`: before it on its line, behind it, or
+    above it and no further right, as the title of a card is; None when it is further away.
+    """
+    if _on_one_line(box, label):
+        gap = box.x - label.right
+        if gap >= -4:
+            between = sum(label.right <= one.x and one.right <= box.x and in_one_row(one, label) for one in texts)
+            return LINE + max(gap, 0) / 1000 + 0.2 * min(between, 2)
+        return LINE + 0.25 + max(label.x - box.right, 0) / 1000
+    down, across = box.y - label.bottom, max(0, box.x - label.right)
+    if -4 <= down <= _TITLE_DOWN_PX and label.x <= box.x + 4 and across <= _TITLE_ACROSS_PX:
+        return LINE + 0.15 + (max(down, 0) + across) / 1000
+    return None
+
+
+_TITLE_DOWN_PX, _TITLE_ACROSS_PX = 44, 260
+
+
+def _on_one_line(a: Rect, b: Rect) -> bool:
+    return in_one_row(a, b) and max(a.h, b.h) <= 4 * max(min(a.h, b.h), 12)
+
+
+def _sizes(tree: Tree) -> list[int]:
+    """Return how many nodes each node's part of the tree has; nodes are in document order."""
+    sizes = [1] * len(tree.nodes)
+    for at in range(len(tree.nodes) - 1, -1, -1):
+        parent = tree.nodes[at].parent
+        if parent >= 0:
+            sizes[parent] += sizes[at]
+    return sizes
+
+
+def _headings(tree: Tree) -> dict[int, int]:
+    """Return the heading that each node stands under in its document."""
+    found: dict[int, int] = {}
+    heading = -1
+    for at, node in enumerate(tree.nodes):
+        if node.parent == -1:
+            heading = -1
+        if node.role == "heading":
+            heading = at
+        elif heading >= 0:
+            found[at] = heading
+    return found
+
+
+def tree_items(tree: Tree, boxes: Mapping[str, Rect], implied: Mapping[str, str], behind: frozenset[str]) -> list[Item]:
+    """Return the items of `tree` that can be seen. `boxes`: their visible parts by handle; `implied`: what nameless
+    ones are called; `behind`: those behind a dialog.
+    """
+    return [_item(node, boxes[node.ref], implied, behind) for node in tree.nodes if node.ref in boxes]
+
+
+def _item(node: Node, box: Rect, implied: Mapping[str, str], behind: frozenset[str]) -> Item:
+    texts = [node.name, node.description, implied.get(node.ref, "")]
+    if node.role == "combo box" and not node.secure:
+        texts.append(node.text)
+    meanings: frozenset[str] = frozenset()
+    if max(box.w, box.h) <= MOST_ICON_PX and box.w <= 2 * box.h and (is_interactive(node) or node.role == "image"):
+        meanings = meanings_of_name(node.name) | meanings_of_name(node.description)
+    return Item(
+        node.ref, box, node.role, tuple(dict.fromkeys(name for name in map(normal, texts) if name)), meanings,
+        is_interactive(node), node.is_enabled, node.ref in behind, node.has(State.CHECKED), node.has(State.SELECTED),
+        node.window,
+    )  # fmt: skip
