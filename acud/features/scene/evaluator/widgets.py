@@ -131,7 +131,9 @@ def _said(part: NodePart, masked: Mapping[str, RedactedText], rule: str) -> tupl
     if not rule:
         return label, value
     mark = RedactedText(redaction_mark(rule), rule)
-    return (label, mark) if part.value else (mark, value)
+    if part.value and part.value != part.label:
+        return label, mark
+    return mark, mark if part.value else value
 
 
 def _redacted(part: NodePart, label: RedactedText, value: RedactedText, hide: Sequence[HiddenBox]) -> NodePart:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import pytest
@@ -13,6 +14,7 @@ from acud.evaluator.ports import PassthroughRedactor
 from acud.features.scene.evaluator.widgets import FrameFacts, WidgetReader
 from acud.protocol.scene_parts import SceneAsk
 from acud.types import Rect
+from acud.types.displays import redaction_mark
 
 APP = AccessibleApp("program", 7, "gtk", "3.24.38")
 BUTTON = Node("/1", 0, -1, 0, "push button", "OK", 0, Rect(0, 0, 20, 10))
@@ -55,3 +57,21 @@ async def test_what_is_missing_is_said(tree: Tree, state: str, reason: str, left
     await reader.close()
     assert (found.state.name, found.state.state, found.state.reason) == ("at-spi", state, reason)
     assert (len(found.parts), found.left_out) == (len(tree.nodes), left_out)
+
+
+@pytest.mark.asyncio
+async def test_a_rule_hides_what_a_widget_shows_and_a_field_keeps_its_label() -> None:
+    class HidesAll(PassthroughRedactor):
+        def in_widgets(self, nodes: Sequence[Node]) -> list[str]:
+            return ["code"] * len(nodes)
+
+    field = Node("/2", 0, -1, 0, "text", "Code", 0, Rect(0, 0, 80, 10), text="1234")
+    cell = Node("/3", 0, -1, 0, "table cell", "1234", 0, Rect(0, 20, 80, 10), text="1234")
+    label = Node("/4", 0, -1, 0, "label", "1234", 0, Rect(0, 40, 80, 10))
+    reader = WidgetReader(
+        AccessibilitySettings(), cast(Any, FakeProvider(Tree((APP,), (field, cell, label)))), HidesAll()
+    )
+    found = await reader.read(SceneAsk(), FrameFacts(":100"))
+    await reader.close()
+    mark = redaction_mark("code")
+    assert [(part.label, part.value) for part in found.parts] == [("Code", mark), (mark, mark), (mark, "")]
