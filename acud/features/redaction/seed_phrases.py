@@ -28,7 +28,8 @@ def _lists() -> tuple[frozenset[str], ...]:
 def find_seeds(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
     """Yield each word of a seed phrase; `read`: it was read off a screen, where a word may be wrong.
 
-    Twelve words of a list of 2,048 with no other between them are no prose: `the`, `a`, `of`, `is` are in no list.
+    Twelve words of a list of 2,048 with no other between them are no prose: `the`, `a`, `of`, `is` are in no list. A
+    phrase is written in one way: its words all in the same case, and numbered or parted by the same mark.
     """
     least = _READ_WORDS if read else _WORDS
     told = text.lower().translate(_NO_WORDS).split()
@@ -40,20 +41,40 @@ def find_seeds(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
 
 def _runs(text: str, words: frozenset[str], least: int, read: bool) -> Iterator[RedactedSpan]:
     run: list[tuple[int, int]] = []
-    known = 0
+    known, case, mark = 0, "", None
     for match in _WORD.finditer(text):
-        if run and not _GAP.fullmatch(text, run[-1][1], match.start()):
-            yield from _done(run, known, least)
-            run, known = [], 0
-        if match[0].lower() in words:
+        if run:
+            gap = text[run[-1][1] : match.start()]
+            parted = _mark(gap)
+            if not _GAP.fullmatch(gap):
+                yield from _done(run, known, least)
+                run, known, mark = [], 0, None
+            elif parted != mark and None not in (parted, mark):
+                # The word before may be the first of a phrase: `the phrase - abandon ability`.
+                yield from _done(run, known, least)
+                run, known, mark = run[-1:], 1, parted
+            else:
+                mark = parted if mark is None else mark
+        is_known = match[0].lower() in words
+        if is_known and (not run or _case(match[0]) == case):
+            case = _case(match[0])
             run.append(match.span())
             known += 1
         elif read and 3 <= known < _WORDS and len(run) < known * 5 // 4 and 3 <= len(match[0]) <= 8:
             run.append(match.span())  # perhaps misread
         else:
             yield from _done(run, known, least)
-            run, known = [], 0
+            run, known, case, mark = [match.span()] * is_known, int(is_known), _case(match[0]), None
     yield from _done(run, known, least)
+
+
+def _mark(gap: str) -> str | None:
+    """Return what parts two words, without blanks; None where the words are numbered."""
+    return None if any(c.isdigit() for c in gap) else "".join(gap.split())
+
+
+def _case(word: str) -> str:
+    return "lower" if word.islower() else "upper" if word.isupper() else "title" if word.istitle() else "mixed"
 
 
 def _done(run: list[tuple[int, int]], known: int, least: int) -> Iterator[RedactedSpan]:

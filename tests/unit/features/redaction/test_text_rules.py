@@ -309,3 +309,44 @@ def test_any_card_in_any_words_is_hidden(before: str, after: str, account: int) 
 @given(st.text(alphabet=st.characters(blacklist_characters="<>"), max_size=60))
 def test_private_regions_leave_nothing(secret: str) -> None:
     assert redact(f"a <private>{secret}</private> b") == f"a {redaction_mark(Rule.PRIVATE)} b"
+
+
+_PHRASE = [
+    "abandon",
+    "ability",
+    "able",
+    "about",
+    "above",
+    "absent",
+    "absorb",
+    "abstract",
+    "absurd",
+    "abuse",
+    "access",
+    "accident",
+]
+
+
+@pytest.mark.parametrize("read", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ".join(_PHRASE),
+        "The phrase - " + " ".join(_PHRASE),
+        "Kept: " + ", ".join(_PHRASE),
+        " ".join(f"{place}. {word}" for place, word in enumerate(_PHRASE, 1)),
+        "\n".join(word.title() for word in _PHRASE),
+    ],
+    ids=["plain", "after a dash", "commas", "numbered", "a column"],
+)
+def test_a_seed_phrase_is_hidden_to_its_first_word(text: str, read: bool) -> None:
+    hidden = {text[span.start : span.end].lower() for span in find(text, read=read)}
+    assert hidden >= set(_PHRASE)
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_listed_words_in_different_forms_are_no_seed_phrase(read: bool) -> None:
+    words = (
+        "Account Column DANGER Describe General Mother OFFICE Parent record answer, around dance. direct, during easily"
+    )
+    assert find(words, read=read) == []
