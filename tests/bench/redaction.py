@@ -7,7 +7,8 @@ by the mirror that scenes keep warm; `…_cpu_ms` is our part of it.
 
 `work` and `closed` are the halves of the redaction set (`tests/redaction_set`): real terminals, forms and pages, and
 texts. `n` secrets; `hidden`: those hidden whole; `overhidden`: the share of other letters and words hidden with them.
-`closed` comes with `--closed`, and each time once it was opened; see `tests/redaction_set/closed.py` before you do.
+The first closed half was opened and is a part of `work`. `closed` comes with `--closed`, and each time once it was
+opened; see `tests/redaction_set/closed.py` before you do.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def run(*, closed: bool = False) -> dict[str, Any]:
         "lost_letters": _share(others),
         "fresh_ms": round(statistics.median(ms for _, _, ms in found.values()), 1),
         **(asyncio.run(_fields()) if not missing("gtk3") else {}),
-        "work": figures_of(read(closed_half.WORK)),
+        "work": figures_of(read(*closed_half.WORK)),
         **({"closed": figures_of(read(closed_half.SOURCE))} if closed or closed_half.OPENED else {}),
     }
 

@@ -14,7 +14,7 @@ WANTED = ("ci-log", "password-table", "checkout")
 
 
 def test_every_letter_has_ink_in_its_box() -> None:
-    half = marked.read(closed.WORK)
+    half = marked.read(*closed.WORK)
     screens = tuple(screen for screen in half.screens if screen.name in WANTED)
     if missing := [reason for screen in screens if (reason := lacking(screen))]:
         pytest.skip(", ".join(missing))

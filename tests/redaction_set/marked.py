@@ -78,7 +78,7 @@ class Text(NamedTuple):
 
 
 class Half(NamedTuple):
-    """The screens and texts of one file."""
+    """The screens and texts of one or more files."""
 
     screens: tuple[Screen, ...]
     texts: tuple[Text, ...]
@@ -94,11 +94,14 @@ class Half(NamedTuple):
         return hashlib.sha256(repr(self).encode()).hexdigest()
 
 
-def read(source: Path) -> Half:
-    """Return what a file of the set describes; the drawn values follow from the file's name and the place in it."""
-    found = tomllib.loads(source.read_text(encoding="utf-8"))
-    screens = [_screen(one, random.Random(f"{source.name} screen {n}")) for n, one in enumerate(found["screen"])]
-    texts = [_text(one, random.Random(f"{source.name} text {n}")) for n, one in enumerate(found["text"])]
+def read(*sources: Path) -> Half:
+    """Return what files of the set describe; the drawn values follow from a file's name and the place in it."""
+    screens: list[Screen] = []
+    texts: list[Text] = []
+    for source in sources:
+        found = tomllib.loads(source.read_text(encoding="utf-8"))
+        screens += [_screen(one, random.Random(f"{source.name} screen {n}")) for n, one in enumerate(found["screen"])]
+        texts += [_text(one, random.Random(f"{source.name} text {n}")) for n, one in enumerate(found["text"])]
     return Half(tuple(screens), tuple(texts))
 
 

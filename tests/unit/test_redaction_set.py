@@ -18,7 +18,7 @@ def test_what_the_closed_half_shows_is_pinned() -> None:
 
 
 def test_both_halves_have_secrets_enough_and_share_no_screen() -> None:
-    work, other = marked.read(closed.WORK), marked.read(closed.SOURCE)
+    work, other = marked.read(*closed.WORK), marked.read(closed.SOURCE)
     for half in (work, other):
         pictures, texts = half.secrets
         assert pictures >= 90
