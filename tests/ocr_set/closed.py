@@ -21,7 +21,10 @@ from tests.ocr_set.screens import LIGHT, Screen
 SOURCE = Path(__file__).with_name("closed.toml")
 SHA256 = "4aa26239eeb2c14e3fa66b2b7d5f99f6076f97efad5317e1fe5513047da3a9dc"
 """Of `SOURCE`: a change of what the screens show makes another set, which earlier figures say nothing about."""
-OPENED = ("2026-11-25, the reader of the commit `ocr: release an engine's scratch memory after five seconds at rest`",)
+OPENED = (
+    "2026-11-25, the reader of the commit `ocr: release an engine's scratch memory after five seconds at rest`",
+    "2026-11-25, again, the reader of the commit `ocr: read by tesseract what the engine's dictionary lacks`",
+)
 """When it was opened: the date, and the commit of the reader that read it."""
 _FIRST_SEED = 5000
 
