@@ -26,6 +26,8 @@ _BUTTONS = frozenset({"push button", "toggle button", "menu item", "push button 
 _FURTHER = 0.05
 _NEAR_PX = 420
 _ZONE, _STRUCTURE = 0.34, 0.45
+_BOUND = frozenset({"in", "out"})
+"""Words that need no explanation elsewhere, but make another thing of "zoom" or "log"."""
 _SORTING = frozenset({"sort", "order", "by"})
 """Words for what a click on the header of a column does."""
 _ROWS = frozenset({"list item", "table row", "tree item"})
@@ -168,11 +170,18 @@ class _Explaining:
                 own += is_phrase or not is_free(word)
                 used.add(word)
                 continue
-            if (is_free(word) and (own or not is_phrase)) or (word in _SORTING and item.role in HEADERS):
+            is_bound = is_phrase and word in _BOUND
+            if (is_free(word) and not is_bound and (own or not is_phrase)) or (
+                word in _SORTING and item.role in HEADERS
+            ):
                 continue
             near = self._near(word, item)
             if near is None:
-                if is_free(word) and any(_own_cost(one, item) is not None or is_free(one) for one in words[1:]):
+                if (
+                    is_free(word)
+                    and not is_bound
+                    and any(_own_cost(one, item) is not None or is_free(one) for one in words[1:])
+                ):
                     continue
                 return None
             price, source = near
@@ -230,7 +239,8 @@ class _Explaining:
             if found and both:
                 gaps[one.item.ref] = min(found)
         if not gaps and place.relation == "below":
-            return [one for one in (self._in_section(place.anchors[0], one) for one in known) if one is not None]
+            others = [one for one in known if one.item.ref not in named]
+            return [one for one in (self._in_section(place.anchors[0], one) for one in others) if one is not None]
         if not gaps:
             return []
         nearest = min(gaps.values())
@@ -260,7 +270,10 @@ class _Explaining:
         anchors = [item for extra, item in found if extra <= best + 0.01]
         kind = last_kind(words)
         of_kind = [item for item in anchors if kind and item.role in WORDS[kind]]
-        return of_kind or [item for item in anchors if not item.is_active or item.role == "label"] or anchors
+        said = [item for item in anchors if not item.is_active or item.role == "label"]
+        texts = {item.text for item in said if item.text >= 0}
+        # The control that a text is drawn in or beside is where the text is, too.
+        return of_kind or said + [item for item in anchors if item not in said and item.text in texts] or anchors
 
     def _gaps(self, relation: str, item: Item, anchors: Sequence[Item]) -> list[int]:
         found = []

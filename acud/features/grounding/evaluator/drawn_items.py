@@ -31,32 +31,34 @@ _TEXT_MAY_BE = (ITEMS | MENU_ITEMS | TEXTS | HEADERS | {"link", "page tab", "pus
     "check menu item",
     "radio menu item",
 }
-_FIELD_MAY_BE = INPUTS | CHOOSERS | {"slider"}
-_MARK_MAY_BE = frozenset({"check box", "radio button", "check menu item", "radio menu item"})
+_FIELD_MAY_BE = (INPUTS | CHOOSERS | {"slider"}) - {"push button menu"}
+MARKS = frozenset({"check box", "radio button", "check menu item", "radio menu item"})
 _BUTTON_MAY_BE = frozenset({"push button", "link", "page tab", "push button menu"})
 _ICON_MAY_BE = frozenset({"push button", "link", "push button menu"})
 
 
 def text_items(
-    parts: Sequence[TextSegment], words: Set[str], edges: Edges, at: Rect, windows: Sequence[WindowInfo]
+    parts: Sequence[TextSegment], words: Set[str] | None, edges: Edges, at: Rect, windows: Sequence[WindowInfo]
 ) -> list[Item]:
     """Return what the segments of text name, `at` being the picture's place on the display. Each is a text; one that
-    has a word of `words`, which are what is looked for, is also the control drawn around it, the field beside it, or
-    the mark before it. Boxes are in pixels of the picture.
+    has a word of `words`, which are what is looked for (None: any), is also the control drawn around it, the field
+    beside it, or the mark before it. Boxes are in pixels of the picture.
     """
     boxes = [part.box for part in parts]
     found: list[Item] = []
     for index, part in enumerate(parts):
         window = window_at(part.box, at, windows)
         names = tuple(name for name in (normal(part.text),) if name)
-        if not any(is_same_word(word, own) for name in names for own in name.split() for word in words):
+        if words is not None and not any(
+            is_same_word(word, own) for name in names for own in name.split() for word in words
+        ):
             found.append(Item(f"t{index}", part.box, "label", names, may_be=_TEXT_MAY_BE, window=window, text=index))
             continue
         drawn = edges.around(part.box)
         fits = drawn is not None and drawn.w <= part.box.w + _PADDING_PX and drawn.h <= 3 * part.box.h
         mark = mark_of(part.box, edges)
         if mark is not None:
-            found.append(Item(f"m{index}", mark, "check box", names, may_be=_MARK_MAY_BE, window=window, text=index))
+            found.append(Item(f"m{index}", mark, "check box", names, may_be=MARKS, window=window, text=index))
         near = field_of(part.box, boxes, edges)
         if near is not None and near.sure:
             found.append(Item(f"f{index}", near.box, "entry", names, may_be=_FIELD_MAY_BE, window=window, text=index))

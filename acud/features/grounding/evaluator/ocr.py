@@ -17,16 +17,16 @@ from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import alike, caseless
 from acud.evaluator.ocr.text_layout import TextSegment, segments
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.grounding.description_parts import is_free, parts_of
+from acud.features.grounding.description_parts import Parts, is_free, parts_of
 from acud.features.grounding.evaluator.drawn_controls import Edges, field_of, mark_of
-from acud.features.grounding.evaluator.drawn_items import icon_items, text_items, window_at
+from acud.features.grounding.evaluator.drawn_items import MARKS, icon_items, text_items, window_at
 from acud.features.grounding.evaluator.method import MethodResult, SearchView
 from acud.features.grounding.item_match import Explained, explain, names_icon
 from acud.features.grounding.screen_items import Surroundings, behind_modal
 from acud.features.grounding.search_progress import within
 from acud.features.grounding.visible_words import ShownWords, Sort, shown_words
-from acud.features.grounding.widget_words import names_what_is_quoted
-from acud.features.grounding.word_likeness import synonyms
+from acud.features.grounding.widget_words import WORDS, names_what_is_quoted
+from acud.features.grounding.word_likeness import is_same_word, synonyms
 from acud.protocol.questions import FindAsk
 from acud.types import Rect, WindowInfo
 from acud.types.actions import Point
@@ -170,7 +170,11 @@ def _by_every_word(ask: FindAsk, search_view: SearchView, parts: Sequence[TextSe
     told = parts_of(ask.description)
     words = {*told.words, *(word for place in told.places for anchor in place.anchors for word in anchor)}
     words = {other for word in words if not is_free(word) for other in (word, *synonyms(word))}
-    items = text_items(parts, frozenset(words), edges, at, ask.windows)
+    # What is told by its place may be any control beside any text.
+    wanted = None if told.places or told.number or told.most else frozenset(words)
+    items = text_items(parts, wanted, edges, at, ask.windows)
+    if WORDS.get(told.kind, frozenset()).isdisjoint(MARKS):
+        items = [item for item in items if item.role != "check box"]
     if names_icon(ask.description):
         items += icon_items(pixels, edges, [p.box for p in parts if len(p.text) > _LETTERS_OF_ICONS], at, ask.windows)
     behind = frozenset() if told.is_behind else behind_modal(ask.windows)
@@ -184,7 +188,9 @@ def _by_every_word(ask: FindAsk, search_view: SearchView, parts: Sequence[TextSe
         return MethodResult(
             Tried(GroundingMethod.OCR, "ambiguous", f"{len(candidates)} things fit as well"), candidates
         )
-    return MethodResult(Tried(GroundingMethod.OCR, "sure" if _is_plain(explained.items[0]) else "unsure"), candidates)
+    return MethodResult(
+        Tried(GroundingMethod.OCR, "sure" if _is_plain(explained.items[0], told) else "unsure"), candidates
+    )
 
 
 def _widgets_are_known(ask: FindAsk) -> bool:
@@ -192,9 +198,18 @@ def _widgets_are_known(ask: FindAsk) -> bool:
     return any(one.method is GroundingMethod.ACCESSIBILITY and one.outcome != "unavailable" for one in ask.before.tried)
 
 
-def _is_plain(one: Explained) -> bool:
-    """Tell whether little of the explanation is taken from around the thing, and its icon, if it is one, is like."""
-    return one.cost <= _SURE_COST and max(one.item.shape.values(), default=1.0) >= _SURE_SHAPE
+def _is_plain(one: Explained, told: Parts) -> bool:
+    """Tell whether little of the explanation is taken from around the thing, its icon, if it is one, is like, and its
+    text has no word that the description lacks ("Open file" is not "file").
+    """
+    said = {other for word in told.words for other in (word, *synonyms(word))}
+    is_whole = not one.item.names or any(
+        all(any(is_same_word(word, own) for word in said) for own in name.split()) for name in one.item.names
+    )
+    if not told.words:  # told by its place alone: what is drawn must be of the kind
+        is_whole = one.item.role in WORDS.get(told.kind, ())
+    is_like = max(one.item.shape.values(), default=1.0) >= _SURE_SHAPE
+    return one.cost <= _SURE_COST and is_like and is_whole
 
 
 _LETTERS_OF_ICONS = 2

@@ -297,3 +297,30 @@ def test_a_check_box_is_clicked_on_its_mark() -> None:
 
 def test_a_switch_may_stand_anywhere() -> None:
     assert find("the Wi-Fi switch", line("Wi-Fi", 20, 100)).status == "ambiguous"
+
+
+def test_a_word_of_a_name_alone_is_not_sure() -> None:
+    pixels = paper()
+    outline(pixels, Rect(150, 100, 200, 30))
+    assert find("file name field", line("Open file", 20, 107), pixels=pixels).status != "found"
+
+
+def test_zoom_alone_is_not_zoom_in() -> None:
+    assert find("Zoom in", line("Zoom", 20, 100), line("File", 200, 100)).status != "found"
+
+
+def test_a_mark_before_words_is_meant_by_check_boxes_alone() -> None:
+    pixels = paper()
+    outline(pixels, Rect(100, 100, 16, 16))
+    found = find("another Vet there", line("Vet", 122, 100), pixels=pixels)
+    assert all(one.role != "check box" for one in found.candidates)
+
+
+def test_the_field_below_a_label_is_that_of_the_next_label() -> None:
+    pixels = paper()
+    rows = (("Street", 100), ("City", 140), ("Country", 180))
+    for _, y in rows:
+        outline(pixels, Rect(150, y, 200, 30))
+    found = find("the field below Street", *(line(text, 20, y + 7) for text, y in rows), pixels=pixels)
+    assert found.status == "found"
+    assert 140 <= found.candidates[0].point.y < 170
