@@ -38,6 +38,7 @@ from acud.supervisor.children import Child, ChildOwner, ChildState, Message
 from acud.supervisor.core import Core
 from acud.supervisor.frame_sources import Source
 from acud.supervisor.observers import Order
+from acud.supervisor.redaction import Redaction
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState
 from acud.types.tasks import Task, TaskStatus
@@ -322,9 +323,8 @@ class RecordingService:
                 if source is not None:
                     self._film(active, source)
             case HideAsk(number=number):
-                source = self._source(active)
-                hide = self._core.redaction.of(source, leaves=True) if source is not None else None
-                self._core.keeper.send(active.child, FilmHide(number, hide or Hide()))
+                hide = hidden_of(self._core.redaction, self._source(active))
+                self._core.keeper.send(active.child, FilmHide(number, hide))
             case Filmed(segment=segment):
                 before = active.segments.get(segment.number)
                 active.segments[segment.number] = segment
@@ -400,6 +400,13 @@ class ActiveRecording:
             self._stored, dropped=self._stored.dropped + self.dropped, gone=self._stored.gone + self.gone
         )
         self.dropped = self.gone = 0
+
+
+def hidden_of(redaction: Redaction, source: Source | None) -> Hide:
+    """Return what a redacted recording hides of `source`; where the display has none, that it is not known."""
+    if source is None:
+        return Hide(fault="its display has ended, so what is to be hidden is not known")
+    return redaction.of(source, leaves=True) or Hide()
 
 
 def with_segments(recording: RecordingInfo, segments: tuple[Segment, ...]) -> RecordingInfo:
