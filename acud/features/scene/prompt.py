@@ -13,6 +13,7 @@ on screens are quoted and made one line, so that they can neither end a line nor
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
@@ -214,7 +215,7 @@ def _place(outline: WindowOutline) -> tuple[int, str]:
 
 
 def _line_changes(before: Sequence[OutlineLine], now: Sequence[OutlineLine]) -> list[str]:
-    old, new = {one.key: one for one in before}, {one.key: one for one in now}
+    old, new = _by_key(before), _by_key(now)
     lines = []
     for key, one in new.items():
         if key not in old:
@@ -222,3 +223,13 @@ def _line_changes(before: Sequence[OutlineLine], now: Sequence[OutlineLine]) -> 
         elif old[key].words != one.words:
             lines.append(f"~ {one.words}")
     return lines + [f"- {one.words}" for key, one in old.items() if key not in new]
+
+
+def _by_key(lines: Sequence[OutlineLine]) -> dict[tuple[str, int], OutlineLine]:
+    """Return lines by key, and how many of that key came before: the same words may stand in several lines."""
+    found: dict[tuple[str, int], OutlineLine] = {}
+    count: Counter[str] = Counter()
+    for one in lines:
+        found[one.key, count[one.key]] = one
+        count[one.key] += 1
+    return found

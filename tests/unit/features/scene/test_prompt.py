@@ -20,6 +20,7 @@ from acud.types.scene import (
     LeftOut,
     ProviderState,
     Redacted,
+    Scene,
     SceneApp,
     SceneDisplay,
     SceneTruncation,
@@ -135,6 +136,16 @@ def test_what_differs_is_told_by_lines() -> None:
         '+ dialog 0x700001 "Sure?" "editor" [900,100,200,100]',
         '+ a1-3 button "Yes"',
     ]
+
+
+def test_one_of_several_equal_texts_that_goes_is_told() -> None:
+    def shown(number: int, count: int) -> Scene:
+        boxes = [Rect(10, 40 * n, 80, 20) for n in range(count)]
+        labels = [replace(widget(20 + n, "Done", actions=()), role="heading", bbox=box) for n, box in enumerate(boxes)]
+        return scene(number, ax=(*(widget(n, f"Step {n}") for n in range(12)), *labels), ocr=())
+
+    lines = difference_text(shown(41, 3), shown(42, 2)).text.splitlines()
+    assert [line for line in lines if line.startswith(("+", "-", "~"))] == ['- heading "Done"']
 
 
 def test_nothing_that_differs_is_one_line() -> None:
