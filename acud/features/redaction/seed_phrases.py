@@ -32,10 +32,11 @@ def find_seeds(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
     phrase is written in one way: its words all in the same case, and numbered or parted by the same mark.
     """
     least = _READ_WORDS if read else _WORDS
+    # In a row: where one was misread, three stand before it.
+    in_a_row = 4 if read else _WORDS
     told = text.lower().translate(_NO_WORDS).split()
-    for words in _lists():
-        # In a row: where one was misread, three stand before it.
-        if (b"\1" * (4 if read else _WORDS)) in bytes(map(words.__contains__, told)):
+    for words in _lists() if len(told) >= in_a_row else ():
+        if b"\1" * in_a_row in bytes(map(words.__contains__, told)):
             yield from _runs(text, words, least, read)
 
 

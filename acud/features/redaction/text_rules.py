@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from acud.features.redaction.command_lines import find_in_commands
 from acud.features.redaction.identity_numbers import find_emails, find_ibans, find_ids, find_phones
-from acud.features.redaction.labelled import find_labelled
+from acud.features.redaction.label_search import find_labelled
 from acud.features.redaction.labels import RULES
 from acud.features.redaction.personal_data import find_cards, find_private
 from acud.features.redaction.secrets import find_keys
