@@ -49,6 +49,7 @@ from acud.types.displays import (
     XId,
     display_name,
     redaction_mark,
+    window_at,
     x_number,
 )
 from acud.types.waits import (
@@ -130,6 +131,7 @@ __all__ = [
     "target_argument",
     "target_text",
     "unknown",
+    "window_at",
     "x_number",
     "yes",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Literal, NamedTuple
 
@@ -71,6 +72,10 @@ class Rect(Struct, frozen=True, array_like=True):
         """Tell whether `other` lies wholly inside."""
         return self.x <= other.x and self.y <= other.y and other.right <= self.right and other.bottom <= self.bottom
 
+    def holds(self, x: int, y: int) -> bool:
+        """Tell whether the pixel (x, y) lies inside."""
+        return self.x <= x < self.right and self.y <= y < self.bottom
+
 
 class HiddenBox(Struct, frozen=True, forbid_unknown_fields=True):
     """A box in a source's pixels that must not leave the machine, and the redaction rule that says so."""
@@ -119,6 +124,11 @@ class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
     kind: Literal["normal", "dialog", "popup"] = "normal"
     owner: XId = 0
     modal: bool = False
+
+
+def window_at(windows: Iterable[WindowInfo], x: int, y: int) -> WindowInfo | None:
+    """Return the topmost of `windows` (topmost first) at a display pixel; None on the bare root."""
+    return next((one for one in windows if one.visibility != "unmapped" and one.bounds.holds(x, y)), None)
 
 
 class MonitorInfo(Struct, frozen=True, forbid_unknown_fields=True):

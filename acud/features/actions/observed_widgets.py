@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from acud.accessibility.nodes import TEXT_INPUT, Node, State, Tree
-from acud.types import Rect, WindowInfo
+from acud.types import Rect, WindowInfo, window_at
 from acud.types.action_effects import MAX_TOLD, MAX_WORDS, OpenDialog
 from acud.types.actions import Point
 
@@ -68,9 +68,9 @@ class WidgetTree:
 
 def at_point(tree: WidgetTree, point: Point, windows: Sequence[WindowInfo]) -> list[Node]:
     """Return the widgets at a display pixel, innermost first, of the topmost window there if any is of it."""
-    there = [node for node in tree.nodes if node.box is not None and _holds(node.box, point)]
-    top = next((w.window_id for w in windows if w.visibility != "unmapped" and _holds(w.bounds, point)), 0)
-    there = [node for node in there if node.window in (top, 0)] or there
+    there = [node for node in tree.nodes if node.box is not None and node.box.holds(point.x, point.y)]
+    top = window_at(windows, point.x, point.y)
+    there = [node for node in there if node.window in (top.window_id if top is not None else 0, 0)] or there
     return sorted(there, key=lambda node: (node.box.area if node.box else 0, -tree.place[node.ref]))
 
 
@@ -133,10 +133,6 @@ def _whole(tree: WidgetTree, node: Node) -> Node:
         if around.role == "date editor" or (around.has(State.EDITABLE) and around.role != "combo box"):
             whole = around
     return whole
-
-
-def _holds(box: Rect, point: Point) -> bool:
-    return box.x <= point.x < box.right and box.y <= point.y < box.bottom
 
 
 # ---- dialogs ---------------------------------------------------------------------------------------------------------
@@ -252,4 +248,4 @@ def _free_point(box: Rect, avoid: Sequence[Rect]) -> Point | None:
     """Return a point of `box` outside of `avoid`, the nearest to its middle of a grid; None where there is none."""
     shares = (0.5, 0.35, 0.65, 0.2, 0.8, 0.08, 0.92)
     points = [Point(int(box.x + box.w * across), int(box.y + box.h * down)) for down in shares for across in shares]
-    return next((one for one in points if not any(_holds(other, one) for other in avoid)), None)
+    return next((one for one in points if not any(other.holds(one.x, one.y) for other in avoid)), None)

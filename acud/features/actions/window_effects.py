@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from acud.types import TILE_PX, Rect, WindowInfo
+from acud.types import TILE_PX, Rect, WindowInfo, window_at
 from acud.types.action_effects import MAX_TOLD, FocusNow, WindowChange
 from acud.types.actions import Point
 
@@ -28,12 +28,6 @@ class EffectArea(Struct, frozen=True):
     box: Rect
     ignore: tuple[Rect, ...] = ()
     family: frozenset[int] = frozenset()
-
-
-def window_at(windows: Sequence[WindowInfo], point: Point) -> WindowInfo | None:
-    """Return the topmost of `windows` (topmost first) at a display pixel; None on the bare root."""
-    there = (one for one in windows if one.visibility != "unmapped" and _holds(one.bounds, point))
-    return next(there, None)
 
 
 def family_of(window: WindowInfo, windows: Sequence[WindowInfo]) -> frozenset[int]:
@@ -56,7 +50,7 @@ def effect_area(screen: Rect, windows: Sequence[WindowInfo], points: Sequence[Po
     nothing is known of who gets the keys: it is the whole screen.
     """
     if points:
-        reached = [window_at(windows, point) for point in points]
+        reached = [window_at(windows, point.x, point.y) for point in points]
     else:
         reached = [next((one for one in windows if one.window_id == focused), None)]
         if reached == [None]:
@@ -66,7 +60,7 @@ def effect_area(screen: Rect, windows: Sequence[WindowInfo], points: Sequence[Po
     if not family:
         others = _parts(screen, [_framed(one.bounds) for one in shown], inside=True)
         # Maybe the frame around a window was reached, which can close it.
-        near = [one for one in shown if any(_holds(_framed(one.bounds), point) for point in points)][:1]
+        near = [one for one in shown if any(_framed(one.bounds).holds(point.x, point.y) for point in points)][:1]
         return EffectArea(screen, tuple(others), family_of(near[0], windows) if near else frozenset())
     free: list[Rect] = []
     above: list[Rect] = []
@@ -174,7 +168,7 @@ def is_effect(
         return True
     if area.family:
         return bool(family_of(window, now) & area.family)
-    return any(_holds(_framed(window.bounds), point) for point in points)
+    return any(_framed(window.bounds).holds(point.x, point.y) for point in points)
 
 
 def visible_middle(window: WindowInfo, windows: Sequence[WindowInfo], screen: Rect) -> Point | None:
@@ -195,11 +189,9 @@ def visible_middle(window: WindowInfo, windows: Sequence[WindowInfo], screen: Re
 
 def _gives_way(window: WindowInfo, points: Sequence[Point]) -> bool:
     """Tell whether a window is a popup that an action at `points` does not reach: it goes whatever they do."""
-    return window.kind == "popup" and bool(points) and not any(_holds(window.bounds, point) for point in points)
-
-
-def _holds(box: Rect, point: Point) -> bool:
-    return box.x <= point.x < box.right and box.y <= point.y < box.bottom
+    return (
+        window.kind == "popup" and bool(points) and not any(window.bounds.holds(point.x, point.y) for point in points)
+    )
 
 
 def _framed(box: Rect) -> Rect:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from acud.types import Rect
-from acud.types.actions import Point
 from acud.types.grounding import Candidate, Found, GroundingBackend, GroundingMethod, Tried
 
 LOCAL = (GroundingMethod.DIRECT, GroundingMethod.ACCESSIBILITY, GroundingMethod.OCR)
@@ -71,7 +69,7 @@ def _open(candidates: tuple[Candidate, ...], tried: tuple[Tried, ...]) -> Found:
 
 def _chosen(before: Sequence[Candidate], sure: Candidate) -> Candidate:
     """Return the widget found before that `sure` lies in, as sure as that; else `sure`."""
-    same = [one for one in before if one.box is not None and within(sure.point, one.box)]
+    same = [one for one in before if one.box is not None and one.box.holds(sure.point.x, sure.point.y)]
     if len(same) != 1:
         return sure
     return replace(same[0], confidence=max(same[0].confidence, sure.confidence))
@@ -94,10 +92,5 @@ def _distinct(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
 def _same(a: Candidate, b: Candidate, *, both: bool = False) -> bool:
     if a.box is None or b.box is None:
         return max(abs(a.point.x - b.point.x), abs(a.point.y - b.point.y)) <= SAME_PX
-    inside = (within(a.point, b.box), within(b.point, a.box))
+    inside = (b.box.holds(a.point.x, a.point.y), a.box.holds(b.point.x, b.point.y))
     return all(inside) if both else any(inside)
-
-
-def within(point: Point, box: Rect) -> bool:
-    """Tell whether `point` is a pixel of `box`."""
-    return box.x <= point.x < box.right and box.y <= point.y < box.bottom

@@ -54,7 +54,7 @@ def mapping(fresh_target: FreshTarget) -> Mapped:
 
     def mapped(x: float, y: float) -> Point | None:
         point = Point(box.x + int(x), box.y + int(y))
-        return point if search_progress.within(point, box) else None
+        return point if box.holds(point.x, point.y) else None
 
     return mapped
 
@@ -101,7 +101,7 @@ class _Search:
         if isinstance(outcome, AcudError):
             self._done(outcome)
             return
-        if not search_progress.within(outcome.point, area(self._fresh_target)):
+        if not area(self._fresh_target).holds(outcome.point.x, outcome.point.y):
             where = f"{outcome.id} at {outcome.point.x},{outcome.point.y} lies outside the target"
             self._end(Found("not_found", (), (Tried(GroundingMethod.SCENE, "nothing", where),), where))
             return

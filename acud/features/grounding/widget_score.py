@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from acud.accessibility.nodes import Node, State, Tree
-from acud.features.grounding.search_progress import within
 from acud.features.grounding.widget_words import CHOOSERS, INPUTS, INTERACTIVE, DescriptionReading, in_one_row
 from acud.features.grounding.word_likeness import likeness, normal
 from acud.types import Rect, WindowInfo
@@ -65,7 +64,7 @@ class WidgetVisibility:
         for y in _STEPS:
             for x in _STEPS:
                 point = Point(part.x + int(part.w * x), part.y + int(part.h * y))
-                if not any(within(point, box) for box in above):
+                if not any(box.holds(point.x, point.y) for box in above):
                     return point
         return None
 

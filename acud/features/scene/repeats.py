@@ -48,7 +48,7 @@ class Boxes:
 
     def holds(self, x: int, y: int) -> bool:
         """Tell whether the point is in a box, or nearly."""
-        return any(_holds(_around(box), x, y) for box, _ in self._cells.get((x // _COLUMN_PX, y // _ROW_PX), ()))
+        return any(_around(box).holds(x, y) for box, _ in self._cells.get((x // _COLUMN_PX, y // _ROW_PX), ()))
 
     def near(self, box: Rect) -> list[tuple[Rect, str]]:
         """Return the boxes that touch `box` or the parts of the screen left, right and above of it."""
@@ -58,10 +58,6 @@ class Boxes:
 
 def _around(box: Rect) -> Rect:
     return Rect(box.x - _SLACK_PX, box.y - _SLACK_PX, box.w + 2 * _SLACK_PX, box.h + 2 * _SLACK_PX)
-
-
-def _holds(box: Rect, x: int, y: int) -> bool:
-    return box.x <= x < box.x + box.w and box.y <= y < box.y + box.h
 
 
 def _cells(box: Rect) -> Iterator[tuple[int, int]]:

@@ -15,7 +15,7 @@ from acud.errors import AcudError, Refused
 from acud.features.actions.instructions import Instruction, instruction_text
 from acud.features.actions.supervisor.action_sequence import ActionSequence
 from acud.features.actions.supervisor.places import named_window, spot_of
-from acud.features.actions.window_effects import EffectArea, effect_area, target_area, visible_middle, window_at
+from acud.features.actions.window_effects import EffectArea, effect_area, target_area, visible_middle
 from acud.protocol.observation import ObserveAsk, Observed
 from acud.protocol.requests.gui import GuiDo
 from acud.supervisor.fresh_frames import FreshTarget
@@ -23,7 +23,7 @@ from acud.supervisor.ports import InstructionCaller, Mapped, SearchOutcome, Sear
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import Change, Rect, Spent, Target, Verdict, WaitSpec, WindowInfo, picture_views
+from acud.types import Change, Rect, Spent, Target, Verdict, WaitSpec, WindowInfo, picture_views, window_at
 from acud.types.action_effects import ActionEffects, FieldReading
 from acud.types.actions import Action, CursorPosition, Move, Point
 from acud.types.grounding import Candidate, Found
@@ -132,7 +132,7 @@ class InstructionRun:
     def _at_pointer(self, then: Callable[[Point | None], None]) -> None:
         def known(_: None) -> None:
             pointer = sequence.progress.cursor
-            is_over = pointer is not None and window_at(self.watched.windows, pointer) is not None
+            is_over = pointer is not None and window_at(self.watched.windows, pointer.x, pointer.y) is not None
             then(pointer if is_over else None)
 
         sequence = ActionSequence(

@@ -174,9 +174,8 @@ class _InPopup:
 
     def _pick(self, option: Candidate) -> None:
         run, point = self._run, option.point
-        box = self._box
         self._did = did_text(self._instruction, option)
-        if not (box.x <= point.x < box.right and box.y <= point.y < box.bottom):
+        if not self._box.holds(point.x, point.y):
             beside = Found("not_found", reason=f"{point.x},{point.y} lies beside the list")
             self._close(beside, False)
             return

@@ -147,7 +147,7 @@ class ScrollSearch:
     def _around(self, point: Point) -> Rect:
         """Return where a turn of the wheel at `point` can be seen, where no widget tells what scrolls there."""
         area = self._run.area.box
-        return area if area.x <= point.x < area.right and area.y <= point.y < area.bottom else self._run.screen
+        return area if area.holds(point.x, point.y) else self._run.screen
 
     def _next(self, found: Found) -> None:
         """Scroll the next thing that scrolls, as it is now; where no widget tells of any, what is in the middle."""

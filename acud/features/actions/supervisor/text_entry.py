@@ -12,10 +12,10 @@ from acud.features.actions.field_text import Outcome, has_content, typed_outcome
 from acud.features.actions.instructions import TypeInto, instruction_text
 from acud.features.actions.supervisor.effect_watch import finish, verify
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun, did_text
-from acud.features.actions.window_effects import EffectArea, window_at
+from acud.features.actions.window_effects import EffectArea
 from acud.protocol.observation import Observed, WidgetNow
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
-from acud.types import Answer, JudgeName, Rect, Text, Verdict, WaitSpec, no, unknown, yes
+from acud.types import Answer, JudgeName, Rect, Text, Verdict, WaitSpec, no, unknown, window_at, yes
 from acud.types.action_effects import FieldReading
 from acud.types.actions import Action, Click, Key, TypeText
 from acud.types.grounding import Candidate
@@ -82,7 +82,7 @@ class TextEntry:
     def _when_focused(self, left_s: float) -> None:
         """Type once the window that was clicked has the focus; what is typed must not go to another one."""
         run, found = self._run, self._found
-        reached = window_at(run.windows, found.point) if found is not None else None
+        reached = window_at(run.windows, found.point.x, found.point.y) if found is not None else None
         focused = run.watched.focused
         own = run.area.family | {one.window_id for one in run.new_windows()}
         # A popup that takes the keyboard leaves the focus where it is; without a window manager nobody tells of one.

@@ -14,11 +14,9 @@ from acud.evaluator.ocr.text_layout import TextSegment
 from acud.features.grounding.evaluator.drawn_controls import Edges, field_of, mark_of
 from acud.features.grounding.evaluator.icon_shapes import shape_meanings
 from acud.features.grounding.screen_items import Item
-from acud.features.grounding.search_progress import within
 from acud.features.grounding.widget_words import CHOOSERS, HEADERS, INPUTS, ITEMS, MENU_ITEMS, TEXTS
 from acud.features.grounding.word_likeness import is_same_word, normal
-from acud.types import Rect, WindowInfo
-from acud.types.actions import Point
+from acud.types import Rect, WindowInfo, window_at
 
 _ICON_MIN_PX, _ICON_MAX_PX = 9, 40
 _REACHES = (1, 3)
@@ -47,7 +45,7 @@ def text_items(
     boxes = [part.box for part in parts]
     found: list[Item] = []
     for index, part in enumerate(parts):
-        window = window_at(part.box, at, windows)
+        window = window_of(part.box, at, windows)
         names = tuple(name for name in (normal(part.text),) if name)
         if words is not None and not any(
             is_same_word(word, own) for name in names for own in name.split() for word in words
@@ -81,7 +79,7 @@ def icon_items(
     for index, box in enumerate(_icon_boxes(edges, texts)):
         shape = shape_meanings(pixels, _around(box))
         if shape:
-            window = window_at(box, at, windows)
+            window = window_of(box, at, windows)
             known.append(Item(f"i{index}", box, "push button", shape=shape, may_be=_ICON_MAY_BE, window=window))
     known.sort(key=lambda item: -max(item.shape.values()))
     kept: list[Item] = []
@@ -115,7 +113,7 @@ def _around(box: Rect) -> Rect:
     return Rect(box.x - 4, box.y - 4, box.w + 8, box.h + 8)
 
 
-def window_at(box: Rect, at: Rect, windows: Sequence[WindowInfo]) -> int:
+def window_of(box: Rect, at: Rect, windows: Sequence[WindowInfo]) -> int:
     """Return the id of the topmost window at the middle of `box`; 0 for none."""
-    point = Point(at.x + box.x + box.w // 2, at.y + box.y + box.h // 2)
-    return next((w.window_id for w in windows if w.visibility != "unmapped" and within(point, w.bounds)), 0)
+    found = window_at(windows, at.x + box.x + box.w // 2, at.y + box.y + box.h // 2)
+    return found.window_id if found is not None else 0

@@ -19,16 +19,15 @@ from acud.evaluator.ocr.text_layout import TextSegment, segments
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.description_parts import Parts, is_free, parts_of
 from acud.features.grounding.evaluator.drawn_controls import Edges, field_of, mark_of
-from acud.features.grounding.evaluator.drawn_items import MARKS, icon_items, text_items, window_at
+from acud.features.grounding.evaluator.drawn_items import MARKS, icon_items, text_items, window_of
 from acud.features.grounding.evaluator.method import MethodResult, SearchView
 from acud.features.grounding.item_match import Explained, explain, names_icon
 from acud.features.grounding.screen_items import Surroundings, behind_modal
-from acud.features.grounding.search_progress import within
 from acud.features.grounding.visible_words import ShownWords, Sort, shown_words
 from acud.features.grounding.widget_words import WORDS, names_what_is_quoted
 from acud.features.grounding.word_likeness import is_same_word, synonyms
 from acud.protocol.questions import FindAsk
-from acud.types import Rect, WindowInfo
+from acud.types import Rect, WindowInfo, window_at
 from acud.types.actions import Point
 from acud.types.grounding import Candidate, GroundingMethod, Tried
 
@@ -158,7 +157,7 @@ class OcrMethod:
         hits = [hit for hit in find_words(wanted, parts, self._fuzzy_min) if _in_window(hit, wanted, ask, search_view)]
         hits = _on_clients(hits, ask, search_view)
         behind = behind_modal(ask.windows)
-        hits = [hit for hit in hits if window_at(hit.box, search_view.at, ask.windows) not in behind]
+        hits = [hit for hit in hits if window_of(hit.box, search_view.at, ask.windows) not in behind]
         places = placed(wanted, hits, parts, search_view.shot.pixels)
         return decided(wanted, places, search_view, ask)
 
@@ -221,7 +220,7 @@ _SURE_SHAPE = 0.87
 
 def _item_candidate(one: Explained, search_view: SearchView, ask: FindAsk) -> Candidate:
     point = _middle(one.item.box, search_view.at)
-    window = _window_at(point, ask.windows)
+    window = window_at(ask.windows, point.x, point.y)
     return Candidate(
         point=point,
         box=one.item.box.moved(search_view.at.x, search_view.at.y),
@@ -275,18 +274,19 @@ def _inside(name: str, part: TextSegment) -> list[Hit]:
 def _in_window(hit: Hit, wanted: ShownWords, ask: FindAsk, search_view: SearchView) -> bool:
     if not wanted.window:
         return True
-    window = _window_at(_middle(hit.box, search_view.at), ask.windows)
+    window = _window_of(hit, ask, search_view)
     return window is not None and wanted.window.casefold() in window.title.casefold()
 
 
 def _on_clients(hits: list[Hit], ask: FindAsk, search_view: SearchView) -> list[Hit]:
     """Return the hits inside windows, where there are any: a window's title in its frame is not what it contains."""
-    inside = [hit for hit in hits if _window_at(_middle(hit.box, search_view.at), ask.windows) is not None]
+    inside = [hit for hit in hits if _window_of(hit, ask, search_view) is not None]
     return inside or hits
 
 
-def _window_at(point: Point, windows: Sequence[WindowInfo]) -> WindowInfo | None:
-    return next((one for one in windows if one.visibility != "unmapped" and within(point, one.bounds)), None)
+def _window_of(hit: Hit, ask: FindAsk, search_view: SearchView) -> WindowInfo | None:
+    point = _middle(hit.box, search_view.at)
+    return window_at(ask.windows, point.x, point.y)
 
 
 def _middle(box: Rect, at: Rect) -> Point:
@@ -370,7 +370,7 @@ _BOXED = ("button", "push button", "toggle button", "tool button")
 def _candidate(place: TextPlace, wanted: ShownWords, search_view: SearchView, ask: FindAsk) -> Candidate:
     box = place.box.moved(search_view.at.x, search_view.at.y)
     point = _middle(place.box, search_view.at)
-    window = _window_at(point, ask.windows)
+    window = window_at(ask.windows, point.x, point.y)
     return Candidate(
         point=point,
         box=box,

@@ -10,11 +10,10 @@ from acud.features.actions.window_effects import (
     on_tiles,
     target_area,
     visible_middle,
-    window_at,
     window_changes,
     without,
 )
-from acud.types import Rect, WindowInfo
+from acud.types import Rect, WindowInfo, window_at
 from acud.types.actions import Point
 
 SCREEN = Rect(0, 0, 1000, 800)
@@ -134,7 +133,7 @@ def test_the_frame_around_a_window_can_close_it() -> None:
 
 
 def test_the_middle_of_a_window_is_where_it_can_be_seen() -> None:
-    assert window_at(WINDOWS, Point(460, 360)) == CLOCK
+    assert window_at(WINDOWS, 460, 360) == CLOCK
     assert visible_middle(PALETTE, WINDOWS, SCREEN) == Point(650, 225)
     cover = WindowInfo(5, "Cover", Rect(0, 0, 1000, 800), pid=50)
     assert visible_middle(EDITOR, (cover, *WINDOWS), SCREEN) is None
