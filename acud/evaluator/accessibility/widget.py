@@ -14,10 +14,10 @@ from acud.types import Rect
 
 ACCESSIBLE = "org.a11y.atspi.Accessible"
 COMPONENT = "org.a11y.atspi.Component"
-_TEXT = "org.a11y.atspi.Text"
+TEXT = "org.a11y.atspi.Text"
 _ACTION = "org.a11y.atspi.Action"
 _SELECTION = "org.a11y.atspi.Selection"
-_VALUE = "org.a11y.atspi.Value"
+VALUE = "org.a11y.atspi.Value"
 _APPLICATION = "org.a11y.atspi.Application"
 MAX_NAME = 300
 MAX_TEXT = 300
@@ -153,12 +153,12 @@ class WidgetClient:
     async def text(self, ref: Ref) -> str:
         """Return the beginning of its text."""
         try:
-            (text,) = await self.connection.call(*ref, (_TEXT, "GetText"), "ii", 0, MAX_TEXT)
+            (text,) = await self.connection.call(*ref, (TEXT, "GetText"), "ii", 0, MAX_TEXT)
             if not text:
                 # Empty, or Firefox: it answers "" to an end that lies past the text's.
-                count = int(await self.connection.get(*ref, (_TEXT, "CharacterCount")))
+                count = int(await self.connection.get(*ref, (TEXT, "CharacterCount")))
                 if count > 0:
-                    (text,) = await self.connection.call(*ref, (_TEXT, "GetText"), "ii", 0, min(count, MAX_TEXT))
+                    (text,) = await self.connection.call(*ref, (TEXT, "GetText"), "ii", 0, min(count, MAX_TEXT))
         except NoAnswer as fault:
             fault.raise_if_gone()
             return ""
@@ -177,7 +177,7 @@ class WidgetClient:
     async def value(self, ref: Ref) -> str:
         """Return the number that a slider or bar stands at."""
         try:
-            number = await self.connection.get(*ref, (_VALUE, "CurrentValue"))
+            number = await self.connection.get(*ref, (VALUE, "CurrentValue"))
         except NoAnswer as fault:
             fault.raise_if_gone()
             return ""

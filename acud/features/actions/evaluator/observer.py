@@ -12,6 +12,7 @@ from acud.config import AccessibilitySettings
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBuses, BusConnection, NoAnswer
 from acud.evaluator.accessibility.reader import TreeReader
+from acud.evaluator.accessibility.widget import ACCESSIBLE, TEXT, VALUE, Ref, WidgetClient
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.expression_time_limit import TookTooLong
 from acud.evaluator.ocr.reader import TextReading
@@ -24,9 +25,6 @@ from acud.types import Rect
 from acud.types.action_effects import MAX_TOLD, MAX_WORDS, OpenDialog
 from acud.types.actions import Point
 
-_TEXT = "org.a11y.atspi.Text"
-_VALUE = "org.a11y.atspi.Value"
-_ACCESSIBLE = "org.a11y.atspi.Accessible"
 _WALK_S = 1.5
 """An action waits for it twice; what is deeper is not looked at."""
 _EMBEDDED = "￼"
@@ -84,7 +82,7 @@ class WidgetObserver:
         choice = rules.choice_at(widgets, point, windows) if point is not None else None
         focus = rules.focused(widgets, ask.focused)
         return Observed(
-            unread=_gaps(tree),
+            unread="; ".join(tree.gaps())[:1000],
             at=reader.plain(found) if found is not None else None,
             field=await reader.field(field) if field is not None else None,
             choice=await reader.choice(choice) if choice is not None else None,
@@ -113,6 +111,7 @@ class _Reader:
 
     def __init__(self, connection: BusConnection, tree: WidgetTree, redactor: Redactor) -> None:
         self._connection = connection
+        self._client = WidgetClient(connection)
         self._tree = tree
         self._redactor = redactor
         self._asked = 0
@@ -144,19 +143,17 @@ class _Reader:
             return None, "it is a password field"
         if app.is_gtk_4:
             return None, "GTK 4 does not tell which fields are password fields, so none is read"
-        if parts:
-            return await self._joined(node), ""
         try:
-            return await self._whole_text(node)
+            return (await self._joined(node), "") if parts else await self._whole_text(node)
         except NoAnswer as fault:
             return None, f"its program does not tell its text ({fault.name.rpartition('.')[2]})"
 
     async def _whole_text(self, node: Node) -> tuple[str | None, str]:
         ref = _ref(node)
-        count = int(await self._connection.get(*ref, (_TEXT, "CharacterCount")))
+        count = int(await self._connection.get(*ref, (TEXT, "CharacterCount")))
         if count > MAX_FIELD:
             return None, f"it holds more than {MAX_FIELD:,} characters"
-        (text,) = await self._connection.call(*ref, (_TEXT, "GetText"), "ii", 0, -1)
+        (text,) = await self._connection.call(*ref, (TEXT, "GetText"), "ii", 0, -1)
         if _EMBEDDED in text:
             return None, "it holds more than plain text"
         return str(text), ""
@@ -171,13 +168,13 @@ class _Reader:
         if node.text:
             return node.text
         try:
-            (attributes,) = await self._connection.call(*_ref(node), (_ACCESSIBLE, "GetAttributes"))
+            (attributes,) = await self._connection.call(*_ref(node), (ACCESSIBLE, "GetAttributes"))
             words, empty = attributes.get("valuetext", ""), attributes.get("placeholder", "")
             # Chromium tells an empty part of a date as 0, which shows as its placeholder.
             return str(words if words.strip("0") or not empty else empty)
         except NoAnswer as fault:
             fault.raise_if_gone()
-            return f"{float(await self._connection.get(*_ref(node), (_VALUE, 'CurrentValue'))):g}"
+            return f"{float(await self._connection.get(*_ref(node), (VALUE, 'CurrentValue'))):g}"
 
     # ---- lists -----------------------------------------------------------------------------------------------------
 
@@ -192,14 +189,14 @@ class _Reader:
         told = self._redactor.all_quoted([kept[0][:MAX_WORDS]])[0].text if kept else ""
         return replace(self.plain(node), reads=kept, quoted=told)
 
-    async def _selected_names(self, ref: tuple[str, str], depth: int) -> list[str]:
+    async def _selected_names(self, ref: Ref, depth: int) -> list[str]:
         """Return the names of what is selected in a widget, also of what is not shown, such as a closed list."""
         found: list[str] = []
         try:
             for child in await self._children(ref):
-                states = await self._states(child)
-                if states & State.SELECTED:
-                    found.append(str(await self._connection.get(*child, (_ACCESSIBLE, "Name")))[:MAX_WORDS])
+                self._asked += 1
+                if await self._client.states(child) & State.SELECTED:
+                    found.append((await self._client.name(child))[:MAX_WORDS])
                 elif depth > 1:
                     found += await self._selected_names(child, depth - 1)
                 if found or self._asked > _MOST_ASKED:
@@ -208,15 +205,9 @@ class _Reader:
             fault.raise_if_gone()
         return found
 
-    async def _children(self, ref: tuple[str, str]) -> list[tuple[str, str]]:
+    async def _children(self, ref: Ref) -> tuple[Ref, ...]:
         self._asked += 1
-        (refs,) = await self._connection.call(*ref, (_ACCESSIBLE, "GetChildren"))
-        return [(peer, path) for peer, path in refs if peer and not path.endswith("/null")]
-
-    async def _states(self, ref: tuple[str, str]) -> int:
-        self._asked += 1
-        (words,) = await self._connection.call(*ref, (_ACCESSIBLE, "GetState"))
-        return int(words[0])
+        return await self._client.children(ref)
 
     # ---- what scrolls ----------------------------------------------------------------------------------------------
 
@@ -229,20 +220,19 @@ class _Reader:
         # Around what holds it everything holds it too: the innermost is what must move first.
         return tuple(sorted(found, key=lambda one: (not one.has_hint, one.box.area if one.has_hint else -one.box.area)))
 
-    async def _has_hidden(self, ref: tuple[str, str], hint: str) -> bool:
+    async def _has_hidden(self, ref: Ref, hint: str) -> bool:
+        """Tell whether something in it is known to be called so. Not to know only changes what is tried first."""
         try:
             async with asyncio.timeout(_ASK_S):
                 return await self._any_called(ref, hint, _HIDDEN_DEPTH)
-        except TimeoutError:
-            return False
-        except NoAnswer:
+        except (TimeoutError, NoAnswer):
             return False
 
-    async def _any_called(self, ref: tuple[str, str], hint: str, depth: int) -> bool:
+    async def _any_called(self, ref: Ref, hint: str, depth: int) -> bool:
         children = (await self._children(ref))[:_MOST_ASKED]
-        names = await asyncio.gather(*(self._connection.get(*one, (_ACCESSIBLE, "Name")) for one in children))
+        names = await asyncio.gather(*map(self._client.name, children))
         self._asked += len(children)
-        if any(_is_called(str(name), hint) for name in names):
+        if any(_is_called(name, hint) for name in names):
             return True
         if depth > 1:
             for child in children:
@@ -258,12 +248,6 @@ def _is_called(name: str, hint: str) -> bool:
     return words == hint or f" {hint} " in f" {words} "
 
 
-def _ref(node: Node) -> tuple[str, str]:
+def _ref(node: Node) -> Ref:
     peer, slash, path = node.ref.partition("/")
-    return peer, slash + path
-
-
-def _gaps(tree: Tree) -> str:
-    failed = ", ".join(f"{app.name or app.pid}: {app.reason}" for app in tree.failed)
-    cut = f"the tree is cut off by its limit of {tree.truncated}" if tree.truncated else ""
-    return "; ".join(text for text in (failed, cut) if text)[:1000]
+    return Ref(peer, slash + path)
