@@ -113,6 +113,8 @@ class FailedApp(Struct, frozen=True):
     reason: str
 
 
+PAGES = frozenset({"document web", "document frame"})
+"""The roles of a web page."""
 _LIMITS = {"depth": "max_depth", "nodes": "max_nodes", "time": "walk_s"}
 
 App = AccessibleApp

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from acud.accessibility.nodes import AccessibleApp, FailedApp, Node
+from acud.accessibility.nodes import PAGES, AccessibleApp, FailedApp, Node
 from acud.types import WindowInfo
 
 _CHROMIUM, _FIREFOX = "chromium", "firefox"
@@ -24,7 +24,6 @@ _ENGINES = {
 }
 """Engines by the class of a browser's windows, in small letters (chromium-browser and the like begin with it)."""
 _TOOLKITS = {"Chromium": _CHROMIUM, "Gecko": _FIREFOX}
-_PAGES = frozenset({"document web", "document frame"})
 _MAX_CHILDREN = 32
 
 
@@ -68,7 +67,7 @@ def _reason(engine: str, *, is_on_bus: bool) -> str:
 
 
 def _is_in_page(node: Node, nodes: Sequence[Node]) -> bool:
-    return node.parent >= 0 and nodes[node.parent].role in _PAGES
+    return node.parent >= 0 and nodes[node.parent].role in PAGES
 
 
 def _engine_of(process: _WindowOwner) -> str:

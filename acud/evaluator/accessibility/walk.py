@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.accessibility.nodes import PASSWORD, TEXT_INPUT, AccessibleApp, Limits, Node, State
+from acud.accessibility.nodes import PAGES, PASSWORD, TEXT_INPUT, AccessibleApp, Limits, Node, State
 from acud.evaluator.accessibility.bus import NoAnswer
 from acud.evaluator.accessibility.children_in_view import children_in_view
 from acud.evaluator.accessibility.place import WindowPlace, is_closed_list, place_inside, place_of
@@ -22,7 +22,6 @@ _HIDDEN_PER_NODE = 4
 _WITH_TIP = frozenset({"push button", "toggle button", "icon", "image", "push button menu"})
 _LABELLED = frozenset({*TEXT_INPUT, "combo box", "slider", "check box", "radio button", "switch", "list box"})
 _CLIPPING = frozenset({"viewport", "scroll pane", "frame", "window", "dialog"})
-_PAGES = frozenset({"document web", "document frame"})
 _OFFSCREEN_PART = 5
 _WITH_NUMBER = frozenset({"slider", "progress bar", "level bar", "dial"})
 _INERT = frozenset({"frame", "window", "dialog", "panel", "filler", "scroll pane", "document web", "page tab list"})
@@ -328,7 +327,7 @@ def _may_act(role: str, states: int) -> bool:
 
 
 def _below(index: int, walked: WalkedWidget) -> Iterable[WalkStep]:
-    is_in_page = walked.step.is_in_page or walked.widget.role in _PAGES
+    is_in_page = walked.step.is_in_page or walked.widget.role in PAGES
     for place, ref in enumerate(walked.widget.asked.children):
         yield WalkStep(ref, index, (*walked.step.order, place), walked.place, is_in_page)
 

@@ -11,11 +11,11 @@ from typing import Literal
 
 from msgspec import Struct
 
+from acud.accessibility.nodes import PAGES
 from acud.features.scene.elements import uncovered
 from acud.features.scene.repeats import LabelsBeside, ToldWords, has_label_beside
 from acud.features.scene.widget_words import (
     CELLS,
-    PAGES,
     ROWS,
     can_act,
     is_holder,

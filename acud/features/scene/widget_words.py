@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from acud import untrusted_text
+from acud.accessibility.nodes import PAGES
 from acud.types.scene import AxElement
 
 MAX_WORDS = 300
@@ -82,7 +83,6 @@ _HOLDERS = frozenset(
 ROWS = frozenset({"table row", "list item", "tree item", "article", "description term", "description value"})
 """Roles whose texts belong together, beside what can be acted on in them."""
 CELLS = frozenset({"table cell", "column header", "row header", "table column header", "table row header"})
-PAGES = frozenset({"document web", "document frame"})
 _ALWAYS_TOLD = frozenset({"dialog", "alert", *PAGES})
 _SILENT = frozenset({"scroll bar", "separator", "ruler", "arrow", "redundant object"})
 _REACTS = frozenset({"focusable", "editable", "selectable", "checkable", "expandable"})
