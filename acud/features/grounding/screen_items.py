@@ -27,7 +27,7 @@ OWN, RECORD, GROUP, LINE, WINDOW = 0.0, 0.3, 0.5, 0.7, 0.8
 
 class Item(Struct, frozen=True):
     """A thing on the screen. `names`: normal texts that are its own. `meanings`: what its icon means.
-    `is_active`: it reacts to a click. `can_use`: it is enabled and not behind a dialog.
+    `is_active`: it reacts to a click.
     """
 
     ref: str
@@ -37,7 +37,6 @@ class Item(Struct, frozen=True):
     meanings: frozenset[str] = frozenset()
     is_active: bool = True
     is_enabled: bool = True
-    is_behind: bool = False
     is_checked: bool = False
     is_selected: bool = False
     window: int = 0
@@ -116,8 +115,7 @@ class TreeSurroundings(Surroundings):
     def __init__(self, items: Sequence[Item], titles: Mapping[int, str], tree: Tree) -> None:
         super().__init__(items, titles)
         self._tree = tree
-        index = {id(node): at for at, node in enumerate(tree.nodes)}
-        self._at = {node.ref: index[id(node)] for node in tree.nodes}
+        self._at = {node.ref: at for at, node in enumerate(tree.nodes)}
         self._sizes = _sizes(tree)
         self._controls = {
             (node.window, node.name) for node in tree.nodes
@@ -231,14 +229,14 @@ def _headings(tree: Tree) -> dict[int, int]:
     return found
 
 
-def tree_items(tree: Tree, boxes: Mapping[str, Rect], implied: Mapping[str, str], behind: frozenset[str]) -> list[Item]:
+def tree_items(tree: Tree, boxes: Mapping[str, Rect], implied: Mapping[str, str]) -> list[Item]:
     """Return the items of `tree` that can be seen. `boxes`: their visible parts by handle; `implied`: what nameless
-    ones are called; `behind`: those behind a dialog.
+    ones are called.
     """
-    return [_item(node, boxes[node.ref], implied, behind) for node in tree.nodes if node.ref in boxes]
+    return [_item(node, boxes[node.ref], implied) for node in tree.nodes if node.ref in boxes]
 
 
-def _item(node: Node, box: Rect, implied: Mapping[str, str], behind: frozenset[str]) -> Item:
+def _item(node: Node, box: Rect, implied: Mapping[str, str]) -> Item:
     texts = [node.name, node.description, implied.get(node.ref, "")]
     if node.role == "combo box" and not node.secure:
         texts.append(node.text)
@@ -247,6 +245,6 @@ def _item(node: Node, box: Rect, implied: Mapping[str, str], behind: frozenset[s
         meanings = meanings_of_name(node.name) | meanings_of_name(node.description)
     return Item(
         node.ref, box, node.role, tuple(dict.fromkeys(name for name in map(normal, texts) if name)), meanings,
-        is_interactive(node), node.is_enabled, node.ref in behind, node.has(State.CHECKED), node.has(State.SELECTED),
+        is_interactive(node), node.is_enabled, node.has(State.CHECKED), node.has(State.SELECTED),
         node.window,
     )  # fmt: skip

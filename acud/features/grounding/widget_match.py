@@ -81,8 +81,7 @@ class _Matching:
     def _surroundings(self, description: str) -> TreeSurroundings:
         """Return what can be seen, with the meanings of nameless icons where the description names one."""
         shown = {node.ref: self._parts[node.ref] for node in self._seen}
-        behind = frozenset(node.ref for node in self._seen if self._is_behind_modal(node))
-        items = tree_items(self._tree, shown, self._implied, behind)
+        items = tree_items(self._tree, shown, self._implied)
         if self._shape_of is not None and names_icon(description):
             texts = [item.box for item in items if item.role in ("label", "static") and item.names]
             shape_of = self._shape_of
