@@ -80,12 +80,14 @@ class ActionEffects(Struct, frozen=True, forbid_unknown_fields=True):
     unread: str = ""
 
 
-def effect_lines(effects: ActionEffects) -> tuple[str, ...]:
-    """Return the effects in lines; words from the screen are JSON strings in them."""
+def effect_lines(effects: ActionEffects, *, only_moved_focus: bool = False) -> tuple[str, ...]:
+    """Return the effects in lines; words from the screen are JSON strings in them. `only_moved_focus`: a focus that
+    stayed where it was is not told.
+    """
     lines = [_window_line(one) for one in effects.windows]
     lines += [_dialog_line(one) for one in effects.dialogs]
     focus = effects.focus
-    if focus is not None:
+    if focus is not None and (focus.moved or not only_moved_focus):
         lines.append(_focus_line(focus))
     if effects.unread:
         lines.append(f"widgets were not read: {effects.unread}")

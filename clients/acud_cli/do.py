@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 import msgspec
-from msgspec.structs import replace
 
 from acud.protocol.requests.actions import ActionReply
 from acud.types.action_effects import effect_lines
@@ -140,11 +139,8 @@ def _tell_rest(session: Session, reply: ActionReply, path: Path | None) -> None:
         warn("it was still changing when the picture was taken")
     if reply.note:
         warn(reply.note)
-    effects = reply.effects
-    if effects is not None:
-        focus = effects.focus if effects.focus is not None and effects.focus.moved else None
-        for line in effect_lines(replace(effects, focus=focus)):
-            warn(line)
+    for line in effect_lines(reply.effects, only_moved_focus=True) if reply.effects is not None else ():
+        warn(line)
 
 
 _COORDINATE = click.IntRange(-32768, 32767)

@@ -9,11 +9,10 @@ from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
-from msgspec.structs import replace
 
 from acud.errors import InvalidRequest
 from acud.protocol.requests.actions import ActionReply, DesktopAction
-from acud.types.action_effects import ActionEffects, effect_lines
+from acud.types.action_effects import effect_lines
 from acud.types.actions import (
     Action,
     Button,
@@ -191,10 +190,7 @@ async def _shown(call: ToolCall, given: ActArguments, reply: ActionReply) -> Act
 
 def _happened(reply: ActionReply) -> tuple[str, ...]:
     """Return what became of windows, and a focus that moved."""
-    effects = reply.effects
-    if effects is None or (effects.focus is not None and not effects.focus.moved):
-        effects = replace(effects, focus=None) if effects is not None else ActionEffects()
-    return effect_lines(effects)
+    return effect_lines(reply.effects, only_moved_focus=True) if reply.effects is not None else ()
 
 
 def _unsettled(reply: ActionReply) -> str:
