@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from acud.types import Rect
 from tests.grounding.desktop import Desktop
 
-MODULES = ("toolkits", "desktops")
+MODULES = ("toolkits", "desktops", "webapps", "programs")
 
 Shown = AbstractContextManager[tuple[Desktop, dict[str, Rect]]]
 

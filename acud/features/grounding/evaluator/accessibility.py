@@ -30,33 +30,47 @@ class AccessibilityMethod:
 
     async def find(self, ask: FindAsk, view: SearchView) -> MethodResult:
         """Return the widgets that fit; see `GroundingMethodPort`."""
+        begun = time.monotonic()
+        try:
+            tree = await self._read(ask)
+        except Unavailable as fault:
+            return MethodResult(_tried("unavailable", str(fault), begun))
+        return self.matched(ask, view, tree)
+
+    def matched(self, ask: FindAsk, view: SearchView, tree: Tree) -> MethodResult:
+        """Return which of the widgets of `tree` fit, with the shapes that the view shows of them."""
         pixels = view.shot.pixels
 
         def shape_of(box: Rect) -> Mapping[str, float]:
             return shape_meanings(pixels, box.moved(-view.at.x, -view.at.y))
 
-        return MethodResult(*await self.search(ask, view.at, shape_of))
+        return MethodResult(*_matched(ask, view.at, tree, shape_of, time.monotonic()))
 
-    async def search(
-        self, ask: FindAsk, screen: Rect, shape_of: ShapeOf | None = None
-    ) -> tuple[Tried, tuple[Candidate, ...]]:
+    async def search(self, ask: FindAsk, screen: Rect) -> tuple[Tried, tuple[Candidate, ...]]:
         """Return how it went and what fits: one candidate when `sure`, best first otherwise. `screen`: the display's
-        bounds in its own pixels. `shape_of`: see `match`.
+        bounds in its own pixels. Icons are told by their names only.
         """
         begun = time.monotonic()
         try:
-            bus = await self._buses.of(ask.bus_address, ask.a11y_address)
-            tree = await TreeReader(bus).read(ask.windows, self._limits)
+            tree = await self._read(ask)
         except Unavailable as fault:
             return _tried("unavailable", str(fault), begun), ()
-        found = match(
-            ask.description, tree, ask.windows, screen, verb=ask.verb, most=ask.max_candidates, shape_of=shape_of
-        )
-        return _told(found, tree, begun), found.candidates
+        return _matched(ask, screen, tree, None, begun)
+
+    async def _read(self, ask: FindAsk) -> Tree:
+        bus = await self._buses.of(ask.bus_address, ask.a11y_address)
+        return await TreeReader(bus).read(ask.windows, self._limits)
 
     async def close(self) -> None:
         """Close every connection."""
         await self._buses.close()
+
+
+def _matched(
+    ask: FindAsk, screen: Rect, tree: Tree, shape_of: ShapeOf | None, begun: float
+) -> tuple[Tried, tuple[Candidate, ...]]:
+    found = match(ask.description, tree, ask.windows, screen, verb=ask.verb, most=ask.max_candidates, shape_of=shape_of)
+    return _told(found, tree, begun), found.candidates
 
 
 def _tried(outcome: str, reason: str, begun: float) -> Tried:
