@@ -64,7 +64,7 @@ def seen(names: Sequence[str], *, fresh: bool = False) -> dict[str, SeenScreen]:
     for name in names:
         file = FOLDER / f"{name}.pickle"
         if file.exists() and not fresh:
-            found[name] = pickle.loads(file.read_bytes())  # noqa: S301 - written by the line below
+            found[name] = pickle.loads(file.read_bytes())
         elif why := screens.lacking(name):
             print(f"{name}: left out, {why}", file=sys.stderr)
         else:
