@@ -10,7 +10,7 @@ from tests.grounding.browser import FirefoxPage, Page
 from tests.grounding.desktop import chromium
 
 _HERE = Path(__file__).parent
-_CHROMIUM = ("mail", "bank", "seats", "admin", "player", "planner", "journey", "clinic", "account", "console")
+_CHROMIUM = ("mail", "bank", "seats", "admin", "player", "planner", "journey", "clinic", "account", "console", "dialog")
 _FIREFOX = ("review", "photos")
 
 SCREENS: dict[str, Screen] = {
