@@ -64,12 +64,12 @@ def seen(names: Sequence[str], *, fresh: bool = False) -> dict[str, SeenScreen]:
     for name in names:
         file = FOLDER / f"{name}.pickle"
         if file.exists() and not fresh:
-            found[name] = pickle.loads(file.read_bytes())
+            found[name] = SeenScreen(*pickle.loads(file.read_bytes()))
         elif why := screens.lacking(name):
             print(f"{name}: left out, {why}", file=sys.stderr)
         else:
             found[name] = asyncio.run(_taken(name))
-            file.write_bytes(pickle.dumps(found[name]))
+            file.write_bytes(pickle.dumps(tuple(found[name])))
             print(f"{name}: taken", file=sys.stderr)
     return found
 
