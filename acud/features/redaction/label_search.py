@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from acud.features.redaction.code_sentences import find_codes_in_sentences
 from acud.features.redaction.labels import RULES, Label, LabelKind, label, label_words, may_announce
 from acud.features.redaction.spans import RedactedSpan, Rule
 from acud.features.redaction.values import accepts, accepts_in_prose, extent, looks_chosen
@@ -262,35 +263,7 @@ _CODE_TO_USE = re.compile(
     r"(?:code|otp|pin)[ :]{1,3}(?P<value>(?=[a-z]*[0-9])[a-z0-9]{4,10}|[0-9]{2,3}(?:[ -][0-9]{2,3}){1,3})"
     r"[ ](?:to|for|as)[ ](?:\w+[ ]){0,2}?(?:sign|log|verif|confirm|authenticat|access|complete|finish|reset|continue)"
 )
-_PLACE_CODE = re.compile(
-    r"\bcode[ ](?:for|to|of|at)[ ](?:the[ ]|my[ ]|our[ ])?\w+(?:[ ]\w+)?(?:[ ]is|:)[ ]"
-    r"(?P<value>[0-9]{3,8}[#*]?)(?![\w.-])"
-)
-_USE = re.compile(
-    r"\buse[ ](?P<value>[0-9]{3}[ -][0-9]{3}|[0-9]{4,8})[ ]"
-    r"(?:to[ ](?:verify|log|sign|confirm|complete|reset)|as[ ]your)"
-)
 _USED = re.compile(r"\b(?:use|enter|type|with)[ ](?:the[ ])?(?:following[ ])?$")
-_CODE_SAID = re.compile(
-    r"code(?:[ ](?:is|ist|est|lautet))?[ :]{1,3}(?P<value>[0-9]{3}[ -][0-9]{3}|[0-9]{4,8})(?![\w-])"
-)
-_OTHER_CODES = (
-    "error ",
-    "exit ",
-    "status ",
-    "zip ",
-    "postal ",
-    "area ",
-    "country ",
-    "promo ",
-    "booking ",
-    "return ",
-    "response ",
-)
-_ABOUT_CODES = re.compile(
-    r"(?:expire|valid|verif|sign(?:ing)?[ -]?in|log(?:ging)?[ -]?in|"
-    r"share|minute|authenticat|one-time|confirm|\byour\b|\bihr\b|\bdein\b|\bvotre\b|\bton\b|gültig|läuft ab)"
-)
 _AS_PASSWORD = re.compile(
     r"(?<!\S)(?P<value>[^\s]{4,100})[ ](?:as|in|into|for)[ ]"
     r"(?:the|your|a|his|her|my|its|their)?[ ]?(?:[\w-]+[ ])?(?i:password|passphrase|passcode)\b"
@@ -313,6 +286,7 @@ def _before_its_label(text: str, low: str) -> Iterator[RedactedSpan]:
             yield RedactedSpan(*match.span("value"), RULES[found.kind])
     if len(low) == len(text):
         yield from _codes(text, low)
+        yield from find_codes_in_sentences(text, low)
     if "pass" in low or "cred" in low or "login" in low:
         for pattern in (_AS_PASSWORD, _PAIR_OF):
             for match in pattern.finditer(text):
@@ -333,12 +307,6 @@ def _codes(text: str, low: str) -> Iterator[RedactedSpan]:
                 yield RedactedSpan(*match.span("value"), Rule.CODE)
     for match in _CODE_TO_USE.finditer(low):
         if _USED.search(low, max(0, match.start() - 32), match.start()):
-            yield RedactedSpan(*match.span("value"), Rule.CODE)
-    for pattern in (_PLACE_CODE, _USE):
-        yield from (RedactedSpan(*match.span("value"), Rule.CODE) for match in pattern.finditer(low))
-    for match in _CODE_SAID.finditer(low):
-        before = low[max(0, match.start() - 12) : match.start()]
-        if not before.endswith(_OTHER_CODES) and _ABOUT_CODES.search(low, max(0, match.start() - 80), match.end() + 80):
             yield RedactedSpan(*match.span("value"), Rule.CODE)
 
 
