@@ -45,7 +45,8 @@ _OWN = r"your|ihre?|deine?|votre|ton|tu|tus|su|tuo|suo|seu|sua|je|jouw|uw|din|di
 _ABOUT = re.compile(
     rf"(?<!\w)(?:{_OWN})(?!\w)|expire|valid|verif|sign(?:ing)?[ -]?in|log(?:ging)?[ -]?[io]n|share|authent|one-time|"
     r"confirm|door|gate|garage|keypad|alarm|safe\b|lock|entrance|lobby|wi-?fi|entry|access|minute|gültig|läuft ab|"
-    r"zugang|tür|haus|bestätig|anmeld|porte|portail|entrée|immeuble|connexion|connect|puerta|portal|acceso|entrar|"
+    r"\bsms\b|e-?mail|text[ ]message|zugang|tür|haus|bestätig|anmeld|porte|portail|entrée|immeuble|connexion|connect|"
+    r"puerta|portal|acceso|entrar|"
     r"porta|portone|cancello|scad|access[oi]|deur|poort|inlog|dörr|drzwi|bram|войти|вход|двер|подтвер|никому|kapı|giriş"
 )
 

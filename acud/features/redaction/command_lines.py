@@ -26,7 +26,7 @@ _ARGS = r"(?:[ \t][^\n|;&]{0,300}?)??[ \t]"
 _AUTHORIZATION = re.compile(
     r"(?i:(?:proxy-)?authorization)[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?"
     r"(?i:(?:bearer|basic|token|digest|apikey|negotiate|ssws|aws4-hmac-sha256)[ \t]{1,3})?"
-    rf"{_MASKED}(?!(?i:bearer|basic|token|digest)[ \t])(?P<value>[^\s\"']{{4,4096}})"
+    rf"{_MASKED}(?!(?i:bearer|basic|token|digest)[ \t]|[$<{{%])(?P<value>[^\s\"']{{4,4096}})"
 )
 _BEARER = re.compile(r"(?<![A-Za-z])(?i:bearer)[ \t]{1,3}(?P<value>[A-Za-z0-9._~+/=-]{16,}+)")
 _USERINFO = re.compile(

@@ -17,16 +17,19 @@ _MASKED = r"(?!\[REDACTED_)"
 _PART = r"[\w’'°#/()\[\].*-]"
 _STRICT = re.compile(
     rf"{_PART}{{0,40}}(?:[ ]{{1,2}}{_PART}{{1,24}}){{0,7}}?"
-    r"""(?P<join>["'`\])]{0,3}[ \t]{0,3}(?:=>|:?=(?!=)|::?|：)[ \t]{0,3}"""
+    r"""(?P<join>["']?[ ]?[:=][ ]?\{[ \t\n]{0,12}["']?(?i:value|default|plaintext|plain)["']?[ ]?[:=][ ]?"""
+    r"""|["'`\])]{0,3}[ \t]{0,3}(?:=>|:?=(?!=)|::?|：)[ \t]{0,3}"""
     r"""|["']?[ \t]{1,3}\{[ \t\n]{0,6}(?:default|value)[ \t]{0,3}=[ \t]{0,3}"""
     r"""|["'][ \t]{1,3}(?:value|content|default)[ ]?=[ ]?"""
     r"""|["']?,?[ \t\n]{0,12}["']?value["']?[ ]?[:=][ \t]{0,3}"""
-    r"""|["'],[ \t]{0,3}(?=["'])|\((?=["'])|["']?>(?=[^<>\n]{1,200}</)|\t)"""
+    r"""|["'],[ \t]{0,3}(?=["'])|\((?=["'])"""
+    r"""|["']?(?:[ ][\w:-]{1,30}=["'][^"'<>\n]{0,60}["']){0,4}>(?=[^<>\n]{1,200}</)|\t)"""
 )
 _VERBS = (
-    "is|are|was|became|lautet|ist|war|est|es|é|è|jest|är|shows|reads|contains|holds|displays|says|becomes|to|value|"
-    "—|–|->|→|-"
+    "is|are|was|became|lautet|ist|war|est|es|é|è|jest|är|shows|reads|contains|holds|displays|says|becomes|"
+    "to(?:[ ]be)?|value|—|–|->|→|-"
 )
+_PLAIN_VERBS = frozenset(("is", "lautet", "ist", "est", "es", "é", "è", "jest", "är"))
 _IS = re.compile(
     rf"{_PART}{{0,40}}(?P<mid>[^\n.!?:=]{{0,60}}?)(?:[ ]|(?<=c)['’])(?P<verb>{_VERBS})"
     r"[ ]{1,2}(?:now[ ]|set to[ ]|still[ ]|just[ ]|jetzt[ ]|ahora[ ])?"
@@ -43,11 +46,22 @@ _WORD = re.compile(r"[^\s&;:,]{0,2000}+(?:[&;:,](?![\w .-]{1,40}=)[^\s&;:,]{0,40
 _PROSE_WORD = re.compile(r"[^\s\t]{1,400}")
 _TO_END = re.compile(r"[^\n\t;|]{1,160}?(?=[.,;][ \n]|[.,;]?$|[\n\t;|])")
 _GROUPS = re.compile(r"[A-Za-z0-9]{3,8}(?:[ ][A-Za-z0-9]{3,8}){2,15}")
-_MORE = re.compile(r"[ ,;/\t]{1,4}(?=(?:[0-9]{4,10}|[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,3})(?![\w.:-]))")
+_MORE = re.compile(
+    r"[ ,;/\t]{1,4}(?:(?:and|or|und|et|y|e|i|og|och|en)[ ])?"
+    r"(?=(?:[0-9]{4,10}|[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,3})(?![\w.:-]))"
+)
 _OPTION = re.compile(r"(?:(?<=\s)|^)--?[\w-]*$")
 _OPTION_VALUE = re.compile(rf"[\w-]{{0,40}}[ \t]{{1,3}}{_MASKED}(?![-|&>])(?P<word>[^\s]{{1,400}})")
 _NO_OPTIONS = "via and or is option flag to for instead in on from with are was as argument if when"
 _NO_OPTION_VALUES = frozenset(_NO_OPTIONS.split())
+_SETTING = re.compile(
+    r"(?:[A-Z][A-Z0-9]*_)+(?:SECRET|TOKEN|KEY)(?:_KEY(?:_BASE)?)?|(?:[a-z][a-z0-9]*[_-])+(?:secret|token)(?:_key)?"
+    r"|[a-z][a-z0-9]{1,20}(?:Secret|Token)(?:Key)?|secret"
+)
+"""A name that a program looks for: what it sets may be made of words."""
+_PROPERTY = re.compile(r"[\w-]{1,40}(?:\.[\w-]{1,40}){1,8}")
+"""A key of a file of properties, whose values go to the end of the line."""
+_REST = re.compile(r"[^\n\t\"'#;]{1,160}(?=\n|$)")
 _BELOW = re.compile(
     r"[ \t]*\n(?P<skip>(?:[^\n]{0,24}\n){0,2}?)(?P<lead>[^\n\w]{0,8}(?:\w{1,16}[ ]?\|)?[ \t>]{0,8})"
     r"(?P<value>[^\s]{6,200})[ \t]*(?=\n|$)"
@@ -102,11 +116,19 @@ def _assigned(text: str, left: str, start: int, _end: int, read: bool) -> list[R
     begin = match.end()
     if text.startswith(("[REDACTED_", "//"), begin):
         return []
+    key = text[text.rfind("\n", 0, start) + 1 : match.start("join")]
+    if match["join"].strip() == "=" and found.kind is LabelKind.PASSWORD and _PROPERTY.fullmatch(key[-80:].strip()):
+        rest = _REST.match(text, begin)
+        if rest is not None and accepts(found, rest[0]):
+            return [RedactedSpan(begin, rest.end(), RULES[found.kind])]
     if match["join"][:2] in ("',", '",') and not _CALL.search(text, 0, start - len(left)):
         return []
     if begin >= len(text) or text[begin] == "\n":
         return _on_next_line(text, begin, found)
     at_line_start = not text[max(0, start - len(left) - 8) : start - len(left)].strip(" \t") or read
+    found = found._replace(
+        is_setting=bool(_SETTING.fullmatch(name.strip(" \t\"'"))) and match["join"][:1] not in " \t(,"
+    )
     spans = _valued(text, begin, found, match["join"], whole=at_line_start and not name.strip().count("  "))
     # On a screen the quotes go too: they may be letters that were misread.
     return [_with_quotes(text, span) for span in spans] if read else spans
@@ -138,10 +160,7 @@ def _valued(text: str, begin: int, found: Label, join: str, *, whole: bool) -> l
     line_end = line_end if tab < 0 else tab
     end = extent(found, text, begin, line_end)
     if end > begin:
-        spans = [RedactedSpan(begin, end, rule)]
-        while found.kind is LabelKind.CODE and found.term.endswith("s") and (more := _MORE.match(text, end, line_end)):
-            begin, end = more.end(), extent(found, text, more.end(), line_end)
-            spans.append(RedactedSpan(begin, end, rule))
+        spans = [RedactedSpan(begin, end, rule), *_further(text, found, end, line_end)]
         return spans if accepts(found, text[spans[0].start : spans[0].end]) else []
     groups = _GROUPS.match(text, begin, line_end) if found.kind is LabelKind.KEY else None
     if groups is not None and accepts(found, groups[0]):
@@ -164,6 +183,13 @@ def _valued(text: str, begin: int, found: Label, join: str, *, whole: bool) -> l
         end = line_end
     end -= len(match[0]) - len(match[0].rstrip(",;")) if end == match.end() and len(match[0].rstrip(",;")) else 0
     return [RedactedSpan(begin, end, rule)]
+
+
+def _further(text: str, found: Label, end: int, limit: int) -> Iterator[RedactedSpan]:
+    """Yield the codes that follow the one that ended at `end`, where the label names several."""
+    while found.kind is LabelKind.CODE and found.term.endswith("s") and (more := _MORE.match(text, end, limit)):
+        begin, end = more.end(), extent(found, text, more.end(), limit)
+        yield RedactedSpan(begin, end, RULES[found.kind])
 
 
 def _on_next_line(text: str, begin: int, found: Label) -> list[RedactedSpan]:
@@ -199,7 +225,7 @@ def _said(text: str, left: str, start: int, _end: int, read: bool) -> list[Redac
     if match is None:
         return []
     found = label(left + text[start : match.start("verb")])
-    return _prose_value(text, match.end(), found)
+    return _prose_value(text, match.end(), found, verb=match["verb"] in _PLAIN_VERBS)
 
 
 def _adjacent(text: str, left: str, start: int, end: int, read: bool) -> list[RedactedSpan]:
@@ -231,7 +257,26 @@ def _adjacent_later(text: str, left: str, match: re.Match[str]) -> list[Redacted
     return []
 
 
-def _prose_value(text: str, begin: int, found: Label | None) -> list[RedactedSpan]:
+def _is_plain_password(found: Label, text: str, word: re.Match[str]) -> bool:
+    """Tell whether a plain word behind `the … password is` is the password: it ends its sentence."""
+    bare = word[0].strip(".,;:!?)\"'")
+    after = text[word.end() : word.end() + 1]
+    ends = after in ("", "\n") or word[0][-1] in ".,;!)"
+    return (
+        found.kind is LabelKind.PASSWORD
+        and ends
+        and _PLAIN_PASSWORD.fullmatch(bare) is not None
+        and bare.casefold() not in label_words("no_values")
+        and bare.casefold() not in label_words("of_passwords")
+    )
+
+
+_PLAIN_PASSWORD = re.compile(
+    r"(?!\w+(?:ed|ing|ive|able|ible|ful|ous|less|ert|ig|lich|bar|é|ée|ado|ada|ido|ida|ato|ata)$)\w{5,32}"
+)
+
+
+def _prose_value(text: str, begin: int, found: Label | None, *, verb: bool = False) -> list[RedactedSpan]:
     if found is None or text.startswith("[REDACTED_", begin):
         return []
     quoted = _QUOTED.match(text, begin)
@@ -244,9 +289,12 @@ def _prose_value(text: str, begin: int, found: Label | None) -> list[RedactedSpa
     line_end = len(text) if line_end < 0 else line_end
     end = extent(found, text, begin, line_end)
     if end > begin and accepts_in_prose(found, text[begin:end]):
-        return [RedactedSpan(begin, end, RULES[found.kind])]
+        return [RedactedSpan(begin, end, RULES[found.kind]), *_further(text, found, end, line_end)]
+    groups = _GROUPS.match(text, begin, line_end) if found.kind is LabelKind.KEY else None
+    if groups is not None and any(c.isdigit() for c in groups[0]) and accepts(found, groups[0]):
+        return [RedactedSpan(begin, groups.end(), RULES[found.kind])]
     match = _PROSE_WORD.match(text, begin)
-    if match is None or not accepts_in_prose(found, match[0]):
+    if match is None or not (accepts_in_prose(found, match[0]) or (verb and _is_plain_password(found, text, match))):
         return []
     kept = match[0].rstrip(".,;:?)\"'")
     return [RedactedSpan(begin, begin + len(kept), RULES[found.kind])] if kept else []
@@ -274,7 +322,7 @@ _PAIR_OF = re.compile(
 )
 _SAID_TOGETHER = re.compile(
     r"(?P<label>密码|密碼|口令|验证码|驗證碼|安全码|身份证号码?|パスワード|認証コード|確認コード|暗証番号|비밀번호|인증번호)"
-    r"(?:是|为|為|は|은|는)[ :]{0,2}(?P<value>[!-~]{4,64})"
+    r"(?:是|为|為|は|은|는|이|가)?[ :]{0,2}(?!\[RED)[\[【「(]?(?P<value>(?![\[:=(])[!-+\x2d-:<-Z^-~]{4,64})"
 )
 _TITLE = re.compile(r"^[^\n]{1,200}$")
 

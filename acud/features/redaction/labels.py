@@ -94,11 +94,14 @@ def words_of(phrase: str) -> tuple[str, ...]:
 
 
 class Label(NamedTuple):
-    """A term as it was found, what it announces, and whether it alone says little (`key`, `token`)."""
+    """A term as it was found, what it announces, and whether it alone says little (`key`, `token`). `is_setting`: it
+    stood as the name of a program's setting (`SESSION_SECRET=`).
+    """
 
     term: str
     kind: LabelKind
     is_bare: bool
+    is_setting: bool = False
 
 
 @lru_cache(4096)
@@ -108,8 +111,8 @@ def label(phrase: str) -> Label | None:
     for start in range(len(words) - 1, -1, -1):
         for size in range(min(_longest(), len(words) - start), 0, -1):
             kind = _terms().get(words[start : start + size])
-            if kind is not None:
-                found = _label(words, start, size, kind)
+            if kind is not None and not (kind is LabelKind.ID and _is_part(words[start : start + size], phrase)):
+                found = _about(words, start) or _label(words, start, size, kind)
                 return found._replace(is_bare=found.is_bare and not _PART_OF_NAME.search(phrase)) if found else None
         compound = _COMPOUND.fullmatch(words[start])
         if compound is not None:
@@ -117,6 +120,29 @@ def label(phrase: str) -> Label | None:
             return _label(words, start, 1, LabelKind.PHRASE if compound[1] == "passphrase" else kind)
     together = next((kind for term, kind in _written_together() if phrase.rstrip(" *:：").endswith(term)), None)
     return Label(phrase, together, is_bare=False) if together is not None else None
+
+
+def _is_part(term: tuple[str, ...], phrase: str) -> bool:
+    """Tell whether a short term is only a part of a word with capitals, as TIN of `privTin66`."""
+    return (
+        len(term) == 1
+        and len(term[0]) <= _SHORT
+        and not re.search(rf"(?<![^\W_]){term[0]}(?![^\W\d_])", phrase, re.IGNORECASE)
+    )
+
+
+_SHORT = 4
+
+
+def _about(words: tuple[str, ...], start: int) -> Label | None:
+    """Return the label before a preposition and the term at `start`: of `passphrase of the key` it is the first."""
+    before = start
+    while before and words[before - 1] in (label_words("prepositions") | label_words("articles")):
+        before -= 1
+    if not set(words[before:start]) & label_words("prepositions"):
+        return None
+    found = label(" ".join(words[:before]))
+    return found if found is not None and found.kind in (LabelKind.PASSWORD, LabelKind.PHRASE, LabelKind.CODE) else None
 
 
 def _label(words: tuple[str, ...], start: int, size: int, kind: LabelKind) -> Label | None:

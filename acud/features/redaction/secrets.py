@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from acud.features.redaction.spans import RedactedSpan, Rule, looks_random
 from acud.features.redaction.token_forms import find_tokens
+from acud.types import redaction_mark
 
 _W = r"[A-Za-z0-9_-]"
 _START = r"(?<![A-Za-z0-9])"
@@ -38,7 +39,8 @@ _HEX = re.compile(r"[0-9a-fA-F-]*")
 _LONG = 32
 """A word of one case and digits that is no hash is a key from this length on."""
 _NAMED_PUBLIC = re.compile(
-    r"(?i:(?:id|sha-?[0-9]*|md5|hash|digest|checksum|rev|ref|etag|uid|trace|span|integrity|fingerprint|address|txn?))"
+    r"(?i:(?:id|sha-?[0-9]*|md5|hash|digest|checksum|rev|ref|etag|uid|trace|span|integrity|fingerprint|address|txn?|"
+    r"public[ _-]?key|pubkey|recipient|peer))"
     r"[\"']?[ ]?[:= -][ ]?[\"']?$"
 )
 """Right before a random word that is no secret: the name of an id or a hash."""
@@ -51,20 +53,28 @@ _PUBLIC_NEEDLES = (
     "UEsDB",
     "PHN2",
     "base64,",
-    "-BEGIN",
+    "BEGIN",
     "bc1",
     "tb1",
     "0x",
     "ssh-",
+    "age1",
+    "sha",
 )
 _PUBLIC = re.compile(
     r"(?:[A4]{3}A[A-Z]3N|ssh-(?:rsa|ed25519|dss)[ ]|ecdsa-sha2-\w+[ ])[A-Za-z0-9+/= ]{1,1000}"
     r"|(?:iVB[O0]Rw[O0]K|/9j/4|R0lGOD|JVBERi0|UEsDB|PHN2Zy|data:[\w/+.-]{1,60}base64,)[A-Za-z0-9+/=]*+(?:\r?\n[A-Za-z0-9+/=]{30,}+)*"
-    r"|-----BEGIN (?:CERTIFICATE|(?:[A-Z]+ )?PUBLIC KEY|PGP (?:PUBLIC KEY BLOCK|MESSAGE|SIGNATURE))[^\n]*"
+    r"|-{1,6} ?BEGIN ?(?:CERTIFICATE|(?:[A-Z]+ ?)?PUBLIC ?KEY|PGP ?(?:PUBLIC ?KEY ?BLOCK|MESSAGE|SIGNATURE))[^\n]*"
     r"(?:\r?\n[A-Za-z0-9+/=:. -]*+){0,400}"
-    r"|(?:bc1|tb1|ltc1)[a-z0-9]{20,}+|0x[0-9a-fA-F]{40}(?![0-9a-fA-F])"
+    r"|(?<![A-Za-z0-9])sha(?:1|224|256|384|512)[-:][A-Za-z0-9+/]{20,}+={0,2}"
+    r"|(?:bc1|tb1|ltc1|age1)[a-z0-9]{20,}+|0x[0-9a-fA-F]{40}(?![0-9a-fA-F])"
 )
 """Random data that is for everybody: public keys, pictures, documents, certificates, addresses of wallets."""
+_GROUPED = re.compile(
+    r"(?<![A-Za-z0-9-])(?:[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}|[a-z2-7]{4}(?:[ ][a-z2-7]{4}){3,15}"
+    r"|[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}|(?:[0-9]{6}-){7}[0-9]{6})(?![\w-])"
+)
+"""Keys that people copy by hand: base32 of authenticator apps, product keys, recovery keys of disks."""
 _BEGIN = re.compile(r"-{3,6} ?BEGIN[A-Z0-9 ]{0,40}PRIVATE ?KEY(?: BLOCK)?[ -]{0,7}")
 _END = re.compile(r"-{3,6} ?END[A-Z0-9 ]{0,40}PRIVATE ?KEY(?: BLOCK)?[ -]{0,7}")
 # Not `(?:…)*+`: before Python 3.11.5 one of a group keeps what its last, failed turn took (cpython#106052).
@@ -81,6 +91,20 @@ def find_keys(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
     if "KEY" in text:
         yield from _blocks(text)
     yield from _random(text)
+    yield from (RedactedSpan(*match.span(), Rule.KEY) for match in _GROUPED.finditer(text) if _is_grouped(match[0]))
+
+
+def _is_grouped(key: str) -> bool:
+    """Tell whether groups are of a key: letters and digits mixed in several, and no hex, which fingerprints are."""
+    groups = re.split("[ -]", key)
+    if len(groups) == _DISK_GROUPS and key.replace("-", "").isdigit():
+        return True
+    mixed = sum(any(c.isdigit() for c in group) and any(c.isalpha() for c in group) for group in groups)
+    return 2 * mixed >= len(groups) and any(c in "GHIJKLMNOPQRSTUVWXYZghijklmnopqrstuvwxyz" for c in key)
+
+
+_DISK_GROUPS = 8
+"""Of the recovery key of a disk (BitLocker)."""
 
 
 def _random(text: str) -> Iterator[RedactedSpan]:
@@ -130,12 +154,12 @@ def _blocks(text: str) -> Iterator[RedactedSpan]:
             past = max(past, ends[next_end][1])
             next_end += 1
         if next_end < len(ends):
-            past = ends[next_end][1]
+            stop, past = ends[next_end]
             next_end += 1
         else:
             rest = _BASE64_LINES.match(text, begin.end())
-            past = rest.end() if rest else begin.end()
-        yield RedactedSpan(begin.start(), past, Rule.KEY)
+            stop = past = rest.end() if rest else begin.end()
+        yield from _body(text, begin.end(), stop)
     for end in ends[next_end:]:
         yield from _headless(text, end, past)
         past = end[1]
@@ -152,4 +176,12 @@ def _headless(text: str, end: tuple[int, int], floor: int) -> Iterator[RedactedS
         if not _BASE64_LINE.fullmatch(text[line_start:start].strip()):
             break
         start = line_start
-    yield RedactedSpan(start, end[1], Rule.KEY)
+    yield from _body(text, start, end[0])
+
+
+def _body(text: str, start: int, stop: int) -> Iterator[RedactedSpan]:
+    """Yield what stands between the marks of a block, which say only that a key is there."""
+    body = text[start:stop]
+    start, stop = stop - len(body.lstrip()), start + len(body.rstrip())
+    if start < stop and body.strip() != redaction_mark(Rule.KEY):
+        yield RedactedSpan(start, stop, Rule.KEY)

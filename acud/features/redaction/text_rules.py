@@ -11,10 +11,12 @@ from acud.features.redaction.command_lines import find_in_commands
 from acud.features.redaction.identity_numbers import find_emails, find_ibans, find_ids, find_phones
 from acud.features.redaction.label_search import find_labelled
 from acud.features.redaction.labels import RULES
+from acud.features.redaction.login_pairs import find_login_pairs
 from acud.features.redaction.personal_data import find_cards, find_private
 from acud.features.redaction.secrets import find_keys
 from acud.features.redaction.seed_phrases import find_seeds
 from acud.features.redaction.spans import USUAL_TEXT_RULES, RedactedSpan, Rule, merge_spans
+from acud.features.redaction.text_tables import find_in_inserts, find_in_tables
 from acud.patterns import Pattern, compiled
 from acud.types import RedactedText, redaction_mark
 
@@ -83,7 +85,7 @@ def _own(text: str, rules: TextRules, read: bool) -> Iterator[RedactedSpan]:
         yield from (RedactedSpan(start, end, Rule.PATTERN) for start, end in pattern.spans(text))
 
 
-_Look = Callable[[str, TextRules, bool], Iterator[RedactedSpan]]
+_Look = Callable[[str, TextRules, bool], Iterable[RedactedSpan]]
 _LOOKS: tuple[tuple[frozenset[Rule], _Look], ...] = (
     (frozenset({Rule.PRIVATE}), lambda text, rules, read: find_private(text, read=read)),
     (frozenset({Rule.PATTERN}), _own),
@@ -94,6 +96,9 @@ _LOOKS: tuple[tuple[frozenset[Rule], _Look], ...] = (
     (frozenset({Rule.ID}), lambda text, rules, read: find_ids(text)),
     (frozenset({Rule.PASSWORD, Rule.KEY}), lambda text, rules, read: find_in_commands(text, read=read)),
     (frozenset(RULES.values()) | {Rule.CODE}, lambda text, rules, read: find_labelled(text, read=read)),
+    (frozenset(RULES.values()), lambda text, rules, read: () if read else find_in_tables(text)),
+    (frozenset(RULES.values()), lambda text, rules, read: find_in_inserts(text)),
+    (frozenset({Rule.PASSWORD}), lambda text, rules, read: find_login_pairs(text)),
     (frozenset({Rule.EMAIL}), lambda text, rules, read: find_emails(text)),
     (frozenset({Rule.PHONE}), lambda text, rules, read: find_phones(text)),
 )

@@ -31,12 +31,14 @@ _ID = re.compile(
     r"|[A-Z0-9]{1,6}(?:[ ./-]{1,2}(?:[A-Z]{0,2}[0-9][A-Z0-9]{0,5}|[A-Z](?![A-Za-z]))){1,7})"
 )
 _ACCOUNT = re.compile(
-    r"(?=(?:[^0-9\n]{0,6}[0-9]){7})[A-Z0-9]{1,34}(?:[ -](?=[A-Z]{0,4}[0-9]|[A-Z]{4}[ ])[A-Z0-9]{1,8}){0,10}"
+    r"(?=(?:[^0-9\n]{0,6}[0-9]){7})[A-Z0-9]{1,34}(?:[ -](?=[A-Z]{0,4}[0-9]|[A-Z]{4}[ ])[A-Z0-9]{1,12}){0,10}"
 )
 _SYMBOL = re.compile(r"(?<=\w)[#&!%@$+*^~?=_.(){}|<>](?=\w)|[#&!%$^*@](?=\w)|(?<=\w)[#&!%$^*@]")
 _HEX = re.compile(r"[0-9A-Fa-f]{1,40}")
+_HEX_TOKEN = 32
 _PATH = re.compile(r"~?(?:/[\w.-]+){2,}/?|[A-Z]:\\\\[\w.\\\\-]+")
 _FILE = re.compile(r"[\w.+-]+\.(?:[a-z]{1,4}|[a-z]{2,4}[0-9]|html|json|yaml|toml|conf|lock)|[\w./-]*/[\w./-]*")
+_DECIMAL = re.compile(r"[-+]?[0-9]{1,3}[.,][0-9]+")
 _DATED = re.compile(
     r"[0-9]{1,4}[-/.:][0-9]{1,2}(?:[-/.:][0-9]{1,4})?(?:T[0-9:Z.]+)?|[0-9]+(?:[.,:%][0-9]*)*(?:ms|s|m|h|d|%|x)?"
 )
@@ -88,7 +90,7 @@ def accepts(found: Label, value: str, *, quoted: bool = False) -> bool:
         case LabelKind.CODE:
             return _CODE.match(bare) is not None
         case LabelKind.ID:
-            return _ID.match(bare) is not None
+            return _ID.match(bare) is not None and not _DECIMAL.fullmatch(bare)
         case LabelKind.ACCOUNT | LabelKind.CARD:
             return _ACCOUNT.match(bare) is not None
         case LabelKind.SEED:
@@ -97,6 +99,7 @@ def accepts(found: Label, value: str, *, quoted: bool = False) -> bool:
 
 
 _SHORT_KEY = 6
+_SHORT_SECRET = 8
 
 
 def _is_key(found: Label, value: str) -> bool:
@@ -110,6 +113,12 @@ def _is_key(found: Label, value: str) -> bool:
         return False
     if looks_random(packed):
         return True
+    if (
+        found.is_setting
+        and re.fullmatch(r"[a-z]{4,20}(?:[-_ ]?[a-z0-9]{2,20}){0,5}", value)
+        and len(value) >= _SHORT_SECRET
+    ):
+        return value.casefold() not in label_words("no_values")
     if found.is_bare or re.search(r"[\s(]", packed) or _FILE.fullmatch(packed) or _DATED.fullmatch(packed):
         return False
     mixed = any(c.isdigit() for c in packed) and any(c.isalpha() for c in packed)
@@ -124,8 +133,9 @@ def accepts_in_prose(found: Label, value: str) -> bool:
             return (looks_chosen(value) and not _REFERENCE.match(value)) or _CHOSEN_DIGITS.fullmatch(bare) is not None
         case LabelKind.CODE:
             return _PROSE_CODE.fullmatch(value.strip("\"'`.,;:()!?")) is not None
-        case LabelKind.KEY if found.is_bare and _HEX.fullmatch(value):
-            return False  # the key of a public one, a commit
+        case LabelKind.KEY if found.is_bare and _HEX.fullmatch(value.rstrip(".,;:)")):
+            # The key of a public one, a commit. A token is neither.
+            return found.term in ("token", "secret") and len(value) >= _HEX_TOKEN
     return accepts(found, value)
 
 

@@ -1,0 +1,81 @@
+"""Passwords beside user names: `login: mara / Kestrel44`, `mara@example.org:Kestrel44`, `sign in as root with …`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from acud.features.redaction.spans import RedactedSpan, Rule
+from acud.features.redaction.values import looks_chosen
+
+_USER = r"[\w.+-]{1,40}(?:@[\w-]{1,40}(?:\.[\w-]{1,40}){0,4})?"
+_NAMED = re.compile(
+    r"(?i:(?<!\w)(?:cred(?:ential)?s?|log[ -]?ins?|sign[ -]?in|logon|account|access|user(?:name)?/pass(?:word)?|"
+    r"zugangsdaten|anmeldedaten|zugang|identifiants?|accès|credenciales|acceso|credenziali|accesso|credenciais|acesso|"
+    r"inloggegevens|inlog|dane[ ]logowania|inloggning|доступ|логин|данные[ ]для[ ]входа))"
+    rf"(?:[ ](?![^ ]{{0,30}}[/:@0-9])\w{{1,20}}){{0,5}}?"
+    r"(?:[ ]?[:=][ ]{0,2}|[ ](?:are|is|ist|sind|est|son|es|sono|è|with|as|als)[ :]{1,2}|[ ](?=[^ ]{1,60}[ ]?/))"
+    rf"{_USER}[ ]?[:/|][ ]?(?P<value>[^\s,;\"'<>]{{3,100}})"
+)
+_AS_WITH = re.compile(
+    r"(?i:(?<!\w)(?:log(?:ged)?[ -]?(?:in|on)|sign(?:ed)?[ -]?in|connect|authenticate)"
+    r"(?:[ ]\w{1,12}){0,4}?[ ](?:as|with)[ ]"
+    rf"(?:user[ ])?){_USER}(?i:[ ](?:with|and|using)[ ]|[ ]?/[ ]?)(?P<value>[^\s,;\"'<>]{{4,100}})"
+)
+_MAIL_PAIR = re.compile(
+    r"(?<![\w.+:/@-])[\w.+-]{1,40}@[\w-]{1,40}(?:\.[\w-]{1,40}){1,4}(?:[ ]?[:|;,][ ]?|[ ]/[ ]|\t)"
+    r"(?P<value>[^\s,;\"'<>|/]{4,100})(?=\s|$|[,;|])"
+)
+_CHANGED = re.compile(
+    r"(?i:(?<!\w)(?:password|passwort|kennwort|passphrase|passcode|pw)(?!\w)[^.\n]{0,40}?[ ]from[ ])"
+    r"(?P<old>[^\s]{4,100})"
+    r"(?P<join>[ ]to[ ])(?P<value>[^\s]{4,100})"
+)
+_SET = re.compile(
+    r"(?i:(?<!\w)(?:re)?(?:set|changed?|updated?|rotated?)[ ](?:it|them|mine|yours|back|this)[ ]"
+    r"(?:back[ ])?(?:to|as)[ ])(?P<value>[^\s]{4,100})"
+)
+_PAIR_LINE = re.compile(
+    r"^(?P<user>[A-Za-z][\w.-]{1,31})(?P<mark>[:;|]|[ ]/[ ])(?P<value>[^\s:/\"'<>,;|]{6,64})$", re.MULTILINE
+)
+_PASS = re.compile(r"(?i:pass|pw|kennwort)")
+_NEEDLE = re.compile(
+    r"(?i:cred|log|sign|account|access|user|zugang|anmelde|identif|acc[eè]s|acesso|inlog|dane|доступ|логин|данные|connect|authent)"
+)
+
+
+def find_login_pairs(text: str) -> Iterator[RedactedSpan]:
+    """Yield the passwords that stand beside user names."""
+    if _NEEDLE.search(text):
+        for pattern in (_NAMED, _AS_WITH):
+            for match in pattern.finditer(text):
+                yield from _chosen(match)
+    if _PASS.search(text):
+        for pattern in (_CHANGED, _SET):
+            for match in pattern.finditer(text):
+                yield from _chosen(match)
+                if pattern is _CHANGED and looks_chosen(match["old"]):
+                    yield RedactedSpan(*match.span("old"), Rule.PASSWORD)
+    if "@" in text:
+        for match in _MAIL_PAIR.finditer(text):
+            yield from _chosen(match)
+    for match in _PAIR_LINE.finditer(text):
+        if _is_strong(match["value"]):
+            yield from _chosen(match)
+
+
+def _chosen(match: re.Match[str]) -> Iterator[RedactedSpan]:
+    value = match["value"].rstrip(".,;:?)\"'")
+    if looks_chosen(value) and not value.startswith(("[REDACTED_", "$", "//", "{", "(", "http")):
+        start = match.start("value")
+        yield RedactedSpan(start, start + len(value), Rule.PASSWORD)
+
+
+def _is_strong(value: str) -> bool:
+    """Tell whether a word that no name announces mixes letters, digits and signs as only passwords do."""
+    return (
+        any(c.isalpha() for c in value)
+        and any(c.isdigit() for c in value)
+        and any(c in "!#$%&*+?^~@" for c in value)
+        and not re.search(r"[()\[\]{}=]|\$[A-Za-z{]|[#@][A-Za-z-]+$|%[0-9A-F]{2}|^[0-9]", value)
+    )

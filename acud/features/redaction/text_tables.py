@@ -1,0 +1,168 @@
+"""Secrets in tables and lists of plain text: below the head of a column, in lines below the name of a list.
+
+Columns are parted by tabs, by two blanks or more, by `|`, or by commas or semicolons (CSV). A list is what stands below
+`Backup codes:`, one or more to a line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from acud.features.redaction.labels import RULES, Label, LabelKind, label, may_announce
+from acud.features.redaction.spans import RedactedSpan
+from acud.features.redaction.values import accepts, looks_chosen
+
+_MAX_HEAD = 200
+_MAX_ROWS = 500
+_MARKS = ("|", "\t", ";", ",")
+_RULED = re.compile(r"[\s|+:=-]*")
+_GAPPED = re.compile(r"\S+(?:[ ]\S+)*")
+_RUN = re.compile(r"\w{2,60}")
+_WORDS_OF_HEAD = 4
+
+
+def find_in_tables(text: str) -> Iterator[RedactedSpan]:
+    """Yield what heads of columns and names of lists announce in the lines of `text`."""
+    lines = _lines(text)
+    for number, (start, line) in enumerate(lines[:-1]):
+        if not line or len(line) > _MAX_HEAD or not any(may_announce(word) for word in _RUN.findall(line)):
+            continue
+        below = lines[number + 1 : number + 1 + _MAX_ROWS]
+        yield from _list(line, below)
+        mark = next((one for one in _MARKS if line.count(one) >= 1 + (one == ",")), "")
+        yield from _marked(line, below, mark) if mark else _aligned(start, line, below)
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    lines, at = [], 0
+    for line in text.split("\n"):
+        lines.append((at, line))
+        at += len(line) + 1
+    return lines
+
+
+# ---- columns -----------------------------------------------------------------------------------------------------
+
+
+def _marked(head: str, below: Sequence[tuple[int, str]], mark: str) -> Iterator[RedactedSpan]:
+    """Yield the columns of a table whose cells stand between marks."""
+    heads = head.split(mark)
+    columns = [(place, found) for place, cell in enumerate(heads) if (found := _head(cell)) is not None]
+    if not columns or not _is_head([cell.strip() for cell in heads if cell.strip()]):
+        return
+    for start, line in below:
+        cells = line.split(mark)
+        if len(cells) != len(heads):
+            if _RULED.fullmatch(line) and line:
+                continue
+            return
+        for place, found in columns:
+            cell = cells[place]
+            bare = cell.strip().strip("\"'`")
+            if bare and not _RULED.fullmatch(bare) and _fits(found, bare):
+                begin = start + sum(len(one) + 1 for one in cells[:place]) + cell.index(bare)
+                yield RedactedSpan(begin, begin + len(bare), RULES[found.kind])
+
+
+def _aligned(start: int, head: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
+    """Yield the columns of a table whose cells stand below one another."""
+    heads = list(_GAPPED.finditer(head.replace("\t", "  ")))
+    if not _is_head([one[0] for one in heads]):
+        return
+    for place, one in enumerate(heads):
+        found = _head(one[0])
+        if found is None:
+            continue
+        limit = heads[place + 1].start() if place + 1 < len(heads) else 10_000
+        for at, line in below:
+            if not line.strip():
+                break
+            cell = next((word for word in _GAPPED.finditer(line) if one.start() <= word.start() < limit), None)
+            if cell is None or (one.start() and line[one.start() - 1 : one.start()].strip()):
+                if _RULED.fullmatch(line):
+                    continue
+                break
+            if cell.start() - one.start() > 1 and cell.end() != one.end():
+                break  # neither at its left nor at its right edge
+            if not _RULED.fullmatch(cell[0]) and _fits(found, cell[0]):
+                yield RedactedSpan(at + cell.start(), at + cell.end(), RULES[found.kind])
+
+
+def _is_head(cells: Sequence[str]) -> bool:
+    """Tell whether these are names of columns: short, without digits; the first of two is no secret's."""
+    return (
+        len(cells) > 1
+        and all(
+            len(cell.split()) <= _WORDS_OF_HEAD and not any(c in "=:(" or c.isdigit() for c in cell) for cell in cells
+        )
+        and (len(cells) > 2 or _head(cells[0]) is None)
+    )
+
+
+def _head(cell: str) -> Label | None:
+    bare = cell.strip().strip("\"'`*_ ")
+    return label(bare) if bare and not any(c.isdigit() for c in bare) else None
+
+
+def _fits(found: Label, value: str) -> bool:
+    if label(value) is not None and not looks_chosen(value):
+        return False
+    return accepts(found, value, quoted=found.kind is LabelKind.PASSWORD and not found.is_bare)
+
+
+# ---- rows that a statement inserts -------------------------------------------------------------------------------
+
+_INSERT = re.compile(
+    r"(?i:insert[ ](?:ignore[ ])?into)[ ][^\n(]{1,80}\((?P<heads>[^()\n]{1,300})\)\s{0,4}(?i:values)\s{0,4}"
+    r"(?P<rows>(?:\([^()\n]{1,1000}\)[,\s]{0,4}){1,50})"
+)
+_ROW = re.compile(r"\([^()\n]{1,1000}\)")
+_CELL = re.compile(r"'(?P<quoted>[^'\n]{0,400})'|[^,()'\n]{1,400}")
+
+
+def find_in_inserts(text: str) -> Iterator[RedactedSpan]:
+    """Yield what the names of columns announce in the rows of `INSERT INTO … VALUES`."""
+    for match in _INSERT.finditer(text) if "(" in text else ():
+        heads = [_head(cell.strip(' `"[]')) for cell in match["heads"].split(",")]
+        for row in _ROW.finditer(text, *match.span("rows")):
+            cells = [cell for cell in _CELL.finditer(text, row.start() + 1, row.end() - 1) if cell[0].strip()]
+            for found, cell in zip(heads, cells, strict=False):
+                if found is not None and cell["quoted"] and _fits(found, cell["quoted"]):
+                    yield RedactedSpan(*cell.span("quoted"), RULES[found.kind])
+
+
+# ---- lists -------------------------------------------------------------------------------------------------------
+
+_LIST_NAME = re.compile(r"[^\n:.=|]{0,60}?(?P<name>[^\n:.=|]{3,60}?)[ \t]?:?[ \t]*")
+_ITEM = (
+    r"(?:[0-9]{4,10}(?:[ -][0-9]{4,6})?|(?=[A-Za-z-]{0,24}[0-9])[A-Za-z0-9]{3,10}(?:-[A-Za-z0-9]{3,10}){1,4}|"
+    r"(?=[A-Za-z]{0,15}[0-9])[A-Za-z0-9]{6,16}|[a-z]{5,8}(?:-[a-z]{5,8})?)"
+)
+_ITEMS = re.compile(
+    rf"[ \t]*(?:[-*•·]|\(?[0-9]{{1,2}}[.):])?[ \t]*{_ITEM}"
+    rf"(?:[ \t,;|]+(?:[0-9]{{1,2}}[.):][ \t]*)?{_ITEM}){{0,9}}[ \t]*,?"
+)
+_ONE = re.compile(rf"(?<![\w-]){_ITEM}(?![\w.):-])")
+_BLANKS = 2
+
+
+def _list(name: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
+    """Yield the codes in the lines below the name of a list of codes."""
+    named = _LIST_NAME.fullmatch(name)
+    found = label(named["name"].strip()) if named is not None else None
+    if found is None or found.kind is not LabelKind.CODE or found.term[-1] in "0123456789":
+        return
+    blanks = items = 0
+    for start, line in below[:40]:
+        if not line.strip():
+            blanks += 1
+            if blanks > _BLANKS or items:
+                return
+            continue
+        if not _ITEMS.fullmatch(line) or not any(c.isdigit() for c in line):
+            return
+        items += 1
+        for item in _ONE.finditer(line):
+            if any(c.isdigit() for c in item[0]):
+                yield RedactedSpan(start + item.start(), start + item.end(), RULES[found.kind])
