@@ -14,7 +14,8 @@ from acud.features.redaction.spans import RedactedSpan, Rule
 
 _NEEDLE = re.compile(
     r"cod(?:es?|igos?|ici|ice)(?![a-z])|códigos?(?!\w)|kod(?:en|et|e|y|u|unuz|un)?(?!\w)|koodi(?!\w)|код(?:ы|а|ом)?(?!\w)"
-    r"|(?<!\w)(?:pins?|otp|m?tan|puk)(?!\w)|combination(?!\w)|kombination(?!\w)"
+    r"|(?:pins?(?<!\wpin)(?<!\wpins)|otp(?<!\wotp)|tan(?<!\wtan)|mtan(?<!\wmtan)|puk(?<!\wpuk))(?!\w)"
+    r"|combination(?!\w)|kombination(?!\w)"
 )
 _WORD_START = re.compile(r"[\w-]*$")
 _WORD_BEFORE = re.compile(r"(\w+)\W{1,2}$")
@@ -92,7 +93,7 @@ def find_codes_in_sentences(text: str, low: str) -> Iterator[RedactedSpan]:
 
 
 _MAY_SAY = re.compile(
-    r"(?<!\w)(?:use|enter|type|input|submit|key in|punch|reply|disarm|gib|geben?|nutzen?|verwenden?|tippe|sais|entrez|"
+    r"(?:use|enter|type|input|submit|key in|punch|reply|disarm|gib|geben?|nutzen?|verwenden?|tippe|sais|entrez|"
     r"utilis|tapez|composez|introdu|ingres|usa|inserisci|digit|insira|voer|gebruik|ange|wpisz|użyj|введ|использ)"
     r"|opens?[ ]|unlocks?[ ]|öffnet|ouvre|abre|apre|[0-9][#*]"
 )

@@ -10,7 +10,7 @@ from acud.features.redaction.values import looks_chosen
 
 _USER = r"[\w.+-]{1,40}(?:@[\w-]{1,40}(?:\.[\w-]{1,40}){0,4})?"
 _NAMED = re.compile(
-    r"(?i:(?<!\w)(?:cred(?:ential)?s?|log[ -]?ins?|sign[ -]?in|logon|account|access|user(?:name)?/pass(?:word)?|"
+    r"(?i:(?:cred(?:ential)?s?|log[ -]?ins?|sign[ -]?in|logon|account|access|user(?:name)?/pass(?:word)?|"
     r"zugangsdaten|anmeldedaten|zugang|identifiants?|accès|credenciales|acceso|credenziali|accesso|credenciais|acesso|"
     r"inloggegevens|inlog|dane[ ]logowania|inloggning|доступ|логин|данные[ ]для[ ]входа))"
     rf"(?:[ ](?![^ ]{{0,30}}[/:@0-9])\w{{1,20}}){{0,5}}?"
@@ -18,12 +18,12 @@ _NAMED = re.compile(
     rf"{_USER}[ ]?[:/|][ ]?(?P<value>[^\s,;\"'<>]{{3,100}})"
 )
 _AS_WITH = re.compile(
-    r"(?i:(?<!\w)(?:log(?:ged)?[ -]?(?:in|on)|sign(?:ed)?[ -]?in|connect|authenticate)"
+    r"(?i:(?:log(?:ged)?[ -]?(?:in|on)|sign(?:ed)?[ -]?in|connect|authenticate)"
     r"(?:[ ]\w{1,12}){0,4}?[ ](?:as|with)[ ]"
     rf"(?:user[ ])?){_USER}(?i:[ ](?:with|and|using)[ ]|[ ]?/[ ]?)(?P<value>[^\s,;\"'<>]{{4,100}})"
 )
 _MAIL_PAIR = re.compile(
-    r"(?<![\w.+:/@-])[\w.+-]{1,40}@[\w-]{1,40}(?:\.[\w-]{1,40}){1,4}(?:[ ]?[:|;,][ ]?|[ ]/[ ]|\t)"
+    r"@[\w-]{1,40}(?:\.[\w-]{1,40}){1,4}(?:[ ]?[:|;,][ ]?|[ ]/[ ]|\t)"
     r"(?P<value>[^\s,;\"'<>|/]{4,100})(?=\s|$|[,;|])"
 )
 _CHANGED = re.compile(
@@ -38,26 +38,33 @@ _SET = re.compile(
 _PAIR_LINE = re.compile(
     r"^(?P<user>[A-Za-z][\w.-]{1,31})(?P<mark>[:;|]|[ ]/[ ])(?P<value>[^\s:/\"'<>,;|]{6,64})$", re.MULTILINE
 )
-_PASS = re.compile(r"(?i:pass|pw|kennwort)")
-_NEEDLE = re.compile(
-    r"(?i:cred|log|sign|account|access|user|zugang|anmelde|identif|acc[eè]s|acesso|inlog|dane|доступ|логин|данные|connect|authent)"
+_LOGINS = re.compile(
+    r"cred|log[ -]?[io]n|sign[ -]?in|account|access|user|zugang|anmeldedaten|identifiant|acc[eè]s|acesso|inlog|"
+    r"dane[ ]log|доступ|логин|данные"
 )
+_SIGNS = re.compile(r"log|sign|connect|authent")
+_AT = re.compile(r"@(?<=\w@)(?=\w)")
 
 
 def find_login_pairs(text: str) -> Iterator[RedactedSpan]:
     """Yield the passwords that stand beside user names."""
-    if _NEEDLE.search(text):
-        for pattern in (_NAMED, _AS_WITH):
-            for match in pattern.finditer(text):
+    low = text.lower()
+    for pattern, needles in ((_NAMED, _LOGINS), (_AS_WITH, _SIGNS)):
+        for needle in needles.finditer(low):
+            at = needle.start()
+            is_start = len(low) == len(text) and not text[at - 1 : at].isalnum()
+            match = pattern.match(text, at) if is_start else None
+            if match is not None:
                 yield from _chosen(match)
-    if _PASS.search(text):
+    if "pass" in low or "pw" in low or "kennwort" in low:
         for pattern in (_CHANGED, _SET):
             for match in pattern.finditer(text):
                 yield from _chosen(match)
                 if pattern is _CHANGED and looks_chosen(match["old"]):
                     yield RedactedSpan(*match.span("old"), Rule.PASSWORD)
-    if "@" in text:
-        for match in _MAIL_PAIR.finditer(text):
+    for sign in _AT.finditer(text):
+        match = _MAIL_PAIR.match(text, sign.start())
+        if match is not None:
             yield from _chosen(match)
     for match in _PAIR_LINE.finditer(text):
         if _is_strong(match["value"]):

@@ -71,7 +71,8 @@ _PUBLIC = re.compile(
 )
 """Random data that is for everybody: public keys, pictures, documents, certificates, addresses of wallets."""
 _GROUPED = re.compile(
-    r"(?<![A-Za-z0-9-])(?:[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}|[a-z2-7]{4}(?:[ ][a-z2-7]{4}){3,15}"
+    r"(?<![A-Za-z0-9-])(?=[A-Za-z0-9]{4,6}[ -][A-Za-z0-9]{4,6}[ -][A-Za-z0-9]{4,6}[ -])"
+    r"(?:[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,15}|[a-z2-7]{4}(?:[ ][a-z2-7]{4}){3,15}"
     r"|[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}|(?:[0-9]{6}-){7}[0-9]{6})(?![\w-])"
 )
 """Keys that people copy by hand: base32 of authenticator apps, product keys, recovery keys of disks."""

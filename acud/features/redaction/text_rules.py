@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -70,11 +72,13 @@ def without(text: str, spans: Iterable[RedactedSpan]) -> str:
 
 def _plain(text: str) -> str:
     """Return `text` with full-width and other compatibility forms made plain, each character in its place."""
-    if text.isascii():
-        return text
-    return "".join(c if c.isascii() else _plain_character(c) for c in text)
+    return text if text.isascii() else _NOT_ASCII.sub(lambda match: _plain_character(match[0]), text)
 
 
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+
+
+@lru_cache(4096)
 def _plain_character(c: str) -> str:
     plain = unicodedata.normalize("NFKC", c)
     return plain if len(plain) == 1 else c

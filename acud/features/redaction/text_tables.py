@@ -114,8 +114,8 @@ def _fits(found: Label, value: str) -> bool:
 # ---- rows that a statement inserts -------------------------------------------------------------------------------
 
 _INSERT = re.compile(
-    r"(?i:insert[ ](?:ignore[ ])?into)[ ][^\n(]{1,80}\((?P<heads>[^()\n]{1,300})\)\s{0,4}(?i:values)\s{0,4}"
-    r"(?P<rows>(?:\([^()\n]{1,1000}\)[,\s]{0,4}){1,50})"
+    r"\b(?:INSERT|insert)[ ](?i:(?:ignore[ ])?into)[ ][^\n(]{1,80}\((?P<heads>[^()\n]{1,300})\)"
+    r"\s{0,4}(?i:values)\s{0,4}(?P<rows>(?:\([^()\n]{1,1000}\)[,\s]{0,4}){1,50})"
 )
 _ROW = re.compile(r"\([^()\n]{1,1000}\)")
 _CELL = re.compile(r"'(?P<quoted>[^'\n]{0,400})'|[^,()'\n]{1,400}")
@@ -123,7 +123,7 @@ _CELL = re.compile(r"'(?P<quoted>[^'\n]{0,400})'|[^,()'\n]{1,400}")
 
 def find_in_inserts(text: str) -> Iterator[RedactedSpan]:
     """Yield what the names of columns announce in the rows of `INSERT INTO … VALUES`."""
-    for match in _INSERT.finditer(text) if "(" in text else ():
+    for match in _INSERT.finditer(text) if "INSERT" in text or "insert" in text else ():
         heads = [_head(cell.strip(' `"[]')) for cell in match["heads"].split(",")]
         for row in _ROW.finditer(text, *match.span("rows")):
             cells = [cell for cell in _CELL.finditer(text, row.start() + 1, row.end() - 1) if cell[0].strip()]
