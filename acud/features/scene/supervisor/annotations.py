@@ -139,7 +139,9 @@ class SceneAnnotations:
         lane = Lane.REDACT if reads else Lane.JUDGE
 
         def fill(job: Job) -> Job:
-            return replace(job, describe=DescribeAsk(backend, secure), hide=self._redaction.of(source))
+            return replace(
+                job, describe=DescribeAsk(backend, secure), hide=self._redaction.of(source, leaves=not is_local)
+            )
 
         def looked(outcome: JobResult | Unavailable) -> None:
             said = outcome.described if isinstance(outcome, JobResult) and outcome.status == "done" else None

@@ -1,0 +1,36 @@
+"""What goes with the question to a model about a display."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from acud.config import Settings
+from acud.features.scene.supervisor.annotations import SceneAnnotations
+from acud.protocol.evaluation import Job
+from acud.protocol.questions import Hide, ToldBy, View
+from acud.supervisor.redaction import NoRedaction
+
+
+class _Policy(NoRedaction):
+    """Tells where widgets are asked for when a picture leaves, as the feature's own policy does."""
+
+    def of(self, source: Any, *, leaves: bool = False) -> Hide | None:
+        return Hide(told=ToldBy("unix:path=/bus", "", ())) if leaves else None
+
+
+@pytest.mark.parametrize(("backend", "is_local"), [("ollama", True), ("claude", False)])
+def test_password_fields_are_looked_for_when_the_model_is_elsewhere(backend: str, is_local: bool) -> None:
+    """The boxes of an earlier scene are not enough: a field may have come or moved since."""
+    works: list[Any] = []
+    pool = SimpleNamespace(submit=works.append)
+    source = SimpleNamespace(name=":5", display=":5", epoch=1, frame=7)
+    settings = Settings()
+    assert settings.backends().named()[backend].is_local is is_local
+    asked = SceneAnnotations(*(cast(Any, one) for one in (None, None, pool, _Policy(), settings, None)))
+    asked.ask(cast(Any, source), backend, (), lambda outcome: None)
+    (work,) = works
+    job = work._fill(Job("j", View(":5"), "/ring", 1, 7))
+    assert (job.hide is not None and job.hide.told is not None) is not is_local
