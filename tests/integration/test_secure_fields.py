@@ -13,10 +13,11 @@ import pytest
 
 from acud.accessibility.ask import AccessibilityAsk
 from acud.accessibility.nodes import Limits
-from acud.config import AccessibilitySettings
+from acud.config import AccessibilitySettings, RedactionSettings
 from acud.evaluator.accessibility.provider import AtSpiProvider
+from acud.evaluator.ports import RedactedPixels, Withheld
 from acud.evaluator.view_pixels import ViewPixels
-from acud.features.redaction.evaluator import SecureFields
+from acud.features.redaction.evaluator import RedactionRules, SecureFields
 from acud.protocol.questions import ToldBy
 from acud.types import Rect
 from tests.grounding.desktop import Desktop, missing
@@ -114,6 +115,28 @@ async def test_where_the_mirror_is_not_sure_the_bus_is_walked(desktop: Desktop) 
     ask = AccessibilityAsk(":1", desktop.windows(), desktop.bus_address, "", 0.0, hasty)
     assert (await rig.mirrors.read(ask)).failed
     assert await rig.mirrors.sure(ask) is None
+    hung = SecureFields(AccessibilitySettings(walk_s=2, answer_s=0.2), rig.mirrors)
+    out = await RedactionRules(RedactionSettings(rules=("secure",)), None, hung).outgoing(shot_of(desktop))
+    assert isinstance(out, Withheld)
+    assert out.reason.startswith("where password fields are is not known: ")
+    assert out.reason.endswith("it did not answer for 0.2 s")
+    await hung.close()
     os.kill(process.pid, signal.SIGCONT)
     assert await rig.mirrored.boxes(shot_of(desktop)) == await rig.walk.boxes(shot_of(desktop)) != []
+    await rig.close()
+
+
+async def test_no_picture_leaves_while_a_limit_cuts_widgets_off(desktop: Desktop) -> None:
+    desktop.show("odd.py", "many", "40")
+    desktop.show("odd.py", "plain")
+    rig = Rig(desktop)
+    await rig.both(1)
+    few = SecureFields(AccessibilitySettings(walk_s=20, answer_s=5, max_nodes=20), rig.none)
+    rules = RedactionRules(RedactionSettings(rules=("secure",)), None, few)
+    out = await rules.outgoing(shot_of(desktop))
+    assert isinstance(out, Withheld)
+    assert "widgets told ([accessibility] max_nodes)" in out.reason
+    whole = RedactionRules(RedactionSettings(rules=("secure",)), None, rig.walk)
+    assert isinstance(await whole.outgoing(shot_of(desktop)), RedactedPixels)
+    await few.close()
     await rig.close()

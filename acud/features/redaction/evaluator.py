@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -36,8 +37,13 @@ FIND_LIMIT_S = 1.0
 """CPU seconds for the rules over one screen of text, the user's own expressions included; a full one takes 5 ms."""
 
 
+class FieldsUnknown(Exception):
+    """Nobody knows where the password fields of a shot are; the message says why."""
+
+
 class SecureFields:
-    """Finds password fields. A bus that tells nothing tells of none: they show dots then, as they do on the screen.
+    """Finds password fields. A bus that tells nothing tells of none: they show dots then, as they do on the screen. One
+    that tells only a part may leave a field out: then no box is told.
 
     `mirrors` are the caller's: a display that is mirrored for its scenes need not be read again.
     """
@@ -54,7 +60,8 @@ class SecureFields:
     async def hidden(self, shot: ViewPixels, rules: TextRules) -> list[HiddenBox]:
         """Return the boxes of password fields that lie in `shot`, and of widgets that show what `rules` hide.
 
-        Raises: TookTooLong when the rules took too long.
+        Raises: TookTooLong when the rules took too long, FieldsUnknown when a limit cut widgets off, or an application
+        did not answer.
         """
         told = shot.told
         if told is None:
@@ -65,6 +72,9 @@ class SecureFields:
             return []
         bounds = Rect(0, 0, shot.pixels.shape[1], shot.pixels.shape[0])
         dx, dy = -told.x - shot.crop.x, -told.y - shot.crop.y
+        gap = _gap(tree)
+        if gap:
+            raise FieldsUnknown(f"where password fields are is not known: {gap}")
         with limited(FIND_LIMIT_S, "searching the widgets for what is to be hidden"):
             shown = rules_of_widgets(tree.nodes, rules) if rules.active else [""] * len(tree.nodes)
         found = []
@@ -89,6 +99,22 @@ class SecureFields:
 
     async def close(self) -> None:
         await self._buses.close()
+
+
+def _gap(tree: Tree) -> str:
+    """Return what `tree` lacks of the applications that still run, "" for nothing.
+
+    One without a window counts too: process ids of sandboxes do not tell whose window is whose.
+    """
+    if tree.truncated:
+        return tree.gaps()[0]
+    for app in tree.failed:
+        if not app.pid or Path(f"/proc/{app.pid}").exists():
+            return f"{(app.name or str(app.pid))[:_NAME]}: {app.reason[:_REASON]}"
+    return ""
+
+
+_NAME, _REASON = 40, 120
 
 
 class RedactionRules:
@@ -118,6 +144,8 @@ class RedactionRules:
                 hidden += await self._fields.hidden(shot, self._rules) if self._fields is not None else ()
             except TookTooLong as fault:
                 return Withheld(fault.message)
+            except FieldsUnknown as fault:
+                return Withheld(str(fault))
         if self._settings.reads:
             found = await self._found(shot)
             if isinstance(found, Withheld):
