@@ -12,8 +12,10 @@ from __future__ import annotations
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("closed.toml")
-WORK = (Path(__file__).with_name("work.toml"), Path(__file__).with_name("opened.toml"))
-"""The half to work with: `work.toml`, and the first closed half. Its values are drawn anew under its new name."""
+WORK = tuple(Path(__file__).with_name(f"{name}.toml") for name in ("work", "opened", "later"))
+"""The half to work with: `work.toml`, the first closed half (its values are drawn anew under its new name), and a later
+group, which was scored once before anybody who worked on the rules read it.
+"""
 FORMER = {
     "opened": "2026-11-25",
     "rules": "scene: hide the name of a cell that repeats its hidden text",
@@ -21,6 +23,13 @@ FORMER = {
     "overhidden": 0.0646,
 }
 """What the first closed half scored when it was opened, by the rules as of this commit, which had not seen it."""
+LATER = {
+    "scored": "2026-11-25",
+    "rules": "redaction: search for login pairs from their needles",
+    "hidden": 0.7722,
+    "overhidden": 0.0286,
+}
+"""What the later group scored by the rules as of this commit, which had not seen it: 158 secrets."""
 SHA256 = "31a6a7d3e64bd5fce29bdff7ebc0e739be4b0ef8c1cdc122bdf17ddd9e1ecdaa"
 """Of what `SOURCE` shows and marks (`Half.sha256`): another hash is another set, and no figure goes for both."""
 OPENED: tuple[str, ...] = ()

@@ -24,6 +24,7 @@ _WORD_AFTER = re.compile(r"\W{1,2}(\w+)")
 _VALUE = re.compile(
     r"(?<![\w.:/+,-])(?<!#)(?:[A-Za-z]{1,3}-)?(?P<value>(?:"
     r"[0-9]{3}[ -][0-9]{3}|[0-9]{2}[ -][0-9]{2}[ -][0-9]{2}|[0-9]{4}[ -][0-9]{4}|[0-9]{1,2}-[0-9]{1,2}-[0-9]{1,2}"
+    r"|[0-9](?:-[0-9]){3,5}|[0-9]{2}(?:[ ][0-9]{1,2}){2}"
     r"|[0-9]{4,10}|[0-9]{3}(?=[#*])|(?=[A-Z]{0,9}[0-9])[A-Z0-9]{4,10}(?:-[A-Z0-9]{3,8}){0,5}|(?=[a-z]{0,7}[0-9])[a-z0-9]{6,8}"
     r")[#*]?)(?![\w/:%-]|[.,][0-9])"
 )
@@ -59,7 +60,8 @@ _USE = re.compile(
 )
 _PURPOSE = re.compile(
     r"[ ](?:to[ ](?:sign[ -]?[io]n|log[ -]?[io]n|verify|confirm|complete|reset|access|unlock|authenticate|finish|"
-    r"continue|activate|validate|get[ ]in|open)\b|as[ ](?:your|the|a)\b|(?:when|if)[ ][^.!?\n]{0,60}(?:pin|code|asked)|"
+    r"continue|activate|validate|approve|authori[sz]e|pay|release|register|link|pair|"
+    r"get[ ]in|open)\b|as[ ](?:your|the|a)\b|(?:when|if)[ ][^.!?\n]{0,60}(?:pin|code|asked)|"
     r"(?:at|on)[ ]the[ ](?:door|gate|keypad|machine|terminal|entrance)|um[ ][^.!?\n]{0,40}(?:anmeld|bestätig|zu[ ])|"
     r"(?:zum|zur)[ ](?:anmeld|einlogg|bestätig|login|verif)|als[ ]|ein\b|pour[ ](?:vous[ ]|te[ ]|t['’]?)?"
     r"(?:connecter|confirmer|valider|vérifier|activer|accéder|entrer|ouvrir)|comme[ ]|para[ ](?:iniciar|confirmar|"
@@ -70,8 +72,12 @@ _PURPOSE = re.compile(
 _OPENS = re.compile(
     r"(?:opens?|unlocks?|öffnet|ouvre|abre|apre)(?:[ ][^\s.!?]{1,20}){0,3}?[ ](?:with|mit|avec|con|com)[ ]$"
 )
+_PLACE_TELLS = re.compile(
+    r"(?:keypad|tastenfeld|lock|then|dann|puis|press|pad|safe|tresor|box|kasten|tor[ ][0-9])[ :]{1,2}$"
+)
 _PLACE = re.compile(
-    r"(?<!\w)(?:door|gate|garage|keypad|alarm|entrance|lobby|tor|tür|porte|portail|puerta|porta|deur)(?!\w)"
+    r"(?<!\w)(?:schlüssel|tür)?(?:kasten|safe|tresor|keypad|lock(?:er|box)?|schloss|door|gate|garage|alarm|entrance|"
+    r"lobby|tor|tür|porte|portail|puerta|porta|deur)(?!\w)"
 )
 
 
@@ -82,20 +88,31 @@ def find_codes_in_sentences(text: str, low: str) -> Iterator[RedactedSpan]:
         if _is_secret_code(low, begins, needle.end()):
             yield from _after(text, low, needle.end())
             yield from _before(text, low, begins)
-    for value in _VALUE.finditer(text) if _MAY_SAY.search(low) else ():
-        start, end = value.span("value")
-        before = low[max(0, start - 60) : start]
-        shown = value["value"]
-        used = _USE.search(before) and _PURPOSE.match(low, end)
-        placed = shown[-1] in "#*" and _PLACE.search(before.rpartition("\n")[2])
-        if used or placed or _OPENS.search(before):
-            yield RedactedSpan(start, end, Rule.CODE)
+    for verb in _MAY_SAY.finditer(low):
+        line_end = low.find("\n", verb.start())
+        limit = verb.start() + _REACH if line_end < 0 else min(verb.start() + _REACH, line_end)
+        value = _VALUE.search(text, max(0, verb.start() - 8 * verb[0][0].isdigit()), limit + 1)
+        if value is not None and _is_for_entry(low, *value.span("value"), value["value"]):
+            yield RedactedSpan(*value.span("value"), Rule.CODE)
+
+
+_REACH = 64
+
+
+def _is_for_entry(low: str, start: int, end: int, shown: str) -> bool:
+    """Tell whether somebody is told to enter low[start:end] to get in, or it stands beside what it opens."""
+    before = low[max(0, start - 60) : start]
+    place = before.rpartition("\n")[2]
+    used = _USE.search(before) is not None and _PURPOSE.match(low, end) is not None
+    placed = (shown[-1] in "#*" or _PLACE_TELLS.search(place)) and _PLACE.search(place)
+    return used or bool(placed) or _OPENS.search(before) is not None
 
 
 _MAY_SAY = re.compile(
     r"(?:use|enter|type|input|submit|key in|punch|reply|disarm|gib|geben?|nutzen?|verwenden?|tippe|sais|entrez|"
     r"utilis|tapez|composez|introdu|ingres|usa|inserisci|digit|insira|voer|gebruik|ange|wpisz|użyj|введ|использ)"
-    r"|opens?[ ]|unlocks?[ ]|öffnet|ouvre|abre|apre|[0-9][#*]"
+    r"|opens?[ ]|unlocks?[ ]|öffnet|ouvre|abre|apre|[0-9][#*]|keypad|tastenfeld|lock[ :]|then[ ]|dann[ ]|puis[ ]"
+    r"|press[ ]|pad[ :]|safe[ :]|tresor|box[ :]|kasten|tor[ ][0-9]"
 )
 
 

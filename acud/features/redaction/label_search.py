@@ -32,9 +32,11 @@ _VERBS = (
 _PLAIN_VERBS = frozenset(("is", "lautet", "ist", "est", "es", "é", "è", "jest", "är"))
 _IS = re.compile(
     rf"{_PART}{{0,40}}(?P<mid>[^\n.!?:=]{{0,60}}?)(?:[ ]|(?<=c)['’])(?P<verb>{_VERBS})"
-    r"[ ]{1,2}(?:now[ ]|set to[ ]|still[ ]|just[ ]|jetzt[ ]|ahora[ ])?"
+    r"(?:[ ]{1,2}|[ ]?\n[ ]{0,4})(?:now[ ]|set to[ ]|still[ ]|just[ ]|jetzt[ ]|ahora[ ])?"
 )
 _NEXT = re.compile(rf"{_PART}{{0,40}}?(?P<gap>[ ]{{1,2}}\(?)(?=[^\s(])")
+_WRAPPED = re.compile(r"\n(?<=[^\W\d_]{3}\n|\w[^\W\d_],\n)(?=[^\s:=|]{1,40}[ .,;!]|[^\s:=|]{1,40}$)(?<=[^\n]{50}\n)")
+"""Where a sentence goes on in the next line, because its line was full."""
 _RUN = re.compile(r"\w{2,100}")
 _DELIMITERS = re.compile(r"[.;,:=：|(){}<>?&\"`/\t\n$!，；。]|(?<!\w)'|'(?!\w)")
 _QUOTED = re.compile(
@@ -72,11 +74,12 @@ def find_labelled(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
     """Yield what labels announce in `text`, quotes left out; `read`: it was read off a screen, a tab between boxes."""
     if read:
         text = text.replace(";", ":")  # in small letters an engine takes one for the other
+    flow = _WRAPPED.sub(" ", text)
     for word in set(_RUN.findall(text)):
         if may_announce(word) and not word.startswith("REDACTED_"):
             for start in _places(text, word):
-                yield from _announced(text, start, start + len(word), read)
-    yield from _before_its_label(text, text.lower())
+                yield from _announced(text, flow, start, start + len(word), read)
+    yield from _before_its_label(flow, flow.lower())
 
 
 def _places(text: str, word: str) -> Iterator[int]:
@@ -93,13 +96,13 @@ def _is_of_run(c: str) -> bool:
     return c.isalnum() or c == "_"
 
 
-def _announced(text: str, start: int, end: int, read: bool) -> Iterator[RedactedSpan]:
+def _announced(text: str, flow: str, start: int, end: int, read: bool) -> Iterator[RedactedSpan]:
     left = text[max(0, start - 48) : start]
     cuts = [cut.end() for cut in _DELIMITERS.finditer(left)]
     left = left[cuts[-1] :] if cuts else left
     is_path = text[start - 1 : start] == "/"
     for find in (_assigned, _option) if is_path else (_assigned, _option, _said, _adjacent):
-        found = find(text, left, start, end, read)
+        found = find(flow if find in (_said, _adjacent) else text, left, start, end, read)
         if found:
             yield from found
             return
@@ -172,13 +175,15 @@ def _valued(text: str, begin: int, found: Label, join: str, *, whole: bool) -> l
     if match is None or not accepts(found, match[0]):
         return []
     end = match.end()
+    if found.kind is LabelKind.KEY and '"' in match[0]:
+        return [RedactedSpan(begin, begin + match[0].index('"'), rule)]
     rest = text[end:line_end].split()
     if (
         found.kind is LabelKind.PASSWORD
         and whole
         and "=" not in join
         and 0 < len(rest) <= 4
-        and not rest[0].startswith(("#", "|", "&", "/", "(", "["))
+        and not rest[0].startswith(("#", "|", "&", "/", "(", "[", "-"))
     ):
         end = line_end
     end -= len(match[0]) - len(match[0].rstrip(",;")) if end == match.end() and len(match[0].rstrip(",;")) else 0
@@ -312,13 +317,10 @@ _CODE_TO_USE = re.compile(
     r"[ ](?:to|for|as)[ ](?:\w+[ ]){0,2}?(?:sign|log|verif|confirm|authenticat|access|complete|finish|reset|continue)"
 )
 _USED = re.compile(r"\b(?:use|enter|type|with)[ ](?:the[ ])?(?:following[ ])?$")
+_PASSWORDS = re.compile(r"pass(?:word|phrase|code)")
 _AS_PASSWORD = re.compile(
     r"(?<!\S)(?P<value>[^\s]{4,100})[ ](?:as|in|into|for)[ ]"
     r"(?:the|your|a|his|her|my|its|their)?[ ]?(?:[\w-]+[ ])?(?i:password|passphrase|passcode)\b"
-)
-_PAIR_OF = re.compile(
-    r"(?i:\b(?:cred(?:ential)?s?|login|user(?:name)?/pass(?:word)?))(?:[ ]are|[ ]is)?"
-    r"[ :=]{1,3}[\w.@-]{1,60}[ ]?[:/][ ]?(?P<value>[^\s,]{3,100})"
 )
 _SAID_TOGETHER = re.compile(
     r"(?P<label>密码|密碼|口令|验证码|驗證碼|安全码|身份证号码?|パスワード|認証コード|確認コード|暗証番号|비밀번호|인증번호)"
@@ -335,9 +337,9 @@ def _before_its_label(text: str, low: str) -> Iterator[RedactedSpan]:
     if len(low) == len(text):
         yield from _codes(text, low)
         yield from find_codes_in_sentences(text, low)
-    if "pass" in low or "cred" in low or "login" in low:
-        for pattern in (_AS_PASSWORD, _PAIR_OF):
-            for match in pattern.finditer(text):
+    if len(low) == len(text):
+        for needle in _PASSWORDS.finditer(low):
+            for match in _AS_PASSWORD.finditer(text, max(0, needle.start() - 140), needle.end()):
                 if looks_chosen(match["value"]):
                     start = match.start("value")
                     yield RedactedSpan(start, start + len(match["value"].rstrip(".,;:?)\"'")), Rule.PASSWORD)

@@ -22,17 +22,19 @@ _AS_WITH = re.compile(
     r"(?:[ ]\w{1,12}){0,4}?[ ](?:as|with)[ ]"
     rf"(?:user[ ])?){_USER}(?i:[ ](?:with|and|using)[ ]|[ ]?/[ ]?)(?P<value>[^\s,;\"'<>]{{4,100}})"
 )
+_LOG_IN_WITH = re.compile(r"(?i:(?:log|sign)[ -]?(?:in|on)[ ](?:with|using)[ ])(?P<value>[^\s,;\"'<>]{6,100})")
 _MAIL_PAIR = re.compile(
     r"@[\w-]{1,40}(?:\.[\w-]{1,40}){1,4}(?:[ ]?[:|;,][ ]?|[ ]/[ ]|\t)"
     r"(?P<value>[^\s,;\"'<>|/]{4,100})(?=\s|$|[,;|])"
 )
+_CHANGES = re.compile(r"pass|kennwort|pw|set|chang|updat|rotat")
 _CHANGED = re.compile(
-    r"(?i:(?<!\w)(?:password|passwort|kennwort|passphrase|passcode|pw)(?!\w)[^.\n]{0,40}?[ ]from[ ])"
+    r"(?i:(?:password|passwort|kennwort|passphrase|passcode|pw)(?!\w)[^.\n]{0,40}?[ ]from[ ])"
     r"(?P<old>[^\s]{4,100})"
     r"(?P<join>[ ]to[ ])(?P<value>[^\s]{4,100})"
 )
 _SET = re.compile(
-    r"(?i:(?<!\w)(?:re)?(?:set|changed?|updated?|rotated?)[ ](?:it|them|mine|yours|back|this)[ ]"
+    r"(?i:(?:set|changed?|updated?|rotated?)[ ](?:it|them|mine|yours|back|this)[ ]"
     r"(?:back[ ])?(?:to|as)[ ])(?P<value>[^\s]{4,100})"
 )
 _PAIR_LINE = re.compile(
@@ -49,7 +51,7 @@ _AT = re.compile(r"@(?<=\w@)(?=\w)")
 def find_login_pairs(text: str) -> Iterator[RedactedSpan]:
     """Yield the passwords that stand beside user names."""
     low = text.lower()
-    for pattern, needles in ((_NAMED, _LOGINS), (_AS_WITH, _SIGNS)):
+    for pattern, needles in ((_NAMED, _LOGINS), (_AS_WITH, _SIGNS), (_LOG_IN_WITH, _SIGNS)):
         for needle in needles.finditer(low):
             at = needle.start()
             is_start = len(low) == len(text) and not text[at - 1 : at].isalnum()
@@ -57,10 +59,11 @@ def find_login_pairs(text: str) -> Iterator[RedactedSpan]:
             if match is not None:
                 yield from _chosen(match)
     if "pass" in low or "pw" in low or "kennwort" in low:
-        for pattern in (_CHANGED, _SET):
-            for match in pattern.finditer(text):
+        for needle in _CHANGES.finditer(low):
+            match = _CHANGED.match(text, needle.start()) or _SET.match(text, needle.start())
+            if match is not None and len(low) == len(text):
                 yield from _chosen(match)
-                if pattern is _CHANGED and looks_chosen(match["old"]):
+                if match.re is _CHANGED and looks_chosen(match["old"]):
                     yield RedactedSpan(*match.span("old"), Rule.PASSWORD)
     for sign in _AT.finditer(text):
         match = _MAIL_PAIR.match(text, sign.start())

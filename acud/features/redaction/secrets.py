@@ -59,6 +59,8 @@ _PUBLIC_NEEDLES = (
     "0x",
     "ssh-",
     "age1",
+    "rsa",
+    "ed25519/",
     "sha",
 )
 _PUBLIC = re.compile(
@@ -67,7 +69,7 @@ _PUBLIC = re.compile(
     r"|-{1,6} ?BEGIN ?(?:CERTIFICATE|(?:[A-Z]+ ?)?PUBLIC ?KEY|PGP ?(?:PUBLIC ?KEY ?BLOCK|MESSAGE|SIGNATURE))[^\n]*"
     r"(?:\r?\n[A-Za-z0-9+/=:. -]*+){0,400}"
     r"|(?<![A-Za-z0-9])sha(?:1|224|256|384|512)[-:][A-Za-z0-9+/]{20,}+={0,2}"
-    r"|(?:bc1|tb1|ltc1|age1)[a-z0-9]{20,}+|0x[0-9a-fA-F]{40}(?![0-9a-fA-F])"
+    r"|(?:bc1|tb1|ltc1|age1)[a-z0-9]{20,}+|0x[0-9a-fA-F]{8,40}(?![0-9a-fA-F])|(?:rsa|dsa|elg|ed|cv|nistp)[0-9]{3,5}/(?:0x)?[0-9A-F]{8,40}(?![0-9A-F])"
 )
 """Random data that is for everybody: public keys, pictures, documents, certificates, addresses of wallets."""
 _GROUPED = re.compile(

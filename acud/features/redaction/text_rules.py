@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from acud.features.redaction.answers import find_answers
 from acud.features.redaction.command_lines import find_in_commands
 from acud.features.redaction.identity_numbers import find_emails, find_ibans, find_ids, find_phones
 from acud.features.redaction.label_search import find_labelled
@@ -17,8 +18,9 @@ from acud.features.redaction.login_pairs import find_login_pairs
 from acud.features.redaction.personal_data import find_cards, find_private
 from acud.features.redaction.secrets import find_keys
 from acud.features.redaction.seed_phrases import find_seeds
-from acud.features.redaction.spans import USUAL_TEXT_RULES, RedactedSpan, Rule, merge_spans
+from acud.features.redaction.spans import USUAL_TEXT_RULES, RedactedSpan, Rule, looks_random, merge_spans
 from acud.features.redaction.text_tables import find_in_inserts, find_in_tables
+from acud.features.redaction.values import looks_chosen
 from acud.patterns import Pattern, compiled
 from acud.types import RedactedText, redaction_mark
 
@@ -46,7 +48,23 @@ def find(text: str, rules: TextRules = ALL, *, read: bool = False) -> list[Redac
     """
     plain = _plain(text)
     looks = (look for wanted, look in _LOOKS if not rules.active.isdisjoint(wanted))
-    return merge_spans(span for look in looks for span in look(plain, rules, read) if span.rule in rules.active)
+    spans = merge_spans(span for look in looks for span in look(plain, rules, read) if span.rule in rules.active)
+    again = list(_repeated(plain, spans))
+    return merge_spans((*spans, *again)) if again else spans
+
+
+_REPEATED = frozenset((Rule.PASSWORD, Rule.KEY))
+
+
+def _repeated(text: str, spans: Iterable[RedactedSpan]) -> Iterator[RedactedSpan]:
+    """Yield where else a password or key stands: in the field that repeats it, in a log of what was typed."""
+    known = {text[span.start : span.end]: span.rule for span in spans if span.rule in _REPEATED}
+    hidden = {span.start for span in spans}
+    for value, rule in known.items():
+        if text.count(value) > 1 and "\n" not in value and (looks_chosen(value) or looks_random(value)):
+            for match in re.finditer(rf"(?<![\w.-]){re.escape(value)}(?![\w-])", text):
+                if match.start() not in hidden:
+                    yield RedactedSpan(match.start(), match.end(), rule)
 
 
 def redact(text: str, rules: TextRules = ALL) -> str:
@@ -100,9 +118,10 @@ _LOOKS: tuple[tuple[frozenset[Rule], _Look], ...] = (
     (frozenset({Rule.ID}), lambda text, rules, read: find_ids(text)),
     (frozenset({Rule.PASSWORD, Rule.KEY}), lambda text, rules, read: find_in_commands(text, read=read)),
     (frozenset(RULES.values()) | {Rule.CODE}, lambda text, rules, read: find_labelled(text, read=read)),
-    (frozenset(RULES.values()), lambda text, rules, read: () if read else find_in_tables(text)),
+    (frozenset(RULES.values()), lambda text, rules, read: find_in_tables(text, read=read)),
     (frozenset(RULES.values()), lambda text, rules, read: find_in_inserts(text)),
     (frozenset({Rule.PASSWORD}), lambda text, rules, read: find_login_pairs(text)),
+    (frozenset({Rule.PASSWORD, Rule.CODE, Rule.KEY}), lambda text, rules, read: find_answers(text)),
     (frozenset({Rule.EMAIL}), lambda text, rules, read: find_emails(text)),
     (frozenset({Rule.PHONE}), lambda text, rules, read: find_phones(text)),
 )

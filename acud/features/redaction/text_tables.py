@@ -7,6 +7,7 @@ Columns are parted by tabs, by two blanks or more, by `|`, or by commas or semic
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from acud.features.redaction.labels import RULES, Label, LabelKind, label, may_announce
@@ -22,16 +23,35 @@ _RUN = re.compile(r"\w{2,60}")
 _WORDS_OF_HEAD = 4
 
 
-def find_in_tables(text: str) -> Iterator[RedactedSpan]:
-    """Yield what heads of columns and names of lists announce in the lines of `text`."""
+def find_in_tables(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
+    """Yield what heads of columns and names of lists announce in the lines of `text`; `read`: it was read off a screen,
+    where columns are found by their place (`cells.py`), but for those between bars.
+    """
     lines = _lines(text)
-    for number, (start, line) in enumerate(lines[:-1]):
-        if not line or len(line) > _MAX_HEAD or not any(may_announce(word) for word in _RUN.findall(line)):
+    starts = [start for start, _ in lines]
+    naming = {
+        number for word in set(_RUN.findall(text)) if may_announce(word) for number in _having(text, word, starts)
+    }
+    for number in sorted(naming - {len(lines) - 1}):
+        start, line = lines[number]
+        if len(line) > _MAX_HEAD:
             continue
         below = lines[number + 1 : number + 1 + _MAX_ROWS]
         yield from _list(line, below)
+        if read:
+            yield from _barred(line, below)
+            continue
         mark = next((one for one in _MARKS if line.count(one) >= 1 + (one == ",")), "")
         yield from _marked(line, below, mark) if mark else _aligned(start, line, below)
+
+
+def _having(text: str, word: str, starts: Sequence[int]) -> Iterator[int]:
+    """Yield the numbers of the lines that have `word`."""
+    at = text.find(word)
+    while at >= 0:
+        number = bisect_right(starts, at) - 1
+        yield number
+        at = text.find(word, starts[number + 1]) if number + 1 < len(starts) else -1
 
 
 def _lines(text: str) -> list[tuple[int, str]]:
@@ -48,9 +68,9 @@ def _lines(text: str) -> list[tuple[int, str]]:
 def _marked(head: str, below: Sequence[tuple[int, str]], mark: str) -> Iterator[RedactedSpan]:
     """Yield the columns of a table whose cells stand between marks."""
     heads = head.split(mark)
-    columns = [(place, found) for place, cell in enumerate(heads) if (found := _head(cell)) is not None]
-    if not columns or not _is_head([cell.strip() for cell in heads if cell.strip()]):
+    if not _is_head([cell.strip() for cell in heads if cell.strip()]):
         return
+    columns = [(place, found) for place, cell in enumerate(heads) if (found := _head(cell)) is not None]
     for start, line in below:
         cells = line.split(mark)
         if len(cells) != len(heads):
@@ -63,6 +83,33 @@ def _marked(head: str, below: Sequence[tuple[int, str]], mark: str) -> Iterator[
             if bare and not _RULED.fullmatch(bare) and _fits(found, bare):
                 begin = start + sum(len(one) + 1 for one in cells[:place]) + cell.index(bare)
                 yield RedactedSpan(begin, begin + len(bare), RULES[found.kind])
+
+
+_BAR = re.compile(r"[ ]?(?:\||\t[Il|]?\t?)[ ]?")
+_SPACED_BAR = re.compile(r"(?<=[ \t])[Il](?=[ \t])|[ ][Il]$")
+
+
+def _barred(head: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
+    """Yield the columns of a table between bars that an engine read, which loses some of the bars."""
+    heads = [cell.strip() for cell in re.split(r"[|\t]", _SPACED_BAR.sub("|", head)) if cell.strip(" |")]
+    columns = [(place, found) for place, cell in enumerate(heads) if (found := _head(cell)) is not None]
+    if not columns or not _is_head(heads):
+        return
+    for start, line in below:
+        if "|" not in line:
+            if _RULED.fullmatch(line.replace("\t", " ")):
+                continue
+            return
+        cells = [cell for cell in re.finditer(r"[^|\t]+", line) if cell[0].strip()]
+        for place, found in columns if len(cells) == len(heads) else ():
+            bare = cells[place][0].strip()
+            if _fits(found, bare) or (found.kind is LabelKind.KEY and len(bare) >= _LONG_HEX and _HEX.fullmatch(bare)):
+                begin = start + cells[place].start() + cells[place][0].index(bare)
+                yield RedactedSpan(begin, begin + len(bare), RULES[found.kind])
+
+
+_HEX = re.compile(r"[0-9a-f]+")
+_LONG_HEX = 32
 
 
 def _aligned(start: int, head: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
@@ -147,22 +194,38 @@ _ONE = re.compile(rf"(?<![\w-]){_ITEM}(?![\w.):-])")
 _BLANKS = 2
 
 
+def _plural(line: str) -> Label | None:
+    """Return the label of several codes that a sentence names: `Keep these backup codes. Each works once.`"""
+    for part in re.split(r"[.:!]\s|[.:!]$", line):
+        found = label(part.strip()[-60:])
+        if found is not None and found.kind is LabelKind.CODE and found.term[-1] == "s":
+            return found
+    return None
+
+
 def _list(name: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
     """Yield the codes in the lines below the name of a list of codes."""
     named = _LIST_NAME.fullmatch(name)
-    found = label(named["name"].strip()) if named is not None else None
+    first = next((line for _, line in below[:_BLANKS] if line.strip()), "")
+    if not _ITEMS.fullmatch(first.replace("\t", " ")):
+        return
+    found = label(named["name"].strip()) if named is not None else _plural(name)
     if found is None or found.kind is not LabelKind.CODE or found.term[-1] in "0123456789":
         return
-    blanks = items = 0
+    blanks, items = 0, 0
+    shapes: set[str] = set()
     for start, line in below[:40]:
         if not line.strip():
             blanks += 1
             if blanks > _BLANKS or items:
                 return
             continue
-        if not _ITEMS.fullmatch(line) or not any(c.isdigit() for c in line):
+        line = line.replace("\t", " ")
+        if not _ITEMS.fullmatch(line):
             return
-        items += 1
         for item in _ONE.finditer(line):
-            if any(c.isdigit() for c in item[0]):
+            shape = "".join("-" if c == "-" else "x" for c in item[0])
+            if any(c.isdigit() for c in item[0]) or shape in shapes:
+                items += 1
+                shapes.add(shape)
                 yield RedactedSpan(start + item.start(), start + item.end(), RULES[found.kind])

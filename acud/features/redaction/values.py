@@ -21,7 +21,7 @@ _CODE = re.compile(
     rf"(?:[A-Z]{{1,3}}-)?{_DIGITS}[#*]?|" r"(?=[A-Za-z-]*[0-9])[A-Za-z0-9]{4,8}(?:-[A-Za-z0-9]{3,8}){0,5}"
 )
 _CHOSEN_DIGITS = re.compile(r"[0-9]{2,4}(?: [0-9]{2,4}){1,4}|[0-9]{4,12}")
-_SPACED_DIGITS = re.compile(r"[0-9]{2,4}(?: [0-9]{2,4}){1,4}(?![\w.:/-])")
+_SPACED_DIGITS = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}(?![\w.:/-])|[0-9]{2,4}(?: [0-9]{2,4}){1,4}(?![\w.:/-])")
 _PROSE_CODE = re.compile(
     rf"(?:[A-Z]{{1,3}}-)?{_DIGITS}[#*]?|"
     r"(?=[A-Za-z-]*[0-9])[A-Za-z0-9]{3,8}(?:-[A-Za-z0-9]{3,8}){1,5}|(?=[A-Z]*[0-9])[A-Z0-9]{5,10}|(?=[a-z]{0,9}[0-9])[a-z0-9]{6,8}"
@@ -38,6 +38,7 @@ _HEX = re.compile(r"[0-9A-Fa-f]{1,40}")
 _HEX_TOKEN = 32
 _PATH = re.compile(r"~?(?:/[\w.-]+){2,}/?|[A-Z]:\\\\[\w.\\\\-]+")
 _FILE = re.compile(r"[\w.+-]+\.(?:[a-z]{1,4}|[a-z]{2,4}[0-9]|html|json|yaml|toml|conf|lock)|[\w./-]*/[\w./-]*")
+_OTHER_SETTING = re.compile(r"[a-z][a-z_-]{1,30}=\w")
 _DECIMAL = re.compile(r"[-+]?[0-9]{1,3}[.,][0-9]+")
 _DATED = re.compile(
     r"[0-9]{1,4}[-/.:][0-9]{1,2}(?:[-/.:][0-9]{1,4})?(?:T[0-9:Z.]+)?|[0-9]+(?:[.,:%][0-9]*)*(?:ms|s|m|h|d|%|x)?"
@@ -108,7 +109,7 @@ def _is_key(found: Label, value: str) -> bool:
         if re.fullmatch(r"[A-Za-z0-9]{3,8}(?: [A-Za-z0-9]{3,8}){2,}", value)
         else value.split()[0]
     )
-    packed = packed.strip("\"'`,;)")
+    packed = re.split("[\"']", packed.strip("\"'`,;)"), maxsplit=1)[0]
     if "://" in packed:
         return False
     if looks_random(packed):
@@ -130,10 +131,12 @@ def accepts_in_prose(found: Label, value: str) -> bool:
     match found.kind:
         case LabelKind.PASSWORD | LabelKind.PHRASE:
             bare = value.strip("\"'`.,;:()!?")
+            if _OTHER_SETTING.match(bare):
+                return False
             return (looks_chosen(value) and not _REFERENCE.match(value)) or _CHOSEN_DIGITS.fullmatch(bare) is not None
         case LabelKind.CODE:
             return _PROSE_CODE.fullmatch(value.strip("\"'`.,;:()!?")) is not None
-        case LabelKind.KEY if found.is_bare and _HEX.fullmatch(value.rstrip(".,;:)")):
+        case LabelKind.KEY if found.is_bare and _HEX.fullmatch(value.rstrip(".,;:)").removeprefix("0x")):
             # The key of a public one, a commit. A token is neither.
             return found.term in ("token", "secret") and len(value) >= _HEX_TOKEN
     return accepts(found, value)

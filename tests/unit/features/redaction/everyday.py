@@ -344,6 +344,23 @@ AUTH_TOKEN=⟦letmein-please⟧
 api_key = "⟦my-dev-api-key-7⟧"
 account number ⟦12345678⟧ sort code 40-47-84
 rootpw ⟦{SSHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g0ZbT1⟧
+Enter this code manually: ⟦jbsw y3dp ehpk 3pxp⟧
+tom: and what was the wifi password again?\nlea: ⟦Tulip_bulb9⟧, the network is BirchCafe\n
+Ola: jaki jest kod do bramy?\nEwa: ⟦27#4819⟧, drugie piętro\n
+Joost: wat is het wachtwoord van de beamer?\nSanne: ⟦Tulpenbol_9⟧, gebruiker is zaal2\n
+And what was the alarm PIN?\nIt is ⟦3180⟧. Please do not write it down.\n
+$ pwgen -s 18 1\n⟦7kiWqQelwan7GmeY5R⟧\n$ ls\n
+$ pass show work/backup\n⟦Heron-na-Dachu-31⟧\nlogin: olga\n$ ls\n
+mara@wren:~$ kubectl get secret db -o jsonpath='{.data.password}' | base64 -d\n⟦MmMcqeNVvSUvinxp⟧\nmara@wren:~$ ls\n
+Keep these backup codes. Each works once.\n⟦jno7k-p4a00⟧\n⟦yo3o9-379fa⟧\n⟦whmkp-ebgfn⟧\nLast sign-in: 24 November\n
+the portal has moved, your login is s.haddad and the first password is\n⟦Welcome-Samir-418⟧, and that is all\n
+Use ⟦093571⟧ to approve the payment of 1,249.00 EUR.
+SMTP_PW=⟦gfga bdnb blqi qnfe⟧
+curl -H "X-Api-Key: ⟦⟨h32⟩⟧""https://api.example.com/v2"
+Schlüsselkasten Tor 4: ⟦7-1-3-9⟧
+Alarm: press 1, then ⟦4471⟧ within 30 seconds.
+password: ⟦Heron!7Lake⟧\nrepeat: ⟦Heron!7Lake⟧\n
+log in with ⟦Kobalt-Fähre-12⟧ and pick a new one
 """
 
 WITHOUT = r"""
@@ -579,4 +596,13 @@ SIN(0.5) = 0.479
 pan: 12, tilt: 4
 nie: 3 x gesehen
 insee 2021 population 67.4
+Did you change the password?\nlea: yes, this morning\n
+tom: where is the code for the login page?\nlea: in src/login/page_form.ts, line 48\n
+what is the password policy?\nat least 12 characters\n
+$ pass ls work\nwork\nprinter\n
+$ cat docs/password-rules.md\nUse three words.\n
+signing with key 0x64B3BD6F6CF961DF, passphrase from CI variable [MASKED]
+pub   rsa4096/9F73849583B32915 2023-02-01 [SC]
+vault login -method=userpass username=marta
+-passin stdin -nokeys -out portal.crt
 """
