@@ -112,7 +112,8 @@ class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
     `kind`: `dialog` is a client window that belongs to another one; `popup` is none of the window manager's (menu,
     tooltip, list of a combo box), there while it is mapped, and never meant by a title. `owner`: the window that a
     dialog or popup says it belongs to (0: it does not say). `modal`: it has to be answered before the others of its
-    program.
+    program. `frame`: `bounds` with the title bar and borders that a window manager put around it, which cover what lies
+    below (none: it put none).
     """
 
     window_id: XId
@@ -124,11 +125,17 @@ class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
     kind: Literal["normal", "dialog", "popup"] = "normal"
     owner: XId = 0
     modal: bool = False
+    frame: Rect | None = None
+
+    @property
+    def outside(self) -> Rect:
+        """What it covers of the windows below: its frame, or itself."""
+        return self.frame or self.bounds
 
 
 def window_at(windows: Iterable[WindowInfo], x: int, y: int) -> WindowInfo | None:
-    """Return the topmost of `windows` (topmost first) at a display pixel; None on the bare root."""
-    return next((one for one in windows if one.visibility != "unmapped" and one.bounds.holds(x, y)), None)
+    """Return the topmost of `windows` (topmost first) that covers a display pixel; None on the bare root."""
+    return next((one for one in windows if one.visibility != "unmapped" and one.outside.holds(x, y)), None)
 
 
 class MonitorInfo(Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,6 +7,7 @@ Monitors are RANDR 1.5's: areas of one screen that outputs make, or `xrandr --se
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -23,6 +24,8 @@ _MAX_NAME = 100
 MAX_TITLE = 500
 MAX_WINDOWS = 500
 MAX_POPUPS = 50
+_MOST_FRAME_PX = 200
+"""No frame is wider on one side; a larger number in its property is none."""
 Kind = Literal["normal", "dialog", "popup"]
 _ROOT_EVENTS = X.SubstructureNotifyMask | X.StructureNotifyMask | X.PropertyChangeMask | X.FocusChangeMask
 CLIENT_EVENTS = X.StructureNotifyMask | X.PropertyChangeMask | X.FocusChangeMask
@@ -61,6 +64,7 @@ class Atoms:
         self.dialog: int = atom("_NET_WM_WINDOW_TYPE_DIALOG")
         self.state: int = atom("_NET_WM_STATE")
         self.modal: int = atom("_NET_WM_STATE_MODAL")
+        self.extents: int = atom("_NET_FRAME_EXTENTS")
         self.a11y: int = atom("AT_SPI_BUS")
         self.nudge: int = atom("_ACUD_ROUSING")
 
@@ -70,7 +74,17 @@ class Atoms:
 
     def of_client(self) -> tuple[int, ...]:
         """The properties of a client that are read."""
-        return (self.title, self.old_title, self.wm_class, self.pid, self.transient, self.leader, self.type, self.state)
+        about = (
+            self.title,
+            self.old_title,
+            self.wm_class,
+            self.pid,
+            self.transient,
+            self.leader,
+            self.type,
+            self.state,
+        )
+        return (*about, self.extents)
 
     def watched(self) -> frozenset[int]:
         """The properties whose change makes the snapshot stale."""
@@ -188,8 +202,11 @@ class WindowReader:
         stack = [outlines[w] for w in tops if w in outlines]
         screen = self._screen()
         kinds = self._kinds([w for w in present if w not in popups], popups, facts)
+        frames = self._frames([w for w in present if own[w].is_viewable], top_of, boxes, outlines, facts)
         infos = tuple(
-            self._info(w, boxes[w], facts, visibility(boxes[w], own[w], top_of[w], stack, screen), kinds[w])
+            self._info(
+                w, boxes[w], facts, visibility(boxes[w], own[w], top_of[w], stack, screen), kinds[w], frames.get(w)
+            )
             for w in present
         )
         return infos, self._focused(about_root, [w for w in present if w not in popups])
@@ -221,6 +238,28 @@ class WindowReader:
             kinds[window] = "popup", named or (group[0] if group else 0)
         return kinds
 
+    def _frames(
+        self,
+        shown: list[int],
+        top_of: dict[int, int],
+        boxes: dict[int, Rect],
+        outlines: dict[int, Outline],
+        facts: dict[tuple[int, int], Any],
+    ) -> dict[int, Rect]:
+        """Return what is drawn around each of `shown`: the child of the root that a manager put it into, or its border.
+        What holds several is no frame but a desktop; then its manager tells how wide a frame is (_NET_FRAME_EXTENTS).
+        """
+        alone = {top for top, count in Counter(top_of[w] for w in shown).items() if count == 1}
+        frames: dict[int, Rect] = {}
+        for window in shown:
+            top, box = outlines.get(top_of[window]), boxes[window]
+            if top is not None and top.has_pixels and top.window in alone and top.box != box:
+                frames[window] = top.box
+            elif len(sides := words(facts.get((window, self.atoms.extents)))) == 4 and max(sides) <= _MOST_FRAME_PX:
+                left, right, above, below = sides
+                frames[window] = Rect(box.x - left, box.y - above, box.w + left + right, box.h + above + below)
+        return {window: frame for window, frame in frames.items() if frame != boxes[window]}
+
     def _first(self, facts: dict[tuple[int, int], Any], window: int, atom: int) -> int:
         return next(iter(words(facts.get((window, atom)))), 0)
 
@@ -229,7 +268,13 @@ class WindowReader:
         return Rect(0, 0, width, height)
 
     def _info(
-        self, window: int, box: Rect, facts: dict[tuple[int, int], Any], visibility: Any, kind: tuple[Kind, int]
+        self,
+        window: int,
+        box: Rect,
+        facts: dict[tuple[int, int], Any],
+        visibility: Any,
+        kind: tuple[Kind, int],
+        frame: Rect | None,
     ) -> WindowInfo:
         pid = words(facts.get((window, self.atoms.pid)))
         return WindowInfo(
@@ -242,6 +287,7 @@ class WindowReader:
             kind=kind[0],
             owner=kind[1],
             modal=self.atoms.modal in words(facts.get((window, self.atoms.state))),
+            frame=frame,
         )
 
     def _title(self, window: int, facts: dict[tuple[int, int], Any]) -> str:

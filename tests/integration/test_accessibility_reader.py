@@ -14,6 +14,7 @@ from acud.accessibility.nodes import Limits, Node, State, Tree
 from acud.errors import Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.reader import TreeReader
+from acud.features.grounding.widget_match import match
 from acud.types import Rect
 from tests.grounding.desktop import Desktop, end, missing
 
@@ -64,6 +65,20 @@ async def test_gtk_3_widgets_are_read_with_their_places(desktop: Desktop) -> Non
     assert near(entry.box, truth["entry"])
     assert entry.has(State.EDITABLE)
     assert tree.hidden > 10  # rows scrolled away
+
+
+@pytest.mark.asyncio
+async def test_a_button_below_the_title_bar_of_another_window_is_covered(desktop: Desktop) -> None:
+    _, truth = desktop.show("odd.py", "plain")
+    ok = truth["ok"]
+    desktop.spawn("xterm", "-T", "Above", "-geometry", f"30x6+{ok.x - 12}+{ok.y - 2}")
+    desktop.wait_for(lambda: any(w.title == "Above" and w.visibility == "full" for w in desktop.windows()), "Above")
+    tree, windows = await shown(desktop, "Odd plain"), desktop.windows()
+    above = next(one for one in windows if one.title == "Above")
+    assert not above.bounds.holds(ok.x + ok.w // 2, ok.y + 4), "its inside is on the button: this proves nothing"
+    found = match("the OK button", tree, windows, desktop.screen)
+    assert (found.outcome, found.candidates) == ("nothing", ())
+    assert "covered by another window" in found.reason
 
 
 @pytest.mark.asyncio

@@ -11,7 +11,7 @@ import pytest
 from Xlib import Xatom
 from Xlib.protocol import event
 
-from acud.types import MonitorInfo, Rect
+from acud.types import MonitorInfo, Rect, window_at
 from acud.x11 import events
 from acud.x11.connection import Connection
 from acud.x11.events import Resized, Translator, WindowTouched
@@ -91,7 +91,7 @@ def test_without_a_manager_the_tree_is_searched(watcher: Watcher, painter: Paint
     painter.window(Rect(500, 10, 30, 30), BLUE, managed=False)
     found = next(w for w in watcher.titles("two", "one").windows if w.title == "one")
     assert (found.window_id, found.wm_class, found.visibility) == (one.id, "Painter", "full")
-    assert found.bounds == Rect(13, 13, 100, 80)
+    assert (found.bounds, found.outside) == (Rect(13, 13, 100, 80), Rect(10, 10, 106, 86))
 
 
 def test_covered_raised_moved_off_screen(watcher: Watcher, painter: Painter) -> None:
@@ -157,6 +157,38 @@ def test_the_frames_of_a_window_manager_are_no_popups_and_a_real_menu_is_one(
     assert menu.bounds.area > 1000
     subprocess.run(["xdotool", "mouseup", "1", "keyup", "ctrl"], env=xserver.env(), check=True)
     watcher.popups()
+
+
+def test_the_frame_of_a_window_manager_is_told_with_its_window(xserver: XServer, watcher: Watcher) -> None:
+    xserver.launch("xterm", "-T", "one", "-geometry", "20x5+30+60")
+    watcher.manage(xserver, "one")
+    (window,) = watcher.until(lambda s: bool(s.windows) and s.windows[0].frame is not None).windows
+    sides = watcher.windows._tree.properties([window.window_id], [watcher.windows.atoms.extents])
+    left, right, above, below = next(iter(sides.values())).value[1]
+    box = window.bounds
+    assert above > 10
+    assert window.outside == Rect(box.x - left, box.y - above, box.w + left + right, box.h + above + below)
+    assert window_at([window], box.x + 5, box.y - 5) == window
+    assert window_at([window], box.x + 5, box.y - above - 1) is None
+
+
+def test_several_windows_on_one_desktop_window_have_the_frames_that_their_manager_tells(
+    watcher: Watcher, painter: Painter
+) -> None:
+    desktop = painter.window(Rect(0, 0, 600, 400), RED, managed=False)
+    atom = painter.connection.wire.get_atom
+    check = painter.window(Rect(0, 0, 1, 1), RED, managed=False)
+    windows = [painter.window(Rect(50 + 200 * n, 60, 100, 80), BLUE, f"w{n}") for n in range(2)]
+    for window in windows:
+        window.reparent(desktop, window.get_geometry().x, 60)
+        window.change_property(atom("_NET_FRAME_EXTENTS"), atom("CARDINAL"), 32, [2, 3, 20, 4])
+    for owner in (check, painter.root):
+        owner.change_property(atom("_NET_SUPPORTING_WM_CHECK"), atom("WINDOW"), 32, [check.id])
+    painter.root.change_property(atom("_NET_CLIENT_LIST_STACKING"), atom("WINDOW"), 32, [w.id for w in windows])
+    painter.connection.sync()
+    snapshot = watcher.until(lambda s: {w.title for w in s.windows if w.kind != "popup"} == {"w0", "w1"})
+    found = next(w for w in snapshot.windows if w.title == "w0")
+    assert found.outside == Rect(48, 40, 105, 104)
 
 
 def test_monitors_are_areas_of_the_screen(xserver: XServer, watcher: Watcher) -> None:

@@ -16,7 +16,7 @@ from acud.types.actions import Point
 
 _FRAME_PX = 8
 _TITLE_PX = 40
-"""A window manager's frame, drawn anew when the focus moves; no list of windows tells of it."""
+"""A window manager's frame, drawn anew when the focus moves, where no list of windows tells of it."""
 
 
 class EffectArea(Struct, frozen=True):
@@ -58,16 +58,16 @@ def effect_area(screen: Rect, windows: Sequence[WindowInfo], points: Sequence[Po
     family = frozenset(one for window in reached if window is not None for one in family_of(window, windows))
     shown = [one for one in windows if one.visibility != "unmapped"]
     if not family:
-        others = _parts(screen, [_framed(one.bounds) for one in shown], inside=True)
+        others = _parts(screen, [_framed(one) for one in shown], inside=True)
         # Maybe the frame around a window was reached, which can close it.
-        near = [one for one in shown if any(_framed(one.bounds).holds(point.x, point.y) for point in points)][:1]
+        near = [one for one in shown if any(_framed(one).holds(point.x, point.y) for point in points)][:1]
         return EffectArea(screen, tuple(others), family_of(near[0], windows) if near else frozenset())
     free: list[Rect] = []
     above: list[Rect] = []
     for one in shown:
         if one.window_id in family and not _gives_way(one, points):
             free += _parts(one.bounds, above, inside=False)
-        above.append(one.bounds)
+        above.append(one.outside)
     free = [part for box in free if (part := box.intersect(screen)) is not None]
     if not free:
         return EffectArea(screen, family=family)
@@ -87,7 +87,7 @@ def target_area(screen: Rect, windows: Sequence[WindowInfo], target: WindowInfo)
         if one.window_id == target.window_id:
             break
         if one.visibility != "unmapped" and one.window_id not in family:
-            above.append(one.bounds)
+            above.append(one.outside)
     ignore = tuple(part.moved(-box.x, -box.y) for part in _parts(box, above, inside=True))
     return EffectArea(box, ignore, family)
 
@@ -168,7 +168,7 @@ def is_effect(
         return True
     if area.family:
         return bool(family_of(window, now) & area.family)
-    return any(_framed(window.bounds).holds(point.x, point.y) for point in points)
+    return any(_framed(window).holds(point.x, point.y) for point in points)
 
 
 def visible_middle(window: WindowInfo, windows: Sequence[WindowInfo], screen: Rect) -> Point | None:
@@ -178,7 +178,7 @@ def visible_middle(window: WindowInfo, windows: Sequence[WindowInfo], screen: Re
         if one.window_id == window.window_id:
             break
         if one.visibility != "unmapped":
-            above.append(one.bounds)
+            above.append(one.outside)
     shown = window.bounds.intersect(screen)
     parts = _parts(shown, above, inside=False) if shown is not None else []
     if not parts:
@@ -194,7 +194,10 @@ def _gives_way(window: WindowInfo, points: Sequence[Point]) -> bool:
     )
 
 
-def _framed(box: Rect) -> Rect:
+def _framed(window: WindowInfo) -> Rect:
+    if window.frame is not None:
+        return window.frame
+    box = window.bounds
     return Rect(box.x - _FRAME_PX, box.y - _TITLE_PX, box.w + 2 * _FRAME_PX, box.h + _TITLE_PX + _FRAME_PX)
 
 

@@ -58,7 +58,7 @@ class WidgetVisibility:
 
     def click_point(self, node: Node, part: Rect) -> Point | None:
         """Return the middle of `part`, or another place in it that no window covers; None when all are covered."""
-        above = [window.bounds for window in self._above(node)]
+        above = [window.outside for window in self._above(node)]
         if not self._floats(node):
             above += self._floating
         for y in _STEPS:

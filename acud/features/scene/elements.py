@@ -101,9 +101,9 @@ def visible_part(one: NamedElement, width: int, height: int, windows: Sequence[W
             hint="scroll it into view, or move its window",
         )
     above = _above(one, shown, windows)
-    parts = uncovered(shown, [window.bounds for window in above])
+    parts = uncovered(shown, [window.outside for window in above])
     if not parts:
-        titles = ", ".join(repr(window.title) for window in above if window.bounds.intersect(shown))
+        titles = ", ".join(repr(window.title) for window in above if window.outside.intersect(shown))
         raise Conflict(
             f"{one.id} {_told(one)} is covered by {titles}", hint="raise its window, or close what covers it"
         )

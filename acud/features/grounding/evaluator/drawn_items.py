@@ -114,6 +114,7 @@ def _around(box: Rect) -> Rect:
 
 
 def window_of(box: Rect, at: Rect, windows: Sequence[WindowInfo]) -> int:
-    """Return the id of the topmost window at the middle of `box`; 0 for none."""
-    found = window_at(windows, at.x + box.x + box.w // 2, at.y + box.y + box.h // 2)
-    return found.window_id if found is not None else 0
+    """Return the id of the topmost window at the middle of `box`; 0 for none, and for what is on a window's frame."""
+    x, y = at.x + box.x + box.w // 2, at.y + box.y + box.h // 2
+    found = window_at(windows, x, y)
+    return found.window_id if found is not None and found.bounds.holds(x, y) else 0

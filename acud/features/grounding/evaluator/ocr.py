@@ -286,7 +286,8 @@ def _on_clients(hits: list[Hit], ask: FindAsk, search_view: SearchView) -> list[
 
 def _window_of(hit: Hit, ask: FindAsk, search_view: SearchView) -> WindowInfo | None:
     point = _middle(hit.box, search_view.at)
-    return window_at(ask.windows, point.x, point.y)
+    found = window_at(ask.windows, point.x, point.y)
+    return found if found is not None and found.bounds.holds(point.x, point.y) else None  # a title bar is in none
 
 
 def _middle(box: Rect, at: Rect) -> Point:

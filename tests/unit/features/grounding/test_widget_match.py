@@ -91,6 +91,9 @@ def test_covered_widgets_are_not_clicked_and_half_covered_ones_beside_the_cover(
     under = WindowInfo(1, "Letters - Mail", Rect(0, 0, 600, 600), "covered")
     whole = ask("Send", [frame(), button("a", "Send", 60, 60)], (over, under))
     assert (whole.outcome, "covered" in whole.reason) == ("nothing", True)
+    below_its_title = WindowInfo(2, "Over", Rect(40, 100, 300, 300), frame=Rect(35, 40, 310, 365))
+    framed = ask("Send", [frame(), button("a", "Send", 60, 60)], (below_its_title, under))
+    assert (framed.outcome, "covered" in framed.reason) == ("nothing", True)
     half = ask("Send", [frame(), button("a", "Send", 0, 60)], (over, under))
     assert half.outcome == "sure"
     assert half.candidates[0].point.x < 40
