@@ -17,6 +17,7 @@ from tests.e2e.desktop import decoded, titled, until
 
 SETTINGS = '[vision]\nbackend = "ocr"\n'
 PROGRAM = Path(__file__).with_name("gui_program.py")
+GTK_4_PROGRAM = Path(__file__).with_name("gui_gtk4.py")
 QT_PROGRAM = Path(__file__).with_name("gui_qt.py")
 PAGE = Path(__file__).with_name("gui_page.html")
 SYSTEM_PYTHON = "/usr/bin/python3"

@@ -16,7 +16,17 @@ from acud.types.tasks import ItemStatus
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, titled, until
-from tests.e2e.gui_support import QT_PROGRAM, QUIET, SETTINGS, SYSTEM_PYTHON, page_shown, running, says, shown
+from tests.e2e.gui_support import (
+    GTK_4_PROGRAM,
+    QT_PROGRAM,
+    QUIET,
+    SETTINGS,
+    SYSTEM_PYTHON,
+    page_shown,
+    running,
+    says,
+    shown,
+)
 from tests.grounding import desktop as grounding_desktop
 
 pytestmark = pytest.mark.timeout(180)
@@ -122,6 +132,22 @@ def test_a_page_is_read_back_scrolled_and_answered(client: Client) -> None:
         assert (kept.status, kept.effects.dialogs) == ("verified", ())
         assert do("scroll to Station 33").status == "verified"
         says(client, display, "the list was scrolled")
+
+
+@pytest.mark.skipif(bool(grounding_desktop.missing("gtk4")), reason="no GTK 4")
+def test_lists_and_menus_of_gtk_4_are_chosen_in_where_their_popovers_are(client: Client) -> None:
+    with running(client, "Choices", "the File menu button", SYSTEM_PYTHON, str(GTK_4_PROGRAM)) as display:
+        for instruction, told in (
+            ("select Red in the Colour list", "Colour is Red"),
+            ("select Violet in the Colour list", "Colour is Violet"),
+            ("select 'Country 4' in the Land list", "Land is Country 4"),
+            ("select 'Country 33' in the Land list", "Land is Country 33"),  # further down than the popup shows
+            ("select Large in the Size list", "Size is Large"),
+            ("select Archive in the File menu", "Archive was chosen"),
+        ):
+            chosen = client.gui_do(instruction, display=display.name, timeout_s=10)
+            assert chosen.status == "verified", (instruction, chosen)
+            says(client, display, told)
 
 
 @pytest.mark.parametrize("qt", ["5", "6"])

@@ -21,6 +21,9 @@ _FRAME_PX = 80
 _NOT_MOVED = (0, 0)
 _OPENERS = frozenset({"combo box", "menu", "popup menu", "push button menu", "autocomplete"})
 _FLOATING = frozenset({"menu", "popup menu", "tool tip"})
+_POPOVERS_OF_GTK_4 = _FLOATING | {"filler", "panel", "grouping", "dialog"}
+_MARGIN_PX = 32
+"""What a theme may leave free around a popover in its own window."""
 _IN_OPENER = frozenset({*TEXT_INPUT, "push button", "toggle button", "label", "image", "icon"})
 """What a combo box itself is made of."""
 _ROWS = frozenset({"list item", "table cell", "tree item", "table column header", "table row header"})
@@ -124,17 +127,22 @@ def _in_popup(
 def _in_popup_of_gtk_4(
     at: WindowPlace, asked: WidgetAnswers, parent: WidgetAnswers, popups: Sequence[WindowInfo]
 ) -> WindowPlace:
-    """GTK 4 tells what is in a popover in pixels of the popover's own window: the widget that fills one, and does not
-    fit into what it is in, is a popover.
+    """GTK 4 tells what is in a popover as if the popover's own window began where the widget begins that opens it.
+    What fills such a window, and is a menu or does not fit into what it is in, is a popover.
     """
     own, around = asked.in_window, parent.in_window
-    if own is None or around is None or around.contains(own):
+    if own is None or around is None or asked.role not in _POPOVERS_OF_GTK_4:
         return at
-    fitting = (one for one in popups if one.owner in (0, at.window) and _fills(own, one.bounds))
-    found = next(fitting, None)
+    if asked.role not in _FLOATING and around.contains(own):
+        return at
+    in_popup = own.moved(-around.x, -around.y)
+    owners = {0, at.window, *(one.owner for one in popups if one.window_id == at.window)}
+    others = (one for one in popups if one.owner in owners and one.window_id != at.window)
+    found = next((one for one in others if _fills(in_popup, one.bounds)), None)
     if found is None:
         return at
-    return replace(at, window=found.window_id, origin=(found.bounds.x, found.bounds.y), clip=found.bounds)
+    origin = found.bounds.x - around.x, found.bounds.y - around.y
+    return replace(at, window=found.window_id, origin=origin, clip=found.bounds)
 
 
 def _holds(bounds: Rect, box: Rect) -> bool:
@@ -144,7 +152,7 @@ def _holds(bounds: Rect, box: Rect) -> bool:
 
 def _fills(own: Rect, bounds: Rect) -> bool:
     is_inside = Rect(0, 0, bounds.w, bounds.h).contains(own)
-    return is_inside and bounds.w - own.w <= _FRAME_PX and bounds.h - own.h <= _FRAME_PX
+    return is_inside and bounds.w - own.w <= _MARGIN_PX and bounds.h - own.h <= _MARGIN_PX
 
 
 # ---- LibreOffice ---------------------------------------------------------------------------------------------------
