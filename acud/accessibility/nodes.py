@@ -45,7 +45,8 @@ class Node(Struct, frozen=True):
     window it is in (0: not known). Of a `secure` widget neither text nor description is ever read.
 
     `name`, `description` and `text` are words from the screen, bounded, without control characters. `text` is what a
-    field holds, what a combo box has chosen and what a slider stands at.
+    field holds, what a combo box has chosen and what a slider stands at. `placeholder`: the words that stand in a field
+    while it is empty, never what it holds.
     """
 
     ref: str
@@ -61,6 +62,7 @@ class Node(Struct, frozen=True):
     text: str = ""
     actions: tuple[str, ...] = ()
     secure: bool = False
+    placeholder: str = ""
 
     def has(self, states: State) -> bool:
         """Tell whether all of `states` are set."""
@@ -204,6 +206,8 @@ _NAMES = [name.strip() for name in _TEN_A_LINE.split(",")]
 PASSWORD = "password text"  # noqa: S105 - a role, no password
 TEXT_INPUT = frozenset({"entry", "text", "password text", "spin button", "editbar", "terminal", "date editor"})
 """Roles whose content may be typed; a `text` is also what some toolkits call a text that can only be read."""
+FIELD = "entry"
+"""The role that acud gives to what can be edited, and tells no role of what it is."""
 
 
 def role_name(number: int) -> str:

@@ -52,6 +52,7 @@ class NodePart(Struct, frozen=True, forbid_unknown_fields=True):
     """A widget. `key`: its handle on the bus, which names it while it lives. `bbox` is empty where its toolkit does
     not say where it is. `value`: what it holds. `parent`: the index of the widget around it (-1: none), which comes
     before it. `window`: its X window (0: not known). `offscreen`: its page has it beyond what the window shows.
+    `placeholder`: the words that stand in a field while it is empty.
     """
 
     role: str
@@ -68,6 +69,7 @@ class NodePart(Struct, frozen=True, forbid_unknown_fields=True):
     parent: int = -1
     window: XId = 0
     offscreen: bool = False
+    placeholder: str = ""
 
 
 class SceneParts(Struct, frozen=True, forbid_unknown_fields=True):

@@ -121,7 +121,8 @@ class AxElement(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
     """A widget. `id`: `a<display>-<n>`. `secure`: a password field, whose text is never read. `value`: what it holds
     (a field's text, a combo box's choice, a slider's number). `parent`: the id of the widget around it ("": none);
     `window`: the id of its window ("": not known). `offscreen`: its page has it beyond what the window shows, so that
-    it must be scrolled to first; `bbox` is where it would be.
+    it must be scrolled to first; `bbox` is where it would be. `placeholder`: the words that stand in an empty field; a
+    field without a name has them as its label too.
     """
 
     id: str
@@ -138,6 +139,7 @@ class AxElement(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
     parent: str = ""
     window: str = ""
     offscreen: bool = False
+    placeholder: str = ""
 
 
 class VlmElement(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):

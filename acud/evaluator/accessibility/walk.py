@@ -9,11 +9,18 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.accessibility.nodes import PAGES, PASSWORD, TEXT_INPUT, AccessibleApp, Limits, Node, State
+from acud.accessibility.nodes import FIELD, PAGES, PASSWORD, TEXT_INPUT, AccessibleApp, Limits, Node, State
 from acud.evaluator.accessibility.bus import NoAnswer
 from acud.evaluator.accessibility.children_in_view import children_in_view
 from acud.evaluator.accessibility.place import WindowPlace, is_closed_list, place_inside, place_of
-from acud.evaluator.accessibility.widget import Ref, RememberedWidget, WidgetAnswers, WidgetClient, WidgetMemory
+from acud.evaluator.accessibility.widget import (
+    Placeholder,
+    Ref,
+    RememberedWidget,
+    WidgetAnswers,
+    WidgetClient,
+    WidgetMemory,
+)
 from acud.types import Rect, WindowInfo
 
 _AT_ONCE = 48
@@ -24,6 +31,12 @@ _LABELLED = frozenset({*TEXT_INPUT, "combo box", "slider", "check box", "radio b
 _CLIPPING = frozenset({"viewport", "scroll pane", "frame", "window", "dialog"})
 _OFFSCREEN_PART = 5
 _WITH_NUMBER = frozenset({"slider", "progress bar", "level bar", "dial"})
+_EDITED = State.EDITABLE | State.FOCUSABLE
+_UNSPECIFIC = frozenset(
+    {"section", "paragraph", "panel", "filler", "grouping", "unknown", "static", "label", "canvas", "drawing area"}
+)
+_EDITORS = frozenset({"document text", "document spreadsheet", "document presentation", "document email"})
+"""What holds paragraphs that can be edited, and is the field itself."""
 _INERT = frozenset({"frame", "window", "dialog", "panel", "filler", "scroll pane", "document web", "page tab list"})
 
 
@@ -251,7 +264,7 @@ class AppWalk:
         if known:
             widget = replace(known, parent=parent, top=top, window=at.window, box=box)
         else:
-            name, role = self._own_name(asked), self._role(asked)
+            name, role = self._own_name(asked), self._role(asked, inside)
             widget = RememberedWidget(asked, parent, top, at.window, read_s, box, name, role)
         self.found.append(WalkedWidget(step, at, widget, is_whole=known is not None))
         return len(self.found) - 1
@@ -274,9 +287,15 @@ class AppWalk:
         """GTK 4 names what has no name by its class, such as GtkEntry."""
         return self._app.toolkit == "GTK" and name.startswith("Gtk") and name[3:4].isupper() and name.isalnum()
 
-    def _role(self, asked: WidgetAnswers) -> str:
-        """GTK 4 tells no password field by its role; one without a name tells its class."""
-        return PASSWORD if self._is_class_name(asked.name) and asked.name == "GtkPasswordEntry" else asked.role
+    def _role(self, asked: WidgetAnswers, around: WidgetAnswers | None) -> str:
+        """Return its role. GTK 4 tells no password field by its role; one without a name tells its class. What can be
+        edited as a whole, such as a part of a page, may tell a role that says nothing of it.
+        """
+        if self._is_class_name(asked.name) and asked.name == "GtkPasswordEntry":
+            return PASSWORD
+        is_in_other = around is not None and (around.states & State.EDITABLE or around.role in _EDITORS)
+        is_edited = asked.states & _EDITED == _EDITED and asked.role in _UNSPECIFIC
+        return FIELD if is_edited and not is_in_other else asked.role
 
     def remembered(self) -> dict[Ref, RememberedWidget]:
         """Return everything that was asked to its end, for the memory of a later walk."""
@@ -301,11 +320,16 @@ class AppWalk:
             widget.name = await self._asker.label(ref)
         if not secure and (self._limits.details or role in _WITH_TIP):
             widget.description = await self._asker.description(ref)
-        if not widget.description and role in TEXT_INPUT:
-            widget.description = await self._asker.placeholder(ref)
+        is_edited = role in TEXT_INPUT or (role == "combo box" and widget.asked.states & State.EDITABLE)
+        empty = await self._asker.placeholder(ref, widget.name) if is_edited else Placeholder()
+        widget.placeholder = empty.words
+        if not widget.description and empty.words != widget.name:
+            widget.description = empty.words
         is_field = role in TEXT_INPUT and widget.asked.states & (State.EDITABLE | State.FOCUSABLE)
         if is_cell or (is_field and not secure and not self._app.is_gtk_4):
             widget.text = await self._asker.text(ref)
+            if empty.is_told_as_text and widget.text == empty.words:
+                widget.text = ""
         if role == "combo box":
             widget.text = await self._asker.chosen(ref, widget.asked.children)
         if role in _WITH_NUMBER:
@@ -348,4 +372,5 @@ def _node(walked: WalkedWidget, app: int, index_of: Callable[[int, int], int]) -
         text=widget.text,
         actions=widget.actions,
         secure=widget.role == PASSWORD,
+        placeholder=widget.placeholder,
     )

@@ -30,6 +30,7 @@ _MANAGES_DESCENDANTS = 1 << 31
 _MOST_MANAGED = 2000
 """Lists that make their items' objects only when asked would make all of them, and stand still meanwhile."""
 HEADERS = frozenset({"column header", "row header", "table column header", "table row header"})
+_FORM_FIELDS = frozenset({"input", "textarea"})
 _FAR = 1 << 20
 """Toolkits answer -2147483648 for what is scrolled away."""
 
@@ -42,6 +43,15 @@ class Ref(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.peer}{self.path}"
+
+
+class Placeholder(NamedTuple):
+    """The words that stand in an empty field. `is_told_as_text`: its program may tell them as what the field holds, as
+    Chromium does for fields that a page makes of other elements.
+    """
+
+    words: str = ""
+    is_told_as_text: bool = False
 
 
 class WidgetAnswers(NamedTuple):
@@ -183,10 +193,13 @@ class WidgetClient:
             return ""
         return f"{number:.6g}"
 
-    async def placeholder(self, ref: Ref) -> str:
-        """Return the words that stand in an empty field."""
+    async def placeholder(self, ref: Ref, name: str = "") -> Placeholder:
+        """Return the words that stand in a field while it is empty; `name` is what the field is called."""
         (attributes,) = await self.connection.call(*ref, (ACCESSIBLE, "GetAttributes"))
-        return clean(attributes.get("placeholder-text") or attributes.get("placeholder") or "")
+        words = clean(attributes.get("placeholder-text") or attributes.get("placeholder") or "")
+        if not words and attributes.get("name-from") == "placeholder":
+            words = name
+        return Placeholder(words, bool(words) and attributes.get("tag", "input") not in _FORM_FIELDS)
 
     async def label(self, ref: Ref) -> str:
         """Return the name of what labels it (relation LABELLED_BY)."""
@@ -246,6 +259,7 @@ class RememberedWidget(Struct):
     description: str = ""
     text: str = ""
     actions: tuple[str, ...] = ()
+    placeholder: str = ""
 
 
 class WidgetMemory:

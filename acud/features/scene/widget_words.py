@@ -116,7 +116,9 @@ def is_told_unnamed(widget: AxElement) -> bool:
 def line(widget: AxElement, label: str) -> str:
     """Return what is said of the widget under `label`, without its id."""
     value = f"= {quoted(widget.value)}" if widget.value and widget.value != label else ""
-    parts = [role(widget), quoted(label) if label else "", value, *states(widget)]
+    empty = f"placeholder {quoted(widget.placeholder)}" if widget.placeholder and not widget.value else ""
+    own = quoted(label) if label and not (empty and label == widget.placeholder) else ""
+    parts = [role(widget), own, value or empty, *states(widget)]
     return " ".join(part for part in parts if part)
 
 

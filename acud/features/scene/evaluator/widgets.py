@@ -96,10 +96,13 @@ class WidgetReader:
     def _parts(self, provided: ProvidedTree, hide: Sequence[HiddenBox]) -> tuple[NodePart, ...]:
         tree = provided.tree
         found = [_part(node, tree.apps[node.app]) for node in tree.nodes]
-        words = [word for part in found for word in (part.label, part.value)]
+        words = [word for part in found for word in (part.label, part.value, part.placeholder)]
         masked = dict(zip(words, self._redactor.all_quoted(words), strict=True))
         told = zip(found, self._redactor.in_widgets(tree.nodes), strict=True)
-        return tuple(_redacted(part, *_said(part, masked, rule), hide) for part, rule in told)
+        return tuple(
+            _redacted(replace(part, placeholder=masked[part.placeholder].text), *_said(part, masked, rule), hide)
+            for part, rule in told
+        )
 
     async def close(self) -> None:
         """Close every provider."""
@@ -122,6 +125,7 @@ def _part(node: Node, app: AccessibleApp) -> NodePart:
         pid=app.pid,
         key=node.ref,
         secure=node.secure,
+        placeholder=node.placeholder[:_MOST_LETTERS],
     )
 
 
@@ -139,7 +143,7 @@ def _said(part: NodePart, masked: Mapping[str, RedactedText], rule: str) -> tupl
 def _redacted(part: NodePart, label: RedactedText, value: RedactedText, hide: Sequence[HiddenBox]) -> NodePart:
     hidden = None if part.offscreen else covering(part.bbox, hide)
     if hidden is not None and _inside(part.bbox, hidden.box):
-        return replace(part, label=redaction_mark(hidden.rule), value="", rule=hidden.rule)
+        return replace(part, label=redaction_mark(hidden.rule), value="", placeholder="", rule=hidden.rule)
     if label.rule or value.rule:
         return replace(part, label=label.text, value=value.text, rule=label.rule or value.rule)
     return part

@@ -329,6 +329,7 @@ def _widget(id_: str, part: NodePart, parent: str, number: int) -> AxElement:
         display_id=number,
         label=part.label,
         value=part.value,
+        placeholder=part.placeholder,
         parent=parent,
         window=f"{part.window:#x}" if part.window else "",
         offscreen=part.offscreen,

@@ -42,6 +42,21 @@ def test_the_form() -> None:
     ]
 
 
+def test_a_placeholder_is_told_as_one_until_the_field_holds_something() -> None:
+    states = ("editable", "focusable", "enabled")
+    fields = (
+        replace(widget(1), role="entry", label="Search orders", placeholder="Search orders", states=states),
+        replace(widget(2), role="entry", label="Name", placeholder="for example Ann", states=states),
+        replace(widget(3), role="entry", label="City", placeholder="where you live", value="Rome", states=states),
+    )
+    lines = [line.strip() for line in prompt_text(scene(1, ax=fields, ocr=())).text.splitlines() if " textbox " in line]
+    assert lines == [
+        'a1-1 textbox placeholder "Search orders"',
+        'a1-2 textbox "Name" placeholder "for example Ann"',
+        'a1-3 textbox "City" = "Rome"',
+    ]
+
+
 def test_what_failed_and_what_was_taken_out_always_shows() -> None:
     dead = DisplayProviders(1, ProviderState("rapidocr", "ready"), ProviderState("at-spi", "unavailable", "no bus"))
     down = SceneDisplay(2, Rect(0, 0, 0, 0), name=":101", state="down", reason="the X server is gone")
