@@ -187,8 +187,9 @@ def _by_every_word(ask: FindAsk, search_view: SearchView, parts: Sequence[TextSe
         return MethodResult(
             Tried(GroundingMethod.OCR, "ambiguous", f"{len(candidates)} things fit as well"), candidates
         )
+    is_sure = explained.outcome == "sure"
     return MethodResult(
-        Tried(GroundingMethod.OCR, "sure" if _is_plain(explained.items[0], told) else "unsure"), candidates
+        Tried(GroundingMethod.OCR, "sure" if is_sure and _is_plain(explained.items[0], told) else "unsure"), candidates
     )
 
 
