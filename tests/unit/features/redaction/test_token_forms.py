@@ -60,6 +60,19 @@ def test_what_a_plug_in_of_detect_secrets_finds_is_hidden(pattern: re.Pattern[st
 
 
 @pytest.mark.parametrize(
+    "token",
+    [
+        "pa" + "t.z1fwMKwnI0vvFxB00fTalB.5ee3c4b2ebe909898da2e6e0.gAwoGqaYx1Kd0pWm3RtZ",
+        "AP" + "I-CXUHQIE2PLIWRWO0PLRO6U3ADE",
+        "sq" + "p_12ef058df7cfbcf53da4a3b49f4ebf1b6299ad90",
+        "pa" + "twof39iEJtNDHsG." + "3c263278a655346aa725c07891beba9a" * 2,
+    ],
+)
+def test_tokens_of_forms_that_no_plug_in_has(token: str) -> None:
+    assert [(span.start, span.end) for span in find_tokens(f"use {token} now")] == [(4, 4 + len(token))]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         discord.DiscordBotTokenDetector.secret_type,
