@@ -42,7 +42,10 @@ def find_in_tables(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
             yield from _barred(line, below)
             continue
         mark = next((one for one in _MARKS if line.count(one) >= 1 + (one == ",")), "")
-        yield from _marked(line, below, mark) if mark else _aligned(start, line, below)
+        if mark and any(one.count(mark) == line.count(mark) for _, one in below[:2]):
+            yield from _marked(line, below, mark)
+        elif not mark and "  " in line.strip() and "  " in below[0][1].strip():
+            yield from _aligned(start, line, below)
 
 
 def _having(text: str, word: str, starts: Sequence[int]) -> Iterator[int]:
@@ -181,7 +184,7 @@ def find_in_inserts(text: str) -> Iterator[RedactedSpan]:
 
 # ---- lists -------------------------------------------------------------------------------------------------------
 
-_LIST_NAME = re.compile(r"[^\n:.=|]{0,60}?(?P<name>[^\n:.=|]{3,60}?)[ \t]?:?[ \t]*")
+_NOT_IN_NAME = re.compile(r"[:.=|]")
 _ITEM = (
     r"(?:[0-9]{4,10}(?:[ -][0-9]{4,6})?|(?=[A-Za-z-]{0,24}[0-9])[A-Za-z0-9]{3,10}(?:-[A-Za-z0-9]{3,10}){1,4}|"
     r"(?=[A-Za-z]{0,15}[0-9])[A-Za-z0-9]{6,16}|[a-z]{5,8}(?:-[a-z]{5,8})?)"
@@ -191,7 +194,8 @@ _ITEMS = re.compile(
     rf"(?:[ \t,;|]+(?:[0-9]{{1,2}}[.):][ \t]*)?{_ITEM}){{0,9}}[ \t]*,?"
 )
 _ONE = re.compile(rf"(?<![\w-]){_ITEM}(?![\w.):-])")
-_BLANKS = 2
+_MAY_BE_ITEM = re.compile(r"[0-9-]")
+_BLANKS, _MAX_ITEMS = 2, 160
 
 
 def _plural(line: str) -> Label | None:
@@ -205,11 +209,11 @@ def _plural(line: str) -> Label | None:
 
 def _list(name: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
     """Yield the codes in the lines below the name of a list of codes."""
-    named = _LIST_NAME.fullmatch(name)
     first = next((line for _, line in below[:_BLANKS] if line.strip()), "")
-    if not _ITEMS.fullmatch(first.replace("\t", " ")):
+    if len(first) > _MAX_ITEMS or not _MAY_BE_ITEM.search(first) or not _ITEMS.fullmatch(first.replace("\t", " ")):
         return
-    found = label(named["name"].strip()) if named is not None else _plural(name)
+    bare = name.rstrip(" \t:")
+    found = label(bare[-60:].strip()) if not _NOT_IN_NAME.search(bare) else _plural(name)
     if found is None or found.kind is not LabelKind.CODE or found.term[-1] in "0123456789":
         return
     blanks, items = 0, 0
