@@ -125,19 +125,19 @@ https://example.com/invite?code=⟦Xk29fLq83mZp01Aa⟧
 https://example.com/login?user=bob&password=⟦Kestrel44⟧
 https://api.example.com/v1/data?api_key=⟦9f8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c⟧&q=x
 https://acct.blob.core.windows.net/c/f?sv=2022-11-02&sr=b&sig=⟦Zk3mPq9vL2xR8tYw5nB1cD4eF6gH7jK0aS9dF8gH7jK%3D⟧&se=2024-01-01
-https://user:⟦p4ss!word⟧@git.example.com/repo.git
+https:¦//user:⟦p4ss!word⟧@git.example.com/repo.git
 jdbc:postgresql://db:5432/app?user=app&password=⟦s3cr3tPw⟧
 jdbc:oracle:thin:scott/⟦tiger99⟧@//db:1521/orcl
 jdbc:sqlserver://db:1433;databaseName=app;user=sa;password=⟦Str0ng!Pw⟧;encrypt=true
 Server=db;Database=app;User Id=sa;Password=⟦Str0ng!Pw⟧;TrustServerCertificate=True
 Driver={ODBC Driver 17};Server=db;UID=sa;PWD=⟦Str0ngPw⟧
-redis://:⟦s3cr3tPw⟧@cache:6379/0
-amqp://guest:⟦guest99⟧@mq:5672/
-mongodb://admin:⟦Kestrel44⟧@m1,m2/admin
-smtp://mailer%40example.com:⟦Kestrel44⟧@smtp.example.com:587
-mysql2://root:⟦Kestrel44⟧@db/app
-postgres://app:⟦correcthorse⟧@db/app
-ftp://anonymous:⟦Kestrel44⟧@ftp.example.com
+redis:¦//:⟦s3cr3tPw⟧@cache:6379/0
+amqp:¦//guest:⟦guest99⟧@mq:5672/
+mongodb:¦//admin:⟦Kestrel44⟧@m1,m2/admin
+smtp:¦//mailer%40example.com:⟦Kestrel44⟧@smtp.example.com:587
+mysql2:¦//root:⟦Kestrel44⟧@db/app
+postgres:¦//app:⟦correcthorse⟧@db/app
+ftp:¦//anonymous:⟦Kestrel44⟧@ftp.example.com
 ldap bind dn cn=admin,dc=example password ⟦Kestrel44⟧
 bindpw ⟦Kestrel44⟧
 bind_password: ⟦Kestrel44⟧
@@ -188,7 +188,7 @@ cmdkey /add:srv /user:bob /pass:⟦Kestrel44⟧
 psexec \\srv -u bob -p ⟦Kestrel44⟧ cmd
 plink -ssh bob@srv -pw ⟦Kestrel44⟧
 pscp -pw ⟦Kestrel44⟧ file bob@srv:
-winscp.com /command "open sftp://bob:⟦Kestrel44⟧@srv/"
+winscp.com /command "open sftp:¦//bob:⟦Kestrel44⟧@srv/"
 restic --password-command 'echo ⟦fern-Anvil-2⟧'
 snmpwalk -v3 -u monitor -A ⟦authZinc55⟧ -X ⟦privTin66⟧ 10.4.0.9
 snmpget -v2c -c ⟦pr1vateRO⟧ 10.0.0.1 sysName.0
