@@ -13,7 +13,8 @@ from acud.features.redaction.labels import label_words
 from acud.features.redaction.spans import RedactedSpan, Rule
 
 _NEEDLE = re.compile(
-    r"cod(?:es?|igos?|ici|ice)(?![a-z])|códigos?(?!\w)|kod(?:en|et|e|y|u|unuz|un)?(?!\w)|koodi(?!\w)|код(?:ы|а|ом)?(?!\w)"
+    r"cod(?:es?|igos?|ici|ice)(?![a-z])|códigos?(?!\w)|kod(?:en|et|e|y|u|unuz|un)?(?!\w)|koodi(?!\w)|код(?:ы|"
+    r"а|ом)?(?!\w)"
     r"|(?:pins?(?<!\wpin)(?<!\wpins)|otp(?<!\wotp)|tan(?<!\wtan)|mtan(?<!\wmtan)|puk(?<!\wpuk))(?!\w)"
     r"|combination(?!\w)|kombination(?!\w)"
 )
@@ -25,7 +26,8 @@ _VALUE = re.compile(
     r"(?<![\w.:/+,-])(?<!#)(?:[A-Za-z]{1,3}-)?(?P<value>(?:"
     r"[0-9]{3}[ -][0-9]{3}|[0-9]{2}[ -][0-9]{2}[ -][0-9]{2}|[0-9]{4}[ -][0-9]{4}|[0-9]{1,2}-[0-9]{1,2}-[0-9]{1,2}"
     r"|[0-9](?:-[0-9]){3,5}|[0-9]{2}(?:[ ][0-9]{1,2}){2}"
-    r"|[0-9]{4,10}|[0-9]{3}(?=[#*])|(?=[A-Z]{0,9}[0-9])[A-Z0-9]{4,10}(?:-[A-Z0-9]{3,8}){0,5}|(?=[a-z]{0,7}[0-9])[a-z0-9]{6,8}"
+    r"|[0-9]{4,10}|[0-9]{3}(?=[#*])|(?=[A-Z]{0,9}[0-9])[A-Z0-9]{4,10}(?:-[A-Z0-9]{3,8}){0,5}|"
+    r"(?=[a-z]{0,7}[0-9])[a-z0-9]{6,8}"
     r")[#*]?)(?![\w/:%-]|[.,][0-9])"
 )
 _IS = (
@@ -46,7 +48,8 @@ _MAX_GAP = 90
 _OWN = r"your|ihre?|deine?|votre|ton|tu|tus|su|tuo|suo|seu|sua|je|jouw|uw|din|ditt|twój|ваш|твой|kodunuz|senin"
 _ABOUT = re.compile(
     rf"(?<!\w)(?:{_OWN})(?!\w)|expire|valid|verif|sign(?:ing)?[ -]?in|log(?:ging)?[ -]?[io]n|share|authent|one-time|"
-    r"confirm|door|gate|garage|keypad|alarm|safe\b|lock|entrance|lobby|wi-?fi|entry|access|minute|gültig|läuft ab|"
+    r"confirm|security|request|door|gate|garage|keypad|alarm|safe\b|lock|entrance|lobby|wi-?fi|entry|access|"
+    r"minute|gültig|läuft ab|"
     r"\bsms\b|e-?mail|text[ ]message|zugang|tür|haus|bestätig|anmeld|porte|portail|entrée|immeuble|connexion|connect|"
     r"puerta|portal|acceso|entrar|"
     r"porta|portone|cancello|scad|access[oi]|deur|poort|inlog|dörr|drzwi|bram|войти|вход|двер|подтвер|никому|kapı|giriş"
@@ -61,7 +64,8 @@ _USE = re.compile(
 _PURPOSE = re.compile(
     r"[ ](?:to[ ](?:sign[ -]?[io]n|log[ -]?[io]n|verify|confirm|complete|reset|access|unlock|authenticate|finish|"
     r"continue|activate|validate|approve|authori[sz]e|pay|release|register|link|pair|"
-    r"get[ ]in|open)\b|as[ ](?:your|the|a)\b|(?:when|if)[ ][^.!?\n]{0,60}(?:pin|code|asked)|"
+    r"get[ ]in|open)\b|as[ ](?:your|the|a)[ ][^.!?\n]{0,40}?(?:code|pin|otp|tan|pass)|(?:when|"
+    r"if)[ ][^.!?\n]{0,60}(?:pin|code|asked)|"
     r"(?:at|on)[ ]the[ ](?:door|gate|keypad|machine|terminal|entrance)|um[ ][^.!?\n]{0,40}(?:anmeld|bestätig|zu[ ])|"
     r"(?:zum|zur)[ ](?:anmeld|einlogg|bestätig|login|verif)|als[ ]|ein\b|pour[ ](?:vous[ ]|te[ ]|t['’]?)?"
     r"(?:connecter|confirmer|valider|vérifier|activer|accéder|entrer|ouvrir)|comme[ ]|para[ ](?:iniciar|confirmar|"

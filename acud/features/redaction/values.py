@@ -8,7 +8,7 @@ from acud.features.redaction.labels import Label, LabelKind, label_words
 from acud.features.redaction.spans import looks_random
 
 _DOTS = re.compile(r"[*•●·∙⚫○xX.…\-–—_ ]{3,}|[-–—.…]")
-_HOLDER = r"\$\{?[A-Za-z_(]|\{\{|<[A-Za-z_][\w .-]*>|%[A-Za-z_]+%|\[REDACTED_"
+_HOLDER = r"\$\{?[A-Za-z_(]|\$[0-9]{1,2}$|\{\{|<[A-Za-z_][\w .-]*>|%[A-Za-z_]+%|\[REDACTED_"
 _PLACE_HOLDER = re.compile(_HOLDER)
 _REFERENCE = re.compile(
     rf"{_HOLDER}|"
@@ -78,7 +78,7 @@ def accepts(found: Label, value: str, *, quoted: bool = False) -> bool:
         return bare.casefold() not in label_words("no_values")
     match found.kind:
         case LabelKind.PASSWORD | LabelKind.PHRASE:
-            if _PATH.fullmatch(bare):
+            if _PATH.fullmatch(bare) or len(bare) < _SHORTEST:
                 return False
             first = bare.strip(".,;:()[]{}<>!?").split(maxsplit=1)
             return (
@@ -100,6 +100,7 @@ def accepts(found: Label, value: str, *, quoted: bool = False) -> bool:
 
 
 _SHORT_KEY = 6
+_SHORTEST = 3
 _SHORT_SECRET = 8
 
 

@@ -361,6 +361,11 @@ Schlüsselkasten Tor 4: ⟦7-1-3-9⟧
 Alarm: press 1, then ⟦4471⟧ within 30 seconds.
 password: ⟦Heron!7Lake⟧\nrepeat: ⟦Heron!7Lake⟧\n
 log in with ⟦Kobalt-Fähre-12⟧ and pick a new one
+Here's the security code you requested: ⟦482913⟧
+Mot de passe Wi-Fi : ⟦soleil2024⟧
+Your Amazon OTP is ⟦771204⟧. Do not share it with anyone.
+Parcel locker pickup code: ⟦482913⟧
+jdoe Password: ⟦Sunset!22⟧
 """
 
 WITHOUT = r"""
@@ -605,4 +610,10 @@ signing with key 0x64B3BD6F6CF961DF, passphrase from CI variable [MASKED]
 pub   rsa4096/9F73849583B32915 2023-02-01 [SC]
 vault login -method=userpass username=marta
 -passin stdin -nokeys -out portal.crt
+Use 5432 as the port
+SELECT password FROM users WHERE id = 3
+UPDATE users SET password = $1 WHERE id = $2
+alarm: 07:30 every day
+box 12 of 20
+Your order code is 48A-221
 """
