@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from acud.evaluator.ocr.text_layout import TextSegment
 from acud.features.grounding.evaluator.drawn_controls import Edges, field_of, mark_of
-from acud.features.grounding.evaluator.icon_shapes import shape_meanings
+from acud.features.grounding.evaluator.icon_shapes import shapes_meanings
 from acud.features.grounding.screen_items import Item
 from acud.features.grounding.widget_words import CHOOSERS, HEADERS, INPUTS, ITEMS, MENU_ITEMS, TEXTS
 from acud.features.grounding.word_likeness import is_same_word, normal
@@ -75,12 +75,14 @@ def icon_items(
     """Return the icons of the picture (height x width x 4 uint8 BGRX) that a template is like, the likest where they
     overlap.
     """
-    known: list[Item] = []
-    for index, box in enumerate(_icon_boxes(edges, texts)):
-        shape = shape_meanings(pixels, _around(box))
-        if shape:
-            window = window_of(box, at, windows)
-            known.append(Item(f"i{index}", box, "push button", shape=shape, may_be=_ICON_MAY_BE, window=window))
+    boxes = list(_icon_boxes(edges, texts))
+    known = [
+        Item(f"i{index}", box, "push button", shape=shape, may_be=_ICON_MAY_BE, window=window_of(box, at, windows))
+        for index, (box, shape) in enumerate(
+            zip(boxes, shapes_meanings(pixels, [_around(box) for box in boxes]), strict=True)
+        )
+        if shape
+    ]
     known.sort(key=lambda item: -max(item.shape.values()))
     kept: list[Item] = []
     for item in known:

@@ -18,6 +18,7 @@ from acud.evaluator.ocr.match import alike, caseless
 from acud.evaluator.ocr.text_layout import TextSegment, segments
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.description_parts import Parts, is_free, parts_of
+from acud.features.grounding.evaluator import icon_shapes
 from acud.features.grounding.evaluator.drawn_controls import Edges, field_of, mark_of
 from acud.features.grounding.evaluator.drawn_items import MARKS, icon_items, text_items, window_of
 from acud.features.grounding.evaluator.method import MethodResult, SearchView
@@ -215,7 +216,7 @@ def _is_plain(one: Explained, told: Parts) -> bool:
 _LETTERS_OF_ICONS = 2
 """An engine reads icons as so many letters at most: a magnifier as Q, a cross as x."""
 _SURE_COST = 0.95
-_SURE_SHAPE = 0.87
+_SURE_SHAPE = icon_shapes.SURE
 """The least likeness of an icon that nothing but its shape tells of."""
 
 
