@@ -74,6 +74,8 @@ _STATES = {
     **dict.fromkeys(("unchecked", "unticked", "empty"), "unchecked"),
     "selected": "selected",
 }
+_EMPTY_IT = re.compile(r"empty (?:the|my|your|this|that|all|its)\b")
+"""Here "empty" is what to do, and no state."""
 _FREE = _words(
     """
     about another different them they one ones yes
@@ -171,6 +173,7 @@ class _Gathered:
         self._states: set[str] = set()
         self._places: list[AnchoredPlace] = []
         self._behind = False
+        self._is_emptying = False
 
     def parts(self) -> Parts:
         return Parts(
@@ -193,6 +196,7 @@ class _Gathered:
             lowered = lowered[: found.start()] + lowered[found.end() :]
         if (found := _PURPOSE.match(lowered)) and found[0].strip() not in self._shown:
             lowered = lowered[found.end() :]
+        self._is_emptying = is_first and _EMPTY_IT.match(lowered) is not None
         lowered = _DESCRIPTIVE.sub("", lowered) if _PREPOSITION.search(lowered) else lowered
         if _IN_MENU.search(lowered):
             self._in_menu = True
@@ -262,7 +266,7 @@ class _Gathered:
             self._most = _MOST[word]
         elif word in _ZONES:
             self._zones.add(_ZONES[word])
-        elif word in _STATES:
+        elif word in _STATES and not (word == "empty" and self._is_emptying):
             self._states.add(_STATES[word])
         else:
             self._words.append(word)

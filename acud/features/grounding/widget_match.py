@@ -12,7 +12,8 @@ from acud.features.grounding.description_parts import Parts, parts_of
 from acud.features.grounding.item_match import Explained, explain, names_icon
 from acud.features.grounding.screen_items import Item, ShapeOf, TreeSurroundings, behind_modal, tree_items, with_shape
 from acud.features.grounding.widget_visibility import WidgetVisibility
-from acud.features.grounding.widget_words import TYPED_INTO, implied_names
+from acud.features.grounding.widget_words import BUTTONS, TYPED_INTO, implied_names
+from acud.features.grounding.word_likeness import normal
 from acud.types import Rect, WindowInfo
 from acud.types.grounding import Candidate, GroundingMethod
 
@@ -86,8 +87,8 @@ class _Matching:
             return Match("unsure", candidates)
         if len(usable) > 1:
             return Match("ambiguous", candidates, f"{len(usable)} widgets fit as well")
-        reason = self._disabled(usable[0])
-        return Match("sure" if _is_plain(usable[0]) else "unsure", candidates, reason)
+        is_sure = _is_plain(usable[0]) and not _is_elsewhere(usable[0].item, description, told, around)
+        return Match("sure" if is_sure else "unsure", candidates, self._disabled(usable[0]))
 
     # ---- what can be used -------------------------------------------------------------------------------------------
 
@@ -137,3 +138,44 @@ class _Matching:
 def _is_plain(one: Explained) -> bool:
     """Tell whether little of the explanation is taken from around the widget, and less where it is only a text."""
     return one.cost <= (_SURE_COST if one.item.is_active else _SURE_TEXT_COST)
+
+
+_BROWSER_WORDS = frozenset(
+    [
+        "browser",
+        "tab",
+        "tabs",
+        "address",
+        "url",
+        "location",
+        "bar",
+        "bookmark",
+        "bookmarks",
+        "reload",
+        "refresh",
+        "chromium",
+        "chrome",
+        "firefox",
+        "extension",
+        "extensions",
+        "back",
+        "forward",
+        "homepage",
+        "history",
+        "downloads",
+        "toolbar",
+        "menu",
+        "site",
+    ]
+)
+_ICON_WORDS = frozenset({"icon", "symbol", "glyph", "pictogram", "logo"})
+
+
+def _is_elsewhere(item: Item, description: str, told: Parts, around: TreeSurroundings) -> bool:
+    """Tell whether something that is no widget may be meant instead: what a page draws, where only the browser's own
+    controls fit and the description has no word of browsers; an icon, where only a text fits.
+    """
+    said = frozenset(normal(description).split())
+    if item.is_active and around.is_in_page(item) is False and not said & _BROWSER_WORDS:
+        return normal(description) not in item.names and "browser" not in told.structures
+    return bool(said & _ICON_WORDS) and bool(item.names) and item.role not in BUTTONS and not item.meanings

@@ -192,3 +192,36 @@ def test_any_description_has_an_outcome(words: str) -> None:
 def test_any_name_on_the_screen_is_only_a_name(name: str) -> None:
     found = ask("Save button", [frame(), button("a", name), button("b", "Save", y=60)])
     assert Rect(10, 60, 80, 20) in [candidate.box for candidate in found.candidates]
+
+
+PAGE = (
+    frame(),
+    node("star", "push button", "Bookmark this tab", Rect(500, 10, 24, 24)),
+    node("p", "document web", "Shop", Rect(0, 60, 600, 500)),
+    node("a", "link", "Lamps", Rect(10, 100, 80, 20), parent=2, depth=2),
+)
+
+
+@pytest.mark.parametrize(("words", "outcome"), [
+    ("yellow star", "unsure"), ("bookmark star", "sure"), ("Bookmark this tab", "sure"),
+    ("star of the browser", "sure"), ("Lamps", "sure"),
+])  # fmt: skip
+def test_a_browsers_own_control_is_doubtful_where_the_words_may_mean_what_a_page_draws(
+    words: str, outcome: str
+) -> None:
+    found = ask(words, PAGE)
+    assert found.outcome == outcome
+    assert found.candidates[0].label in ("Bookmark this tab", "Lamps")
+
+
+def test_a_text_is_doubtful_where_the_words_mean_an_icon() -> None:
+    table = (frame(), node("c", "table cell", "USB disk", Rect(10, 100, 200, 20)))
+    assert ask("USB disk", table).outcome == "sure"
+    assert ask("usb disk symbol", table).outcome != "sure"
+
+
+def test_empty_is_what_to_do_or_how_a_box_is() -> None:
+    tabs = (frame(), node("q", "page tab", "Queue", Rect(10, 10, 80, 20)))
+    assert ask("empty the queue", tabs).outcome != "sure"
+    box = (frame(), node("b", "check box", "Queue", Rect(10, 10, 80, 20)))
+    assert ask("empty Queue check box", box).outcome == "sure"
