@@ -74,6 +74,7 @@ _STATES = {
     **dict.fromkeys(("unchecked", "unticked", "empty"), "unchecked"),
     "selected": "selected",
 }
+_TICK_IT = re.compile(r"(?:un)?tick \S")
 _EMPTY_IT = re.compile(r"empty (?:the|my|your|this|that|all|its)\b")
 """Here "empty" is what to do, and no state."""
 _FREE = _words(
@@ -235,9 +236,10 @@ class _Gathered:
             kind = normal(found[0])
         if not kind and (found := _CONTROL.search(text)) is not None:
             kind, before, after = normal(found[0]), text[: found.end()], text[found.end() :]
+        ticks = is_first and not kind and _TICK_IT.match(text) is not None
         if not self._kind:
-            self._kind = _known(kind)
-        told = self._told(before)
+            self._kind = "checkbox" if ticks else _known(kind)
+        told = self._told(before)[ticks:]
         count = len(normal(kind).split())
         self._take(told[: len(told) - count], normal(kind).partition(" ")[0])
         if is_first:

@@ -33,6 +33,8 @@ _EXTRA = 0.3
 """What it costs when none of the words of the name that fits best are in the description."""
 _PASSIVE = 0.45
 _BUTTONS = BUTTONS | {"menu item", "link"}
+_TO_DO = _BUTTONS | {"check box", "radio button", "switch"}
+"""What is named by what it does."""
 _FURTHER = 0.05
 _NEAR_PX = 420
 _ZONE, _STRUCTURE = 0.34, 0.45
@@ -104,6 +106,8 @@ def explain(
     found = explaining.named(normal(bare(description))) or explaining.found()
     if not found:
         near = explaining.near()
+        if len(near) == 1 and explaining.is_what_to_do(near[0].item):
+            return ItemMatch("sure", (Explained(near[0].item, near[0].cost),))
         return ItemMatch("unsure", tuple(near)) if near else ItemMatch("nothing")
     best = [one for one in found if one.cost < found[0].cost + _CLEAR]
     return ItemMatch("sure" if len(best) == 1 else "ambiguous", tuple(best))
@@ -198,6 +202,23 @@ class _Explaining:
         known = self._singled(known)
         best = [one for one in known if one.cost < known[0].cost + _UNEXPLAINED]
         return [Explained(one.item, one.cost, True) for one in (self._zoned(best) or best)]
+
+    def is_what_to_do(self, item: Item) -> bool:
+        """Tell whether the item's whole name is what the description begins with, and what else it says is what that
+        is done to, called so nowhere on the screen: "pause the music" where only the button Pause is.
+        """
+        parts = self._parts
+        if item.role not in _TO_DO or not self._is_of_kind(item):
+            return False
+        if not parts.words or parts.places or parts.number or parts.states or parts.row:
+            return False
+        said = [word for word in parts.words if not self._is_free(word)]
+        whole = any(
+            said and name and said[0] in name.split() and all(word in parts.words for word in name.split())
+            for name in item.names
+        )
+        own = {word for word in said if _own_cost(word, item) is not None}
+        return whole and not any(self._called(word) for word in said if word not in own)
 
     def _row(self) -> list[Explained]:
         """Return the row that a number alone picks ("second row", "last entry in the list"), where there is one list

@@ -140,34 +140,11 @@ def _is_plain(one: Explained) -> bool:
     return one.cost <= (_SURE_COST if one.item.is_active else _SURE_TEXT_COST)
 
 
-_BROWSER_WORDS = frozenset(
-    [
-        "browser",
-        "tab",
-        "tabs",
-        "address",
-        "url",
-        "location",
-        "bar",
-        "bookmark",
-        "bookmarks",
-        "reload",
-        "refresh",
-        "chromium",
-        "chrome",
-        "firefox",
-        "extension",
-        "extensions",
-        "back",
-        "forward",
-        "homepage",
-        "history",
-        "downloads",
-        "toolbar",
-        "menu",
-        "site",
-    ]
-)
+_BROWSER_WORDS = frozenset({
+    "browser", "tab", "tabs", "address", "url", "location", "bar", "bookmark", "bookmarks", "reload", "refresh", "back",
+    "chromium", "chrome", "firefox", "extension", "extensions", "forward", "homepage", "history", "downloads", "menu",
+    "toolbar", "site",
+})  # fmt: skip
 _ICON_WORDS = frozenset({"icon", "symbol", "glyph", "pictogram", "logo"})
 
 

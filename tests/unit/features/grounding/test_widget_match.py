@@ -225,3 +225,16 @@ def test_empty_is_what_to_do_or_how_a_box_is() -> None:
     assert ask("empty the queue", tabs).outcome != "sure"
     box = (frame(), node("b", "check box", "Queue", Rect(10, 10, 80, 20)))
     assert ask("empty Queue check box", box).outcome == "sure"
+
+
+@pytest.mark.parametrize(("words", "outcome"), [
+    ("pause the music", "sure"), ("resolve this thread", "sure"), ("pause Ferry Song", "unsure"),
+    ("song to pause", "unsure"), ("tick Instant payment", "sure"),
+])  # fmt: skip
+def test_what_a_control_does_is_sure_where_nothing_else_is_called_what_it_is_done_to(words: str, outcome: str) -> None:
+    nodes = (
+        frame(), button("p", "Pause", 10, 10), button("r", "Resolve", 10, 40),
+        node("l", "link", "Instant", Rect(300, 10, 80, 20)), node("s", "label", "Ferry Song", Rect(300, 300, 80, 20)),
+        node("c", "check box", "Instant payment", Rect(10, 70, 80, 20)),
+    )  # fmt: skip
+    assert ask(words, nodes).outcome == outcome
