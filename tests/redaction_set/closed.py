@@ -32,5 +32,5 @@ LATER = {
 """What the later group scored by the rules as of this commit, which had not seen it: 158 secrets."""
 SHA256 = "31a6a7d3e64bd5fce29bdff7ebc0e739be4b0ef8c1cdc122bdf17ddd9e1ecdaa"
 """Of what `SOURCE` shows and marks (`Half.sha256`): another hash is another set, and no figure goes for both."""
-OPENED: tuple[str, ...] = ()
+OPENED: tuple[str, ...] = ("2026-11-25, grounding: be sure of a control by what it does",)
 """When it was opened: the date, and the commit of the rules that it measured."""

@@ -15,5 +15,5 @@ SHA256 = "04e2405bb27959426d8cfdbb1273a09d87fd47abc2d42bb5782684034ca76582"
 """Of the folder (`Half.sha256`): a change of what is shown or asked makes another set, of which earlier figures say
 nothing.
 """
-OPENED: tuple[str, ...] = ()
+OPENED: tuple[str, ...] = ("2026-11-25, grounding: be sure of a control by what it does",)
 """When it was opened: the date, and the commit of the finder that was asked."""

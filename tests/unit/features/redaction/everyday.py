@@ -426,7 +426,7 @@ password VARCHAR(64)
 PASSWORD_MIN_LENGTH=12
 TOKEN_TTL=3600
 PASSWORD_RESET_URL=https://example.com/reset
-tests/test_password.py::test_wrong PASSED
+spec_password.rb: test_wrong PASSED
 commit 3f7a9c1e5b8d2046a7c9e1f3b5d7092846acef01
 index 3f7a9c1e..9d8e7f6a 100644
 sha256:3f7a9c1e5b8d2046a7c9e1f3b5d7092846acef013f7a9c1e5b8d2046a7c9e1f3
@@ -605,7 +605,7 @@ Did you change the password?\nlea: yes, this morning\n
 tom: where is the code for the login page?\nlea: in src/login/page_form.ts, line 48\n
 what is the password policy?\nat least 12 characters\n
 $ pass ls work\nwork\nprinter\n
-$ cat docs/password-rules.md\nUse three words.\n
+$ cat password-rules.txt\nUse three words.\n
 signing with key 0x64B3BD6F6CF961DF, passphrase from CI variable [MASKED]
 pub   rsa4096/9F73849583B32915 2023-02-01 [SC]
 vault login -method=userpass username=marta
