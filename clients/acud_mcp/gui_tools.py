@@ -76,8 +76,8 @@ class FindView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class DoView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`status`: verified (its effect was seen), unverified (done, none seen); ambiguous, disabled, not_found, unknown:
-    nothing was done. `field`: what the field reads, where that is not what was typed. `happened`: windows that came or went,
-    open dialogs with texts and buttons, the focus; quoted words in both are the screen's."""
+    nothing was done. `field`: what the field reads, where that is not what was typed. `happened`: windows that came or
+    went, open dialogs with texts and buttons, the focus; quoted words in both are the screen's."""
 
     status: str
     message: str
@@ -151,9 +151,16 @@ def _evidence(reply: DoReply) -> str:
 def _things(found: Found) -> tuple[ThingView, ...]:
     return tuple(
         ThingView(
-            one.point.x, one.point.y, one.confidence, one.method.value, one.box, one.label, one.role, one.window,
-            one.disabled,
-        )  # fmt: skip
+            x=one.point.x,
+            y=one.point.y,
+            confidence=one.confidence,
+            method=one.method.value,
+            box=one.box,
+            label=one.label,
+            role=one.role,
+            window=one.window,
+            disabled=one.disabled,
+        )
         for one in found.candidates
     )
 

@@ -125,10 +125,7 @@ class ScrollSearch:
 
     def _look(self, missing: Callable[[Found], None]) -> None:
         self._run.find(
-            self._instruction.to,
-            self._there,
-            missing=lambda found: self._missing(found, missing),
-            may_be_disabled=True,
+            self._instruction.to, self._there, missing=lambda found: self._missing(found, missing), may_be_disabled=True
         )
 
     def _missing(self, found: Found, go_on: Callable[[Found], None]) -> None:

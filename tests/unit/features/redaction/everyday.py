@@ -544,7 +544,7 @@ map.put("key", "value");
 i18n.t("login.password.label")
 com.example.auth.PasswordEncoderFactory$BCrypt
 PasswordResetTokenRepository.java
-PASS tests/login.test.ts (4.211 s)
+PASS login.test.ts (4.211 s)
 PASS src/components/Button.test.tsx
 FAIL src/auth/token.test.ts
 a1 OK LOGIN completed
