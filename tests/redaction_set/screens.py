@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import html
 import json
-import os
 import shutil
 import threading
 import time
@@ -21,6 +20,7 @@ from typing import Any, NamedTuple
 
 import mss
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from acud.accessibility.ask import AccessibilityAsk
@@ -231,8 +231,10 @@ def _html_row(screen: Screen, number: int) -> str:
 
 
 def _grabber(desktop: Desktop) -> mss.MSS:
-    os.environ.update({"DISPLAY": desktop.server.display, "XAUTHORITY": desktop.server.auth_file})
-    return mss.MSS(display=desktop.server.display)
+    """Return a grabber of the desktop: it connects at once, with the cookie that the environment names then."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XAUTHORITY", desktop.server.auth_file)
+        return mss.MSS(display=desktop.server.display)
 
 
 def _settled(grabber: mss.MSS) -> NDArray[np.uint8]:

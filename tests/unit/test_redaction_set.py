@@ -68,3 +68,8 @@ def test_a_secret_in_a_text_is_hidden_with_every_character() -> None:
     assert scores.of_text(text, [(13, 20)]) == (1, 1, 4, 0, ())
     assert scores.of_text(text, [(13, 19)]).hidden == 0
     assert scores.of_text(text, [(0, 20)])[:4] == (1, 1, 4, 3)
+
+
+def test_no_two_screens_of_the_half_to_work_with_have_one_name() -> None:
+    names = [screen.name for screen in marked.read(*closed.WORK).screens]
+    assert sorted(names) == sorted(set(names))
