@@ -501,7 +501,7 @@ class _Explaining:
         inner = [one for one in known if one.item.is_active and one.item.role not in _CELLS]
         outer = {
             one.item.ref for one in known
-            if any(other is not one and _is_part(other.item, one.item) for other in inner)
+            if any(other is not one and _is_part(other.item, one.item) and not _is_whole(one, other) for other in inner)
         }  # fmt: skip
         kept: list[Explained] = []
         for one in known:
@@ -562,6 +562,11 @@ def _frames(items: Sequence[Item]) -> dict[int, Rect]:
             x, y, max(known.right, item.box.right) - x, max(known.bottom, item.box.bottom) - y
         )  # fmt: skip
     return found
+
+
+def _is_whole(one: Explained, part: Explained) -> bool:
+    """Tell whether `one` is what is called so, and `part` a part of it: a date field, and its "Day Departure"."""
+    return one.item.is_active and one.cost + _CLEAR <= part.cost
 
 
 # ---- words ---------------------------------------------------------------------------------------------------------

@@ -238,3 +238,12 @@ def test_what_a_control_does_is_sure_where_nothing_else_is_called_what_it_is_don
         node("c", "check box", "Instant payment", Rect(10, 70, 80, 20)),
     )  # fmt: skip
     assert ask(words, nodes).outcome == outcome
+
+
+def test_a_field_of_parts_is_meant_and_not_its_parts() -> None:
+    box = Rect(10, 10, 200, 24)
+    parts = [node(name, "spin button", f"{name} Departure", Rect(12 + 40 * at, 12, 36, 20), parent=1, depth=2)
+             for at, name in enumerate(("Month", "Day", "Year"))]  # fmt: skip
+    found = ask("the Departure field", [frame(), node("d", "date editor", "Departure", box, parent=0), *parts])
+    assert [(one.role, one.label) for one in found.candidates] == [("date editor", "Departure")]
+    assert found.outcome == "sure"
