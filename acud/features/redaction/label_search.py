@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from acud.features.redaction.code_sentences import find_codes_in_sentences
 from acud.features.redaction.labels import RULES, Label, LabelKind, label, label_words, may_announce
-from acud.features.redaction.spans import RedactedSpan, Rule
+from acud.features.redaction.spans import RedactedSpan, Rule, lowered
 from acud.features.redaction.values import accepts, accepts_in_prose, extent, looks_chosen
 
 _MASKED = r"(?!\[REDACTED_)"
@@ -79,7 +79,7 @@ def find_labelled(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
         if may_announce(word) and not word.startswith("REDACTED_"):
             for start in _places(text, word):
                 yield from _announced(text, flow, start, start + len(word), read)
-    yield from _before_its_label(flow, flow.lower())
+    yield from _before_its_label(flow, lowered(flow))
 
 
 def _places(text: str, word: str) -> Iterator[int]:
@@ -334,15 +334,13 @@ def _before_its_label(text: str, low: str) -> Iterator[RedactedSpan]:
         found = label(match["label"])
         if found is not None and (found.kind is LabelKind.PASSWORD or accepts(found, match["value"])):
             yield RedactedSpan(*match.span("value"), RULES[found.kind])
-    if len(low) == len(text):
-        yield from _codes(text, low)
-        yield from find_codes_in_sentences(text, low)
-    if len(low) == len(text):
-        for needle in _PASSWORDS.finditer(low):
-            for match in _AS_PASSWORD.finditer(text, max(0, needle.start() - 140), needle.end()):
-                if looks_chosen(match["value"]):
-                    start = match.start("value")
-                    yield RedactedSpan(start, start + len(match["value"].rstrip(".,;:?)\"'")), Rule.PASSWORD)
+    yield from _codes(text, low)
+    yield from find_codes_in_sentences(text, low)
+    for needle in _PASSWORDS.finditer(low):
+        for match in _AS_PASSWORD.finditer(text, max(0, needle.start() - 140), needle.end()):
+            if looks_chosen(match["value"]):
+                start = match.start("value")
+                yield RedactedSpan(start, start + len(match["value"].rstrip(".,;:?)\"'")), Rule.PASSWORD)
     if " - " in text and _TITLE.match(text):
         yield from _in_title(text)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from acud.features.redaction.spans import RedactedSpan, Rule
+from acud.features.redaction.spans import RedactedSpan, Rule, lowered
 from acud.features.redaction.values import looks_chosen
 
 _USER = r"[\w.+-]{1,40}(?:@[\w-]{1,40}(?:\.[\w-]{1,40}){0,4})?"
@@ -50,18 +50,17 @@ _AT = re.compile(r"@(?<=\w@)(?=\w)")
 
 def find_login_pairs(text: str) -> Iterator[RedactedSpan]:
     """Yield the passwords that stand beside user names."""
-    low = text.lower()
+    low = lowered(text)
     for pattern, needles in ((_NAMED, _LOGINS), (_AS_WITH, _SIGNS), (_LOG_IN_WITH, _SIGNS)):
         for needle in needles.finditer(low):
             at = needle.start()
-            is_start = len(low) == len(text) and not text[at - 1 : at].isalnum()
-            match = pattern.match(text, at) if is_start else None
+            match = None if text[at - 1 : at].isalnum() else pattern.match(text, at)
             if match is not None:
                 yield from _chosen(match)
     if "pass" in low or "pw" in low or "kennwort" in low:
         for needle in _CHANGES.finditer(low):
             match = _CHANGED.match(text, needle.start()) or _SET.match(text, needle.start())
-            if match is not None and len(low) == len(text):
+            if match is not None:
                 yield from _chosen(match)
                 if match.re is _CHANGED and looks_chosen(match["old"]):
                     yield RedactedSpan(*match.span("old"), Rule.PASSWORD)

@@ -56,6 +56,11 @@ def merge_spans(spans: Iterable[RedactedSpan]) -> list[RedactedSpan]:
     return done
 
 
+def lowered(text: str) -> str:
+    """Return `text` in lower case, each character in its place: that of the Turkish capital İ alone would be two."""
+    return text.replace("İ", "i").lower()
+
+
 _MIN_CHARS = 12
 _ENOUGH = 256
 """Characters looked at: more tell nothing new, and a word may be a megabyte."""

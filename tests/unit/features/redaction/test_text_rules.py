@@ -340,3 +340,12 @@ def test_listed_words_in_different_forms_are_no_seed_phrase(read: bool) -> None:
         "Account Column DANGER Describe General Mother OFFICE Parent record answer, around dance. direct, during easily"
     )
     assert find(words, read=read) == []
+
+
+@pytest.mark.parametrize("told", [
+    "login: mara / Kestrel44!", "use 482913 to sign in", "changed the password from Kestrel44! to Sunset!22",
+    "Kestrel44! as the password",
+])  # fmt: skip
+def test_a_letter_that_grows_in_lower_case_hides_no_secret_from_the_rules(told: str) -> None:
+    assert redact(told) != told
+    assert redact(f"İstanbul İzmir {told}") == f"İstanbul İzmir {redact(told)}"
