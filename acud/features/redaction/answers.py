@@ -80,17 +80,15 @@ def _answer(line: str, asked: str, below: Sequence[tuple[int, str]]) -> Iterator
 def _kinds(line: str) -> Iterator[LabelKind]:
     """Yield what the words of a line announce."""
     for match in _RUN.finditer(line):
-        if may_announce(match[0]):
-            found = label(line[max(0, match.start() - 24) : match.end()].rpartition("\n")[2])
-            if found is not None and not found.is_bare:
-                yield found.kind
-            elif match[0].casefold() in _CODES:
-                yield LabelKind.CODE
+        names = line[max(0, match.start() - 24) : match.end()].rpartition("\n")[2]
+        found = label(names) if may_announce(match[0]) else None
+        if found is not None and not found.is_bare:
+            yield found.kind
         elif match[0].casefold() in _CODES:
             yield LabelKind.CODE
 
 
-_CODES = frozenset(("code", "kod", "kode", "koden", "code", "código", "codice", "код"))
+_CODES = frozenset(("code", "kod", "kode", "koden", "código", "codice", "код"))
 
 
 def _printed(below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:

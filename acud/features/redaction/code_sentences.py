@@ -88,7 +88,8 @@ _PLACE = re.compile(
 def find_codes_in_sentences(text: str, low: str) -> Iterator[RedactedSpan]:
     """Yield the codes that sentences of `text` tell; `low` is the text in lower case, each character in its place."""
     for needle in _NEEDLE.finditer(low):
-        begins = needle.start() - len(_WORD_START.search(low, max(0, needle.start() - 24), needle.start())[0])  # type: ignore[index]
+        word = _WORD_START.search(low, max(0, needle.start() - 24), needle.start())
+        begins = word.start() if word is not None else needle.start()
         if _is_secret_code(low, begins, needle.end()):
             yield from _after(text, low, needle.end())
             yield from _before(text, low, begins)
