@@ -18,13 +18,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from Xlib import X
-
 from acud.config import AccessibilitySettings, GroundingSettings, OcrSettings
 from acud.evaluator.memory import keep_freed_memory
 from acud.evaluator.ocr.reader import TextReading
-from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding import search_progress
 from acud.features.grounding.evaluator.accessibility import AccessibilityMethod
 from acud.features.grounding.evaluator.cascade import Cascade
@@ -35,6 +31,7 @@ from tests.grounding import closed as closed_half
 from tests.grounding import run as grounding
 from tests.grounding import screens
 from tests.grounding.half import is_measured
+from tests.grounding.seen import desktop_view
 
 _LOCAL = search_progress.methods(GroundingBackend.AUTO)[1:]
 _TEXT = (GroundingMethod.OCR,)
@@ -103,14 +100,7 @@ async def _asked(
 async def _find(cascade: Cascade, methods: Sequence[GroundingMethod], ask: grounding.Ask) -> Found:
     desktop = ask.desktop
     request = FindAsk(ask.words, tuple(methods), windows=desktop.windows(), bus_address=desktop.bus_address)
-    return await cascade.find(request, _shot(desktop))
-
-
-def _shot(desktop: grounding.Desktop) -> ViewPixels:
-    area = desktop.screen
-    image = desktop.x.root.get_image(0, 0, area.w, area.h, X.ZPixmap, 0xFFFFFFFF)
-    pixels = np.frombuffer(image.data, np.uint8).reshape(area.h, area.w, 4).copy()
-    return ViewPixels(desktop.server.display, 1, 1, 0, area, pixels, "")
+    return await cascade.find(request, desktop_view(desktop))
 
 
 def _p50(answers: Sequence[grounding.Answer], method: GroundingMethod) -> float:

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from acud.protocol.questions import FindAsk
 from acud.types import Rect, WindowInfo
 from acud.types.grounding import Found, GroundingBackend, GroundingMethod
 from tests.grounding import screens
+from tests.grounding.desktop import Desktop
 from tests.grounding.run import Answer, descriptions, is_right, settled, table
 
 FOLDER = Path(__file__).parents[2] / "build" / "grounding"
@@ -86,14 +87,20 @@ async def _taken(name: str) -> SeenScreen:
             tree = await TreeReader(bus).read(windows, limits)
         finally:
             await bus.close()
-        area = desktop.screen
-        image = desktop.x.root.get_image(0, 0, area.w, area.h, X.ZPixmap, 0xFFFFFFFF)
-        pixels = np.frombuffer(image.data, np.uint8).reshape(area.h, area.w, 4).copy()
+        shot = desktop_view(desktop)
     try:
-        lines = await reading.lines(ViewPixels(":seen", 1, 1, 0, area, pixels, ""))
+        lines = await reading.lines(shot)
     finally:
         reading.close()
-    return SeenScreen(tree, tuple(windows), area, pixels, tuple(lines), dict(truth))
+    return SeenScreen(tree, tuple(windows), shot.crop, shot.pixels, tuple(lines), dict(truth))
+
+
+def desktop_view(desktop: Desktop) -> ViewPixels:
+    """Return what the whole display shows now."""
+    area = desktop.screen
+    image = desktop.x.root.get_image(0, 0, area.w, area.h, X.ZPixmap, 0xFFFFFFFF)
+    pixels = np.frombuffer(image.data, np.uint8).reshape(area.h, area.w, 4).copy()
+    return ViewPixels(desktop.server.display, 1, 1, 0, area, pixels, "")
 
 
 class _Lines:
@@ -107,7 +114,6 @@ class _Lines:
 async def find(words: str, screen: SeenScreen, *, text_only: bool = False) -> Found:
     """Return what the local methods find for `words` in what was seen of `screen`."""
     methods = search_progress.methods(GroundingBackend.AUTO)[1:]
-    ask = FindAsk(words, tuple(methods), windows=screen.windows)
     view = SearchView(screen.shot, screen.area)
     widgets = AccessibilityMethod(AccessibilitySettings())
     text = OcrMethod(_Lines(screen.lines), GroundingSettings().fuzzy_min, OcrSettings().min_confidence)
@@ -138,7 +144,7 @@ async def asked(names: Sequence[str], taken: dict[str, SeenScreen], *, text_only
 
 def main(arguments: Sequence[str]) -> None:
     """Print the table."""
-    flags: Any = [one for one in arguments if one.startswith("--")]
+    flags = [one for one in arguments if one.startswith("--")]
     names = [one for one in arguments if not one.startswith("--")] or list(screens.WORK)
     if any(name in screens.CLOSED for name in names):
         raise SystemExit("the closed half is asked live, once: scripts/bench ground --closed")
