@@ -36,9 +36,9 @@ def book(request: pytest.FixtureRequest, large: DisplayInfo) -> Iterator[Desk]:
 
 
 def write_book(desk: Desk, seed: str) -> None:
-    """Fill a large display with words."""
+    """Fill the upper part of a large display with words: some seconds of reading, and no minute on a slow machine."""
     words = random.Random(seed)
-    page = "\n".join(" ".join(words.choices(ENGLISH, k=34)) for _ in range(70))
+    page = "\n".join(" ".join(words.choices(ENGLISH, k=34)) for _ in range(24))
     desk.show(desk.window(Rect(0, 0, WIDTH, HEIGHT)), letters(WIDTH, HEIGHT, page, 22))
 
 
