@@ -66,6 +66,7 @@ REASONED = {
     "py-vapid": "MPL-2.0, only with the extra `push`: used unchanged; files stay under it, what uses them does not",
     "python-stdnum": "LGPL-2.1+: imported as it is, replaceable",
     "python-xlib": "LGPL-2.1+: imported as it is, replaceable",
+    "resvg_py": "MIT in its LICENSE file, which its metadata does not name; the resvg in it is Apache-2.0 or MIT",
     "tqdm": "MPL-2.0 and MIT: files stay under it, what uses them does not",
 }
 """Packages under another licence, and why that is well."""

@@ -41,7 +41,7 @@ class GroundingBackend(StrEnum):
 
 class Candidate(Struct, frozen=True, forbid_unknown_fields=True):
     """One thing that fits. `point`: where to click; `box`: its extents (None: the method knows none); both in display
-    pixels. `label`, `role` and `window` are words from the screen.
+    pixels. `label`, `role` and `window` are words from the screen. `disabled`: it can't be used now.
     """
 
     point: Point
@@ -51,6 +51,7 @@ class Candidate(Struct, frozen=True, forbid_unknown_fields=True):
     label: str = ""
     role: str = ""
     window: str = ""
+    disabled: bool = False
 
 
 class Tried(Struct, frozen=True, forbid_unknown_fields=True):

@@ -37,6 +37,7 @@ _EXITS = {
     "verified": Exit.OK,
     "unverified": Exit.TIMEOUT,
     "ambiguous": Exit.REFUSED,
+    "disabled": Exit.REFUSED,
     "not_found": Exit.NOT_FOUND,
     "unknown": Exit.ERROR,
 }
@@ -147,7 +148,9 @@ def _candidate(one: Candidate) -> str:
     box = "" if one.box is None else f" in {one.box.w}x{one.box.h} at {one.box.x},{one.box.y}"
     words = " ".join(part for part in (one.role, repr(one.label) if one.label else "") if part)
     window = f" of {one.window!r}" if one.window else ""
-    return f"{one.point.x},{one.point.y}{box}: {words or 'a point'}{window} ({one.method.value}, {one.confidence:.2f})"
+    state = ", disabled" if one.disabled else ""
+    what = f"{words or 'a point'}{window}{state}"
+    return f"{one.point.x},{one.point.y}{box}: {what} ({one.method.value}, {one.confidence:.2f})"
 
 
 def _tell_done(reply: DoReply) -> None:

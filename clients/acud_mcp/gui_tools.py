@@ -60,6 +60,7 @@ class ThingView(msgspec.Struct, frozen=True, omit_defaults=True):
     label: str = ""
     role: str = ""
     window: str = ""
+    disabled: bool = False
 
 
 class FindView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -74,9 +75,9 @@ class FindView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class DoView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`status`: verified (its effect was seen), unverified (done, none seen); ambiguous, not_found, unknown: nothing
-    was done. `field`: what the field reads, where that is not what was typed. `happened`: windows that came or went,
-    open dialogs with texts and buttons, the focus; quoted words in both are the screen's."""
+    """`status`: verified (its effect was seen), unverified (done, none seen); ambiguous, disabled, not_found, unknown:
+    nothing was done. `field`: what the field reads, where that is not what was typed. `happened`: windows that came or
+    went, open dialogs with texts and buttons, the focus; quoted words in both are the screen's."""
 
     status: str
     message: str
@@ -149,7 +150,17 @@ def _evidence(reply: DoReply) -> str:
 
 def _things(found: Found) -> tuple[ThingView, ...]:
     return tuple(
-        ThingView(one.point.x, one.point.y, one.confidence, one.method.value, one.box, one.label, one.role, one.window)
+        ThingView(
+            x=one.point.x,
+            y=one.point.y,
+            confidence=one.confidence,
+            method=one.method.value,
+            box=one.box,
+            label=one.label,
+            role=one.role,
+            window=one.window,
+            disabled=one.disabled,
+        )
         for one in found.candidates
     )
 

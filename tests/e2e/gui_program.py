@@ -36,6 +36,9 @@ def form(said: Gtk.Label) -> Gtk.Widget:
         grid.attach(made, 0, 2 + row, 1, 1)
     for column in range(2):
         grid.attach(button("OK", said, f"OK number {column}"), column, 4, 1, 1)
+    archive = button("Archive", said, "Archived")
+    archive.set_sensitive(False)
+    grid.attach(archive, 0, 5, 1, 1)
     return grid
 
 

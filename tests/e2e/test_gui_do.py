@@ -72,6 +72,16 @@ def test_two_that_fit_are_told_and_none_is_clicked(client: Client, form: Display
     assert client.gui_find("OK number 0", display=form.name).found.status != "found"
 
 
+def test_what_is_disabled_is_found_and_left_alone(client: Client, form: DisplayInfo) -> None:
+    found = client.gui_find("the Archive button", display=form.name).found
+    assert found.status == "found"
+    assert found.candidates[0].disabled
+    done = client.gui_do("click the Archive button", display=form.name)
+    assert (done.status, done.did) == ("disabled", "")
+    assert "the push button 'Archive' at " in done.message
+    assert client.gui_do("hover over the Archive button", display=form.name, timeout_s=1).did
+
+
 def test_what_is_not_there_is_not_found(client: Client, form: DisplayInfo) -> None:
     done = client.gui_do("click the Frobnicate button", display=form.name)
     assert done.status == "not_found"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from msgspec import Struct
 
@@ -33,6 +33,10 @@ _NO_WHOLE = (
     r"(?! (?:the |a |its )?(?:page|window|screen|dialog|toolbar|row|card|bar|header|list|table|whole|form|app)\b)"
 )
 _NO_ZONE = r"(?<!top )(?<!bottom )(?<!upper )(?<!lower )"
+_ROW = re.compile(
+    rf"\b(?:in|of|on|at|from|for) (?:the |its )?(?P<number>{'|'.join(_ORDINALS)}) (?:row|line)\b(?: (?:of|in|from) "
+    r"(?:the|this|that) (?:\w+ )?(?:table|list|grid))?|\b(?:in|of|on|at|from|for) (?:row|line) (?P<digits>\d{1,3})\b"
+)
 _RELATIONS = (
     (rf"{_NO_ZONE}(?:(?:immediately|directly|just|at|to|on|the) )*left (?:of|from){_NO_WHOLE}", "left"),
     (rf"{_NO_ZONE}(?:(?:immediately|directly|just|at|to|on|the) )*right (?:of|from){_NO_WHOLE}", "right"),
@@ -54,16 +58,25 @@ _HELD = "\x02"
 DISABLED = frozenset({"disabled", "greyed", "grayed", "inactive", "greyed-out", "grayed-out", "deactivated"})
 _STRUCTURES = (
     (re.compile(r"\b(?:side ?bar|side pane|(?:left|right)(?:-hand)? (?:rail|column|pane|panel|side))\b"), "edge"),
-    (re.compile(r"\b(?:tool ?bar|top bar|header|header bar|title bar|top menu|menu ?bar)\b"), "top"),
+    (re.compile(r"\b(?:tool ?bar|top bar|header bar|title bar|top menu|menu ?bar)\b"), "top"),
+    (re.compile(r"\b(?:in|on|at|from) (?:the |its )?(?:(?:page|site|app|window) )?header\b(?! row)"), "top"),
     (re.compile(r"\b(?:status ?bar|footer|bottom (?:bar|line|row))\b"), "bottom"),
 )
 """Parts of windows that are not told as such, and the side that they lie on (`edge`: left or right)."""
+_IN_MENU = re.compile(r"\b(?:in|of|from|under) the (?:\w+ ){1,2}menu\b|\b\w+ menu's(?!\w)")
+_IN_PAGE = re.compile(
+    r"\b(?:(?:in|on|of|at) (?:the|this) (?:web ?)?(?:page|site|website)|page's(?: own)?|website's)(?!\w)"
+)
+_OF_BROWSER = re.compile(r"\b(?:browser's|browser (?:toolbar|window|bar|tab|menu|chrome)|(?:in|of) the browser)(?!\w)")
 _STATES = {
     **dict.fromkeys(DISABLED, "disabled"),
     **dict.fromkeys(("checked", "ticked"), "checked"),
     **dict.fromkeys(("unchecked", "unticked", "empty"), "unchecked"),
     "selected": "selected",
 }
+_TICK_IT = re.compile(r"(?:un)?tick \S")
+_EMPTY_IT = re.compile(r"empty (?:the|my|your|this|that|all|its)\b")
+"""Here "empty" is what to do, and no state."""
 _FREE = _words(
     """
     about another different them they one ones yes
@@ -107,10 +120,28 @@ class Parts(Struct, frozen=True):
     states: frozenset[str] = frozenset()
     places: tuple[AnchoredPlace, ...] = ()
     is_behind: bool = False
+    row: int = 0
+    is_in_menu: bool = False
 
 
-def parts_of(description: str) -> Parts:
-    """Return the parts of `description`. Its clauses ("delete Ada, the bin in her row") speak of one thing."""
+_BARE = re.compile(
+    r"^(?:please )?(?:(?:left |right |double |triple )?[ -]?(?:click|press|tap|select|choose|find|locate|open|focus)"
+    r"(?: on| in| into)? (?=the |a |an |\"|'))?(?:the |a |an |that |this )?",
+    re.IGNORECASE,
+)
+
+
+def bare(description: str) -> str:
+    """Return `description` without the verb, article and quotation marks that it may begin with."""
+    text = _BARE.sub("", " ".join(description.split())[:1000].rstrip(".!"))
+    found = _QUOTED.fullmatch(text)
+    return (found[1] or found[2]) if found else text
+
+
+def parts_of(description: str, shown: Set[str] = frozenset()) -> Parts:
+    """Return the parts of `description`. Its clauses ("delete Ada, the bin in her row") speak of one thing. `shown`:
+    pairs of words that stand together on the screen, so that "last name" is no last of names.
+    """
     text = " ".join(description.split())[:1000].rstrip(".!")
     quoted: list[str] = []
 
@@ -120,15 +151,18 @@ def parts_of(description: str) -> Parts:
 
     held = " ".join(_QUOTED.sub(hold, _LOG_IN.sub(r"\1\2", text)).split())
     clauses = [clause for clause in _ASIDE.split(held) if clause.strip()]
-    gathered = _Gathered(quoted)
+    gathered = _Gathered(quoted, shown)
     for index, clause in enumerate(clauses):
         gathered.clause(clause.strip(), is_first=index == 0)
     return gathered.parts()
 
 
 class _Gathered:
-    def __init__(self, quoted: Sequence[str]) -> None:
+    def __init__(self, quoted: Sequence[str], shown: Set[str]) -> None:
         self._quoted = quoted
+        self._shown = shown
+        self._row = 0
+        self._in_menu = False
         self._words: list[str] = []
         self._head = 0
         self._kind = ""
@@ -140,13 +174,14 @@ class _Gathered:
         self._states: set[str] = set()
         self._places: list[AnchoredPlace] = []
         self._behind = False
+        self._is_emptying = False
 
     def parts(self) -> Parts:
         return Parts(
             tuple(self._words), self._head, self._kind, tuple(self._unlike), self._number,
             self._most, frozenset(self._zones), frozenset(self._structures), frozenset(self._states),
             tuple(self._places),
-            self._behind,
+            self._behind, self._row, self._in_menu,
         )  # fmt: skip
 
     def clause(self, text: str, *, is_first: bool) -> None:
@@ -157,12 +192,24 @@ class _Gathered:
         if re.search(r"\bbehind (?:the|a) (?:dialog|dialogue|window|question)\b", lowered):
             self._behind = True
             lowered = re.sub(r"\bbehind (?:the|a) \w+\b", "", lowered)
+        if found := _ROW.search(lowered):
+            self._row = int(found["digits"]) if found["digits"] else _ORDINALS[found["number"]]
+            lowered = lowered[: found.start()] + lowered[found.end() :]
+        if (found := _PURPOSE.match(lowered)) and found[0].strip() not in self._shown:
+            lowered = lowered[found.end() :]
+        self._is_emptying = is_first and _EMPTY_IT.match(lowered) is not None
         lowered = _DESCRIPTIVE.sub("", lowered) if _PREPOSITION.search(lowered) else lowered
+        if _IN_MENU.search(lowered):
+            self._in_menu = True
+        if _IN_PAGE.search(lowered):
+            self._structures.add("page")
+        elif _OF_BROWSER.search(lowered):
+            self._structures.add("browser")
         self._structures |= {side for pattern, side in _STRUCTURES if pattern.search(lowered)}
-        found = list(_RELATION.finditer(lowered))
-        self._own(lowered[: found[0].start()] if found else lowered, is_first=is_first)
-        for index, one in enumerate(found):
-            until = found[index + 1].start() if index + 1 < len(found) else len(lowered)
+        related = list(_RELATION.finditer(lowered))
+        self._own(lowered[: related[0].start()] if related else lowered, is_first=is_first)
+        for index, one in enumerate(related):
+            until = related[index + 1].start() if index + 1 < len(related) else len(lowered)
             relation = next(word for at, (_, word) in enumerate(_RELATIONS) if one[f"r{at}"])
             self._placed(relation, lowered[one.end() : until])
 
@@ -185,17 +232,21 @@ class _Gathered:
         kind = last_kind(self._told(before))
         if not is_first and not _CONTROL.fullmatch(kind):
             kind = ""
+        if found := _MARK.search(before) if after else None:
+            kind = normal(found[0])
         if not kind and (found := _CONTROL.search(text)) is not None:
             kind, before, after = normal(found[0]), text[: found.end()], text[found.end() :]
+        ticks = is_first and not kind and _TICK_IT.match(text) is not None
         if not self._kind:
-            self._kind = _known(kind)
-        told = self._told(before)
-        self._take(told[: len(told) - len(kind.split())] if kind else told)
+            self._kind = "checkbox" if ticks else _known(kind)
+        told = self._told(before)[ticks:]
+        count = len(normal(kind).split())
+        self._take(told[: len(told) - count], normal(kind).partition(" ")[0])
         if is_first:
             self._head = len(self._words)
         self._take(self._told(after))
 
-    def _take(self, words: Sequence[str]) -> None:
+    def _take(self, words: Sequence[str], following: str = "") -> None:
         phrases = icon_table().by_phrase
         index = 0
         while index < len(words):
@@ -205,17 +256,19 @@ class _Gathered:
             if count > 1:
                 self._words += run
             else:
-                self._word(run[0], words[index + 1] if index + 1 < len(words) else "")
+                self._word(run[0], words[index + 1] if index + 1 < len(words) else following)
             index += count
 
     def _word(self, word: str, following: str) -> None:
-        if word in _ORDINALS and following:
+        if f"{word} {following}" in self._shown:
+            self._words.append(word)
+        elif word in _ORDINALS and following:
             self._number = _ORDINALS[word]
         elif word in _MOST:
             self._most = _MOST[word]
         elif word in _ZONES:
             self._zones.add(_ZONES[word])
-        elif word in _STATES:
+        elif word in _STATES and not (word == "empty" and self._is_emptying):
             self._states.add(_STATES[word])
         else:
             self._words.append(word)
@@ -224,6 +277,15 @@ class _Gathered:
 _PREPOSITION = re.compile(
     r"\b(?:in|of|for|on|at|from|with|inside|within|over|by|that|which|to|where|showing|whose)\b", re.IGNORECASE
 )
+
+
+_MARK = re.compile(r"\b(?:check|tick) ?mark$")
+"""A mark in a row, where words that say which follow it; else it is an icon."""
+_PURPOSE = re.compile(
+    r"^(?:sort(?:ed|ing)?|order(?:ed)?|arrange|group|filter|pay|search|find|send|ship|deliver|contact|notify|continue|"
+    r"connect|proceed)(?: it| them| this| the list)? (?:by|via|with|through|using) (?=\S)"
+)
+"""What is done by choosing what is named after it."""
 
 
 def _first_preposition(text: str) -> tuple[str, str]:
@@ -243,7 +305,7 @@ def last_kind(words: Sequence[str]) -> str:
     if any(" ".join(words[-count:]) in phrases for count in range(2, len(words) + 1)):
         return ""  # a hamburger menu is no menu, and "new folder" no folder
     kind = next((kind for kind in _BY_LENGTH if text == normal(kind) or text.endswith(" " + normal(kind))), "")
-    if words and words[0] in _DOING and kind and not _CONTROL.fullmatch(kind):
+    if words and words[0] in _DOING and kind not in ("", "menu") and " " not in kind and not _CONTROL.fullmatch(kind):
         return ""  # "close the tab" is no tab
     return kind
 
@@ -266,6 +328,26 @@ _CONTROL = re.compile(
     r"\bspin (?:box|button)\b|\btextarea\b"
 )
 """Words that name a control and nothing else."""
+
+
+FUNCTION = _words(
+    """
+    a an the this that these those of for in on at to from with by into onto inside within over under its it is are be
+    as and or my your his her their our me i you we has where which who whose there here about them they please
+    icon button btn called named labelled labeled saying says reading reads
+    """
+)
+"""Free words that say nothing of the thing, even where something else is called so."""
+
+
+LOOKS = _words(
+    """
+    small big little large tiny long wide thin thick red green blue yellow orange purple grey gray black white dark
+    light coloured colored round square left right top bottom upper lower middle centre center end far corner side
+    whole very out another different one ones row bar
+    """
+)
+"""Free words for how a thing looks, and where it is."""
 
 
 def is_free(word: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -10,18 +11,20 @@ from msgspec import Struct
 
 from acud.features.grounding.word_likeness import normal
 
-_COLUMNS = 5
+_COLUMNS = 6
 
 
 class IconTable(Struct, frozen=True):
     """`by_phrase`: meanings by what their picture or their use is called (normal texts). `looks`: the phrases that
     name a picture alone. `by_glyph`: meanings by the characters that show them. `by_theme`: by names in icon themes.
+    `by_set`: by names in icon sets; one that begins with a set's name (`fa:share`) holds in that set alone.
     """
 
     by_phrase: Mapping[str, frozenset[str]]
     looks: frozenset[str]
     by_glyph: Mapping[str, frozenset[str]]
     by_theme: Mapping[str, frozenset[str]]
+    by_set: Mapping[str, frozenset[str]]
     longest: int
 
 
@@ -32,22 +35,26 @@ def icon_table() -> IconTable:
     phrases: dict[str, set[str]] = {}
     glyphs: dict[str, set[str]] = {}
     themes: dict[str, set[str]] = {}
+    sets: dict[str, set[str]] = {}
     looks: set[str] = set()
     for line in text.splitlines():
         if not line or line.startswith("#"):
             continue
-        meaning, look, use, glyph, theme = (part.strip() for part in line.split("|", _COLUMNS - 1))
+        parts = [part.strip() for part in line.split("|", _COLUMNS - 1)]
+        meaning, look, use, glyph, theme, drawn = parts + [""] * (_COLUMNS - len(parts))
         pictures = {normal(word) for word in look.split(",")} - {""}
         looks |= pictures
         for phrase in pictures | {normal(word) for word in use.split(",")} - {""}:
             phrases.setdefault(phrase, set()).add(meaning)
         for one in glyph.split():
             glyphs.setdefault(one, set()).add(meaning)
-        for one in theme.split(", "):
-            if one:
-                themes.setdefault(one, set()).add(meaning)
+        for names, known in ((theme, themes), (drawn, sets)):
+            for one in filter(None, names.split(", ")):
+                known.setdefault(one, set()).add(meaning)
     longest = max(len(phrase.split()) for phrase in phrases)
-    return IconTable(_frozen(phrases), frozenset(looks), _frozen(glyphs), _frozen(themes), longest)
+    return IconTable(
+        _frozen(phrases), frozenset(looks), _frozen(glyphs), _frozen(themes), _frozen(sets), longest
+    )  # fmt: skip
 
 
 def _frozen(sets: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
@@ -75,6 +82,24 @@ def meanings_of_name(name: str) -> frozenset[str]:
 
 
 _BEFORE = frozenset({"open", "show", "toggle", "view", "display", "go", "to", "a", "an", "the", "your", "this", "hide"})
+
+
+def meanings_in_set(origin: str, name: str) -> frozenset[str]:
+    """Return what the picture `name` of the icon set `origin` means; endings that tell only how it is drawn
+    (`-outline`, `-fill`, `-2`) do not matter.
+    """
+    table = icon_table().by_set
+    while True:
+        known = table.get(f"{origin}:{name}") or table.get(name)
+        bare = _STYLE.sub("", name)
+        if known is not None or bare == name:
+            return known or frozenset()
+        name = bare
+
+
+_STYLE = re.compile(
+    r"-(outline|outlined|line|fill|filled|thin|light|bold|solid|regular|round|rounded|o|alt|simple|variant|\d+)$"
+)
 
 
 def _first_phrase(words: Sequence[str]) -> frozenset[str]:

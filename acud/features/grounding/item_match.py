@@ -4,25 +4,37 @@ and state, or by what it stands in, beside or under. What leaves a word unexplai
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence, Set
 from typing import Literal
 
 from msgspec import Struct
 
-from acud.features.grounding.description_parts import AnchoredPlace, Parts, is_free, last_kind, parts_of
+from acud.features.grounding.description_parts import (
+    FUNCTION,
+    LOOKS,
+    AnchoredPlace,
+    Parts,
+    bare,
+    is_free,
+    last_kind,
+    parts_of,
+)
 from acud.features.grounding.icon_words import icon_table
 from acud.features.grounding.screen_items import OWN, RECORD, WINDOW, Item, Surroundings
-from acud.features.grounding.widget_words import HEADERS, WORDS
-from acud.features.grounding.word_likeness import is_same_word, synonyms
+from acud.features.grounding.widget_words import BUTTONS, CHOOSERS, HEADERS, INPUTS, MENU_ITEMS, WORDS
+from acud.features.grounding.word_likeness import is_form, is_same_word, is_synonym, likeness, normal
 from acud.types import Rect
 
 _CLEAR = 0.12
 """How much cheaper than the next explanation the best must be."""
-_SYNONYM, _MEANING, _FILE_NAME, _TYPO = 0.08, 0.05, 0.04, 0.03
+_SYNONYM, _MEANING, _FILE_NAME, _TYPO, _FORM, _SORT = 0.08, 0.05, 0.04, 0.03, 0.02, 0.2
 _EXTRA = 0.3
 """What it costs when none of the words of the name that fits best are in the description."""
 _PASSIVE = 0.45
-_BUTTONS = frozenset({"push button", "toggle button", "menu item", "push button menu", "link"})
+_BUTTONS = BUTTONS | {"menu item", "link"}
+_TO_DO = _BUTTONS | {"check box", "radio button", "switch"}
+"""What is named by what it does."""
 _FURTHER = 0.05
 _NEAR_PX = 420
 _ZONE, _STRUCTURE = 0.34, 0.45
@@ -30,130 +42,290 @@ _BOUND = frozenset({"in", "out"})
 """Words that need no explanation elsewhere, but make another thing of "zoom" or "log"."""
 _SORTING = frozenset({"sort", "order", "by"})
 """Words for what a click on the header of a column does."""
-_ROWS = frozenset({"list item", "table row", "tree item"})
+_HOLD_WORDS = frozenset(
+    {"", "cell", "item", "row", "entry", "option", "list item", "list entry", "tree item", "file", "folder"}
+)
+"""Kinds that a cell with words may be of; a mark is drawn in an empty one."""
+_ROW_KINDS = frozenset({"row", "item", "list item", "list entry", "entry"})
 _CELLS = frozenset({"table cell", "tree item"})
 _SAYING = frozenset({"label", "static", "heading", "paragraph", "caption", "image", "table cell", "text"})
 """What is meant, though no click on it does anything, by a description that tells no kind."""
+_ALIKE = 0.92
+"""The least likeness of a name that is all that the description says."""
+_UNEXPLAINED, _WRONG_KIND, _LONGER = 0.6, 0.5, 0.3
+"""What it costs that a word is unexplained, that it is of another kind, that its name says more. Never sure."""
+_SPECIFIC = frozenset(
+    """
+    text area;textarea;slider;spinner;spin box;spin button;combo box;combobox;combo;dropdown;drop-down;drop down;
+    dropdown list;drop-down list;dropdown menu;drop-down menu;select box;selector;search box;search field;search bar
+    """.replace("\n", "")
+    .replace("    ", "")
+    .split(";")
+)
+"""Kinds of control that a screen often has one of."""
+_PLACED = 0.3
+"""How much dearer than the best what is at the right place may be, while something cheaper is there."""
+_UNSAID = 0.15
+_UNTOLD = 0.4
+"""What a word costs that may be what a nameless control is for, where its place or its kind singles that out."""
 
 
 class Explained(Struct, frozen=True):
-    """`item` with what its explanation costs (0: all by its own name)."""
+    """`item` with what its explanation costs (0: all by its own name). `is_doubtful`: something of the description
+    remains unexplained. `is_by_shape`: nothing but the shape of its icon tells of it.
+    """
 
     item: Item
     cost: float
+    is_doubtful: bool = False
+    is_by_shape: bool = False
 
 
 class ItemMatch(Struct, frozen=True):
-    """`sure`: exactly one. `ambiguous`: several that explain it as well, cheapest first. `nothing`: none."""
+    """`sure`: exactly one. `ambiguous`: several that explain it as well, cheapest first. `unsure`: what comes near,
+    each with something unexplained. `nothing`: none.
+    """
 
-    outcome: Literal["sure", "ambiguous", "nothing"]
+    outcome: Literal["sure", "ambiguous", "unsure", "nothing"]
     items: tuple[Explained, ...] = ()
 
 
-def explain(description: str, around: Surroundings) -> ItemMatch:
-    """Return which of the items of `around` the description means."""
-    parts = parts_of(description)
-    found = _Explaining(parts, around).found()
+def explain(
+    description: str, around: Surroundings, roles: Set[str] | None = None, blocked: Set[str] = frozenset()
+) -> ItemMatch:
+    """Return which of the items of `around` the description means. `roles`: what it can be (None: anything);
+    `blocked`: refs of what it can't be.
+    """
+    shown = _pairs(around.items)
+    parts = parts_of(description, shown)
+    can_be = [
+        item for item in around.items
+        if item.ref not in blocked and (roles is None or item.role in roles or item.may_be & roles)
+    ]  # fmt: skip
+    explaining = _Explaining(parts, around, can_be, shown)
+    found = explaining.named(normal(bare(description))) or explaining.found()
     if not found:
-        return ItemMatch("nothing")
+        near = explaining.near()
+        if len(near) == 1 and explaining.is_what_to_do(near[0].item):
+            return ItemMatch("sure", (Explained(near[0].item, near[0].cost),))
+        return ItemMatch("unsure", tuple(near)) if near else ItemMatch("nothing")
     best = [one for one in found if one.cost < found[0].cost + _CLEAR]
     return ItemMatch("sure" if len(best) == 1 else "ambiguous", tuple(best))
 
 
+def _pairs(items: Sequence[Item]) -> frozenset[str]:
+    """Return the pairs of words that stand together in names."""
+    names = {name for item in items for name in item.names}
+    return frozenset(f"{a} {b}" for name in names for a, b in zip(name.split(), name.split()[1:], strict=False))
+
+
 class _Explaining:
-    def __init__(self, parts: Parts, around: Surroundings) -> None:
+    def __init__(self, parts: Parts, around: Surroundings, can_be: Sequence[Item], shown: Set[str]) -> None:
         self._parts = parts
         self._around = around
+        self._items = can_be
         self._phrases = _phrases(parts.words)
         self._frames = _frames(around.items)
-        self._names_itself = any(not is_free(word) for word in parts.words[: parts.head])
-        self._is_placed = bool(parts.kind and (parts.places or parts.number or parts.most or parts.states))
-        self._by_word = {word: self._called(word) for word in dict.fromkeys(parts.words)}
+        self._is_loose = False
+        self._by_word: dict[str, list[tuple[Item, float]]] = {}
+        head = parts.words[: parts.head]
+        self._together = frozenset(word for a, b in itertools.pairwise(head) if f"{a} {b}" in shown for word in (a, b))
+        self._telling = self._telling_words()
+        self._names_itself = any(not self._is_free(word) for word in parts.words[: parts.head])
+        self._names_anything = any(not self._is_free(word) for word in parts.words) or any(
+            word not in FUNCTION | LOOKS for word in head
+        )
+        self._is_placed = bool(parts.kind and (parts.places or parts.number or parts.most or parts.states or parts.row))
+
+    def _telling_words(self) -> frozenset[str]:
+        """Return the free words that name the thing because nothing else does: "Open button", "Name header"."""
+        head = self._parts.words[: self._parts.head]
+        if not all(is_free(word) for word in head):
+            return frozenset()
+        of_kind = {item.ref for item in self._items if self._is_of_kind(item)}
+        return frozenset(
+            word for word in head
+            if (word not in FUNCTION or word in self._together)
+            and any(item.ref in of_kind for item, _ in self._called(word))
+        )  # fmt: skip
+
+    def _is_free(self, word: str) -> bool:
+        return word not in self._telling and is_free(word)
 
     def _called(self, word: str) -> list[tuple[Item, float]]:
         """Return the items that have `word` in a name, with what that costs."""
-        found = []
-        for item in self._around.items:
-            cost = _own_cost(word, item)
-            if cost is not None:
-                found.append((item, cost))
-        return found
+        if word not in self._by_word:
+            costs = ((item, _own_cost(word, item)) for item in self._around.items)
+            self._by_word[word] = [(item, cost) for item, cost in costs if cost is not None]
+        return self._by_word[word]
+
+    def named(self, whole: str) -> list[Explained]:
+        """Return what is called all that the description says: "Last name" names no last thing."""
+        found = [
+            Explained(item, (1 - max(likes)) + (0.0 if item.is_active else _PASSIVE))
+            for item in self._items
+            if (likes := [like for name in item.names if (like := likeness(whole, name)) >= _ALIKE])
+            and (item.is_active or item.role in _SAYING)
+        ]
+        found.sort(key=_by_cost)
+        return self._singled(found)
 
     def found(self) -> list[Explained]:
+        """Return what explains everything that the description says, cheapest first."""
         parts = self._parts
         if not (parts.words or parts.kind or parts.places):
             return []
-        known = [one for item in self._around.items if (one := self._explained(item)) is not None]
-        known = self._placed([one for one in known if self._is_in_structure(one.item)])
-        known.sort(key=lambda one: (one.cost, one.item.box.y, one.item.box.x))
+        known = [one for item in self._items if (one := self._explained(item)) is not None]
+        known = [one for one in known if self._is_in_structure(one.item)]
+        if any(one.cost < _CLEAR and not one.is_by_shape and one.item.is_active for one in known):
+            known = [one for one in known if not one.is_by_shape]  # its name says more than a likeness
+        if parts.is_in_menu and any(one.item.role in MENU_ITEMS for one in known):
+            known = [one for one in known if one.item.role in MENU_ITEMS]
+        cheap = min((one.cost for one in known), default=0.0) + _PLACED
+        known = self._placed([one for one in known if one.cost < cheap]) or self._placed(known)
+        known.sort(key=_by_cost)
         known = self._singled(known)
-        return self._ordered(known) if known or not parts.number else self._row()
+        if parts.number and not parts.places:
+            if parts.kind in _ROW_KINDS and not self._names_anything:
+                return self._row()
+            return self._ordered(known) or self._row()
+        return self._ordered(known)
+
+    def near(self) -> list[Explained]:
+        """Return what explains most of what the description says, cheapest first."""
+        if not self._names_anything:
+            return []
+        self._is_loose = True
+        known = [one for item in self._items if (one := self._explained(item)) is not None]
+        known = self._placed(known) or known
+        known.sort(key=_by_cost)
+        known = self._singled(known)
+        best = [one for one in known if one.cost < known[0].cost + _UNEXPLAINED]
+        return [Explained(one.item, one.cost, True) for one in (self._zoned(best) or best)]
+
+    def is_what_to_do(self, item: Item) -> bool:
+        """Tell whether the item's whole name is what the description begins with, and what else it says is what that
+        is done to, called so nowhere on the screen: "pause the music" where only the button Pause is.
+        """
+        parts = self._parts
+        if item.role not in _TO_DO or not self._is_of_kind(item):
+            return False
+        if not parts.words or parts.places or parts.number or parts.states or parts.row:
+            return False
+        said = [word for word in parts.words if not self._is_free(word)]
+        whole = any(
+            said and name and said[0] in name.split() and all(word in parts.words for word in name.split())
+            for name in item.names
+        )
+        own = {word for word in said if _own_cost(word, item) is not None}
+        return whole and not any(self._called(word) for word in said if word not in own)
 
     def _row(self) -> list[Explained]:
         """Return the row that a number alone picks ("second row", "last entry in the list"), where there is one list
         only, and whatever the description calls its rows is not something else on the screen.
         """
-        said = [word for word in self._parts.words if not is_free(word)]
-        if self._parts.places or len(said) > 1 or any(self._by_word[word] for word in said):
+        said = [word for word in self._parts.words if not self._is_free(word)]
+        if self._parts.places or len(said) > 1 or any(self._called(word) for word in said):
             return []
-        lists: dict[tuple[int, int, str], list[Item]] = {}
-        for item in self._around.items:
-            if item.role in _ROWS:
-                lists.setdefault((item.window, item.box.x, item.role), []).append(item)
-        long_enough = [rows for rows in lists.values() if len(rows) >= max(2, abs(self._parts.number))]
-        if len(long_enough) != 1:
+        known = {item.ref for item in self._items}
+        lists = [rows for rows in self._around.lists() if len(rows) >= max(2, abs(self._parts.number))]
+        lists = [rows for rows in lists if all(row.ref in known for row in rows)]
+        if len(lists) != 1:
             return []
-        rows = sorted(long_enough[0], key=lambda item: item.box.y)
-        return [Explained(rows[self._parts.number - 1 if self._parts.number > 0 else -1], 0.5)]
+        return [Explained(lists[0][self._parts.number - 1 if self._parts.number > 0 else -1], 0.5)]
 
     # ---- one item ---------------------------------------------------------------------------------------------------
 
     def _explained(self, item: Item) -> Explained | None:
         parts = self._parts
-        if not self._fits(item):
+        is_kind = self._is_of_kind(item)
+        if not self._is_in_state(item) or not (is_kind or (self._is_loose and item.is_active)):
             return None
-        cost, own, head_own, head_borrowed, by_icon = 0.0, 0, 0, 0, False
+        cost, own, head_own, head_borrowed, by_icon, missed, told_words = 0.0, 0, 0, 0, False, 0, 0
+        by_shape = False
         used: set[str] = set()
         paid: set[str] = set()
+        is_alone = self._is_placed or not self._names_anything
+        if not (is_alone or self._around.is_cell(item)) and not self._has_any_own(item):
+            return None  # nothing of it is told but what is around it
         at = 0
         for phrase, meanings in self._phrases:
             words = phrase.split()
             in_head = at < parts.head
             at += len(words)
+            told_words += any(not self._is_free(word) for word in words)
             price = _icon_cost(meanings, item)
             if price is not None:
                 cost += price
                 own += 1
                 head_own += in_head
                 by_icon = True
+                by_shape = not meanings & item.meanings
                 used |= set(words)
                 continue
             told = self._worded(words, item, used, paid, is_phrase=len(words) > 1 and bool(meanings))
             if told is None:
-                return None
+                untold = self._untold_cost(item)
+                if untold is None and not self._is_loose:
+                    return None
+                cost += _UNEXPLAINED if untold is None else untold
+                missed += untold is None
+                continue
             price, by_itself = told
             cost += price
             own += by_itself
             head_own += by_itself and in_head
             head_borrowed += in_head and price >= RECORD
-        if not own and not (self._is_placed or item.role in _CELLS):
-            return None  # nothing of it is told but what is around it
-        if self._names_itself and not head_own:
-            if item.role not in _CELLS or (own and not self._is_titled(item)):  # a cell alone is called by its column
-                return None
+        if not own and not (is_alone or self._around.is_cell(item)):
+            return None
+        if missed and 2 * missed > told_words:
+            return None
+        if self._names_itself and not head_own and not self._is_untold(item):
+            if not self._is_loose and (not self._around.is_cell(item) or (own and not self._is_titled(item))):
+                return None  # a cell alone is called by its column
             cost += 0.2  # what the description names first stands elsewhere
         if by_icon and head_borrowed and not item.shape and _extra(item, used) >= 0.5:
             return None  # "font size" is not "Font colour" beside a size
         extra = 0.0 if by_icon else _extra(item, used)
         if own and extra >= 0.5 and (item.role in _BUTTONS or item.text >= 0):
-            return None  # "delete" is not "Delete all"
+            if not self._is_loose:
+                return None  # "delete" is not "Delete all"
+            cost += _LONGER
         cost += _EXTRA * extra if own else 0.0
-        return Explained(item, cost + (0.0 if item.is_active else _PASSIVE))
+        cost += 0.0 if is_kind else _WRONG_KIND
+        return Explained(item, cost + (0.0 if item.is_active else _PASSIVE), is_by_shape=by_shape)
+
+    def _has_any_own(self, item: Item) -> bool:
+        """Tell whether any phrase of the description is the item's own."""
+        return any(
+            _icon_cost(meanings, item) is not None
+            or any(_own_cost(word, item) is not None or word in item.sorts for word in phrase.split())
+            for phrase, meanings in self._phrases
+        )
 
     def _is_titled(self, item: Item) -> bool:
         """Tell whether the window's title says what the first words do: "the mail from Ada" in a window "Mail"."""
-        head = [word for word in self._parts.words[: self._parts.head] if not is_free(word)]
+        head = [word for word in self._parts.words[: self._parts.head] if not self._is_free(word)]
         return all(self._around.in_title(item, word) for word in head)
+
+    def _untold_cost(self, item: Item) -> float | None:
+        """Return what it costs that the item itself says nothing of a word; None where that leaves doubt."""
+        return _UNTOLD if self._is_untold(item) else None
+
+    def _is_untold(self, item: Item) -> bool:
+        """Tell whether the item is a control without a label, singled out by its kind or by where it is."""
+        parts = self._parts
+        if not parts.kind or item.is_labelled or item.role not in INPUTS | CHOOSERS or not self._is_of_kind(item):
+            return False
+        if parts.places and item.text < 0:
+            return True
+        return parts.kind in _SPECIFIC and self._alone(parts.kind) == item.ref
+
+    def _alone(self, kind: str) -> str:
+        """Return the only item of `kind` in all windows ("" when there are none or several)."""
+        roles = WORDS[kind]
+        found = [item.ref for item in self._around.items if item.role in roles and item.is_active]
+        return found[0] if len(found) == 1 else ""
 
     def _worded(
         self, words: Sequence[str], item: Item, used: set[str], paid: set[str], *, is_phrase: bool
@@ -167,21 +339,26 @@ class _Explaining:
             mine = _own_cost(word, item)
             if mine is not None:
                 cost += mine
-                own += is_phrase or not is_free(word)
+                own += is_phrase or not self._is_free(word)
                 used.add(word)
                 continue
             is_bound = is_phrase and word in _BOUND
-            if (is_free(word) and not is_bound and (own or not is_phrase)) or (
+            if (self._is_free(word) and not is_bound and (own or not is_phrase)) or (
                 word in _SORTING and item.role in HEADERS
             ):
+                cost += self._unsaid_cost(word, item)
                 continue
             near = self._near(word, item)
             if near is None:
                 if (
-                    is_free(word)
+                    self._is_free(word)
                     and not is_bound
-                    and any(_own_cost(one, item) is not None or is_free(one) for one in words[1:])
+                    and any(_own_cost(one, item) is not None or self._is_free(one) for one in words[1:])
                 ):
+                    continue
+                if word in item.sorts:
+                    cost += _SORT
+                    own += item.role not in _CELLS
                     continue
                 return None
             price, source = near
@@ -189,33 +366,53 @@ class _Explaining:
             paid.add(source)
         return cost, own
 
+    def _unsaid_cost(self, word: str, item: Item) -> float:
+        """Return what it costs that a word that needs no explanation is what something apart from the item is called:
+        "small" in "small parcel" may be no size.
+        """
+        if (
+            (word in FUNCTION and word not in self._together)
+            or not self._called(word)
+            or self._near(word, item) is not None
+        ):
+            return 0.0
+        return _UNSAID
+
     def _near(self, word: str, item: Item) -> tuple[float, str] | None:
         """Return the least that explaining `word` by something around the item costs, and by what."""
-        if word not in self._by_word:
-            self._by_word[word] = self._called(word)
         found = [
             (price + extra, other.ref)
-            for other, price in self._by_word[word]
+            for other, price in self._called(word)
             if other.ref != item.ref and (extra := self._around.cost(item, other)) is not None
         ]
         if found:
             return min(found)
         return (WINDOW, "title") if self._around.in_title(item, word) else None
 
-    def _fits(self, item: Item) -> bool:
-        """Tell whether the item is of the kind and in the state that the description tells."""
+    def _is_of_kind(self, item: Item) -> bool:
+        """Tell whether the item is of the kind that the description tells."""
         parts = self._parts
-        if parts.kind and item.role not in WORDS[parts.kind] and not item.may_be & WORDS[parts.kind]:
+        roles = WORDS.get(parts.kind, frozenset())
+        if parts.kind and item.role not in roles and not item.may_be & roles:
+            return False
+        if item.role == "table cell" and item.names and parts.kind not in _HOLD_WORDS:
             return False
         if not parts.kind and not item.is_active and item.role not in _SAYING:
             return False
-        if any(item.role in WORDS[kind] for kind in parts.unlike):
-            return False
+        return not any(item.role in WORDS[kind] for kind in parts.unlike)
+
+    def _is_in_state(self, item: Item) -> bool:
+        """Tell whether the item is in the state, and in the row, that the description tells."""
+        parts = self._parts
+        if not item.is_enabled and not self._names_anything and "disabled" not in parts.states:
+            return False  # nobody means what can't be used by its kind alone
         if "disabled" in parts.states and item.is_enabled:
             return False
         if "checked" in parts.states and not item.is_checked:
             return False
         if "selected" in parts.states and not (item.is_selected or item.is_checked):
+            return False
+        if parts.row and not self._around.is_in_row(item, parts.row):
             return False
         return not ("unchecked" in parts.states and item.is_checked)
 
@@ -229,15 +426,12 @@ class _Explaining:
 
     def _at_place(self, place: AnchoredPlace, known: Sequence[Explained]) -> list[Explained]:
         anchors = [self._anchors(words) for words in place.anchors]
-        gaps: dict[str, int] = {}
         named = {item.ref for boxes in anchors for item in boxes}
-        for one in known:
-            if one.item.ref in named:
-                continue
-            found = [gap for boxes in anchors for gap in self._gaps(place.relation, one.item, boxes)]
-            both = place.relation != "between" or all(self._gaps("between", one.item, boxes) for boxes in anchors)
-            if found and both:
-                gaps[one.item.ref] = min(found)
+        gaps = self._all_gaps(place, known, anchors)
+        if not gaps:  # a label's own field is beside it
+            labels = [[item for item in boxes if not item.is_active] for boxes in anchors]
+            named = {item.ref for boxes in labels for item in boxes}
+            gaps = self._all_gaps(place, known, labels)
         if not gaps and place.relation == "below":
             others = [one for one in known if one.item.ref not in named]
             return [one for one in (self._in_section(place.anchors[0], one) for one in others) if one is not None]
@@ -246,11 +440,24 @@ class _Explaining:
         nearest = min(gaps.values())
         return [one for one in known if one.item.ref in gaps and gaps[one.item.ref] <= nearest + 3]
 
+    def _all_gaps(
+        self, place: AnchoredPlace, known: Sequence[Explained], anchors: Sequence[Sequence[Item]]
+    ) -> dict[str, int]:
+        """Return by ref how far from the anchors those are that stand so to them, the anchors themselves left out."""
+        named = {item.ref for boxes in anchors for item in boxes}
+        gaps: dict[str, int] = {}
+        for one in known:
+            found = [self._gaps(place.relation, one.item, boxes) for boxes in anchors]
+            is_there = all(found) if place.relation == "between" else any(found)
+            if one.item.ref not in named and is_there:
+                gaps[one.item.ref] = min(gap for each in found for gap in each)
+        return gaps
+
     def _in_section(self, words: Sequence[str], one: Explained) -> Explained | None:
         """Return `one` with what it costs that it stands in a section of that name: "under Output"."""
         cost = one.cost
         for word in words:
-            if is_free(word):
+            if self._is_free(word):
                 continue
             near = self._near(word, one.item)
             if near is None:
@@ -260,20 +467,24 @@ class _Explaining:
 
     def _anchors(self, words: Sequence[str]) -> list[Item]:
         """Return the items that explain every one of `words` by themselves, those with the fewest words more only."""
-        telling = [phrase for phrase in _phrases(words) if not all(is_free(word) for word in phrase[0].split())]
+        exact = [
+            (word, frozenset[str]()) for word in words
+            if word not in FUNCTION and (not is_free(word) or self._called(word))
+        ]  # fmt: skip
+        telling = [(phrase, sense) for phrase, sense in _phrases(words) if not all(map(is_free, phrase.split()))]
+        return self._explaining(words, exact) or self._explaining(words, telling)
+
+    def _explaining(self, words: Sequence[str], telling: Sequence[tuple[str, frozenset[str]]]) -> list[Item]:
         found = []
         for item in self._around.items:
             used: set[str] = set()
-            if telling and all(_by_itself(phrase, meanings, item, used) for phrase, meanings in telling):
-                found.append((_extra(item, used), item))
+            costs = [_by_itself(phrase, meanings, item, used) for phrase, meanings in telling]
+            if telling and None not in costs:
+                found.append((_extra(item, used) + sum(cost for cost in costs if cost), item))
         best = min((extra for extra, _ in found), default=0.0)
-        anchors = [item for extra, item in found if extra <= best + 0.01]
+        anchors = [item for extra, item in found if extra <= best + 0.005]
         kind = last_kind(words)
-        of_kind = [item for item in anchors if kind and item.role in WORDS[kind]]
-        said = [item for item in anchors if not item.is_active or item.role == "label"]
-        texts = {item.text for item in said if item.text >= 0}
-        # The control that a text is drawn in or beside is where the text is, too.
-        return of_kind or said + [item for item in anchors if item not in said and item.text in texts] or anchors
+        return [item for item in anchors if kind and item.role in WORDS[kind]] or anchors
 
     def _gaps(self, relation: str, item: Item, anchors: Sequence[Item]) -> list[int]:
         found = []
@@ -290,7 +501,7 @@ class _Explaining:
         inner = [one for one in known if one.item.is_active and one.item.role not in _CELLS]
         outer = {
             one.item.ref for one in known
-            if any(other is not one and _is_part(other.item, one.item) for other in inner)
+            if any(other is not one and _is_part(other.item, one.item) and not _is_whole(one, other) for other in inner)
         }  # fmt: skip
         kept: list[Explained] = []
         for one in known:
@@ -323,6 +534,11 @@ class _Explaining:
     def _is_in_structure(self, item: Item) -> bool:
         """Tell whether the item is where the part of the window can be that the description names."""
         for side in self._parts.structures:
+            if side in ("page", "browser"):
+                in_page = self._around.is_in_page(item)
+                if in_page is not None and in_page != (side == "page"):
+                    return False
+                continue
             sides = ("left", "right") if side == "edge" else (side,)
             if not any(self._is_at(one, item, _STRUCTURE) for one in sides):
                 return False
@@ -348,6 +564,11 @@ def _frames(items: Sequence[Item]) -> dict[int, Rect]:
     return found
 
 
+def _is_whole(one: Explained, part: Explained) -> bool:
+    """Tell whether `one` is what is called so, and `part` a part of it: a date field, and its "Day Departure"."""
+    return one.item.is_active and one.cost + _CLEAR <= part.cost
+
+
 # ---- words ---------------------------------------------------------------------------------------------------------
 
 
@@ -364,17 +585,21 @@ def _phrases(words: Sequence[str]) -> list[tuple[str, frozenset[str]]]:
     return found
 
 
-def _by_itself(phrase: str, meanings: frozenset[str], item: Item, used: set[str]) -> bool:
-    if _icon_cost(meanings, item) is not None:
+def _by_itself(phrase: str, meanings: frozenset[str], item: Item, used: set[str]) -> float | None:
+    """Return what it costs that the item's own name or icon explains `phrase`; None when they don't."""
+    price = _icon_cost(meanings, item)
+    if price is not None:
         used |= set(phrase.split())
-        return True
+        return price
+    cost = 0.0
     for word in phrase.split():
-        if _own_cost(word, item) is None:
-            if is_free(word):
-                continue
-            return False
-        used.add(word)
-    return True
+        mine = _own_cost(word, item)
+        if mine is not None:
+            used.add(word)
+            cost += mine
+        elif not is_free(word):
+            return None
+    return cost
 
 
 def _icon_cost(meanings: Set[str], item: Item) -> float | None:
@@ -387,7 +612,7 @@ def _icon_cost(meanings: Set[str], item: Item) -> float | None:
 
 def _own_cost(word: str, item: Item) -> float | None:
     """Return what it costs that `word` is one of the item's own: of its names, or what its role is for."""
-    costs = [cost for name in item.names for own in name.split() if (cost := _word_cost(word, own)) is not None]
+    costs = [cost for name in item.names for own in _joined(name) if (cost := _word_cost(word, own)) is not None]
     if word in _OF_ROLE.get(item.role, ()):
         costs.append(_SYNONYM)
     return min(costs, default=None)
@@ -400,6 +625,12 @@ _OF_ROLE = {
 }  # fmt: skip
 
 
+def _joined(name: str) -> Sequence[str]:
+    """Return the words of `name`, and each two that stand together as one: "time zone" is a timezone."""
+    words = name.split()
+    return [*words, *(a + b for a, b in itertools.pairwise(words))]
+
+
 def _word_cost(word: str, own: str) -> float | None:
     if own == word:
         return OWN
@@ -407,7 +638,13 @@ def _word_cost(word: str, own: str) -> float | None:
         return _FILE_NAME
     if is_same_word(word, own):
         return _TYPO
-    return _SYNONYM if own in synonyms(word) else None
+    if is_form(word, own):
+        return _FORM
+    return _SYNONYM if is_synonym(word, own) else None
+
+
+_SMALL_WORDS = 0.45
+"""The share that words of a name that say little have when they are missing: "Save" is not quite "Save as"."""
 
 
 def _extra(item: Item, used: Set[str]) -> float:
@@ -418,7 +655,8 @@ def _extra(item: Item, used: Set[str]) -> float:
     for name in item.names:
         words = [word for word in name.split() if not is_free(word)] or name.split()
         there = sum(any(_word_cost(word, own) is not None for word in used) for own in words)
-        shares.append(1 - there / len(words))
+        small = any(word not in used for word in name.split() if is_free(word))
+        shares.append(max(1 - there / len(words), _SMALL_WORDS * small))
     return min(shares)
 
 
@@ -444,6 +682,10 @@ def direction_gap(relation: str, item: Item, anchor: Item) -> int | None:
     }.get(relation, (relation,))  # fmt: skip
     found = [max(gap, 0) for side in allowed if (gap := gaps[side]) is not None and gap >= -4]
     return min(found, default=None)
+
+
+def _by_cost(one: Explained) -> tuple[float, int, int]:
+    return one.cost, one.item.box.y, one.item.box.x
 
 
 def _is_one_thing(a: Item, b: Item) -> bool:

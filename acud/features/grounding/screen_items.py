@@ -9,15 +9,20 @@ from msgspec.structs import replace
 
 from acud.accessibility.nodes import Node, State, Tree
 from acud.features.grounding.icon_words import meanings_of_name
-from acud.features.grounding.widget_score import is_interactive
-from acud.features.grounding.widget_words import BUTTONS, HEADERS, in_one_row
+from acud.features.grounding.value_words import value_words
+from acud.features.grounding.widget_words import BUTTONS, HEADERS, in_one_row, is_interactive
 from acud.features.grounding.word_likeness import normal
 from acud.types import Rect, WindowInfo
 
+_ROWS = frozenset({"list item", "table row", "tree item"})
+_CELLS = frozenset({"table cell", "tree item"})
+_PAGES = frozenset({"document web", "document frame"})
+_GROUPS = frozenset({"panel", "grouping", "landmark", "section", "form", "heading", "menu"})
 _RECORD = frozenset({"list item", "table row", "tree item", "row", "option pane", "article"})
 _TABLES = frozenset({"table", "tree", "tree table", "list", "list box"})
 _TELLS = HEADERS | {"table cell", "list item", "tree item", "link", "page tab"}
 """What reacts, and yet names what stands beside it."""
+_IN_LINES = _RECORD | HEADERS | {"table cell"}
 _MOST_IN_RECORD = 24
 """Things in one record (a row, a card) at most; what holds more is a part of the window."""
 
@@ -44,6 +49,10 @@ class Item(Struct, frozen=True):
     """Other roles that a thing without a widget may have."""
     text: int = -1
     """Which text names a thing without a widget (-1: none, or it is a widget)."""
+    is_labelled: bool = True
+    """Whether it is called anything but by what it holds."""
+    sorts: frozenset[str] = frozenset()
+    """Words for what its value is by how that is written."""
     shape: Mapping[str, float] = {}
     """What its icon may mean by its shape alone, with how like that is."""
 
@@ -104,6 +113,26 @@ class Surroundings:
             ]
         return self._labels[window]
 
+    def is_in_row(self, item: Item, number: int) -> bool:
+        """Tell whether `item` is in the row of that number (-1: the last) of a table."""
+        return False
+
+    def is_cell(self, item: Item) -> bool:
+        """Tell whether `item` is a cell of a table, or in one: then its column and its row tell what it is."""
+        return item.role in _CELLS
+
+    def is_in_page(self, item: Item) -> bool | None:
+        """Tell whether `item` is in the page that a browser shows, and not the browser's own; None where no page is."""
+        return None
+
+    def lists(self) -> Sequence[Sequence[Item]]:
+        """Return the rows of each list, from the top."""
+        found: dict[tuple[int, int, str], list[Item]] = {}
+        for item in self.items:
+            if item.role in _ROWS:
+                found.setdefault((item.window, item.box.x, item.role), []).append(item)
+        return [sorted(rows, key=lambda item: item.box.y) for rows in found.values()]
+
     def in_title(self, item: Item, word: str) -> bool:
         """Tell whether the title of the item's window has `word`."""
         return word in self._titles.get(item.window, frozenset())
@@ -122,6 +151,8 @@ class TreeSurroundings(Surroundings):
             if node.name and is_interactive(node) and node.role not in _TELLS
         }  # fmt: skip
         self._heading = _headings(tree)
+        self._rows: dict[int, Sequence[Rect]] = {}
+        self._heads_of: dict[int, Sequence[Item]] = {}
 
     def cost(self, item: Item, other: Item) -> float | None:
         """Return how near the two are in the tree, else on the screen."""
@@ -131,7 +162,7 @@ class TreeSurroundings(Surroundings):
         common = self._common(a, b)
         node = self._tree.nodes[common] if common is not None else None
         if common == b:  # `other` is around it
-            return GROUP
+            return RECORD if self._tree.nodes[b].role in _GROUPS else GROUP
         named = (item.window, self._tree.nodes[b].name) in self._controls and self._tree.nodes[b].name not in item.names
         if (named or self._is_of_a_control(b)) and not (node is not None and node.role in _RECORD):
             return None  # what another control is called says nothing of this one
@@ -143,7 +174,7 @@ class TreeSurroundings(Surroundings):
         ):
             return RECORD + self._sizes[common or 0] / 60
         if node is not None and node.role in _TABLES:
-            return self._in_table(item, other)
+            return self._in_table(common or 0, item, other)
         if self._heading.get(a) == b:
             return GROUP
         return beside_cost(item.box, other.box, self._texts(item.window))
@@ -159,14 +190,82 @@ class TreeSurroundings(Surroundings):
             at = node.parent
         return False
 
-    def _in_table(self, item: Item, other: Item) -> float | None:
+    def _in_table(self, table: int, item: Item, other: Item) -> float | None:
         if _on_one_line(item.box, other.box):
             return RECORD
-        if other.role in HEADERS and min(item.box.right, other.box.right) - max(item.box.x, other.box.x) > 0.5 * min(
+        is_head = other in self._heads(table)
+        if is_head and min(item.box.right, other.box.right) - max(item.box.x, other.box.x) > 0.5 * min(
             item.box.w, other.box.w
         ):
             return RECORD
         return GROUP if other.role in HEADERS else None
+
+    def is_in_row(self, item: Item, number: int) -> bool:
+        """Tell whether `item` is in the row of that number (-1: the last) of its table, headers not counted."""
+        table = self._table(item)
+        if table is None:
+            return False
+        lines = self._lines(table)
+        at = number - 1 if number > 0 else len(lines) + number
+        return 0 <= at < len(lines) and in_one_row(lines[at], item.box)
+
+    def is_cell(self, item: Item) -> bool:
+        """Tell whether `item` is a cell of a table, or in one: then its column and its row tell what it is."""
+        around = self._tree.ancestors(self._tree.nodes[self._at[item.ref]])
+        return item.role in _CELLS or any(node.role in _CELLS for node in around)
+
+    def is_in_page(self, item: Item) -> bool | None:
+        """Tell whether `item` is in the page that a browser shows; None where no page is."""
+        if not any(node.role in _PAGES for node in self._tree.nodes):
+            return None
+        around = self._tree.ancestors(self._tree.nodes[self._at[item.ref]])
+        return any(node.role in _PAGES for node in around)
+
+    def lists(self) -> Sequence[Sequence[Item]]:
+        """Return the rows of each list, from the top; of a table that tells of cells alone, the first of each line."""
+        tables = {table for item in self.items if item.role in _IN_LINES and (table := self._table(item)) is not None}
+        found = []
+        for table in sorted(tables):
+            lines = self._lines(table)
+            inside = [one for one in self.items if one.role in _RECORD | _CELLS and self._table(one) == table]
+            firsts = [
+                min((one for one in inside if in_one_row(line, one.box)), key=lambda one: (-one.box.w, one.box.x))
+                if any(one.role in _ROWS for one in inside)
+                else min((one for one in inside if in_one_row(line, one.box)), key=lambda one: one.box.x)
+                for line in lines
+            ]
+            is_option = any(node.role == "combo box" for node in self._tree.ancestors(self._tree.nodes[table]))
+            if len(firsts) > 1 and not is_option:
+                found.append(firsts)
+        return found
+
+    def _table(self, item: Item) -> int | None:
+        at = self._tree.nodes[self._at[item.ref]].parent
+        while at >= 0 and self._tree.nodes[at].role not in _TABLES:
+            at = self._tree.nodes[at].parent
+        return at if at >= 0 else None
+
+    def _lines(self, table: int) -> Sequence[Rect]:
+        """Return a box of each line of the table, from the top, without the line of its headers."""
+        if table not in self._rows:
+            inside = [one for one in self.items if one.role in _IN_LINES and self._table(one) == table]
+            heads = [one.box for one in inside if one.role in HEADERS]
+            lines: list[Rect] = []
+            for one in sorted(inside, key=lambda one: one.box.y):
+                if not any(in_one_row(one.box, other) for other in (*heads, *lines)):
+                    lines.append(one.box)
+            self._rows[table] = lines
+        return self._rows[table]
+
+    def _heads(self, table: int) -> Sequence[Item]:
+        """Return what tells of the columns of the table: its headers, else the cells of its first line."""
+        if table not in self._heads_of:
+            inside = [one for one in self.items if one.role in _IN_LINES and self._table(one) == table]
+            heads = [one for one in inside if one.role in HEADERS]
+            cells = [one for one in inside if one.role == "table cell"]
+            first = min((one.box.y for one in cells), default=0)
+            self._heads_of[table] = heads or [one for one in cells if one.box.y < first + 4]
+        return self._heads_of[table]
 
     def _common(self, a: int, b: int) -> int | None:
         around = {a}
@@ -237,14 +336,22 @@ def tree_items(tree: Tree, boxes: Mapping[str, Rect], implied: Mapping[str, str]
 
 
 def _item(node: Node, box: Rect, implied: Mapping[str, str]) -> Item:
-    texts = [node.name, node.description, implied.get(node.ref, "")]
-    if node.role == "combo box" and not node.secure:
-        texts.append(node.text)
+    label = implied.get(node.ref, "")
+    texts = [node.name, node.description, label]
+    value = "" if node.secure else node.text
+    if node.role in _TOLD_BY_VALUE:
+        texts.append(value)
     meanings: frozenset[str] = frozenset()
     if max(box.w, box.h) <= MOST_ICON_PX and box.w <= 2 * box.h and (is_interactive(node) or node.role == "image"):
         meanings = meanings_of_name(node.name) | meanings_of_name(node.description)
+    is_active = is_interactive(node)
     return Item(
-        node.ref, box, node.role, tuple(dict.fromkeys(name for name in map(normal, texts) if name)), meanings,
-        is_interactive(node), node.is_enabled, node.has(State.CHECKED), node.has(State.SELECTED),
-        node.window,
+        node.ref, box, "static" if node.role == "text" and not is_active else node.role,
+        tuple(dict.fromkeys(name for name in map(normal, texts) if name)), meanings,
+        is_active, node.is_enabled, node.has(State.CHECKED), node.has(State.SELECTED), node.window,
+        is_labelled=bool(label or node.description or (node.name and node.role != "combo box")),
+        sorts=value_words(node.name) | value_words(value) | value_words(node.description),
     )  # fmt: skip
+
+
+_TOLD_BY_VALUE = frozenset({"combo box", "table cell"})

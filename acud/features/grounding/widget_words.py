@@ -1,19 +1,11 @@
-"""Words for widgets: kinds and the roles that they mean, implied names, and the readings of a description.
-
-A widget that its toolkit connects with no label is called after the label beside or above it. A description has more
-than one reading where its words allow it.
-"""
+"""Words for widgets: kinds and the roles that they mean, and the names that nameless widgets have by their labels."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-
-from msgspec import Struct
-from msgspec.structs import replace
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from acud.accessibility.nodes import Node, State
-from acud.features.grounding.word_likeness import normal
 from acud.types import Rect
 
 BUTTONS = frozenset({"push button", "toggle button", "push button menu"})
@@ -40,6 +32,7 @@ def _by_word(*kinds: tuple[Set[str], str]) -> dict[str, frozenset[str]]:
 WORDS = _by_word(
     (BUTTONS, "button, btn, toolbar button, tool button, push button, toggle button"),
     (CHECKS, "toggle, switch, checkbox, check box, tick box"),
+    (CHECKS | {"table cell"}, "check mark, tick mark, checkmark, tickmark"),
     (BUTTONS | {"icon", "image"}, "icon"),
     (MENUS, "menu"),
     (MENU_ITEMS, "menu item, menu entry, menu option, check item"),
@@ -66,7 +59,8 @@ WORDS = _by_word(
     (HEADERS | {"push button"}, "column header, column"),
     (HEADERS | {"heading", "push button"}, "header"),
     ({"heading", "label"}, "heading, title"),
-    (TEXTS, "label, text, message"),
+    (TEXTS, "label, text"),
+    (TEXTS | ITEMS, "message"),
     ({"image", "icon"}, "image, picture"),
     ({"progress bar"}, "progress bar"),
     (LISTS, "list, table"),
@@ -75,25 +69,19 @@ WORDS = _by_word(
 )
 """By word; longer words are tried first."""
 
-CONTAINERS = _by_word(
-    (WINDOWS, "dialog, dialog box, window, popup, app, application"),
-    ({"document web", "document frame", "page"}, "page"),
-    (GROUPS | WINDOWS, "form"),
-    (GROUPS, "group, group box, section, panel, pane, area, box, frame, card"),
-    (GROUPS | LISTS, "sidebar"),
-    ({"tool bar"}, "toolbar, tool bar"),
-    (MENUS, "menu"),
-    ({"menu bar"}, "menu bar, menubar"),
-    ({"page tab"}, "tab"),
-    (LISTS, "list, table, tree"),
-    ({"row"}, "row, line"),
-)
-"""Words for what something is in; `row` is no role here but a place on the screen."""
-
 INTERACTIVE = (
     BUTTONS | INPUTS | ITEMS | MENU_ITEMS | CHECKS | CHOOSERS | HEADERS | {"page tab", "radio button", "link", "slider"}
 ) - {"text"}
 """What reacts by its role; a `text` does when it can be edited."""
+
+
+TYPED_INTO = INPUTS | {"combo box"}
+"""What `type` may look for."""
+
+
+def is_interactive(node: Node) -> bool:
+    """Tell whether a click on it is likely to do something by itself."""
+    return node.role in INTERACTIVE or (node.role == "text" and node.has(State.EDITABLE))
 
 
 _LABELS = frozenset({"label", "static", "paragraph", "heading", "caption", "section", "text"})
@@ -164,12 +152,17 @@ def _by_labels_inside(nodes: Sequence[Node]) -> dict[str, str]:
     """Return the joined labels of nameless items; `nodes` are in document order."""
     inside: dict[str, list[str]] = {}
     holder: Node | None = None
+    inner: Node | None = None
     for node in nodes:
         if holder is not None and node.depth <= holder.depth:
             holder = None
+        if inner is not None and node.depth <= inner.depth:
+            inner = None
         if holder is None and node.role in _HOLD_LABELS and not node.name:
             holder = node
-        elif holder is not None and _is_label(node):
+        elif holder is not None and inner is None and is_interactive(node):
+            inner = node  # what a button in a row is called says nothing of the row
+        elif holder is not None and inner is None and _is_label(node):
             inside.setdefault(holder.ref, []).append(node.name)
     return {ref: " ".join(names)[:_MOST_LETTERS] for ref, names in inside.items()}
 
@@ -199,133 +192,11 @@ def in_one_row(a: Rect, b: Rect) -> bool:
     return common >= 0.5 * min(a.h, b.h)
 
 
-_POLITE = re.compile(
-    r"^(?:please )?(?:(?:left |right |double |triple )?[ -]?(?:click|press|tap|select|choose|find|locate|open|focus)"
-    r"(?: on| in| into)? (?=the |a |an |\"|'))",
-    re.IGNORECASE,
-)
-_ARTICLE = re.compile(r"^(?:the|a|an|that|this) ", re.IGNORECASE)
-_QUOTED = re.compile(r"[\"“”‘`]([^\"“”’`]+)[\"“”’`]|(?:^|(?<=\s))'([^']+)'(?=\s|$)")
-_ORDINALS = {
-    **{word: index for index, word in enumerate(("first", "second", "third", "fourth", "fifth", "sixth"), 1)},
-    **{f"{n}{end}": n for n, end in ((1, "st"), (2, "nd"), (3, "rd"), *((n, "th") for n in range(4, 21)))},
-    "last": -1,
-    "topmost": 1,
-    "top": 1,
-    "bottom": -1,
-    "bottommost": -1,
-}
-_SIDES = {"leftmost": "left", "left": "left", "rightmost": "right", "right": "right"}
-_RELATIONS = (
-    (r"(?:immediately |directly |just )?(?:to the )?left of", "left"),
-    (r"(?:immediately |directly |just )?(?:to the )?right of", "right"),
-    (r"(?:immediately |directly |just |right )?above", "above"),
-    (r"(?:immediately |directly |just |right )?(?:below|under|underneath|beneath)", "below"),
-    (r"(?:right )?(?:next to|beside|near|alongside|in front of)", "beside"),
-)
-_RELATION = re.compile(
-    r"^(?P<what>.+?) (?:(?:that is|which is|located) )?(?:"
-    + "|".join(f"(?P<r{index}>{pattern})" for index, (pattern, _) in enumerate(_RELATIONS))
-    + r") (?:the |a )?(?P<anchor>.+)$",
-    re.IGNORECASE,
-)  # fmt: skip
-_CONTAINER = "|".join(sorted((re.escape(word) for word in CONTAINERS), key=len, reverse=True))
-_WITHIN = re.compile(
-    rf"^(?P<what>.+) (?:in|on|of|at|inside|within|from|under) (?:the |a )?(?P<name>.*?)\s*\b(?P<kind>{_CONTAINER})"
-    r"(?: (?:for|of|with|called|named|titled|labell?ed) (?:the )?(?P<after>.+))?$",
-    re.IGNORECASE,
-)
-_LOOSELY = re.compile(r"^(?P<what>.+?) (?:in|for|of|from|on|within|inside) (?:the |a )?(?P<name>.+)$", re.IGNORECASE)
-_OWNER = re.compile(r"^(?P<name>.+?)['\u2019]s (?P<what>.+)$")
-ANYWHERE = frozenset({"row", *GROUPS, *WINDOWS, *LISTS})
-"""What something is in when no word says: a group, a window, or the row of a table."""
 _KIND = "|".join(sorted((re.escape(word) for word in WORDS), key=len, reverse=True))
-_SUFFIX = re.compile(rf"^(?P<name>.*?)\s*\b(?P<kind>{_KIND})$", re.IGNORECASE)
-_PREFIX = re.compile(
-    rf"^(?P<kind>{_KIND})"
-    r"(?: (?:for|of|with|that says|which says|saying|reading|called|named|titled|labell?ed|marked|to)"
-    r"(?: the| a| an| your)?(?: (?:text|label|name|title))?)? (?P<name>.+)$",
-    re.IGNORECASE,
-)
-
-
-class DescriptionReading(Struct, frozen=True):
-    """One way to read a description. `name`, `within` and `anchor` are normal texts; "" is none.
-
-    `roles`: what kind it is (None: any). `number`: the how-manyth of several, from the top (-1: the last), 0 for none;
-    `side` instead: the one most left or right. `relation`: where it is, seen from `anchor`. `container`: the roles of
-    what it is in, named `within`. `is_quoted`: the name was given between quotation marks.
-    """
-
-    name: str
-    roles: frozenset[str] | None = None
-    kind: str = ""
-    number: int = 0
-    side: str = ""
-    relation: str = ""
-    anchor: str = ""
-    within: str = ""
-    container: frozenset[str] | None = None
-    is_quoted: bool = False
-
-
-def readings(description: str) -> tuple[DescriptionReading, ...]:
-    """Return the readings of `description`, the plainest (it is the name itself) first."""
-    text = " ".join(description.split())[:1000].rstrip(".!")
-    core = _ARTICLE.sub("", _POLITE.sub("", text))
-    whole = [DescriptionReading(normal(core))]
-    return tuple(dict.fromkeys([*whole, *_placed(core), *_loosely(core)]))
-
-
-def _placed(text: str) -> Iterator[DescriptionReading]:
-    yield from _kinds(text)
-    if found := _RELATION.match(text):
-        relation = next(word for index, (_, word) in enumerate(_RELATIONS) if found[f"r{index}"])
-        for reading in _kinds(found["what"]):
-            yield replace(reading, relation=relation, anchor=_anchor(found["anchor"]))
-    if found := _WITHIN.match(text):
-        kind = found["kind"].lower()
-        name = normal(_unquoted(found["after"] or found["name"]))
-        for reading in _placed(found["what"]):
-            if not reading.within:
-                yield replace(reading, within=name, container=CONTAINERS[kind])
-
-
-def _loosely(text: str) -> Iterator[DescriptionReading]:
-    for pattern in (_LOOSELY, _OWNER):
-        if found := pattern.match(text):
-            name = _anchor(found["name"])
-            for reading in _kinds(found["what"]):
-                yield replace(reading, within=name, container=ANYWHERE)
-
-
-def _unquoted(text: str) -> str:
-    return _QUOTED.sub(lambda found: found[1] or found[2], text)
-
-
-def _anchor(text: str) -> str:
-    return normal(_unquoted(_ARTICLE.sub("", text)))
-
-
-def _kinds(text: str) -> Iterator[DescriptionReading]:
-    """Yield readings of a phrase without a place: the kind behind the name, before it, or not told."""
-    text = _ARTICLE.sub("", text.strip())
-    yield from _numbered(text)
-    found = _QUOTED.search(text)
-    if not names_what_is_quoted(text):
-        return
-    if found:
-        rest = normal(text[: found.start()] + " " + text[found.end() :])
-        yield from _quoted(normal(found[1] or found[2]), rest)
-        return
-    for pattern in (_SUFFIX, _PREFIX):
-        if found := pattern.match(text):
-            kind = found["kind"].lower()
-            yield from _numbered(found["name"], kind)
-
-
+_NUMBER = r"first|second|third|fourth|fifth|sixth|seventh|last|top|topmost|bottom|bottommost|\d+(?:st|nd|rd|th)"
+_QUOTED = re.compile(r"[\"“”‘`]([^\"“”’`]+)[\"“”’`]|(?:^|(?<=\s))'([^']+)'(?=\s|$)")
 _BEFORE_A_NAME = re.compile(
-    rf"(?:\b(?:{_KIND}|{'|'.join(re.escape(word) for word in _ORDINALS)}|the|a|an|that|this|which|is|says?|saying|"
+    rf"(?:\b(?:{_KIND}|{_NUMBER}|the|a|an|that|this|which|is|says?|saying|"
     r"reads?|reading|called|named|titled|labell?ed|marked|showing|shows|with|for|of|to|on|in|text|label|name|title|words?|"
     r"caption|please|click|press|one|holding|containing|contains|item|entry|and)\b|[\s,:(])*",
     re.IGNORECASE,
@@ -338,22 +209,3 @@ def names_what_is_quoted(description: str) -> bool:
     """
     found = _QUOTED.search(description)
     return found is None or _BEFORE_A_NAME.fullmatch(description[: found.start()]) is not None
-
-
-def _quoted(name: str, rest: str) -> Iterator[DescriptionReading]:
-    kinds = [word for word in sorted(WORDS, key=len, reverse=True) if re.search(rf"\b{re.escape(word)}\b", rest)]
-    number = next((value for word, value in _ORDINALS.items() if word in rest.split()), 0)
-    roles = WORDS[kinds[0]] if kinds else None
-    yield DescriptionReading(name, roles, kinds[0] if kinds else "", number, is_quoted=True)
-
-
-def _numbered(name: str, kind: str = "") -> Iterator[DescriptionReading]:
-    roles = WORDS[kind] if kind else None
-    plain = normal(_ARTICLE.sub("", name))
-    if not roles or plain not in _ORDINALS:
-        yield DescriptionReading(plain, roles, kind)
-    first, _, rest = plain.partition(" ")
-    if first in _ORDINALS:
-        yield DescriptionReading(rest, roles, kind, number=_ORDINALS[first])
-    if first in _SIDES:
-        yield DescriptionReading(rest, roles, kind, side=_SIDES[first])

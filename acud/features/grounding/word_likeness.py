@@ -6,6 +6,7 @@ import re
 import unicodedata
 from difflib import SequenceMatcher
 from functools import lru_cache
+from importlib.resources import files
 
 _SHORTCUT = re.compile(r"[\t ]+\(?(?:(?:ctrl|alt|shift|super|meta)\+)+\S+\)?$|[\t ]+f\d{1,2}$")
 _POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b")
@@ -76,29 +77,66 @@ def is_same_word(word: str, other: str) -> bool:
     return SequenceMatcher(None, word, other).ratio() >= _TYPO
 
 
-_SYNONYMS = """
-phone telephone tel mobile; town city; zip postcode postal; surname family last; forename given; login signin;
-logout signout; finish complete done end; cancel abort; quit exit leave; start begin launch; search find;
-preferences settings options; delete remove erase; create add new; picture image photo; sum total; price cost amount;
-mail email message; folder directory; repeat loop; large big; quick fast; favourite favorite favourites favorites;
-grey gray; dialog dialogue; organisation organization company; pay payment paying; expiry expires expiration;
-keep retain; stop halt; recent latest; comment note remark; notes remarks comments; user account; everything all;
-version edition; url address; kind type; previous back; next forward; overview summary; help support;
-refresh reload update; store save; choose select pick; country nation; nothing none
-"""
-"""Groups of words of which programs have one and people say another."""
+_NUMBERS = {
+    word: str(n) for n, word in enumerate(
+        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+    )
+}  # fmt: skip
+_BRITISH = (
+    (re.compile(r"(?<=\w{2})our(?=s?$|ed$|ing$|ite|ful)"), "or"), (re.compile(r"is(?=e[sdr]?$|ing$|ations?$)"), "iz"),
+    (re.compile(r"tre(?=s?$)"), "ter"), (re.compile(r"ogue(?=s?$)"), "og"), (re.compile(r"ence(?=s?$)"), "ense"),
+    (re.compile(r"^grey"), "gray"), (re.compile(r"lled$"), "led"), (re.compile(r"lling$"), "ling"),
+)  # fmt: skip
+_NOT_PLURAL = re.compile(r"(?:ss|us|is|news)$")
+_VOWEL = re.compile(r"[aeiouy]")
+_LEAST_STEM = 3
+
+
+@lru_cache(maxsize=65536)
+def is_form(word: str, other: str) -> bool:
+    """Tell whether two words are forms of one: plural, -ing, -ed, -s, British and American spelling, three and 3."""
+    return bool(_stems(word) & _stems(other))
+
+
+@lru_cache(maxsize=65536)
+def _stems(word: str) -> frozenset[str]:
+    word = _NUMBERS.get(word, word)
+    spelled = word
+    for pattern, american in _BRITISH if len(word) > _LEAST_STEM else ():
+        spelled = pattern.sub(american, spelled)
+    found = {word, spelled}
+    for ending in ("ies", "es", "s", "ing", "ed"):
+        stem = spelled.removesuffix(ending)
+        if stem == spelled or len(stem) < _LEAST_STEM or not _VOWEL.search(stem) or _NOT_PLURAL.search(spelled):
+            continue
+        if ending == "ies":
+            found.add(stem + "y")
+            continue
+        found.add(stem)
+        if ending in ("ing", "ed"):
+            found.add(stem + "e")
+            if stem[-1] == stem[-2]:
+                found.add(stem[:-1])
+    return frozenset(found)
 
 
 @lru_cache(maxsize=1)
 def _by_synonym() -> dict[str, frozenset[str]]:
+    text = files("acud.features.grounding").joinpath("word_synonyms.txt").read_text(encoding="utf-8")
     found: dict[str, set[str]] = {}
-    for group in _SYNONYMS.split(";"):
-        words = {normal(word) for word in group.split()}
+    for group in text.splitlines():
+        words = {normal(word) for word in group.partition("#")[0].split()}
         for word in words:
             found.setdefault(word, set()).update(words - {word})
     return {word: frozenset(others) for word, others in found.items()}
 
 
 def synonyms(word: str) -> frozenset[str]:
-    """Return the words that mean about what `word` does where they name a control."""
+    """Return the words that mean about what `word` does where they name a control, from `word_synonyms.txt`."""
     return _by_synonym().get(word, frozenset())
+
+
+@lru_cache(maxsize=65536)
+def is_synonym(word: str, other: str) -> bool:
+    """Tell whether `word`, in any form, means about what `other` does where they name a control."""
+    return any(is_form(twin, other) for one in _stems(word) for twin in synonyms(one))

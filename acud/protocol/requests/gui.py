@@ -63,13 +63,14 @@ class GuiDo(Struct, frozen=True, tag="gui_do", forbid_unknown_fields=True):
 
 class DoReply(Struct, frozen=True, forbid_unknown_fields=True):
     """How it went. `verified`: done, and the effect was seen. `unverified`: done, and no effect was (or could be)
-    seen: `verdict` says why. Nothing was done for `ambiguous` (`found` has the candidates), `not_found` and `unknown`.
+    seen: `verdict` says why. Nothing was done for `ambiguous` (`found` has the candidates), `disabled` (`found` has
+    what can't be used now), `not_found` and `unknown`.
 
     `field`: what the field or list reads that was typed into or chosen in. `effects`: what else happened; None where
     nothing was done. Neither is stored for a repeat.
     """
 
-    status: Literal["verified", "unverified", "ambiguous", "not_found", "unknown"]
+    status: Literal["verified", "unverified", "ambiguous", "disabled", "not_found", "unknown"]
     display: str
     message: str
     did: str = ""

@@ -45,7 +45,7 @@ Thing = TypeVar("Thing")
 class InstructionEnding(Struct, frozen=True):
     """How it ended, for the reply."""
 
-    status: Literal["verified", "unverified", "ambiguous", "not_found", "unknown"]
+    status: Literal["verified", "unverified", "ambiguous", "disabled", "not_found", "unknown"]
     message: str
     did: str = ""
     verdict: Verdict | None = None
@@ -190,11 +190,12 @@ class InstructionRun:
         to: bool = False,
         place: Rect | None = None,
         missing: Callable[[Found], None] | None = None,
+        may_be_disabled: bool = False,
     ) -> None:
         """Search for `description`, then go on with the one thing found; anything else is the end, and nothing is done.
 
         `to`: it is where a drag goes. `place`: search this box of the display instead of the target. `missing`: what to
-        do where that one thing is not found, instead of ending.
+        do where that one thing is not found, instead of ending. `may_be_disabled`: nothing is done to it itself.
         """
         target = self.target if place is None else Target(self.watched.name, region=place)
 
@@ -203,7 +204,10 @@ class InstructionRun:
                 self.target_found = outcome.found
             else:
                 self.found = outcome.found
-            self._judge(outcome.found, description, then, missing)
+            if outcome.found.status == "found" and outcome.found.candidates[0].disabled and not may_be_disabled:
+                self._end_disabled(outcome.found.candidates[0])
+            else:
+                self._judge(outcome.found, description, then, missing)
 
         def on_target(fresh: FreshTarget) -> None:
             self._check_reach(fresh)
@@ -221,6 +225,10 @@ class InstructionRun:
             missing(found)
         else:
             self.give_up(found, description)
+
+    def _end_disabled(self, one: Candidate) -> None:
+        words = f"the {one.role} {one.label[:80]!r}" if one.label else f"the {one.role}"
+        self.end(InstructionEnding("disabled", f"nothing was done: {words} at {one.point.x},{one.point.y} is disabled"))
 
     def give_up(self, found: Found, description: str) -> None:
         """End without anything done, because of what was found."""

@@ -31,7 +31,7 @@ def follow(run: InstructionRun, instruction: Instruction) -> None:
         case ClickOn():
             run.find(instruction.at, lambda found: _click(run, instruction, found))
         case HoverOver():
-            run.find(instruction.at, lambda found: _hover(run, instruction, found))
+            run.find(instruction.at, lambda found: _hover(run, instruction, found), may_be_disabled=True)
         case TypeInto():
             text_entry.begin(run, instruction)
         case SelectIn():

@@ -42,7 +42,7 @@ def scroll(run: InstructionRun, instruction: ScrollBy) -> None:
         at(now.scrollables[0].at if now.scrollables else middle)
 
     if instruction.at:
-        run.find(instruction.at, lambda found: at(found.point))
+        run.find(instruction.at, lambda found: at(found.point), may_be_disabled=True)
         return
     middle = run.middle()
     run.prepare((middle,), lambda: run.observe(chosen, point=middle, hint=""))
@@ -124,7 +124,9 @@ class ScrollSearch:
         self._look(self._first)
 
     def _look(self, missing: Callable[[Found], None]) -> None:
-        self._run.find(self._instruction.to, self._there, missing=lambda found: self._missing(found, missing))
+        self._run.find(
+            self._instruction.to, self._there, missing=lambda found: self._missing(found, missing), may_be_disabled=True
+        )
 
     def _missing(self, found: Found, go_on: Callable[[Found], None]) -> None:
         if not is_out_of_view(found):
@@ -140,7 +142,7 @@ class ScrollSearch:
             self._run.prepare((place.point,), lambda: self._turn(Scrollable(box, place.point), found))
 
         if self._instruction.at:
-            self._run.find(self._instruction.at, named)
+            self._run.find(self._instruction.at, named, may_be_disabled=True)
         else:
             self._run.prepare((self._run.middle(),), lambda: self._next(found))
 
@@ -191,7 +193,7 @@ class ScrollSearch:
             self._seen(found)
             return
         again: Callable[[Found], None] = self._run.later(wheel.turn)
-        self._run.settle(lambda: self._run.find(self._instruction.to, self._seen, missing=again))
+        self._run.settle(lambda: self._run.find(self._instruction.to, self._seen, missing=again, may_be_disabled=True))
 
     def _seen(self, found: Candidate) -> None:
         turned = self._turned + (self._wheel.turned if self._wheel is not None else 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping
 
@@ -35,7 +36,7 @@ class AccessibilityMethod:
             tree = await self._read(ask)
         except Unavailable as fault:
             return MethodResult(_tried("unavailable", str(fault), begun))
-        return self.matched(ask, view, tree)
+        return await asyncio.to_thread(self.matched, ask, view, tree)  # the first icon draws all templates
 
     def matched(self, ask: FindAsk, view: SearchView, tree: Tree) -> MethodResult:
         """Return which of the widgets of `tree` fit, with the shapes that the view shows of them."""

@@ -56,11 +56,12 @@ class Edges:
 
     def around(self, inner: Rect) -> Rect | None:
         """Return the smallest control's box that holds `inner` (a word on a button), or None."""
-        for row in (inner.y - 2, inner.bottom + 1, inner.y - 4, inner.bottom + 3, inner.y, inner.bottom - 1):
-            if 0 <= row < self.height:
-                box = self.box_at(min(max(inner.x + inner.w // 2, 0), self.width - 1), row)
-                if box is not None and box.contains(_shrunk(inner)):
-                    return box
+        for aside in (-2, -4, 0, 2, 4, 6):  # a detector's box may be higher than the field that the words are in
+            for row in (inner.y + aside, inner.bottom - 1 - aside):
+                if 0 <= row < self.height:
+                    box = self.box_at(min(max(inner.x + inner.w // 2, 0), self.width - 1), row)
+                    if box is not None and _holds(box, inner):
+                        return box
         return None
 
     def _run(self, x: int, y: int) -> tuple[int, int]:
@@ -98,6 +99,16 @@ class Edges:
         )
 
 
+def _holds(box: Rect, inner: Rect) -> bool:
+    """Tell whether the letters of `inner` are in `box`: nearly all of it without the detector's rim."""
+    letters = _shrunk(inner)
+    common = box.intersect(letters)
+    return common is not None and common.w * common.h >= _SHARE_INSIDE * letters.w * letters.h
+
+
+_SHARE_INSIDE = 0.85
+
+
 def _shrunk(box: Rect) -> Rect:
     """Return `box` without the rim that a detector puts around letters."""
     x, y = min(4, box.w // 4), min(4, box.h // 4)
@@ -106,6 +117,9 @@ def _shrunk(box: Rect) -> Rect:
 
 _RIGHT_PX = 420
 """How far to the right of its label a field may begin: forms align their fields in a column."""
+_WIDEST_PX = 900
+_LEAST_SHAPE = 1.5
+"""A field is so many times as wide as it is high, at least: what is narrower is a button with an icon."""
 _BELOW_PX = 34
 _ALIGNED_PX = 16
 _CENTRED_PX = 8
@@ -122,7 +136,7 @@ class Neighbour(NamedTuple):
 
 def field_of(label: Rect, texts: Sequence[Rect], edges: Edges) -> Neighbour | None:
     """Return the field that `label` names, or None. `texts`: the boxes of all text that was read."""
-    right, around = _right(label, texts, edges), _around(label, edges)
+    right, around = _right(label, texts, edges), _around(label, texts, edges)
     if around is not None and (right is None or not around.contains(right)):
         return Neighbour(around, sure=True)  # words inside an empty field
     below = _below(label, texts, edges)
@@ -135,12 +149,16 @@ def field_of(label: Rect, texts: Sequence[Rect], edges: Edges) -> Neighbour | No
 
 def _right(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
     """Return the nearest box on the label's row, where no other text stands between them."""
-    end = min(edges.width, label.right + _RIGHT_PX)
+    end = min(edges.width, label.right + _RIGHT_PX + _WIDEST_PX)
     found = [
         box
         for row in range(label.y - 2, label.bottom + 3, 3)
         for box in edges.boxes_in_row(row, label.right, end)
-        if _level(label, box) and not _is_button(box, texts)
+        if box.x <= label.right + _RIGHT_PX
+        and box.w >= _LEAST_SHAPE * box.h
+        and _level(label, box)
+        and not _is_button(box, texts)
+        and not _is_crossed(box, texts)
     ]
     box = min(found, key=lambda one: (one.x, -one.w), default=None)
     if box is None or any(_between(label, text, box) for text in texts):
@@ -159,12 +177,12 @@ def _between(label: Rect, text: Rect, box: Rect) -> bool:
 
 def _below(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
     """Return the nearest box under the label that begins where it begins."""
-    left, end = max(0, label.x - _ALIGNED_PX), min(edges.width, label.x + 900)
+    left, end = max(0, label.x - _ALIGNED_PX), min(edges.width, label.x + _WIDEST_PX)
     for row in range(label.bottom + 1, min(edges.height, label.bottom + _BELOW_PX + MAX_H_PX // 2)):
         for box in edges.boxes_in_row(row, left, end):
-            aligned = abs(box.x - label.x) <= _ALIGNED_PX
+            aligned = abs(box.x - label.x) <= _ALIGNED_PX and box.w >= _LEAST_SHAPE * box.h
             if aligned and -4 <= box.y - label.bottom <= _BELOW_PX and not _is_button(box, texts):
-                return box
+                return None if _is_crossed(box, texts) else box
     return None
 
 
@@ -179,9 +197,31 @@ def _is_button(box: Rect, texts: Sequence[Rect]) -> bool:
     return abs(left - right) <= _CENTRED_PX
 
 
-def _around(label: Rect, edges: Edges) -> Rect | None:
+def _around(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
+    """Return the field that `label` stands in as its hint: nothing else is written in it, as in a bar of tools."""
     box = edges.around(label)
-    return box if box is not None and box.w >= 1.2 * label.w and box.h >= 0.9 * label.h else None
+    if box is None or box.w < 1.2 * label.w or box.h < 0.9 * label.h:
+        return None
+    others = (text for text in texts if text != label and label.intersect(text) is None)
+    return None if any(box.holds(text.x + text.w // 2, text.y + text.h // 2) for text in others) else box
+
+
+def _is_crossed(box: Rect, texts: Sequence[Rect]) -> bool:
+    """Tell whether a text stands partly in `box`: then its side is a stroke of a letter, or another control's."""
+    for text in texts:
+        common = box.intersect(text)
+        if (
+            common is not None
+            and common.w > _CROSSED_PX
+            and common.h > 0.5 * text.h
+            and text.w - common.w > _CROSSED_PX
+        ):
+            return True
+    return False
+
+
+_CROSSED_PX = 6
+"""How far the box of a text may reach over the side of a field: detectors put a rim around letters."""
 
 
 def mark_of(label: Rect, edges: Edges) -> Rect | None:
@@ -194,3 +234,36 @@ def mark_of(label: Rect, edges: Edges) -> Rect | None:
         return None
     first, last = found[-1]
     return Rect(left + first, label.y, last - first, label.h)
+
+
+def square_mark_of(label: Rect, edges: Edges) -> Rect | None:
+    """Return the mark that begins before `label` (a round letter in it looks the same) and is as high as it is wide and
+    closed, as check boxes and radio buttons are; None when there is none. An icon before a name mostly is not so.
+    """
+    middle = label.y + label.h // 2
+    left, last = max(0, label.x - round(2.2 * label.h)), label.x - _MARK_MIN_PX // 2
+    band = edges.columns[max(middle - 2, 0) : middle + 3, left : last + _MARK_MAX_PX].any(axis=0)
+    sides = (np.flatnonzero(band) + left).tolist()
+    for first in reversed([x for x in sides if x <= last]):
+        for second in (x for x in sides if _MARK_MIN_PX <= x - first <= _MARK_MAX_PX):
+            mark = _closed_square(first, second, middle, edges)
+            if mark is not None:
+                return mark
+    return None
+
+
+def _closed_square(left: int, right: int, middle: int, edges: Edges) -> Rect | None:
+    """Return the square around row `middle` between two upright edges, where edges close it above and below."""
+    third = (right - left) // 3
+    top, bottom = max(middle - _MARK_MAX_PX, 0), min(middle + _MARK_MAX_PX, edges.height)
+    lines = np.flatnonzero(edges.rows[top:bottom, left + third : right - third].mean(axis=1) >= _SHARE) + top
+    for upper in lines[lines < middle - 2][::-1].tolist():
+        for lower in lines[lines > middle + 2].tolist():
+            is_middle = abs((upper + lower) / 2 - middle) <= _SQUARE_PX + 1
+            if is_middle and lower - upper >= _MARK_MIN_PX and abs((lower - upper) - (right - left)) <= _SQUARE_PX:
+                return Rect(left, upper, right - left, lower - upper)
+    return None
+
+
+_SQUARE_PX = 3
+"""How much the height of a mark may differ from its width: edges are one pixel thick, and soft."""

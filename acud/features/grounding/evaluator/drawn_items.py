@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from acud.evaluator.ocr.text_layout import TextSegment
-from acud.features.grounding.evaluator.drawn_controls import Edges, field_of, mark_of
-from acud.features.grounding.evaluator.icon_shapes import shape_meanings
+from acud.features.grounding.evaluator.drawn_controls import Edges, field_of, square_mark_of
+from acud.features.grounding.evaluator.icon_shapes import shapes_meanings
 from acud.features.grounding.screen_items import Item
 from acud.features.grounding.widget_words import CHOOSERS, HEADERS, INPUTS, ITEMS, MENU_ITEMS, TEXTS
 from acud.features.grounding.word_likeness import is_same_word, normal
@@ -29,18 +29,24 @@ _TEXT_MAY_BE = (ITEMS | MENU_ITEMS | TEXTS | HEADERS | {"link", "page tab", "pus
     "check menu item",
     "radio menu item",
 }
-_FIELD_MAY_BE = (INPUTS | CHOOSERS | {"slider"}) - {"push button menu"}
+_FIELD_MAY_BE = (INPUTS | CHOOSERS) - {"push button menu", "slider"}
 MARKS = frozenset({"check box", "radio button", "check menu item", "radio menu item"})
 _BUTTON_MAY_BE = frozenset({"push button", "link", "page tab", "push button menu"})
 _ICON_MAY_BE = frozenset({"push button", "link", "push button menu"})
 
 
 def text_items(
-    parts: Sequence[TextSegment], words: Set[str] | None, edges: Edges, at: Rect, windows: Sequence[WindowInfo]
+    parts: Sequence[TextSegment],
+    words: Set[str] | None,
+    edges: Edges,
+    at: Rect,
+    windows: Sequence[WindowInfo],
+    pale: Set[int] = frozenset(),
 ) -> list[Item]:
     """Return what the segments of text name, `at` being the picture's place on the display. Each is a text; one that
     has a word of `words`, which are what is looked for (None: any), is also the control drawn around it, the field
-    beside it, or the mark before it. Boxes are in pixels of the picture.
+    beside it, or the mark before it. Boxes are in pixels of the picture. `pale`: which segments stand out so little
+    that they are disabled, if they are no hint in a field.
     """
     boxes = [part.box for part in parts]
     found: list[Item] = []
@@ -54,18 +60,32 @@ def text_items(
             continue
         drawn = edges.around(part.box)
         fits = drawn is not None and drawn.w <= part.box.w + _PADDING_PX and drawn.h <= 3 * part.box.h
-        mark = mark_of(part.box, edges)
+        mark = square_mark_of(part.box, edges)
         if mark is not None:
-            found.append(Item(f"m{index}", mark, "check box", names, may_be=MARKS, window=window, text=index))
+            found.append(
+                Item(
+                    f"m{index}", mark, "check box", names, is_enabled=index not in pale, may_be=MARKS, window=window,
+                    text=index,
+                )
+            )  # fmt: skip
         near = field_of(part.box, boxes, edges)
+        is_enabled = index not in pale
         if near is not None and near.sure:
             found.append(Item(f"f{index}", near.box, "entry", names, may_be=_FIELD_MAY_BE, window=window, text=index))
         if fits and drawn is not None and not (near is not None and near.box == drawn):
             found.append(
-                Item(f"b{index}", drawn, "push button", names, may_be=_BUTTON_MAY_BE, window=window, text=index)
-            )
+                Item(
+                    f"b{index}", drawn, "push button", names, is_enabled=is_enabled, may_be=_BUTTON_MAY_BE,
+                    window=window, text=index,
+                )
+            )  # fmt: skip
         else:
-            found.append(Item(f"t{index}", part.box, "label", names, may_be=_TEXT_MAY_BE, window=window, text=index))
+            found.append(
+                Item(
+                    f"t{index}", part.box, "label", names, is_enabled=is_enabled, may_be=_TEXT_MAY_BE, window=window,
+                    text=index,
+                )
+            )  # fmt: skip
     return found
 
 
@@ -75,12 +95,14 @@ def icon_items(
     """Return the icons of the picture (height x width x 4 uint8 BGRX) that a template is like, the likest where they
     overlap.
     """
-    known: list[Item] = []
-    for index, box in enumerate(_icon_boxes(edges, texts)):
-        shape = shape_meanings(pixels, _around(box))
-        if shape:
-            window = window_of(box, at, windows)
-            known.append(Item(f"i{index}", box, "push button", shape=shape, may_be=_ICON_MAY_BE, window=window))
+    boxes = list(_icon_boxes(edges, texts))
+    known = [
+        Item(f"i{index}", box, "push button", shape=shape, may_be=_ICON_MAY_BE, window=window_of(box, at, windows))
+        for index, (box, shape) in enumerate(
+            zip(boxes, shapes_meanings(pixels, [_around(box) for box in boxes]), strict=True)
+        )
+        if shape
+    ]
     known.sort(key=lambda item: -max(item.shape.values()))
     kept: list[Item] = []
     for item in known:

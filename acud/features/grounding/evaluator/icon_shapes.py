@@ -1,84 +1,140 @@
-"""What an icon means by its shape alone: silhouettes on the screen beside those of the icon themes of this machine.
+"""What an icon means by its shape alone: the directions of its outline beside those of pictures whose names are known.
 
-A silhouette is how far each pixel is from what the icon lies on, whatever the colours, cut to the ink and drawn into a
-small square. The templates are the pictures of installed themes, read the first time that an icon is looked for by its
-shape; a machine without a theme has the drawn ones alone.
+An icon's ink is how far each pixel is from what the icon lies on, whatever the colours. It is cut out, drawn into a
+small square, and told by histograms of the directions of its edges in overlapping cells (HOG). What most icons have in
+common is taken off (whitening), so that an angle in an unusual place counts more than an upright edge. The templates
+are drawn the first time that an icon is looked for by its shape; that takes seconds, so callers run it in a thread.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
+from typing import NamedTuple
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw, ImageFont
 
-from acud.features.grounding.icon_words import icon_table
+from acud.features.grounding.evaluator.icon_sets import IconDrawing, drawings
 from acud.types import Rect
 
-_SIDE = 24
+_SIDE, _RIM = 32, 3
+_CELL = 4
+_DIRECTIONS = 8
+_DIMENSIONS = 200
+_LEAST_SPREAD = 0.3
+"""Of the mean spread of a dimension: what is added before it is divided by, so that noise is not blown up."""
 _INK = 0.25
 """Of the strongest difference from the ground: what is fainter is a shadow."""
 _LEAST_INK = 40
 """The least difference from the ground, of 255, that an icon is drawn with."""
-LIKE = 0.80
-"""The least likeness of an icon to a template that says what it means."""
-_MARGIN = 0.02
+LIKE = 0.35
+"""The least likeness of an icon to a template that says what it means (`scripts/bench icons`)."""
+SURE = 0.5
+"""The likeness from which nothing but the shape has to tell (`scripts/bench icons`)."""
+MARGIN = 0.02
 """Meanings whose best template is no more than this behind are possible too."""
-_SIZES = ("24x24", "16x16")
-_MOST_PX = 64
-_LIGHT = 0.96
-_SOLID = 0.45
-"""A picture with colours of its own is no silhouette from this mean ink on: it is a plate with something on it."""
+_MOST_PX = 96
+_PLATE = 0.7
+"""A silhouette that covers so much of its box may be a plate, with an icon of another colour on it."""
 _LINE_PX = 3
-_GLYPH_PX = 40
-_UNASSIGNED = "\uf8ff"
-"""A character that no font draws but as a box with nothing in it."""
 
-Silhouette = NDArray[np.float32]
+Ink = NDArray[np.float32]
+Outline = NDArray[np.float32]
+
+
+class IconTemplates(NamedTuple):
+    """`rows`: the whitened outlines of the templates of each of `meanings`, which begin at `firsts`. `middle` and
+    `axes` whiten.
+    """
+
+    meanings: list[str]
+    firsts: NDArray[np.intp]
+    rows: NDArray[np.float32]
+    middle: NDArray[np.float32]
+    axes: NDArray[np.float32]
+
+    def likenesses(self, outlines: Sequence[Outline]) -> NDArray[np.float32]:
+        """Return for each outline and each meaning how like (-1 to 1) the nearest template is."""
+        asked = _unit(((np.array(outlines, np.float32) - self.middle) @ self.axes).astype(np.float32))
+        found: NDArray[np.float32] = np.maximum.reduceat(asked @ self.rows.T, self.firsts, axis=1)
+        return found
 
 
 def shape_meanings(pixels: NDArray[np.uint8], box: Rect) -> Mapping[str, float]:
     """Return what the icon in `box` of `pixels` (height x width x 4 uint8 BGRX) may mean by its shape, with how like
     its nearest template is; usually one meaning or none, several where templates are about as like.
     """
-    shape = silhouette(pixels, box)
-    if shape is None:
-        return {}
-    likes = shape_likeness(shape)
-    best = max(likes.values(), default=0.0)
-    return {meaning: min(like, 1.0) for meaning, like in likes.items() if like >= max(LIKE, best - _MARGIN)}
+    return shapes_meanings(pixels, [box])[0]
 
 
-def shape_likeness(shape: Silhouette) -> Mapping[str, float]:
-    """Return for each meaning how like (-1 to 1) the nearest of its templates is."""
-    names, firsts, stack = _templates()
-    if not names:
-        return {}
-    likes = np.maximum.reduceat(stack @ shape.ravel(), firsts)
-    return dict(zip(names, likes.tolist(), strict=True))
+def shapes_meanings(pixels: NDArray[np.uint8], boxes: Sequence[Rect]) -> list[Mapping[str, float]]:
+    """Return what `shape_meanings` does for each of `boxes`, in one go."""
+    seen = [(at, outline_of(ink)) for at, box in enumerate(boxes) for ink in inks(pixels, box)]
+    told = [(at, outline) for at, outline in seen if outline is not None]
+    found: list[Mapping[str, float]] = [{} for _ in boxes]
+    if not told:
+        return found
+    templates = icon_templates()
+    for (at, _), likes in zip(told, templates.likenesses([outline for _, outline in told]), strict=True):
+        best = float(likes.max())
+        # The second of a box is what is drawn on a plate: where that is known, the plate says nothing.
+        if best >= LIKE and (best >= SURE or best > max(found[at].values(), default=0.0)):
+            near = np.flatnonzero(likes >= max(LIKE, best - MARGIN))
+            found[at] = {templates.meanings[one]: min(float(likes[one]), 1.0) for one in near}
+    return found
 
 
-def silhouette(pixels: NDArray[np.uint8], box: Rect) -> Silhouette | None:
-    """Return the silhouette of the icon in the middle of `box`; None when nothing the size of one is there."""
+def inks(pixels: NDArray[np.uint8], box: Rect) -> list[Ink]:
+    """Return the ink (0 to 1) of the icon in the middle of `box`: of what stands out from the ground and, where that
+    is a plate, of what stands out from the plate. Empty when nothing the size of an icon is there.
+    """
     part = pixels[max(box.y, 0) : max(box.bottom, 0), max(box.x, 0) : max(box.right, 0), :3].astype(np.float32)
     if min(part.shape[:2]) < 8:
-        return None
+        return []
     inset = [min(3, (size - 8) // 4) for size in part.shape[:2]]
     inner = part[inset[0] : part.shape[0] - inset[0], inset[1] : part.shape[1] - inset[1]]
-    rim = np.concatenate((inner[0], inner[-1], inner[:, 0], inner[:, -1]))
-    ground = np.sort(rim, axis=0)[len(rim) // 2]
-    ink = np.abs(inner - ground).max(axis=2)
-    if ink.max() < _LEAST_INK:
+    ink = _against(inner, np.concatenate((inner[0], inner[-1], inner[:, 0], inner[:, -1])))
+    if ink is None:
+        return []
+    found = [_without_rim(ink)]
+    cut = _cut(ink)
+    if cut is not None and (ink[cut] > _INK).mean() >= _PLATE:
+        on_plate = _on_plate(inner[cut], ink[cut])
+        if on_plate is not None:
+            found.append(on_plate)
+    return found
+
+
+def _on_plate(part: NDArray[np.float32], ink: Ink) -> Ink | None:
+    """Return the ink of what is drawn on a plate: without the plate's rim, and the ground outside round corners."""
+    outside = np.pad((ink <= _INK).astype(np.uint8), 1, constant_values=1)
+    _, labels = cv2.connectedComponents(outside, connectivity=4)
+    beyond = cv2.dilate((labels == labels[0, 0]).astype(np.uint8), np.ones((5, 5), np.uint8))[1:-1, 1:-1].astype(bool)
+    middle = part[~beyond]
+    if len(middle) < _LEAST_PLATE:
         return None
-    return _drawn(_without_rim(ink / ink.max()))
+    drawn = _against(part, middle)
+    if drawn is None:
+        return None
+    drawn[beyond] = 0
+    return drawn
 
 
-def _without_rim(ink: NDArray[np.float32]) -> NDArray[np.float32]:
+_LEAST_PLATE = 64
+"""Pixels of a plate that something can be drawn on."""
+
+
+def _against(part: NDArray[np.float32], around: NDArray[np.float32]) -> Ink | None:
+    """Return how far `part` is from the middle colour of `around`, 0 to 1; None where nothing stands out."""
+    ground = np.sort(around, axis=0)[len(around) // 2]
+    ink = np.abs(part - ground).max(axis=2)
+    return None if ink.max() < _LEAST_INK else (ink / ink.max()).astype(np.float32)
+
+
+def _without_rim(ink: Ink) -> Ink:
     """Return `ink` without what reaches from one side to the other: a button's border, a highlight."""
     flags = (ink > _INK).astype(np.uint8)
     count, labels, stats, _ = cv2.connectedComponentsWithStats(flags, connectivity=8)
@@ -91,89 +147,94 @@ def _without_rim(ink: NDArray[np.float32]) -> NDArray[np.float32]:
     return kept
 
 
-def _drawn(ink: NDArray[np.float32]) -> Silhouette | None:
-    """Return `ink` (0 to 1) cut to what is drawn, in a square, its middle 0 and its length 1."""
+def _cut(ink: Ink) -> tuple[slice, slice] | None:
+    """Return where something is drawn; None for nothing."""
     rows, columns = np.flatnonzero((ink > _INK).any(axis=1)), np.flatnonzero((ink > _INK).any(axis=0))
     if not rows.size or not columns.size:
         return None
-    cut = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(columns[0]), int(columns[-1]) + 1)
+
+
+# ---- outlines ------------------------------------------------------------------------------------------------------
+
+
+def outline_of(ink: Ink) -> Outline | None:
+    """Return the directions of the edges of `ink`, its length 1; None when nothing the size of an icon is drawn."""
+    where = _cut(ink)
+    if where is None:
+        return None
+    cut = ink[where]
     height, width = cut.shape
     if not 5 <= max(height, width) <= _MOST_PX:
         return None
-    scale = (_SIDE - 4) / max(height, width)
+    scale = (_SIDE - 2 * _RIM) / max(height, width)
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
-    small = cv2.resize(cut, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
+    small = cv2.resize(cut, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC)
     square = np.zeros((_SIDE, _SIDE), np.float32)
     top, left = (_SIDE - size[1]) // 2, (_SIDE - size[0]) // 2
-    square[top : top + size[1], left : left + size[0]] = small
-    soft = cv2.GaussianBlur(square, (0, 0), 1.0)
-    soft -= soft.mean()
-    length = float(np.linalg.norm(soft))
-    return (soft / length).astype(np.float32) if length > 0 else None
+    square[top : top + size[1], left : left + size[0]] = np.clip(small, 0, 1)
+    return _directions(square)
+
+
+def _directions(square: Ink) -> Outline:
+    """Return the root of how strong the edges of each direction are around each cell."""
+    soft = cv2.GaussianBlur(square, (0, 0), 0.7)
+    across, down = cv2.Sobel(soft, cv2.CV_32F, 1, 0, ksize=3), cv2.Sobel(soft, cv2.CV_32F, 0, 1, ksize=3)
+    strength = np.hypot(across, down)
+    angle = (np.arctan2(down, across) % np.pi) * (_DIRECTIONS / np.pi)
+    low = np.floor(angle)
+    rest = angle - low
+    maps = np.zeros((_DIRECTIONS, _SIDE, _SIDE), np.float32)
+    rows, columns = np.indices((_SIDE, _SIDE), sparse=True)
+    first = low.astype(np.intp) % _DIRECTIONS
+    maps[first, rows, columns] = strength * (1 - rest)
+    maps[(first + 1) % _DIRECTIONS, rows, columns] = strength * rest
+    kernel = cv2.getGaussianKernel(2 * _CELL + 1, _CELL / 2)
+    pooled = cv2.sepFilter2D(np.ascontiguousarray(maps.transpose(1, 2, 0)), -1, kernel, kernel)
+    cells = pooled[_CELL // 2 :: _CELL, _CELL // 2 :: _CELL]
+    outline: Outline = _unit(np.sqrt(np.maximum(cells, 0)).ravel())
+    return outline
+
+
+def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    units: NDArray[np.float32] = (rows / np.maximum(lengths, 1e-6)).astype(np.float32)
+    return units
 
 
 # ---- templates -----------------------------------------------------------------------------------------------------
 
+_drawing = threading.Lock()
+
+
+def icon_templates() -> IconTemplates:
+    """Return the templates of this machine, drawn once however many threads ask."""
+    with _drawing:
+        return _all_templates()
+
 
 @cache
-def _templates() -> tuple[list[str], NDArray[np.intp], NDArray[np.float32]]:
-    """Return the meanings, the row that each one's templates begin at, and the templates as rows."""
-    by_meaning: dict[str, list[Silhouette]] = {}
-    for meanings, ink in (*_themed(), *_written()):
-        shape = _drawn(ink)
-        for meaning in meanings if shape is not None else ():  # None: an empty picture, or one larger than an icon
-            assert shape is not None
-            by_meaning.setdefault(meaning, []).append(shape)
-    counts = [len(shapes) for shapes in by_meaning.values()]
-    firsts = np.cumsum([0, *counts[:-1]]).astype(np.intp)
-    rows = [shape.ravel() for shapes in by_meaning.values() for shape in shapes]
-    return list(by_meaning), firsts, np.array(rows, np.float32).reshape(len(rows), _SIDE * _SIDE)
+def _all_templates() -> IconTemplates:
+    return templates_of(drawings())
 
 
-def _themed() -> Iterator[tuple[frozenset[str], NDArray[np.float32]]]:
-    """Yield the ink (0 to 1) of each picture of a theme whose name has a meaning."""
-    themes = icon_table().by_theme
-    for folder in _data_folders():
-        for size in _SIZES:
-            for file in sorted((folder / "icons").glob(f"*/{size}/*/*.png")):
-                name = file.name.removesuffix(".png").removesuffix(".symbolic").removesuffix("-symbolic")
-                if name in themes:
-                    ink = _ink_of(file)
-                    if "symbolic" in file.name or ink.mean() < _SOLID:
-                        yield themes[name], ink
-
-
-def _written() -> Iterator[tuple[frozenset[str], NDArray[np.float32]]]:
-    """Yield the ink of each character that programs draw as an icon, from the fonts of this machine that have it."""
-    fonts = [ImageFont.truetype(str(file), _GLYPH_PX) for file in _fonts()]
-    for font in fonts:
-        missing = _glyph_ink(font, _UNASSIGNED)
-        for glyph, meanings in icon_table().by_glyph.items():
-            ink = _glyph_ink(font, glyph)
-            if ink.any() and not np.array_equal(ink, missing):
-                yield meanings, ink
-
-
-def _glyph_ink(font: ImageFont.FreeTypeFont, glyph: str) -> NDArray[np.float32]:
-    image = Image.new("L", (4 * _GLYPH_PX, 2 * _GLYPH_PX))
-    ImageDraw.Draw(image).text((_GLYPH_PX, _GLYPH_PX // 4), glyph, fill=255, font=font)
-    return (np.asarray(image, np.float32) / 255).astype(np.float32)
-
-
-def _fonts() -> list[Path]:
-    return [file for place in _data_folders() for file in sorted((place / "fonts").rglob("DejaVuSans.ttf"))]
-
-
-def _ink_of(file: Path) -> NDArray[np.float32]:
-    """Return the ink of a theme's picture; of one with colours of its own, as it is on a light ground."""
-    with Image.open(file) as image:
-        bands = (np.asarray(image.convert("RGBA"), np.float32) / 255).astype(np.float32)
-    if "symbolic" in file.name:
-        return bands[:, :, 3]
-    ink: NDArray[np.float32] = (np.abs(_LIGHT - bands[:, :, :3]).max(axis=2)) * bands[:, :, 3]
-    return (ink / max(float(ink.max()), 1e-3)).astype(np.float32)
-
-
-def _data_folders() -> Sequence[Path]:
-    places = os.environ.get("XDG_DATA_DIRS") or "/usr/local/share:/usr/share"
-    return [Path(place) for place in places.split(":") if Path(place).is_dir()]
+def templates_of(pictures: Iterable[IconDrawing]) -> IconTemplates:
+    """Return the templates that these pictures make."""
+    by_meaning: dict[str, list[int]] = {}
+    outlines: list[Outline] = []
+    for picture in pictures:
+        outline = outline_of(picture.ink)
+        if outline is None:  # an empty picture, or one larger than an icon
+            continue
+        for meaning in picture.meanings:
+            by_meaning.setdefault(meaning, []).append(len(outlines))
+        outlines.append(outline)
+    stack = np.array(outlines, np.float32)
+    middle = stack.mean(axis=0)
+    spread, axes = np.linalg.eigh(np.cov((stack - middle).T))
+    order = np.argsort(spread)[::-1][:_DIMENSIONS]
+    whitening = (axes[:, order] / np.sqrt(spread[order] + _LEAST_SPREAD * spread[order].mean())).astype(np.float32)
+    whitened = _unit((stack - middle) @ whitening)
+    firsts = np.cumsum([0, *(len(rows) for rows in by_meaning.values())][:-1]).astype(np.intp)
+    rows = whitened[[row for rows in by_meaning.values() for row in rows]]
+    return IconTemplates(list(by_meaning), firsts, rows, middle.astype(np.float32), whitening)

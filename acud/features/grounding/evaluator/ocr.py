@@ -18,14 +18,15 @@ from acud.evaluator.ocr.match import alike, caseless
 from acud.evaluator.ocr.text_layout import TextSegment, segments
 from acud.evaluator.view_pixels import ViewPixels
 from acud.features.grounding.description_parts import Parts, is_free, parts_of
-from acud.features.grounding.evaluator.drawn_controls import Edges, field_of, mark_of
+from acud.features.grounding.evaluator import icon_shapes
+from acud.features.grounding.evaluator.drawn_controls import Edges, field_of, mark_of, square_mark_of
 from acud.features.grounding.evaluator.drawn_items import MARKS, icon_items, text_items, window_of
 from acud.features.grounding.evaluator.method import MethodResult, SearchView
 from acud.features.grounding.item_match import Explained, explain, names_icon
 from acud.features.grounding.screen_items import Surroundings, behind_modal
 from acud.features.grounding.visible_words import ShownWords, Sort, shown_words
 from acud.features.grounding.widget_words import WORDS, names_what_is_quoted
-from acud.features.grounding.word_likeness import is_same_word, synonyms
+from acud.features.grounding.word_likeness import is_same_word, normal, synonyms
 from acud.protocol.questions import FindAsk
 from acud.types import Rect, WindowInfo, window_at
 from acud.types.actions import Point
@@ -171,7 +172,9 @@ def _by_every_word(ask: FindAsk, search_view: SearchView, parts: Sequence[TextSe
     words = {other for word in words if not is_free(word) for other in (word, *synonyms(word))}
     # What is told by its place may be any control beside any text.
     wanted = None if told.places or told.number or told.most else frozenset(words)
-    items = text_items(parts, wanted, edges, at, ask.windows)
+    usual = _usual_contrast([part.box for part in parts], pixels)
+    pale = frozenset(index for index, part in enumerate(parts) if is_pale(part.box, pixels, usual))
+    items = text_items(parts, wanted, edges, at, ask.windows, pale)
     if WORDS.get(told.kind, frozenset()).isdisjoint(MARKS):
         items = [item for item in items if item.role != "check box"]
     if names_icon(ask.description):
@@ -187,9 +190,33 @@ def _by_every_word(ask: FindAsk, search_view: SearchView, parts: Sequence[TextSe
         return MethodResult(
             Tried(GroundingMethod.OCR, "ambiguous", f"{len(candidates)} things fit as well"), candidates
         )
-    return MethodResult(
-        Tried(GroundingMethod.OCR, "sure" if _is_plain(explained.items[0], told) else "unsure"), candidates
+    first = explained.items[0]
+    is_sure = (
+        explained.outcome == "sure"
+        and _is_plain(first, told)
+        and not _is_said_otherwise(first, ask.description, told, parts)
     )
+    return MethodResult(Tried(GroundingMethod.OCR, "sure" if is_sure else "unsure"), candidates)
+
+
+def _is_said_otherwise(one: Explained, description: str, told: Parts, parts: Sequence[TextSegment]) -> bool:
+    """Tell whether something else may be meant by the same words: a text that has a word which the icon is told by
+    ("Add" where a button says "Add contact"), if the description does not say that it means an icon; or the field of
+    another label that reads the same.
+    """
+    if one.item.names:
+        return one.item.role == "entry" and _is_repeated(one.item.names, parts)
+    if _ICON_WORDS & set(caseless(description).split()):
+        return False
+    shown = {trimmed(word.text) for part in parts for word in part.words}
+    return any(not is_free(word) and any(is_same_word(word, own) for own in shown) for word in told.words)
+
+
+def _is_repeated(names: Sequence[str], parts: Sequence[TextSegment]) -> bool:
+    return sum(normal(part.text) in names for part in parts) > 1
+
+
+_ICON_WORDS = frozenset({"icon", "sign", "symbol", "glyph", "pictogram", "logo", "picture", "mark"})
 
 
 def _widgets_are_known(ask: FindAsk) -> bool:
@@ -199,7 +226,7 @@ def _widgets_are_known(ask: FindAsk) -> bool:
 
 def _is_plain(one: Explained, told: Parts) -> bool:
     """Tell whether little of the explanation is taken from around the thing, its icon, if it is one, is like, and its
-    text has no word that the description lacks ("Open file" is not "file").
+    text has no word that the description lacks ("Open file" is not "file") and is not as pale as what is disabled.
     """
     said = {other for word in told.words for other in (word, *synonyms(word))}
     is_whole = not one.item.names or any(
@@ -208,13 +235,16 @@ def _is_plain(one: Explained, told: Parts) -> bool:
     if not told.words:  # told by its place alone: what is drawn must be of the kind
         is_whole = one.item.role in WORDS.get(told.kind, ())
     is_like = max(one.item.shape.values(), default=1.0) >= _SURE_SHAPE
-    return one.cost <= _SURE_COST and is_like and is_whole
+    if told.kind in _APART:
+        return False
+    is_usable = one.item.is_enabled or "disabled" in told.states
+    return one.cost <= _SURE_COST and is_like and is_whole and is_usable
 
 
 _LETTERS_OF_ICONS = 2
 """An engine reads icons as so many letters at most: a magnifier as Q, a cross as x."""
 _SURE_COST = 0.95
-_SURE_SHAPE = 0.87
+_SURE_SHAPE = icon_shapes.SURE
 """The least likeness of an icon that nothing but its shape tells of."""
 
 
@@ -243,7 +273,7 @@ def find_words(wanted: ShownWords, parts: Sequence[TextSegment], fuzzy_min: floa
 
 
 def _named(name: str, parts: Sequence[TextSegment], fuzzy_min: float) -> list[Hit]:
-    whole = [Hit(p.text, p.box, likeness(name, p.text), True, p.confidence) for p in parts]
+    whole = [_whole(name, part) for part in parts]
     best = max((hit.likeness for hit in whole), default=0.0)
     if best >= SURE:
         # Letters that look alike are the engine's doubt: as good as the same, where nothing reads the very same.
@@ -252,6 +282,28 @@ def _named(name: str, parts: Sequence[TextSegment], fuzzy_min: float) -> list[Hi
     if inner:
         return inner
     return [hit for hit in whole if hit.likeness >= fuzzy_min]
+
+
+def _whole(name: str, part: TextSegment) -> Hit:
+    """Return the segment as a hit. Single signs at its ends are icons that were read: the cross of a tab."""
+    like = likeness(name, part.text)
+    words = part.words
+    while len(words) > 1 and len(words[-1].text) == 1 and not words[-1].text.isdigit():
+        words = words[:-1]
+    while len(words) > 1 and len(words[0].text) == 1 and words[0].text.upper() in _READ_ICONS:
+        words = words[1:]
+    if like >= SURE or len(words) == len(part.words):
+        return Hit(part.text, part.box, like, True, part.confidence)
+    text = " ".join(word.text for word in words)
+    box = reduce(union, (word.box for word in words))
+    bare = likeness(name, text)
+    if bare < SURE:
+        return Hit(part.text, part.box, like, True, part.confidence)
+    return Hit(text, box, bare, True, part.confidence)
+
+
+_READ_ICONS = frozenset("QO©®×XV+-☰")
+"""What engines read for a magnifier, a mark, a cross, an arrow before words."""
 
 
 def _inside(name: str, part: TextSegment) -> list[Hit]:
@@ -304,16 +356,45 @@ def placed(
     if not hits:
         return []
     edges = Edges(pixels)
-    if wanted.sort is Sort.BESIDE:
-        texts = [part.box for part in parts]
-        found = [(hit, field_of(hit.box, texts, edges)) for hit in hits]
-        return [TextPlace(hit, near.box, near.sure, True) for hit, near in found if near is not None] or [
-            TextPlace(hit, hit.box, False, False) for hit in hits
-        ]
-    if wanted.role in _TICKED:
-        return [_ticked(hit, mark_of(hit.box, edges)) for hit in hits]
     texts = [part.box for part in parts]
-    return [_plain(wanted, hit, texts, edges) for hit in hits]
+    if wanted.sort is Sort.BESIDE:
+        found = [(hit, field_of(hit.box, texts, edges)) for hit in hits]
+        lacks = any(near is None and hit.alone for hit, near in found)  # the same label, whose field was not made out
+        return [
+            TextPlace(hit, near.box, near.sure and hit.alone and not lacks and wanted.role != "slider", True)
+            for hit, near in found
+            if near is not None
+        ] or [TextPlace(hit, hit.box, False, False) for hit in hits]
+    if wanted.role in _TICKED:
+        return [_ticked(hit, square_mark_of(hit.box, edges) or mark_of(hit.box, edges)) for hit in hits]
+    usual = _usual_contrast(texts, pixels)
+    return [
+        place._replace(sure=place.sure and not is_pale(place.hit.box, pixels, usual))
+        for place in (_plain(wanted, hit, texts, edges) for hit in hits)
+    ]
+
+
+def is_pale(box: Rect, pixels: NDArray[np.uint8], usual: float) -> bool:
+    """Tell whether the text in `box` stands out much less than what is `usual`, as that of disabled controls does."""
+    return contrast_of(box, pixels) < _PALE * usual
+
+
+def contrast_of(box: Rect, pixels: NDArray[np.uint8]) -> float:
+    """Return how far the ink of the text in `box` is from what it stands on, 0 to 255."""
+    part = pixels[max(box.y, 0) : box.bottom, max(box.x, 0) : box.right, :3].reshape(-1, 3).astype(np.int16)
+    if not len(part):
+        return 0.0
+    ground = np.median(part, axis=0)
+    return float(np.percentile(np.abs(part - ground).max(axis=1), _INK_SHARE))
+
+
+def _usual_contrast(texts: Sequence[Rect], pixels: NDArray[np.uint8]) -> float:
+    return float(np.median([contrast_of(box, pixels) for box in texts])) if texts else 0.0
+
+
+_PALE = 0.68
+_INK_SHARE = 97
+"""The percentile of the differences from the ground that is ink: strokes are thin, and a box holds more ground."""
 
 
 def _plain(wanted: ShownWords, hit: Hit, texts: Sequence[Rect], edges: Edges) -> TextPlace:
@@ -321,6 +402,9 @@ def _plain(wanted: ShownWords, hit: Hit, texts: Sequence[Rect], edges: Edges) ->
     own = _own(wanted, hit, edges.around(hit.box))
     if wanted.sort is not Sort.ANY or own.drawn or not own.sure or not hit.alone:
         return own
+    mark = square_mark_of(hit.box, edges)
+    if mark is not None:
+        return TextPlace(hit, mark, True, True)
     near = field_of(hit.box, texts, edges)
     return own if near is None or not near.sure else TextPlace(hit, near.box, True, True)
 

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from acud.features.grounding.evaluator.icon_shapes import shape_meanings
-from acud.features.grounding.icon_words import icon_table, meanings_of_name
+from acud.features.grounding.evaluator import icon_sets
+from acud.features.grounding.evaluator.icon_sets import drawings
+from acud.features.grounding.evaluator.icon_shapes import SURE, inks, outline_of, shape_meanings, templates_of
+from acud.features.grounding.icon_words import icon_table, meanings_in_set, meanings_of_name
 from acud.types import Rect
 
 THEME = Path("/usr/share/icons/Adwaita")
@@ -81,3 +83,72 @@ def test_every_phrase_of_the_table_can_be_compared() -> None:
     assert len(table.by_phrase) > 500
     assert {"magnifier", "floppy", "trash can", "gear"} <= table.looks
     assert meanings_of_name("Customers") == frozenset()
+
+
+@pytest.fixture(scope="module")
+def without_lucide():
+    """Templates of a machine that has never seen the set Lucide, and the set's own pictures as they look at 18 px."""
+    return templates_of(one for one in drawings() if one.origin != "lucide"), {
+        one.name: one.ink for one in drawings(18) if one.origin == "lucide"
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning"),
+    [
+        ("trash-2", "delete"), ("house", "home"), ("bell", "notifications"), ("printer", "print"), ("mail", "mail"),
+        ("scissors", "cut"), ("funnel", "filter"), ("paperclip", "attach"), ("shopping-cart", "cart"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(("ground", "colour"), [(240, 40), (30, 220)])
+def test_an_icon_in_the_style_of_a_set_that_is_not_there_is_known(
+    without_lucide, name: str, meaning: str, ground: int, colour: int
+) -> None:
+    templates, pictures = without_lucide
+    picture = on_ground(pictures[name], ground, colour)
+    seen_inks = inks(picture, Rect(0, 0, picture.shape[1], picture.shape[0]))
+    likes = templates.likenesses([outline_of(ink) for ink in seen_inks]).max(axis=0)
+    assert templates.meanings[int(likes.argmax())] == meaning
+    assert likes.max() >= SURE
+
+
+def test_a_white_icon_on_a_coloured_plate_is_known_as_a_dark_one_on_a_light_ground(without_lucide) -> None:
+    _, pictures = without_lucide
+    plate = np.full((60, 60, 4), 245, np.uint8)
+    cv2.circle(plate, (30, 30), 22, (200, 90, 20, 0), -1, cv2.LINE_AA)
+    ink = pictures["bell"][:, :, None]
+    part = plate[21:39, 21:39]
+    part[:] = (part * (1 - ink) + 255 * ink).astype(np.uint8)
+    likes = dict(shape_meanings(plate, Rect(4, 4, 52, 52)))
+    assert max(likes, key=lambda one: likes[one]) == "notifications"
+
+
+def test_a_theme_of_svg_files_alone_gives_templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "icons" / "Thin" / "scalable" / "actions"
+    folder.mkdir(parents=True)
+    (folder / "edit-cut-symbolic.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16"><path d="M2 2h12v3H2z" fill="#222"/></svg>'
+    )
+    (folder / "edit-copy-symbolic.svg").write_text("no picture at all")
+    monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path))
+    icon_sets.data_folders.cache_clear()
+    try:
+        own = [one for one in drawings() if one.origin == "theme Thin"]
+    finally:
+        icon_sets.data_folders.cache_clear()
+    assert [(one.name, one.meanings) for one in own] == [("edit-cut", frozenset({"cut"}))]
+    assert own[0].ink[8, 16] == pytest.approx(1, abs=0.1)
+
+
+def test_names_in_sets_have_meanings_by_what_they_show_whatever_the_style() -> None:
+    assert meanings_in_set("mdi", "trash-can-outline") == {"delete"}
+    assert meanings_in_set("remix", "delete-bin-2-fill") == {"delete"}
+    assert meanings_in_set("fa", "share") == {"forward mail"}
+    assert meanings_in_set("lucide", "share") == {"share"}
+    assert meanings_in_set("mdi", "church") == frozenset()
+
+
+def test_every_name_in_a_set_is_a_picture_of_one() -> None:
+    """A name that no set has was misspelt, or went with a new version."""
+    drawn = {meaning for one in drawings(16) for meaning in one.meanings}
+    assert {meaning for known in icon_table().by_set.values() for meaning in known} <= drawn

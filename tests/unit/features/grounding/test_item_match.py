@@ -117,11 +117,11 @@ def test_the_same_name_in_two_groups_is_told_apart_by_the_group() -> None:
     assert ask("mute checkbox", *nodes).outcome == "ambiguous"
 
 
-def test_a_disabled_one_is_found_only_when_the_description_says_so() -> None:
+def test_a_disabled_one_is_found_by_its_name_or_because_the_description_says_so() -> None:
     nodes = (node("push button", "Undo send", (10, 10, 90, 30), states=int(State.SHOWING | State.VISIBLE)),)
     assert left_of(ask("the greyed-out button", *nodes)) == 10
     found = ask("undo send", *nodes)
-    assert (found.outcome, "disabled" in found.reason) == ("nothing", True)
+    assert (found.outcome, found.candidates[0].disabled) == ("sure", True)
 
 
 def test_what_is_behind_a_modal_window_is_not_offered_and_the_reason_says_so() -> None:
