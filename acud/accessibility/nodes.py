@@ -106,6 +106,11 @@ class AccessibleApp(Struct, frozen=True):
         """Whether it is of Qt 5 or 6."""
         return self.toolkit == "Qt"
 
+    @property
+    def is_gecko(self) -> bool:
+        """Whether it is Firefox or its kind, which tells the words of a page as texts without widgets of their own."""
+        return self.toolkit == "Gecko"
+
 
 class FailedApp(Struct, frozen=True):
     """An application whose widgets are missing, wholly or in part, and why."""

@@ -14,6 +14,7 @@ from acud.types import DisplayInfo, Text
 from acud.types.actions import Launch
 from acud_client import Client
 from tests.e2e.desktop import decoded, titled, until
+from tests.grounding.browser import firefox, write_preferences
 
 SETTINGS = '[vision]\nbackend = "ocr"\n'
 PROGRAM = Path(__file__).with_name("gui_program.py")
@@ -72,6 +73,17 @@ def page_shown(client: Client) -> Iterator[DisplayInfo]:
             f"--app={PAGE.as_uri()}",
         ]
         with running(client, "Trip form", "the Departure field", "chromium", *options, *place) as display:
+            yield display
+
+
+@contextmanager
+def firefox_page_shown(client: Client) -> Iterator[DisplayInfo]:
+    """Show `gui_page.html` in Firefox, as `running` does."""
+    with TemporaryDirectory(prefix="acud-test-firefox-", ignore_cleanup_errors=True) as profile:
+        write_preferences(Path(profile))
+        command = ["env", "GNOME_ACCESSIBILITY=1", "MOZ_CRASHREPORTER_DISABLE=1", firefox(), "--no-remote"]
+        place = ["--profile", profile, "--width", "640", "--height", "560", PAGE.as_uri()]
+        with running(client, "Trip form — Mozilla Firefox", "the City field", *command, *place) as display:
             yield display
 
 

@@ -22,12 +22,14 @@ from tests.e2e.gui_support import (
     QUIET,
     SETTINGS,
     SYSTEM_PYTHON,
+    firefox_page_shown,
     page_shown,
     running,
     says,
     shown,
 )
 from tests.grounding import desktop as grounding_desktop
+from tests.grounding.browser import firefox
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -142,6 +144,38 @@ def test_a_page_is_read_back_scrolled_and_answered(client: Client) -> None:
         assert (kept.status, kept.effects.dialogs) == ("verified", ())
         assert do("scroll to Station 33").status == "verified"
         says(client, display, "the list was scrolled")
+
+
+@pytest.mark.skipif(not firefox(), reason="no firefox")
+def test_a_page_in_firefox_is_acted_on_and_read_back(client: Client) -> None:
+    with firefox_page_shown(client) as display:
+
+        def do(instruction: str) -> DoReply:
+            return client.gui_do(instruction, display=display.name, timeout_s=5)
+
+        asked = do("click the Delete trip button")
+        assert asked.effects is not None
+        (dialog,) = asked.effects.dialogs
+        assert (dialog.is_new, dialog.texts) == (True, ("Delete the trip to Rome?",))
+        assert dialog.buttons == ("Delete", "Keep")
+        kept = do("click Keep")
+        assert kept.effects is not None
+        assert (kept.status, kept.effects.dialogs) == ("verified", ())
+        says(client, display, "kept")
+        masked = do("type '5551234567' into the Phone field")
+        assert (masked.status, reading(masked)) == ("verified", ("reformatted", "(555) 123-4567"))
+        completed = do("type 'Ber' into the City field and press Enter")
+        assert (completed.status, reading(completed)) == ("unverified", ("completed", "Berlin"))
+        replaced = do("set the City field to 'Oslo'")
+        assert (replaced.status, reading(replaced)) == ("verified", ("as_wanted", ""))
+        secret = do("type 'hunter2' into the Secret field")
+        assert (secret.status, reading(secret)) == ("unverified", ("unreadable", ""))
+        for fruit in ("Cherry", "Banana"):
+            chosen = do(f"select {fruit} in the Fruit list")
+            assert (chosen.status, reading(chosen)) == ("verified", ("as_wanted", ""))
+            says(client, display, f"fruit is {fruit}")
+        assert do("type '12/24/2026' into the Departure field").status == "verified"
+        says(client, display, "leaving 2026-12-24")
 
 
 @pytest.mark.skipif(bool(grounding_desktop.missing("gtk4")), reason="no GTK 4")

@@ -102,13 +102,18 @@ class FirefoxPage(Page):
 
     def _start(self, profile: Path, address: str) -> None:
         profile.mkdir()
-        (profile / "user.js").write_text(
-            "".join(f"user_pref({json.dumps(k)}, {json.dumps(v)});\n" for k, v in _PREFS.items())
-        )
+        write_preferences(profile)
         self._desktop.spawn(
             firefox(), "--no-remote", "--profile", str(profile), *self._flags, address,
             GNOME_ACCESSIBILITY="1", MOZ_CRASHREPORTER_DISABLE="1",
         )  # fmt: skip
+
+
+def write_preferences(profile: Path) -> None:
+    """Have a Firefox with this profile show nothing but its page."""
+    (profile / "user.js").write_text(
+        "".join(f"user_pref({json.dumps(k)}, {json.dumps(v)});\n" for k, v in _PREFS.items())
+    )
 
 
 def firefox() -> str:

@@ -35,6 +35,10 @@ _EDITED = State.EDITABLE | State.FOCUSABLE
 _UNSPECIFIC = frozenset(
     {"section", "paragraph", "panel", "filler", "grouping", "unknown", "static", "label", "canvas", "drawing area"}
 )
+_WITH_WORDS = frozenset({"paragraph", "section", "label", "static", "caption", "block quote"})
+"""What holds the words of a page, and has no name."""
+_EMBEDDED = "\ufffc"
+"""What stands in a text for a widget in it."""
 _EDITORS = frozenset({"document text", "document spreadsheet", "document presentation", "document email"})
 """What holds paragraphs that can be edited, and is the field itself."""
 _INERT = frozenset({"frame", "window", "dialog", "panel", "filler", "scroll pane", "document web", "page tab list"})
@@ -318,6 +322,8 @@ class AppWalk:
         is_cell = role == "table cell" and self._app.is_libreoffice
         if not widget.name and role in _LABELLED:
             widget.name = await self._asker.label(ref)
+        if not widget.name and role in _WITH_WORDS and self._app.is_gecko:
+            widget.name = (await self._asker.text(ref)).replace(_EMBEDDED, "").strip()
         if not secure and (self._limits.details or role in _WITH_TIP):
             widget.description = await self._asker.description(ref)
         is_edited = role in TEXT_INPUT or (role == "combo box" and widget.asked.states & State.EDITABLE)

@@ -151,7 +151,9 @@ def open_dialogs(tree: WidgetTree, windows: Sequence[WindowInfo]) -> tuple[OpenD
             continue
         if window is not None:
             del owned[window.window_id]
-        found.append(_dialog(tree, node, window))
+        dialog = _dialog(tree, node, window)
+        if window is not None or dialog.title or dialog.texts or dialog.buttons:  # Firefox has an empty alert always
+            found.append(dialog)
     rest = [OpenDialog(one.title, window_id=one.window_id) for one in owned.values()]
     place = {window.window_id: index for index, window in enumerate(windows)}
     ordered = sorted([*found, *rest], key=lambda one: place.get(one.window_id, len(place)))
