@@ -107,6 +107,11 @@ class AccessibleApp(Struct, frozen=True):
         return self.toolkit == "Qt"
 
     @property
+    def is_chromium(self) -> bool:
+        """Whether it is Chromium or made of its engine."""
+        return self.toolkit == "Chromium"
+
+    @property
     def is_gecko(self) -> bool:
         """Whether it is Firefox or its kind, which tells the words of a page as texts without widgets of their own."""
         return self.toolkit == "Gecko"

@@ -7,6 +7,7 @@ window's class, or by the child processes that Chromium's engine starts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +26,14 @@ _ENGINES = {
 """Engines by the class of a browser's windows, in small letters (chromium-browser and the like begin with it)."""
 _TOOLKITS = {"Chromium": _CHROMIUM, "Gecko": _FIREFOX}
 _MAX_CHILDREN = 32
+_MEMORY = re.compile(r" - [^\W\d][^\d-]{2,60} - [\d.,]+ ?[^\W\d]{1,4}$")
+
+
+def tab_title(name: str) -> str:
+    """Return the title in the name of a tab of Chromium's, which ends with the memory that the tab uses now, in the
+    browser's language (`Inbox - Memory usage - 87 MB`). A tab whose memory is not measured has its title alone.
+    """
+    return _MEMORY.sub("", name) or name
 
 
 class _WindowOwner(NamedTuple):

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.accessibility.nodes import FIELD, PAGES, PASSWORD, TEXT_INPUT, AccessibleApp, Limits, Node, State
+from acud.evaluator.accessibility.browsers import tab_title
 from acud.evaluator.accessibility.bus import NoAnswer
 from acud.evaluator.accessibility.children_in_view import children_in_view
 from acud.evaluator.accessibility.place import WindowPlace, is_closed_list, place_inside, place_of
@@ -268,7 +269,7 @@ class AppWalk:
         if known:
             widget = replace(known, parent=parent, top=top, window=at.window, box=box)
         else:
-            name, role = self._own_name(asked), self._role(asked, inside)
+            name, role = self._own_name(step, asked), self._role(asked, inside)
             widget = RememberedWidget(asked, parent, top, at.window, read_s, box, name, role)
         self.found.append(WalkedWidget(step, at, widget, is_whole=known is not None))
         return len(self.found) - 1
@@ -284,7 +285,9 @@ class AppWalk:
         parent = self.found[step.parent]
         return parent.step.ref, parent.widget.top
 
-    def _own_name(self, asked: WidgetAnswers) -> str:
+    def _own_name(self, step: WalkStep, asked: WidgetAnswers) -> str:
+        if self._app.is_chromium and asked.role == "page tab" and not step.is_in_page:
+            return tab_title(asked.name)
         return "" if self._is_class_name(asked.name) else asked.name
 
     def _is_class_name(self, name: str) -> bool:

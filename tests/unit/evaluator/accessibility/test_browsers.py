@@ -7,7 +7,7 @@ import os
 import pytest
 
 from acud.accessibility.nodes import AccessibleApp, Node
-from acud.evaluator.accessibility.browsers import silent_browsers
+from acud.evaluator.accessibility.browsers import silent_browsers, tab_title
 from acud.types import Rect, WindowInfo
 
 NOBODY = 2**22 + 1
@@ -62,3 +62,19 @@ def test_other_programs_are_no_browsers() -> None:
     assert silent_browsers([gtk], page(), [window("Gedit")]) == ()
     assert silent_browsers([], [], [window("XTerm"), window("XTerm", os.getpid()), window("Fireplace")]) == ()
     assert silent_browsers([], [], [window("Chromium", 0), window("Chromium", kind="popup")]) == ()
+
+
+@pytest.mark.parametrize(
+    ("told", "title"),
+    [
+        ("Inbox - Memory usage - 22.8 MB", "Inbox"),
+        ("Setup - download - 87 MB - High memory usage - 1.2 GB", "Setup - download - 87 MB"),
+        ("Posteingang - Arbeitsspeichernutzung - 87,4 MB", "Posteingang"),
+        ("メール - メモリ使用量 - 87 MB", "メール"),
+        ("Inbox - 87 MB freed up", "Inbox - 87 MB freed up"),
+        ("Budget - Inactive tab", "Budget - Inactive tab"),
+        ("Flight - LH 400 - 12 May", "Flight - LH 400 - 12 May"),
+    ],
+)
+def test_the_memory_of_a_tab_is_no_part_of_its_title(told: str, title: str) -> None:
+    assert tab_title(told) == title
