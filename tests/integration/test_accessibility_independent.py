@@ -27,7 +27,12 @@ def _dump(desktop: Desktop, pid: int) -> list[tuple[int, str, str, Rect | None]]
         env=desktop.env(), capture_output=True, check=True, timeout=60,
     )  # fmt: skip
     return [
-        (depth, role_name(role), clean(name), Rect(x, y, w, h) if w else None)
+        (
+            depth,
+            role_name(role),
+            tab_title(clean(name)) if role == "page tab" else clean(name),
+            Rect(x, y, w, h) if w else None,
+        )
         for depth, role, name, x, y, w, h in json.loads(run.stdout)
     ]
 

@@ -142,6 +142,8 @@ class _Explaining:
         head = self._parts.words[: self._parts.head]
         if not all(is_free(word) for word in head):
             return frozenset()
+        if not _is_narrowed(self._parts):
+            return frozenset(head) - FUNCTION  # "Large" alone is what something is called
         of_kind = {item.ref for item in self._items if self._is_of_kind(item)}
         return frozenset(
             word for word in head
@@ -550,6 +552,14 @@ class _Explaining:
         x = (item.box.x + item.box.w / 2 - frame.x) / max(frame.w, 1)
         y = (item.box.y + item.box.h / 2 - frame.y) / max(frame.h, 1)
         return {"left": x, "right": 1 - x, "top": y, "bottom": 1 - y}[side] < share
+
+
+def _is_narrowed(parts: Parts) -> bool:
+    """Tell whether the description says of what kind, in what state or where the thing is."""
+    return bool(
+        parts.kind or parts.places or parts.number or parts.most or parts.states or parts.row or parts.zones
+        or parts.structures
+    )  # fmt: skip
 
 
 def _frames(items: Sequence[Item]) -> dict[int, Rect]:

@@ -63,7 +63,8 @@ WORDS = _by_word(
     (TEXTS | ITEMS, "message"),
     ({"image", "icon"}, "image, picture"),
     ({"progress bar"}, "progress bar"),
-    (LISTS, "list, table"),
+    (LISTS | {"combo box"}, "list"),
+    (LISTS, "table"),
     ({"tool bar"}, "toolbar"),
     (WINDOWS, "dialog, window"),
 )

@@ -247,3 +247,16 @@ def test_a_field_of_parts_is_meant_and_not_its_parts() -> None:
     found = ask("the Departure field", [frame(), node("d", "date editor", "Departure", box, parent=0), *parts])
     assert [(one.role, one.label) for one in found.candidates] == [("date editor", "Departure")]
     assert found.outcome == "sure"
+
+
+def test_a_combo_box_is_called_a_list_too() -> None:
+    combo = node("a", "combo box", "Fruit", Rect(10, 10, 80, 20))
+    assert ask("the Fruit list", [frame(), combo]).outcome == "sure"
+    assert ask("the Fruit table", [frame(), combo]).outcome != "sure"
+
+
+def test_a_word_for_looks_alone_is_what_something_is_called() -> None:
+    colours = [frame(), button("a", "Colour"), node("b", "menu item", "Large", Rect(10, 40, 80, 20))]
+    assert ask("Large", colours).candidates[0].label == "Large"
+    assert ask("Large", colours[:2]).outcome == "nothing"
+    assert ask("the large button", colours[:2]).outcome == "sure"
