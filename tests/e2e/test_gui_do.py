@@ -11,7 +11,7 @@ from acud.errors import AcudError, InvalidRequest, OutcomeUnknown, Refused
 from acud.ids import new_id
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.types import Criteria, DisplayInfo, Rect, Text
-from acud.types.actions import Point, WindowDo, WindowVerb
+from acud.types.actions import WindowDo, WindowVerb
 from acud.types.tasks import ItemStatus
 from acud_client import Client
 from tests.daemon import Daemon

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from acud.accessibility.nodes import Node, Tree, role_name
+from acud.evaluator.accessibility.browsers import tab_title
 from acud.evaluator.accessibility.widget import clean
 from acud.types import Rect
 from tests.grounding import screens
