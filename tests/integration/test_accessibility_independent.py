@@ -27,14 +27,10 @@ def _dump(desktop: Desktop, pid: int) -> list[tuple[int, str, str, Rect | None]]
         [SYSTEM_PYTHON, str(Path(__file__).with_name("pyatspi_dump.py")), str(pid)],
         env=desktop.env(), capture_output=True, check=True, timeout=60,
     )  # fmt: skip
+    told = ((depth, role_name(role), clean(name), box) for depth, role, name, *box in json.loads(run.stdout))
     return [
-        (
-            depth,
-            role_name(role),
-            tab_title(clean(name)) if role == "page tab" else clean(name),
-            Rect(x, y, w, h) if w else None,
-        )
-        for depth, role, name, x, y, w, h in json.loads(run.stdout)
+        (depth, role, tab_title(name) if role == "page tab" else name, Rect(*box) if box[2] else None)
+        for depth, role, name, box in told
     ]
 
 
