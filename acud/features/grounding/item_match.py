@@ -127,7 +127,7 @@ class _Explaining:
         self._phrases = _phrases(parts.words)
         self._frames = _frames(around.items)
         self._is_loose = False
-        self._by_word: dict[str, list[tuple[Item, float]]] = {}
+        self._by_word: dict[str, dict[str, tuple[Item, float]]] = {}
         head = parts.words[: parts.head]
         self._together = frozenset(word for a, b in itertools.pairwise(head) if f"{a} {b}" in shown for word in (a, b))
         self._telling = self._telling_words()
@@ -148,18 +148,22 @@ class _Explaining:
         return frozenset(
             word for word in head
             if (word not in FUNCTION or word in self._together)
-            and any(item.ref in of_kind for item, _ in self._called(word))
+            and any(item.ref in of_kind for item, _ in self._called(word).values())
         )  # fmt: skip
 
     def _is_free(self, word: str) -> bool:
         return word not in self._telling and is_free(word)
 
-    def _called(self, word: str) -> list[tuple[Item, float]]:
-        """Return the items that have `word` in a name, with what that costs."""
+    def _called(self, word: str) -> Mapping[str, tuple[Item, float]]:
+        """Return by ref the items that have `word` in a name, with what that costs."""
         if word not in self._by_word:
             costs = ((item, _own_cost(word, item)) for item in self._around.items)
-            self._by_word[word] = [(item, cost) for item, cost in costs if cost is not None]
+            self._by_word[word] = {item.ref: (item, cost) for item, cost in costs if cost is not None}
         return self._by_word[word]
+
+    def _own_cost(self, word: str, item: Item) -> float | None:
+        called = self._called(word).get(item.ref)
+        return called[1] if called is not None else None
 
     def named(self, whole: str) -> list[Explained]:
         """Return what is called all that the description says: "Last name" names no last thing."""
@@ -219,7 +223,7 @@ class _Explaining:
             said and name and said[0] in name.split() and all(word in parts.words for word in name.split())
             for name in item.names
         )
-        own = {word for word in said if _own_cost(word, item) is not None}
+        own = {word for word in said if self._own_cost(word, item) is not None}
         return whole and not any(self._called(word) for word in said if word not in own)
 
     def _row(self) -> list[Explained]:
@@ -301,7 +305,7 @@ class _Explaining:
         """Tell whether any phrase of the description is the item's own."""
         return any(
             _icon_cost(meanings, item) is not None
-            or any(_own_cost(word, item) is not None or word in item.sorts for word in phrase.split())
+            or any(self._own_cost(word, item) is not None or word in item.sorts for word in phrase.split())
             for phrase, meanings in self._phrases
         )
 
@@ -338,7 +342,7 @@ class _Explaining:
         """
         cost, own = 0.0, 0
         for word in words:
-            mine = _own_cost(word, item)
+            mine = self._own_cost(word, item)
             if mine is not None:
                 cost += mine
                 own += is_phrase or not self._is_free(word)
@@ -355,7 +359,7 @@ class _Explaining:
                 if (
                     self._is_free(word)
                     and not is_bound
-                    and any(_own_cost(one, item) is not None or self._is_free(one) for one in words[1:])
+                    and any(self._own_cost(one, item) is not None or self._is_free(one) for one in words[1:])
                 ):
                     continue
                 if word in item.sorts:
@@ -384,7 +388,7 @@ class _Explaining:
         """Return the least that explaining `word` by something around the item costs, and by what."""
         found = [
             (price + extra, other.ref)
-            for other, price in self._called(word)
+            for other, price in self._called(word).values()
             if other.ref != item.ref and (extra := self._around.cost(item, other)) is not None
         ]
         if found:

@@ -53,6 +53,8 @@ class _Matching:
         self._windows = windows
         self._sight = WidgetVisibility(tree, windows, screen)
         self._behind = behind_modal(windows)
+        modal = State.MODAL | State.SHOWING
+        self._modal_apps = {node.app for node in tree.nodes if node.parent == -1 and node.has(modal)}
         parts = {node.ref: self._sight.visible_part(node) for node in tree.nodes}
         self._boxes = {ref: part for ref, part in parts.items() if part is not None}
         self._roles = TYPED_INTO if verb == "type" else None
@@ -113,10 +115,7 @@ class _Matching:
         top = (node, *self._tree.ancestors(node))[-1]
         if top.window in self._behind or node.window in self._behind:
             return True
-        return not top.has(State.MODAL) and any(
-            other.app == top.app and other.parent == -1 and other.has(State.MODAL | State.SHOWING)
-            for other in self._tree.nodes
-        )
+        return not top.has(State.MODAL) and top.app in self._modal_apps
 
     def _candidate(self, one: Explained) -> Candidate:
         node = self._nodes[one.item.ref]
