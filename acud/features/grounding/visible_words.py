@@ -86,7 +86,7 @@ _ROLE_LAST = re.compile(rf"(?P<name>.+?)\s+(?P<role>{_ROLE})", re.IGNORECASE)
 _ROLE_ONLY = re.compile(rf"(?P<role>{_ROLE})", re.IGNORECASE)
 _TELLING = ("search", "password")
 """First words of roles that are themselves what such a field is called."""
-_ARTICLE = re.compile(r"(?:the|a|an|that|this)\s+", re.IGNORECASE)
+_ARTICLE = re.compile(r"\A(?:the|a|an|that|this)\s+", re.IGNORECASE)
 _VERB = re.compile(
     r"(?:please\s+)?(?:(?:double|right|left|middle)[\s-]?click|click|press|push|tap|select|choose|open|find|locate)"
     r"(?:\s+on)?\s+(?=(?:the|a|an)\s)",

@@ -25,6 +25,7 @@ from acud.features.grounding.visible_words import Sort, shown_words
         ("the text field", "", "text field", Sort.BESIDE, ""),
         ("checkbox named Remember me", "Remember me", "checkbox", Sort.OWN, ""),
         ("Open in browser", "Open in browser", "", Sort.ANY, ""),
+        ("upload area with a frame", "upload area with a frame", "", Sort.ANY, ""),
     ],
 )
 def test_a_description_is_taken_apart(description: str, name: str, role: str, sort: Sort, window: str) -> None:
