@@ -20,7 +20,7 @@ from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.ports import JobAnswerer, RedactedPixels, Redactor, Withheld
 from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
 from acud.protocol.bootstrap import EvaluatorOptions
-from acud.types import Answer, Evidence, JudgeName, Rect, Text, unknown
+from acud.types import Answer, Evidence, JudgeName, Rect, TextLeaf, unknown
 
 T = TypeVar("T")
 _THREADS = 3
@@ -126,8 +126,8 @@ class EvaluatorContext:
         """Return words from a screen as they may leave the machine. Raises: TookTooLong when that took too long."""
         return self._redactor.quoted(text)
 
-    async def read(self, shot: ViewPixels, leaf: Text) -> JudgeReply:
-        """Return whether the text of `leaf` shows in the shot."""
+    async def read(self, shot: ViewPixels, leaf: TextLeaf) -> JudgeReply:
+        """Return whether the text or number of `leaf` shows in the shot."""
         if self._text is None:
             return JudgeReply(unknown("engine", "this evaluator owns no OCR engine"), cost_usd=0.0)
         with self.counters.timed("ocr"):

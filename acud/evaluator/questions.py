@@ -26,7 +26,7 @@ from acud.evaluator.ports import RedactedPixels, Withheld
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.evaluation import Answered, LeafAnswer
 from acud.protocol.questions import Ask, display_of
-from acud.types import Answer, Criteria, Evidence, JudgeName, Leaf, Text, Verdict, no, unknown
+from acud.types import Answer, Criteria, Evidence, JudgeName, Leaf, TextLeaf, Verdict, no, unknown
 from acud.waits import conditions, ocr_criteria
 
 T = TypeVar("T")
@@ -235,8 +235,8 @@ class WaitQuestions:
 
     def _next(self, wanted: frozenset[int]) -> list[int]:
         """Return the next questions: one text, else as many criteria as fit in one call."""
-        order = sorted(wanted, key=lambda i: (not isinstance(self._leaves[i], Text), i))
-        if isinstance(self._leaves[order[0]], Text):
+        order = sorted(wanted, key=lambda i: (not isinstance(self._leaves[i], TextLeaf), i))
+        if isinstance(self._leaves[order[0]], TextLeaf):
             return order[:1]
         return order[: self._batcher.most]
 
@@ -250,13 +250,13 @@ class WaitQuestions:
                 self._note(LeafAnswer(leaf.index, no("the same picture as before"), self._judge_of(leaf.index), "memo"))
 
     def _judge_of(self, index: int) -> str:
-        text = isinstance(self._leaves[index], Text)
+        text = isinstance(self._leaves[index], TextLeaf)
         return JudgeName.OCR if text else self._context.judges.choose(self._ask.judge)
 
     async def _answer(self, index: int, leaf: Leaf) -> LeafAnswer:
         judge = self._judge_of(index)
         started = time.perf_counter()
-        if isinstance(leaf, Text):
+        if isinstance(leaf, TextLeaf):
             shared = await self._cache.once(leaf, self._read(leaf))
         elif isinstance(leaf, Criteria):
             shared = await self._criteria(judge, leaf)
@@ -287,7 +287,7 @@ class WaitQuestions:
         priority = 3 if ask.force else 2
         return Claim(ask.wait_id, display_of(self._shot.source), priority, left_s)
 
-    async def _read(self, leaf: Text) -> JudgeReply:
+    async def _read(self, leaf: TextLeaf) -> JudgeReply:
         return await self._context.read(self._shot, leaf)
 
     async def _read_plainly(self, leaf: Criteria) -> JudgeReply:

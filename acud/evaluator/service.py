@@ -16,7 +16,7 @@ from acud.evaluator.memory import MemoryTrim
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.evaluation import FEATURE_ASKS, EvaluatorHello, Job, JobResult, WaitsOver
 from acud.protocol.questions import Ask
-from acud.types import Text
+from acud.types import TextLeaf
 from acud.waits import conditions
 
 Incoming = Job | WaitsOver | Stop
@@ -134,4 +134,4 @@ def _readers(job: Job) -> set[str] | None:
 def _is_read(ask: Ask) -> bool:
     """Tell whether the text of the picture is all that is asked for."""
     leaves = conditions.leaves(ask.until)
-    return all(isinstance(leaves[leaf.index], Text) for leaf in ask.asks)
+    return all(isinstance(leaves[leaf.index], TextLeaf) for leaf in ask.asks)

@@ -6,18 +6,21 @@ happens here (`msgspec.Meta`); what needs two values or the world is checked by 
 This is the vocabulary that everybody shares, clients too: import it from here, not from the files it lies in.
 """
 
-from acud.types.condition_text import ConditionWords, condition_text, target_argument, target_text
+from acud.types.condition_text import ConditionWords, condition_text, number_condition, target_argument, target_text
 from acud.types.conditions import (
     AllOf,
     Answer,
     AnyOf,
     Change,
+    Comparison,
     Criteria,
     Leaf,
     NotOf,
+    ScreenNumber,
     Stable,
     Target,
     Text,
+    TextLeaf,
     Until,
     Verdict,
     WindowTitle,
@@ -80,6 +83,7 @@ __all__ = [
     "Budget",
     "Cadence",
     "Change",
+    "Comparison",
     "ConditionWords",
     "Count",
     "Criteria",
@@ -105,6 +109,7 @@ __all__ = [
     "RedactedText",
     "RouteName",
     "RouteTry",
+    "ScreenNumber",
     "Seconds",
     "Share",
     "ShortText",
@@ -112,6 +117,7 @@ __all__ = [
     "Stable",
     "Target",
     "Text",
+    "TextLeaf",
     "Until",
     "Verdict",
     "WaitInfo",
@@ -127,6 +133,7 @@ __all__ = [
     "condition_text",
     "display_name",
     "no",
+    "number_condition",
     "redaction_mark",
     "target_argument",
     "target_text",

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 
-from acud.types.conditions import AllOf, AnyOf, Change, Criteria, Leaf, NotOf, Stable, Target, Text, Until, WindowTitle
+from acud.errors import InvalidRequest
+from acud.types.conditions import (
+    AllOf,
+    AnyOf,
+    Change,
+    Comparison,
+    Criteria,
+    Leaf,
+    NotOf,
+    ScreenNumber,
+    Stable,
+    Target,
+    Text,
+    Until,
+    WindowTitle,
+)
 
 
 class ConditionWords(StrEnum):
@@ -49,7 +65,11 @@ def _sentence(leaf: Leaf) -> str:
         case Criteria(criteria=criteria):
             return criteria
         case Text(text=text, gone=gone):
-            return f'the text "{text}" is {"gone" if gone else "visible"}'
+            noun = "words" if leaf.whole_words else "text"
+            return f'the {noun} "{text}" {"are" if leaf.whole_words else "is"} {_shown(leaf)}'
+        case ScreenNumber(label=label):
+            after = f' after "{label}"' if label else ""
+            return f"the number{after} is {_COMPARED[leaf.compare]} {_with_unit(leaf)}"
         case WindowTitle(title=title, gone=gone):
             return f'a window titled "{title}" is {"gone" if gone else "there"}'
         case Change(settle_s=settle_s):
@@ -62,8 +82,11 @@ def _phrase(leaf: Leaf, *, detailed: bool) -> str:
     match leaf:
         case Criteria(criteria=criteria):
             return criteria
-        case Text(text=text, regex=regex, gone=gone):
-            return f"text {_quoted(text, regex=regex and detailed)}{' gone' if gone else ''}"
+        case Text(text=text, regex=regex):
+            noun = "words" if leaf.whole_words else "text"
+            return f"{noun} {_quoted(text, regex=regex and detailed)}{_times(leaf)}"
+        case ScreenNumber(label=label):
+            return f"number{f' {_quoted(label, regex=False)}' if label else ''} {leaf.compare} {_with_unit(leaf)}"
         case WindowTitle(title=title, regex=regex, gone=gone):
             return f"window {_quoted(title, regex=regex and detailed)}{' gone' if gone else ''}"
         case Change(share=share, settle_s=settle_s):
@@ -71,6 +94,48 @@ def _phrase(leaf: Leaf, *, detailed: bool) -> str:
             return f"a change{part}" + (f", then {settle_s:g} s without one" if settle_s and detailed else "")
         case Stable(stable_s=stable_s):
             return f"no change for {stable_s:g} s"
+
+
+_COMPARED = {
+    Comparison.AT_LEAST: "at least", Comparison.MORE: "more than", Comparison.EQUAL: "equal to",
+    Comparison.NOT_EQUAL: "other than", Comparison.LESS: "less than", Comparison.AT_MOST: "at most",
+}  # fmt: skip
+
+
+def _shown(leaf: Text) -> str:
+    return "gone" if leaf.gone else f"visible at least {leaf.count} times" if leaf.count > 1 else "visible"
+
+
+def _times(leaf: Text) -> str:
+    return " gone" if leaf.gone else f" at least {leaf.count} times" if leaf.count > 1 else ""
+
+
+def _with_unit(leaf: ScreenNumber) -> str:
+    return f"{leaf.value:.12g}{f' {leaf.unit}' if leaf.unit else ''}"
+
+
+_NUMBER = re.compile(
+    r"(?P<label>.*?)\s*(?P<compare>>=|<=|!=|==?|>|<|≥|≤|≠)\s*(?P<before>[^\d\s.+-]{1,3})?\s*(?P<value>[+-]?(?:\d+(?:\.\d+)?|\.\d+))"
+    r"\s*(?P<after>[^\d\s][^\d]{0,19})?"
+)
+_SIGNS = {"==": "=", "≥": ">=", "≤": "<=", "≠": "!="}
+
+
+def number_condition(text: str) -> ScreenNumber:
+    """Return the condition that `text` writes: `[LABEL] COMPARISON NUMBER [UNIT]`, as in `Progress >= 90 %`.
+
+    Raises: InvalidRequest.
+    """
+    found = _NUMBER.fullmatch(text.strip())
+    if found is None:
+        raise InvalidRequest(
+            f"{text!r} is no comparison of a number",
+            hint='write a label, one of >= > = != < <=, and a number with a point: "Progress >= 90 %" or "= 0 errors"',
+        )
+    compare = Comparison(_SIGNS.get(found["compare"], found["compare"]))
+    unit = (found["after"] or found["before"] or "").strip()
+    label = found["label"].strip().strip("\"'").rstrip(":").strip()
+    return ScreenNumber(compare, float(found["value"]), label[:200], unit[:20])
 
 
 def _quoted(text: str, *, regex: bool) -> str:

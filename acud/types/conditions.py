@@ -76,12 +76,43 @@ class Criteria(Struct, frozen=True, tag="criteria", forbid_unknown_fields=True):
 
 
 class Text(Struct, frozen=True, tag="text", forbid_unknown_fields=True):
-    """Visible text (white space folded, case ignored unless told), or its absence when `gone`."""
+    """Visible text (white space folded, case ignored unless told), or its absence when `gone`.
+
+    `whole_words`: no letter or digit stands right before or after it, so that "Saved" is not in "Unsaved changes".
+    `count`: it is there at least so often, in places that do not overlap.
+    """
 
     text: ShortText
     regex: bool = False
     gone: bool = False
     match_case: bool = False
+    whole_words: bool = False
+    count: Annotated[int, Meta(ge=1, le=1000)] = 1
+
+
+class Comparison(StrEnum):
+    """How a number on the screen is compared with another."""
+
+    AT_LEAST = ">="
+    MORE = ">"
+    EQUAL = "="
+    NOT_EQUAL = "!="
+    LESS = "<"
+    AT_MOST = "<="
+
+
+class ScreenNumber(Struct, frozen=True, tag="number", forbid_unknown_fields=True):
+    """A visible number compares with `value`: the one after (or below) the words `label`, or with no label the only
+    one of the target.
+
+    `unit`: what stands with it ("%", "MB", "€"; "": anything). Sizes and times of other units are converted. A number
+    that is not there, or cannot be read for certain, is unknown.
+    """
+
+    compare: Comparison
+    value: float
+    label: Annotated[str, Meta(max_length=200)] = ""
+    unit: Annotated[str, Meta(max_length=20)] = ""
 
 
 class WindowTitle(Struct, frozen=True, tag="window", forbid_unknown_fields=True):
@@ -128,5 +159,7 @@ class NotOf(Struct, frozen=True, tag="not", forbid_unknown_fields=True):
     part: Until
 
 
-Leaf = Criteria | Text | WindowTitle | Change | Stable
-Until = Criteria | Text | WindowTitle | Change | Stable | AllOf | AnyOf | NotOf
+TextLeaf = Text | ScreenNumber
+"""What is answered from visible text: by OCR, or from a terminal's own text."""
+Leaf = Criteria | Text | ScreenNumber | WindowTitle | Change | Stable
+Until = Criteria | Text | ScreenNumber | WindowTitle | Change | Stable | AllOf | AnyOf | NotOf

@@ -22,6 +22,7 @@ from acud.types import (
     NotOf,
     Stable,
     Text,
+    TextLeaf,
     Until,
     Verdict,
     WindowInfo,
@@ -109,7 +110,7 @@ def _now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
             if wait.windows is None
             else with_absence(wait, index, judge_titles(leaf, wait.windows))
         )
-    if isinstance(leaf, Text) and wait.terminal_text is not None:
+    if isinstance(leaf, TextLeaf) and wait.terminal_text is not None:
         return with_absence(wait, index, judge_pane(leaf, wait.terminal_text))
     view_state = wait.in_view
     if view_state is None:
@@ -209,7 +210,7 @@ def _pace(wait: Wait) -> str:
 
 def is_text_leaf(wait: Wait, leaf: Leaf) -> bool:
     """Tell whether the leaf is answered beside the pixels: from the window list, or from a terminal's text."""
-    return isinstance(leaf, WindowTitle) or (isinstance(leaf, Text) and wait.terminal_text is not None)
+    return isinstance(leaf, WindowTitle) or (isinstance(leaf, TextLeaf) and wait.terminal_text is not None)
 
 
 def apply_texts(wait: Wait, at: float) -> Wait:
@@ -245,7 +246,7 @@ def texts_after_frame(wait: Wait, event: FrameSeen) -> TextSnapshot:
 
 def _confirmed(wait: Wait, texts: TextSnapshot) -> TextSnapshot:
     """Take the newest frame as one of this moment, once a terminal was read after it too."""
-    reads = any(isinstance(leaf, Text) and is_text_leaf(wait, leaf) for leaf in wait.leaves)
+    reads = any(isinstance(leaf, TextLeaf) and is_text_leaf(wait, leaf) for leaf in wait.leaves)
     if texts.first is None or (reads and texts.read_at < texts.newest_at):
         return texts
     return replace(texts, last=max(texts.last, texts.newest))

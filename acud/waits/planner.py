@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.types import Answer, Cadence, Change, GateKind, JudgeName, Stable, Text, Verdict, WindowTitle
+from acud.types import Answer, Cadence, Change, GateKind, JudgeName, Stable, TextLeaf, Verdict, WindowTitle
 from acud.waits.conditions import NOT_JUDGED, evaluate, open_leaves
 from acud.waits.effects import (
     FrameRateDemand,
@@ -288,7 +288,7 @@ def _open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookT
 
 def _is_read(wait: Wait, asked: frozenset[int]) -> bool:
     """Tell whether OCR answers all that is asked."""
-    return all(wait.spec.judge is JudgeName.OCR or isinstance(wait.leaves[index], Text) for index in asked)
+    return all(wait.spec.judge is JudgeName.OCR or isinstance(wait.leaves[index], TextLeaf) for index in asked)
 
 
 def _unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> float | None:

@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from acud.errors import InvalidRequest, NotFound
 from acud.patterns import compiled
-from acud.types import Text, Verdict, WindowInfo, no, unknown, yes
+from acud.types import ScreenNumber, Text, TextLeaf, Verdict, WindowInfo, no, unknown, yes
+from acud.waits.read_text import after_label, agreed, compared, is_whole, not_after, only_number
 
 NAMES = "name a terminal (pty:pts/3, pty:/dev/pts/3) or a tmux session (pty:build, pty:tmux:<socket>/build)"
 _TTY = re.compile(r"(?:/dev/)?pts/(\d{1,7})", re.ASCII)
@@ -172,13 +173,19 @@ def _told(tty: Tty, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> s
     return f"window {title[:_MAX_TITLE]!r}" if title is not None else f"{tty.command}, no window there"
 
 
-def judge_pane(leaf: Text, pane: str) -> Verdict:
+def judge_pane(leaf: TextLeaf, pane: str) -> Verdict:
     """Return the verdict on `leaf` over what a terminal shows now.
 
-    Plain text is found across line breaks, white space folded; a pattern is tried line by line.
+    Plain text is found across line breaks, white space folded; a pattern is tried line by line. A number stands after
+    its label in a line.
     """
-    found = _line_matching(leaf, pane) if leaf.regex else _line_with(leaf, pane)
+    if isinstance(leaf, ScreenNumber):
+        return _number_in(leaf, pane)
+    times = _times_matched(leaf, pane) if leaf.regex else _times_there(leaf, pane)
+    found = _line_with_it(leaf, pane) if times else None
     lines = len(pane.splitlines())
+    if 0 < times < leaf.count:
+        return no(f'"{leaf.text}" is there {times} of {leaf.count} times')
     if found is None:
         words = f'"{leaf.text}" is in none of the {lines} lines of the terminal'
         return yes(words) if leaf.gone else no(words)
@@ -186,21 +193,43 @@ def judge_pane(leaf: Text, pane: str) -> Verdict:
     return no(quoted) if leaf.gone else yes(quoted)
 
 
-def _line_matching(leaf: Text, pane: str) -> str | None:
+def _number_in(leaf: ScreenNumber, pane: str) -> Verdict:
+    lines = [_folded(line) for line in pane.splitlines()]
+    if not leaf.label:
+        return only_number(leaf, lines)
+    found = [seen for line in lines for seen in after_label(leaf, line)]
+    verdicts = [compared(leaf, seen, f' after "{leaf.label}"') for seen in found if seen is not None]
+    return agreed(leaf, verdicts) if verdicts else not_after(leaf, bool(found))
+
+
+def _times_matched(leaf: Text, pane: str) -> int:
     pattern = compiled(leaf.text, ignore_case=not leaf.match_case)
+    return sum(1 for line in pane.splitlines() for _ in pattern.spans(_folded(line)))
+
+
+def _times_there(leaf: Text, pane: str) -> int:
+    """Return how often the text is there, across line breaks."""
+    wanted, shown = _comparable(leaf, leaf.text), _comparable(leaf, pane)
+    times, at = 0, shown.find(wanted)
+    while at >= 0:
+        end = at + len(wanted)
+        is_one = not leaf.whole_words or is_whole(shown, at, end)
+        times += is_one
+        at = shown.find(wanted, end if is_one else at + 1)
+    return times
+
+
+def _line_with_it(leaf: Text, pane: str) -> str:
+    """Return the first line that has the text, or the text itself where it goes over several."""
     lines = (_folded(line) for line in pane.splitlines())
-    return next((line for line in lines if pattern.search(line) is not None), None)
+    if leaf.regex:
+        pattern = compiled(leaf.text, ignore_case=not leaf.match_case)
+        return next((line for line in lines if pattern.search(line) is not None), "")
+    return next((line for line in lines if _times_there(leaf, line)), _folded(leaf.text))
 
 
-def _line_with(leaf: Text, pane: str) -> str | None:
-    def comparable(text: str) -> str:
-        return _folded(text) if leaf.match_case else _folded(text).casefold()
-
-    wanted = comparable(leaf.text)
-    if wanted not in comparable(pane):
-        return None
-    line = next((line for line in pane.splitlines() if wanted in comparable(line)), None)
-    return _folded(line) if line is not None else _folded(leaf.text)
+def _comparable(leaf: Text, text: str) -> str:
+    return _folded(text) if leaf.match_case else _folded(text).casefold()
 
 
 def _folded(text: str) -> str:

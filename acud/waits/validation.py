@@ -20,6 +20,7 @@ from acud.types import (
     Leaf,
     NotOf,
     Policy,
+    ScreenNumber,
     Stable,
     Target,
     Text,
@@ -184,7 +185,13 @@ def _checked_leaf(leaf: Leaf) -> Leaf:
             return Criteria(_words(leaf.criteria, "criteria"))
         case Text():
             words = _words(leaf.text, "text")
+            _check_together(leaf)
             return _searched(leaf) if leaf.regex else replace(leaf, text=words)
+        case ScreenNumber():
+            _finite(leaf.value)
+            if "\0" in leaf.label + leaf.unit:
+                raise InvalidRequest("the label or unit of the number holds a zero byte", hint="leave it out")
+            return replace(leaf, label=" ".join(leaf.label.split()), unit=leaf.unit.strip())
         case WindowTitle():
             words = _words(leaf.title, "window title")
             return _searched(leaf) if leaf.regex else replace(leaf, title=words)
@@ -197,6 +204,15 @@ def _checked_leaf(leaf: Leaf) -> Leaf:
             _finite(leaf.stable_s)
             return leaf
     assert_never(leaf)
+
+
+def _check_together(leaf: Text) -> None:
+    if leaf.gone and leaf.count > 1:
+        raise InvalidRequest(
+            "a text that is gone is there no times", hint="leave count out, or put the text in a `not`"
+        )
+    if leaf.regex and leaf.whole_words:
+        raise InvalidRequest("a pattern says itself where words end", hint="leave whole_words out and write \\b")
 
 
 def _finite(*numbers: float) -> None:

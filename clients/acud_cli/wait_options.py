@@ -33,6 +33,7 @@ from acud.types import (
     WakeAddress,
     WindowTitle,
     condition_text,
+    number_condition,
     target_text,
 )
 from acud.value_errors import value_fault
@@ -52,6 +53,9 @@ class Wanted(msgspec.Struct, frozen=True):
     regex: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     match_case: bool = False
+    whole_words: bool = False
+    count: int = 1
+    number: tuple[str, ...] = ()
     window: tuple[str, ...] = ()
     window_gone: tuple[str, ...] = ()
     change: bool = False
@@ -68,6 +72,16 @@ condition_options = together(
     click.option("--regex", multiple=True, metavar="R", help="Visible text matches the regular expression R."),
     click.option("--gone", multiple=True, metavar="T", help="The text T is no longer visible."),
     click.option("--match-case", is_flag=True, help="Tell upper from lower case in --text, --regex and --gone."),
+    click.option("--whole-words", is_flag=True, help="Whole words only in --text and --gone: no Saved in Unsaved."),
+    click.option(
+        "--count", type=click.IntRange(1, 1000), default=1, help="--text or --regex is there at least N times."
+    ),
+    click.option(
+        "--number",
+        multiple=True,
+        metavar="N",
+        help='A number on the screen compares: "Progress >= 90 %", "= 0 errors".',
+    ),
     click.option("--window", multiple=True, metavar="TITLE", help="A window whose title contains TITLE is there."),
     click.option("--window-gone", multiple=True, metavar="TITLE", help="No window's title contains TITLE."),
     click.option("--change", is_flag=True, help="Any pixel of the target changed."),
@@ -94,11 +108,12 @@ def condition_of(wanted: Wanted) -> Until | None:
 
 
 def _parts(wanted: Wanted) -> list[Until]:
-    case = wanted.match_case
+    case, whole, count = wanted.match_case, wanted.whole_words, wanted.count
     parts: list[Until] = [Criteria(wanted.criteria)] if wanted.criteria else []
-    parts += [Text(text, match_case=case) for text in wanted.text]
-    parts += [Text(text, regex=True, match_case=case) for text in wanted.regex]
-    parts += [Text(text, gone=True, match_case=case) for text in wanted.gone]
+    parts += [Text(text, match_case=case, whole_words=whole, count=count) for text in wanted.text]
+    parts += [Text(text, regex=True, match_case=case, count=count) for text in wanted.regex]
+    parts += [Text(text, gone=True, match_case=case, whole_words=whole) for text in wanted.gone]
+    parts += [number_condition(text) for text in wanted.number]
     parts += [WindowTitle(title) for title in wanted.window]
     parts += [WindowTitle(title, gone=True) for title in wanted.window_gone]
     if wanted.change:
@@ -124,6 +139,11 @@ def _check_companions(wanted: Wanted) -> None:
         raise click.UsageError("--share, --settle and --since belong to --change")
     if wanted.match_case and not (wanted.text or wanted.regex or wanted.gone):
         raise click.UsageError("--match-case belongs to --text, --regex and --gone")
+
+    if wanted.whole_words and not (wanted.text or wanted.gone):
+        raise click.UsageError("--whole-words belongs to --text and --gone")
+    if wanted.count > 1 and not (wanted.text or wanted.regex):
+        raise click.UsageError("--count belongs to --text and --regex")
 
 
 def _with_default(words: str, field: str) -> str:
@@ -287,7 +307,9 @@ def arm(client: Client, given: dict[str, Any]) -> WaitReply:
     """Create the wait that the options describe, and tell its notes on standard error."""
     until = wanted_of(given)
     if until is None:
-        raise click.UsageError("say what to wait for: a sentence, or --text, --gone, --window, --change, --stable")
+        raise click.UsageError(
+            "say what to wait for: a sentence, or --text, --gone, --number, --window, --change, --stable"
+        )
     return client.wait_create(
         until,
         target_of(given["target"], given["region"]),

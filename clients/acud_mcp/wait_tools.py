@@ -42,6 +42,7 @@ from acud.types import (
     WakeAddress,
     WindowTitle,
     condition_text,
+    number_condition,
     target_argument,
 )
 from acud.value_errors import value_fault
@@ -57,11 +58,14 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     criteria: str = ""
     text: str = ""
     gone: str = ""
+    number: str = ""
     window: str = ""
     change: bool = False
     stable: Seconds = 0.0
     any: bool = False
     regex: bool = False
+    whole_words: bool = False
+    count: Annotated[int, Meta(ge=1, le=1000)] = 1
     baseline: str = ""
     poll_interval: Annotated[float, Meta(ge=0.05, le=3600)] | None = None
     priority: Priority | None = None
@@ -70,8 +74,10 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 def until_of(given: Condition) -> Until | None:
     """Return the condition, or None when no part was given. Raises: InvalidRequest."""
     parts: list[Until] = [Criteria(given.criteria)] if given.criteria.strip() else []
-    parts += [Text(given.text, regex=given.regex)] if given.text else []
-    parts += [Text(given.gone, regex=given.regex, gone=True)] if given.gone else []
+    whole = given.whole_words
+    parts += [Text(given.text, regex=given.regex, whole_words=whole, count=given.count)] if given.text else []
+    parts += [Text(given.gone, regex=given.regex, whole_words=whole, gone=True)] if given.gone else []
+    parts += [number_condition(given.number)] if given.number.strip() else []
     parts += [WindowTitle(given.window, regex=given.regex)] if given.window else []
     parts += [Change(baseline=given.baseline)] if given.change or given.baseline else []
     parts += [Stable(given.stable)] if given.stable else []
@@ -84,7 +90,7 @@ def wanted_until(given: Condition) -> Until:
     """Return the condition. Raises: InvalidRequest when there is none."""
     until = until_of(given)
     if until is None:
-        hint = "give criteria (a sentence), text, gone, window, change or stable"
+        hint = "give criteria (a sentence), text, gone, number, window, change or stable"
         raise InvalidRequest("nothing to wait for", hint=hint)
     return until
 
@@ -277,25 +283,28 @@ async def wait_result(call: ToolCall, given: WaitPoll) -> WaitView:
 
 _WAIT_ALIASES = {"wake_when": "criteria", "timeout_s": "timeout", "timeout_seconds": "timeout"}
 _WAIT_SHOWS = ("wait_id", "status", "evidence")
-_HELD_BACK = ("baseline", "poll_interval", "priority", "regex")
+_HELD_BACK = ("baseline", "poll_interval", "priority", "regex", "number", "whole_words", "count")
 
 TOOLS = (
     Tool(
         "smart_wait",
         "core",
-        "Wait for something on screen without polling: give criteria (a sentence) or text, gone, window, change,"
-        " stable; returns at once, and `next` says how to get the result.",
+        "Wait for something on screen without polling: give criteria (a sentence) or text, gone, number, window,"
+        " change, stable; returns at once, and `next` says how to get the result.",
         request=WaitCreate,
         arguments=SmartWait,
         result=WaitView,
         shows=_WAIT_SHOWS,
         run=smart_wait,
         aliases=_WAIT_ALIASES,
-        hidden=("poll_interval", "display", "on_budget", "force"),
+        hidden=("poll_interval", "display", "on_budget", "force", "whole_words", "count"),
         params={
             "criteria": 'what must be visible, e.g. "the download has finished"',
             "text": "visible text (no model needed)",
             "gone": "text no longer visible",
+            "number": 'a number on screen, e.g. "Progress >= 90 %"',
+            "whole_words": "text, gone as whole words",
+            "count": "text at least so often",
             "window": "title of a window that appears",
             "change": "any pixel changes",
             "stable": "seconds without any change",

@@ -5,7 +5,19 @@ from __future__ import annotations
 import pytest
 
 from acud.errors import NoJudge
-from acud.types import AllOf, AnyOf, Criteria, DisplayInfo, NotOf, Rect, Stable, Text, Until, WaitState
+from acud.types import (
+    AllOf,
+    AnyOf,
+    Criteria,
+    DisplayInfo,
+    NotOf,
+    Rect,
+    Stable,
+    Text,
+    Until,
+    WaitState,
+    number_condition,
+)
 from acud.types.scene import SceneMode
 from acud_client import Client
 from tests.e2e import desktop
@@ -85,6 +97,28 @@ def test_case_matters_only_when_told(client: Client, view: DisplayInfo, desk: De
     assert judged(client, strict).verdict.answer == "no"
     assert ended(client, _armed(client, view, Text("finished today"))).state is WaitState.RESOLVED
     assert shown(client, strict).state is WaitState.WATCHING
+
+
+def test_whole_words_and_counts(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    page = desk.words(PAGE, "Unsaved changes")
+    whole = _armed(client, view, Text("Saved", whole_words=True))
+    twice = _armed(client, view, Text("saved", count=2))
+    assert judged(client, whole).verdict.answer == "no"
+    assert "1 of 2 times" in judged(client, twice).verdict.detail
+    desk.rewrite(page, "Unsaved, Saved")
+    assert ended(client, whole).state is WaitState.RESOLVED
+    assert "reads 2 times" in ended(client, twice).message
+
+
+def test_a_number_after_its_label_compares(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    page = desk.words(PAGE, "Progress: 57 %")
+    wait = _armed(client, view, number_condition("Progress >= 90 %"))
+    still = _armed(client, view, NotOf(number_condition("Errors = 0")))
+    assert 'reads "57 %" after "Progress"' in judged(client, wait).verdict.detail
+    assert judged(client, still, code="unreadable").verdict.answer == "unknown"
+    desk.rewrite(page, "Progress: 95 %")
+    done = ended(client, wait)
+    assert (done.state, 'reads "95' in done.message) == (WaitState.RESOLVED, True)
 
 
 def test_a_real_terminal(client: Client, view: DisplayInfo, desk: Desk) -> None:

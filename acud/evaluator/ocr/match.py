@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
+from itertools import islice
 from typing import NamedTuple
 
 from acud.evaluator.ocr.changes import union
@@ -18,6 +19,7 @@ from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.text_layout import blocks, rows
 from acud.patterns import PatternFault, compiled
 from acud.types import Rect, Text, Verdict, no, unknown, yes
+from acud.waits.read_text import is_whole
 
 _MAX_QUOTE = 200
 _MIN_DISGUISED = 5
@@ -62,42 +64,61 @@ def look_for(lines: Sequence[Line], leaf: Text, min_confidence: float, at: Rect)
         return unknown("engine", "the text to look for is blank")
     counted = lines if leaf.gone else [line for line in lines if line.confidence >= min_confidence]
     try:
-        hit = _find(counted, leaf)
+        hits = _found(counted, leaf)
     except PatternFault as fault:
         return unknown("engine", f"the regular expression {fault}")
     if leaf.gone:
-        return _absent(lines, leaf, hit, at)
-    return yes(f"reads {hit.words(at)}") if hit else no(f'"{leaf.text}" is in none of {len(counted)} lines of text')
+        return _absent(lines, leaf, hits, at)
+    if len(hits) >= leaf.count:
+        times = f" {len(hits)} times, first" if leaf.count > 1 else ""
+        return yes(f"reads{times} {hits[0].words(at)}")
+    if hits:
+        return no(f'"{leaf.text}" is there {len(hits)} of {leaf.count} times')
+    return no(f'"{leaf.text}" is in none of {len(counted)} lines of text')
 
 
-def _absent(lines: Sequence[Line], leaf: Text, hit: TextHit | None, at: Rect) -> Verdict:
-    hit = hit or (None if leaf.regex else _find_as(lines, leaf.text, alike))
-    if hit is not None:
-        return no(f"still reads {hit.words(at)}")
+def _absent(lines: Sequence[Line], leaf: Text, hits: list[TextHit], at: Rect) -> Verdict:
+    hits = hits or ([] if leaf.regex else _found_as(lines, leaf, _words_alike if leaf.whole_words else alike))
+    if hits:
+        return no(f"still reads {hits[0].words(at)}")
     return yes(f'"{leaf.text}" is in none of {len(lines)} lines of text')
 
 
-def _find(lines: Sequence[Line], leaf: Text) -> TextHit | None:
+def _found(lines: Sequence[Line], leaf: Text) -> list[TextHit]:
+    """Return where the text shows, at most as often as it is asked for."""
     if leaf.regex:
         page = make_page(rows(lines), spaced, row_end="\n")
-        found = compiled(leaf.text, ignore_case=not leaf.match_case, lines=True).search(page.text)
-        return _hit(page, *found) if found is not None else None
+        spans = compiled(leaf.text, ignore_case=not leaf.match_case, lines=True).spans(page.text)
+        return list(islice((hit for span in spans if (hit := _hit(page, *span)) is not None), leaf.count))
     if leaf.match_case:
-        return _find_as(lines, leaf.text, folded)
-    hit = _find_as(lines, leaf.text, caseless)
-    if hit is None and len(close(leaf.text)) >= _MIN_DISGUISED:
-        hit = _find_as(lines, leaf.text, close)
-    return hit
+        return _found_as(lines, leaf, folded)
+    hits = _found_as(lines, leaf, caseless)
+    if len(hits) < leaf.count and len(close(leaf.text)) >= _MIN_DISGUISED:
+        hits = max(hits, _found_as(lines, leaf, _words_close if leaf.whole_words else close), key=len)
+    return hits
 
 
-def _find_as(lines: Sequence[Line], text: str, read_as: ReadAs) -> TextHit | None:
-    wanted = read_as(text)
+def _found_as(lines: Sequence[Line], leaf: Text, read_as: ReadAs) -> list[TextHit]:
+    wanted = read_as(leaf.text)
+    best: list[TextHit] = []
     for order in (rows, blocks):
-        for page in _pages(order(lines), read_as, whole=order is rows):
-            start = page.text.find(wanted)
-            if start >= 0:
-                return _hit(page, start, start + len(wanted))
-    return None
+        pages = _pages(order(lines), read_as, whole=order is rows)
+        found = (hit for page in pages for hit in _hits(page, wanted, whole_words=leaf.whole_words))
+        best = max(best, list(islice(found, leaf.count)), key=len)
+        if len(best) == leaf.count:
+            break
+    return best
+
+
+def _hits(page: JoinedLines, wanted: str, *, whole_words: bool) -> Iterator[TextHit]:
+    """Yield where `wanted` stands in the page, each behind the one before."""
+    start = page.text.find(wanted)
+    while start >= 0:
+        end = start + len(wanted)
+        hit = _hit(page, start, end) if not whole_words or is_whole(page.text, start, end) else None
+        if hit is not None:
+            yield hit
+        start = page.text.find(wanted, end if hit is not None else start + 1)
 
 
 def _hit(page: JoinedLines, start: int, end: int) -> TextHit | None:
@@ -107,7 +128,7 @@ def _hit(page: JoinedLines, start: int, end: int) -> TextHit | None:
 
 def _pages(groups: list[list[Line]], read_as: ReadAs, *, whole: bool) -> Iterable[JoinedLines]:
     """Return one page of all rows, or one for each block."""
-    gap = "" if read_as in (alike, close) else " "
+    gap = "" if read_as in (alike, close) else " "  # engines drop spaces, and find some
     return (make_page(part, read_as, gap) for part in ([groups] if whole else [[group] for group in groups]))
 
 
@@ -144,6 +165,19 @@ def caseless(text: str) -> str:
 def close(text: str) -> str:
     """Return `text` without case and spaces, the letters that engines take for one another made one."""
     return caseless(text).replace(" ", "").translate(_CLOSE)
+
+
+def letters_close(text: str) -> str:
+    """Return `text` in small letters, those that engines take for one another made one: as long as `text`."""
+    return text.lower().translate(_CLOSE)
+
+
+def _words_close(text: str) -> str:
+    return caseless(text).translate(_CLOSE)
+
+
+def _words_alike(text: str) -> str:
+    return caseless(text).translate(_ALIKE)
 
 
 def alike(text: str) -> str:

@@ -16,7 +16,7 @@ from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.budgets import Admission, Budgets, spends
-from acud.types import JudgeName, Rect, Text
+from acud.types import JudgeName, Rect, TextLeaf
 from acud.waits import events as happened
 from acud.waits.conditions import leaves
 from acud.waits.effects import JobKind, JobRequest
@@ -105,7 +105,7 @@ class JudgeBatches:
         judge = self.judge_of(active.spec.judge)
         if request.kind is JobKind.JUDGE:
             found = leaves(active.spec.until)
-            reads = any(isinstance(found[ask.index], Text) for ask in request.asks)
+            reads = any(isinstance(found[ask.index], TextLeaf) for ask in request.asks)
             if reads or request.local or judge is JudgeName.OCR:
                 return Lane.OCR
         local = request.kind is not JobKind.JUDGE or self.is_local(active.spec.judge)

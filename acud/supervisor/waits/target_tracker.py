@@ -12,7 +12,7 @@ from acud.supervisor.terminal_sessions import Sessions
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
-from acud.types import DisplayState, Rect, Text, Verdict, WindowInfo, unknown
+from acud.types import DisplayState, Rect, TextLeaf, Verdict, WindowInfo, unknown
 from acud.waits import baselines
 from acud.waits import events as happened
 from acud.waits.conditions import NOT_JUDGED, leaves
@@ -89,7 +89,7 @@ class TargetTracker:
             self._blind(active)
             return
         if active.spec.target.pty:
-            reads = any(isinstance(leaf, Text) for leaf in leaves(active.spec.until))
+            reads = any(isinstance(leaf, TextLeaf) for leaf in leaves(active.spec.until))
             self._sessions.watch(active.wait_id, active.spec.target.pty, text=reads)
         self.point(active)
         watched = self._watched_displays.by_name.get(active.display)

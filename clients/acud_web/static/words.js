@@ -121,7 +121,9 @@ export function condition(until) {
     case "criteria":
       return until.criteria;
     case "text":
-      return `text ${pattern(until, until.text)}${until.gone ? " is gone" : " is shown"}`;
+      return `${until.whole_words ? "words" : "text"} ${pattern(until, until.text)}${shown(until)}`;
+    case "number":
+      return `number${until.label ? ` “${until.label}”` : ""} ${until.compare} ${until.value}${until.unit ? ` ${until.unit}` : ""}`;
     case "window":
       return `window ${pattern(until, until.title)}${until.gone ? " is gone" : " is there"}`;
     case "change":
@@ -137,6 +139,11 @@ export function condition(until) {
     default:
       return "unknown condition";
   }
+}
+
+function shown(until) {
+  if (until.gone) return " is gone";
+  return until.count > 1 ? ` is shown at least ${until.count} times` : " is shown";
 }
 
 function pattern(until, words) {

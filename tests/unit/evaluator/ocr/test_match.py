@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from acud.evaluator.expression_time_limit import TookTooLong, limited
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import look_for
+from acud.evaluator.ocr.number import look_for_number
 from acud.evaluator.ocr.text_layout import blocks, rows
-from acud.types import Answer, Rect, Text, Verdict
+from acud.types import Answer, Rect, Text, Verdict, number_condition
 
 AT = Rect(100, 50, 640, 480)
 
@@ -28,7 +29,7 @@ TWO_WINDOWS = [
 ]  # fmt: skip
 
 
-def verdict(lines: list[Line], text: str, **more: bool) -> Verdict:
+def verdict(lines: list[Line], text: str, **more: int) -> Verdict:
     return look_for(lines, Text(text, **more), 0.5, AT)
 
 
@@ -149,3 +150,54 @@ def test_rows_and_blocks_are_in_reading_order() -> None:
     assert [[one.text for one in block] for block in blocks(shuffled)] == [
         ["The download", "has finished."], ["Inbox (3)", "Meeting at noon"]
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("read", "answer"),
+    [("Unsaved changes", Answer.NO), ("Saved", Answer.YES), ("Unsaved, then saved.", Answer.YES), ("Sav3d", Answer.NO)],
+)
+def test_whole_words_are_no_part_of_others(read: str, answer: Answer) -> None:
+    lines = [line(read, 0, 0)]
+    assert verdict(lines, "Saved", whole_words=True).answer is answer
+    gone = verdict(lines, "Saved", whole_words=True, gone=True).answer
+    assert gone is (Answer.NO if answer is Answer.YES else Answer.YES)
+
+
+def test_whole_words_are_found_where_letters_were_misread() -> None:
+    assert verdict([line("All fi1es cop1ed", 0, 0)], "files copied", whole_words=True).answer is Answer.YES
+
+
+def test_a_text_is_counted_in_places_apart() -> None:
+    lines = [line("done done", 0, 0), line("Done", 0, 40), line("undone", 300, 80)]
+    assert verdict(lines, "done", count=4).detail == 'reads 4 times, first "done done" at 100,50 (72x16)'
+    fewer = verdict(lines, "done", count=4, whole_words=True)
+    assert (fewer.answer, fewer.detail) == (Answer.NO, '"done" is there 3 of 4 times')
+    assert verdict(lines, r"\bdone\b", regex=True, count=3).answer is Answer.YES
+    assert verdict(lines, r"\bdone\b", regex=True, count=4).answer is Answer.NO
+
+
+def number(lines: list[Line], condition: str) -> Verdict:
+    return look_for_number(lines, number_condition(condition), 0.5, AT)
+
+
+def test_a_number_stands_after_its_label_in_the_row_or_below_it() -> None:
+    card = [line("CPU load", 0, 0), line("57 %", 0, 24), line("Errors", 300, 0), line("3", 400, 1), line("9", 300, 24)]
+    assert number(card, "CPU load >= 57 %").detail == 'reads "57 %" after "CPU load" at 100,74 (32x16)'
+    assert number(card, "errors = 3").answer is Answer.YES
+    assert number(card, "Errors > 3").answer is Answer.NO
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ([line("Progress", 0, 0)], "no number"),
+        ([line("90 %", 0, 0)], "the label"),
+        ([line("Progress", 0, 0), line("l00 %", 100, 0)], "no number"),
+        ([line("Progress 90 %", 0, 0, confidence=0.3)], "the label"),
+        ([line("Progress", 0, 0), line("Errors 3", 100, 0)], "no number"),
+    ],
+)
+def test_a_number_that_cannot_be_read_is_unknown(lines: list[Line], words: str) -> None:
+    found = number(lines, "Progress >= 90")
+    assert (found.answer, found.code) == (Answer.UNKNOWN, "unreadable")
+    assert words in found.detail

@@ -1,0 +1,98 @@
+"""Numbers in texts: which, of what unit, and how they compare; what can be read two ways is never certain."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acud.types import Answer, ScreenNumber, number_condition
+from acud.waits.read_text import after_label, agreed, compared, is_whole, numbers_in, only_number
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("Progress: 90 %", [((90,), "%")]),
+        ("1,234.5 MB of 2,000 MB", [((1234.5,), "MB"), ((2000,), "MB")]),
+        ("12.345,6 and 1 234,5 €", [((12345.6,), "and"), ((1234.5,), "€")]),
+        ("it took 1.234 s", [((1.234, 1234), "s")]),
+        ("$ 1,200", [((1200,), "$")]),
+        ("−5 °C, 0.125", [((-5,), "°C"), ((0.125,), "")]),
+        ("57/90 files, 57 of 90", [((57,), ""), ((57,), "of"), ((90,), "")]),
+        ("at 12:30 on 2026-11-25 (12/24/2026), the 3rd, v1.2.3, 192.168.1.10, h264", []),
+        ("errors=3, warnings=4", [((3,), ""), ((4,), "")]),
+    ],
+)
+def test_numbers_are_read_as_programs_write_them(text: str, numbers: list[tuple[tuple[float, ...], str]]) -> None:
+    assert [(one.values, one.unit) for one in numbers_in(text)] == numbers
+
+
+@given(st.text(max_size=40))
+def test_any_text_can_be_read(text: str) -> None:
+    for one in numbers_in(text):
+        assert one.values
+        assert 0 <= one.start < one.end <= len(text)
+
+
+def after(condition: str, line: str) -> str:
+    leaf = number_condition(condition)
+    found = [seen for seen in after_label(leaf, line) if seen is not None]
+    return agreed(leaf, [compared(leaf, seen) for seen in found]).answer.value if found else "none"
+
+
+@pytest.mark.parametrize(
+    ("condition", "line", "answer"),
+    [
+        ("Progress >= 90 %", "Progress: 90 %", "yes"),
+        ("Progress >= 90 %", "progress 89.9%", "no"),
+        ("Progress > 90 %", "Progress: 90 %", "no"),
+        ("Errors = 0", "Errors: 0, warnings: 3", "yes"),
+        ("Errors != 0", "Errors: 0", "no"),
+        ("warnings < 4", "Errors: 0, warnings: 3", "yes"),
+        ("Downloaded >= 0.9 GB", "Downloaded so far: 950 MB of 1 GB", "yes"),
+        ("Downloaded >= 1 GB", "Downloaded so far: 950 MB of 1 GB", "no"),
+        ("left <= 2 min", "Time left: 90 s", "yes"),
+        ("Total = 5", "Subtotal: 5", "none"),
+        ("Progress >= 90 %", "Progress of the first of many long parts: 95 %", "none"),
+        ("took < 2 s", "took 1.234 s", "unknown"),
+        ("took < 1 s", "took 1.234 s", "no"),
+        ("Errors = 0", "Errors: 0; Errors: 2", "unknown"),
+    ],
+)
+def test_a_number_after_its_label_compares(condition: str, line: str, answer: str) -> None:
+    assert after(condition, line) == answer
+
+
+def test_without_a_label_there_must_be_one_number() -> None:
+    leaf = number_condition("= 0 errors")
+    assert only_number(leaf, ["Build 4711", "0 errors"]).answer is Answer.YES
+    two = only_number(leaf, ["1 error", "0 errors"])
+    assert (two.answer, two.code) == (Answer.UNKNOWN, "unreadable")
+    assert "give the label" in two.detail
+    assert only_number(leaf, ["all fine"]).answer is Answer.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "value", "unit"),
+    [
+        ("Progress >= 90 %", "Progress", 90, "%"),
+        ("'Items:' = 3", "Items", 3, ""),
+        ("Total ≥ $100.5", "Total", 100.5, "$"),
+        ("< -2 °C", "", -2, "°C"),
+    ],
+)
+def test_a_comparison_is_written_as_people_do(text: str, label: str, value: float, unit: str) -> None:
+    leaf = number_condition(text)
+    assert (leaf.label, leaf.value, leaf.unit) == (label, value, unit)
+    assert isinstance(leaf, ScreenNumber)
+
+
+@pytest.mark.parametrize(("text", "whole"), [("Saved", True), ("Unsaved changes", False), ("is-saved!", True)])
+def test_words_end_where_no_letter_follows(text: str, whole: bool) -> None:
+    at = text.lower().find("saved")
+    assert is_whole(text, at, at + 5) is whole
+
+
+def test_scripts_without_spaces_have_no_ends_of_words() -> None:
+    assert is_whole("下载完成", 0, 2)
