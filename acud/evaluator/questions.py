@@ -193,6 +193,8 @@ class WaitQuestions:
 
     async def _evidence(self) -> Evidence:
         """Keep the picture that shows it, and the one before; waits of one job share files."""
+        if self._ask.is_last_look:
+            return await self._kept(await self._encoded(self._shot))
         before = self._context.last_negative_views.take(self._ask.wait_id)
         showing, earlier_view = self._encoded(self._shot), before and self._encoded(before)
         shown = await showing

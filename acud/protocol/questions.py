@@ -83,6 +83,8 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
     keep_evidence: bool = False
     """Keep the picture when the whole condition is yes on this frame (or always, when no leaf is asked)."""
     party: str = ""
+    is_last_look: bool = False
+    """The picture is of a wait that is about to time out: it needs no picture of before."""
 
 
 class PictureAsk(Struct, frozen=True, forbid_unknown_fields=True):

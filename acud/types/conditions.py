@@ -24,7 +24,7 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
     `code` names the reason of an unknown for programs: `judge_down`, `unparsable`, `frame_gone`, `not_viewable`,
     `window_missing`, `session_missing`, `session_unread`, `monitor_missing`, `display_down`, `paused`, `needs_vision`,
     `redaction`, `budget`, `not_judged`, `engine`, `rate_limited`, `no_key`, `refusal`, `truncated`, `rejected`,
-    `unavailable` … ("" for yes and no).
+    `unavailable`, `unreadable` … ("" for yes and no).
     """
 
     answer: Answer

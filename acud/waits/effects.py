@@ -29,7 +29,8 @@ class JobRequest(Struct, frozen=True):
 
     The supervisor sends it into free capacity, lowest `priority` first, tells the wait `JobDispatched`, and the
     evaluator picks the frame then. `identity` and `evidence` jobs carry no asks; `judge` and `evidence` jobs need an
-    Ask. `local`: the budget is spent, OCR answers what it can.
+    Ask. `local`: the budget is spent, OCR answers what it can. `is_last_look`: the picture is of a wait about to time
+    out, and shows no yes.
     """
 
     kind: JobKind
@@ -45,6 +46,7 @@ class JobRequest(Struct, frozen=True):
     force: bool = False
     keep_evidence: bool = False
     local: bool = False
+    is_last_look: bool = False
     priority: int = 4
 
 
@@ -113,10 +115,11 @@ class WaitResolved(Struct, frozen=True):
 
 
 class WaitTimedOut(Struct, frozen=True):
-    """The deadline came first; `verdict` is the newest."""
+    """The deadline came first; `verdict` is the newest. `evidence`: the last picture, or why there is none."""
 
     at: float
     verdict: Verdict
+    evidence: Evidence | None = None
 
 
 class WaitCancelled(Struct, frozen=True):
@@ -127,10 +130,11 @@ class WaitCancelled(Struct, frozen=True):
 
 
 class WaitFailed(Struct, frozen=True):
-    """It can never be judged."""
+    """It can never be judged. `evidence`: the last picture, where one was taken."""
 
     at: float
     reason: str
+    evidence: Evidence | None = None
 
 
 class NoteChanged(Struct, frozen=True):

@@ -168,6 +168,12 @@ class BudgetChecked(Struct, frozen=True):
     status: BudgetStatus
 
 
+class DeadlineNear(Struct, frozen=True):
+    """The timeout passes soon: it is time for the picture that the wait ends with."""
+
+    at: float
+
+
 class DeadlinePassed(Struct, frozen=True):
     """The timeout has passed."""
 
@@ -203,6 +209,7 @@ WaitEvent = (
     | Tick
     | SpecUpdated
     | BudgetChecked
+    | DeadlineNear
     | DeadlinePassed
     | CancelRequested
     | WaitBroken

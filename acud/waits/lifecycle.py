@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from acud.errors import Conflict
 from acud.types import Evidence, Verdict, WaitState
 from acud.waits.effects import JobKind, WaitCancelled, WaitEffect, WaitFailed, WaitResolved, WaitTimedOut
-from acud.waits.model import JobInFlight, JudgeState, OpenRequests, PendingYes, Wait
+from acud.waits.model import NOT_LOCATED, JobInFlight, JudgeState, OpenRequests, PendingYes, Wait
 
 
 class WaitMove(StrEnum):
@@ -131,7 +131,14 @@ def time_out(wait: Wait, at: float) -> Outcome:
     if wait.pending is not None and wait.pending.frames is None:
         return resolve_without_picture(wait, wait.pending, "the deadline passed before the picture was taken", at)
     verdict = with_backlog(wait, at)
-    return _ended(wait, WaitMove.TIME_OUT, verdict, WaitTimedOut(at, verdict))
+    return _ended(wait, WaitMove.TIME_OUT, verdict, WaitTimedOut(at, verdict, _last_picture(wait)))
+
+
+def _last_picture(wait: Wait) -> Evidence | None:
+    """Return the picture that a wait ends with that has not come true, or why there is none."""
+    if wait.last_picture is None and wait.missing is not None and wait.missing is not NOT_LOCATED:
+        return Evidence(reason=f"no picture: {wait.missing.detail}")
+    return wait.last_picture
 
 
 def cancel(wait: Wait, reason: str, at: float) -> Outcome:
@@ -141,7 +148,7 @@ def cancel(wait: Wait, reason: str, at: float) -> Outcome:
 
 def fail(wait: Wait, reason: str, at: float) -> Outcome:
     """End because it can never be judged."""
-    return _ended(wait, WaitMove.FAIL, wait.verdict, WaitFailed(at, reason))
+    return _ended(wait, WaitMove.FAIL, wait.verdict, WaitFailed(at, reason, wait.last_picture))
 
 
 def _ended(wait: Wait, move: WaitMove, verdict: Verdict, effect: WaitEffect) -> Outcome:

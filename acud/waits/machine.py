@@ -25,6 +25,7 @@ from acud.waits.events import (
     BaselineIdentified,
     BudgetChecked,
     CancelRequested,
+    DeadlineNear,
     DeadlinePassed,
     FrameSeen,
     FramesSeen,
@@ -119,6 +120,8 @@ def _taken(wait: Wait, event: WaitEvent) -> Outcome:
             return _updated(wait, event)
         case BudgetChecked():
             return _budgeted(wait, event)
+        case DeadlineNear():
+            return replace(wait, is_near_end=True), ()
         case DeadlinePassed():
             return time_out(wait, event.at)
         case CancelRequested():
@@ -210,7 +213,8 @@ def _updated(wait: Wait, event: SpecUpdated) -> Outcome:
     if event.spec.until == wait.spec.until:
         yeses = min(wait.judge_state.yeses, event.spec.policy.confirm - 1)
         judge_state = replace(wait.judge_state, yeses=yeses, gap_s=0.0, retry_at=None)
-        return replace(wait, state=state, spec=event.spec, judge_state=judge_state), ()
+        later = replace(wait, is_near_end=False, last_picture=None)
+        return replace(later, state=state, spec=event.spec, judge_state=judge_state), ()
     anew = replace(wait, state=state, spec=event.spec, leaves=leaves(event.spec.until), stored={}, view_state=None)
     clean = replace(
         anew,
@@ -223,6 +227,8 @@ def _updated(wait: Wait, event: SpecUpdated) -> Outcome:
         verdict_cache=VerdictCache(),
         judge_state=JudgeState(),
         pending=None,
+        is_near_end=False,
+        last_picture=None,
     )
     return _regenerated(apply_texts(clean, event.at))
 

@@ -152,7 +152,8 @@ class Wait(Struct, frozen=True):
     `leaves_seen`: the leaves whose text or window was seen. `view_state` None: never aimed. `missing`: why the target
     cannot be seen now, None while it can; `coming`: only until it has been found. `terminal_text`: the text of a
     terminal, None when only its picture can tell. `budget_status`: what its budgets say; `unaffordable`: leaves that
-    nobody may be asked about for want of money. `longest_pause_s`: see `acud.waits.restless_area`.
+    nobody may be asked about for want of money. `is_near_end`: its deadline is near, and `last_picture` is what it ends
+    with then. `longest_pause_s`: see `acud.waits.restless_area`.
     """
 
     spec: WaitSpec
@@ -180,6 +181,8 @@ class Wait(Struct, frozen=True):
     verdict_cache: VerdictCache = VerdictCache()
     judge_state: JudgeState = JudgeState()
     pending: PendingYes | None = None
+    is_near_end: bool = False
+    last_picture: Evidence | None = None
     requests: OpenRequests = OpenRequests()
     longest_pause_s: float = LONGEST_PAUSE_S
 

@@ -215,6 +215,17 @@ def _pending(wait: Wait, now: PlanBasis) -> Outcome:
     return _want(wait, _due(wait, wait.in_view, JobKind.EVIDENCE, priority=EVIDENCE_PRIORITY, keep_evidence=True))
 
 
+def _last_look(wait: Wait, now: PlanBasis) -> Outcome:
+    """Take the picture that the wait times out with while there is time, so that no picture delays a deadline."""
+    view_state = wait.in_view
+    if not wait.is_near_end or wait.pending is not None or wait.last_picture is not None or view_state is None:
+        return wait, ()
+    if wait.in_flight(JobKind.EVIDENCE) or JobKind.EVIDENCE in wait.requests.jobs:
+        return wait, ()
+    due = _due(wait, view_state, JobKind.EVIDENCE, priority=EVIDENCE_PRIORITY, keep_evidence=True)
+    return _want(wait, replace(due, is_last_look=True))
+
+
 def _ask_moment(wait: Wait, picture: PendingPicture | None, at: float) -> Outcome:
     """Ask for a frame begun now that the list or the picture is there, then for the terminal's text of after it."""
     texts = wait.texts
@@ -460,4 +471,17 @@ def _times(wait: Wait, now: PlanBasis) -> Iterator[float]:
         yield from (turn.at for turn in open_turns(wait, view_state, now))
 
 
-_STAGES = (_noted, _first_look, _pictured, _local, _pending, _quiet, _judge, _compare, _once, _demand, _wake)
+_STAGES = (
+    _noted,
+    _first_look,
+    _pictured,
+    _local,
+    _pending,
+    _last_look,
+    _quiet,
+    _judge,
+    _compare,
+    _once,
+    _demand,
+    _wake,
+)

@@ -28,6 +28,7 @@ LEAST_TOLD_S = 0.2
 """However soon a backend says that it is worth asking again, a wait pauses for this."""
 MOST_TOLD_S = 60.0
 """However long a backend wants to be left alone, a wait looks again after this."""
+NO_PICTURE = Evidence(reason="the evaluator kept no picture")
 MOST_TRIES = 2
 """Evidence jobs lost before a local yes goes without its picture."""
 
@@ -115,10 +116,11 @@ def new_baselines(before: ViewState | None, after: ViewState) -> tuple[WaitEffec
 
 def _pictured(wait: Wait, event: JobDone, flight: JobInFlight, effects: tuple[WaitEffect, ...]) -> Outcome:
     """Take a picture for the yes that it was asked for; whether that holds on it is decided by the plan."""
+    if flight.request.is_last_look:
+        return replace(wait, last_picture=event.evidence or NO_PICTURE), effects
     if wait.pending is None or flight.at < wait.pending.since:
         return wait, effects
-    evidence = event.evidence or Evidence(reason="the evaluator kept no picture")
-    picture = PendingPicture(evidence, event.frame, event.identity, event.at)
+    picture = PendingPicture(event.evidence or NO_PICTURE, event.frame, event.identity, event.at)
     return replace(wait, pending=replace(wait.pending, picture=picture)), effects
 
 
@@ -253,7 +255,7 @@ def apply_loss(wait: Wait, event: JobLost) -> Outcome:
         case JobKind.IDENTITY:
             return _identity_lost(landed, event), ()
         case JobKind.EVIDENCE:
-            return _evidence_lost(landed, event)
+            return _evidence_lost(landed, event, flight)
     return _judgement_lost(landed, event, flight)
 
 
@@ -263,7 +265,9 @@ def _identity_lost(wait: Wait, event: JobLost) -> Wait:
     return replace(wait, requests=replace(wait.requests, compare_at=event.at + pause, gone=gone))
 
 
-def _evidence_lost(wait: Wait, event: JobLost) -> Outcome:
+def _evidence_lost(wait: Wait, event: JobLost, flight: JobInFlight) -> Outcome:
+    if flight.request.is_last_look:
+        return replace(wait, last_picture=Evidence(reason=f"the last picture was lost: {event.reason}")), ()
     if wait.pending is None:
         return wait, ()
     tried = replace(wait.pending, tries=wait.pending.tries + 1)

@@ -16,7 +16,7 @@ from acud.types import Change, Criteria, DisplayInfo, Policy, Rect, Stable, Unti
 from acud.untrusted_text import with_seen
 from acud_client import Client
 from tests.daemon import Daemon
-from tests.e2e.desktop import Desk, Pixels, decoded, ended, judged, shown, titled, until
+from tests.e2e.desktop import Desk, Pixels, decoded, ended, judged, shown, timed_out, titled, until
 
 LONG_S = 120.0
 NEVER = Criteria("the lamp is green")
@@ -57,6 +57,17 @@ def test_evidence_is_the_exact_view(
     assert done.evidence == kept.evidence
     assert identity(bgrx(kept.image), ignore) == kept.evidence.identity
     assert (kept.evidence.crop, kept.evidence.width, kept.evidence.height) == (box, box.w, box.h)
+
+
+def test_a_wait_that_times_out_keeps_its_last_picture(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    desk.fill(Rect(30, 30, 100, 100), 0x4466AA)
+    wait = client.wait_create(WindowTitle("Never"), display=view.name, timeout_s=LONG_S).wait.wait_id
+    done = timed_out(client, wait, "no", after_s=5.0)
+    assert done.state is WaitState.TIMEOUT
+    kept = client.evidence(wait)
+    assert np.array_equal(decoded(kept.image), desk.pixels(Rect(0, 0, view.width, view.height)))
+    assert identity(bgrx(kept.image)) == kept.evidence.identity == done.evidence.identity  # type: ignore[union-attr]
+    assert not kept.evidence.before
 
 
 @pytest.mark.parametrize("until_", [Change(), WindowTitle("Now"), Stable(0.3), Change(settle_s=0.3)])

@@ -53,6 +53,7 @@ class ActiveWait:
         self.answers: dict[str, Answered] = {}
         self.tick: Timer | None = None
         self.deadline_timer: Timer | None = None
+        self.last_look_timer: Timer | None = None
         self.transient: Callable[[ActiveWait], None] | None = None
         self.payer = stored.spec.task_id
         """The task whose usage its judging is entered under."""
@@ -121,11 +122,11 @@ class ActiveWait:
         )
 
     def stop_timers(self) -> None:
-        """Cancel both timers; harmless when they are not set."""
-        for timer in (self.tick, self.deadline_timer):
+        """Cancel the timers; harmless when they are not set."""
+        for timer in (self.tick, self.deadline_timer, self.last_look_timer):
             if timer is not None:
                 timer.cancel()
-        self.tick = self.deadline_timer = None
+        self.tick = self.deadline_timer = self.last_look_timer = None
 
 
 class ActiveWaits(UserDict[str, ActiveWait]):

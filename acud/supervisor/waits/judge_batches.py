@@ -214,6 +214,7 @@ class _Batch:
             gate_threshold=request.gate_threshold,
             force=request.force,
             keep_evidence=request.keep_evidence,
+            is_last_look=request.is_last_look,
             party=self._batches.party_of(active),
         )
 

@@ -55,16 +55,16 @@ def wait_ending(active: ActiveWait, effect: out.WaitEffect) -> WaitEnding:
     match effect:
         case out.WaitResolved(verdict=verdict, evidence=evidence):
             return WaitEnding(WaitState.RESOLVED, with_seen(f"[smart_wait resolved] {what}.", verdict.detail), evidence)
-        case out.WaitTimedOut(verdict=verdict):
+        case out.WaitTimedOut(verdict=verdict, evidence=evidence):
             time = f"Timeout after {active.spec.timeout_s:g}s" if active.spec.timeout_s else "Looked once"
             text = f"[smart_wait timeout] {what} — {time}. {_last(verdict)}"
-            return WaitEnding(WaitState.TIMEOUT, with_seen(text, verdict.detail))
+            return WaitEnding(WaitState.TIMEOUT, with_seen(text, verdict.detail), evidence)
         case out.WaitCancelled(reason=reason):
             return WaitEnding(
                 WaitState.CANCELLED, f"[smart_wait cancelled] {what}" + (f" — {reason}" if reason else "")
             )
-        case out.WaitFailed(reason=reason):
-            return WaitEnding(WaitState.FAILED, f"[smart_wait failed] {what} — {reason}")
+        case out.WaitFailed(reason=reason, evidence=evidence):
+            return WaitEnding(WaitState.FAILED, f"[smart_wait failed] {what} — {reason}", evidence)
     raise TypeError(f"{type(effect).__name__} ends no wait")
 
 

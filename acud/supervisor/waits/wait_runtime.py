@@ -41,6 +41,8 @@ from acud.waits.validation import unsearchable_reason
 _LOG = log.logger("waits")
 _SUSPEND_CHECK_S = 1.0
 _JUMP_S = 0.5
+_LAST_LOOK_S = 1.0
+"""So long before its deadline a wait takes the picture that it times out with."""
 
 
 class WaitRuntime:
@@ -319,10 +321,16 @@ class WaitRuntime:
 
     def set_deadline(self, active: ActiveWait) -> None:
         """Set the timer of the wait's deadline again."""
-        if active.deadline_timer is not None:
-            active.deadline_timer.cancel()
+        for timer in (active.deadline_timer, active.last_look_timer):
+            if timer is not None:
+                timer.cancel()
         remaining_s = active.deadline.remaining_s(self._clock.instant())
+        near_s = max(0.0, remaining_s - _LAST_LOOK_S)
+        active.last_look_timer = self._loop.call_later(near_s, lambda: self._deadline_near(active))
         active.deadline_timer = self._loop.call_later(max(0.0, remaining_s), lambda: self._deadline(active))
+
+    def _deadline_near(self, active: ActiveWait) -> None:
+        self.step(active, happened.DeadlineNear(self._clock.monotonic_s()))
 
     def _deadline(self, active: ActiveWait) -> None:
         _LOG.debug("wait.deadline", wait=active.wait_id)

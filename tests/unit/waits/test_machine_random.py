@@ -86,6 +86,11 @@ class Machine(RuleBasedStateMachine):
         """Time, with the ticks that were asked for."""
         self.rig.later(seconds)
 
+    @rule()
+    def come_near_the_deadline(self) -> None:
+        """The last picture is due."""
+        self.rig.tell(happened.DeadlineNear(self.rig.now))
+
     @rule(kind=st.sampled_from(list(JobKind)))
     def dispatch(self, kind: JobKind) -> None:
         """Send a due, when there is one."""

@@ -1,0 +1,92 @@
+"""A wait that times out ends with a picture that was taken just before, and no picture delays a deadline."""
+
+from __future__ import annotations
+
+import pytest
+
+from acud.types import Criteria, Evidence, Text, WindowTitle, unknown
+from acud.waits import effects as out
+from acud.waits import events as happened
+from acud.waits.effects import JobKind
+from tests.unit.waits.rig import Rig, spec
+
+
+def near(rig: Rig) -> None:
+    rig.tell(happened.DeadlineNear(rig.now))
+
+
+def over(rig: Rig) -> Evidence | None:
+    rig.tell(happened.DeadlinePassed(rig.now))
+    assert isinstance(rig.ending, out.WaitTimedOut)
+    return rig.ending.evidence
+
+
+@pytest.fixture
+def rig() -> Rig:
+    watching = Rig(spec(Text("Done"))).start()
+    watching.judge()
+    return watching
+
+
+def test_the_picture_is_of_the_last_second(rig: Rig) -> None:
+    assert not rig.wants(JobKind.EVIDENCE)
+    near(rig)
+    job = rig.dispatch(JobKind.EVIDENCE)
+    rig.answer(job, {}, picture=True)
+    assert not rig.wants(JobKind.EVIDENCE), "one is enough"
+    kept = over(rig)
+    assert kept is not None
+    assert (kept.name, kept.frame) == ("kept.jpg", rig.frame)
+
+
+def test_the_deadline_waits_for_no_picture(rig: Rig) -> None:
+    near(rig)
+    rig.dispatch(JobKind.EVIDENCE)
+    assert over(rig) is None
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_picture_that_could_not_be_had_says_why(rig: Rig, lost: bool) -> None:
+    near(rig)
+    job = rig.dispatch(JobKind.EVIDENCE)
+    if lost:
+        rig.lose(job)
+    else:
+        rig.answer(job, {})
+    assert not rig.wants(JobKind.EVIDENCE)
+    kept = over(rig)
+    assert kept is not None
+    assert kept.reason
+
+
+def test_where_the_target_cannot_be_seen_there_is_no_picture() -> None:
+    rig = Rig(spec(Criteria("it is blue"))).start()
+    rig.tell(happened.TargetLost(rig.now, unknown("window_missing", "no such window")))
+    near(rig)
+    assert not rig.wants(JobKind.EVIDENCE)
+    kept = over(rig)
+    assert kept is not None
+    assert kept.reason == "no picture: no such window"
+
+
+def test_a_yes_of_the_last_second_has_a_picture_of_its_own() -> None:
+    rig = Rig(spec(WindowTitle("Done"))).start()
+    rig.windows("Other")
+    near(rig)
+    early = rig.dispatch(JobKind.EVIDENCE)
+    rig.windows("Done")
+    rig.answer(early, {}, picture=True)
+    assert rig.ending is None
+    rig.change(None)
+    rig.answer(rig.dispatch(JobKind.EVIDENCE), {}, picture=True)
+    assert isinstance(rig.ending, out.WaitResolved)
+    assert rig.ending.evidence.name
+
+
+def test_more_time_takes_the_picture_anew(rig: Rig) -> None:
+    near(rig)
+    rig.answer(rig.dispatch(JobKind.EVIDENCE), {}, picture=True)
+    rig.tell(happened.SpecUpdated(rig.now, spec(Text("Done"), timeout_s=900.0)))
+    assert not rig.wants(JobKind.EVIDENCE)
+    near(rig)
+    assert rig.wants(JobKind.EVIDENCE)
