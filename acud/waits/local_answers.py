@@ -8,6 +8,8 @@ once more.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import reduce
+from operator import or_
 
 from msgspec.structs import replace
 
@@ -41,6 +43,8 @@ from acud.waits.view_state import ViewState
 
 TITLE_CHARS = 300
 """As much of a title as a pattern is tried on: the supervisor runs it, and titles are written by strangers."""
+_MOST_NAMED_TILES = 256
+"""A larger area that moves is not named: most of the target changes."""
 NEVER_THERE = "it was not there when the wait began to look"
 
 
@@ -149,7 +153,20 @@ def judge_stable(view_state: ViewState, stable_s: float) -> Verdict:
     """Return whether nothing changed for `stable_s`, up to the newest compared grab."""
     if quiet_for(view_state, stable_s):
         return yes(f"nothing in the target changed for {stable_s:g} s")
-    return no(f"the target has not been unchanged for {stable_s:g} s yet")
+    return no(f"the target has not been unchanged for {stable_s:g} s yet{_what_moves(view_state, stable_s)}")
+
+
+def _what_moves(view_state: ViewState, within_s: float) -> str:
+    """Return where the target changed in the seconds before its last change, "" where that is not known."""
+    since = max((mark.at for mark in view_state.marks), default=0.0) - within_s
+    moved = [mark.tiles for mark in view_state.marks if mark.at >= since]
+    known = reduce(or_, (tiles for tiles in moved if tiles is not None), 0)
+    if not known or None in moved or known.bit_count() > _MOST_NAMED_TILES:
+        return ""
+    box = view_state.view.grid.box(known, view_state.view.box)
+    if box is None or box == view_state.view.box:
+        return ""
+    return f": {box.w}x{box.h} pixels at {box.x - view_state.view.box.x},{box.y - view_state.view.box.y} keep changing"
 
 
 def quiet_for(view_state: ViewState, seconds: float) -> bool:

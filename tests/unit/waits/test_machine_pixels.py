@@ -23,7 +23,7 @@ from acud.waits import events as happened
 from acud.waits.effects import JobKind
 from acud.waits.frame_coalescing import is_relevant
 from acud.waits.machine import StoredBaseline
-from tests.unit.waits.rig import Rig, spec
+from tests.unit.waits.rig import GRID, Rig, spec
 
 EVIDENCE, IDENTITY = JobKind.EVIDENCE, JobKind.IDENTITY
 CORNER = Rect(0, 0, 16, 16)
@@ -406,6 +406,17 @@ def test_stable_needs_a_fresh_compared_grab() -> None:
     assert not rig.wants(EVIDENCE)
     rig.same()
     assert pictured(rig).verdict.detail == "nothing in the target changed for 3 s"
+
+
+def test_a_target_that_is_not_stable_names_what_keeps_changing() -> None:
+    rig = Rig(spec(Stable(3.0))).start()
+    for _ in range(4):
+        rig.later(1)
+        rig.change(0b11 << 4)
+    assert rig.wait.verdict.detail.endswith("for 3 s yet: 32x16 pixels at 0,16 keep changing")
+    rig.later(1)
+    rig.change(GRID.all)
+    assert rig.wait.verdict.detail.endswith("for 3 s yet")
 
 
 def test_a_change_in_the_last_grab_restarts_it() -> None:
