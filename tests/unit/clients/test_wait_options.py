@@ -5,17 +5,20 @@ from __future__ import annotations
 import click
 import pytest
 
+from acud.errors import InvalidRequest
 from acud.types import (
     AllOf,
     AnyOf,
     Cadence,
     Change,
+    Comparison,
     ConditionWords,
     Criteria,
     GateKind,
     NotOf,
     Policy,
     Rect,
+    ScreenNumber,
     Stable,
     Target,
     Text,
@@ -51,6 +54,10 @@ NOTHING = dict.fromkeys(
         (Wanted(text=("a",)), Text("a")),
         (Wanted(regex=("a+",), match_case=True), Text("a+", regex=True, match_case=True)),
         (Wanted(gone=("a",)), Text("a", gone=True)),
+        (Wanted(text=("a",), whole_words=True, count=2), Text("a", whole_words=True, count=2)),
+        (Wanted(regex=("a",), count=2), Text("a", regex=True, count=2)),
+        (Wanted(gone=("a",), whole_words=True), Text("a", gone=True, whole_words=True)),
+        (Wanted(number=("Progress >= 90 %",)), ScreenNumber(Comparison.AT_LEAST, 90, "Progress", "%")),
         (Wanted(window=("w",)), WindowTitle("w")),
         (Wanted(window_gone=("w",)), WindowTitle("w", gone=True)),
         (Wanted(change=True, share=0.1, settle=2.0, since="t"), Change(0.1, 2.0, "t")),
@@ -70,13 +77,16 @@ def test_conditions(wanted: Wanted, until: Until | None) -> None:
         Wanted(text=("a",), share=0.5),
         Wanted(text=("a",), since="token"),
         Wanted(change=True, match_case=True),
+        Wanted(change=True, whole_words=True),
+        Wanted(gone=("a",), count=2),
+        Wanted(number=("Progress 90",)),
         Wanted(until="{"),
         Wanted(until='{"type": "text"}'),
         Wanted(until='{"type": "nonsense"}'),
     ],
 )
 def test_options_that_do_not_fit(wanted: Wanted) -> None:
-    with pytest.raises(click.UsageError):
+    with pytest.raises((click.UsageError, InvalidRequest)):
         condition_of(wanted)
 
 
@@ -86,6 +96,8 @@ def test_options_that_do_not_fit(wanted: Wanted) -> None:
         (Criteria("the build is done"), "the build is done"),
         (Text("a"), 'text "a"'),
         (Text("a+", regex=True, gone=True), "text /a+/ gone"),
+        (Text("a", whole_words=True, count=3), 'words "a" at least 3 times'),
+        (ScreenNumber(Comparison.LESS, 1.5, "Free", "GB"), 'number "Free" < 1.5 GB'),
         (WindowTitle("w", gone=True), 'window "w" gone'),
         (Change(), "a change"),
         (Change(0.25, 2.0), "a change of 25%, then 2 s without one"),

@@ -14,7 +14,19 @@ from hypothesis import strategies as st
 from acud.errors import InvalidRequest
 from acud.paths import resolve
 from acud.protocol.requests import BY_NAME, declared
-from acud.types import AllOf, AnyOf, Change, Criteria, Policy, Priority, Stable, Text, WindowTitle
+from acud.types import (
+    AllOf,
+    AnyOf,
+    Change,
+    Comparison,
+    Criteria,
+    Policy,
+    Priority,
+    ScreenNumber,
+    Stable,
+    Text,
+    WindowTitle,
+)
 from acud_mcp.server import CAPS, INSTRUCTIONS, TOOLS, described, selected
 from acud_mcp.tool import Options, TextResult, Tool, input_schema, output_schema, parse_arguments, workspace_of
 from acud_mcp.tool_calls import failure, result
@@ -188,6 +200,10 @@ def test_whatever_is_sent_is_taken_or_refused_in_one_line(tool: Tool, data: st.D
 def test_conditions() -> None:
     assert until_of(SmartWait(criteria="a")) == Criteria("a")
     assert until_of(SmartWait(text="a", gone="b")) == AllOf((Text("a"), Text("b", gone=True)))
+    number = until_of(SmartWait(number="Errors = 0", text="a", whole_words=True, count=2))
+    assert number == AllOf((Text("a", whole_words=True, count=2), ScreenNumber(Comparison.EQUAL, 0, "Errors")))
+    with pytest.raises(InvalidRequest, match="no comparison"):
+        until_of(SmartWait(number="Errors"))
     both = until_of(SmartWait(window="w", stable=2, any=True))
     assert both == AnyOf((WindowTitle("w"), Stable(2.0)))
     assert until_of(SmartWait(baseline="t")) == Change(baseline="t")
