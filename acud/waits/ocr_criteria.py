@@ -1,4 +1,5 @@
-"""Which `criteria` sentences plainly ask for quoted words to be visible or gone, so that no vision model is needed.
+"""Which `criteria` sentences plainly ask for quoted words to be visible or gone, or for a number after them, so that no
+vision model is needed.
 
 The grammar is narrow on purpose: one quoted text, a subject that adds nothing, one verb phrase. Whatever else a
 sentence says (other negations, counts, positions, times, a second clause) is not read away: it needs a judge that sees.
@@ -10,7 +11,7 @@ import re
 
 from msgspec import Struct
 
-from acud.types import Text
+from acud.types import Comparison, ScreenNumber, Text, TextLeaf
 
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "«": "»", "`": "`"}
 _QUOTED = re.compile("|".join(f"{re.escape(a)}([^{re.escape(a + b)}]+){re.escape(b)}" for a, b in _QUOTES.items()))
@@ -31,6 +32,22 @@ _GONE = (
 _VISIBLE_SENTENCE = re.compile(f"{_SUBJECT}(?: (?:{_SHOWN}){_PLACE})?")
 _GONE_SENTENCE = re.compile(f"{_SUBJECT} (?:{_GONE}){_PLACE}")
 
+_COMPARED = {
+    Comparison.AT_LEAST: r"reaches|is at least|to reach|gets to",
+    Comparison.MORE: r"exceeds|is (?:above|over|more than|greater than)|to exceed|rises above",
+    Comparison.LESS: r"is (?:below|under|less than|fewer than)|(?:falls|drops) below",
+    Comparison.AT_MOST: r"is (?:at most|no more than)",
+    Comparison.EQUAL: r"is|is exactly|equals|is equal to",
+}
+_NUMBER_SENTENCES = {
+    compare: re.compile(
+        r"(?:wait (?:until|till|for) )?(?:the )?"
+        r"(?:(?:number|value|count|percentage) (?:after|beside|next to|of|for) )?<>"
+        rf" (?:{verbs}) (?P<value>[+-]?\d+(?:\.\d+)?)(?: ?(?P<unit>%|[^\W\d]{{1,12}}))?"
+    )
+    for compare, verbs in _COMPARED.items()
+}
+
 NEEDS_VISION = (
     "this condition needs a judge that sees; set `backend` in [vision] (ACU_VISION_BACKEND) to a vision "
     'backend such as "ollama", or ask for quoted words: "Done" is visible'
@@ -38,14 +55,16 @@ NEEDS_VISION = (
 
 
 class TextCriteria(Struct, frozen=True):
-    """The text leaf that a sentence amounts to, or None and the `reason` why it needs vision."""
+    """The leaf that a sentence amounts to, or None and the `reason` why it needs vision."""
 
-    leaf: Text | None
+    leaf: TextLeaf | None
     reason: str = ""
 
 
 def text_criteria(criteria: str) -> TextCriteria:
-    """Return what `criteria` amounts to when it says no more than that quoted words are visible, or are gone."""
+    """Return what `criteria` amounts to when it says no more than that quoted words are visible, or are gone, or which
+    number is to stand after them.
+    """
     sentence = " ".join(criteria.split()).rstrip(".!").rstrip()
     found = list(_QUOTED.finditer(sentence))
     if len(found) != 1:
@@ -63,4 +82,7 @@ def _read(frame: str, words: str) -> TextCriteria:
         return TextCriteria(Text(words))
     if _GONE_SENTENCE.fullmatch(frame):
         return TextCriteria(Text(words, gone=True))
+    for compare, sentence in _NUMBER_SENTENCES.items():
+        if (found := sentence.fullmatch(frame)) is not None:
+            return TextCriteria(ScreenNumber(compare, float(found["value"]), words[:200], found["unit"] or ""))
     return TextCriteria(None, f"it says more than that quoted words are visible or gone; {NEEDS_VISION}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.types import Text
+from acud.types import Text, number_condition
 from acud.waits.ocr_criteria import text_criteria
 
 VISIBLE = [
@@ -36,7 +36,20 @@ GONE = [
     'wait for "Done" to disappear',
     '"Done" is no longer on the screen',
 ]
+NUMBERS = [
+    ('wait until "Progress" reaches 100 %', "Progress >= 100 %"),
+    ('the number after "Errors" is 0', "Errors = 0"),
+    ('"Free space" drops below 1.5 GB.', "Free space < 1.5 gb"),
+    ('"Queue" exceeds 20', "Queue > 20"),
+    ('the value of "Load" is at most 3', "Load <= 3"),
+]
 NEEDS_EYES = [
+    '"Progress" reaches the end',
+    '"Progress" reaches 100 % twice',
+    'the bar beside "Progress" reaches 100 %',
+    '"Errors" is not 0',
+    '"Errors" is about 5',
+    "the progress reaches 100 %",
     "the download has finished",
     '"Done" is not yet visible',
     '"Done" is never visible',
@@ -85,6 +98,11 @@ def test_plainly_visible(sentence: str) -> None:
 @pytest.mark.parametrize("sentence", GONE)
 def test_plainly_gone(sentence: str) -> None:
     assert text_criteria(sentence).leaf == Text("Done", gone=True)
+
+
+@pytest.mark.parametrize(("sentence", "number"), NUMBERS)
+def test_a_number_after_quoted_words_is_read(sentence: str, number: str) -> None:
+    assert text_criteria(sentence).leaf == number_condition(number)
 
 
 @pytest.mark.parametrize("sentence", NEEDS_EYES)
