@@ -7,7 +7,7 @@ by the mirror that scenes keep warm; `…_cpu_ms` is our part of it.
 
 `work` and `closed` are the halves of the redaction set (`tests/redaction_set`): real terminals, forms and pages, and
 texts. `n` secrets; `hidden`: those hidden whole; `overhidden`: the share of other letters and words hidden with them.
-The first closed half was opened and is a part of `work`. `closed` comes with `--closed`, and each time once it was
+Two closed halves were opened and are a part of `work`. `closed` comes with `--closed`, and each time once it was
 opened; see `tests/redaction_set/closed.py` before you do.
 """
 

@@ -18,10 +18,16 @@ _SPEAKER = re.compile(
     r"(?:[^\W\d][\w .-]{0,24}?(?:[:>]|[ \t]{1,3}))?"
     r"(?:[ \t]?[0-9]{1,2}:[0-9]{2})?[ \t]{0,3}"
 )
-_LEAD = re.compile(r"(?i:(?:it|that)(?:['’]s|[ ]is)|its|es[ ]ist|das[ ]ist|c['’]est|es|to|het[ ]is|это)[ :]{1,2}")
+_LEAD = re.compile(
+    r"(?i:(?:[\w'’]{1,10},?[ ]){0,3}?"
+    r"(?:it|that)(?:['’]s|[ ]is)|its|es[ ]ist|das[ ]ist|c['’]est|es|to|het[ ]is|это)[ :]{1,2}"
+)
 _WORD = re.compile(r"[^\s,]{4,64}")
 _CODE = re.compile(r"(?<![\w.])[0-9]{2,8}(?:[ #*-][0-9]{2,6}){0,3}[#*]?(?![\w:%/-]|[.,][0-9])")
 _ANSWERS = 2
+_ASKS = re.compile(r"[\w\"')]\?(?:[ \t]|$)")
+_AFTER_QUESTION = 48
+"""Characters of a line among which it asks: something may be added, `… the PIN? We keep forgetting it.`"""
 """So many lines may answer a question."""
 
 _TELLS = re.compile(
@@ -47,11 +53,14 @@ def find_answers(text: str) -> Iterator[RedactedSpan]:
     for line in text.split("\n"):
         lines.append((at, line))
         at += len(line) + 1
-    for number, (_, line) in enumerate(lines[:-1]):
+    for number, (_, line) in enumerate(lines):
         below = lines[number + 1 : number + 1 + _PRINTED]
-        if line.rstrip().endswith("?"):
+        if "?" in line and _ASKS.search(line, max(0, len(line) - _AFTER_QUESTION)):
             asked = "\n".join(one for _, one in lines[max(0, number - _ANSWERS) : number + 1])
-            yield from _answer(line, asked, below)
+            asks = line.rindex("?") + 1
+            is_answered = line[asks:].strip() and any(_kinds(re.split(r"[.!?][ ]", line[:asks])[-1]))
+            rest = [(lines[number][0] + asks, line[asks:])] if is_answered else []
+            yield from _answer(line, asked, [*rest, *below])
         elif _IS_COMMAND.search(line) and _TELLS.search(line):
             yield from _printed(below)
 

@@ -18,13 +18,14 @@ from acud.types import Rect
 
 
 class Cell(NamedTuple):
-    """text[start:end] of a page, its number of row, what it says, and its box."""
+    """text[start:end] of a page, its number of row, what it says, its box, and where known the columns of its words."""
 
     start: int
     end: int
     row: int
     text: str
     box: Rect
+    columns: tuple[tuple[int, int], ...] = ()
 
 
 _MAX_LABEL = 48
@@ -55,7 +56,10 @@ def announced(text: str) -> Label | None:
     bare = text.strip(" *:：=>|-")
     if not bare or len(bare) > _MAX_LABEL or len(bare.split()) > _MAX_WORDS or _SENTENCE.search(bare):
         return None
-    return label(bare)
+    found = label(bare)
+    # `Cook Pass`, `Ski pass`: only by itself, or with what it lets into (a term of two words), is it a password.
+    other = found is not None and found.is_bare and found.kind is LabelKind.PASSWORD and " " in bare
+    return None if other else found
 
 
 def _rows(cells: Sequence[Cell]) -> list[list[Cell]]:
@@ -76,7 +80,9 @@ def _values(cell: Cell, found: Label, rows: Sequence[Sequence[Cell]]) -> Iterato
     if right is not None and right.box.x - cell.box.right > _FAR * cell.box.h:
         right = None
     column = list(_column(cell, right, rows, at))
-    is_head = len(row) > 1 and (place > 0 or len(row) > 2) and _is_head(row, rows, at)
+    is_head = (
+        not _goes_on_with(row, rows, at) and len(row) > 1 and (place > 0 or len(row) > 2) and _is_head(row, rows, at)
+    )
     if right is not None and not is_head and _is_value(found, right.text):
         yield _whole(right, found)
         return
@@ -89,6 +95,8 @@ def _values(cell: Cell, found: Label, rows: Sequence[Sequence[Cell]]) -> Iterato
                 yield RedactedSpan(part.start, part.end, RULES[found.kind])
         return
     first = column[0]
+    if found.term.endswith("s") and sum(other.row == first.row for other in column) < _cells_in(rows, first.row):
+        return  # `Passwords` above the head of a table
     if first.box.y - cell.box.bottom < (_BELOW - 1) * cell.box.h and _is_value(found, first.text) and right is None:
         yield _whole(first, found)
 
@@ -100,6 +108,10 @@ def _is_value(found: Label, text: str) -> bool:
     if len(words) > (4 if found.kind in (LabelKind.PASSWORD, LabelKind.KEY) else 24):
         return found.kind is LabelKind.KEY and all(3 <= len(word) <= 8 for word in words)
     return announced(text) is None or looks_chosen(text)
+
+
+def _cells_in(rows: Sequence[Sequence[Cell]], number: int) -> int:
+    return next((len(row) for row in rows if row[0].row == number), 0)
 
 
 def _whole(cell: Cell, found: Label) -> RedactedSpan:
@@ -116,13 +128,30 @@ def _is_head(row: Sequence[Cell], rows: Sequence[Sequence[Cell]], at: int) -> bo
     return sum(under) >= max(1, len(row) * 2 // 3) and labels_below <= 1
 
 
+def _goes_on_with(row: Sequence[Cell], rows: Sequence[Sequence[Cell]], at: int) -> bool:
+    """Tell whether `row` is one more of the table that the row above is of: each cell begins below one of that."""
+    above = rows[at - 1] if at else ()
+    if len(row) < _COLUMNS or len(above) != len(row) or next(_following(rows, at - 1, 1), None) is not row:
+        return False
+    return all(abs(cell.box.x - over.box.x) < cell.box.h // 2 for cell, over in zip(row, above, strict=True))
+
+
+_COLUMNS = 3
+
+
 def _following(rows: Sequence[Sequence[Cell]], at: int, most: int = 1000) -> Iterator[Sequence[Cell]]:
     """Yield the rows below that go on without a large gap."""
     for above, below in pairwise(rows[at : at + most + 1]):
         high = max(cell.box.h for cell in above)
-        if below[0].box.y - above[0].box.bottom > (_NEXT_ROW - 1) * high:
+        if below[0].box.y - above[0].box.bottom > (_NEXT_ROW - 1) * high or _ENDS_TABLE.match(below[0].text):
             return
         yield below
+
+
+_ENDS_TABLE = re.compile(
+    r"\(?[0-9]{1,7} (?:rows?|lines?|items?|records?)\b|[\w.@~:/\\\[\]()=+-]{0,60}(?: [\w~/]{1,30})?[$#%>❯➜] "
+)
+"""What stands below a table of a terminal: how many rows it has, or a prompt."""
 
 
 def _aligned(head: Cell, cell: Cell) -> bool:
@@ -149,11 +178,13 @@ def _between(cell: Cell, left: float, limit: float | None) -> Cell | None:
     if cell.box.right <= left or (limit is not None and cell.box.x >= limit):
         return None
     wide = cell.box.w / max(1, len(cell.text))
+    spans = [word.span() for word in _WORDS.finditer(cell.text)]
+    begins = [column[0] for column in cell.columns] if len(cell.columns) == len(spans) else None
     words = [
-        word.span()
-        for word in _WORDS.finditer(cell.text)
-        if cell.box.x + (word.start() + 0.6) * wide >= left
-        and (limit is None or cell.box.x + (word.start() + 0.5) * wide < limit)
+        span
+        for place, span in enumerate(spans)
+        if (begins[place] if begins else cell.box.x + (span[0] + 0.6) * wide) >= left
+        and (limit is None or (begins[place] if begins else cell.box.x + (span[0] + 0.5) * wide) < limit)
     ]
     if not words:
         return None

@@ -13,7 +13,7 @@ from acud.features.redaction.labels import label_words
 from acud.features.redaction.spans import RedactedSpan, Rule
 
 _NEEDLE = re.compile(
-    r"cod(?:es?|igos?|ici|ice)(?![a-z])|códigos?(?!\w)|kod(?:en|et|e|y|u|unuz|un)?(?!\w)|koodi(?!\w)|код(?:ы|"
+    r"cod(?:es?|igos?|ici|ice)(?![a-z])|códigos?(?!\w)|kod(?:en|et|e|y|u|unuz|un)?(?!\w)|kód(?:ja|od|om|u|y|em)?(?!\w)|koodi(?!\w)|код(?:ы|"
     r"а|ом)?(?!\w)"
     r"|(?:pins?(?<!\wpin)(?<!\wpins)|otp(?<!\wotp)|tan(?<!\wtan)|mtan(?<!\wmtan)|puk(?<!\wpuk))(?!\w)"
     r"|combination(?!\w)|kombination(?!\w)"
@@ -31,19 +31,41 @@ _VALUE = re.compile(
     r")[#*]?)(?![\w/:%-]|[.,][0-9])"
 )
 _IS = (
-    r"(?:is|are|was|lautet|lauten|ist|sind|war|est|c['’]est|es|é|è|jest|to|är|er|on|это|of|shows|reads|shown|"
-    r"=|:|-|–|—|->|→)"
+    r"(?:[ ](?:is|are|was|lautet|lauten|ist|sind|war|est|c['’]est|es|é|è|jest|to|är|er|on|это|of|shows|reads|shown|"
+    r"je|it['’]s|its|that['’]s|wäre)|"
+    r"[ ]?(?:=|:|-|–|—|->|→))"
+)
+_SUM = (
+    r"[ ](?:(?:[€$£¥₹]|(?:eur|usd|gbp|chf|pln|inr|rs)[. ])[0-9][0-9.,]{0,12}"
+    r"|[0-9][0-9.,]{0,12}[ ]?"
+    r"(?:eur|euros?|€|usd|\$|gbp|£|chf|pln|zł|sek|nok|dkk|kr|czk|kč|huf|ft|try|tl|rub|руб|inr)(?!\w))"
 )
 _TO_VALUE = re.compile(
-    rf"(?:[ ](?![^ ]*[0-9])[^\s.!?;]{{1,24}}){{0,7}}?[ ]?{_IS}[ :]{{1,2}}"
+    rf"(?:[ ](?![^ ]*[0-9])[^\s.!?;]{{1,24}}|{_SUM}){{0,9}}?{_IS}[ :]{{1,2}}"
     r"(?:(?:now|still|le|la|el|il|der|die|jetzt|nun|jetzt|ahora|ora|nu|nog)[ :]{1,2})?[\"'\[(«]?|[ ][\"'\[(«]?"
 )
 """What leads from the name of a code to its value."""
 _FROM_VALUE = re.compile(
-    r"[\"'\])»]?[ ](?:is|ist|est|es|è|é|jest|to|är|er|on|as|als|come|como|comme|som|jako)[ ]"
+    r"[\"'\])»]?[ ](?:is|ist|lautet|est|es|è|é|jest|to|är|er|on|as|als|come|como|comme|som|jako)[ ]"
     r"(?:[^\s.!?;:0-9]{1,24}[ ]){0,5}?"
 )
-_NOT_ITS_UNIT = re.compile(r"[ ](?:lines?|bytes?|characters?|chars|files?|times|items?|x|zeilen|lignes|of|von|de)\b")
+_NOT_ITS_UNIT = re.compile(
+    r"[ ][^.!?\n]{0,30}?(?:%|percent|prozent|\boff\b|discount|rabatt|remise|descuento|korting|free shipping)"
+    r"|[ ](?:lines?|bytes?|characters?|chars|files?|times|items?|x|zeilen|lignes|of|von|de)\b"
+)
+_OF_CARD = re.compile(
+    r"(?:codes?|numbers?|digits|nummer|ziffern|zahlen|chiffres|cryptogramme|c[óo]digo|d[íi]gitos|n[úu]meros|cijfers)[ ]"
+    r"(?:on|from|at|auf|au|al|del?|en|op)[ ](?:the[ ]|der[ ]|de[ ]|el[ ]|la[ ])?"
+    r"(?:back|front|reverse|rear|rückseite|vorderseite|dos|verso|dorso|reverso|atrás|achterkant)"
+    r"(?:[ ](?:of|der|de|del|van)[ ][^\s.!?]{1,12}(?:[ ]card)?)?[ ]?"
+    r"(?:is|are|ist|sind|est|sont|es|son|zijn|:|=|-)?[ ]{0,2}"
+    r"(?P<value>[0-9]{3,4})(?![\w/:-]|[.,][0-9])"
+)
+"""The code of a card, told by where it stands."""
+_SIDES = (
+    *(" the back", " the front", " the rear", "on back", "on front", "rückseite", "vorderseite", " dos", " verso"),
+    *(" dorso", "reverso", " atrás", "achterkant"),
+)
 _MAX_GAP = 90
 _OWN = r"your|ihre?|deine?|votre|ton|tu|tus|su|tuo|suo|seu|sua|je|jouw|uw|din|ditt|twój|ваш|твой|kodunuz|senin"
 _ABOUT = re.compile(
@@ -52,7 +74,8 @@ _ABOUT = re.compile(
     r"minute|gültig|läuft ab|"
     r"\bsms\b|e-?mail|text[ ]message|zugang|tür|haus|bestätig|anmeld|porte|portail|entrée|immeuble|connexion|connect|"
     r"puerta|portal|acceso|entrar|"
-    r"porta|portone|cancello|scad|access[oi]|deur|poort|inlog|dörr|drzwi|bram|войти|вход|двер|подтвер|никому|kapı|giriş"
+    r"porta|portone|cancello|scad|access[oi]|deur|poort|inlog|eenmalig|dörr|engång|jednoraz|guard|2-step|two-|2fa|mfa|anyone|niemand|"
+    r"schranke|barrier|aufzug|keller|briefkasten|packstation|wohnung|toilet|\bwc\b|locker|spind|ověř|přihl|belép|egyszer|hitel|verific|sprawdz|logowan|drzwi|bram|войти|вход|двер|подтвер|никому|kapı|giriş"
 )
 
 _USE = re.compile(
@@ -80,7 +103,7 @@ _PLACE_TELLS = re.compile(
     r"(?:keypad|tastenfeld|lock|then|dann|puis|press|pad|safe|tresor|box|kasten|tor[ ][0-9])[ :]{1,2}$"
 )
 _PLACE = re.compile(
-    r"(?<!\w)(?:schlüssel|tür)?(?:kasten|safe|tresor|keypad|lock(?:er|box)?|schloss|door|gate|garage|alarm|entrance|"
+    r"(?<!\w)(?:schlüssel|tür|haus|hof|keller|garten|eingangs|wohnungs|seiten|hinter)?(?:kasten|safe|tresor|keypad|lock(?:er|box)?|schloss|door|gate|garage|alarm|entrance|"
     r"lobby|tor|tür|porte|portail|puerta|porta|deur)(?!\w)"
 )
 
@@ -93,6 +116,9 @@ def find_codes_in_sentences(text: str, low: str) -> Iterator[RedactedSpan]:
         if _is_secret_code(low, begins, needle.end()):
             yield from _after(text, low, needle.end())
             yield from _before(text, low, begins)
+            yield from _below(text, low, needle.end())
+    for match in _OF_CARD.finditer(low) if any(side in low for side in _SIDES) else ():
+        yield RedactedSpan(*match.span("value"), Rule.CODE)
     for verb in _MAY_SAY.finditer(low):
         line_end = low.find("\n", verb.start())
         limit = verb.start() + _REACH if line_end < 0 else min(verb.start() + _REACH, line_end)
@@ -151,6 +177,20 @@ def _after(text: str, low: str, end: int) -> Iterator[RedactedSpan]:
         # The first verb may not be the one that leads to the value: `the code to the door is 4471`.
         further = _TO_VALUE.match(low, lead.end() - 1, end + _MAX_GAP) if low[lead.end() - 1] == " " else None
         lead = further if further is not None and further.end() > lead.end() else None
+
+
+_NEXT_LINE = re.compile(
+    r"[^\n0-9]{0,80}\n[ \t]*(?:\n[ \t]*)?(?P<value>[0-9]{4,8}"
+    r"|[0-9]{3}[ -][0-9]{3}|[0-9]{4}[ -][0-9]{4}|[0-9](?:[ ][0-9]){3,7}"
+    r"|(?=[A-Z]{0,7}[0-9])[A-Z0-9]{5,8})[ \t]*(?=\n|$)"
+)
+
+
+def _below(text: str, low: str, end: int) -> Iterator[RedactedSpan]:
+    """Yield the code that has a line to itself, below the one that tells of it: `Here is your code:`."""
+    value = _NEXT_LINE.match(text, end)
+    if value is not None:
+        yield RedactedSpan(*value.span("value"), Rule.CODE)
 
 
 def _before(text: str, low: str, start: int) -> Iterator[RedactedSpan]:

@@ -14,9 +14,11 @@ from msgspec import Struct, convert
 
 from acud.features.redaction.rule_data import rule_data
 from acud.features.redaction.spans import RedactedSpan, Rule, looks_random
+from acud.features.redaction.values import is_example
 
 _MASKED = r"(?!\[REDACTED_)"
-_QUOTED_OR_NOT = rf"""{_MASKED}(?:"(?P<a>[^"\n]{{1,200}})"|'(?P<b>[^'\n]{{1,200}})'|(?P<c>[^\s"'|;&<>]{{1,400}}))"""
+_BARE = r"[^\s\"'|;&<>,]|,(?!\w{1,30}=)|&(?=[^\s&|;])(?!\w{1,30}=)"
+_QUOTED_OR_NOT = rf"""{_MASKED}(?:"(?P<a>[^"\n]{{1,200}})"|'(?P<b>[^'\n]{{1,200}})'|(?P<c>(?:{_BARE}){{1,400}}))"""
 _PAIRED = (
     r"""(?:"[^":\n]{1,80}:(?P<a>[^"\n]{1,200})"|'[^':\n]{1,80}:(?P<b>[^'\n]{1,200})'|"""
     rf"""(?!\w+://)[^\s"':/]{{1,80}}:{_MASKED}(?P<c>[^\s"']{{1,400}}))"""
@@ -26,7 +28,7 @@ _ARGS = r"(?:[ \t][^\n|;&]{0,300}?)??[ \t]"
 _AUTHORIZATION = re.compile(
     r"(?i:(?:proxy-)?authorization)[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?"
     r"(?i:(?:bearer|basic|token|digest|apikey|negotiate|ssws|aws4-hmac-sha256)[ \t]{1,3})?"
-    rf"{_MASKED}(?!(?i:bearer|basic|token|digest)[ \t]|[$<{{%])(?P<value>[^\s\"']{{4,4096}})"
+    rf"{_MASKED}(?!(?i:bearer|basic|token|digest)(?:[^\w.=-]|$)|[$<{{%])(?P<value>[^\s\"']{{4,4096}})"
 )
 _BEARER = re.compile(r"(?<![A-Za-z])(?i:bearer)[ \t]{1,3}(?P<value>[A-Za-z0-9._~+/=-]{16,}+)")
 _USERINFO = re.compile(
@@ -39,6 +41,12 @@ _QUERY = re.compile(
     r"[?&#](?i:code|sig|signature|x-(?:amz|goog)-signature|x-amz-security-token|key|state|nonce|ticket|auth|sas|t|s|k)="
     rf"{_MASKED}(?P<value>[A-Za-z0-9%._~+/-]{{16,2000}})"
 )
+_USER_ONLY = re.compile(r"://(?P<value>(?=[A-Za-z_-]{0,100}[0-9])[A-Za-z0-9_-]{20,200})@[\w-]{1,60}[.:/]")
+"""`https://TOKEN@host`: nobody has so long a name."""
+_HEX = re.compile(r"[0-9a-f]+")
+"""The public key of who reports errors (Sentry)."""
+_WIFI = re.compile(r"WIFI:(?:[TSHRU]:[^;\n]{0,80};){0,4}P:(?P<value>(?:\\[^\n]|[^;\\\n]){1,128});")
+"""What the QR code of a network says."""
 _PGPASS = re.compile(
     r"^[\w.*-]{1,100}:(?:[0-9]{2,5}|\*):[\w*-]{1,64}:[\w.*@-]{1,64}:(?P<value>[^\s:]{1,200})$", re.MULTILINE
 )
@@ -57,6 +65,11 @@ def find_in_commands(text: str, *, read: bool = False) -> Iterator[RedactedSpan]
         for match in _USERINFO.finditer(text.replace(";", ":") if read else text):
             if not _is_reference(match["value"]):
                 yield RedactedSpan(*match.span("value"), Rule.PASSWORD)
+        for match in _USER_ONLY.finditer(text):
+            if looks_random(match["value"]) and not _HEX.fullmatch(match["value"]):
+                yield RedactedSpan(*match.span("value"), Rule.KEY)
+    for match in _WIFI.finditer(text) if "WIFI:" in text else ():
+        yield RedactedSpan(*match.span("value"), Rule.PASSWORD)
     if text.count(":") >= _PGPASS_COLONS:
         yield from (RedactedSpan(*match.span("value"), Rule.PASSWORD) for match in _PGPASS.finditer(text))
     yield from _headers(text)
@@ -119,4 +132,6 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _is_reference(value: str) -> bool:
+    if is_example(value) or value.startswith(("<(", "$(", "…", "...")):
+        return True
     return value.startswith(("$", "{{", "<", "%(", "-")) and not re.search(r"[a-z][0-9]|[0-9][a-z]|[!#]", value)

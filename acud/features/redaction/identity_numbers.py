@@ -38,6 +38,11 @@ _IDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"{_NINO}[ ]?[0-9]{{2}}[ ]?[0-9]{{2}}[ ]?[0-9]{{2}}[ ]?[A-D]", ""),
         (r"756\.?[0-9]{4}\.?[0-9]{4}\.?[0-9]{2}", "stdnum.ch.ssn"),
         (r"[0-9]{6}[-+A][0-9]{3}[0-9A-FHJ-NPR-Y]", "stdnum.fi.hetu"),
+        (r"[0-9]{6}[ ]?[0-9]{4}[ ]?[012][89][0-9]", "stdnum.za.idnr"),
+        (r"[0-9]{6}[ ]?[0-9]{5}", "stdnum.no.fodselsnummer"),
+        (r"[0-9]{6}-[1-8][0-9]{6}", "stdnum.kr.rrn"),
+        (r"[0-9]{2}\.[0-9]{2}\.[0-9]{2}-[0-9]{3}\.[0-9]{2}", "stdnum.be.nn"),
+        (r"[A-Z]{4}[0-9]{6}[HM][A-Z]{5}[0-9A-Z][0-9]", "stdnum.mx.curp"),
     )
 )
 """Forms that are rare enough to count without a label, and the module that checks each ("": the form is all there is;

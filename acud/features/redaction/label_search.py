@@ -6,7 +6,7 @@ Every search begins at a word of the vocabulary and is bounded, so that the time
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from acud.features.redaction.code_sentences import find_codes_in_sentences
 from acud.features.redaction.labels import RULES, Label, LabelKind, label, label_words, may_announce
@@ -44,9 +44,10 @@ _QUOTED = re.compile(
 )
 _ONE_MORE = re.compile(r"\w[^\s.,;:!?]{0,24}\.?[ ]{1,2}")
 _CALL = re.compile(r"\([ ]?[\"']$")
-_WORD = re.compile(r"[^\s&;:,]{0,2000}+(?:[&;:,](?![\w .-]{1,40}=)[^\s&;:,]{0,400}+){0,40}")
+_WORD = re.compile(r"[^\s&;:,]{0,2000}+(?:[&;:,](?![\w .-]{1,40}=|[<\"'])[^\s&;:,]{0,400}+){0,40}")
 _PROSE_WORD = re.compile(r"[^\s\t]{1,400}")
 _TO_END = re.compile(r"[^\n\t;|]{1,160}?(?=[.,;][ \n]|[.,;]?$|[\n\t;|])")
+_AT_HOST = re.compile(r"@[\w-]{1,60}(?:\.[\w-]{1,60}){1,6}(?=[:/]|$)")
 _GROUPS = re.compile(r"[A-Za-z0-9]{3,8}(?:[ ][A-Za-z0-9]{3,8}){2,15}")
 _MORE = re.compile(
     r"[ ,;/\t]{1,4}(?:(?:and|or|und|et|y|e|i|og|och|en)[ ])?"
@@ -54,11 +55,20 @@ _MORE = re.compile(
 )
 _OPTION = re.compile(r"(?:(?<=\s)|^)--?[\w-]*$")
 _OPTION_VALUE = re.compile(rf"[\w-]{{0,40}}[ \t]{{1,3}}{_MASKED}(?![-|&>])(?P<word>[^\s]{{1,400}})")
+_MIXED = re.compile(r"(?=[^0-9]{0,100}[0-9])(?=[^A-Za-z]{0,100}[A-Za-z])[\w.+/=-]{8,400}")
+_OF_KEYS = re.compile(r"--?(?:export|list|recv|receive|send|delete|import|fetch|search|check)[\w-]*[ \t]{1,3}$")
+_PAIR = re.compile(r"(?!\w+://)[\w.@+-]{1,60}:(?=[^\s:/]{3})")
+"""`--proxy-auth user:password`"""
+_ASIDE = re.compile(r"[ ]\([^()\n]{1,60}\)[ ]?$")
+"""`Password (printed on the label): …`"""
+_OF_WIFI = re.compile(r"(?i:ssid|wi-?fi|wlan|\bwpa)")
+_CLOSED = re.compile(r"[^\s()]{3,60}\)")
+_SOLE = re.compile(r"[\"'`]|[^\s]{1,400}[ \t]*(?:[#;,})]|\n|$)")
 _NO_OPTIONS = "via and or is option flag to for instead in on from with are was as argument if when"
 _NO_OPTION_VALUES = frozenset(_NO_OPTIONS.split())
 _SETTING = re.compile(
     r"(?:[A-Z][A-Z0-9]*_)+(?:SECRET|TOKEN|KEY)(?:_KEY(?:_BASE)?)?|(?:[a-z][a-z0-9]*[_-])+(?:secret|token)(?:_key)?"
-    r"|[a-z][a-z0-9]{1,20}(?:Secret|Token)(?:Key)?|secret"
+    r"|(?!existing)[a-z][a-z0-9]{1,20}(?:Secret|Token)(?:Key)?|secret"
 )
 """A name that a program looks for: what it sets may be made of words."""
 _PROPERTY = re.compile(r"[\w-]{1,40}(?:\.[\w-]{1,40}){1,8}")
@@ -113,12 +123,24 @@ def _assigned(text: str, left: str, start: int, _end: int, read: bool) -> list[R
     if match is None or (match["join"] == "\t" and not read):
         return []
     name = left + text[start : match.start("join")]
-    found = label(name)
+    found = label(name) or (label(_ASIDE.sub("", name)) if name.endswith((")", ") ")) else None)
+    if (
+        found is not None
+        and found.is_bare
+        and found.kind is LabelKind.KEY
+        and _OF_WIFI.search(text, max(0, start - 80), start)
+    ):
+        found = Label("wi-fi key", LabelKind.PASSWORD, is_bare=False)
     if found is None:
         return []
     begin = match.end()
     if text.startswith(("[REDACTED_", "//"), begin):
         return []
+    if match["join"] == "\t" and found.kind in (LabelKind.PASSWORD, LabelKind.PHRASE):
+        # The next cell: whether it is a value or the head of another column is told by its place (`cells`).
+        word = _PROSE_WORD.match(text, begin)
+        if word is None or not looks_chosen(word[0]):
+            return []
     key = text[text.rfind("\n", 0, start) + 1 : match.start("join")]
     if match["join"].strip() == "=" and found.kind is LabelKind.PASSWORD and _PROPERTY.fullmatch(key[-80:].strip()):
         rest = _REST.match(text, begin)
@@ -130,7 +152,9 @@ def _assigned(text: str, left: str, start: int, _end: int, read: bool) -> list[R
         return _on_next_line(text, begin, found)
     at_line_start = not text[max(0, start - len(left) - 8) : start - len(left)].strip(" \t") or read
     found = found._replace(
-        is_setting=bool(_SETTING.fullmatch(name.strip(" \t\"'"))) and match["join"][:1] not in " \t(,"
+        is_setting=bool(_SETTING.fullmatch(name.strip(" \t\"'")))
+        and match["join"][:1] not in " \t(,"
+        and _SOLE.match(text, begin) is not None
     )
     spans = _valued(text, begin, found, match["join"], whole=at_line_start and not name.strip().count("  "))
     # On a screen the quotes go too: they may be letters that were misread.
@@ -175,9 +199,13 @@ def _valued(text: str, begin: int, found: Label, join: str, *, whole: bool) -> l
     if match is None or not accepts(found, match[0]):
         return []
     end = match.end()
+    if found.kind is LabelKind.KEY and (host := _AT_HOST.search(match[0])) and "//" in text[max(0, begin - 40) : begin]:
+        return [RedactedSpan(begin, begin + host.start(), rule)]
     if found.kind is LabelKind.KEY and '"' in match[0]:
         return [RedactedSpan(begin, begin + match[0].index('"'), rule)]
     rest = text[end:line_end].split()
+    if looks_chosen(match[0]) and (match[0][-1] in ",;" or rest[:1] == [";"]):
+        rest = []  # what comes next is said of something else
     if (
         found.kind is LabelKind.PASSWORD
         and whole
@@ -202,7 +230,7 @@ def _on_next_line(text: str, begin: int, found: Label) -> list[RedactedSpan]:
     if match is None:
         return []
     value = match["value"]
-    strong = looks_chosen(value) if found.kind in (LabelKind.PASSWORD, LabelKind.PHRASE) else accepts(found, value)
+    strong = accepts(found, value) and (found.kind not in (LabelKind.PASSWORD, LabelKind.PHRASE) or looks_chosen(value))
     if "REDACTED_" in value or ":" in value[-1:] or "=" in value[1:-2] or not strong:
         return []
     return [RedactedSpan(*match.span("value"), RULES[found.kind])]
@@ -216,8 +244,15 @@ def _option(text: str, left: str, start: int, _end: int, read: bool) -> list[Red
         return []
     found = label(left + text[start : match.start("word")])
     word = match["word"]
-    if found is None or word.casefold() in _NO_OPTION_VALUES or not accepts(found, word):
+    if found is None or word.casefold() in _NO_OPTION_VALUES:
         return []
+    # After an option stands its value: a token there need not look random.
+    found = found._replace(is_bare=found.is_bare and not _MIXED.fullmatch(word))
+    if not accepts(found, word) or _OF_KEYS.search(text, max(0, start - 32), match.start("word")):
+        return []
+    pair = _PAIR.match(word) if found.term == "auth" else None
+    if pair is not None:
+        return [RedactedSpan(match.start("word") + pair.end(), match.end("word"), Rule.PASSWORD)]
     quoted = _QUOTED.match(text, match.start("word"))
     if quoted is not None:
         return [RedactedSpan(*quoted.span("value" if quoted["value"] is not None else "rest"), RULES[found.kind])]
@@ -241,7 +276,9 @@ def _adjacent(text: str, left: str, start: int, end: int, read: bool) -> list[Re
     found = label(left + text[start : match.start("gap")])
     if found is None:
         return _adjacent_later(text, left, match)
-    return _prose_value(text, match.end(), found) or _adjacent_later(text, left, match)
+    # `(password raspberry)`
+    alone = text[start - len(left) - 1 : start - len(left)] == "(" and _CLOSED.match(text, match.end()) is not None
+    return _prose_value(text, match.end(), found, verb=alone) or _adjacent_later(text, left, match)
 
 
 def _adjacent_later(text: str, left: str, match: re.Match[str]) -> list[RedactedSpan]:
@@ -249,8 +286,8 @@ def _adjacent_later(text: str, left: str, match: re.Match[str]) -> list[Redacted
     longer = match.end()
     for _ in range(3):
         more = _ONE_MORE.match(text, longer)
-        if more is None:
-            return []
+        if more is None or more[0].strip(" .").casefold() in label_words("code_topics"):
+            return []  # `code for order 55210`
         if more[0].strip().casefold() in label_words("prepositions"):
             return []
         found = label(left + text[match.start() : more.end()])
@@ -263,8 +300,12 @@ def _adjacent_later(text: str, left: str, match: re.Match[str]) -> list[Redacted
 
 
 def _is_plain_password(found: Label, text: str, word: re.Match[str]) -> bool:
-    """Tell whether a plain word behind `the … password is` is the password: it ends its sentence."""
+    """Tell whether a plain word behind `the … password is` is the password: it ends its sentence, or is several words
+    that hyphens join.
+    """
     bare = word[0].strip(".,;:!?)\"'")
+    if found.kind is LabelKind.PASSWORD and _JOINED.fullmatch(bare):
+        return True
     after = text[word.end() : word.end() + 1]
     ends = after in ("", "\n") or word[0][-1] in ".,;!)"
     return (
@@ -276,9 +317,19 @@ def _is_plain_password(found: Label, text: str, word: re.Match[str]) -> bool:
     )
 
 
+_JOINED = re.compile(
+    r"(?!(?:up|out|end|one|two|state|well|case|not|day|peer|step|non|self|so|as|point|word|face|first|last)-)"
+    r"[a-z]{2,14}(?:-[a-z]{2,14}){2,7}"
+)
 _PLAIN_PASSWORD = re.compile(
     r"(?!\w+(?:ed|ing|ive|able|ible|ful|ous|less|ert|ig|lich|bar|é|ée|ado|ada|ido|ida|ato|ata)$)\w{5,32}"
 )
+
+
+def _are_alike(groups: Sequence[str]) -> bool:
+    """Tell whether groups are of a key, no words and a number: all as long, or most with digits."""
+    with_digits = sum(any(c.isdigit() for c in group) for group in groups)
+    return with_digits > 0 and (len({*map(len, groups[:-1])}) == 1 < with_digits or 2 * with_digits > len(groups))
 
 
 def _prose_value(text: str, begin: int, found: Label | None, *, verb: bool = False) -> list[RedactedSpan]:
@@ -296,7 +347,7 @@ def _prose_value(text: str, begin: int, found: Label | None, *, verb: bool = Fal
     if end > begin and accepts_in_prose(found, text[begin:end]):
         return [RedactedSpan(begin, end, RULES[found.kind]), *_further(text, found, end, line_end)]
     groups = _GROUPS.match(text, begin, line_end) if found.kind is LabelKind.KEY else None
-    if groups is not None and any(c.isdigit() for c in groups[0]) and accepts(found, groups[0]):
+    if groups is not None and _are_alike(groups[0].split()) and accepts(found, groups[0]):
         return [RedactedSpan(begin, groups.end(), RULES[found.kind])]
     match = _PROSE_WORD.match(text, begin)
     if match is None or not (accepts_in_prose(found, match[0]) or (verb and _is_plain_password(found, text, match))):

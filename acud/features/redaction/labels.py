@@ -111,7 +111,9 @@ def label(phrase: str) -> Label | None:
     for start in range(len(words) - 1, -1, -1):
         for size in range(min(_longest(), len(words) - start), 0, -1):
             kind = _terms().get(words[start : start + size])
-            if kind is not None and not (kind is LabelKind.ID and _is_part(words[start : start + size], phrase)):
+            if kind is LabelKind.ID and (_is_part(words[start : start + size], phrase) or _is_of_thing(words, start)):
+                continue
+            if kind is not None:
                 found = _about(words, start) or _label(words, start, size, kind)
                 return found._replace(is_bare=found.is_bare and not _PART_OF_NAME.search(phrase)) if found else None
         compound = _COMPOUND.fullmatch(words[start])
@@ -129,6 +131,11 @@ def _is_part(term: tuple[str, ...], phrase: str) -> bool:
         and len(term[0]) <= _SHORT
         and not re.search(rf"(?<![^\W_]){term[0]}(?![^\W\d_])", phrase, re.IGNORECASE)
     )
+
+
+def _is_of_thing(words: tuple[str, ...], start: int) -> bool:
+    """Tell whether the `id number` at `start` is that of an order, a customer: nobody's by law."""
+    return words[start] == "id" and start > 0 and words[start - 1] not in label_words("of_people")
 
 
 _SHORT = 4
@@ -154,6 +161,8 @@ def _label(words: tuple[str, ...], start: int, size: int, kind: LabelKind) -> La
             start, size, kind = earlier, start + size - earlier, longer
             break
     rest = words[start + size :]
+    if kind is LabelKind.KEY and rest[:1] == ("id",):
+        return None  # of a key, which is for everybody: where one is secret too, the whole is a term
     for place, word in enumerate(rest):
         if word in label_words("prepositions"):
             break

@@ -13,8 +13,9 @@ _NAMED = re.compile(
     r"(?i:(?:cred(?:ential)?s?|log[ -]?ins?|sign[ -]?in|logon|account|access|user(?:name)?/pass(?:word)?|"
     r"zugangsdaten|anmeldedaten|zugang|identifiants?|accès|credenciales|acceso|credenziali|accesso|credenciais|acesso|"
     r"inloggegevens|inlog|dane[ ]logowania|inloggning|доступ|логин|данные[ ]для[ ]входа))"
-    rf"(?:[ ](?![^ ]{{0,30}}[/:@0-9])\w{{1,20}}){{0,5}}?"
-    r"(?:[ ]?[:=][ ]{0,2}|[ ](?:are|is|ist|sind|est|son|es|sono|è|with|as|als)[ :]{1,2}|[ ](?=[^ ]{1,60}[ ]?/))"
+    r"(?:[ ](?![^ ]{0,30}(?:[/@0-9]|:[^ ]))\w{1,20}){0,5}?"
+    r"(?:[ ]?[:=][ ]{0,2}|[ ][\[({<\"'](?=[^\n]{1,120}[\])}>\"'])|"
+    r"[ ](?:are|is|ist|sind|est|son|es|sono|è|with|as|als)[ :]{1,2}|[ ](?=[^ ]{1,60}[ ]?/))"
     rf"{_USER}[ ]?[:/|][ ]?(?P<value>[^\s,;\"'<>]{{3,100}})"
 )
 _AS_WITH = re.compile(
@@ -37,6 +38,11 @@ _SET = re.compile(
     r"(?i:(?:set|changed?|updated?|rotated?)[ ](?:it|them|mine|yours|back|this)[ ]"
     r"(?:back[ ])?(?:to|as)[ ])(?P<value>[^\s]{4,100})"
 )
+_SHORT_NAME = re.compile(r"(?:u|un|user|usr|username|login|benutzer|usuario|utilisateur)[ ]?[:=]")
+_SHORT_NAMES = re.compile(
+    r"(?<![\w-])(?i:u|un|user|usr|username|login|benutzer|usuario|utilisateur)[ ]?[:=][ ]?[^\s,;]{2,60}[ ,;/|\n]{1,3}"
+    r"(?i:p|pw|pass|pwd)[ ]?[:=][ ]?(?P<value>[^\s,;\"'<>]{4,100})"
+)
 _PAIR_LINE = re.compile(
     r"^(?P<user>[A-Za-z][\w.-]{1,31})(?P<mark>[:;|]|[ ]/[ ])(?P<value>[^\s:/\"'<>,;|]{6,64})$", re.MULTILINE
 )
@@ -57,6 +63,10 @@ def find_login_pairs(text: str) -> Iterator[RedactedSpan]:
             match = None if text[at - 1 : at].isalnum() else pattern.match(text, at)
             if match is not None:
                 yield from _chosen(match)
+    for needle in _SHORT_NAME.finditer(low):
+        match = _SHORT_NAMES.match(text, needle.start())
+        if match is not None:
+            yield from _chosen(match)
     if "pass" in low or "pw" in low or "kennwort" in low:
         for needle in _CHANGES.finditer(low):
             match = _CHANGED.match(text, needle.start()) or _SET.match(text, needle.start())
@@ -74,7 +84,7 @@ def find_login_pairs(text: str) -> Iterator[RedactedSpan]:
 
 
 def _chosen(match: re.Match[str]) -> Iterator[RedactedSpan]:
-    value = match["value"].rstrip(".,;:?)\"'")
+    value = match["value"].rstrip(".,;:?)\"']}")
     if looks_chosen(value) and not value.startswith(("[REDACTED_", "$", "//", "{", "(", "http")):
         start = match.start("value")
         yield RedactedSpan(start, start + len(value), Rule.PASSWORD)

@@ -55,11 +55,28 @@ def find_cards(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
         start = 0
         while start < len(run):
             taken = _taken(text, run, start, read)
-            if taken:
-                yield RedactedSpan(run[start][0], run[start + taken - 1][1], Rule.CARD)
+            if taken and not _NO_CARD.search(text, max(0, run[start][0] - 24), run[start][0]):
+                end = run[start + taken - 1][1]
+                yield RedactedSpan(run[start][0], end, Rule.CARD)
+                code = _ITS_CODE.match(text, end)
+                if code is not None:
+                    yield RedactedSpan(*code.span("value"), Rule.CODE)
             start += taken or 1
 
 
+_ITS_CODE = re.compile(
+    r"[ ,;|/\t]{1,3}(?:(?i:exp(?:iry|ires)?|valid|until|gültig bis|bis)[.: ]{1,3})?"
+    r"(?:0[1-9]|1[0-2])[ ]?[/-][ ]?(?:20)?[0-9]{2}"
+    r"[ ,;|/\t]{1,3}(?:(?i:cv[cv]2?|csc|code)[: ]{1,2})?(?P<value>[0-9]{3,4})(?![\w/:-]|[.,][0-9])"
+)
+"""Behind a card's number: its last month and its code."""
+_NO_CARD = re.compile(
+    r"(?i:(?<![^\W_])(?:ean|gtin|isbn|issn|upc|imei|iccid|barcode|tracking|order|invoice|sku|serial|article|artikel)"
+    r"(?:[ _-]?(?:no|nr|num|number|code|13|id))?)\.?[\s:#=\"']{1,4}$"
+)
+"""Right before a number that is of a thing."""
+_FRACTION = re.compile(r"(?<![^\W_])[0-9][.]$")
+"""Before the digits of a number less than ten."""
 _Place = tuple[int, int]
 
 
@@ -69,6 +86,11 @@ def _runs(text: str, read: bool) -> Iterator[list[_Place]]:
     run: list[_Place] = []
     for match in (_READ_GROUP if read else _GROUP).finditer(text):
         if match.end() == match.start():
+            continue
+        if _FRACTION.search(text, max(0, match.start() - 2), match.start()) or not any(map(str.isdigit, match[0])):
+            if run:
+                yield run
+            run = []
             continue
         if run and text[run[-1][1] : match.start()] not in gaps:
             yield run

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from acud.features.redaction.cells import Cell, find_in_cells
@@ -39,6 +40,16 @@ class _Piece(NamedTuple):
     line: ReadLine
 
 
+class _Wraps(NamedTuple):
+    """The rows that go on in the next, each with what parts it from that (a blank that fell on the edge, or nothing),
+    and the edges between which they stand.
+    """
+
+    joins: Mapping[int, str]
+    left: int
+    right: int
+
+
 class _Page(NamedTuple):
     """All rows as one text (a line break first and after each, tabs between boxes), its pieces, and the view."""
 
@@ -46,6 +57,9 @@ class _Page(NamedTuple):
     pieces: list[_Piece]
     bounds: Rect
     by_ink: WordsByInk
+    wraps: _Wraps
+    letter_px: float
+    pitch_px: float
 
 
 _NARROW = frozenset("iljtfrI|!.,:;'`()[]{} 1")
@@ -88,6 +102,15 @@ def masked_in(rows: Sequence[Sequence[ReadLine]], rules: TextRules) -> list[Reda
     return [_masked(piece.line.text, merge_spans(found)) for piece, found in spans.items()]
 
 
+def _columns(line: ReadLine, by_ink: WordsByInk) -> tuple[tuple[int, int], ...]:
+    """Return the columns of each word of a line of a few, which may be several cells; none where ink does not tell."""
+    columns = by_ink(line) if 1 < len(line.text.split()) <= _MAX_CELL_WORDS else None
+    return tuple(columns or ())
+
+
+_MAX_CELL_WORDS = 12
+
+
 def _masked(text: str, spans: Sequence[RedactedSpan]) -> RedactedText:
     weightiest = min((span.rule for span in spans), key=list(Rule).index, default=None)
     return RedactedText(without(text, spans), weightiest.value if weightiest is not None else "")
@@ -95,41 +118,48 @@ def _masked(text: str, spans: Sequence[RedactedSpan]) -> RedactedText:
 
 def _finds(page: _Page, rules: TextRules) -> Iterator[tuple[RedactedSpan, list[_Piece], list[tuple[_Piece, int]]]]:
     """Yield what `rules` find, the pieces that it touches, and those that go on with a key, each up to where."""
-    cells = [Cell(piece.start, piece.end, piece.row, piece.line.text, piece.line.box) for piece in page.pieces]
+    cells = [
+        Cell(piece.start, piece.end, piece.row, piece.line.text, piece.line.box, _columns(piece.line, page.by_ink))
+        for piece in page.pieces
+    ]
     by_place = (span for span in find_in_cells(cells) if span.rule in rules.active)
     for span in merge_spans((*find(page.text, rules, read=True), *by_place)):
         touched = [piece for piece in page.pieces if piece.start < span.end and piece.end > span.start]
         goes_on = span.rule is Rule.KEY and touched and span.end >= touched[-1].end
-        yield span, touched, list(_continued(touched[-1], page.pieces)) if goes_on else []
+        quote = next((c for c in page.text[max(0, span.start - 1) : span.start + 1] if c in "\"'"), "")
+        yield span, touched, list(_continued(touched[-1], page.pieces, quote)) if goes_on else []
 
 
 def _page(rows: Sequence[Sequence[ReadLine]], bounds: Rect, by_ink: WordsByInk) -> _Page:
     # A row that a terminal broke at its edge goes on without a line break.
     parts, pieces, at = ["\n"], [], 1
-    wrapped = _wrapped(rows)
+    wraps = _wraps(rows)
     for number, row in enumerate(rows):
         for place, line in enumerate(row):
             clean = line.text.replace("\n", " ").replace("\t", " ")
-            end = ("" if number in wrapped else "\n") if place == len(row) - 1 else "\t"
+            end = wraps.joins.get(number, "\n") if place == len(row) - 1 else "\t"
             pieces.append(_Piece(at, at + len(clean), number, line))
             parts += (clean, end)
             at += len(clean) + len(end)
-    return _Page("".join(parts), pieces, bounds, by_ink)
+    return _Page("".join(parts), pieces, bounds, by_ink, wraps, _letter_px(rows), _pitch_px(rows))
 
 
 _MIN_COLUMNS = 40
 _BEGINS_ANEW = re.compile(
     r"[A-Z][A-Z0-9_]{2,}=|[0-9]{4}-[0-9]{2}-[0-9]{2}|[\w.-]+@[\w.-]+:|[$#>] |[-*] "
-    r"|[0-9]{2}:[0-9]{2}:[0-9]{2}|\[[0-9 .]+\]"
+    r"|[0-9]{2}:[0-9]{2}:[0-9]{2}|\[[0-9 .]+\]|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[ ]{1,2}[0-9]"
 )
 """How a line begins that does not go on with another: a prompt, a time, the next setting."""
 _WRAPS = 2
 """So many lines must end at the same edge: one alone is just the longest."""
 
 
-def _wrapped(rows: Sequence[Sequence[ReadLine]]) -> set[int]:
-    """Return the numbers of rows that go on in the next: they end at the edge of a terminal, and the next begins at its
-    other edge, right below.
+_NO_WRAPS = _Wraps({}, 0, 0)
+
+
+def _wraps(rows: Sequence[Sequence[ReadLine]]) -> _Wraps:
+    """Return the rows that go on in the next: they end at the edge of a terminal, and the next begins at its other
+    edge, right below.
     """
     full = [
         (number, row[-1].box.right, row[-1].box.w / len(row[-1].text))
@@ -137,21 +167,42 @@ def _wrapped(rows: Sequence[Sequence[ReadLine]]) -> set[int]:
         if row and len(row[-1].text) >= _MIN_COLUMNS
     ]
     if not full:
-        return set()
+        return _NO_WRAPS
     edge = max(right for _, right, _ in full)
-    ending = [number for number, right, wide in full if edge - right < 0.8 * wide]
-    if len(ending) < _WRAPS:
-        return set()
+    ending = {number: (edge - right) / wide for number, right, wide in full if edge - right < 1.6 * wide}
+    if sum(short < _AT_EDGE for short in ending.values()) < _WRAPS:
+        return _NO_WRAPS
     left = min(rows[number][0].box.x for number in ending)
-    return {number for number in ending if number + 1 < len(rows) and _goes_on_in(rows[number], rows[number + 1], left)}
+    joins = {
+        number: "" if short < _AT_EDGE and indent < _AT_EDGE else " "
+        for number, short in ending.items()
+        if number + 1 < len(rows) and (indent := _indent(rows[number], rows[number + 1], left)) is not None
+    }
+    return _Wraps(joins, left, edge)
 
 
-def _goes_on_in(row: Sequence[ReadLine], below: Sequence[ReadLine], left: int) -> bool:
+_AT_EDGE = 0.8
+"""Letters from the edge; where one is missing, a blank stood there."""
+
+
+def _indent(row: Sequence[ReadLine], below: Sequence[ReadLine], left: int) -> float | None:
+    """Return how many letters from the edge the row `below` begins that goes on with `row`; None where it does not."""
     last, first = row[-1].box, below[0].box
     wide = last.w / len(row[-1].text)
-    if _BEGINS_ANEW.match(below[0].text):
-        return False
-    return abs(row[0].box.x - left) < 2 * wide and abs(first.x - left) < wide and first.y - last.bottom < last.h
+    text = below[0].text
+    if _BEGINS_ANEW.match(text) or text[:_SAME_START] == row[0].text[:_SAME_START]:
+        return None
+    if any(abs(one.box.x - other.box.x) < wide for one in row[1:] for other in below[1:]):
+        return None  # a table
+    indent = (first.x - left) / wide
+    # A blank may have fallen behind the edge; underscores there are easily lost.
+    near = _BLANK if " " in text or not _goes_on(text) else _LOST
+    is_below = abs(row[0].box.x - left) < 2 * wide and first.y - last.bottom < last.h
+    return (0.0 if near == _LOST else indent) if is_below and -1 < indent < near else None
+
+
+_SAME_START = 5
+_BLANK, _LOST = 1.6, 3.5
 
 
 def _boxes(span: RedactedSpan, touched: Sequence[_Piece], page: _Page) -> Iterator[HiddenBox]:
@@ -161,7 +212,17 @@ def _boxes(span: RedactedSpan, touched: Sequence[_Piece], page: _Page) -> Iterat
         yield HiddenBox(span.rule.value, _band(span, touched, page))
     else:
         for piece in touched:
-            yield HiddenBox(span.rule.value, _part(piece, span.start, span.end, page))
+            yield HiddenBox(span.rule.value, _to_edges(_part(piece, span.start, span.end, page), piece, span, page))
+
+
+def _to_edges(box: Rect, piece: _Piece, span: RedactedSpan, page: _Page) -> Rect:
+    """Return the box of a part of `span`, as wide as the terminal where that breaks it: letters at an edge get lost."""
+    joins, left, right = page.wraps
+    if span.start < piece.start and piece.row - 1 in joins and page.pieces[0] is not piece:
+        box = Rect(min(left, box.x), box.y, box.right - min(left, box.x), box.h)
+    if span.end > piece.end and piece.row in joins:
+        box = Rect(box.x, box.y, max(right, box.right) - box.x, box.h)
+    return box
 
 
 def _band(span: RedactedSpan, touched: Sequence[_Piece], page: _Page) -> Rect:
@@ -183,17 +244,57 @@ def _band(span: RedactedSpan, touched: Sequence[_Piece], page: _Page) -> Rect:
 def _part(piece: _Piece, start: int, end: int, page: _Page) -> Rect:
     """Return the box of text[start:end] within a line.
 
-    Where a word begins is known from its ink. Inside of one letters are taken to be as wide as they are likely to be,
-    and the box is wider by a part of one.
+    In a terminal all letters are equally wide. Elsewhere the ink tells where a word begins; inside of one letters are
+    taken to be as wide as they are likely to be, and the box is wider by a part of one.
     """
     box = piece.line.box
     first, last = max(0, start - piece.start), min(len(piece.line.text), end - piece.start)
+    if letter := _even_letter(piece.line, page.letter_px):
+        left, right = box.x + (first - _BEARING) * letter, box.x + last * letter
+        pad = max(1, min(_PAD_PX, round((page.pitch_px + 2 - box.h) / 2)))
+        return _inside(Rect(int(left), box.y - pad, int(right - left) + 2, box.h + 2 * pad), page.bounds)
     words = _placed(piece.line, page.by_ink)
-    left = _edge(next((word for word in words if first < word.end), words[-1]), piece.line, first, before=True)
-    right = _edge(
-        next((word for word in reversed(words) if last > word.start), words[0]), piece.line, last, before=False
-    )
+    begins = next((word for word in words if first < word.end), words[-1])
+    ends = next((word for word in reversed(words) if last > word.start), words[0])
+    left = _edge(begins, piece.line, first, before=True)
+    right = _edge(ends, piece.line, last, before=False)
     return _inside(Rect(int(left), box.y - _PAD_PX, int(right - left) + 1, box.h + 2 * _PAD_PX), page.bounds)
+
+
+_BEARING = 0.35
+"""Of a letter's width: the most that is left free beside its ink."""
+_LONG_LINES, _LEAST_LETTERS = 8, 30
+_OFF = 0.45
+"""Letters."""
+
+
+def _letter_px(rows: Sequence[Sequence[ReadLine]]) -> float:
+    """Return how wide every letter of a terminal is; 0 where the long lines of a view have letters of many widths."""
+    lines = [line for row in rows for line in row if len(line.text) >= _LEAST_LETTERS]
+    if len(lines) < _LONG_LINES:
+        return 0.0
+    widths = (line.box.w / (len(line.text) - _BEARING) for line in lines)
+    most, width = max((sum(_is_even(line, width) for line in lines), width) for width in widths)
+    return width if 2 * most > len(lines) else 0.0
+
+
+def _is_even(line: ReadLine, letter_px: float) -> bool:
+    """Tell whether a line is as long as its letters are where each is so wide: whole lines of text in other fonts are
+    some letters off, and so are those of which the engine lost or added one.
+    """
+    return abs(line.box.w - (len(line.text) - _BEARING) * letter_px) < _OFF * letter_px
+
+
+def _pitch_px(rows: Sequence[Sequence[ReadLine]]) -> float:
+    """Return how far the rows of a view are apart, as most are."""
+    tops = sorted(row[0].box.y for row in rows if row)
+    apart = sorted(below - above for above, below in pairwise(tops))
+    return apart[len(apart) // 2] if apart else 0.0
+
+
+def _even_letter(line: ReadLine, letter_px: float) -> float:
+    """Return the width of each letter of a line in a terminal; 0 where the engine lost or added one."""
+    return line.box.w / (len(line.text) - _BEARING) if letter_px and _is_even(line, letter_px) else 0.0
 
 
 def _placed(line: ReadLine, by_ink: WordsByInk) -> list[PlacedWord]:
@@ -226,11 +327,14 @@ def _share(c: str) -> float:
     return 0.5 if c in _NARROW else 1.5 if c in _WIDE else 1.2 if c.isupper() else 1.0
 
 
-def _continued(last: _Piece, pieces: Sequence[_Piece]) -> Iterator[tuple[_Piece, int]]:
-    """Yield the lines right below whose first word goes on with a key that an edge broke, and where that ends."""
-    while (below := _below(last, pieces)) is not None:
+def _continued(last: _Piece, pieces: Sequence[_Piece], quote: str) -> Iterator[tuple[_Piece, int]]:
+    """Yield the lines right below whose first word goes on with a key that an edge broke, and where that ends. `quote`:
+    what the key began with, if anything: up to that it goes on in any case.
+    """
+    while not (quote and last.line.text.endswith(quote)) and (below := _below(last, pieces)) is not None:
         word = _WORD.match(below.line.text)
-        if word is None or not _goes_on(word[0]):
+        closed = quote and word is not None and below.line.text[word.end() : word.end() + 1] == quote
+        if word is None or not (closed or _goes_on(word[0])):
             return
         yield below, below.start + word.end()
         if word.end() < len(below.line.text):
@@ -241,12 +345,13 @@ def _continued(last: _Piece, pieces: Sequence[_Piece]) -> Iterator[tuple[_Piece,
 def _below(piece: _Piece, pieces: Sequence[_Piece]) -> _Piece | None:
     """Return the line below that may go on with `piece`: a terminal's, where no line is longer, or a cell's."""
     box = piece.line.box
+    # What stands right of another piece belongs to that: a row of a table, a value right of its name.
     near = [
         other
-        for other in pieces
+        for place, other in enumerate(pieces)
         if piece.row < other.row <= piece.row + 2
+        and (place == 0 or pieces[place - 1].row != other.row or _is_alone(pieces[place - 1].line))
         and other.line.box.x <= box.right
-        and other.line.box.right >= box.x
         and -box.h // 2 < other.line.box.y - box.bottom < box.h
     ]
     below = min(near, key=lambda other: other.line.box.y, default=None)
@@ -256,6 +361,14 @@ def _below(piece: _Piece, pieces: Sequence[_Piece]) -> _Piece | None:
     longest = max(other.line.box.right for other in pieces if other.line.box.x <= box.right)
     is_cell = " " not in piece.line.text.strip() and abs(below.line.box.x - box.x) < wide
     return below if box.right >= longest - 1.5 * wide or (is_cell and below.line.box.right <= box.right) else None
+
+
+def _is_alone(line: ReadLine) -> bool:
+    """Tell whether a line is a mark at the edge, no cell: a bar, a dot, what an engine makes of a frame."""
+    return sum(c.isalnum() for c in line.text) < _LEAST_OF_CELL
+
+
+_LEAST_OF_CELL = 2
 
 
 def _goes_on(word: str) -> bool:

@@ -41,7 +41,7 @@ _LONG = 32
 _NAMED_PUBLIC = re.compile(
     r"(?i:(?:id|sha-?[0-9]*|md5|hash|digest|checksum|rev|ref|etag|uid|trace|span|integrity|fingerprint|address|txn?|"
     r"public[ _-]?key|pubkey|recipient|peer))"
-    r"[\"']?[ ]?[:= -][ ]?[\"']?$"
+    r"[\"']?[ ]?[:= -][ ]?[\"']?$|[\"'](?:kid|x|y|n|x5[ct](?:#S256)?)[\"'][ ]?:[ ]?[\"']$"
 )
 """Right before a random word that is no secret: the name of an id or a hash."""
 _PUBLIC_NEEDLES = (
@@ -78,11 +78,13 @@ _GROUPED = re.compile(
     r"|[A-Z0-9]{5}(?:-[A-Z0-9]{5}){4}|(?:[0-9]{6}-){7}[0-9]{6})(?![\w-])"
 )
 """Keys that people copy by hand: base32 of authenticator apps, product keys, recovery keys of disks."""
-_BEGIN = re.compile(r"-{3,6} ?BEGIN[A-Z0-9 ]{0,40}PRIVATE ?KEY(?: BLOCK)?[ -]{0,7}")
-_END = re.compile(r"-{3,6} ?END[A-Z0-9 ]{0,40}PRIVATE ?KEY(?: BLOCK)?[ -]{0,7}")
+_BEGIN = re.compile(r"-{1,6} ?BEGIN[A-Z0-9 ]{0,40}PRIVATE ?KEY(?: BLOCK)?[ -]{0,7}")
+_END = re.compile(r"-{1,6} ?END[A-Z0-9 ]{0,40}PRIVATE ?KEY(?: BLOCK)?[ -]{0,7}")
 # Not `(?:…)*+`: before Python 3.11.5 one of a group keeps what its last, failed turn took (cpython#106052).
 _BASE64_LINES = re.compile(r"(?>(?:[\s]{1,8}[A-Za-z0-9+/=:,\- .]{1,120}+(?=\s|$))*)")
-_BASE64_LINE = re.compile(r"[A-Za-z0-9+/= .-]{16,}")
+_BASE64_LINE = re.compile(r"[A-Za-z0-9+/= .-]{16,}|=[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{1,63}={1,2}")
+_PRIVATE_LINES = re.compile(r"Private-Lines: ?[0-9]{1,3}(?P<body>(?:\r?\n[A-Za-z0-9+/]{1,100}={0,2}(?=\r?\n|$)){1,60})")
+"""Of a key of PuTTY."""
 
 
 def find_keys(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
@@ -93,6 +95,10 @@ def find_keys(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
             yield from (RedactedSpan(match.start(), match.end(), Rule.KEY) for match in pattern.finditer(text))
     if "KEY" in text:
         yield from _blocks(text)
+    if "Private-Lines" in text:
+        for match in _PRIVATE_LINES.finditer(text):
+            yield RedactedSpan(match.start("body") + 1, match.end("body"), Rule.KEY)
+    yield from _links(text)
     yield from _random(text)
     yield from (RedactedSpan(*match.span(), Rule.KEY) for match in _GROUPED.finditer(text) if _is_grouped(match[0]))
 
@@ -118,7 +124,35 @@ def _random(text: str) -> Iterator[RedactedSpan]:
     for match in found:
         named = _NAMED_PUBLIC.search(text, max(0, match.start() - 24), match.start())
         if named is None and not any(start <= match.start() < end for start, end in public):
-            yield RedactedSpan(match.start(), match.end(), Rule.KEY)
+            yield from (RedactedSpan(*part, Rule.KEY) for part in _parts(text, *match.span()))
+
+
+_LINK = re.compile(
+    r"://[\w.:-]{3,100}/(?:[\w.%~#?=&-]{1,80}/){0,5}"
+    r"(?:[\w-]{0,30}(?:reset|activat|verif|confirm|invit|magic|passwordless|sign-?in|log-?in|auth|token|unlock|recover|claim|"
+    r"onboard|welcome|einladung|bestaetig|reinit)[\w-]{0,30})"
+    r"(?:/[\w%~-]{1,40}){0,2}/(?P<secret>[A-Za-z0-9_~-]{16,400})"
+)
+"""A link that lets in who has it."""
+
+
+def _links(text: str) -> Iterator[RedactedSpan]:
+    for match in _LINK.finditer(text) if "://" in text else ():
+        if looks_random(match["secret"]):
+            yield RedactedSpan(*match.span("secret"), Rule.KEY)
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield what of a random word is secret: of an address the parts of its path that look random by themselves."""
+    if text[start - 1 : start] != ":" or not text.startswith("//", start):
+        yield start, end
+        return
+    parts = [part.span() for part in _PATH_PART.finditer(text, start + 2, end)]
+    random = [part for part in parts[1:] if looks_random(text[part[0] : part[1]])]
+    yield from random or [(start, end)]
+
+
+_PATH_PART = re.compile(r"[^/]+")
 
 
 def _public(text: str) -> list[tuple[int, int]]:
@@ -128,19 +162,31 @@ def _public(text: str) -> list[tuple[int, int]]:
 def _is_secret(word: str) -> bool:
     if _HEX.fullmatch(word) or word.count(".") > 1 or not looks_random(word):
         return False
+    if "/" in word and any(len(part) >= _LONG and _HEX.fullmatch(part) for part in word.split("/")):
+        return False  # an id behind its kind
     if word.count("/") > 1 and (word[0] == "/" or len(word) != _AWS_SECRET):
         return False  # a path
     if word.rpartition(".")[2].lower() in _ENDINGS or all(len(part) < _PART for part in re.split("[-_./]", word)):
         return False
     has_upper, has_lower = any(c.isupper() for c in word), any(c.islower() for c in word)
-    return (has_upper and has_lower) or len(word) >= _LONG
+    if has_upper and has_lower:
+        return 2 * sum(map(len, _OF_WORDS.findall(word))) < len(word)
+    return len(word) >= _LONG
+
+
+_OF_WORDS = re.compile(r"[a-z]{4,}")
+"""Of a name put together of words (`InvalidBase64PaddingDefect`) these are most; of what is drawn a tenth."""
 
 
 _AWS_SECRET = 40
 """Characters of base64."""
 _PART = 11
 """Names of machines, jobs and files are put together of parts that are shorter."""
-_FILES = "js css map png jpg jpeg gif svg pdf txt log json html htm zip gz py so tar mp4 woff woff2 ico"
+_FILES = (
+    "crt cer der csr md rst sh c h cpp go rs ts tsx jsx java kt xml yaml yml toml ini cfg conf csv xlsx docx pptx iso "
+    "img deb rpm apk exe dll msi dmg bak sql tmp lock mov mkv webm webp mp3 wav ttf otf whl jar war bin dat "
+    "js css map png jpg jpeg gif svg pdf txt log json html htm zip gz py so tar mp4 woff woff2 ico"
+)
 _ENDINGS = frozenset(_FILES.split())
 
 

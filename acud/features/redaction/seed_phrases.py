@@ -25,6 +25,11 @@ def _lists() -> tuple[frozenset[str], ...]:
     return tuple(frozenset(Mnemonic(language).wordlist) for language in _LANGUAGES)
 
 
+@cache
+def _all_words() -> frozenset[str]:
+    return frozenset().union(*_lists())
+
+
 def find_seeds(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
     """Yield each word of a seed phrase; `read`: it was read off a screen, where a word may be wrong.
 
@@ -35,9 +40,15 @@ def find_seeds(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
     # In a row: where one was misread, three stand before it.
     in_a_row = 4 if read else _WORDS
     told = text.lower().translate(_NO_WORDS).split()
-    for words in _lists() if len(told) >= in_a_row else ():
-        if b"\1" * in_a_row in bytes(map(words.__contains__, told)):
+    if len(told) < in_a_row or not _have_a_row(told, _all_words(), in_a_row):
+        return
+    for words in _lists():
+        if _have_a_row(told, words, in_a_row):
             yield from _runs(text, words, least, read)
+
+
+def _have_a_row(told: list[str], words: frozenset[str], count: int) -> bool:
+    return b"\1" * count in bytes(map(words.__contains__, told))
 
 
 def _runs(text: str, words: frozenset[str], least: int, read: bool) -> Iterator[RedactedSpan]:

@@ -112,7 +112,7 @@ _LOOKS: tuple[tuple[frozenset[Rule], _Look], ...] = (
     (frozenset({Rule.PRIVATE}), lambda text, rules, read: find_private(text, read=read)),
     (frozenset({Rule.PATTERN}), _own),
     (frozenset({Rule.KEY}), lambda text, rules, read: find_keys(text, read=read)),
-    (frozenset({Rule.CARD}), lambda text, rules, read: find_cards(text, read=read)),
+    (frozenset({Rule.CARD, Rule.CODE}), lambda text, rules, read: find_cards(text, read=read)),
     (frozenset({Rule.SEED}), lambda text, rules, read: find_seeds(text, read=read)),
     (frozenset({Rule.IBAN}), lambda text, rules, read: find_ibans(text, read=read)),
     (frozenset({Rule.ID}), lambda text, rules, read: find_ids(text)),

@@ -38,6 +38,8 @@ def find_in_tables(text: str, *, read: bool = False) -> Iterator[RedactedSpan]:
             continue
         below = lines[number + 1 : number + 1 + _MAX_ROWS]
         yield from _list(line, below)
+        if not read:
+            yield from _alone(line, below)
         if read:
             yield from _barred(line, below)
             continue
@@ -144,7 +146,7 @@ def _is_head(cells: Sequence[str]) -> bool:
     return (
         len(cells) > 1
         and all(
-            len(cell.split()) <= _WORDS_OF_HEAD and not any(c in "=:(" or c.isdigit() for c in cell) for cell in cells
+            len(cell.split()) <= _WORDS_OF_HEAD and not any(c in "=:([" or c.isdigit() for c in cell) for cell in cells
         )
         and (len(cells) > 2 or _head(cells[0]) is None)
     )
@@ -200,11 +202,35 @@ _BLANKS, _MAX_ITEMS = 2, 160
 
 def _plural(line: str) -> Label | None:
     """Return the label of several codes that a sentence names: `Keep these backup codes. Each works once.`"""
-    for part in re.split(r"[.:!]\s|[.:!]$", line):
+    for part in re.split(r"[.:!,(]\s|[.:!]$|\s[(–—-]", line):
         found = label(part.strip()[-60:])
         if found is not None and found.kind is LabelKind.CODE and found.term[-1] == "s":
             return found
     return None
+
+
+def _alone(name: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
+    """Yield the only word of the line below a label that has a line to itself."""
+    bare = name.strip(" \t*:")
+    if not 0 < len(bare) <= _LONGEST_LABEL or _NOT_IN_NAME.search(bare):
+        return
+    start, line = next(((start, line) for start, line in below[:_BLANKS] if line.strip()), (0, ""))
+    value = line.strip()
+    if not value or len(value.split()) > 1:
+        return
+    found = label(bare)
+    if found is None or found.is_bare or label(value) is not None or not accepts(found, value):
+        return
+    if found.kind in (LabelKind.PASSWORD, LabelKind.PHRASE):
+        strong = looks_chosen(value) or value.count("-") > 1
+    else:
+        strong = found.kind is not LabelKind.CODE or value.isdigit()
+    if strong:
+        begin = start + line.index(value)
+        yield RedactedSpan(begin, begin + len(value), RULES[found.kind])
+
+
+_LONGEST_LABEL = 40
 
 
 def _list(name: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]:
@@ -213,7 +239,7 @@ def _list(name: str, below: Sequence[tuple[int, str]]) -> Iterator[RedactedSpan]
     if len(first) > _MAX_ITEMS or not _MAY_BE_ITEM.search(first) or not _ITEMS.fullmatch(first.replace("\t", " ")):
         return
     bare = name.rstrip(" \t:")
-    found = label(bare[-60:].strip()) if not _NOT_IN_NAME.search(bare) else _plural(name)
+    found = (label(bare[-60:].strip()) if not _NOT_IN_NAME.search(bare) else None) or _plural(name)
     if found is None or found.kind is not LabelKind.CODE or found.term[-1] in "0123456789":
         return
     blanks, items = 0, 0

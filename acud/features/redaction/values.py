@@ -10,10 +10,15 @@ from acud.features.redaction.spans import looks_random
 _DOTS = re.compile(r"[*•●·∙⚫○xX.…\-–—_ ]{3,}|[-–—.…]")
 _HOLDER = r"\$\{?[A-Za-z_(]|\$[0-9]{1,2}$|\{\{|<[A-Za-z_][\w .-]*>|%[A-Za-z_]+%|\[REDACTED_"
 _PLACE_HOLDER = re.compile(_HOLDER)
+_EXAMPLE = re.compile(
+    r"(?:(?:YOUR|MY|THE|NEW|OLD|DB|USER)[_ -]?)?(?:PASSWORD|PASSWD|PASSPHRASE|PASS|SECRET|TOKEN|API_?KEY|KEY)(?:_HERE)?"
+    r"|(?:your|my|the|some)[_-](?:[a-z0-9]+[_-]){0,3}(?:password|secret|token|key)(?:[_-]here)?"
+)
 _REFERENCE = re.compile(
     rf"{_HOLDER}|"
     r"(?:self|this|os|process|config|settings|args|request|req|env|var|local|data|module|options|opts|params|secrets|"
-    r"getpass|props|kwargs|user|form|ctx|event|vault|ENV)[.\[]|[A-Za-z_][\w.]*\(|\.\.\."
+    r"getpass|props|kwargs|user|form|ctx|event|vault|ENV)[.\[]|[A-Za-z_][\w.]*\(|\.\.\.|[<$]\(|"
+    r"\(?(?:ConvertTo|ConvertFrom|Get|Read|New|Import|Invoke|Select|Unprotect)-[A-Z][A-Za-z]{2,40}(?![\w!#$%&*+?@^~.-])"
 )
 """A variable, a call or a place holder instead of a value."""
 _DIGITS = r"(?:[0-9]{2,4}(?:-[0-9]{2,5}){1,4}|[0-9]{2,4}(?: [0-9]{2,4}){1,4}(?!-)|[0-9]{3,12})(?![\w-])"
@@ -36,6 +41,8 @@ _ACCOUNT = re.compile(
 _SYMBOL = re.compile(r"(?<=\w)[#&!%@$+*^~?=_.(){}|<>](?=\w)|[#&!%$^*@](?=\w)|(?<=\w)[#&!%$^*@]")
 _HEX = re.compile(r"[0-9A-Fa-f]{1,40}")
 _HEX_TOKEN = 32
+_DIRECTORY = re.compile(r"(?:[/~.]|[A-Za-z]:\\)[\w./\\~ -]*")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,24}://")
 _PATH = re.compile(r"~?(?:/[\w.-]+){2,}/?|[A-Z]:\\\\[\w.\\\\-]+")
 _FILE = re.compile(r"[\w.+-]+\.(?:[a-z]{1,4}|[a-z]{2,4}[0-9]|html|json|yaml|toml|conf|lock)|[\w./-]*/[\w./-]*")
 _OTHER_SETTING = re.compile(r"[a-z][a-z_-]{1,30}=\w")
@@ -64,26 +71,56 @@ def looks_chosen(word: str) -> bool:
     return len(parts) > 1 and sum(part[:1].isupper() for part in parts) > 1 and all(parts)
 
 
+_ALGORITHM = re.compile(
+    r"(?i:base(?:32|58|64)(?:url)?|sha-?[0-9]{1,3}|md5|utf-?(?:8|16)|[hrep]s(?:256|384|512)|aes-?[0-9]{3}(?:-[a-z]{3})?|oauth2?|"
+    r"x[.]?509|ed25519|rsa-?[0-9]{4}|ipv[46]|tls1?[.0-9]*|uuid[0-9]?|u?int(?:8|16|32|64)|float(?:32|64)|hmac-?sha-?[0-9]+)"
+)
+"""Names that mix letters and digits and are no keys."""
+_FORMS = {
+    "rfc": re.compile(r"[A-ZÑ&]{3,4}-?[0-9]{6}-?[A-Z0-9]{3}(?![A-Za-z0-9])"),  # of Mexico, or of the IETF
+    "pan": re.compile(r"[A-Z]{5}[0-9]{4}[A-Z](?![A-Za-z0-9])"),
+    "sin": re.compile(r"[0-9]{3}[ -]?[0-9]{3}[ -]?[0-9]{3}(?![A-Za-z0-9-])"),
+    "nie": re.compile(r"[XYZxyz][ -]?[0-9]{7}[ -]?[A-Za-z](?![A-Za-z0-9])"),
+    "cpr": re.compile(r"[0-9]{6}[ -]?[0-9]{4}(?![A-Za-z0-9-])"),
+    "nik": re.compile(r"[0-9]{16}(?![A-Za-z0-9-])"),
+    "rg": re.compile(r"[0-9]{1,2}[.]?[0-9]{3}[.]?[0-9]{3}-?[0-9Xx](?![A-Za-z0-9-])"),
+    "my number": re.compile(r"[0-9]{4}[ -]?[0-9]{4}[ -]?[0-9]{4}(?![\w-]|[ ][0-9])"),  # of Japan, or somebody's phone
+    "host key": re.compile(r"[0-9]{6}(?![\w-])"),  # of a meeting, or of a host
+    "verification": re.compile(r"[0-9]{3}[ -]?[0-9]{3}(?![\w-])"),
+    "meeting key": re.compile(r"[0-9]{6,8}(?![\w-])"),
+}
+"""Terms that have other meanings, and the values that go with this one."""
+
+
+def is_example(value: str) -> bool:
+    """Tell whether `value` is what a manual writes in the place of a secret: `PASSWORD`, `your_api_key`."""
+    return _EXAMPLE.fullmatch(value) is not None
+
+
 def accepts(found: Label, value: str, *, quoted: bool = False) -> bool:
     """Tell whether `value`, which stands right after the label (`:`, `=`, the next cell), may be of its kind.
 
     `quoted`: it stood in quotes, so it is no name and no call.
     """
     bare = value.strip().strip("\"'`,;")
-    if not bare or _DOTS.fullmatch(bare) or (_PLACE_HOLDER if quoted else _REFERENCE).match(bare):
+    if not bare or _DOTS.fullmatch(bare) or is_example(bare) or (_PLACE_HOLDER if quoted else _REFERENCE).match(bare):
         return False
-    if found.is_bare and found.kind is LabelKind.PASSWORD and not looks_chosen(bare):
+    if found.term in _FORMS:
+        return _FORMS[found.term].match(bare) is not None
+    if found.is_bare and found.kind is LabelKind.PASSWORD and (" " in bare or not looks_chosen(bare)):
         return False  # tests pass
     if quoted and found.kind in (LabelKind.PASSWORD, LabelKind.PHRASE):
         return bare.casefold() not in label_words("no_values")
     match found.kind:
         case LabelKind.PASSWORD | LabelKind.PHRASE:
-            if _PATH.fullmatch(bare) or len(bare) < _SHORTEST:
+            if _PATH.fullmatch(bare) or _ADDRESS.match(bare) or len(bare) < _SHORTEST:
                 return False
-            first = bare.strip(".,;:()[]{}<>!?").split(maxsplit=1)
+            if found.term.endswith("pwd") and _DIRECTORY.fullmatch(bare):
+                return False  # PWD=/srv
+            first = bare.strip(".,;:()[]{}<>!?\"'`").split(maxsplit=1)
             return (
                 bool(first)
-                and first[0].casefold().rstrip(".,;:!?") not in label_words("no_values")
+                and first[0].casefold().rstrip(".,;:!?)\"'`") not in label_words("no_values")
                 and not bare.startswith(("-", "["))
             )
         case LabelKind.KEY:
@@ -111,7 +148,7 @@ def _is_key(found: Label, value: str) -> bool:
         else value.split()[0]
     )
     packed = re.split("[\"']", packed.strip("\"'`,;)"), maxsplit=1)[0]
-    if "://" in packed:
+    if _ALGORITHM.fullmatch(packed) or "://" in packed or packed.startswith("arn:"):
         return False
     if looks_random(packed):
         return True

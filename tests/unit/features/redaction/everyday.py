@@ -366,6 +366,248 @@ Mot de passe Wi-Fi : ⟦soleil2024⟧
 Your Amazon OTP is ⟦771204⟧. Do not share it with anyone.
 Parcel locker pickup code: ⟦482913⟧
 jdoe Password: ⟦Sunset!22⟧
+bitwarden: master password ⟦Ostrich-Lamp-88⟧
+KeePassXC  Title: NAS  Username: admin  Password: ⟦dRq7!vLp2⟧  URL: https://nas.local
+1Password Emergency Kit: Secret Key ⟦A3-⟨u6⟩-⟨u6⟩-⟨u5⟩-⟨u5⟩-⟨u5⟩-⟨u5⟩⟧
+WPA2 Pre-Shared Key: ⟦blue.Kettle.99⟧
+Wi-Fi Passphrase\n⟦otters-in-june⟧
+Router admin password (printed on the label): ⟦7hQ2mzVb⟧
+WPS PIN: ⟦12345670⟧
+PPPoE password ⟦telekom_K4ffee⟧
+AWS Secret Access Key: ⟦⟨B40⟩⟧
+aws_session_token = ⟦⟨B80⟩⟧
+export AWS_SECRET_ACCESS_KEY=⟦⟨B40⟩⟧
+$env:ARM_CLIENT_SECRET="⟦⟨w3⟩8Q~⟨w34⟩⟧"
+DefaultEndpointsProtocol=https;AccountName=foo;AccountKey=⟦⟨B86⟩==⟧;EndpointSuffix=core.windows.net
+Server=tcp:db.example.net,1433;User ID=sa;Password=⟦Gr4nite!Loft⟧;Encrypt=True;
+//registry.npmjs.example/:_authToken=⟦npm¦_⟨w36⟩⟧
+//registry.example/:_password="⟦⟨w24⟩==⟧"
+[pypi]\nusername = __token__\npassword = ⟦py¦pi-⟨b120⟩⟧
+machine api.heroku.example login me@example.org password ⟦⟨h8⟩-⟨h4⟩-⟨h4⟩-⟨h4⟩-⟨h12⟩⟧
+token: ⟦⟨w40⟩⟧
+client-key-data: ⟦LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQo⟨B60⟩⟧
+output "db_password" = "⟦Qv8#pLs0wq⟧"
+db_password = "⟦quiet-Otter-41⟧"
+Your Google verification code is ⟦402918⟧. Do not share it.
+<#> ⟦482 019⟧ is your Facebook confirmation code
+Ihre mTAN fuer die Ueberweisung ueber 120,00 EUR lautet ⟦839201⟧
+Der Bestätigungscode für Ihre Anmeldung: ⟦449102⟧
+Votre code de sécurité à usage unique est le ⟦839 201⟧.
+Su código de un solo uso es ⟦209 441⟧
+Il codice OTP per autorizzare il pagamento è ⟦20984412⟧
+Uw eenmalige code is ⟦553019⟧
+Jednorazowy kod: ⟦884120⟧
+Код для подтверждения: ⟦4471⟧
+Doğrulama kodunuz: ⟦552193⟧
+Seu código de verificação: ⟦330219⟧
+Din kode er ⟦338120⟧. Del den ikke med nogen.
+Kertakäyttökoodi: ⟦551920⟧
+A belépési kódja: ⟦771230⟧
+Váš ověřovací kód je ⟦221093⟧
+您的验证码是 ⟦882013⟧，5分钟内有效
+認証コード：⟦441920⟧
+[Kakao] 인증번호 ⟦441920⟧
+Online-Banking PIN: ⟦48213⟧
+Telefonbanking-PIN ⟦52081⟧
+Kontonummer: ⟦DE⟨d20⟩⟧
+Sort code 20-41-18, account number ⟦43219876⟧
+Routing number 021000021 Account number ⟦004412098⟧
+private key (WIF): ⟦K⟨d1⟩xyzabcdefghiJKLMNPQRSTUVWXYZabcdefghijk1234567890a⟧
+SSID: Home, Key: ⟦mango7River⟧
+WIFI:T:WPA;S:Home Net;P:⟦mango7River⟧;;
+DATABASE_URL=postgresql:¦//app:⟦p9Qz-Lm44⟧@db.internal:5432/app
+mongodb+srv://app:⟦hush!Hush22⟧@cluster0.example.net/test
+amqp:¦//guest:⟦R4bbit.hole⟧@mq:5672/
+https://hooks.slack.com/services/T⟨u8⟩/B⟨u10⟩/⟦⟨w24⟩⟧
+Product key: ⟦⟨u5⟩-⟨u5⟩-⟨u5⟩-⟨u5⟩-⟨u5⟩⟧
+License key ⟦⟨H8⟩-⟨H8⟩-⟨H8⟩-⟨H8⟩⟧
+Can't scan the code? Enter this key: ⟦jbsw y3dp ehpk 3pxp⟧
+Setup key ⟦⟨t32⟩⟧
+Backup codes\n⟦⟨d4⟩ ⟨d4⟩⟧\n⟦⟨d4⟩ ⟨d4⟩⟧\n⟦⟨d4⟩ ⟨d4⟩⟧
+Save these recovery codes:\n1. ⟦⟨l5⟩-⟨l5⟩⟧\n2. ⟦⟨l5⟩-⟨l5⟩⟧
+Card number: ⟦⟨card 4539 16⟩⟧ Expires 04/28 Security code ⟦318⟧
+CVC/CVV ⟦417⟧
+SSN: ⟦219-09-9999⟧
+Passport No ⟦C01X00T47⟧
+Steuer-ID: ⟦65 929 970 489⟧
+Versichertennummer ⟦A123456780⟧
+NHS number ⟦943 476 5919⟧
+Driver's licence: ⟦MORGA657054SM9IJ⟧
+Codice fiscale: ⟦RSSMRA85T10A562S⟧
+NIE: ⟦X1234567L⟧
+Aadhaar: ⟦4991 1866 5246⟧
+PAN ⟦ABCPE1234F⟧
+your temp password is ⟦Welcome2Fox!⟧ please change it
+log in with user demo and password ⟦Zebra.Tile.4⟧
+creds for staging: deploy / ⟦h4mster#Wheel⟧
+username: jane password: ⟦trumpet99⟧
+user=jane pass=⟦trumpet99⟧
+u: jane p: ⟦trumpet99!⟧
+The gate code changed, it's ⟦7713⟧ now
+PIN für die Haustür: ⟦4471⟧, bitte nicht weitersagen
+alarm code ⟦9921⟧ and then the green button
+Zoom Meeting ID: 883 1120 4471 Passcode: ⟦4kQz9b⟧
+Passcode: ⟦882190⟧
+Teams meeting passcode: ⟦aB3xY9⟧
+vpn preshared secret ⟦Kite-Fjord-92⟧
+RADIUS shared secret: ⟦s3cr3tRad⟧
+snmp-server community ⟦n3tw4tch⟧ RO
+enable secret 5 ⟦$1$⟨w4⟩$⟨w22⟩⟧
+username admin privilege 15 password 7 ⟦094F471A1A0A⟧
+set system root-authentication plain-text-password ⟦Xylo!Phone3⟧
+PrivateKey = ⟦⟨B43⟩=⟧
+ansible_become_pass: ⟦walnut_Tree9⟧
+vault_password: ⟦walnut_Tree9⟧
+JWT_SECRET=⟦keep-this-very-private⟧
+SECRET_KEY_BASE=⟦⟨h128⟩⟧
+STRIPE_SECRET_KEY=⟦sk¦_live_⟨w24⟩⟧
+TWILIO_AUTH_TOKEN=⟦⟨h32⟩⟧
+SENDGRID_API_KEY=⟦S¦G.⟨b22⟩.⟨b43⟩⟧
+OPENAI_API_KEY=⟦sk-¦proj-⟨b48⟩⟧
+GITHUB_TOKEN: ⟦gh¦p_⟨w36⟩⟧
+curl -H 'X-API-Key: ⟦⟨w32⟩⟧' https://api.example/v1/x
+curl -H "PRIVATE-TOKEN: ⟦gl¦pat-⟨b20⟩⟧" https://gitlab.example/api/v4/projects
+wget --http-user=me --http-password=⟦Pl4tform⟧ https://x.example/f
+rclone config create b2 account=0021 key=⟦K002⟨w27⟩⟧
+mount -t cifs //srv/share /mnt -o username=mara,password=⟦Hill4Goat⟧,vers=3.0
+net user jane ⟦Winter2025!⟧ /add
+Set-ADAccountPassword -NewPassword (ConvertTo-SecureString "⟦Autumn#2026⟧" -AsPlainText -Force)
+ALTER USER app IDENTIFIED BY '⟦Plum9!pit⟧';
+CREATE USER app WITH PASSWORD '⟦Plum9!pit⟧';
+GRANT ALL ON x.* TO 'app'@'%' IDENTIFIED BY '⟦Plum9!pit⟧';
+psql -c "ALTER ROLE app PASSWORD '⟦Plum9!pit⟧'"
+<add key="ApiKey" value="⟦⟨w32⟩⟧" />
+<password>⟦Plum9pit⟧</password>
+spring.datasource.password=⟦Plum9pit⟧
+"password": "⟦Plum9pit⟧",
+'PASSWORD': '⟦Plum9pit⟧',
+password => '⟦Plum9pit⟧',
+--set auth.rootPassword=⟦Plum9pit⟧
+Gift card code: ⟦X7QJ-2MPL-9KTD⟧ PIN: ⟦4471⟧
+Recovery key: ⟦⟨u4⟩-⟨u4⟩-⟨u4⟩-⟨u4⟩-⟨u4⟩-⟨u4⟩⟧
+BitLocker recovery key: ⟦⟨d6⟩-⟨d6⟩-⟨d6⟩-⟨d6⟩-⟨d6⟩-⟨d6⟩-⟨d6⟩-⟨d6⟩⟧
+PUK: ⟦48219031⟧
+hey the netflix login is fam@example.org and the pw ⟦Popcorn4all⟧
+wifi is GuestNet, password ⟦summer-rain-22⟧
+pwd: ⟦hunter2⟧
+Passwort: ⟦Sommer2026⟧
+Mot de passe : ⟦chaton.bleu⟧
+Contraseña: ⟦girasol⟧
+hasło: ⟦kotek123⟧
+Bearer ⟦⟨b40⟩⟧
+Cookie: session=⟦⟨b40⟩⟧; theme=dark
+set-cookie: auth_token=⟦⟨b40⟩⟧; Path=/; HttpOnly
+https://app.example/reset-password?token=⟦⟨h32⟩⟧
+https://app.example/invite/⟦⟨b24⟩⟧
+https:¦//user:⟦Plum9pit⟧@repo.example/x.git
+Can you send me the door code? Sure: ⟦4471⟧
+Anna: what's the wifi pw again?\nBen: ⟦tulip-Bulb9⟧
+Anna: what's the wifi pw again?\nBen: I think it's ⟦tulip-Bulb9⟧
+Anna: PIN for the garage?\nBen: ⟦8812⟧ 👍
+Lena 14:02\nHast du das Passwort?\nTom 14:03\n⟦Apfel&Baum7⟧
+The admin password for the printer is ⟦0000⟧ by default
+pw for the archive: ⟦rotkehlchen⟧
+zip password = ⟦invoice2026⟧
+Das Passwort für die ZIP-Datei lautet: ⟦Q4-Bericht!⟧
+Your temporary password: ⟦Xk29dlWq⟧
+Temporary passcode ⟦991 204⟧ expires in 10 minutes
+Username: admin\nPassword: ⟦admin⟧
+login: root password: ⟦toor⟧
+Default credentials: admin / ⟦admin123⟧
+ssh pi@10.0.0.5 (password ⟦raspberry⟧)
+ssh root@10.0.0.5 # pw ⟦Gr33n.house⟧
+mysql -u root -p⟦Kr0kus⟧ shop
+mysqldump -uroot -p'⟦Kr0kus⟧' shop > shop.sql
+PGPASSWORD=⟦tulip99⟧ psql -h db -U app
+redis-cli -a ⟦tulip99⟧ ping
+docker run -e POSTGRES_PASSWORD=⟦tulip99⟧ postgres:16
+docker login -u bot -p ⟦tulip99⟧ registry.example
+kubectl create secret generic db --from-literal=password=⟦tulip99⟧
+helm upgrade app . --set db.password=⟦tulip99⟧
+az login --service-principal -u ⟨h8⟩ -p ⟦Qk~8Q~⟨w30⟩⟧ --tenant x
+aws configure set aws_secret_access_key ⟦⟨B40⟩⟧
+vault kv put secret/db password=⟦tulip99⟧
+openssl enc -aes-256-cbc -k ⟦tulip99⟧ -in a -out b
+gpg --batch --passphrase ⟦tulip99⟧ -d a.gpg
+zip -P ⟦tulip99⟧ a.zip a
+7z x -p⟦tulip99⟧ a.7z
+unrar x -p⟦tulip99⟧ a.rar
+smbclient //srv/x -U mara%⟦tulip99⟧
+ldapsearch -x -D cn=admin -w ⟦tulip99⟧ -b dc=x
+curl -u mara:⟦tulip99⟧ https://x.example
+curl -d 'user=mara&password=⟦tulip99⟧' https://x.example/login
+curl -d '{"user":"mara","password":"⟦tulip99⟧"}' https://x.example/login
+http POST x.example/login user=mara password=⟦tulip99⟧
+echo '⟦tulip99⟧' | sudo -S apt update
+sshpass -p '⟦tulip99⟧' ssh root@x
+plink -pw ⟦tulip99⟧ root@x
+psexec \\\\srv -u adm -p ⟦tulip99⟧ cmd
+net use Z: \\\\srv\\share ⟦tulip99⟧ /user:mara
+wpa_passphrase Home ⟦tulipfield99⟧
+nmcli dev wifi connect Home password ⟦tulipfield99⟧
+iwconfig wlan0 key ⟦s:tulip⟧
+htpasswd -b .htpasswd mara ⟦tulip99⟧
+mara:⟦$apr1$⟨w8⟩$⟨w22⟩⟧
+smtp_password: "⟦tulip 99 field⟧"
+SMTP_PASSWORD='⟦tulip 99 field⟧'
+mail.password=⟦tulip99⟧
+<property name="password" value="⟦tulip99⟧"/>
+<connectionString>Server=x;Uid=app;Pwd=⟦tulip99⟧;</connectionString>
+jdbc:postgresql://db/app?user=app&password=⟦tulip99⟧
+jdbc:oracle:thin:app/⟦tulip99⟧@db:1521/x
+const password = "⟦tulip99⟧";
+let apiKey = '⟦⟨w32⟩⟧'
+api_key: str = "⟦⟨w32⟩⟧"
+os.environ["API_TOKEN"] = "⟦⟨w32⟩⟧"
+client = Client(token="⟦⟨w32⟩⟧")
+auth=("mara", "⟦tulip99⟧")
+requests.get(url, auth=('mara', '⟦tulip99⟧'))
+headers = {"Authorization": "Bearer ⟦⟨w32⟩⟧"}
+headers={'X-Auth-Token': '⟦⟨w32⟩⟧'}
+token: "⟦⟨h8⟩-⟨h4⟩-⟨h4⟩-⟨h4⟩-⟨h12⟩⟧"
+"private_key": "-----BEGIN PRIV¦ATE KEY-----\\n⟦MIIEvQ⟨B58⟩⟧\\n-----END PRIV¦ATE KEY-----\\n"
+Your recovery phrase: ⟦witch⟧ ⟦collapse⟧ ⟦practice⟧ ⟦feed⟧ ⟦shame⟧ ⟦open⟧ ⟦despair⟧ ⟦creek⟧ ⟦road⟧ ⟦again⟧ ⟦ice⟧ ⟦least⟧
+SWIFT transfer to ⟦GB82 WEST 1234 5698 7654 32⟧, reference 20418
+IBAN: ⟦NL91ABNA0417164300⟧
+Konto ⟦DE89370400440532013000⟧ BIC COBADEFFXXX
+Amex ⟦3782 822463 10005⟧
+Sozialversicherungsnummer: ⟦12 150885 M 042⟧
+BSN ⟦111222333⟧
+Personalausweis-Nr. ⟦L01X00T471⟧
+n° de sécurité sociale ⟦1 85 05 78 006 084 91⟧
+AHV ⟦756.9217.0769.85⟧
+NINO: ⟦QQ 12 34 56 C⟧
+SIN ⟦046 454 286⟧
+身份证号：⟦11010519491231002X⟧
+CURP: ⟦HEGG560427MVZRRL04⟧
+Enter code ⟦7714⟧ at the gate, then turn left
+Key safe by the back door, code ⟦C1985Y⟧
+Lockbox ⟦4471⟧, key inside
+Der Code für die Schranke ist ⟦4471⟧
+Code der Haustür ⟦4471#⟧
+Voicemail PIN is ⟦5508⟧
+Your PIN: ⟦5508⟧
+New PIN ⟦5508⟧ set
+SIM PIN ⟦0412⟧ PUK ⟦48219031⟧
+Ihr Einmalpasswort: ⟦448210⟧
+Ihre TAN: ⟦448210⟧ für Auftrag 20418
+⟦448210⟧ lautet Ihr Code
+Steam Guard code: ⟦F7K2P⟧
+Your Apple ID Code is: ⟦448210⟧. Don't share it with anyone.
+G-⟦448210⟧ is your Google verification code.
+Microsoft access code ⟦448210⟧
+Signal verification: ⟦448-210⟧
+Telegram code: ⟦44821⟧. Do not give this code to anyone
+Discord security code is: ⟦448210⟧
+PayPal: ⟦448210⟧ is your security code. Don't share it.
+Amazon: Use ⟦448210⟧ to reset your password.
+DHL: Abholcode ⟦448210⟧ für Packstation 112
+Nintendo 2-step code ⟦448210⟧
+Your sign-in code\n⟦448210⟧\nExpires in 10 minutes
+Enter this code to verify your email address:\n⟦448 210⟧
+Here is your code:\n\n⟦448210⟧\n\nIt is valid for 15 minutes.
+Ihr Sicherheitscode:\n⟦448210⟧
+Dein Anmeldecode ist:\n⟦448210⟧
 """
 
 WITHOUT = r"""
@@ -616,4 +858,286 @@ UPDATE users SET password = $1 WHERE id = $2
 alarm: 07:30 every day
 box 12 of 20
 Your order code is 48A-221
+Order number 4471-0092-118 shipped
+Tracking number 1Z999AA10123456784
+Tracking: 00340434292135100186
+Invoice no. 2026-004417, customer no. 118824
+Rechnungsnummer 4711-0815, Kundennummer 77120448
+EAN 4006381333931
+uuid 9d1f6a42-88c0-4d0e-b1f3-57a2c9e0d6b4
+commit e29591d17167cad3c8e8da43173b4146dbec8305
+sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+Phone: +49 30 5550 1842
+Tel. 030 5550184, Fax 030 5550185
+MAC 3c:22:fb:7a:11:09 IP 10.66.4.9/24
+inet6 fe80::3e22:fbff:fe7a:1109
+Version 8.3.1+build.2290 (2026-09-02)
+Price 1.299,00 EUR incl. 19 % VAT
+Date 2026-11-25 20:58:34
+Customer number: 118824-77
+Kundennummer: 4410 772 913
+Model GT-N8013ZWAXAR, part 5B20S42888
+Lenovo ThinkPad X1 20XW0026GE serial PF3K9Z7T
+https://www.example.org/path/page.html?id=442&lang=de
+https://github.com/example/repo/commit/e29591d17167cad3c8e8da43173b4146dbec8305
+IMG_20260914_081240_HDR.jpg
+ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIM8AsND10mJN80gUiizX1ReDZIC1MSUi77WcR90xGwG9 ines@heath
+PublicKey = DZ2Cw0FRPZFfhnBciDK0RojVMF/J3yjya+cqV/o0fD8=
+recipient: age1bs7fqwjzscxl0klgl6rd97p13hkuuhdhyfsauvf3pmdwspm1we01jc53pb
+Key fingerprint = 7D74 F9B0 9F8F 5D03 F4A4  A8A2 9C1D CAB1 1495 39A5
+SHA256:ggUfmkWN/iPnx0xXf0r0SNqxk2HNnKf42J5mQm5i7sQ
+Use code SAVE20 at checkout for 20 % off
+Promo code: SPRING25
+Postal code 10115 Berlin
+PLZ 10115, Vorwahl 030
+Area code 030, country code +49
+Error code 0x80070057
+exit code 137
+HTTP status code 404
+Status code: 503 Service Unavailable
+Zip code: 94107
+Booking code QX7KLM for flight LH441
+Your booking reference is QX7KLM
+Confirmation number 88213-4
+Case 00418827 was updated
+Ticket 55821 - cannot sign in
+The password must have 12 characters
+Password strength: strong
+Forgot password?
+Change your password every 90 days
+password_reset_expires_at: 2026-11-25T20:58:34Z
+token_usage: 1840271
+Tokens used: 18,204 of 200,000
+primary key: id
+Primary key (id, tenant)
+foreign key user_id references users(id)
+secret santa party on 12 December
+the key to success is hard work
+the code is on GitHub
+the code is 200 lines long
+my code is broken since 2024
+Source code: 1840 lines
+unlock 3 more levels
+pin the message to the top
+PIN header 2x20
+Two-factor authentication is enabled
+Enter the 6-digit code
+We sent a code to +49 170 ***122
+Code expires in 10:00
+Password: ********
+Password: ••••••••
+password: <your password>
+api_key = config.get("api_key")
+PASSWORD=$(cat /run/secrets/db)
+if password is None: raise ValueError("password is missing")
+def login(user: str, password: str) -> None:
+passwd: password updated successfully
+sudo: 1 incorrect password attempt
+Failed password for root from 203.0.113.88 port 51402 ssh2
+Accepted publickey for ines from 10.66.0.2
+[sudo] password for ines:
+Permission denied (publickey,password).
+ssh-copy-id: INFO: 1 key(s) remain to be installed
+Host key verification failed.
+test_password_reset_sends_mail PASSED
+12 passed, 3 failed in 4.21s
+boarding pass: gate B14, seat 12A
+Ski pass Monday 44 EUR
+Pass rate: 98.2 %
+mountain pass: 2,409 m
+secrets/db.yaml
+kubectl get secrets -n prod
+keyboard layout: de-nodeadkeys
+API keys (3)
+Created token "ci-bot" 2 days ago
+Key ID: AB12CD34EF56
+kms key arn:aws:kms:eu-west-1:118824770042:key/9d1f6a42-88c0-4d0e-b1f3-57a2c9e0d6b4
+ARN arn:aws:iam::118824770042:role/deploy-prod
+instance i-0a1b2c3d4e5f67890 ami-0abcdef1234567890
+Account ID: 1188-2477-0042
+etag: W/"b2fd8ccce2c691857298f285a39f6526"
+X-Request-Id: 7f3c2d1e-44aa-4b1c-9e0f-0d2b8a77c5e1
+integrity sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==
+Room 4471, desk 2.118, extension 4471
+Meeting ID: 883 1120 4471
+bus line 482913 departs 12:40
+USt-IdNr. DE811907980
+VAT no. GB 123 4567 89
+BIC COBADEFFXXX
+Aktenzeichen 4 O 118/26
+Flight LH 441 seat 14C
+Train ICE 1042, coach 21, seat 71
+License plate B-KQ 418
+Seriennummer 4CE0460D0G
+Firmware 5.7.1 build 20418
+Docker image registry.example/app:1.2.3@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+node_modules/.pnpm/@babel+core@7.24.0/node_modules/@babel/core
+main-5f7b9d8c6-mm4tz 1/1 Running 2 11d
+data-testid="password-input" class="form-control mt-2"
+<input type="password" name="password" id="password">
+<label for="pwd">Password</label>
+"scripts": {"token": "node scripts/token.js"}
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin
+PWD=/home/ines OLDPWD=/srv
+journalctl -u nginx -p err
+docker run -u root -p 8080:80 nginx
+sudo -u postgres psql -p 5432
+mkdir -p build/out
+ffmpeg -i in.mp4 -pass 1 -f null -
+nmap -p 22,80,443 10.0.0.1
+0x71C7656EC7ab88b098defB751B7401B5f6d8976F
+bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq
+latitude 41.2865 longitude 174.7762
+Container TWLU 204181 7
+SENTRY_DSN=https://92480926e817f2ae212952fede5770bf@o12.ingest.sentry.example/442
+client-certificate-data: LS0tLS1CRUdJTi
+IdentityFile ~/.ssh/id_ed25519
+my number is +49 170 5550122 call me
+AGE-SECRET-KEY-1⟨u10⟩
+restic -r s3:x --password-command "cat /run/p"
+Can you send me the door code?
+The password is required
+The password is incorrect, try again
+Your password was changed on 12 November
+Password must contain 1 digit and 1 special character
+the token is expired
+Invalid token: unexpected end of input
+Unexpected token } in JSON at position 4471
+SyntaxError: Unexpected token 'export'
+Token type: Bearer
+The key is under the mat
+We have the keys for room 204
+Turn the key 90 degrees
+This key opens 3 doors
+F5 key refreshes
+Ctrl+Alt+Del
+PIN 13 of the connector is GND
+Pin code required
+Card ending in 4471
+Visa ****4471
+IBAN ending 3000
+Account balance 1,204.55 EUR
+Account 20418 was closed
+access level: 3
+Access log: /var/log/nginx/access.log
+Login successful for user ines
+login as: ines
+Last login: Mon Nov 23 10:02:14 2026 from 10.66.0.2
+user: mara (uid 1004)
+secret: read-only volume
+Secrets: 3
+secretName: db-credentials
+name: db-password
+secretKeyRef: name: app-secrets key: api-token
+passwordSecretRef: db-secret
+existingSecret: keycloak-db
+key: password
+value: "true"
+credentials: include
+credentials file not found
+type="password"
+autocomplete="current-password"
+id: 9d1f6a42-88c0-4d0e-b1f3-57a2c9e0d6b4
+trace_id=4bf92f3577b34da6a3ce929d0e0e4736 span_id=00f067aa0ba902b7
+request id 01J9ZK3V8M2Q4T6X7Y8A9B0C1D
+ObjectId("507f1f77bcf86cd799439011")
+sess-20418 started
+Session: 42 min
+Session ID length 32
+cookie consent: accepted
+Cookies: 12
+signature: valid
+Signature: Jane Doe
+Signed-off-by: Ines Takala <ines@example.nz>
+hash: 5d41402abc4b2a76b9719d911017c592
+checksum 1a79a4d60de6718e8e5b326e338ae533
+md5 5d41402abc4b2a76b9719d911017c592  file.iso
+Salt Lake City 84101
+pepper: 2 tsp
+torch.manual_seed(1234)
+seeds planted on 12 April
+code review of PR 20418
+Code coverage 84.2 %
+The code on line 442 fails
+barcode 4006381333931
+QR code on page 3
+code block 3
+Postcode 6011
+código postal 28013
+code postal 75011
+kod pocztowy 00-950
+Codice fiscale obbligatorio
+Kundencode 4471
+country code DE
+Discount code WELCOME10 applied
+Coupon: SAVE-20-NOW
+Voucher WIND10 is valid until 30 June
+dress code: casual
+Bank code 37040044
+combination of 3 factors
+The combination 4-3-3 worked well
+Lock 3 items
+lock screen after 5 minutes
+safe mode: off
+Safe zone 4
+alarm at 07:30
+Alarm set for 06:45
+Gate B14 closes 13:15
+gate 7 opens at 9:00
+Door 3, 2nd floor
+door width 2580 mm
+Room 4471
+garage: 2 spaces
+Enter 4 to continue
+enter 3 names
+Use 2 cups of flour
+use port 8443
+press 1 for sales
+Type 2 diabetes
+typed 4,418 words
+opens at 0900
+Phone code +49
+area: 120 m²
+CVE-2026-20418
+RFC 7519
+ISO 8601
+PEP 8
+HTTP 200 OK
+port 5432 is open
+pid 4471
+exit 137
+0x1F4A9C
+#4471 closed
+v2.20.18
+2026-W38
+Q3 2026: 4,471 units
+LOT 2209-4417
+Art.-Nr. 77120448
+SKU: TW-20817-BLK-XL
+PO 4500017734
+VIN WVWZZZ1JZXW000001
+Zählerstand 20418 kWh
+Steuerjahr 2026
+Steuersatz 19 %
+tax 312.40
+Tax year 2025/26
+insurance policy 44.17.2026
+Versicherungsschein 4 417 2026
+membership no. 7004 1188 2093
+Loyalty number 7004 1188 2093
+frequent flyer LH 2204 1188 2093
+Meter number 1EMH0012345678
+tel:+4930555018
++1 (415) 555-0117
+0800 555 0117
+ext. 4471
+The password to open the attached PDF is your date of birth.
+gcloud auth activate-service-account --key-file=key.json
+mozilla/Entrust_Root_Certification_Authority_-_G2.crt
+raise errors.InvalidBase64CharactersDefect()
+`Authorization: Bearer`
+webhook_secret: base64
+An RFC 2047/2243 encoded word
+r = y + 0.9468822170900693*i + 0.6235565819861433*q
+Use port 8443.\nNot you? Call 0800 555 0111.
 """

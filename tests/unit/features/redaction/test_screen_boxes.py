@@ -44,6 +44,44 @@ def test_a_key_that_a_terminal_broke_is_hidden_to_its_end() -> None:
     assert not any(one.box.right > CELL * 13 and one.box.y > 20 for one in found)
 
 
+LOGGED = "Nov 25 21:03:{:02} web-1 api[902]: "
+
+
+def terminal(*texts: str) -> list[list[ReadLine]]:
+    return [line(text, row) for row, text in enumerate(texts)]
+
+
+def test_in_a_terminal_a_box_ends_with_the_letter() -> None:
+    others = [LOGGED.format(second) + "request took 41 ms, answer 200" for second in range(8)]
+    log = LOGGED.format(9) + "pass=mellow7Fox, mode=ro for the worker"
+    (one,) = hidden(*terminal(*others, log))
+    first = log.index("mellow")
+    assert covers([one], 8, first, first + 10)
+    assert one.box.x >= CELL * first - 4
+    assert one.box.right <= CELL * (first + 10) + 4
+
+
+def test_a_value_is_found_behind_an_option_that_ends_at_the_edge() -> None:
+    option = "swaks --to harbour@example.org --auth-password"
+    full = "y" * len(option)
+    rows = [*terminal(full, "and on", full, "and on", option), line("Cleat%Moon3 --quiet", 5, x=CELL)]
+    assert covers(hidden(*rows), 5, 1, 12)
+
+
+def test_the_next_row_of_a_table_does_not_go_on_with_a_key() -> None:
+    rows = [
+        [*line("DEPLOY_TOKEN", 0), *line("gh" + "p_16C7e42F292c6912E7710c838347Ae178B4a", 0, x=200)],
+        [*line("COMMIT", 1), *line("e29591d17167cad3c8e8da43173b4146dbec8305", 1, x=200)],
+    ]
+    assert all(one.box.bottom < 24 for one in hidden(*rows))
+
+
+def test_the_rows_of_a_table_of_keys_are_no_broken_lines() -> None:
+    key = "Kd92mQp0sLxRt7YwZ3vB5nC8hJ1gF4dS6aE9uI2oP0c="
+    rows = [[*line("Private key", 0), *line(key, 0, x=200)], [*line("Public key", 1), *line(key.swapcase(), 1, x=200)]]
+    assert not any(one.box.x < 150 for one in hidden(*rows))
+
+
 def test_a_value_in_a_box_of_its_own_beside_its_label() -> None:
     row = [ReadLine("Password", Rect(0, 4, 64, 12)), ReadLine("hunter2", Rect(200, 4, 56, 12))]
     (one,) = hidden(row)
