@@ -45,6 +45,8 @@ DISPLAY = DisplayInfo(
     auth_file="/home/a b/auth",
     bus_address="unix:path=/x",
 )
+TEXT = {"type": "text", "regex": False, "gone": False, "match_case": False, "whole_words": False, "count": 1}
+"""A text leaf on the wire, but for its words."""
 PICTURE = Picture(":100", 1, 41, Rect(0, 0, 1280, 720), 640, 360, "png", b"\x89PNG picture", "token", 0.01)
 
 
@@ -93,7 +95,7 @@ def test_every_option_reaches_the_daemon(paths: Paths) -> None:
     sent = daemon.seen[0].body
     assert [part["type"] for part in sent["until"]["parts"]] == ["criteria", "text", "text"]
     assert sent["until"]["type"] == "any"
-    assert sent["until"]["parts"][2] == {"type": "text", "text": "b", "regex": False, "gone": True, "match_case": True}
+    assert sent["until"]["parts"][2] == TEXT | {"text": "b", "gone": True, "match_case": True}
     assert (sent["target"], sent["display"], sent["ignore"]) == ("region:1,2,3,4", ":7", [[0, 0, 5, 5], [9, 9, 1, 1]])
     assert (sent["timeout_s"], sent["judge"], sent["task_id"], sent["label"]) == (120.0, "ocr", "t1", "nightly")
     assert sent["policy"]["cadence"] == "fixed"
@@ -112,13 +114,7 @@ def test_json_is_one_document(paths: Paths, capsys: Output) -> None:
         assert run(["wait", "x", "--json"]) == Exit.TIMEOUT
     reply = json.loads(capsys.readouterr().out)
     assert reply["ended"] is True
-    assert reply["wait"]["spec"]["until"] == {
-        "type": "text",
-        "text": "done",
-        "regex": False,
-        "gone": False,
-        "match_case": False,
-    }
+    assert reply["wait"]["spec"]["until"] == TEXT | {"text": "done"}
 
 
 def test_progress_is_told_once_per_change_of_words(paths: Paths, capsys: Output) -> None:
