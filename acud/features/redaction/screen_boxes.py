@@ -266,6 +266,7 @@ _BEARING = 0.35
 _LONG_LINES, _LEAST_LETTERS = 8, 30
 _OFF = 0.45
 """Letters."""
+_MOST_COMPARED = 80
 
 
 def _letter_px(rows: Sequence[Sequence[ReadLine]]) -> float:
@@ -273,6 +274,7 @@ def _letter_px(rows: Sequence[Sequence[ReadLine]]) -> float:
     lines = [line for row in rows for line in row if len(line.text) >= _LEAST_LETTERS]
     if len(lines) < _LONG_LINES:
         return 0.0
+    lines = lines[:: -(-len(lines) // _MOST_COMPARED)]  # each is compared with each
     widths = (line.box.w / (len(line.text) - _BEARING) for line in lines)
     most, width = max((sum(_is_even(line, width) for line in lines), width) for width in widths)
     return width if 2 * most > len(lines) else 0.0
