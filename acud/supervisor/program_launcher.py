@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from acud import log, private_files
+from acud import log
 from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.event_loop import EventLoop, Timer
 from acud.supervisor.displays import ManagedDisplay, processes
@@ -87,14 +87,17 @@ class Newborn(NamedTuple):
 def _last_lines(log_file: Path, start: int) -> str:
     """Return the last lines that were written from the byte `start` on, quoted, without control characters."""
     try:
-        with os.fdopen(private_files.open_regular(log_file), "rb") as file:
-            file.seek(max(start, os.fstat(file.fileno()).st_size - _MOST_READ))
+        with log_file.open("rb") as file:
+            file.seek(max(start, log_file.stat().st_size - _MOST_READ))
             lines = file.read(_MOST_READ).decode("utf-8", "replace").splitlines()
     except OSError:
         return ""
-    printable = ("".join(c if c.isprintable() else " " for c in line) for line in lines)
-    said = [" ".join(line.split()) for line in printable if line.strip()]
-    return json.dumps(" / ".join(said[-_LINES:])[-_MOST_QUOTED:], ensure_ascii=False) if said else ""
+    said = [" ".join("".join(c if c.isprintable() else " " for c in line).split()) for line in lines]
+    return (
+        json.dumps(" / ".join([line for line in said if line][-_LINES:])[-_MOST_QUOTED:], ensure_ascii=False)
+        if any(said)
+        else ""
+    )
 
 
 class ProgramLauncher:
