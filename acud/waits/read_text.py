@@ -1,4 +1,4 @@
-"""Whole words and numbers in text that was read: which number is meant, with its unit, and how it compares.
+"""Where words stand in text that was read; and its numbers: which is meant, with its unit, and how it compares.
 
 Programs write numbers in their reader's way: 1,234.5 or 1.234,5 or 1 234. Where one text can be two numbers, both are
 compared, and the answer is certain only when it is the same for both.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
@@ -54,6 +55,22 @@ def is_whole(text: str, start: int, end: int) -> bool:
     return not (
         _joins(text[start - 1 : start], text[start : start + 1]) or _joins(text[end - 1 : end], text[end : end + 1])
     )
+
+
+def spaced(text: str) -> str:
+    """Return `text` with white space folded, and compatibility forms (full-width letters, ligatures) made plain."""
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
+def places_of(wanted: str, text: str, *, whole_words: bool) -> Iterator[tuple[int, int]]:
+    """Yield where `wanted` begins and ends in `text`, each place behind the one before; nowhere when it is empty."""
+    start = text.find(wanted) if wanted else -1
+    while start >= 0:
+        end = start + len(wanted)
+        is_one = not whole_words or is_whole(text, start, end)
+        if is_one:
+            yield start, end
+        start = text.find(wanted, end if is_one else start + 1)
 
 
 def _joins(before: str, after: str) -> bool:
@@ -140,13 +157,9 @@ def after_label(leaf: ScreenNumber, line: str, alike: Callable[[str], str] = str
     wanted, read = alike(label), alike(line)
     if len(read) != len(line):
         wanted, read = label, line
-    at = read.find(wanted)
-    while at >= 0:
-        end = at + len(wanted)
-        if is_whole(read, at, end):
-            seen = first_with_unit(leaf, numbers_in(line, end))
-            yield seen if seen is not None and len(_WORD.findall(line[end : seen.start])) <= _MOST_BETWEEN else None
-        at = read.find(wanted, end)
+    for _, end in places_of(wanted, read, whole_words=True):
+        seen = first_with_unit(leaf, numbers_in(line, end))
+        yield seen if seen is not None and len(_WORD.findall(line[end : seen.start])) <= _MOST_BETWEEN else None
 
 
 def begins_with_number(leaf: ScreenNumber, line: str) -> NumberSeen | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Literal
 
 from msgspec import Struct
@@ -11,7 +10,7 @@ from msgspec import Struct
 from acud.errors import InvalidRequest, NotFound
 from acud.patterns import compiled
 from acud.types import ScreenNumber, Text, TextLeaf, Verdict, WindowInfo, no, unknown, yes
-from acud.waits.read_text import after_label, agreed, compared, is_whole, not_after, only_number
+from acud.waits.read_text import after_label, agreed, compared, not_after, only_number, places_of, spaced
 
 NAMES = "name a terminal (pty:pts/3, pty:/dev/pts/3) or a tmux session (pty:build, pty:tmux:<socket>/build)"
 _TTY = re.compile(r"(?:/dev/)?pts/(\d{1,7})", re.ASCII)
@@ -194,7 +193,7 @@ def judge_pane(leaf: TextLeaf, pane: str) -> Verdict:
 
 
 def _number_in(leaf: ScreenNumber, pane: str) -> Verdict:
-    lines = [_folded(line) for line in pane.splitlines()]
+    lines = [spaced(line) for line in pane.splitlines()]
     if not leaf.label:
         return only_number(leaf, lines)
     found = [seen for line in lines for seen in after_label(leaf, line)]
@@ -204,33 +203,23 @@ def _number_in(leaf: ScreenNumber, pane: str) -> Verdict:
 
 def _times_matched(leaf: Text, pane: str) -> int:
     pattern = compiled(leaf.text, ignore_case=not leaf.match_case)
-    return sum(1 for line in pane.splitlines() for _ in pattern.spans(_folded(line)))
+    return sum(1 for line in pane.splitlines() for _ in pattern.spans(spaced(line)))
 
 
 def _times_there(leaf: Text, pane: str) -> int:
     """Return how often the text is there, across line breaks."""
     wanted, shown = _comparable(leaf, leaf.text), _comparable(leaf, pane)
-    times, at = 0, shown.find(wanted)
-    while at >= 0:
-        end = at + len(wanted)
-        is_one = not leaf.whole_words or is_whole(shown, at, end)
-        times += is_one
-        at = shown.find(wanted, end if is_one else at + 1)
-    return times
+    return sum(1 for _ in places_of(wanted, shown, whole_words=leaf.whole_words))
 
 
 def _line_with_it(leaf: Text, pane: str) -> str:
     """Return the first line that has the text, or the text itself where it goes over several."""
-    lines = (_folded(line) for line in pane.splitlines())
+    lines = (spaced(line) for line in pane.splitlines())
     if leaf.regex:
         pattern = compiled(leaf.text, ignore_case=not leaf.match_case)
         return next((line for line in lines if pattern.search(line) is not None), "")
-    return next((line for line in lines if _times_there(leaf, line)), _folded(leaf.text))
+    return next((line for line in lines if _times_there(leaf, line)), spaced(leaf.text))
 
 
 def _comparable(leaf: Text, text: str) -> str:
-    return _folded(text) if leaf.match_case else _folded(text).casefold()
-
-
-def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).split())
+    return spaced(text) if leaf.match_case else spaced(text).casefold()

@@ -8,7 +8,6 @@ doubtful readings still count as there, so that one misread letter does not end 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import islice
@@ -19,7 +18,7 @@ from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.text_layout import blocks, rows
 from acud.patterns import PatternFault, compiled
 from acud.types import Rect, Text, Verdict, no, unknown, yes
-from acud.waits.read_text import is_whole
+from acud.waits.read_text import places_of, spaced
 
 _MAX_QUOTE = 200
 _MIN_DISGUISED = 5
@@ -111,14 +110,9 @@ def _found_as(lines: Sequence[Line], leaf: Text, read_as: ReadAs) -> list[TextHi
 
 
 def _hits(page: JoinedLines, wanted: str, *, whole_words: bool) -> Iterator[TextHit]:
-    """Yield where `wanted` stands in the page, each behind the one before."""
-    start = page.text.find(wanted)
-    while start >= 0:
-        end = start + len(wanted)
-        hit = _hit(page, start, end) if not whole_words or is_whole(page.text, start, end) else None
-        if hit is not None:
-            yield hit
-        start = page.text.find(wanted, end if hit is not None else start + 1)
+    """Return where `wanted` stands in the page, each behind the one before."""
+    hits = (_hit(page, *place) for place in places_of(wanted, page.text, whole_words=whole_words))
+    return (hit for hit in hits if hit is not None)
 
 
 def _hit(page: JoinedLines, start: int, end: int) -> TextHit | None:
@@ -145,11 +139,6 @@ def make_page(groups: Iterable[Sequence[Line]], read_as: ReadAs, gap: str = " ",
             text += between + words
             spans.append((start, len(text), line))
     return JoinedLines(text, tuple(spans))
-
-
-def spaced(text: str) -> str:
-    """Return `text` with white space folded, and compatibility forms (full-width letters, ligatures) made plain."""
-    return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
 def folded(text: str) -> str:

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from acud.evaluator.ocr.engine import Line
-from acud.evaluator.ocr.match import letters_close, spaced
+from acud.evaluator.ocr.match import letters_close
 from acud.evaluator.ocr.text_layout import rows
 from acud.types import Rect, ScreenNumber, Verdict
-from acud.waits.read_text import NumberSeen, after_label, agreed, begins_with_number, compared, not_after, only_number
+from acud.waits.read_text import (
+    NumberSeen,
+    after_label,
+    agreed,
+    begins_with_number,
+    compared,
+    not_after,
+    only_number,
+    spaced,
+)
 
 _MOST_BELOW = 2.5
 """Heights of the label between it and a number below it."""
