@@ -20,7 +20,7 @@ from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.ports import JobAnswerer, RedactedPixels, Redactor, Withheld
 from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
 from acud.protocol.bootstrap import EvaluatorOptions
-from acud.types import Answer, Evidence, JudgeName, Rect, TextLeaf, unknown
+from acud.types import Evidence, JudgeName, Rect, TextLeaf, unknown
 
 T = TypeVar("T")
 _THREADS = 3
@@ -132,7 +132,7 @@ class EvaluatorContext:
             return JudgeReply(unknown("engine", "this evaluator owns no OCR engine"), cost_usd=0.0)
         with self.counters.timed("ocr"):
             verdict = await self._text.look_for(shot, leaf)
-        if verdict.answer is Answer.UNKNOWN:
+        if verdict.code == "engine":
             self.judges.doubt(JudgeName.OCR)
         return JudgeReply(verdict, cost_usd=0.0)
 

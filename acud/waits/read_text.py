@@ -24,11 +24,12 @@ _TOKEN = re.compile(
     r"(?![\d])(?:\s?(?P<after>%|‰|°[CF]?|[$€£¥₹]|[^\W\d_]{1,12}(?:/[^\W\d_]{1,4})?))?"
 )
 _IN_A_DATE = re.compile(r"[:_-]\d|\.\d|/\d+/")
-_AFTER_A_NUMBER = re.compile(r"\d[:/_-]$")
+_AFTER_A_NUMBER = re.compile(r"(?<=\d)[:/_-]")
 """The second number of "57/90" is not what is counted."""
 _WORD = re.compile(r"\w{2,}")
 _MOST_BETWEEN = 3
 """Words between a label and its number."""
+_ORDINAL, _OF_A_WORD = re.compile(r"(?:st|nd|rd|th)\b"), re.compile(r"\w")
 _GROUPS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _ORDER: dict[Comparison, Callable[[float, float], bool]] = {
     Comparison.AT_LEAST: operator.ge, Comparison.MORE: operator.gt, Comparison.EQUAL: operator.eq,
@@ -103,11 +104,11 @@ def numbers_in(text: str, start: int = 0) -> Iterator[NumberSeen]:
     for found in _TOKEN.finditer(text, start):
         digits = found["digits"]
         values = _values(digits)
-        beyond = text[found.end("digits") :]
-        if not values or _IN_A_DATE.match(beyond) or _AFTER_A_NUMBER.search(text[: found.start("digits")]):
+        begins, ends = found.span("digits")
+        if not values or _IN_A_DATE.match(text, ends) or (begins and _AFTER_A_NUMBER.match(text, begins - 1)):
             continue
-        if re.match(r"(?:st|nd|rd|th)\b" if found["after"] else r"\w", beyond):
-            continue  # "3rd"
+        if (_ORDINAL if found["after"] else _OF_A_WORD).match(text, ends):
+            continue
         sign = -1.0 if (found["sign"] or "").strip() in ("-", "−") else 1.0
         unit = found["after"] or found["before"] or ""
         yield NumberSeen(found.start(), found.end(), found[0].strip(), tuple(sign * value for value in values), unit)
@@ -209,10 +210,12 @@ def _of_unit(leaf: ScreenNumber) -> str:
 def _factor(wanted: str, seen: str) -> float | None:
     """Return what a number of the unit `seen` is multiplied by to be one of `wanted`; None: of another sort."""
     a, b = wanted.casefold(), seen.casefold()
-    if a == b or a.rstrip("s") == b.rstrip("s") != "":
+    if a == b:
         return 1.0
-    sort = next((units for units in _FAMILIES if a in units and b in units), None)
-    return sort[b] / sort[a] if sort is not None else None
+    sort = next((units for units in _FAMILIES if a in units or b in units), None)
+    if sort is not None:
+        return sort[b] / sort[a] if a in sort and b in sort else None
+    return 1.0 if a.rstrip("s") == b.rstrip("s") else None  # "error" and "errors"
 
 
 def _rounded(value: float) -> float:

@@ -34,10 +34,17 @@ def look_for_number(lines: Sequence[Line], leaf: ScreenNumber, min_confidence: f
         for index, line in enumerate(row):
             for seen in after_label(leaf, spaced(line.text), letters_close):
                 labels += 1
-                number = (seen, line) if seen is not None else _beside(leaf, line, row[index + 1 :], sure)
+                number = (seen, line) if seen is not None else None
+                if number is None and _ends_with_label(leaf, line):
+                    number = _beside(leaf, line, row[index + 1 :], sure)
                 found += [number] if number is not None else []
     verdicts = [compared(leaf, seen, f' after "{leaf.label}"{_place(line, at)}') for seen, line in found]
     return agreed(leaf, verdicts) if verdicts else not_after(leaf, labels > 0)
+
+
+def _ends_with_label(leaf: ScreenNumber, line: Line) -> bool:
+    """Tell whether nothing is said after the label in its line: "Errors: none" has its value."""
+    return letters_close(spaced(line.text)).rstrip(" :=-–—").endswith(letters_close(leaf.label).rstrip(" :=-–—"))
 
 
 def _beside(

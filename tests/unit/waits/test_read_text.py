@@ -53,6 +53,8 @@ def after(condition: str, line: str) -> str:
         ("Downloaded >= 0.9 GB", "Downloaded so far: 950 MB of 1 GB", "yes"),
         ("Downloaded >= 1 GB", "Downloaded so far: 950 MB of 1 GB", "no"),
         ("left <= 2 min", "Time left: 90 s", "yes"),
+        ("took = 5 ms", "took 5 m", "none"),
+        ("Errors = 1 error", "Errors: 1 errors", "yes"),
         ("Total = 5", "Subtotal: 5", "none"),
         ("Progress >= 90 %", "Progress of the first of many long parts: 95 %", "none"),
         ("took < 2 s", "took 1.234 s", "unknown"),

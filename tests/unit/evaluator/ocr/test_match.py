@@ -195,6 +195,7 @@ def test_a_number_stands_after_its_label_in_the_row_or_below_it() -> None:
         ([line("Progress", 0, 0), line("l00 %", 100, 0)], "no number"),
         ([line("Progress 90 %", 0, 0, confidence=0.3)], "the label"),
         ([line("Progress", 0, 0), line("Errors 3", 100, 0)], "no number"),
+        ([line("Progress: none yet", 0, 0), line("95 warnings", 0, 20)], "no number"),
     ],
 )
 def test_a_number_that_cannot_be_read_is_unknown(lines: list[Line], words: str) -> None:
