@@ -17,7 +17,22 @@ from acud.features.redaction.evaluator import RedactionRules
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.evaluation import Answered
 from acud.protocol.questions import Ask, LeafAsk
-from acud.types import AllOf, Answer, AnyOf, Criteria, NotOf, Rect, Stable, Text, Until, WindowTitle, no, unknown, yes
+from acud.types import (
+    AllOf,
+    Answer,
+    AnyOf,
+    Criteria,
+    NotOf,
+    Rect,
+    Stable,
+    Text,
+    Until,
+    WindowTitle,
+    no,
+    number_condition,
+    unknown,
+    yes,
+)
 from acud.waits import conditions
 from tests.ink_engine import InkEngine
 
@@ -109,3 +124,13 @@ async def test_a_local_leaf_sent_by_mistake_is_unknown(tmp_path: Path) -> None:
         ).run()
     await context.close()
     assert (found.whole.answer, found.whole.code) == (Answer.UNKNOWN, "engine")
+
+
+@pytest.mark.asyncio
+async def test_a_number_that_is_not_there_is_no_fault_of_the_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doubted: list[str] = []
+    monkeypatch.setattr(JudgeRegistry, "doubt", lambda self, name: doubted.append(name))
+    found = await answered(number_condition("Errors = 0"), tmp_path, judge="ocr")
+    assert (found.whole.code, doubted) == ("unreadable", [])
