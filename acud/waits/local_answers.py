@@ -37,7 +37,7 @@ from acud.waits.conditions import evaluate, is_local
 from acud.waits.events import FrameSeen
 from acud.waits.model import NOT_LOCATED, JobInFlight, PendingYes, TextSnapshot, Wait
 from acud.waits.ocr_criteria import text_criteria
-from acud.waits.restless_area import describe
+from acud.waits.restless_area import describe, place_text
 from acud.waits.terminals import judge_pane
 from acud.waits.view_state import ViewState
 
@@ -161,12 +161,11 @@ def _what_moves(view_state: ViewState, within_s: float) -> str:
     since = max((mark.at for mark in view_state.marks), default=0.0) - within_s
     moved = [mark.tiles for mark in view_state.marks if mark.at >= since]
     known = reduce(or_, (tiles for tiles in moved if tiles is not None), 0)
-    if not known or None in moved or known.bit_count() > _MOST_NAMED_TILES:
+    is_all = known == view_state.view.masks.touching
+    if not known or is_all or None in moved or known.bit_count() > _MOST_NAMED_TILES:
         return ""
-    box = view_state.view.grid.box(known, view_state.view.box)
-    if box is None or box == view_state.view.box:
-        return ""
-    return f": {box.w}x{box.h} pixels at {box.x - view_state.view.box.x},{box.y - view_state.view.box.y} keep changing"
+    place = place_text(view_state.view, known)
+    return f": {place} keep changing" if place else ""
 
 
 def quiet_for(view_state: ViewState, seconds: float) -> bool:

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from acud.types import Rect
 from acud.waits.tiles import Grid
-from acud.waits.view_state import NEVER, ViewState
+from acud.waits.view_state import NEVER, TargetView, ViewState
 
 MEMORY = 8
 REPEATS = 3
@@ -164,15 +164,18 @@ def _box(grid: Grid, tiles: int, crop: Rect) -> Rect | None:
     return grid.box(tiles, crop)
 
 
+def place_text(view: TargetView, tiles: int) -> str:
+    """Return where `tiles` are in the target, in its own pixels, "" for none."""
+    box = _box(view.grid, tiles, view.box)
+    if box is None:
+        return ""
+    return f"{box.w}x{box.h} pixels at {box.x - view.box.x},{box.y - view.box.y}"
+
+
 def describe(area: RestlessArea, view_state: ViewState, longest_s: float) -> str:
     """Return what a client should know of the area, "" where there is none."""
     view = view_state.view
-    box = _box(view.grid, area.tiles, view.box)
-    found = []
-    if box is not None:
-        found.append(
-            f"a small area ({box.w}x{box.h} pixels at {box.x - view.box.x},{box.y - view.box.y}) changes on and on"
-        )
+    found = [f"a small area ({place}) changes on and on"] if (place := place_text(view, area.tiles)) else []
     if area.path:
         found.append("something moves on in small steps (as typed text or a bar does)")
     if not found:

@@ -139,7 +139,6 @@ def _check_companions(wanted: Wanted) -> None:
         raise click.UsageError("--share, --settle and --since belong to --change")
     if wanted.match_case and not (wanted.text or wanted.regex or wanted.gone):
         raise click.UsageError("--match-case belongs to --text, --regex and --gone")
-
     if wanted.whole_words and not (wanted.text or wanted.gone):
         raise click.UsageError("--whole-words belongs to --text and --gone")
     if wanted.count > 1 and not (wanted.text or wanted.regex):
