@@ -380,7 +380,7 @@ export AWS_SECRET_ACCESS_KEY=⟦⟨B40⟩⟧
 $env:ARM_CLIENT_SECRET="⟦⟨w3⟩8Q~⟨w34⟩⟧"
 DefaultEndpointsProtocol=https;AccountName=foo;AccountKey=⟦⟨B86⟩==⟧;EndpointSuffix=core.windows.net
 Server=tcp:db.example.net,1433;User ID=sa;Password=⟦Gr4nite!Loft⟧;Encrypt=True;
-//registry.npmjs.example/:_authToken=⟦npm¦_⟨w36⟩⟧
+//packages.firm.example/:_authToken=⟦npm¦_⟨w36⟩⟧
 //registry.example/:_password="⟦⟨w24⟩==⟧"
 [pypi]\nusername = __token__\npassword = ⟦py¦pi-⟨b120⟩⟧
 machine api.heroku.example login me@example.org password ⟦⟨h8⟩-⟨h4⟩-⟨h4⟩-⟨h4⟩-⟨h12⟩⟧
