@@ -99,6 +99,17 @@ def test_an_element_that_moved_with_its_window_is_clicked_where_it_is(client: Cl
     assert now.bbox.x <= reply.cursor.x < now.bbox.right
 
 
+def test_ids_stand_over_the_end_of_the_supervisor(client: Client, form: DisplayInfo, gui_daemon: Daemon) -> None:
+    before = scene(client, form)
+    gui_daemon.kill()
+    gui_daemon.start()
+    client.gui_do(f"click {widget(before, 'Export').id}", timeout_s=30)
+    says(client, form, "Exported 3 files")
+    after = scene(client, form)
+    assert [one.id for one in after.ax] == [one.id for one in before.ax]
+    assert text(after, "Name").id == text(before, "Name").id
+
+
 def test_an_id_that_is_gone_names_what_reads_alike_and_nothing_is_done(client: Client, form: DisplayInfo) -> None:
     export = widget(scene(client, form), "Export")
     client.desktop_action([WindowDo("Controls", WindowVerb.CLOSE)], display=form.name)

@@ -7,14 +7,17 @@ words tell how far things moved, and the others are looked for where their neigh
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from hashlib import blake2b
 from itertools import islice
 from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.types import Rect
 
@@ -282,24 +285,74 @@ def _is_alike(one: str, other: str) -> bool:
     return min(pair.real_quick_ratio(), pair.quick_ratio()) >= _ALIKE and pair.ratio() >= _ALIKE
 
 
-class ElementIds:
-    """Gives ids `<letter><display>-<n>`. `next_number` is to be kept over restarts, so that no id is ever reused."""
+class StoredElement(Struct, frozen=True, array_like=True):
+    """An element as it is kept over a restart: its number, and of its words only a digest."""
 
-    def __init__(self, letter: str, display_id: int, next_number: int = 1) -> None:
-        self._prefix = f"{letter}{display_id}-"
-        self._before: Sequence[SeenElement] = ()
-        self._ids: list[str] = []
+    number: int
+    digest: bytes
+    bbox: Rect
+    kind: str = ""
+    key: str = ""
+
+
+class StoredElements(Struct, frozen=True):
+    """The elements of one display and letter that stood last; `salt` is what their digests were made with."""
+
+    salt: bytes
+    elements: tuple[StoredElement, ...] = ()
+
+
+def _digest(words: str, salt: bytes) -> bytes:
+    return blake2b(words.encode(errors="surrogatepass"), key=salt, digest_size=16).digest()
+
+
+class ElementIds:
+    """Gives ids `<letter><display>-<n>`. `next_number` is to be kept over restarts, so that no id is ever reused.
+
+    `earlier`: what stood before a restart. An element that reads the same, or has the same key, keeps its id.
+    """
+
+    def __init__(
+        self, letter: str, display_id: int, next_number: int = 1, earlier: StoredElements | None = None
+    ) -> None:
+        self.name = f"{letter}{display_id}"
+        self._earlier = earlier
+        self.last_seen: tuple[SeenElement, ...] = ()
+        self._numbers: list[int] = []
         self.next_number = next_number
 
     def given(self, now: Sequence[SeenElement]) -> list[str]:
         """Return the ids of the elements of a new frame; equal elements mint nothing."""
-        if list(now) == list(self._before):
-            return list(self._ids)
-        earlier = matched(self._before, now)
-        self._ids = [self._mint() if index is None else self._ids[index] for index in earlier]
-        self._before = tuple(now)
-        return list(self._ids)
+        if self._earlier is not None or tuple(now) != self.last_seen:
+            self._numbers = [self._mint() if known is None else known for known in self._known(now)]
+            self.last_seen = tuple(now)
+        return [f"{self.name}-{number}" for number in self._numbers]
 
-    def _mint(self) -> str:
+    def stored(self) -> StoredElements:
+        """Return what is to be kept over a restart."""
+        if self._earlier is not None:
+            return self._earlier
+        salt = os.urandom(16)
+        pairs = zip(self._numbers, self.last_seen, strict=True)
+        return StoredElements(
+            salt,
+            tuple(
+                StoredElement(n, _digest(one.words, salt), one.bbox, one.kind, "" if one.key is None else str(one.key))
+                for n, one in pairs
+            ),
+        )
+
+    def _known(self, now: Sequence[SeenElement]) -> list[int | None]:
+        """Return the number that each element has already, None for a new one."""
+        numbers = self._numbers
+        before: Sequence[SeenElement] = self.last_seen
+        if self._earlier is not None:
+            salt, stored, self._earlier = self._earlier.salt, self._earlier.elements, None
+            numbers = [one.number for one in stored]
+            before = [SeenElement(one.digest.hex(), one.bbox, one.kind, one.key or None) for one in stored]
+            now = [replace(one, words=_digest(one.words, salt).hex()) for one in now]
+        return [None if index is None else numbers[index] for index in matched(before, now)]
+
+    def _mint(self) -> int:
         number, self.next_number = self.next_number, self.next_number + 1
-        return f"{self._prefix}{number}"
+        return number

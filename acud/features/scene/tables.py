@@ -1,13 +1,19 @@
-"""Numbers of scenes and elements that were given: they are never given twice, over restarts too.
+"""Numbers of scenes and elements that were given, and the elements that stand: no number is given twice, and what still
+stands after a restart keeps its own.
 
-A block at a time is reserved in the store.
+Numbers are reserved in the store a block at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
+import msgspec
+
+from acud.event_loop import EventLoop
+from acud.features.scene.element_ids import ElementIds, StoredElements
 from acud.store.connection import Table
 from acud.store.rows import load
 from acud.supervisor.journal import Journal
@@ -18,6 +24,8 @@ _ELEMENTS = ("t", "a", "v")
 """The letters of a display's elements: texts, widgets, what a vision model said."""
 _BLOCK = 1000
 """Numbers lost at most with each restart; a write for each thousand scenes or elements."""
+_KEEP_S = 5.0
+"""A display that keeps changing is written so often; a kill loses what came and went since."""
 
 
 class SceneNumbers(Table):
@@ -31,11 +39,63 @@ class SceneNumbers(Table):
         """Drop what is known of `names`, for what will never be numbered again."""
         for name in names:
             self._database.write(_SQL["forget"], {"name": name})
+            self._database.write(_SQL["forget_elements"], {"name": name})
 
     def first_free(self, name: str) -> int:
         """Return the first number of `name` that was certainly not given yet: 1 for a new name."""
         rows = self._database.read(_SQL["reserved"], {"name": name})
         return int(rows[0]["reserved"] or 1) if rows else 1
+
+    def keep_elements(self, name: str, elements: StoredElements) -> None:
+        """Keep the elements that stand."""
+        self._database.write(_SQL["keep_elements"], {"name": name, "elements": msgspec.msgpack.encode(elements)})
+
+    def elements(self, name: str) -> StoredElements | None:
+        """Return the elements that stood last, None when none were kept. Raises: StoreUnavailable."""
+        rows = self._database.read(_SQL["elements"], {"name": name})
+        stored = rows[0]["elements"] if rows else None
+        if not isinstance(stored, bytes):
+            return None
+        try:
+            return msgspec.msgpack.decode(stored, type=StoredElements)
+        except msgspec.MsgspecError:
+            return None  # of another version: every element gets a new id, as before
+
+
+class StandingElements:
+    """The ids of each display's elements as they stand, kept in the turn that changed them, at most every 5 s."""
+
+    def __init__(self, journal: Journal, numbers: SceneNumbers, loop: EventLoop) -> None:
+        self._journal = journal
+        self._numbers = numbers
+        self._loop = loop
+        self._resting: dict[str, ElementIds | None] = {}
+        """Names that were written a moment ago, with what is to be written when the pause is over."""
+
+    def ids(self, letter: str, display: int, first: int) -> ElementIds:
+        """Return the ids of a display's elements, those that stood before a restart known."""
+        return ElementIds(letter, display, first, self._numbers.elements(f"{letter}{display}"))
+
+    def changed(self, ids: ElementIds) -> None:
+        """Keep what stands now."""
+        if ids.name in self._resting:
+            self._resting[ids.name] = ids
+            return
+        self._resting[ids.name] = None
+        self._loop.call_later(_KEEP_S, partial(self._rested, ids.name))
+        stored = ids.stored()
+        self._journal.keep(lambda: self._numbers.keep_elements(ids.name, stored), droppable=True)
+
+    def _rested(self, name: str) -> None:
+        ids = self._resting.pop(name, None)
+        if ids is not None:
+            self.changed(ids)
+
+    def forget(self, screen: WatchedDisplay) -> None:
+        """Write no more of a display that is gone; `ReservedNumbers` drops what is stored of it."""
+        for letter in _ELEMENTS:
+            if f"{letter}{screen.number}" in self._resting:
+                self._resting[f"{letter}{screen.number}"] = None
 
 
 class ReservedNumbers:

@@ -15,9 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.errors import AcudError, Unavailable
-from acud.features.scene.element_ids import ElementIds, SeenElement
+from acud.features.scene.element_ids import SeenElement
 from acud.features.scene.settings import SceneSettings
-from acud.features.scene.tables import ReservedNumbers
+from acud.features.scene.tables import ReservedNumbers, StandingElements
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.questions import Hide
 from acud.protocol.scene_parts import NodePart, SceneAsk, SceneParts, TextPart
@@ -196,10 +196,11 @@ class DisplayElements:
     were last seen to be on the screen.
     """
 
-    def __init__(self, number: int, numbers: ReservedNumbers) -> None:
+    def __init__(self, number: int, numbers: ReservedNumbers, standing: StandingElements) -> None:
         self.number = number
         self._numbers = numbers
-        self._ids = {letter: ElementIds(letter, number, numbers.first(f"{letter}{number}")) for letter in ("t", "a")}
+        self._standing = standing
+        self._ids = {letter: standing.ids(letter, number, numbers.first(f"{letter}{number}")) for letter in ("t", "a")}
         self.forget(NOT_ASKED)
 
     def forget(self, state: ProviderState) -> None:
@@ -268,8 +269,11 @@ class DisplayElements:
 
     def _given(self, letter: str, seen: Sequence[SeenElement]) -> list[str]:
         ids = self._ids[letter]
+        before = ids.last_seen
         given = ids.given(seen)
-        self._numbers.given(f"{letter}{self.number}", ids.next_number)
+        self._numbers.given(ids.name, ids.next_number)
+        if ids.last_seen is not before:
+            self._standing.changed(ids)
         return given
 
     def went_old(self, reason: str) -> None:

@@ -15,7 +15,7 @@ from acud.features.scene.settings import SceneSettings
 from acud.features.scene.supervisor.annotations import Description, SceneAnnotations
 from acud.features.scene.supervisor.element_locator import ElementLocator
 from acud.features.scene.supervisor.service import Scenes, SceneSubscriptions
-from acud.features.scene.tables import ReservedNumbers
+from acud.features.scene.tables import ReservedNumbers, SceneNumbers, StandingElements
 from acud.protocol.evaluation import Described
 from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.looks import Picture
@@ -65,6 +65,7 @@ class SceneFeature(RunningFeature):
             core.settings.of(SceneSettings),
             core.display_pids,
             numbers,
+            StandingElements(core.journal, SceneNumbers(core.journal.store), core.loop),
             self.annotations,
         )
         self.scenes.shown.add(core.daemon_events.scene_made, Order.CORE)

@@ -24,7 +24,7 @@ from acud.features.scene.supervisor.assembly import (
     part_of,
 )
 from acud.features.scene.supervisor.display_reader import DisplayElements, DisplayReader, ReaderPorts
-from acud.features.scene.tables import ReservedNumbers
+from acud.features.scene.tables import ReservedNumbers, StandingElements
 from acud.ids import new_id
 from acud.protocol.capture import Notice
 from acud.supervisor.display_registry import DisplayRegistry
@@ -57,6 +57,7 @@ class Scenes:
         settings: SceneSettings,
         display_pids: Callable[[], set[int]],
         numbers: ReservedNumbers,
+        standing: StandingElements,
         annotations: SceneAnnotations,
     ) -> None:
         self._watched_displays = watched_displays
@@ -65,6 +66,7 @@ class Scenes:
         self._redaction = redaction
         self._clock = clock
         self._numbers = numbers
+        self._standing = standing
         self._annotations = annotations
         self.shown = Observers[Callable[[Scene], None]]()
         """Called with each scene that differs from the one before, in the turn that made it."""
@@ -82,6 +84,7 @@ class Scenes:
         self._next = self._numbers.first(_NAME)
         self._kept: deque[Scene] = deque(maxlen=settings.kept)
         sources.watchers.add(self, Order.FEATURES)
+        watched_displays.removed.add(self._standing.forget, Order.FEATURES)
         watched_displays.removed.add(self._numbers.forget, Order.FEATURES)
         watched_displays.removed.add(self._drop, Order.FEATURES)
 
@@ -129,7 +132,7 @@ class Scenes:
         """Return the looks at `watched`."""
         found = self._readers.get(watched.number)
         if found is None or found.watched is not watched:
-            seen = found.seen if found is not None else DisplayElements(watched.number, self._numbers)
+            seen = found.seen if found is not None else DisplayElements(watched.number, self._numbers, self._standing)
             found = self._readers[watched.number] = DisplayReader(self._ports, watched, seen)
         return found
 

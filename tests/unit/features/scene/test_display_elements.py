@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
+import msgspec
+
+from acud.features.scene.element_ids import StoredElements
 from acud.features.scene.supervisor.display_reader import DisplayElements
-from acud.features.scene.tables import ReservedNumbers
+from acud.features.scene.tables import ReservedNumbers, StandingElements
 from acud.protocol.evaluation import JobResult
 from acud.protocol.scene_parts import NodePart, SceneParts, TextPart
 from acud.supervisor.watched_displays import WatchedDisplay
@@ -21,6 +25,7 @@ class Kept:
 
     def __init__(self) -> None:
         self.reserved: dict[str, int] = {}
+        self.standing: dict[str, bytes] = {}
 
     def keep(self, mutation: Any, *, droppable: bool = False) -> None:
         mutation()
@@ -34,6 +39,13 @@ class Kept:
     def forget(self, names: list[str]) -> None:
         for name in names:
             self.reserved.pop(name, None)
+            self.standing.pop(name, None)
+
+    def keep_elements(self, name: str, elements: StoredElements) -> None:
+        self.standing[name] = msgspec.msgpack.encode(elements)
+
+    def elements(self, name: str) -> StoredElements | None:
+        return msgspec.msgpack.decode(self.standing[name], type=StoredElements) if name in self.standing else None
 
 
 def reserved_numbers(kept: Kept | None = None) -> ReservedNumbers:
@@ -41,8 +53,37 @@ def reserved_numbers(kept: Kept | None = None) -> ReservedNumbers:
     return ReservedNumbers(made, made)
 
 
-def display(kept: Kept) -> DisplayElements:
-    return DisplayElements(3, reserved_numbers(kept))
+class Pauses:
+    """A loop whose timers fire when told to."""
+
+    def __init__(self) -> None:
+        self.timers: list[Callable[[], None]] = []
+
+    def call_later(self, delay_s: float, callback: Callable[[], None]) -> None:
+        self.timers.append(callback)
+
+    def end(self) -> None:
+        timers, self.timers = self.timers, []
+        for callback in timers:
+            callback()
+
+
+def standing_elements(kept: Kept | None = None, pauses: Pauses | None = None) -> StandingElements:
+    made = cast(Any, kept or Kept())
+    return StandingElements(made, made, cast(Any, pauses or Pauses()))
+
+
+def display(kept: Kept, pauses: Pauses | None = None) -> DisplayElements:
+    return DisplayElements(3, reserved_numbers(kept), standing_elements(kept, pauses))
+
+
+def lines(*words: str) -> SceneParts:
+    texts = tuple(TextPart(one, Rect(5, 20 * n, 60, 12), 0.9) for n, one in enumerate(words))
+    return SceneParts(ocr=READY, lines=texts, lines_total=len(texts))
+
+
+def ids(seen: DisplayElements) -> dict[str, str]:
+    return {one.text: one.id for one in seen.texts}
 
 
 def read(seen: DisplayElements, parts: SceneParts, at_s: float = 10.0) -> None:
@@ -83,17 +124,35 @@ def test_a_password_field_is_told_as_redacted() -> None:
     assert seen.secure == (BOX,)
 
 
-def test_numbers_go_on_where_nobody_can_have_been() -> None:
+def test_what_still_stands_after_a_restart_keeps_its_id_and_numbers_go_on_where_nobody_can_have_been() -> None:
     kept = Kept()
     seen = display(kept)
-    read(seen, SceneParts(ocr=READY, lines=(TextPart("Save", BOX, 0.9),), lines_total=1))
-    assert seen.texts[0].id == "t3-1"
+    read(seen, lines("Save", "Draft of 9:14", "Cancel"))
     again = display(kept)
-    read(again, SceneParts(ocr=READY, lines=(TextPart("Save", BOX, 0.9),), lines_total=1))
-    assert int(again.texts[0].id.partition("-")[2]) == kept.reserved["t3"] - 1000 - 1 > 1
+    read(again, lines("Save", "Draft of 9:15", "Cancel"))
+    assert (ids(again)["Save"], ids(again)["Cancel"]) == ("t3-1", "t3-3")
+    assert int(ids(again)["Draft of 9:15"].partition("-")[2]) == kept.reserved["t3"] - 1000 - 1 > 3
     again.forget(BROKEN)
-    read(again, SceneParts(ocr=READY, lines=(TextPart("Save", BOX, 0.9),), lines_total=1))
-    assert again.texts[0].id.startswith("t3-")
+    read(again, lines("Save"))
+    assert ids(again) == {"Save": "t3-1"}
+    assert b"Save" not in kept.standing["t3"]
+
+
+def test_a_display_that_keeps_changing_is_written_now_and_then() -> None:
+    kept, pauses = Kept(), Pauses()
+    seen = display(kept, pauses)
+    read(seen, lines("Save"))
+    first = kept.standing["t3"]
+    read(seen, lines("Save", "1 %"))
+    read(seen, lines("Save", "2 %"))
+    assert kept.standing["t3"] == first
+    pauses.end()
+    newest = ids(seen)
+    again = display(kept)
+    read(again, lines("Save", "2 %"))
+    assert ids(again) == newest
+    pauses.end()
+    assert not pauses.timers
 
 
 def test_the_numbers_of_a_removed_display_go_with_it() -> None:

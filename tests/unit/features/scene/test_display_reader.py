@@ -27,7 +27,7 @@ from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import DisplayState, HiddenBox, Rect, WindowInfo
 from acud.types.scene import ProviderState, Scene, SceneMode
 from tests.manual_clock import ManualClock
-from tests.unit.features.scene.test_display_elements import reserved_numbers
+from tests.unit.features.scene.test_display_elements import reserved_numbers, standing_elements
 
 READY = ProviderState("reader", "ready")
 BOX = Rect(0, 0, 20, 10)
@@ -50,7 +50,7 @@ class Rig:
         self.fails = False
         self.sources = self.frame_requests = cast("Any", self)
         self.by_name = {":7": self.source}
-        self.seen = DisplayElements(3, reserved_numbers())
+        self.seen = DisplayElements(3, reserved_numbers(), standing_elements())
         self.reader = DisplayReader(cast("Any", self), self.screen, self.seen)
 
     def now_s(self) -> float:
@@ -161,7 +161,7 @@ def _title(screen: WatchedDisplay, window: WindowInfo) -> str:
 def _scene(*shown: ShownDisplay, totals: dict[int, int] | None = None) -> Scene:
     known = []
     for one in shown:
-        seen = DisplayElements(one.watched.number, reserved_numbers())
+        seen = DisplayElements(one.watched.number, reserved_numbers(), standing_elements())
         parts = SceneParts(
             ocr=READY, lines=(TextPart("Save", BOX, 0.9),), lines_total=(totals or {}).get(seen.number, 1)
         )
