@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -90,6 +91,20 @@ async def test_it_goes_on_with_a_daemon_that_was_restarted() -> None:
             assert "not running" in fault(await client.call_tool("wait_status", {}))
             daemon.start()
             value(await client.call_tool("wait_status", {}))
+
+
+@pytest.mark.asyncio
+async def test_subscriptions_go_on_with_a_daemon_that_was_restarted() -> None:
+    with Daemon(settings=settings()) as daemon:
+        async with stdio(daemon.home, mode="auto") as client:
+            armed = value(await client.call_tool("smart_wait", {"stable": 3000}))
+            uri = f"acud://wait/{armed['wait_id']}"
+            async with client.listen(resource_subscriptions=[uri]) as heard:
+                daemon.kill()
+                daemon.start()
+                value(await client.call_tool("wait_cancel", armed_id(armed)))
+                event = await asyncio.wait_for(anext(aiter(heard)), 60)
+    assert getattr(event, "uri", "") == uri
 
 
 @pytest.mark.parametrize("arguments", [["--caps", "nope"], ["--tools", "nope"], ["--http", "--tools", "nope"]])
