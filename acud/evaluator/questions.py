@@ -27,7 +27,8 @@ from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.evaluation import Answered, LeafAnswer
 from acud.protocol.questions import Ask, display_of
 from acud.types import Answer, Criteria, Evidence, JudgeName, Leaf, TextLeaf, Verdict, no, unknown
-from acud.waits import conditions, ocr_criteria
+from acud.waits import conditions
+from acud.waits.sentences import NEEDS_VISION
 
 T = TypeVar("T")
 _BREATH_S = 0.005
@@ -277,9 +278,7 @@ class WaitQuestions:
     async def _criteria(self, judge: str, leaf: Criteria) -> Any:
         question = JudgeQuestion(leaf.criteria, self._ask.elapsed_s, self._ask.timeout_s, claim=self._claim())
         line = () if judge == JudgeName.OCR else self._context.judges.line(self._ask.judge)
-        asked: Coroutine[Any, Any, JudgeReply] = (
-            self._read_plainly(leaf) if judge == JudgeName.OCR else self._look(judge, line, question)
-        )
+        asked = self._look(judge, line, question)
         return await self._cache.once((judge, *(one.name for one in line), question_key(question)), asked)
 
     def _claim(self) -> Claim:
@@ -292,13 +291,9 @@ class WaitQuestions:
     async def _read(self, leaf: TextLeaf) -> JudgeReply:
         return await self._context.read(self._shot, leaf)
 
-    async def _read_plainly(self, leaf: Criteria) -> JudgeReply:
-        found = ocr_criteria.text_criteria(leaf.criteria)
-        if found.leaf is not None:
-            return await self._read(found.leaf)
-        return JudgeReply(unknown("needs_vision", found.reason), cost_usd=0.0)
-
     async def _look(self, judge: str, line: tuple[Judge, ...], question: JudgeQuestion) -> JudgeReply:
+        if judge == JudgeName.OCR:
+            return JudgeReply(unknown("needs_vision", NEEDS_VISION), cost_usd=0.0)
         if not line:
             return JudgeReply(unknown("engine", f"this evaluator has no judge {judge!r}"))
         return await first_answer(line, lambda one: self._see(one, question))

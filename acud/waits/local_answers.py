@@ -19,7 +19,6 @@ from acud.types import (
     Answer,
     AnyOf,
     Change,
-    Criteria,
     Leaf,
     NotOf,
     Stable,
@@ -36,7 +35,6 @@ from acud.types import (
 from acud.waits.conditions import evaluate, is_local
 from acud.waits.events import FrameSeen
 from acud.waits.model import NOT_LOCATED, JobInFlight, PendingYes, TextSnapshot, Wait
-from acud.waits.ocr_criteria import text_criteria
 from acud.waits.restless_area import describe, place_text
 from acud.waits.terminals import judge_pane
 from acud.waits.view_state import ViewState
@@ -81,10 +79,9 @@ def with_absence(wait: Wait, index: int, verdict: Verdict) -> Verdict:
 
 def _is_there(leaf: Leaf, verdict: Verdict) -> bool | None:
     """Tell whether the leaf's text or window is there; None: it is no such leaf, or not known."""
-    named = text_criteria(leaf.criteria).leaf if isinstance(leaf, Criteria) else leaf
-    if not isinstance(named, Text | WindowTitle) or verdict.answer is Answer.UNKNOWN:
+    if not isinstance(leaf, Text | WindowTitle) or verdict.answer is Answer.UNKNOWN:
         return None
-    return (verdict.answer is Answer.YES) is not named.gone
+    return (verdict.answer is Answer.YES) is not leaf.gone
 
 
 def _absences(until: Until, indexes: Iterator[int], *, negated: bool) -> Iterator[int]:
@@ -96,8 +93,7 @@ def _absences(until: Until, indexes: Iterator[int], *, negated: bool) -> Iterato
         yield from _absences(until.part, indexes, negated=not negated)
     else:
         index = next(indexes)
-        named = text_criteria(until.criteria).leaf if isinstance(until, Criteria) else until
-        if isinstance(named, Text | WindowTitle) and named.gone is not negated:
+        if isinstance(until, Text | WindowTitle) and until.gone is not negated:
             yield index
 
 

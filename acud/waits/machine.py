@@ -46,7 +46,6 @@ from acud.waits.frame_coalescing import apply_frames
 from acud.waits.lifecycle import Outcome, WaitMove, cancel, fail, has_ended, move_wait, time_out
 from acud.waits.local_answers import apply_texts, texts_after_frame, texts_for_new_view
 from acud.waits.model import NOT_LOCATED, JudgeState, VerdictCache, Wait
-from acud.waits.ocr_criteria import text_criteria
 from acud.waits.planner import plan
 from acud.waits.restless_area import LONGEST_PAUSE_S, RestlessArea
 from acud.waits.results import apply_dispatch, apply_loss, apply_result, new_baselines
@@ -246,5 +245,4 @@ def _budgeted(wait: Wait, event: BudgetChecked) -> Outcome:
 
 
 def _unread(wait: Wait) -> frozenset[int]:
-    sentences = ((index, leaf) for index, leaf in enumerate(wait.leaves) if isinstance(leaf, Criteria))
-    return frozenset(index for index, leaf in sentences if text_criteria(leaf.criteria).leaf is None)
+    return frozenset(index for index, leaf in enumerate(wait.leaves) if isinstance(leaf, Criteria))

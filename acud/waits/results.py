@@ -11,7 +11,6 @@ from acud.waits.events import JobDispatched, JobDone, JobLost
 from acud.waits.lifecycle import Outcome, count_overtaken, resolve_without_picture
 from acud.waits.local_answers import known_on, seen_there, with_absence
 from acud.waits.model import JobInFlight, JudgeState, PendingPicture, PendingYes, VerdictCache, Wait
-from acud.waits.ocr_criteria import text_criteria
 from acud.waits.planner import coverage_of
 from acud.waits.restless_area import RestlessArea
 from acud.waits.schedule import next_backoff
@@ -162,9 +161,8 @@ def _restless(wait: Wait, event: JobDone, flight: JobInFlight, whole: Verdict) -
 
 
 def _needs_sight(wait: Wait, flight: JobInFlight) -> bool:
-    """Tell whether all that was asked are sentences that no OCR can answer."""
-    asked = (wait.leaves[want.index] for want in flight.request.asks)
-    return all(isinstance(leaf, Criteria) and text_criteria(leaf.criteria).leaf is None for leaf in asked)
+    """Tell whether all that was asked are sentences, which no OCR can answer."""
+    return all(isinstance(wait.leaves[want.index], Criteria) for want in flight.request.asks)
 
 
 def _with_absences(wait: Wait, verdicts: dict[int, Verdict]) -> dict[int, Verdict]:

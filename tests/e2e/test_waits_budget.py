@@ -96,8 +96,8 @@ def test_evaluations_are_spent_and_more_are_given(acud: Client, view: DisplayInf
     assert done.spent.evaluations > first
 
 
-def test_quoted_words_go_to_ocr(acud: Client, view: DisplayInfo) -> None:
-    wait = _arm(acud, view, Budget(max_evaluations=1), Criteria('"Finished" is visible'))
+def test_what_a_sentence_says_for_certain_goes_on_without_a_budget(acud: Client, view: DisplayInfo) -> None:
+    wait = _arm(acud, view, Budget(max_evaluations=1), AnyOf((SEEN, Criteria('"Finished" is visible'))))
     until(lambda: "spent" in shown(acud, wait.wait_id).note, "a spent budget")
     with Desk(view.name, view.auth_file) as desk:
         desk.words(Rect(0, 0, 320, 120), "Finished", size_px=40)

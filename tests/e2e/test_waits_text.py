@@ -16,6 +16,7 @@ from acud.types import (
     Text,
     Until,
     WaitState,
+    WindowTitle,
     number_condition,
 )
 from acud.types.scene import SceneMode
@@ -149,9 +150,16 @@ def test_what_needs_vision_is_refused_or_says_so_at_creation_and_at_the_end(
     assert "vision backend" in done.message
 
 
-def test_nothing_is_noted_of_a_plain_sentence(client: Client, view: DisplayInfo, desk: Desk) -> None:
-    reply = client.wait_create(Criteria('"Done" is visible'), display=view.name, timeout_s=LONG_S, judge="ocr")
-    assert not [note for note in reply.notes if "is new and empty" not in note]
+def test_the_reply_says_how_a_sentence_is_read(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    asked = Criteria('wait until "Done" is visible')
+    reply = client.wait_create(asked, display=view.name, timeout_s=LONG_S)
+    assert [note for note in reply.notes if "is new and empty" not in note] == [
+        'read as: the text "Done" is visible; no model is asked'
+    ]
+    assert reply.wait.spec.until == Text("Done")
+    changed = client.wait_update(reply.wait.wait_id, until=Criteria("the Export window closes"))
+    assert changed.wait.spec.until == WindowTitle("Export", gone=True)
+    assert 'read as: a window titled "Export" is gone; no model is asked' in changed.notes
 
 
 def test_a_covered_window_is_read_and_the_covering_one_is_not(client: Client, view: DisplayInfo, desk: Desk) -> None:

@@ -19,7 +19,7 @@ from acud.ids import is_id
 from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import Job, JobResult, Judges
 from acud.protocol.questions import PictureAsk
-from acud.types import AllOf, Answer, AnyOf, Criteria, NotOf, Rect, Stable, WindowTitle, no, unknown, yes
+from acud.types import AllOf, Answer, AnyOf, Criteria, NotOf, Rect, Stable, Text, WindowTitle, no, unknown, yes
 from tests.integration.evaluator_rig import SOURCE, EvaluatorRig, PaintedRing, ask
 from tests.integration.ollama_server import OllamaThread
 
@@ -313,7 +313,7 @@ def test_passthrough_and_missing_judges_never_say_no(rig: EvaluatorRig, ring: Pa
     for judge, code in (("passthrough", "needs_vision"), ("ocr", "needs_vision"), ("ollama", "judge_down")):
         whole = rig.run(ring.job(ask(GREEN_LAMP, judge=judge))).answered[0].whole
         assert (whole.answer, whole.code) == (Answer.UNKNOWN, code)
-    plain = rig.run(ring.job(ask(Criteria('"Done" is visible'), judge="ocr"))).answered[0].whole
+    plain = rig.run(ring.job(ask(Text("Done"), judge="ocr"))).answered[0].whole
     assert (plain.answer, plain.code) == (Answer.UNKNOWN, "engine")
 
 

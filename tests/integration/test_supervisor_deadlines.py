@@ -205,7 +205,7 @@ def test_a_sentence_is_refused_where_no_judge_is_configured_and_not_where_one_is
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(host.app.pool, "judge", lambda name: next((j for j in _DOWN if j.name == name), None))
             waits.check_judged(_SENTENCE, asked, force=True)
-            waits.check_judged(Criteria('"Done" is visible'), asked, force=False)
+            waits.check_judged(Text("Done"), asked, force=False)
             if reason:
                 with pytest.raises(NoJudge, match=reason):
                     waits.check_judged(_SENTENCE, asked, force=False)

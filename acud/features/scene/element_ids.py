@@ -7,7 +7,6 @@ words tell how far things moved, and the others are looked for where their neigh
 
 from __future__ import annotations
 
-import os
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -328,11 +327,10 @@ class ElementIds:
             self.last_seen = tuple(now)
         return [f"{self.name}-{number}" for number in self._numbers]
 
-    def stored(self) -> StoredElements:
-        """Return what is to be kept over a restart."""
+    def stored(self, salt: bytes) -> StoredElements:
+        """Return what is to be kept over a restart, with digests made with `salt`."""
         if self._earlier is not None:
             return self._earlier
-        salt = os.urandom(16)
         pairs = zip(self._numbers, self.last_seen, strict=True)
         return StoredElements(
             salt,

@@ -6,6 +6,7 @@ Numbers are reserved in the store a block at a time.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -83,7 +84,7 @@ class StandingElements:
             return
         self._resting[ids.name] = None
         self._loop.call_later(_KEEP_S, partial(self._rested, ids.name))
-        stored = ids.stored()
+        stored = ids.stored(os.urandom(16))
         self._journal.keep(lambda: self._numbers.keep_elements(ids.name, stored), droppable=True)
 
     def _rested(self, name: str) -> None:

@@ -37,6 +37,7 @@ from acud.types import Change, DisplayState, OnDisplayLost, Until, WaitInfo, Wai
 from acud.types.tasks import ActionType
 from acud.waits import baselines
 from acud.waits.conditions import is_from_now
+from acud.waits.sentences import meaning_notes, with_meanings
 from acud.waits.targets import parse_target
 from acud.waits.validation import check_until, validate
 
@@ -49,7 +50,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
     app.wakes.check(request.wake)
     place = app.ports.tasks.place(request.task_id, request.target, request.display)
     spec = validate(
-        request.until,
+        with_meanings(request.until, request.judge),
         parse_target(request.target, place.display, request.ignore),
         timeout_s=request.timeout_s,
         default_timeout_s=app.settings.wait.timeout_s,
@@ -73,7 +74,8 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
         if spec.task_id:
             app.ports.tasks.live(spec.task_id)  # it may have ended since the call came
         info, notes = app.waits.create(replace(spec, until=until), watched)
-        call.reply(WaitReply(info, tuple(notes), app.wakes.routes_of(request.wake)))
+        read_as = meaning_notes(request.until, request.judge)
+        call.reply(WaitReply(info, (*read_as, *notes), app.wakes.routes_of(request.wake)))
 
     def on_display(watched: WatchedDisplay) -> None:
         def on_session(fault: AcudError | None) -> None:
@@ -124,20 +126,23 @@ def wait_show(app: App, request: WaitShow, call: Call) -> WaitShowReply:
 @handles(WaitUpdate)
 def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
     """Change a live wait. The reply waits for the grab that a new change is measured from, as in `wait_create`."""
+    judge = app.waits.find(request.wait_id).spec.judge
+    asked = None if request.until is None else with_meanings(request.until, judge)
 
     def updated(until: Until | None) -> WaitReply:
         info, notes = app.waits.update(replace(request, until=until))
-        return WaitReply(info, tuple(notes), app.wakes.routes_of(info.spec.wake))
+        read_as = () if request.until is None else meaning_notes(request.until, judge)
+        return WaitReply(info, (*read_as, *notes), app.wakes.routes_of(info.spec.wake))
 
     def on_target(outcome: FreshTarget | AcudError) -> None:
-        until = request.until
+        until = asked
         if until is not None and not isinstance(outcome, AcudError):
             source = outcome.picture.source
             until = baselines.with_token(until, app.waits.targets.token(source, source.frame, box=outcome.picture.crop))
         call.reply(updated(until))
 
-    if request.until is None or not is_from_now(request.until):
-        return updated(request.until)
+    if asked is None or not is_from_now(asked):
+        return updated(asked)
     app.fresh_frames.at(app.waits.target(request.wait_id), call.later(on_target))
     return None
 

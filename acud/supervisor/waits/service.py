@@ -28,7 +28,7 @@ from acud.waits import events as happened
 from acud.waits import machine
 from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.lifecycle import describe_asking
-from acud.waits.ocr_criteria import text_criteria
+from acud.waits.sentences import NEEDS_VISION, with_meanings
 from acud.waits.validation import update_spec
 
 Ended = Callable[[WaitInfo, bool], None]
@@ -132,7 +132,7 @@ class Waits:
     def check_judged(self, until: Until, judge: JudgeName, *, force: bool) -> None:
         """Raise NoJudge for a sentence that no judge configured for `judge` can answer."""
         sentences = (leaf.criteria for leaf in leaves(until) if isinstance(leaf, Criteria))
-        unread = next((words for words in sentences if text_criteria(words).leaf is None), "")
+        unread = next(sentences, "")
         why = self._runtime.lacks_judge(judge) if unread and not force else ""
         if why:
             raise NoJudge(
@@ -155,9 +155,7 @@ class Waits:
             if not isinstance(leaf, Criteria):
                 continue
             if judge is JudgeName.OCR:
-                reason = text_criteria(leaf.criteria).reason
-                if reason:
-                    yield f'unknown for now: "{leaf.criteria}": {reason}'
+                yield f'unknown for now: "{leaf.criteria}": {NEEDS_VISION}'
             elif judge is JudgeName.PASSTHROUGH:
                 yield "the passthrough judge never says yes; this wait can only time out"
 
@@ -165,7 +163,7 @@ class Waits:
         """Arm every stored live wait again, at the start of a supervisor; passed deadlines fire at once."""
         for stored in self._journal.store.waits.live():
             self._runtime.budgets.open(stored.spec.task_id)
-            self._runtime.arm(stored, is_new=False)
+            self._runtime.arm(_with_meanings(stored), is_new=False)
 
     def target(self, wait_id: str) -> Target:
         """Return where a live wait looks, its display named. Raises: NotFound; Conflict when it has ended."""
@@ -323,6 +321,13 @@ class Waits:
             else ""
         )
         return replace(info, note="; ".join(filter(None, (info.note, words)))) if words else info
+
+
+def _with_meanings(stored: StoredWait) -> StoredWait:
+    """Return a wait of an acud that read its sentences as it looked, with what they mean if its leaves stay those."""
+    meant = with_meanings(stored.spec.until, stored.spec.judge)
+    same = len(leaves(meant)) == len(leaves(stored.spec.until))
+    return replace(stored, spec=replace(stored.spec, until=meant)) if same else stored
 
 
 def _shown(active: ActiveWait) -> StoredWait:

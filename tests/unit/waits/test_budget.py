@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.types import AnyOf, Budget, Criteria, OnBudget, Policy, Spent, WaitState, WindowTitle, no, yes
+from acud.types import AnyOf, Budget, Criteria, OnBudget, Policy, Spent, Text, WaitState, WindowTitle, no, yes
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits.budget import BudgetAccount, BudgetStatus, budget_status, exhausted_limit, with_cost
@@ -14,7 +14,7 @@ from acud.waits.effects import JobKind
 from acud.waits.planner import MOST_FLIGHTS
 from tests.unit.waits.rig import Rig, spec
 
-PLAIN, SEEN = Criteria('"Done" is visible'), Criteria("the lamp is green")
+PLAIN, SEEN = Text("Done"), Criteria("the lamp is green")
 SPENT = BudgetStatus("budget: 2 of 2 evaluations are spent", False, "told")
 EAGER = Policy(min_interval_s=0.0, interval_s=0.1)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acud.types import Cadence, Criteria, GateKind, Policy, Target, WaitSpec
+from acud.types import Cadence, Criteria, GateKind, Policy, Target, Text, WaitSpec
 from acud.waits import effects as out
 from acud.waits.restless_area import LONGEST_PAUSE_S
 from tests.fixtures.wait_replay import DISPATCH_S, GRAB_S, NOTICE_S, Key, Replay
@@ -17,6 +17,7 @@ COLUMNS, ROWS = 40, 22
 CLOCK = 30
 """The clock's tile; other changes come in tiles of their own, below."""
 JUDGE_S = 0.3
+SENTENCE = Criteria("the build is done")
 SLACK_S = 2 * (GRAB_S + NOTICE_S + DISPATCH_S) + 0.001
 
 
@@ -83,10 +84,10 @@ def play(
     policy: Policy | None = None,
     *,
     longest_pause_s: float = LONGEST_PAUSE_S,
-    criteria: str = "x",
+    leaf: Criteria | Text = SENTENCE,
 ) -> Replay:
     """Play to a wait whose judge never says yes."""
-    spec = WaitSpec(Criteria(criteria), Target(), until_s, policy or Policy())
+    spec = WaitSpec(leaf, Target(), until_s, policy or Policy())
     return Replay(film, spec, lambda: JUDGE_S, longest_pause_s=longest_pause_s).run(until_s)
 
 
@@ -185,8 +186,8 @@ def test_a_bar_that_is_full_is_judged_soon_though_somebody_types_on() -> None:
 
 def test_what_ocr_answers_is_judged_as_often_while_something_moves_on() -> None:
     film = Work([0.2 * number for number in range(1, 300)])
-    assert len(play(film, 60, criteria='"Done" is visible').looks) >= 59
-    assert len(play(film, 60, criteria="the build is done").looks) <= 25
+    assert len(play(film, 60, leaf=Text("Done")).looks) >= 59
+    assert len(play(film, 60).looks) <= 25
 
 
 def test_what_jumps_is_judged_at_once() -> None:

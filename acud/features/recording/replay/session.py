@@ -25,6 +25,7 @@ from acud.protocol.questions import Hide
 from acud.protocol.replay import ReplayAsk, ReplayBegan, ReplayFault, ReplayLine, ReplayPair, ReplayRow
 from acud.types import Change, HiddenBox, JudgeName, Rect, Target, WaitSpec, WindowTitle
 from acud.waits.conditions import leaves
+from acud.waits.sentences import with_meanings
 from acud.waits.targets import parse_target
 from acud.waits.tiles import Grid, masks
 from acud.waits.validation import check_pattern, validate
@@ -113,6 +114,7 @@ class ReplaySession:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="acud-replay-"))
             context = build_context(self._options(folder), stack, frames)
             judge = await self._judge(context, asked)
+            spec = replace(spec, until=with_meanings(spec.until, asked))
             deadline_s = span[0] + self._ask.timeout_s if self._ask.timeout_s else math.inf
             simulation = Simulation(recorded, spec, judge, self._ask, context, frames, report, self._tell, deadline_s)
             self._tell(await simulation.play(run, *span))

@@ -1,0 +1,176 @@
+"""Sentences that mean a local condition for certain, and hostile neighbours of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from acud.types import (
+    AllOf,
+    AnyOf,
+    Change,
+    Criteria,
+    JudgeName,
+    NotOf,
+    Stable,
+    Text,
+    Until,
+    WindowTitle,
+    number_condition,
+)
+from acud.waits.sentences import meaning, meaning_notes, with_meanings
+
+VISIBLE = [
+    '"Done"',
+    "“Done”",
+    "‘Done’ is visible",
+    "'Done' is visible",
+    "„Done“ is visible",
+    '"Done" is visible',
+    '"Done" is visible.',
+    "the text 'Done' appears on the screen",
+    'the word "Done" is shown on the display',
+    '  The   Text "Done"  is displayed ',
+    'wait until "Done" is visible',
+    'Wait for "Done"',
+    'Wait for the text "Done" to appear',
+    '"Done" is on screen',
+    '"Done" can be seen',
+    '"Done" is visible now',
+    '"Done" is on the screen',
+]
+GONE = [
+    'wait until "Done" is gone',
+    '"Done" disappears',
+    '"Done" is no longer visible',
+    '"Done" is not visible',
+    "the message “Done” has disappeared",
+    '"Done" has vanished from the screen'.replace(" from the screen", ""),
+    'wait for "Done" to disappear',
+    '"Done" is no longer on the screen',
+]
+NUMBERS = [
+    ('wait until "Progress" reaches 100 %', "Progress >= 100 %"),
+    ('the number after "Errors" is 0', "Errors = 0"),
+    ('"Free space" drops below 1.5 GB.', "Free space < 1.5 gb"),
+    ('"Queue" exceeds 20', "Queue > 20"),
+    ('the value of "Load" is at most 3', "Load <= 3"),
+]
+NEEDS_EYES = [
+    '"Progress" reaches the end',
+    '"Progress" reaches 100 % twice',
+    'the bar beside "Progress" reaches 100 %',
+    '"Errors" is not 0',
+    '"Errors" is about 5',
+    "the volume reaches 100 %",
+    "the number of errors is 0",
+    "the progress bar reaches 100 %",
+    "the big window opens",
+    "a window appears",
+    "a new window titled Done opens",
+    "the window titled Done opens in the top left corner",
+    "the text on the button is visible",
+    "nothing changes",
+    "nothing but the clock changes for 5 seconds",
+    "nothing changes for 5 seconds after the spinner stops",
+    "the screen changes twice",
+    '"Done" is gone and the lamp is green',
+    '"Done" and "Failed" or "Skipped" is visible',
+    "the <Done> text is visible",
+    "the download has finished",
+    '"Done" is not yet visible',
+    '"Done" is never visible',
+    'no "Done" is visible',
+    'nothing but "Done" is visible',
+    'not "Done"',
+    '"Done" isn\'t visible',
+    '"Done" is hardly visible',
+    '"Done" is visible twice',
+    'two "Done" are visible',
+    '"Done" is visible in the top left corner',
+    '"Done" is visible below the title',
+    'the button "Done" is visible',
+    'the "Done" button is visible',
+    'the heading "Done" appears',
+    '"Done" is visible and the spinner has stopped',
+    '"Done" is visible, but not red',
+    '"Done" is visible for 5 seconds',
+    '"Done" appears after the spinner stops',
+    '"Done" is visible unless an error is shown',
+    'a green "Done" is visible',
+    '"Done" becomes green',
+    '"Done" is visible?',
+    'is "Done" visible',
+    '"Done" is gone from the list',
+    '"Done" is visible in the window "Editor"',
+    'is visible "Done"',
+    '"" is visible',
+    '"  " is visible',
+    '"Done is visible',
+    "Done is visible",
+    '"Done" visible',
+    "<> is visible",
+    "",
+]
+
+
+OTHERS: list[tuple[str, Until]] = [
+    ("the progress reaches 100 %", number_condition("progress >= 100 %")),
+    ("wait until the download progress hits 50 percent", number_condition("download progress >= 50 %")),
+    ("Battery falls below 20 %", number_condition("Battery < 20 %")),
+    ("a window titled Report opens", WindowTitle("Report")),
+    ("the window 'Save As' is closed", WindowTitle("Save As", gone=True)),
+    ("wait for the Save As window to open", WindowTitle("Save As")),
+    ("tell me when the Export window has closed", WindowTitle("Export", gone=True)),
+    ('no window titled "Export" is open', WindowTitle("Export", gone=True)),
+    ("the word Saved appears", Text("Saved")),
+    ('the page shows "Order confirmed"', Text("Order confirmed")),
+    ('the message that says "Loading" goes away', Text("Loading", gone=True)),
+    ("nothing changes for 5 seconds", Stable(5)),
+    ("the screen stays unchanged for a minute", Stable(60)),
+    ("the screen hasn't changed for 2.5 s", Stable(2.5)),
+    ("anything changes on the screen", Change()),
+    ('"Done" or "Failed" is visible', AnyOf((Text("Done"), Text("Failed")))),
+    ('either "Done" or "Failed" appears', AnyOf((Text("Done"), Text("Failed")))),
+    ('"Loading" and "Waiting" are gone', AllOf((Text("Loading", gone=True), Text("Waiting", gone=True)))),
+    ('"Done" is visible and "Failed" is gone', AllOf((Text("Done"), Text("Failed", gone=True)))),
+    ('the text "A" is visible and the window "B" is closed', AllOf((Text("A"), WindowTitle("B", gone=True)))),
+]
+
+
+@pytest.mark.parametrize("sentence", VISIBLE)
+def test_plainly_visible(sentence: str) -> None:
+    assert meaning(sentence) == Text("Done")
+
+
+@pytest.mark.parametrize("sentence", GONE)
+def test_plainly_gone(sentence: str) -> None:
+    assert meaning(sentence) == Text("Done", gone=True)
+
+
+@pytest.mark.parametrize(("sentence", "number"), NUMBERS)
+def test_a_number_after_quoted_words_is_read(sentence: str, number: str) -> None:
+    assert meaning(sentence) == number_condition(number)
+
+
+@pytest.mark.parametrize(("sentence", "meant"), OTHERS)
+def test_others(sentence: str, meant: Until) -> None:
+    assert meaning(sentence) == meant
+
+
+@pytest.mark.parametrize("sentence", NEEDS_EYES)
+def test_anything_more_needs_a_judge_that_sees(sentence: str) -> None:
+    assert meaning(sentence) is None
+
+
+def test_the_words_are_kept_as_quoted() -> None:
+    assert meaning('"Don\'t  PANIC" is visible') == Text("Don't PANIC")
+    assert meaning('"no longer visible" is visible') == Text("no longer visible")
+
+
+def test_a_judge_that_is_named_gets_the_sentence() -> None:
+    plain, seen = Criteria('"Done" is visible'), Criteria("the lamp is green")
+    until = AnyOf((NotOf(plain), seen))
+    assert with_meanings(until) == with_meanings(until, JudgeName.OCR) == AnyOf((NotOf(Text("Done")), seen))
+    assert with_meanings(until, JudgeName.CLAUDE) == until
+    assert list(meaning_notes(until, JudgeName.AUTO)) == ['read as: the text "Done" is visible; no model is asked']
+    assert not list(meaning_notes(until, JudgeName.CLAUDE))
