@@ -26,7 +26,7 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
 
     input: PerMillion
     output: PerMillion
-    as_of: Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+    as_of: Annotated[str, Meta(pattern=r"^\d{4}-\d{2}-\d{2}$", description="a date such as 2026-01-31")]
 
 
 def cost_usd(model: str, tokens_in: float | None, tokens_out: int | None, prices: Mapping[str, Price]) -> float | None:

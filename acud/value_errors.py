@@ -24,7 +24,7 @@ _LENGTH = re.compile(
     r"Expected `(?P<kind>\w+)` of (?P<least>at least |at most )?length (?P<sign><=|>=)? ?"
     r"(?P<bound>\d+(?: to \d+)?)(?:, got \d+)?"
 )
-_PATTERN = re.compile(r"Expected `str` matching regex (?P<pattern>.+)")
+_PATTERN = "Expected `str` matching regex "
 _CHOICE = re.compile(r"Invalid (?:enum )?value (?P<given>.+)", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(?P<name>[^`]+)`")
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.+)`", re.DOTALL)
@@ -95,8 +95,8 @@ def _reason(said: str, types: tuple[inspect.Type, ...], *, lax: bool) -> str:
         least = length["least"] or (f"{_SIGNS[length['sign']]} " if length["sign"] else "")
         count = _length(_one(types, length["kind"])) or f"{least}{length['bound']}"
         return f"must have {count} {_UNITS[length['kind']]}"
-    if pattern := _PATTERN.fullmatch(said):
-        return f"must match the pattern {pattern['pattern'][1:-1]}"
+    if said.startswith(_PATTERN):
+        return f"must be {next(filter(None, map(_form, types)), 'of another form')}"
     if choice := _CHOICE.fullmatch(said):
         choices = _one_of(_choices(types))
         return f"must be {choices}, not {choice['given']}" if choices else said
@@ -122,7 +122,7 @@ def _at(kind: inspect.Type, path: str) -> Iterator[inspect.Type]:
 
 
 def _parts(kind: inspect.Type) -> Iterator[inspect.Type]:
-    if isinstance(kind, inspect.Metadata):
+    if isinstance(kind, inspect.Metadata) and not _form(kind):
         yield from _parts(kind.type)
     elif isinstance(kind, inspect.UnionType):
         for one in kind.types:
@@ -147,11 +147,20 @@ def _inner(kind: inspect.Type, name: str, index: str) -> Iterator[inspect.Type]:
 
 def _one(types: Iterable[inspect.Type], name: str) -> Any:
     """Return the only type of that name, None where there are several: then its limits are not known."""
-    found = [kind for kind in types if _name(kind) == name]
+    found = [kind.type if isinstance(kind, inspect.Metadata) else kind for kind in types if _name(kind) == name]
     return found[0] if found and all(kind == found[0] for kind in found) else None
 
 
+def _form(kind: inspect.Type) -> str:
+    """Return what a text is that must match a pattern, "" where its type does not say it (as `description`)."""
+    if isinstance(kind, inspect.Metadata) and isinstance(kind.type, inspect.StrType) and kind.type.pattern:
+        return str((kind.extra_json_schema or {}).get("description", ""))
+    return ""
+
+
 def _name(kind: inspect.Type) -> str:
+    if isinstance(kind, inspect.Metadata):
+        return _name(kind.type)
     if isinstance(kind, inspect.StructType):
         return "array" if kind.array_like else "object"
     return _KINDS.get(type(kind), "")

@@ -25,7 +25,7 @@ from msgspec import inspect as shapes
 from acud import errors
 from acud.metrics.catalogue import FAMILIES
 from acud.protocol import capture, children, delivery, envelope, evaluation, events
-from acud.protocol.requests import REQUESTS, Command
+from acud.protocol.requests import REQUESTS, Command, declared
 from acud.types.scene import Scene
 from acud.waits import example
 from scripts import diagram, openapi_page, settings_page
@@ -272,7 +272,7 @@ def _tools() -> str:
 
 
 def _tool_section(tool: Any) -> str:
-    from acud_mcp.tool import input_schema, output_schema
+    from acud_mcp.tool import input_schema
 
     taken = input_schema(tool)
     rows = [_argument(name, node, taken) for name, node in taken["properties"].items()]
@@ -280,7 +280,8 @@ def _tool_section(tool: Any) -> str:
     others = [f"`{alias}` for `{name}`" for alias, name in tool.aliases.items()]
     others += [f"`{name}`" for name in sorted(tool.hidden)]
     beside = f"\n\nTaken as well: {', '.join(others)}." if others else ""
-    given = ", ".join(f"`{name}`" for name in output_schema(tool)["properties"])
+    result = tool.result or declared(tool.request).reply
+    given = ", ".join(f"`{name}`" for name in tool.shows or result.__struct_fields__)
     return f"### {tool.name}\n\n{tool.about}\n\n{table}{beside}\n\nReturns {given}."
 
 

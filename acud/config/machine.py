@@ -9,7 +9,9 @@ from msgspec import Meta, Struct
 
 from acud.types import Count, Positive
 
-LocalDisplay = Annotated[str, Meta(pattern=r"^((unix)?:[0-9]{1,5}(\.[0-9]{1,2})?)?$")]
+LocalDisplay = Annotated[
+    str, Meta(pattern=r"^((unix)?:[0-9]{1,5}(\.[0-9]{1,2})?)?$", description="a display of this host, such as :0")
+]
 """Or "". acud cannot check who serves a display of another machine, and its cookie would travel in the clear."""
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(=[^\0]*)?", re.DOTALL)

@@ -11,7 +11,13 @@ NoticeKind = Literal[
 ]
 KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)
 
-PushService = Annotated[str, Meta(pattern=r"^((\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+|https?://[a-z0-9.:-]+)$")]
+PushService = Annotated[
+    str,
+    Meta(
+        pattern=r"^((\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+|https?://[a-z0-9.:-]+)$",
+        description="a host or the address of a push service",
+    ),
+]
 """A host, `*.` and a domain for every host in it, or a whole origin."""
 PUSH_SERVICES: tuple[PushService, ...] = (
     "fcm.googleapis.com",
@@ -32,7 +38,12 @@ class NotifySettings(Struct, frozen=True, forbid_unknown_fields=True):
     screen_text: bool = False
     timeout_s: Annotated[float, Meta(gt=0, le=60)] = 5.0
     push: bool = False
-    push_contact: Annotated[str, Meta(pattern="^(mailto:[^@ ]+@[^@ ]+|https://[^ ]+)$")] = "mailto:acud@localhost"
+    push_contact: Annotated[
+        str,
+        Meta(
+            pattern="^(mailto:[^@ ]+@[^@ ]+|https://[^ ]+)$", description="mailto: or https: and where you are reached"
+        ),
+    ] = "mailto:acud@localhost"
     push_services: tuple[PushService, ...] = PUSH_SERVICES
     push_ttl_s: Annotated[int, Meta(ge=0, le=2_419_200)] = 3600
 

@@ -85,7 +85,9 @@ class JobSettings(Struct, frozen=True, forbid_unknown_fields=True):
     `[vision]` says.
     """
 
-    kind: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$")] = "vision"
+    kind: Annotated[
+        str, Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$", description="a name of small letters, digits, '_', '-'")
+    ] = "vision"
     local: bool = False
     max_side_px: Annotated[int, Meta(ge=0, le=8192)] = 0
     jpeg_quality: Annotated[int, Meta(ge=0, le=100)] = 0

@@ -15,7 +15,9 @@ COMMAND_PLACEHOLDERS = ("{id}", "{kind}", "{wait_id}")
 """What may stand in `[wake] command`: words that acud itself makes, never one that a screen or a client chose."""
 
 
-CarriedAgent = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+CarriedAgent = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="an id of letters, digits, '.', '_', '-'")
+]
 
 
 class WakeSettings(Struct, frozen=True, forbid_unknown_fields=True):

@@ -8,7 +8,15 @@ from msgspec import Meta, Struct
 
 from acud.protocol import VERSION
 
-RequestId = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9._:-]+$")]
+RequestId = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=64,
+        pattern=r"^[A-Za-z0-9._:-]+$",
+        description="an id of letters, digits, '.', '_', ':', '-'",
+    ),
+]
 
 
 class RequestEnvelope(Struct, frozen=True, forbid_unknown_fields=True):

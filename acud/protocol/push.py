@@ -8,10 +8,12 @@ from urllib.parse import urlsplit
 
 from msgspec import Meta, Struct
 
-Endpoint = Annotated[str, Meta(min_length=10, max_length=2000, pattern="^https?://[!-~]+$")]
-P256dh = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{87}$")]
+Endpoint = Annotated[
+    str, Meta(min_length=10, max_length=2000, pattern="^https?://[!-~]+$", description="the address of a push service")
+]
+P256dh = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{87}$", description="a key of 87 characters in base64url")]
 """The browser's public key: an uncompressed point of P-256 in base64url without padding."""
-AuthSecret = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{22}$")]
+AuthSecret = Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{22}$", description="a secret of 22 characters in base64url")]
 """16 bytes in base64url without padding."""
 
 

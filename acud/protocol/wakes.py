@@ -8,7 +8,9 @@ from msgspec import Meta, Struct
 
 from acud.types import WakeKind
 
-Id = Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]{0,63})?$")]
+Id = Annotated[
+    str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]{0,63})?$", description="an id of letters, digits, '.', '_', '-'")
+]
 """What may become a word of a command line elsewhere: never an option."""
 
 
@@ -17,7 +19,9 @@ class SharedWake(Struct, frozen=True, forbid_unknown_fields=False):
     fields of newer versions are passed over.
     """
 
-    id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    id: Annotated[
+        str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="an id of letters, digits, '.', '_', '-'")
+    ]
     host: Id
     kind: WakeKind
     text: Annotated[str, Meta(max_length=20_000)]
@@ -25,7 +29,13 @@ class SharedWake(Struct, frozen=True, forbid_unknown_fields=False):
     wait_id: Id = ""
     task_id: Id = ""
     run_id: Id = ""
-    session_key: Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9:._@/+#-]{0,254})?$")] = ""
+    session_key: Annotated[
+        str,
+        Meta(
+            pattern=r"^([A-Za-z0-9][A-Za-z0-9:._@/+#-]{0,254})?$",
+            description="the key of a session, such as agent:main:main",
+        ),
+    ] = ""
     agent_id: Id = ""
 
 

@@ -9,9 +9,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$", description="a SHA-256 in hexadecimal")]
 """SHA-256 of a secret of 256 random bits, in hexadecimal digits: nothing that can be guessed, so no salt."""
-DisplayName = Annotated[str, Meta(pattern=r"^((unix)?:)?[0-9]{1,5}(\.[0-9]{1,2})?$")]
+DisplayName = Annotated[
+    str, Meta(pattern=r"^((unix)?:)?[0-9]{1,5}(\.[0-9]{1,2})?$", description="a display, such as :100")
+]
 TaskId = Annotated[str, Meta(min_length=1, max_length=64)]
 AccessTokenName = Annotated[str, Meta(max_length=100)]
 

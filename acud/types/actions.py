@@ -30,7 +30,13 @@ class Point(Struct, frozen=True, array_like=True):
     y: Coordinate
 
 
-ElementId = Annotated[str, Meta(pattern=r"^[tav][1-9][0-9]{0,8}-[1-9][0-9]{0,8}$(?!\n)")]
+ElementId = Annotated[
+    str,
+    Meta(
+        pattern=r"^[tav][1-9][0-9]{0,8}-[1-9][0-9]{0,8}$(?!\n)",
+        description="the id of an element of a scene, such as t1-2",
+    ),
+]
 """An element of a scene (`t3-12`, `a3-4`, `v3-1`): the middle of what can be seen of it."""
 Place = Point | ElementId
 

@@ -55,8 +55,17 @@ class WakeAddress(Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     routes: Annotated[tuple[RouteName, ...], Meta(max_length=8)] | None = None
-    session_key: Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9:._@/+#-]{0,254})?$")] = ""
-    agent_id: Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]{0,63})?$")] = ""
+    session_key: Annotated[
+        str,
+        Meta(
+            pattern=r"^([A-Za-z0-9][A-Za-z0-9:._@/+#-]{0,254})?$",
+            description="the key of a session, such as agent:main:main",
+        ),
+    ] = ""
+    agent_id: Annotated[
+        str,
+        Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]{0,63})?$", description="an id of letters, digits, '.', '_', '-'"),
+    ] = ""
 
 
 class RouteTry(Struct, frozen=True, forbid_unknown_fields=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shlex
 from collections.abc import Callable
 from typing import Annotated, Literal
@@ -86,6 +87,9 @@ class ActArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     action: Name
     coordinate: Pair | str | None = None
+    element: str = ""
+    x: int | None = None
+    y: int | None = None
     start: Pair | str | None = None
     text: str = ""
     direction: Literal["up", "down", "left", "right"] = "down"
@@ -213,17 +217,27 @@ def typed(given: ActArguments) -> Action:
         )
 
 
+_POINT = re.compile(r"[\[(]?\s*(-?\d{1,6})\s*,\s*(-?\d{1,6})\s*[\])]?")
+
+
 def _place(named: Pair | str | None) -> Place | None:
-    """Return the point, or the element with that id; that it is one is checked with the whole action."""
-    return Point(*named) if isinstance(named, tuple) else named or None
+    """Return the point, "x,y" too, or the element with that id; that it is one is checked with the whole action."""
+    if isinstance(named, tuple):
+        return Point(*named)
+    point = _POINT.fullmatch((named or "").strip())
+    return Point(int(point[1]), int(point[2])) if point else named or None
 
 
 def _at(given: ActArguments) -> Place | None:
-    return _place(given.coordinate)
+    if (given.x is None) is not (given.y is None):
+        raise _missing(given, "x and y", "[x, y] as coordinate")
+    if given.x is not None and given.y is not None:
+        return Point(given.x, given.y)
+    return _place(given.coordinate) or _place(given.element)
 
 
 def _to(given: ActArguments) -> Place:
-    to = _place(given.coordinate)
+    to = _at(given)
     if to is None:
         raise _missing(given, "coordinate", "[x, y]")
     return to
@@ -326,10 +340,16 @@ TOOLS = (
             "window_name": "window",
             "size": "coordinate",
         },
-        hidden=("display", "max_side", "lease", "baseline", "picture", "target"),
+        hidden=("x", "y", "display", "max_side", "lease", "baseline", "picture", "target"),
         params={
-            "coordinate": "[x, y] or element id; a new size for window_resize",
-            "start": "start of a drag",
+            "coordinate": "[x, y]; size for window_resize",
+            "element": "id from scene, in place of it",
+            "start": "[x, y] of a drag",
+            "x": "with y, in place of coordinate",
+            "y": "with x, in place of coordinate",
+            "lease": "of the display, where it is leased",
+            "baseline": "for wait_for_change",
+            "picture": "false: no picture after it",
             "text": "text to type; keys (ctrl+s); keys held in a click; command",
             "window": "title part, id, or active",
             "duration": "seconds",

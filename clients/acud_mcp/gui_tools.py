@@ -265,7 +265,7 @@ TOOLS = (
         result=FindView,
         shows=("status", "things"),
         run=gui_find,
-        hidden=("display",),
+        hidden=("display", "backend", "task_id"),
     ),
     Tool(
         "gui_do",
@@ -280,6 +280,7 @@ TOOLS = (
         aliases={"timeout_s": "timeout", "action": "instruction"},
         hidden=("display", "max_side", "backend", "view"),
         params={
+            "view": "token of the picture with the coordinates",
             "expect": "sentence that is true after it; default: any change",
             "expect_text": "or visible text after it",
             "image": "return a picture after it",
@@ -295,8 +296,12 @@ TOOLS = (
         result=RunView,
         shows=("run_id", "state", "reason"),
         run=gui_agent,
-        hidden=("display", "backend", "max_time", "max_steps"),
+        hidden=("display", "backend", "max_time", "max_steps", "max_cost_usd", "session_key"),
         params={
+            "max_time": "seconds",
+            "max_steps": "at most so many actions",
+            "max_cost_usd": "for models",
+            "backend": "whose model: ollama, vllm, openrouter, claude",
             "run_id": "get this run's state and result",
             "expect": "what must be visible at the end",
             "block": "seconds to wait for its end",

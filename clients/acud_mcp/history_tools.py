@@ -154,6 +154,7 @@ TOOLS = (
         shows=("results", "messages", "context"),
         run=commentary,
         hidden=("after", "limit"),
+        params={"after": "messages of the feed after this number"},
     ),
     Tool(
         "video_record",
@@ -165,5 +166,6 @@ TOOLS = (
         shows=("videos",),
         run=video_record,
         hidden=("fps", "recording_id", "task_id"),
+        params={"fps": "pictures a second; 0: as set", "recording_id": "what to stop, where several run"},
     ),
 )

@@ -328,16 +328,17 @@ TOOLS = (
     Tool(
         "wait_for_change",
         "core",
-        "Block until the screen, window or region changes, e.g. after a click; returns a screenshot file. After 45 s:"
-        " a wait_id for wait_result.",
+        "Block until the screen, window or region changes, e.g. after a click; returns a screenshot file, or a wait_id"
+        " for wait_result.",
         request=WaitForChange,
         arguments=ChangeArguments,
         result=ChangeView,
         shows=("changed", "message", "picture", "wait_id", "next"),
         run=wait_for_change,
         aliases={"timeout_s": "timeout", "settle_s": "settle"},
-        hidden=("display", "share", "max_side"),
+        hidden=("display", "share", "max_side", "task_id"),
         params={
+            "share": "at least this part of it, 0 to 1",
             "settle": "then seconds without change",
             "baseline": "token taken before the action",
             "image": "return the picture too",
@@ -353,8 +354,8 @@ TOOLS = (
         shows=("path", "view", "baseline"),
         run=desktop_look,
         aliases={"window_name": "window", "max_side_px": "max_side"},
-        hidden=("display", "window"),
-        params={"max_side": "pixels; 0: full size", "image": "return the picture too"},
+        hidden=("display", "window", "format"),
+        params={"max_side": "pixels; 0: full size", "window": "title, in place of target", "format": "jpeg or png"},
     ),
     Tool(
         "scene",
@@ -365,9 +366,10 @@ TOOLS = (
         arguments=SceneArguments,
         result=TextResult,
         run=scene,
+        hidden=("display", "task_id", "mode", "max_tokens"),
         params={
             "target": "element id, window:TITLE or app",
-            "mode": "active: fast; none: cached",
+            "mode": "how closely to look; active: fast, none: what is known",
             "since": "earlier scene id: what changed",
         },
         always_load=True,

@@ -205,6 +205,7 @@ TOOLS = (
         arguments=MemoryRead,
         result=MemoryReadView,
         run=memory_read,
+        hidden=("limit",),
         params={"offset": "first line"},
         needs_workspace=True,
     ),

@@ -1,7 +1,8 @@
-"""What one tool is: a row of the table, its arguments, and its JSON Schemas; and the options of the server it is in.
+"""What one tool is: a row of the table, its arguments, and their JSON Schema; and the options of the server it is in.
 
 Every listed word of a schema is in the model's context for a whole session, so limits that the daemon checks anyway,
-titles, and defaults that mean "not given" are left out.
+titles, and defaults that mean "not given" are left out. There is no schema of results: a tool that has one may not
+answer with a picture and text alone, and hosts show a model the structure in place of the picture.
 """
 
 from __future__ import annotations
@@ -87,9 +88,9 @@ class Tool(msgspec.Struct, frozen=True):
 
     `arguments` and `result` are structs that become the schemas (None: those of the request and of its reply).
     `run` takes the call and an `arguments`, and returns a `result` (None: the arguments are the request, the reply the
-    result). `aliases` maps other names a caller may use for an argument. `hidden` arguments are taken and not listed.
-    `params` describes arguments. `shows`: the members of the result that the schema lists (none: all); an open schema
-    may leave out what explains itself. `quotes_screens`: a result that has no such member itself is marked as holding
+    result). `aliases` maps other names a caller may use for an argument. `hidden` arguments are taken and not listed:
+    the tool `help` tells of them. `params` describes arguments, hidden ones too. `shows`: the members of the result
+    that the manual names (none: all). `quotes_screens`: a result that has no such member itself is marked as holding
     words from screens.
     """
 
@@ -118,11 +119,6 @@ class Tool(msgspec.Struct, frozen=True):
     def arguments_type(self) -> type[msgspec.Struct]:
         """The struct that a call's arguments become."""
         return self.arguments or self._command.request
-
-    @property
-    def result_type(self) -> type[msgspec.Struct]:
-        """The struct that the structured content is made from."""
-        return self.result or self._command.reply
 
     @property
     def _command(self) -> Command:
@@ -167,34 +163,46 @@ _KEPT = ("type", "enum", "default", "items")
 _UNSAID: tuple[Any, ...] = ("", False, 0, 0.0, None, [], (), {})
 
 GLOSSARY = {
-    "target": "screen, display:NAME, window:TITLE, region:x,y,w,h, pty:SESSION, monitor:NAME",
+    "target": "window:TITLE, region:x,y,w,h, display:NAME, …",
     "timeout": "seconds",
     "wait_id": "id, or its beginning",
+    "display": "name of the display, in place of target",
+    "max_side": "longest side of the picture in pixels; 0: full size",
+    "force": "even where many waits are live",
+    "backend": "the one method or model that looks",
+    "task_id": "the task that it belongs to, whose display screen then means",
+    "session_key": "your session, to be woken there",
+    "limit": "at most so many",
+    "max_tokens": "the longest answer",
 }
 """Words for arguments that several tools share; a tool's own `params` go first."""
+
+_LISTED_WORDS = ("target",)
+"""Those of the glossary that the list of tools shows; `help` shows all."""
 
 
 def input_schema(tool: Tool) -> Schema:
     """Return the schema of the arguments of `tool`."""
-    definition = _definition(tool.arguments_type)
     properties: Schema = {}
-    for name, node in definition["properties"].items():
-        if name not in tool.hidden and not _is_tag(tool.arguments_type, name):
-            properties[name] = _described(_slim(node, _components(tool.arguments_type)), name, tool)
+    for name, node in argument_schemas(tool).items():
+        if name not in tool.hidden:
+            words = tool.params.get(name, GLOSSARY[name] if name in _LISTED_WORDS else "")
+            properties[name] = node | ({"description": words} if words else {})
     schema: Schema = {"type": "object", "properties": properties}
-    required = [name for name in definition.get("required", ()) if name in properties]
+    required = [name for name in _definition(tool.arguments_type).get("required", ()) if name in properties]
     return schema | ({"required": required} if required else {})
 
 
-def output_schema(tool: Tool) -> Schema:
-    """Return the schema of the structured content of `tool`: its members, not what is inside them."""
-    definition, components = _definition(tool.result_type), _components(tool.result_type)
-    members = {
-        name: {} if _may_be_null(node) else _shallow(_slim(node, components))
-        for name, node in definition["properties"].items()
-        if not _is_tag(tool.result_type, name) and (not tool.shows or name in tool.shows)
-    }
-    return {"type": "object", "properties": members}
+def argument_schemas(tool: Tool) -> dict[str, Schema]:
+    """Return the schema of each argument of `tool`, hidden ones too, without words."""
+    kind = tool.arguments_type
+    nodes = _definition(kind)["properties"].items()
+    return {name: _slim(node, _components(kind)) for name, node in nodes if not _is_tag(kind, name)}
+
+
+def argument_words(tool: Tool, name: str) -> str:
+    """Return what an argument of `tool` is, "" where its name says it."""
+    return tool.params.get(name, GLOSSARY.get(name, ""))
 
 
 def _components(kind: type[msgspec.Struct]) -> Schema:
@@ -211,37 +219,19 @@ def _is_tag(kind: type[msgspec.Struct], name: str) -> bool:
     return kind.__struct_config__.tag_field == name
 
 
-def _may_be_null(node: Schema) -> bool:
-    return {"type": "null"} in node.get("anyOf", ())
-
-
 def _slim(node: Schema, components: Schema) -> Schema:
     if "$ref" in node:
         rest = {key: value for key, value in node.items() if key != "$ref"}
         return _slim(components[node["$ref"]] | rest, components)
     if "anyOf" in node:
-        return _slim_union(node, components)
+        # Hosts of Gemini take one type for each argument: the first that it may be is listed, the others are taken.
+        return _slim(next(part for part in node["anyOf"] if part != {"type": "null"}), components)
     slim = {key: node[key] for key in _KEPT if key in node}
+    if "enum" in slim:
+        slim = {"type": "string"} | slim
     if slim.get("default") in _UNSAID:
         slim.pop("default", None)
-    if isinstance(slim.get("items"), dict):
-        slim["items"] = _slim(slim["items"], components)
-    elif slim.get("type") == "array":
-        slim["items"] = {}
+    if slim.get("type") == "array":
+        items = node["prefixItems"][0] if "prefixItems" in node else node.get("items", {})
+        slim["items"] = _slim(items, components)
     return slim
-
-
-def _slim_union(node: Schema, components: Schema) -> Schema:
-    parts = [_slim(part, components) for part in node["anyOf"] if part != {"type": "null"}]
-    return parts[0] if len(parts) == 1 else {}
-
-
-def _shallow(node: Schema) -> Schema:
-    if "enum" in node:
-        return {"type": "string"}
-    return {"type": node["type"]} if isinstance(node.get("type"), str) else {}
-
-
-def _described(node: Schema, name: str, tool: Tool) -> Schema:
-    words = tool.params.get(name, GLOSSARY.get(name, ""))
-    return node | ({"description": words} if words else {})

@@ -67,8 +67,8 @@ async def _run(tool: Tool, call: DaemonCall, arguments: msgspec.Struct) -> Any:
 
 
 def result(value: Any, *, quotes_screens: bool = False) -> types.CallToolResult:
-    """Return `value` as structured content, with the same as text beside it, and its picture if it has one; of a text
-    only the text.
+    """Return `value` as structured content, with the same as text beside it; of a text only the text. A picture comes
+    with text alone: several hosts show a model the structure in place of the picture.
     """
     if isinstance(value, TextResult):
         return types.CallToolResult(content=[types.TextContent(text=visible(value.text))])
@@ -76,11 +76,26 @@ def result(value: Any, *, quotes_screens: bool = False) -> types.CallToolResult:
     plain = _plain(msgspec.to_builtins(shown.value if shown else value))
     plain |= {"untrusted": UNTRUSTED} if quotes_screens else {}
     plain = screen_last(plain)
-    content: list[types.ContentBlock] = [types.TextContent(text=text_of(plain))]
     if shown:
         data = base64.b64encode(shown.image).decode("ascii")
-        content.append(types.ImageContent(data=data, mime_type=shown.mime_type))
-    return types.CallToolResult(content=content, structured_content=plain)
+        picture = types.ImageContent(data=data, mime_type=shown.mime_type)
+        return types.CallToolResult(content=[types.TextContent(text=visible(lines_of(plain))), picture])
+    return types.CallToolResult(content=[types.TextContent(text=text_of(plain))], structured_content=plain)
+
+
+def lines_of(plain: dict[str, Any], prefix: str = "", *, theirs: bool = False) -> str:
+    """Return JSON values as lines of `name: value`, in their order: texts of acud's own as they are, the rest as JSON,
+    which nothing inside can end. `theirs`: they may all hold words from a screen.
+    """
+    lines = []
+    for name, value in plain.items():
+        if isinstance(value, dict):
+            lines.append(lines_of(value, f"{prefix}{name}.", theirs=theirs))
+        else:
+            own = isinstance(value, str) and value.isprintable() and not theirs
+            lines.append(f"{prefix}{name}: {value if own else json.dumps(value, ensure_ascii=False)}")
+        theirs = theirs or name == _MARK
+    return "\n".join(lines)
 
 
 def text_of(plain: Any) -> str:

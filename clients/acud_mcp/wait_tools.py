@@ -46,7 +46,8 @@ from acud.types import (
     target_argument,
 )
 from acud.value_errors import value_fault
-from acud_mcp.tool import Tool, ToolCall
+from acud_mcp.condition_arguments import WORDS
+from acud_mcp.tool import GLOSSARY, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
 
 Timeout = Annotated[float, Meta(ge=0)]
@@ -283,56 +284,45 @@ async def wait_result(call: ToolCall, given: WaitPoll) -> WaitView:
 
 _WAIT_ALIASES = {"wake_when": "criteria", "timeout_s": "timeout", "timeout_seconds": "timeout"}
 _WAIT_SHOWS = ("wait_id", "status", "evidence")
-_HELD_BACK = ("baseline", "poll_interval", "priority", "regex", "number", "whole_words", "count")
+_HIDDEN = ("regex", "whole_words", "count", "poll_interval", "priority", "force")
+_BUDGET_WORDS = {
+    "max_cost_usd": "for vision models; then local only",
+    "max_evaluations": "questions to vision models; then local only",
+    "on_budget": "local: go on with what costs nothing; fail: end the wait",
+}
 
 TOOLS = (
     Tool(
         "smart_wait",
         "core",
-        "Wait for something on screen without polling: give criteria (a sentence) or text, gone, number, window,"
-        " change, stable; returns at once, and `next` says how to get the result.",
+        "Wait for something on screen without polling: give criteria or other conditions (all: help conditions);"
+        " returns at once, and `next` says how to get the result.",
         request=WaitCreate,
         arguments=SmartWait,
         result=WaitView,
         shows=_WAIT_SHOWS,
         run=smart_wait,
         aliases=_WAIT_ALIASES,
-        hidden=("poll_interval", "display", "on_budget", "force", "whole_words", "count"),
-        params={
-            "criteria": 'what must be visible, e.g. "the download has finished"',
-            "text": "visible text (no model needed)",
-            "gone": "text no longer visible",
-            "number": 'a number on screen, e.g. "Progress >= 90 %"',
-            "whole_words": "text, gone as whole words",
-            "count": "text at least so often",
-            "window": "title of a window that appears",
-            "change": "any pixel changes",
-            "stable": "seconds without any change",
-            "any": "one condition is enough",
-            "regex": "text, gone, window are regexes",
-            "baseline": "change since this token of desktop_look",
-            "session_key": "your session, to be woken there",
-            "max_cost_usd": "for vision models; then local only",
-        },
+        hidden=("display", *_BUDGET_WORDS, *_HIDDEN),
+        params=WORDS | _BUDGET_WORDS | {"session_key": GLOSSARY["session_key"]},
         always_load=True,
     ),
     Tool(
         "wait_result",
         "core",
-        "Get a wait's result: blocks until it ends, at most 45 s. Call again while it is watching. Never cancels it.",
+        "Get a wait's result: blocks until it ends or block seconds passed. Call again while it is watching.",
         request=WaitResult,
         arguments=WaitPoll,
         result=WaitView,
         shows=_WAIT_SHOWS,
         run=wait_result,
         aliases={"job_id": "wait_id", "block_s": "block", "timeout": "block"},
-        params={"block": "seconds, at most 45"},
         always_load=True,
     ),
     Tool(
         "wait_status",
         "core",
-        "Show one wait now; without wait_id, all active waits.",
+        "Show a wait now, or without wait_id all active waits.",
         request=WaitList,
         arguments=WaitStatus,
         result=WaitsView,
@@ -350,7 +340,8 @@ TOOLS = (
         shows=_WAIT_SHOWS,
         run=wait_update,
         aliases=_WAIT_ALIASES | {"job_id": "wait_id"},
-        hidden=("change", "stable", "any", "window", "force", *_HELD_BACK),
+        hidden=("change", "stable", "any", "window", "number", "baseline", *_HIDDEN),
+        params=WORDS | {"criteria": "", "text": "", "gone": ""},
     ),
     Tool(
         "wait_cancel",
@@ -362,5 +353,7 @@ TOOLS = (
         shows=_WAIT_SHOWS,
         run=wait_cancel,
         aliases={"job_id": "wait_id"},
+        hidden=("reason",),
+        params={"reason": "for the record"},
     ),
 )

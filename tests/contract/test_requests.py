@@ -6,7 +6,9 @@ import ast
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator
+from typing import Any
 
+import msgspec
 import pytest
 
 from acud.features.supervisors import FEATURES
@@ -124,3 +126,22 @@ def test_no_module_keeps_a_list_of_requests() -> None:
 )
 def test_what_a_list_of_requests_is(source: str) -> None:
     assert {"look", "status", "wait_list"} in [names for _, names in names_in(ast.parse(source))]
+
+
+def _patterns(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        if isinstance(node.get("pattern"), str):
+            yield node
+        for inner in node.values():
+            yield from _patterns(inner)
+    elif isinstance(node, list):
+        for inner in node:
+            yield from _patterns(inner)
+
+
+def test_a_text_of_a_form_says_which() -> None:
+    """Else an error could only show a regular expression."""
+    _, components = msgspec.json.schema_components([spec.request for spec in REQUESTS])
+    found = list(_patterns(components))
+    assert found
+    assert [node["pattern"] for node in found if "description" not in node] == []

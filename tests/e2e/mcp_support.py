@@ -81,6 +81,16 @@ def value(result: types.CallToolResult) -> dict[str, Any]:
     return found
 
 
+def pictured(result: types.CallToolResult) -> tuple[dict[str, str], types.ImageContent]:
+    """Return the facts of a good result with a picture, and the picture: nothing beside them may hide it."""
+    assert not result.is_error, result
+    assert result.structured_content is None
+    words, image = result.content
+    assert isinstance(words, types.TextContent)
+    assert isinstance(image, types.ImageContent)
+    return dict(line.split(": ", 1) for line in words.text.splitlines()), image
+
+
 def text(result: types.CallToolResult) -> str:
     """Return the text of a good result that is text only."""
     assert not result.is_error, result

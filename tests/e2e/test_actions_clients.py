@@ -18,7 +18,7 @@ from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import until
-from tests.e2e.mcp_support import fault, stdio, value
+from tests.e2e.mcp_support import fault, pictured, stdio, value
 from tests.e2e.recording import Recording, act
 
 MANAGED = BARE.replace('"none"', '"openbox"')
@@ -151,7 +151,8 @@ async def test_the_tool_acts(daemon: Daemon, view: DisplayInfo, recorder: Record
         await act("clipboard_set", text="from a model", picture=False)
         assert (await act("clipboard_get"))["text"] == "from a model"
         shown = await client.call_tool("desktop_action", {"action": "mouse_move", "coordinate": [1, 1], "image": True})
-        assert [block.type for block in shown.content] == ["text", "image"]
+        facts, _ = pictured(shown)
+        assert facts["picture.path"].endswith(".jpg")
 
 
 @pytest.mark.asyncio

@@ -23,7 +23,7 @@ from acud.types import Budget, Criteria, DisplayInfo, Policy, Priority, Rect, St
 from acud_mcp.look_tools import MAX_IMAGE_BYTES
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk
-from tests.e2e.mcp_support import ERAS, HttpServer, fault, stdio, text, until, value
+from tests.e2e.mcp_support import ERAS, HttpServer, fault, pictured, stdio, text, until, value
 
 pytestmark = pytest.mark.asyncio
 
@@ -38,6 +38,10 @@ MEMORY = {"memory_search", "memory_read", "memory_append"}
 
 def mode_of(path: str) -> int:
     return Path(path).stat().st_mode & 0o777
+
+
+def content_of(path: str) -> bytes:
+    return Path(path).read_bytes()
 
 
 def names_in(folder: Path) -> list[str]:
@@ -95,10 +99,11 @@ async def test_seeing(connect: Any, display: DisplayInfo) -> None:
             assert picture.size == (looked["width"], looked["height"]) == (320, 240)
         assert mode_of(looked["path"]) == 0o600
         shown = await client.call_tool("desktop_look", {"image": True, "format": "png", "max_side": 100})
-        assert value(shown)["scale"] == pytest.approx(3.2, abs=0.01)
-        assert isinstance(shown.content[1], types.ImageContent)
-        assert base64.b64decode(shown.content[1].data).startswith(b"\x89PNG")
-        assert len(shown.content[1].data) < MAX_IMAGE_BYTES * 4 / 3
+        facts, image = pictured(shown)
+        assert float(facts["scale"]) == pytest.approx(3.2, abs=0.01)
+        assert base64.b64decode(image.data) == content_of(facts["path"])
+        assert base64.b64decode(image.data).startswith(b"\x89PNG")
+        assert len(image.data) < MAX_IMAGE_BYTES * 4 / 3
         asked = {"timeout": 0.2, "baseline": looked["baseline"]}
         unchanged = value(await client.call_tool("wait_for_change", asked))
         assert unchanged["changed"] is False
@@ -318,7 +323,8 @@ async def test_hostile_arguments_get_clean_answers(daemon: Daemon, display: Disp
             if result.is_error:
                 fault(result)
             else:
-                (text if name == "scene" else value)(result)
+                read = text if name in ("scene", "help") else pictured if len(result.content) > 1 else value
+                read(result)
     assert names_in(tmp_path) == ["ws"]
     for wait in daemon.client.wait_list(limit=1000).waits:
         with contextlib.suppress(Conflict):  # it has just ended by itself

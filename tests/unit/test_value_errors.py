@@ -37,6 +37,7 @@ class Order(Struct, forbid_unknown_fields=True):
     step: Annotated[int, Meta(multiple_of=5)] = 5
     name: Annotated[str, Meta(min_length=1, max_length=4)] = "x"
     code: Annotated[str, Meta(pattern="^[a-z]+$")] = "a"
+    day: Annotated[str, Meta(pattern=r"^\d{4}-\d{2}$", description="a month such as 2026-01")] | None = None
     words: Annotated[tuple[Annotated[str, Meta(max_length=3)], ...], Meta(max_length=2)] = ()
     pair: tuple[int, int] = (0, 0)
     box: Rect | None = None
@@ -65,7 +66,9 @@ def fault(given: Any, kind: Any = Order, *, lax: bool = False) -> ValueFault:
         ({"share": 0.0}, "share must be more than 0 and at most 1"),
         ({"step": 7}, "step must be a multiple of 5"),
         ({"name": "lengthy"}, "name must have 1 to 4 characters"),
-        ({"code": "A1"}, "code must match the pattern ^[a-z]+$"),
+        ({"code": "A1"}, "code must be of another form"),
+        ({"day": "May"}, "day must be a month such as 2026-01"),
+        ({"day": 5}, "day must be a text or null, not a whole number"),
         ({"words": ["a", "lengthy"]}, "words[1] must have at most 3 characters"),
         ({"words": ["a", "b", "c"]}, "words must have at most 2 entries"),
         ({"pair": [1]}, "pair must have 2 entries"),

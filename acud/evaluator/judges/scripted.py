@@ -31,7 +31,7 @@ from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, unknown
 from acud.value_errors import value_fault
 
-Colour = Annotated[str, Meta(pattern="^#[0-9a-fA-F]{6}$")]
+Colour = Annotated[str, Meta(pattern="^#[0-9a-fA-F]{6}$", description="a colour such as #00ff00")]
 _GARBAGE = "Yesterday's report says that the answer may be found on the screen."
 
 

@@ -46,14 +46,16 @@ class FleetRoute(Enum):
 
 
 class McpTool(Struct, frozen=True):
-    """A tool that is its request: its fields are the arguments, but for those `hidden`, and its reply the result.
-    `about`: what a model reads of it. `quotes_screens`: the result holds words from screens.
+    """A tool that is its request: its fields are the arguments, and its reply the result. Those `hidden` are taken,
+    not listed. `about`: what a model reads of it. `quotes_screens`: the result holds words from screens. `params`: what
+    arguments are whose names do not say it; of each hidden one.
     """
 
     about: str
     toolset: str
     hidden: tuple[str, ...] = ()
     quotes_screens: bool = False
+    params: dict[str, str] = {}
 
 
 class RestOperation(Struct, frozen=True):

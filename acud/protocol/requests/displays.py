@@ -29,8 +29,14 @@ class DisplayListReply(Struct, frozen=True, forbid_unknown_fields=True):
     default_is_set: bool = False
 
 
-DisplayName = Annotated[str, Meta(pattern=r"^:[0-9]{1,5}(\.[0-9]{1,2})?$")]
-FleetDisplayName = Annotated[str, Meta(pattern=r"^([a-z0-9][a-z0-9-]{0,62}/)?:[0-9]{1,5}(\.[0-9]{1,2})?$")]
+DisplayName = Annotated[str, Meta(pattern=r"^:[0-9]{1,5}(\.[0-9]{1,2})?$", description="a display, such as :100")]
+FleetDisplayName = Annotated[
+    str,
+    Meta(
+        pattern=r"^([a-z0-9][a-z0-9-]{0,62}/)?:[0-9]{1,5}(\.[0-9]{1,2})?$",
+        description="a display, such as :100 or host/:100",
+    ),
+]
 """With the host before it, as the endpoint of a fleet wants it."""
 
 

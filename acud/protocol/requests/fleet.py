@@ -59,7 +59,10 @@ class FleetPlaceReply(Struct, frozen=True, forbid_unknown_fields=True):
     others: dict[str, str] = {}
 
 
-FleetHost = Annotated[str, Meta(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
+FleetHost = Annotated[
+    str,
+    Meta(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", description="a host's name of small letters, digits, '-'"),
+]
 
 
 class FleetDrain(Struct, frozen=True, tag="fleet_drain", forbid_unknown_fields=True):

@@ -242,7 +242,19 @@ COMMANDS = (
         positional=2,
         feature="tasks",
         fleet=FleetRoute.PLACED,
-        tool=McpTool("Start a task with a plan; gets its own isolated display.", "tasks"),
+        tool=McpTool(
+            "Start a task with a plan; gets its own isolated display.",
+            "tasks",
+            hidden=("metadata", "agent_id", "display_width", "display_height", "budget", "labels"),
+            params={
+                "metadata": "any JSON to keep with it",
+                "agent_id": "who does it",
+                "display_width": "pixels; 0: as set",
+                "display_height": "pixels; 0: as set",
+                "budget": "max_cost_usd, max_evaluations for all its waits",
+                "labels": "what the host must carry, in a fleet",
+            },
+        ),
     ),
     Command(
         TaskUpdate,
@@ -251,7 +263,13 @@ COMMANDS = (
         errors="Conflict for an impossible move",
         feature="tasks",
         destroys=True,  # an end cancels the task's waits and closes its display
-        tool=McpTool("Message or query a task, or set its status.", "tasks", quotes_screens=True),
+        tool=McpTool(
+            "Message or query a task, or set its status.",
+            "tasks",
+            hidden=("budget",),
+            quotes_screens=True,
+            params={"budget": "max_cost_usd, max_evaluations for all its waits"},
+        ),
     ),
     Command(
         TaskItemUpdate,
@@ -267,22 +285,36 @@ COMMANDS = (
         TaskLogActionReply,
         mutating=True,
         feature="tasks",
-        tool=McpTool("Log an action under a plan item.", "tasks"),
+        tool=McpTool(
+            "Log an action under a plan item.",
+            "tasks",
+            hidden=("input_data", "output_data", "duration_ms"),
+            params={"input_data": "any JSON", "output_data": "any JSON", "duration_ms": "how long it took"},
+        ),
     ),
     Command(
         TaskSummary,
         TaskSummaryReply,
         feature="tasks",
-        tool=McpTool("Summary of a task's plan and progress.", "tasks", quotes_screens=True),
+        tool=McpTool(
+            "Summary of a task's plan and progress.",
+            "tasks",
+            hidden=("as_data",),
+            quotes_screens=True,
+            params={"as_data": "the plan as data too"},
+        ),
     ),
     Command(
         TaskDrillDown,
         TaskDrillDownReply,
         feature="tasks",
-        tool=McpTool("One plan item with its actions and logs.", "tasks", quotes_screens=True),
+        tool=McpTool("One plan item with its actions and logs.", "tasks", hidden=("limit",), quotes_screens=True),
     ),
     Command(
-        TaskThread, TaskThreadReply, feature="tasks", tool=McpTool("Messages of a task.", "tasks", quotes_screens=True)
+        TaskThread,
+        TaskThreadReply,
+        feature="tasks",
+        tool=McpTool("Messages of a task.", "tasks", hidden=("limit",), quotes_screens=True),
     ),
     Command(TaskActions, TaskActionsReply, feature="tasks"),
     Command(TaskExportTexts, TaskExportTextsReply, feature="tasks"),
@@ -291,7 +323,12 @@ COMMANDS = (
         TaskListReply,
         feature="tasks",
         fleet=FleetRoute.ALL,
-        tool=McpTool("List tasks.", "tasks", hidden=("tasks", "displays")),  # hidden: for who is limited to some
+        tool=McpTool(
+            "List tasks.",
+            "tasks",
+            hidden=("tasks", "displays", "limit"),
+            params={"tasks": "these alone, by whole ids", "displays": "those on these displays alone"},
+        ),
     ),
     Command(TaskDelete, TaskDeleteReply, mutating=True, feature="tasks", destroys=True),
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import typing
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +27,31 @@ from acud.types import (
     ScreenNumber,
     Stable,
     Text,
+    Until,
     WindowTitle,
 )
+from acud_mcp.action_tool import Name
+from acud_mcp.condition_arguments import CONDITIONS, OPTIONS, ConditionRow
+from acud_mcp.help_tool import TOPICS, tool_help
 from acud_mcp.server import CAPS, INSTRUCTIONS, TOOLS, described, selected
-from acud_mcp.tool import Options, TextResult, Tool, input_schema, output_schema, parse_arguments, workspace_of
+from acud_mcp.tool import (
+    ImageResult,
+    Options,
+    TextResult,
+    Tool,
+    argument_schemas,
+    argument_words,
+    input_schema,
+    parse_arguments,
+    workspace_of,
+)
 from acud_mcp.tool_calls import failure, result
-from acud_mcp.wait_tools import SmartWait, policy_of, until_of, wanted_until
+from acud_mcp.wait_tools import Condition, SmartWait, policy_of, until_of, wanted_until
 
 MAX_TOOLS = 30
-MAX_TOKENS = 4000
-BYTES_PER_TOKEN = 4.2
-"""These schemas make 4.23 bytes a token in o200k; the long test counts tokens."""
+MAX_TOKENS = 3000
+BYTES_PER_TOKEN = 4.3
+"""These schemas make 4.31 bytes a token in o200k; `scripts/bench mcp` counts tokens."""
 
 BY_TOOL = {tool.name: tool for tool in TOOLS}
 
@@ -62,11 +78,10 @@ def test_a_tool_is_whole(tool: Tool) -> None:
     assert len(listed["description"]) <= 200
     assert listed["annotations"]
     assert listed["inputSchema"]["type"] == "object"
-    assert listed.get("outputSchema", {"type": None})["type"] == (None if tool.result is TextResult else "object")
-    assert "$ref" not in json.dumps(listed)
+    assert "outputSchema" not in listed  # with one, a picture could not come without the structure that hides it
     fields = set(tool.arguments_type.__struct_fields__)
     assert set(tool.aliases.values()) | set(tool.hidden) | set(tool.params) <= fields
-    assert set(tool.shows) <= set(tool.result_type.__struct_fields__)
+    assert set(tool.shows) <= set((tool.result or declared(tool.request).reply).__struct_fields__)
     assert not set(tool.aliases) & fields
 
 
@@ -83,9 +98,70 @@ def test_annotations_say_what_differs_from_the_defaults() -> None:
     assert wire(BY_TOOL["task_update"])["annotations"] == {"destructiveHint": True}  # an end takes the display away
 
 
-def test_a_member_that_may_be_null_has_no_type() -> None:
-    listed = output_schema(BY_TOOL["task_summary"])["properties"]
-    assert (listed["view"], listed["tokens"]) == ({}, {"type": "integer"})
+TYPES = {"string", "number", "integer", "boolean", "array", "object"}
+
+
+def walked(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Each schema in a schema, itself first."""
+    yield node
+    for inner in (*node.get("properties", {}).values(), *([node["items"]] if "items" in node else ())):
+        yield from walked(inner)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_gemini_takes_the_schema(tool: Tool) -> None:
+    for node in walked(input_schema(tool)):
+        assert node.get("type") in TYPES, node
+        assert set(node) <= {"type", "properties", "required", "items", "enum", "default", "description"}, node
+        assert ("items" in node) == (node["type"] == "array"), node
+        assert "enum" not in node or (node["type"] == "string" and all(isinstance(one, str) for one in node["enum"]))
+
+
+# ---- help ----
+
+
+async def told(topic: str) -> str:
+    tool = BY_TOOL["help"]
+    assert tool.run is not None
+    answer: TextResult = await tool.run(None, parse_arguments(tool, {"topic": topic}))  # type: ignore[arg-type]
+    return answer.text
+
+
+def test_every_condition_is_in_the_table_of_help() -> None:
+    assert {row.argument for row in CONDITIONS} | set(OPTIONS) == set(Condition.__struct_fields__)
+    kinds = {str(kind.__struct_config__.tag) for kind in typing.get_args(Until)}
+    assert {row.kind for row in CONDITIONS} == kinds - {"all", "any", "not"}
+
+
+@pytest.mark.parametrize("row", CONDITIONS, ids=lambda row: row.argument)
+def test_the_example_of_a_condition_makes_it(row: ConditionRow) -> None:
+    asked = parse_arguments(BY_TOOL["smart_wait"], row.example)
+    assert isinstance(asked, SmartWait)
+    assert wanted_until(asked).__struct_config__.tag == row.kind
+    assert row.argument in row.example
+
+
+@pytest.mark.asyncio
+async def test_help_tells_what_the_list_leaves_out() -> None:
+    known = await told("")
+    for topic in TOPICS:
+        assert topic in known
+        assert len(await told(topic)) > 200
+    conditions = await told("conditions")
+    assert all(json.dumps(row.example) in conditions for row in CONDITIONS)
+    actions = await told("actions")
+    assert all(f"- {name}: " in actions for name in typing.get_args(Name))
+    with pytest.raises(InvalidRequest, match="no topic 'nothing'"):
+        await told("nothing")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+async def test_each_hidden_argument_has_words(tool: Tool) -> None:
+    assert all(argument_words(tool, name) for name in tool.hidden)
+    text = tool_help(tool)
+    assert all(f"- {name}" in text for name in argument_schemas(tool))
+    assert tool.name == "help" or await told(tool.name) == text
 
 
 def test_a_tool_is_declared_with_its_request() -> None:
@@ -102,7 +178,6 @@ def test_a_row_that_is_its_request_needs_no_more() -> None:
         "properties": {"name": {"type": "string"}, "force": {"type": "boolean"}},
         "required": ["name"],
     }
-    assert set(output_schema(row)["properties"]) == {"display", "notes"}
     assert parse_arguments(row, {"name": ":7", "force": None}) == BY_NAME["display_remove"].request(":7")  # type: ignore[call-arg]
 
 
@@ -110,9 +185,8 @@ def test_task_and_session_are_listed() -> None:
     assert {"task_id", "session_key"} <= set(input_schema(BY_TOOL["smart_wait"])["properties"])
 
 
-def test_a_waits_priority_is_listed_and_changes_nothing_else_of_its_policy() -> None:
-    listed = input_schema(BY_TOOL["smart_wait"])["properties"]["priority"]
-    assert sorted(listed["enum"]) == ["high", "low", "normal"]
+def test_a_waits_priority_changes_nothing_else_of_its_policy() -> None:
+    assert sorted(argument_schemas(BY_TOOL["smart_wait"])["priority"]["enum"]) == ["high", "low", "normal"]
     asked = parse_arguments(BY_TOOL["smart_wait"], {"criteria": "x", "priority": "high"})
     assert policy_of(asked, Policy()) == Policy(priority=Priority.HIGH)
     changed = parse_arguments(BY_TOOL["wait_update"], {"wait_id": "wait-" + "0" * 23, "priority": "low"})
@@ -229,6 +303,29 @@ def test_the_text_is_the_structured_content_as_javascript_prints_it() -> None:
     assert block.type == "text"
     assert block.text == json.dumps(shown.structured_content, indent=2)
     assert '"whole": 2,' in block.text
+
+
+class Seen(msgspec.Struct):
+    path: str = "/a/look.jpg"
+    note: str = "it says: pay\nnow"
+    untrusted: str = "beware"
+    window: dict[str, Any] = {}
+
+
+def test_a_picture_comes_with_lines_of_text_and_no_structure() -> None:
+    shown = result(ImageResult(Seen(window={"id": 3, "title": 'a"b', "in": {"path": "x"}}), b"picture", "image/png"))
+    assert shown.structured_content is None
+    words, image = shown.content
+    assert words.type == "text"
+    assert image.type == "image"
+    assert words.text.splitlines() == [
+        "path: /a/look.jpg",
+        "untrusted: beware",
+        'note: "it says: pay\\nnow"',
+        "window.id: 3",
+        'window.title: "a\\"b"',
+        'window.in.path: "x"',
+    ]
 
 
 def test_an_error_is_one_short_line() -> None:

@@ -1,0 +1,43 @@
+"""The arguments that say what to wait for: one table, which the list of tools and the tool `help` are made from.
+
+A new condition is a field of `wait_tools.Condition` and a row here; a test pairs the two, and tries each example.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+
+class ConditionRow(Struct, frozen=True):
+    """`kind`: the tag of the condition that the argument makes. `words`: what it is, as a model reads it."""
+
+    argument: str
+    kind: str
+    words: str
+    example: dict[str, Any]
+
+
+CONDITIONS = (
+    ConditionRow("criteria", "criteria", "sentence that must hold", {"criteria": "the download has finished"}),
+    ConditionRow("text", "text", "visible text (no model needed)", {"text": "Build succeeded"}),
+    ConditionRow("gone", "text", "text no longer visible", {"gone": "Loading"}),
+    ConditionRow("number", "number", 'number on screen, e.g. "Progress >= 90 %"', {"number": "Errors = 0"}),
+    ConditionRow("window", "window", "title of a window that appears", {"window": "Save As"}),
+    ConditionRow("change", "change", "any pixel changes", {"change": True, "target": "window:Terminal"}),
+    ConditionRow("stable", "stable", "seconds without change", {"stable": 3}),
+)
+
+OPTIONS = {
+    "any": "one condition is enough",
+    "regex": "text, gone and window are regular expressions",
+    "whole_words": "text and gone are whole words: no Saved in Unsaved",
+    "count": "text is there at least so often",
+    "baseline": "change since this token of desktop_look",
+    "poll_interval": "judge after so many seconds at the latest, changed or not",
+    "priority": "whose judgements go first: high, normal, low",
+}
+"""Arguments that say more of a condition."""
+
+WORDS = {row.argument: row.words for row in CONDITIONS} | OPTIONS
