@@ -14,10 +14,8 @@ line with an id in the answer; a line is that element when its box is. `tokenize
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
-import shutil
 import statistics
 import subprocess
 import time
@@ -31,12 +29,11 @@ from playwright.async_api import Page, async_playwright
 
 from acud.types import DisplayInfo, Rect
 from acud.types.scene import Scene
+from tests.bench._tokens import counter
 from tests.daemon import Daemon
 from tests.e2e.mcp_support import stdio
 
 PAGES = Path(__file__).with_name("scene_pages")
-_TOKENIZER = Path(__file__).parents[2] / ".state" / "tokenizer"
-_PACKAGE = "gpt-tokenizer@3"
 _FLAGS = (
     "--no-sandbox", "--force-renderer-accessibility", "--no-first-run", "--disable-gpu", "--test-type",
     "--start-maximized", "--password-store=basic", "--disable-background-networking", "--remote-debugging-port=0",
@@ -63,7 +60,7 @@ def run() -> dict[str, Any]:
 
 
 async def _measured() -> dict[str, Any]:
-    count, tokenizer = _counter()
+    count, tokenizer = counter()
     with Daemon() as daemon:
         made = daemon.client.display_create(1280, 800).display
         with _browser(daemon, made) as url:
@@ -179,26 +176,6 @@ def _missing(scene: Scene, text: str, wanted: list[dict[str, Any]], title: str) 
 def _same(box: Rect, other: tuple[float, float, float, float]) -> bool:
     x, y, w, h = other
     return all(abs(a - b) <= 3 for a, b in zip((box.x, box.y, box.w, box.h), (x, y, w, h), strict=True))
-
-
-def _counter() -> tuple[Callable[[str], int], str]:
-    """Return what counts the tokens of a text, and its name."""
-    script = _TOKENIZER / "count.mjs"
-    if not (_TOKENIZER / "node_modules").exists() and shutil.which("npm"):
-        _TOKENIZER.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["npm", "install", "--silent", "--no-save", "--prefix", str(_TOKENIZER), _PACKAGE], check=False)
-    if not (_TOKENIZER / "node_modules").exists():
-        return lambda text: len(text) // 4, "characters/4"
-    script.write_text(
-        "import {encode} from 'gpt-tokenizer/encoding/o200k_base'; import fs from 'node:fs';"
-        "console.log(encode(JSON.parse(fs.readFileSync(0, 'utf8'))).length);"
-    )
-
-    def count(text: str) -> int:
-        done = subprocess.run(["node", str(script)], input=json.dumps(text), text=True, capture_output=True, check=True)
-        return int(done.stdout)
-
-    return count, f"o200k ({_PACKAGE})"
 
 
 def _until(holds: Callable[[], object], what: str) -> None:

@@ -37,4 +37,4 @@ def test_the_top_level_holds_what_belongs_there_and_no_picture_that_a_trial_left
     files = {name for name in listed if "/" not in name}
     folders = {name.partition("/")[0] for name in listed if "/" in name}
     assert files == {".gitignore", "CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml", "requirements.lock"}
-    assert folders == {".ci", "acud", "clients", "conf", "docs", "scripts", "tests"}
+    assert folders == {".ci", "acud", "clients", "conf", "docs", "examples", "scripts", "tests"}
