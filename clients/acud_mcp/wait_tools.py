@@ -224,13 +224,21 @@ class WaitsView(WaitView, frozen=True, kw_only=True, omit_defaults=True):
     count: int | None = None
 
 
+async def _named(call: ToolCall, wait_id: str) -> WaitShowReply:
+    """Return the wait. An agent that names a wait that has ended knows of its wake: it is reminded no more."""
+    shown: WaitShowReply = await call.ask(WaitShow(wait_id, 0))
+    if shown.wait.state is not WaitState.WATCHING:
+        await call.ask(WaitResult(shown.wait.wait_id, 0.0))
+    return shown
+
+
 async def wait_status(call: ToolCall, given: WaitStatus) -> WaitView:
     """Show one wait, or list the active ones."""
     if given.wait_id is None:
         live: WaitListReply = await call.ask(WaitList())
         views = tuple(wait_view(info) for info in live.waits)
         return WaitsView(waits=views, count=live.total, untrusted=UNTRUSTED if views else "")
-    shown: WaitShowReply = await call.ask(WaitShow(given.wait_id, 0))
+    shown = await _named(call, given.wait_id)
     return wait_view(shown.wait, evidence_path=shown.evidence_path)
 
 
@@ -244,7 +252,7 @@ class WaitChanges(Condition, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 async def wait_update(call: ToolCall, given: WaitChanges) -> WaitView:
     """Change a live wait; its clock starts again with the new timeout, else with the old one."""
-    shown: WaitShowReply = await call.ask(WaitShow(given.wait_id, 0))
+    shown = await _named(call, given.wait_id)
     timeout_s = given.timeout if given.timeout is not None else shown.wait.spec.timeout_s or None
     policy = policy_of(given, shown.wait.spec.policy)
     changes = WaitUpdate(shown.wait.wait_id, until_of(given), timeout_s, policy, force=given.force)
@@ -261,7 +269,7 @@ class WaitEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 async def wait_cancel(call: ToolCall, given: WaitEnd) -> WaitView:
     """End a wait without a verdict."""
-    shown: WaitShowReply = await call.ask(WaitShow(given.wait_id, 0))
+    shown = await _named(call, given.wait_id)
     reply: WaitReply = await call.ask(WaitCancel(shown.wait.wait_id, given.reason))
     return wait_view(reply.wait, notes=reply.notes)
 

@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from PIL import Image
 
 from acud.errors import Conflict
-from acud.types import Budget, Criteria, DisplayInfo, Policy, Priority, Rect, Stable, WaitState
+from acud.types import Budget, Criteria, DisplayInfo, Policy, Priority, Rect, Stable, WaitState, WakeState, WindowTitle
 from acud_mcp.look_tools import MAX_IMAGE_BYTES
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk
@@ -241,6 +241,19 @@ async def test_a_cancelled_call_cancels_no_wait(connect: Any, daemon: Daemon) ->
         assert value(await client.call_tool("wait_status", {"wait_id": armed["wait_id"]}))["status"] == "watching"
     assert daemon.client.wait_show(armed["wait_id"]).wait.state is WaitState.WATCHING
     daemon.client.wait_cancel(armed["wait_id"])
+
+
+@pytest.mark.parametrize("tool", ["wait_status", "wait_cancel"])
+async def test_an_agent_that_names_a_wait_that_ended_is_not_reminded(
+    daemon: Daemon, display: DisplayInfo, connect: Any, tool: str
+) -> None:
+    wait = daemon.client.wait_create(WindowTitle("nothing of that name", gone=True), timeout_s=60).wait
+    await until(lambda: daemon.client.wait_show(wait.wait_id).wait.state is not WaitState.WATCHING)
+    assert [wake.state for wake in daemon.client.wake_list(wait_id=wait.wait_id).wakes] != [WakeState.SEEN]
+    async with connect() as client:
+        await client.call_tool(tool, {"wait_id": wait.wait_id})
+    (wake,) = daemon.client.wake_list(seen=True, wait_id=wait.wait_id).wakes
+    assert wake.state is WakeState.SEEN
 
 
 async def test_a_server_that_ends_cancels_no_wait(daemon: Daemon, display: DisplayInfo) -> None:

@@ -107,7 +107,8 @@ def test_evaluations_tell_the_wait_s_story(
     assert (rows[-1].identity, rows[-1].frame) == (done.evidence.identity, done.evidence.frame)
     assert (done.judged, done.judge_calls, done.cost_usd) == (2, 2, 0.0)
     assert done.verdict.detail == "it glows"
-    assert done.message == with_seen(f"[smart_wait resolved] Job {wait}: the lamp is green.", "it glows")
+    said = f"[smart_wait resolved] Job {wait}: the lamp is green (on {done.display})."
+    assert done.message == with_seen(said, "it glows")
     assert done.changed_to_resolved_ms is not None
     assert len(client.wait_show(wait, evaluations=1).evaluations) == 1
 

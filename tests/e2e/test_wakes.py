@@ -107,7 +107,8 @@ def test_a_verdict_wakes_once_and_fetching_its_result_is_seeing_it(daemon: Daemo
     wake = _wake(daemon, wait, WakeState.SENT)
     (taken,) = hook.wait_for(1)
     assert taken.body["text"] == wake.text
-    said = f"[smart_wait resolved] Job {wait.wait_id}: the label. Next: wait_result wait_id={wait.wait_id}"
+    said = f"[smart_wait resolved] Job {wait.wait_id}: the label (on {wait.display})."
+    said = f"{said} Next: wait_result wait_id={wait.wait_id}"
     assert wake.text.startswith(f'{said} {SEEN} "no window titled')
     assert (taken.body["sessionKey"], taken.body["agentId"]) == ("agent:main:x", "main")
     assert (wake.sent_by, wake.attempts) == ("openclaw", 1)

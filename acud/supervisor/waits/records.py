@@ -51,7 +51,8 @@ def wait_info(stored: StoredWait, now: Instant) -> WaitInfo:
 
 def wait_ending(active: ActiveWait, effect: out.WaitEffect) -> WaitEnding:
     """Return the state and the wake's text for an ending effect; the text stands on its own."""
-    what = f"Job {active.wait_id}: {active.spec.label or condition_text(active.spec.until)}"
+    task = f", task {active.spec.task_id}" if active.spec.task_id else ""
+    what = f"Job {active.wait_id}: {active.spec.label or condition_text(active.spec.until)} (on {active.display}{task})"
     match effect:
         case out.WaitResolved(verdict=verdict, evidence=evidence):
             return WaitEnding(WaitState.RESOLVED, with_seen(f"[smart_wait resolved] {what}.", verdict.detail), evidence)
