@@ -19,7 +19,6 @@ from acud.supervisor.feature import Feature, Handler, RunningFeature, handlers_o
 from acud.supervisor.maintenance import Drain, RollingRestart, SettingsReload, trim_store
 from acud.supervisor.orphaned_rings import KEEP_S
 from acud.supervisor.replies import RequestDigest
-from acud.types import WaitInfo
 
 _LOG = log.logger("supervisor")
 _END_DEADLINE_S = 10.0
@@ -178,10 +177,6 @@ class App(Core):
             self.loop.call_later(0.0, _turn)  # a reply that left may itself be worth a record
 
     # ---- asked by handlers -------------------------------------------------------------------------------------------
-
-    def evidence_path(self, info: WaitInfo) -> str:
-        """Return where the wait's picture lies on this host, "" for none."""
-        return str(self.paths.evidence / info.evidence.name) if info.evidence and info.evidence.name else ""
 
     def status_of(self, feature: str) -> dict[str, str]:
         """Return what a feature tells of itself; nothing when it is off."""

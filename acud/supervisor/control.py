@@ -155,10 +155,10 @@ class Control:
         utc_s: Callable[[], float],
         request_digest: RequestDigest,
         handlers: Mapping[str, Handler],
-        admit: Callable[[str], None],
+        admit: Callable[[Command, msgspec.Struct], None],
         faults: FaultGuard,
     ) -> None:
-        """`admit` raises what a request of that name is refused with now."""
+        """`admit` raises what a request of that command is refused with now."""
         self._utc_s = utc_s
         self.request_digest = request_digest
         self._journal = journal
@@ -243,7 +243,7 @@ class Control:
         return True
 
     def _handle(self, call: Call, request: Any) -> None:
-        self._admit(call.spec.name)
+        self._admit(call.spec, request)
         if call.spec.deferred:
             self._check_parked(call.peer.client)
         body = self._guarded(call, lambda: self._handlers[call.spec.name](request, call))

@@ -47,6 +47,7 @@ from acud.supervisor.waits.wait_runtime import WaitRuntime
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplays
 from acud.supervisor.web import ListenerSockets, Web
+from acud.types import WaitInfo
 
 RedactionMaker = Callable[[Settings, WatchedDisplays, Sources], Redaction]
 _FPS_PER_CORE = 150.0
@@ -233,6 +234,10 @@ class Core:
         """Return the processes of managed displays, and those that were launched on displays."""
         displays = {process.pid for display in self.displays.managed.living for process in display.watched()}
         return displays.union(self.program_launcher.pids)
+
+    def evidence_path(self, info: WaitInfo) -> str:
+        """Return where the wait's picture lies on this host, "" for none."""
+        return str(self.paths.evidence / info.evidence.name) if info.evidence and info.evidence.name else ""
 
     def _newest(self) -> int:
         return self._newest_told

@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import Struct
 
 from acud import config, log
 from acud.config import Settings
 from acud.errors import AcudError, Conflict, Refused, Unavailable
 from acud.event_loop import EventLoop, Timer
-from acud.protocol.requests import BY_NAME
+from acud.protocol.requests.command import Command
 from acud.protocol.requests.daemon import DaemonDrain, DaemonDrainReply, DaemonReloadReply, EvaluatorRestarted
 from acud.store.retention import STEP_ROWS, TrimResult, trim
 from acud.supervisor.children import ChildKeeper, ChildState
@@ -69,9 +70,9 @@ class Drain:
             return ""
         return f"the daemon is draining since {_clock(self.since_utc_s)} and ends by {_clock(self.until_utc_s)}"
 
-    def admit(self, request: str) -> None:
+    def admit(self, command: Command, request: Struct) -> None:
         """Raises: Refused for a request that begins something new, with the reason and when."""
-        new = BY_NAME[request].begins
+        new = command.begun_by(request)
         if new and self.since_utc_s:
             hint = "ask again when it was started anew; acud daemon drain --cancel takes it back"
             raise Refused(f"no new {new}: {self.reason}", hint=hint, until_utc_s=self.until_utc_s)

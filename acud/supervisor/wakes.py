@@ -27,7 +27,7 @@ from acud.waits import wake_text
 from acud.waits import wakes as rules
 
 _LOG = log.logger("wakes")
-_FETCH_S = 1.0
+FETCH_S = 1.0
 """A wake whose result is being fetched by a long-poll at that moment waits so long for the reply to leave."""
 _AGENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """What an address may name; a task may give its agent any name."""
@@ -129,11 +129,11 @@ class Wakes:
         except Conflict as fault:
             _LOG.error("wake.unwritten", wake=wake.wake_id, wait=wake.wait_id, fault=fault.message)
 
-    def begin(self, wake: WakeInfo, *, being_fetched: bool = False) -> None:
-        """Send a committed wake; one whose result is being fetched only if that comes to nothing."""
+    def begin(self, wake: WakeInfo, fetched_s: float = 0.0) -> None:
+        """Send a committed wake; one whose result is being fetched only if nothing comes of that within `fetched_s`."""
         self._open[wake.wake_id] = wake
-        if being_fetched:
-            self._timer(wake.wake_id, _FETCH_S, lambda: self._began(wake.wake_id))
+        if fetched_s:
+            self._timer(wake.wake_id, fetched_s, lambda: self._began(wake.wake_id))
         else:
             self._began(wake.wake_id)
 

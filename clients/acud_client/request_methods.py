@@ -262,6 +262,7 @@ class RequestMethods(ABC):
         self, actions: Sequence[Action] | Action, *, target: str = 'screen', display: str = '', view: str = '',
         picture: bool = False, format: Literal['png', 'jpeg'] = 'png', settle_s: float = 0.3,
         settle_timeout_s: float = 5.0, max_side_px: int = 0, quality: int = 90, task_id: str = '', lease: str = '',
+        wait: WaitCreate | None = None, block_s: float = 45.0,
     ) -> ActionReply:
         """Do `actions` in order; the first that fails ends the rest, and its error says how many were done
         (`facts["done"]`).
@@ -272,12 +273,16 @@ class RequestMethods(ABC):
         of whoever has taken the display over. With a `task_id`, `screen` is that task's display, and the actions are
         logged there.
 
+        `wait`: what to wait for once it is done, on the same display (and task) unless it names others. It is armed
+        before the first action, so nothing that comes meanwhile is missed, and cancelled if an action fails. The reply
+        comes at its end, or `block_s` after the call; the wait goes on then.
+
         Raises: Refused while a person has the display, unless `lease` is theirs; OutcomeUnknown when it is not known
         whether it was done."""
         return self.ask(
             DesktopAction(
                 tuple(actions) if isinstance(actions, Sequence) else (actions,), target, display, view, picture, format,
-                settle_s, settle_timeout_s, max_side_px, quality, task_id, lease,
+                settle_s, settle_timeout_s, max_side_px, quality, task_id, lease, wait, block_s,
             ),
             ActionReply,
         )
@@ -296,7 +301,8 @@ class RequestMethods(ABC):
         self, instruction: str, target: str = 'screen', *, display: str = '', view: str = '',
         backend: GroundingBackend | None = None, expect: Until | None = None, timeout_s: float = 2.0,
         picture: bool = False, max_side_px: int = 0, quality: int = 90, task_id: str = '', lease: str = '',
-        judge: JudgeName = JudgeName.AUTO,
+        judge: JudgeName = JudgeName.AUTO, then: Sequence[str] = (), wait: WaitCreate | None = None,
+        block_s: float = 45.0,
     ) -> DoReply:
         """Do one thing said in words ("click the Export button", "type hello into the name field") or with coordinates
         ("click(847, 523)"), and see whether it had an effect. Nothing is done unless one thing alone was found.
@@ -305,12 +311,17 @@ class RequestMethods(ABC):
         `judge` answers what of it is in words. Coordinates are pixels of `target`, or of the picture whose `view` is
         given.
 
+        `then`: further instructions, such as those of a form, done in order. The first that fails ends the list: one
+        that does nothing, that has no effect, or whose field does not take what is typed. None is begun later than
+        `block_s` after the call. `expect` is what the last one has to show. `wait`, `block_s`: as of `desktop_action`;
+        it is armed once there is something to do, and cancelled when an instruction fails.
+
         Raises: InvalidRequest, with every form, for an instruction that fits none; Refused while a person has the
         display, unless `lease` is theirs; OutcomeUnknown when it is not known whether it was done."""
         return self.ask(
             GuiDo(
                 instruction, target, display, view, backend, expect, timeout_s, picture, max_side_px, quality, task_id,
-                lease, judge,
+                lease, judge, tuple(then), wait, block_s,
             ),
             DoReply,
         )

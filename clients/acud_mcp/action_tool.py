@@ -42,6 +42,7 @@ from acud_mcp import look_tools
 from acud_mcp.look_tools import ChangeArguments, ChangeView, LookArguments, PictureView, WindowView
 from acud_mcp.tool import ImageResult, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
+from acud_mcp.wait_tools import ACTION_BLOCK_S, SmartWait, Timeout, WaitView, action_wait, action_wait_view
 
 Pair = tuple[int, int]
 Name = Literal[
@@ -75,6 +76,7 @@ Name = Literal[
     "clipboard_set",
     "launch",
 ]
+_LOOKS = frozenset({"screenshot", "wait", "wait_for_change"})
 _BLIND = frozenset({"cursor_position", "window_list", "clipboard_get"})
 """What is asked for its answer: no picture follows, unless the caller wants the image."""
 
@@ -96,6 +98,8 @@ class ActArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     amount: int = 3
     window: str = ""
     duration: Annotated[float, Meta(ge=0, le=_MAX_WAIT_S)] = 0
+    until: SmartWait | str | None = None
+    timeout: Timeout | None = None
     target: str = "screen"
     view: str = ""
     picture: bool = True
@@ -108,7 +112,8 @@ class ActArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ActView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What came of an action. `baseline`: hand it to wait_for_change, which then misses nothing that it did."""
+    """What came of an action. `baseline`: hand it to wait_for_change, which then misses nothing that it did. `wait`:
+    how the wait of `until` stands."""
 
     display: str
     baseline: str
@@ -120,22 +125,34 @@ class ActView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     picture: PictureView | None = None
     note: str = ""
     happened: tuple[str, ...] = ()
+    wait: WaitView | None = None
     untrusted: str = ""
 
 
 async def desktop_action(call: ToolCall, given: ActArguments) -> ActView | PictureView | ChangeView | ImageResult:
     """Do one action; then, unless told not to, a picture of the display at rest."""
+    if given.action in _LOOKS and given.until is not None:
+        raise InvalidRequest(f"desktop_action: {given.action} takes no until", hint="call smart_wait")
     match given.action:
         case "screenshot":
             return await _screenshot(call, given)
         case "wait_for_change":
             return await _change(call, given)
         case "wait":
-            await asyncio.sleep(given.duration)
+            await asyncio.sleep(_seconds(given))
             return await _screenshot(call, given)
     request = _request(given, typed(given))
-    reply: ActionReply = await call.ask_slowly(request, given.duration + request.settle_timeout_s)
+    block_s = request.block_s if request.wait is not None else 0.0
+    reply: ActionReply = await call.ask_slowly(request, _seconds(given) + request.settle_timeout_s + block_s)
     return await _shown(call, given, reply)
+
+
+def _seconds(given: ActArguments) -> float:
+    """Return how long an action is to take: `timeout` says so where there is no `until`. Raises: InvalidRequest."""
+    seconds = given.duration or (given.timeout or 0.0 if given.until is None else 0.0)
+    if seconds > _MAX_WAIT_S:
+        raise InvalidRequest(f"desktop_action: timeout must be between 0 and {_MAX_WAIT_S:g}", hint="or give until")
+    return seconds
 
 
 async def _screenshot(call: ToolCall, given: ActArguments) -> PictureView | ImageResult:
@@ -146,7 +163,7 @@ async def _screenshot(call: ToolCall, given: ActArguments) -> PictureView | Imag
 
 
 async def _change(call: ToolCall, given: ActArguments) -> ChangeView | ImageResult:
-    timeout_s = given.duration or 10.0
+    timeout_s = given.duration or given.timeout or 10.0
     waited = ChangeArguments(
         given.target, given.display, timeout_s, baseline=given.baseline, image=given.image,
         max_side=given.max_side, task_id=given.task_id,
@@ -166,6 +183,8 @@ def _request(given: ActArguments, action: Action) -> DesktopAction:
         quality=_QUALITY,
         lease=given.lease,
         task_id=given.task_id,
+        wait=action_wait(given.until, given.timeout),
+        block_s=ACTION_BLOCK_S,
     )
 
 
@@ -186,8 +205,9 @@ async def _shown(call: ToolCall, given: ActArguments, reply: ActionReply) -> Act
         idle=reply.idle,
         picture=look_tools.saved(call, picture) if picture is not None else None,
         happened=_happened(reply),
+        wait=action_wait_view(reply.wait),
         note="; ".join(part for part in (_unsettled(reply), reply.note) if part),
-        untrusted=UNTRUSTED if picture is not None or reply.text or reply.windows or _happened(reply) else "",
+        untrusted=UNTRUSTED if picture or reply.text or reply.windows or reply.wait or _happened(reply) else "",
     )
     return look_tools.with_image(view, picture if given.image else None)
 
@@ -282,7 +302,7 @@ def _launch(given: ActArguments) -> Action:
 
 
 def _idle(given: ActArguments) -> Action:
-    return WaitIdle(timeout_s=given.duration or 10.0)
+    return WaitIdle(timeout_s=_seconds(given) or 10.0)
 
 
 def _window(verb: WindowVerb) -> Callable[[ActArguments], Action]:
@@ -309,7 +329,7 @@ MAKERS: dict[str, Callable[[ActArguments], Action]] = {
     "scroll": _scroll,
     "type": lambda given: TypeText(_text(given, '"Hello"')),
     "key": lambda given: Key(_text(given, '"ctrl+s"')),
-    "hold": lambda given: Hold(_text(given, '"shift" or "mouse:left"'), given.duration),
+    "hold": lambda given: Hold(_text(given, '"shift" or "mouse:left"'), _seconds(given)),
     "release": lambda given: Release(given.text),
     "cursor_position": lambda given: CursorPosition(),
     "wait_idle": _idle,
@@ -336,24 +356,24 @@ TOOLS = (
             "start_coordinate": "start",
             "scroll_direction": "direction",
             "scroll_amount": "amount",
-            "timeout": "duration",
             "window_name": "window",
             "size": "coordinate",
         },
-        hidden=("x", "y", "display", "max_side", "lease", "baseline", "picture", "target"),
+        hidden=("x", "y", "display", "max_side", "lease", "baseline", "picture", "target", "duration"),
         params={
             "coordinate": "[x, y]; size for window_resize",
             "element": "id from scene, in place of it",
+            "until": "then wait, as smart_wait: {text: Saved}",
             "start": "[x, y] of a drag",
             "x": "with y, in place of coordinate",
             "y": "with x, in place of coordinate",
+            "duration": "seconds that it takes, or timeout",
             "lease": "of the display, where it is leased",
             "baseline": "for wait_for_change",
             "picture": "false: no picture after it",
             "text": "text to type; keys (ctrl+s); keys held in a click; command",
             "window": "title part, id, or active",
-            "duration": "seconds",
-            "view": "token of the picture with the coordinates",
+            "view": "of the picture with the points",
             "image": "return the picture too",
         },
     ),

@@ -17,10 +17,20 @@ from acud.types.grounding import Found, GroundingBackend
 from acud_mcp.look_tools import save_picture, with_image
 from acud_mcp.tool import ImageResult, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
-from acud_mcp.wait_tools import BLOCK_S, address_of
+from acud_mcp.wait_tools import (
+    ACTION_BLOCK_S,
+    BLOCK_S,
+    SmartWait,
+    Timeout,
+    WaitView,
+    action_wait,
+    action_wait_view,
+    address_of,
+)
 
 _QUALITY = 72
 _SEARCH_S = 5.0
+_EFFECT_S = 2.0
 
 
 class FindArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,12 +46,14 @@ class FindArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class DoArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of `gui_do`."""
 
-    instruction: ShortText
+    instruction: ShortText | Annotated[tuple[ShortText, ...], Meta(min_length=1)]
+    then: tuple[ShortText, ...] = ()
     target: str = "screen"
     display: str = ""
     expect: str = ""
     expect_text: str = ""
-    timeout: Annotated[float, Meta(ge=0, le=45)] = 2.0
+    until: SmartWait | str | None = None
+    timeout: Timeout | None = None
     image: bool = False
     view: str = ""
     backend: GroundingBackend | None = None
@@ -76,13 +88,18 @@ class FindView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class DoView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`status`: verified (its effect was seen), unverified (done, none seen); ambiguous, disabled, not_found, unknown:
-    nothing was done. `field`: what the field reads, where that is not what was typed. `happened`: windows that came or
-    went, open dialogs with texts and buttons, the focus; quoted words in both are the screen's."""
+    nothing was done; unfinished: the time for a list is over. `done`, `left`: what of a list was and was not done.
+    `field`: what the field reads, where that is not what was typed. `happened`: windows that came or went, open dialogs
+    with texts and buttons, the focus; quoted words in both are the screen's. `wait`: how the wait of `until` stands.
+    """
 
     status: str
     message: str
     field: str = ""
+    done: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
     happened: tuple[str, ...] = ()
+    wait: WaitView | None = None
     things: tuple[ThingView, ...] = ()
     evidence: str = ""
     baseline: str = ""
@@ -107,20 +124,29 @@ async def gui_find(call: ToolCall, given: FindArguments) -> FindView:
 async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
     """Find, act, verify."""
     expect = Text(given.expect_text) if given.expect_text else Criteria(given.expect) if given.expect else None
+    listed = given.instruction if isinstance(given.instruction, tuple) else (given.instruction,)
+    instruction, *then = (*listed, *given.then)
+    timeout_s = _EFFECT_S if given.timeout is None or given.until is not None else given.timeout
+    if timeout_s > BLOCK_S:
+        raise InvalidRequest(f"gui_do: timeout must be between 0 and {BLOCK_S:g}", hint="or give until")
     request = GuiDo(
-        given.instruction,
+        instruction,
         given.target,
         given.display,
         given.view,
         given.backend,
         expect,
-        given.timeout,
+        timeout_s,
         given.image,
         given.max_side,
         _QUALITY,
         given.task_id,
+        then=tuple(then),
+        wait=action_wait(given.until, given.timeout),
+        block_s=ACTION_BLOCK_S,
     )
-    reply: DoReply = await call.ask_slowly(request, _SEARCH_S + given.timeout)
+    follows = ACTION_BLOCK_S if request.wait is not None or then else 0.0
+    reply: DoReply = await call.ask_slowly(request, _SEARCH_S + timeout_s + follows)
     return _done(call, reply)
 
 
@@ -132,6 +158,9 @@ def _done(call: ToolCall, reply: DoReply) -> DoView | ImageResult:
         status=reply.status,
         message=reply.message,
         field=reading_line(reply.field) if reply.field is not None else "",
+        done=reply.done,
+        left=reply.left,
+        wait=action_wait_view(reply.wait),
         happened=effect_lines(reply.effects) if reply.effects is not None else (),
         things=_things(told) if nothing_done and told is not None else (),
         evidence=_evidence(reply),
@@ -277,12 +306,14 @@ TOOLS = (
         result=DoView,
         shows=("status", "message"),
         run=gui_do,
-        aliases={"timeout_s": "timeout", "action": "instruction"},
-        hidden=("display", "max_side", "backend", "view"),
+        aliases={"timeout_s": "timeout", "action": "instruction", "instructions": "instruction"},
+        hidden=("display", "max_side", "backend", "view", "expect_text"),
         params={
             "view": "token of the picture with the coordinates",
             "expect": "sentence that is true after it; default: any change",
-            "expect_text": "or visible text after it",
+            "expect_text": "visible text after it, in place of expect",
+            "then": "more instructions, until one fails",
+            "until": "then wait, as smart_wait: {text: Saved}",
             "image": "return a picture after it",
         },
         always_load=True,

@@ -224,8 +224,10 @@ def _slim(node: Schema, components: Schema) -> Schema:
         rest = {key: value for key, value in node.items() if key != "$ref"}
         return _slim(components[node["$ref"]] | rest, components)
     if "anyOf" in node:
-        # Hosts of Gemini take one type for each argument: the first that it may be is listed, the others are taken.
-        return _slim(next(part for part in node["anyOf"] if part != {"type": "null"}), components)
+        # Hosts of Gemini take one type for each argument: an object, else the first that it may be, is listed; the
+        # others are taken.
+        parts = [part for part in node["anyOf"] if part != {"type": "null"}]
+        return _slim(next((part for part in parts if "$ref" in part), parts[0]), components)
     slim = {key: node[key] for key in _KEPT if key in node}
     if "enum" in slim:
         slim = {"type": "string"} | slim

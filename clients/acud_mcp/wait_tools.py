@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from acud.errors import InvalidRequest
 from acud.protocol.requests.waits import (
+    ActionWait,
     WaitCancel,
     WaitCreate,
     WaitId,
@@ -192,9 +193,9 @@ def _budget(given: SmartWait) -> Budget:
         raise InvalidRequest(words, hint="mend the argument and call again") from fault
 
 
-async def smart_wait(call: ToolCall, given: SmartWait) -> WaitView:
-    """Arm a wait and return at once."""
-    request = WaitCreate(
+def wait_request(given: SmartWait) -> WaitCreate:
+    """Return the request for a wait. Raises: InvalidRequest."""
+    return WaitCreate(
         wanted_until(given),
         given.target,
         given.display,
@@ -205,8 +206,48 @@ async def smart_wait(call: ToolCall, given: SmartWait) -> WaitView:
         force=given.force,
         task_id=given.task_id,
     )
-    reply: WaitReply = await call.ask(request)
+
+
+async def smart_wait(call: ToolCall, given: SmartWait) -> WaitView:
+    """Arm a wait and return at once."""
+    reply: WaitReply = await call.ask(wait_request(given))
     return wait_view(reply.wait, notes=reply.notes, step=_next(reply))
+
+
+ACTION_BLOCK_S = 40.0
+"""The longest an action waits for what it brings; its picture at rest comes after that, within `BLOCK_S`."""
+
+
+def action_wait(until: SmartWait | str | None, timeout: float | None) -> WaitCreate | None:
+    """Return the wait that comes with an action: `until` is what smart_wait takes (as JSON text, too), or a sentence.
+
+    Raises: InvalidRequest.
+    """
+    if until is None:
+        return None
+    if isinstance(until, str):
+        until = _parsed(until) if until.lstrip().startswith("{") else SmartWait(criteria=until)
+    return wait_request(until if timeout is None else msgspec.structs.replace(until, timeout=timeout))
+
+
+def _parsed(text: str) -> SmartWait:
+    try:
+        return msgspec.json.decode(text, type=SmartWait, strict=False)
+    except msgspec.ValidationError as fault:
+        words = value_fault(fault, SmartWait, lax=True).of("until")
+        raise InvalidRequest(f"until: {words}", hint="it takes what smart_wait takes") from fault
+    except msgspec.DecodeError as fault:
+        raise InvalidRequest(f"until is not JSON: {fault}", hint='such as {"text": "Saved"}') from fault
+
+
+def action_wait_view(waited: ActionWait | None) -> WaitView | None:
+    """Return how the wait of an action stands; what its caller has just said is left out."""
+    if waited is None:
+        return None
+    woken = "; or you are woken once when it ends" if waited.woken_by else ""
+    step = "" if waited.ended else f"still watching: call wait_result with this wait_id{woken}"
+    view = wait_view(waited.wait, notes=waited.notes, evidence_path=waited.evidence_path, step=step)
+    return msgspec.structs.replace(view, criteria="", target="", timeout=0.0, message="", untrusted="")
 
 
 class WaitStatus(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

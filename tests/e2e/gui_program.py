@@ -1,6 +1,6 @@
 """A GTK 3 window whose controls tell what was done to them in one line; run by the system's own Python.
 
-gui_program.py form | list | few | drag | hostile | login
+gui_program.py form | list | few | drag | hostile | login | answers | address
 """
 
 import sys
@@ -9,7 +9,7 @@ import gi
 
 gi.require_version("Gtk", "3.0")
 gi.require_version("Gdk", "3.0")
-from gi.repository import Gdk, Gtk  # noqa: E402 - the versions have to be named first
+from gi.repository import Gdk, GLib, Gtk  # noqa: E402 - the versions have to be named first
 
 
 def button(label: str, said: Gtk.Label, text: str = "") -> Gtk.Button:
@@ -85,10 +85,47 @@ def login(said: Gtk.Label) -> Gtk.Widget:
     return box
 
 
+def answers(said: Gtk.Label) -> Gtk.Widget:
+    def flash(_: Gtk.Button) -> None:
+        said.set_text("Draft 7 was kept")
+        GLib.timeout_add(300, lambda: said.set_text("nothing was done"))
+
+    def ask(_: Gtk.Button) -> None:
+        dialog = Gtk.MessageDialog(transient_for=window, title="Question", text="Overwrite the report?")
+        dialog.add_buttons("Cancel", 0, "Overwrite", 1)
+        GLib.timeout_add(700, lambda: dialog.show_all())
+
+    box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=30, margin=20)
+    for label, pressed in (("Flash", flash), ("Store", ask)):
+        made = Gtk.Button(label=label)
+        made.connect("clicked", pressed)
+        box.add(made)
+    return box
+
+
+def address(said: Gtk.Label) -> Gtk.Widget:
+    grid, entries = Gtk.Grid(row_spacing=6, column_spacing=14, margin=16), []
+    for row, label in enumerate(("First name", "Last name", "Street", "City", "Phone", "Secret")):
+        entry = Gtk.Entry(visibility=label != "Secret")
+        words = Gtk.Label(label=label, xalign=0, mnemonic_widget=entry)
+        grid.attach(words, 0, row, 1, 1)
+        grid.attach(entry, 1, row, 1, 1)
+        entries.append(entry)
+    save = Gtk.Button(label="Save")
+    save.connect("clicked", lambda _: said.set_text(" ".join(entry.get_text() for entry in entries)))
+    locked = Gtk.Button(label="Lock")
+    locked.set_sensitive(False)
+    grid.attach(save, 0, 6, 1, 1)
+    grid.attach(locked, 1, 6, 1, 1)
+    return grid
+
+
 window = Gtk.Window(title="Controls")
 outer = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=20)
 told = Gtk.Label(label="nothing was done", margin=12)
-outer.add({"form": form, "list": rows, "few": few, "drag": drag, "hostile": hostile, "login": login}[sys.argv[1]](told))
+kinds = {"form": form, "list": rows, "few": few, "drag": drag, "hostile": hostile, "login": login}
+kinds |= {"answers": answers, "address": address}
+outer.add(kinds[sys.argv[1]](told))
 outer.add(told)
 window.add(outer)
 window.connect("destroy", Gtk.main_quit)

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from acud.protocol.requests.command import FIRST_USE_S, GRAB_S, Command
 from acud.protocol.requests.looks import Picture
+from acud.protocol.requests.waits import ActionWait, BlockS, WaitCreate
 from acud.types import WindowInfo
 from acud.types.action_effects import ActionEffects
 from acud.types.actions import Action, Hold, Point, TypeText, WaitIdle
@@ -21,6 +22,10 @@ class DesktopAction(Struct, frozen=True, tag="desktop_action", forbid_unknown_fi
     top left corner), or of the picture whose `view` is given (see `look`), which names the display too. `picture` asks
     for one of the display after nothing changed for `settle_s`, at most `settle_timeout_s`. `lease`: of whoever has
     taken the display over. With a `task_id`, `screen` is that task's display, and the actions are logged there.
+
+    `wait`: what to wait for once it is done, on the same display (and task) unless it names others. It is armed before
+    the first action, so nothing that comes meanwhile is missed, and cancelled if an action fails. The reply comes at
+    its end, or `block_s` after the call; the wait goes on then.
     """
 
     actions: Annotated[tuple[Action, ...], Meta(min_length=1, max_length=64)]
@@ -35,6 +40,8 @@ class DesktopAction(Struct, frozen=True, tag="desktop_action", forbid_unknown_fi
     quality: Annotated[int, Meta(ge=1, le=100)] = 90
     task_id: Annotated[str, Meta(max_length=64)] = ""
     lease: Annotated[str, Meta(max_length=64)] = ""
+    wait: WaitCreate | None = None
+    block_s: BlockS = 45.0
 
 
 class ActionReply(Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,6 +66,8 @@ class ActionReply(Struct, frozen=True, forbid_unknown_fields=True):
     picture: Picture | None = None
     note: str = ""
     effects: ActionEffects | None = None
+    wait: ActionWait | None = None
+    """How what was to be waited for stands."""
 
 
 _CHARACTER_S = 0.02
@@ -67,7 +76,8 @@ _CHARACTER_S = 0.02
 
 def _asked_s(request: DesktopAction) -> float:
     settle_s = request.settle_timeout_s + GRAB_S if request.picture else 0.0
-    return settle_s + sum(map(_action_s, request.actions))
+    block_s = request.block_s if request.wait is not None else 0.0
+    return settle_s + block_s + sum(map(_action_s, request.actions))
 
 
 def _action_s(action: Action) -> float:
@@ -87,6 +97,7 @@ COMMANDS = (
         outside=True,
         limit_s=FIRST_USE_S,
         asked_s=_asked_s,
+        begins=lambda request: "waits" if request.wait is not None else "",
         errors=(
             "Refused while a person has the display, unless `lease` is theirs; "
             "OutcomeUnknown when it is not known whether it was done"

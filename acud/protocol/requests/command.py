@@ -80,7 +80,8 @@ class Command(Struct, frozen=True):
     `outside`: it has effects outside the store, so its start is recorded first: a repeat that finds no reply (the
     supervisor died over it) answers `outcome_unknown`. Others are done anew then: nothing of them was kept.
     `limit_s`: a client's time limit is at least this. `asked_s` returns the time that a request itself asks for, which
-    comes on top of the limit. `begins`: what a draining daemon would have to wait for, so it takes none ("": nothing).
+    comes on top of the limit. `begins`: what a draining daemon would have to wait for, so it takes none ("": nothing);
+    or a function that returns it for a request.
     `writes`: it changes something though no reply of it is stored. `destroys`: it ends or removes something, or does
     what can't be taken back. `fleet`: who answers it at a fleet's endpoint. `feature`: which feature answers it
     ("": the core does); where that is switched off, the answer is an error `not_enabled`.
@@ -97,7 +98,7 @@ class Command(Struct, frozen=True):
     outside: bool = False
     limit_s: float = 0.0
     asked_s: Callable[[Any], float] | None = None
-    begins: str = ""
+    begins: str | Callable[[Any], str] = ""
     writes: bool = False
     destroys: bool = False
     fleet: FleetRoute = FleetRoute.HOST
@@ -118,6 +119,10 @@ class Command(Struct, frozen=True):
         if self.destroys:
             return Effect.DESTROYS
         return Effect.WRITES if self.mutating or self.writes else Effect.READS
+
+    def begun_by(self, request: Struct) -> str:
+        """Return what a draining daemon would have to wait for after `request`; "" for nothing."""
+        return self.begins if isinstance(self.begins, str) else self.begins(request)
 
     def total_s(self, request: Struct, timeout_s: float) -> float:
         """Return how long `request` may take in all, for a client whose own limit is `timeout_s`."""

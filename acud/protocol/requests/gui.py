@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from acud.protocol.requests.command import SEARCH_S, Command
 from acud.protocol.requests.looks import Picture
+from acud.protocol.requests.waits import ActionWait, BlockS, WaitCreate
 from acud.types import JudgeName, ShortText, Spent, Until, Verdict
 from acud.types.action_effects import ActionEffects, FieldReading
 from acud.types.grounding import Found, GroundingBackend
@@ -44,6 +45,12 @@ class GuiDo(Struct, frozen=True, tag="gui_do", forbid_unknown_fields=True):
 
     `expect`: the condition that shows the effect (None: something in the target changed), within `timeout_s`; `judge`
     answers what of it is in words. Coordinates are pixels of `target`, or of the picture whose `view` is given.
+
+    `then`: further instructions, such as those of a form, done in order. The first that fails ends the list: one that
+    does nothing, that has no effect, or whose field does not take what is typed. None is begun later than `block_s`
+    after the call. `expect` is what the last one has to show.
+    `wait`, `block_s`: as of `desktop_action`; it is armed once there is something to do, and cancelled when an
+    instruction fails.
     """
 
     instruction: ShortText
@@ -59,6 +66,9 @@ class GuiDo(Struct, frozen=True, tag="gui_do", forbid_unknown_fields=True):
     task_id: Annotated[str, Meta(max_length=64)] = ""
     lease: Annotated[str, Meta(max_length=64)] = ""
     judge: JudgeName = JudgeName.AUTO
+    then: Annotated[tuple[ShortText, ...], Meta(max_length=31)] = ()
+    wait: WaitCreate | None = None
+    block_s: BlockS = 45.0
 
 
 class DoReply(Struct, frozen=True, forbid_unknown_fields=True):
@@ -66,11 +76,14 @@ class DoReply(Struct, frozen=True, forbid_unknown_fields=True):
     seen: `verdict` says why. Nothing was done for `ambiguous` (`found` has the candidates), `disabled` (`found` has
     what can't be used now), `not_found` and `unknown`.
 
+    Of a list `status` is that of the instruction that ended it, or `unfinished`: all went well, and its time was over.
+    `done`: what was done, a line for each; `left`: what was not begun.
+
     `field`: what the field or list reads that was typed into or chosen in. `effects`: what else happened; None where
     nothing was done. Neither is stored for a repeat.
     """
 
-    status: Literal["verified", "unverified", "ambiguous", "disabled", "not_found", "unknown"]
+    status: Literal["verified", "unverified", "ambiguous", "disabled", "not_found", "unknown", "unfinished"]
     display: str
     message: str
     did: str = ""
@@ -84,10 +97,21 @@ class DoReply(Struct, frozen=True, forbid_unknown_fields=True):
     """What judging the effect took."""
     field: FieldReading | None = None
     effects: ActionEffects | None = None
+    done: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    wait: ActionWait | None = None
+    """How what was to be waited for stands; None where nothing was done, or an instruction failed."""
 
 
 _SEARCHES_S = 300.0
 """A drag searches twice, a scroll after each turn of the wheel (for a minute at most)."""
+
+
+def _asked_s(request: GuiDo) -> float:
+    follows = request.wait is not None or request.then
+    return request.timeout_s * (1 + len(request.then)) + (request.block_s if follows else 0.0)
+
+
 COMMANDS = (
     Command(GuiFind, FindReply, deferred=True, limit_s=SEARCH_S, positional=2, feature="grounding"),
     Command(
@@ -97,7 +121,8 @@ COMMANDS = (
         deferred=True,
         outside=True,
         limit_s=_SEARCHES_S,
-        asked_s=lambda request: request.timeout_s,
+        asked_s=_asked_s,
+        begins=lambda request: "waits" if request.wait is not None else "",
         positional=2,
         errors=(
             "InvalidRequest, with every form, for an instruction that fits none; "

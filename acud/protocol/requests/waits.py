@@ -154,6 +154,23 @@ class WaitResultReply(Struct, frozen=True, forbid_unknown_fields=True):
     evidence_path: str = ""
 
 
+class ActionWait(Struct, frozen=True, forbid_unknown_fields=True):
+    """The wait of an action, armed before anything was done. `ended`: whether it had ended when the action was
+    answered; if not, it goes on, and `wait_result` tells of its end. `notes`, `woken_by`: as of `wait_create`.
+    `evidence_path`: the kept picture on the daemon's host.
+    """
+
+    wait: WaitInfo
+    ended: bool
+    evidence_path: str = ""
+    notes: tuple[str, ...] = ()
+    woken_by: tuple[RouteName, ...] = ()
+
+
+BlockS = Annotated[float, Meta(ge=0, le=300)]
+"""How long after its call an action is answered at the latest, where its wait has not ended."""
+
+
 class WaitForChange(Struct, frozen=True, tag="wait_for_change", forbid_unknown_fields=True):
     """Block until `target` changed since `baseline` ("" is now) or `timeout_s` passed; one picture either way.
 

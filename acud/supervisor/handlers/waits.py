@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from acud import private_files
-from acud.errors import AcudError, DisplayDown, NotFound, Unavailable
+from acud.errors import AcudError, NotFound, Unavailable
 from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.looks import Picture
 from acud.protocol.requests.waits import (
@@ -32,79 +32,23 @@ from acud.supervisor.control import Call, handles
 from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
-from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import Change, DisplayState, OnDisplayLost, Until, WaitInfo, WaitSpec, WaitState
+from acud.supervisor.waits.creation import WaitCreation
+from acud.supervisor.wakes import FETCH_S
+from acud.types import Change, Until, WaitInfo, WaitSpec, WaitState
 from acud.types.tasks import ActionType
 from acud.waits import baselines
 from acud.waits.conditions import is_from_now
 from acud.waits.sentences import meaning_notes, with_meanings
 from acud.waits.targets import parse_target
-from acud.waits.validation import check_until, validate
+from acud.waits.validation import check_until
 
 
 @handles(WaitCreate)
 def wait_create(app: App, request: WaitCreate, call: Call) -> None:
     """Arm a wait. The reply is deferred while the default display starts, and for the grab that a change is measured
-    from: whatever its caller does after the reply is seen. A target that is not there yet is measured when it comes.
+    from: whatever its caller does after the reply is seen.
     """
-    app.wakes.check(request.wake)
-    place = app.ports.tasks.place(request.task_id, request.target, request.display)
-    spec = validate(
-        with_meanings(request.until, request.judge),
-        parse_target(request.target, place.display, request.ignore),
-        timeout_s=request.timeout_s,
-        default_timeout_s=app.settings.wait.timeout_s,
-        max_timeout_s=app.settings.wait.max_timeout_s,
-        policy=request.policy,
-        judge=request.judge,
-        task_id=place.task_id,
-        label=request.label,
-        wake=request.wake,
-        budget=request.budget,
-    )
-
-    app.waits.check_judged(spec.until, spec.judge, force=request.force)
-
-    def arm(until: Until, watched: WatchedDisplay) -> None:
-        if watched.state is DisplayState.ENDED and spec.policy.on_display_lost is OnDisplayLost.FAIL:
-            raise DisplayDown(
-                f"display {watched.name} has ended: {watched.reason}",
-                hint="acud display create; or name another display",
-            )
-        if spec.task_id:
-            app.ports.tasks.live(spec.task_id)  # it may have ended since the call came
-        info, notes = app.waits.create(replace(spec, until=until), watched)
-        read_as = meaning_notes(request.until, request.judge)
-        call.reply(WaitReply(info, (*read_as, *notes), app.wakes.routes_of(request.wake)))
-
-    def on_display(watched: WatchedDisplay) -> None:
-        def on_session(fault: AcudError | None) -> None:
-            if fault is not None:
-                call.fail(fault)
-            elif watched.state is DisplayState.UP:
-                # So that its caller hears of an empty display, and of several windows that fit.
-                app.window_list_ready.when_known(watched, call.later(lambda _: arm(spec.until, watched)))
-            else:
-                arm(spec.until, watched)
-
-        app.fresh_frames.session(spec.target, watched, call.later(on_session))
-
-    def on_target(outcome: FreshTarget | AcudError) -> None:
-        if isinstance(outcome, AcudError):
-            app.displays.with_display(spec.target.display, call.then(on_display))
-        else:
-            source = outcome.picture.source
-            arm(
-                baselines.with_token(
-                    spec.until, app.waits.targets.token(source, source.frame, box=outcome.picture.crop)
-                ),
-                outcome.watched,
-            )
-
-    if is_from_now(spec.until):
-        app.fresh_frames.fresh(request.target, place.display, request.ignore, call.later(on_target))
-    else:
-        app.displays.with_display(spec.target.display, call.then(on_display))
+    WaitCreation(app, request, call).begin(call.then(call.reply))
 
 
 @handles(WaitList)
@@ -161,7 +105,7 @@ def wait_result(app: App, request: WaitResult, call: Call) -> None:
         reply = WaitResultReply(info, ended, app.evidence_path(info))
         call.reply(reply, (lambda: app.wakes.seen(info.wait_id)) if ended and not request.peek else None)
 
-    app.waits.when_ended(request.wait_id, request.block_s, done, fetches=not request.peek)
+    app.waits.when_ended(request.wait_id, request.block_s, done, fetched_s=0.0 if request.peek else FETCH_S)
 
 
 class _Blocked:

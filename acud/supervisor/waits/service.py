@@ -37,11 +37,13 @@ _LOOK_S = 5.0
 
 
 class _EndPoll:
-    """A long-poll for the end of a wait. `fetches`: its reply counts as seen."""
+    """A long-poll for the end of a wait. `fetched_s`: its reply counts as seen, and leaves so long after the end at the
+    latest (0: it does not count).
+    """
 
-    def __init__(self, done: Ended, fetches: bool) -> None:
+    def __init__(self, done: Ended, fetched_s: float) -> None:
         self.done = done
-        self.fetches = fetches
+        self.fetched_s = fetched_s
         self.timer: Timer | None = None
 
 
@@ -54,23 +56,34 @@ class EndPolls:
         self._wakes = wakes
         self._polls: dict[str, list[_EndPoll]] = {}
 
-    def add(self, wait_id: str, block_s: float, done: Ended, find: Callable[[], WaitInfo], *, fetches: bool) -> None:
-        """Call `done` at the end of the wait, or after `block_s` with what `find` then says of it."""
-        poll = _EndPoll(done, fetches)
+    def add(
+        self, wait_id: str, block_s: float, done: Ended, find: Callable[[], WaitInfo], fetched_s: float
+    ) -> Callable[[], None]:
+        """Call `done` at the end of the wait, or after `block_s` with what `find` then says of it.
+
+        Return what gives the call up, untold; harmless once it was told.
+        """
+        poll = _EndPoll(done, fetched_s)
         self._polls.setdefault(wait_id, []).append(poll)
 
+        def leave() -> None:
+            if poll in self._polls.get(wait_id, ()):
+                self._polls[wait_id].remove(poll)
+            timer.cancel()
+
         def expire() -> None:
-            self._polls[wait_id].remove(poll)
+            leave()
             poll.done(find(), False)
 
-        poll.timer = self._loop.call_later(block_s, expire)
+        timer = poll.timer = self._loop.call_later(block_s, expire)
+        return leave
 
     def ended(self, active: ActiveWait) -> None:
         """Answer the calls that block for a wait whose end is stored now, and begin its wake."""
         info = records.wait_info(active.stored(), self._clock.instant())
         polls = self._polls.pop(active.wait_id, [])
         if active.wake is not None:
-            self._wakes.begin(active.wake, being_fetched=any(poll.fetches for poll in polls))
+            self._wakes.begin(active.wake, max((poll.fetched_s for poll in polls), default=0.0))
         for poll in polls:
             if poll.timer is not None:
                 poll.timer.cancel()
@@ -246,10 +259,11 @@ class Waits:
                 self._runtime.step(active, happened.CancelRequested(self._clock.monotonic_s(), reason))
         self._runtime.budgets.close(task_id)
 
-    def when_ended(self, wait_id: str, block_s: float, done: Ended, *, fetches: bool) -> None:
+    def when_ended(self, wait_id: str, block_s: float, done: Ended, *, fetched_s: float) -> Callable[[], None]:
         """Call `done` when the wait has ended (at once if it has), or after `block_s` with its state so far.
 
-        `fetches`: the reply will count as seen, so the wake is held back until it has left, or could not.
+        `fetched_s` above 0: the reply will count as seen, so the wake is held back for so long, until it has left.
+        Return what gives the call up, untold; harmless once it was told.
         """
         info = self.find(wait_id)
         if info.state is not WaitState.WATCHING and info.wait_id not in self._active:
@@ -257,7 +271,8 @@ class Waits:
         elif block_s <= 0:
             done(info, False)
         else:
-            self._polls.add(info.wait_id, block_s, done, lambda: self.find(info.wait_id), fetches=fetches)
+            return self._polls.add(info.wait_id, block_s, done, lambda: self.find(info.wait_id), fetched_s)
+        return lambda: None
 
     def run_transient(
         self, spec: WaitSpec, watched: WatchedDisplay, done: Callable[[ActiveWait], None], payer: str = ""

@@ -282,7 +282,7 @@ def _is_small(active: ActiveWait) -> bool:
 def finish(run: InstructionRun, ending: InstructionEnding) -> None:
     """End with `ending` and what else happened, once what was reached is at rest."""
     if run.request.timeout_s <= 0:
-        changes = window_changes(run.windows, run.watched.windows)
+        changes = window_changes(run.origin.windows, run.watched.windows)
         run.end(replace(ending, effects=ActionEffects(changes, focus=_focus(run, None))))
         return
     run.feature.idle(
@@ -335,7 +335,7 @@ class _Aftermath:
     def _end(self, now: Observed) -> None:
         run = self._run
         effects = ActionEffects(
-            windows=window_changes(run.windows, run.watched.windows),
+            windows=window_changes(run.origin.windows, run.watched.windows),
             dialogs=_dialogs(run, now),
             focus=_focus(run, now.focus),
             unread=now.unread if run.watched.focused else "",
@@ -345,8 +345,8 @@ class _Aftermath:
 
 def _dialogs(run: InstructionRun, now: Observed) -> tuple[OpenDialog, ...]:
     """Return the open dialogs, those that were not there before first."""
-    ids = {one.window_id for one in run.windows}
-    before = {(one.title, one.texts, one.buttons) for one in run.before.dialogs}
+    ids = {one.window_id for one in run.origin.windows}
+    before = {(one.title, one.texts, one.buttons) for one in run.origin.before.dialogs}
 
     def is_new(one: OpenDialog) -> bool:
         known = one.window_id in ids if one.window_id else (one.title, one.texts, one.buttons) in before
@@ -358,7 +358,7 @@ def _dialogs(run: InstructionRun, now: Observed) -> tuple[OpenDialog, ...]:
 
 def _focus(run: InstructionRun, widget: WidgetNow | None) -> FocusNow:
     words = (widget.role, widget.name) if widget is not None else ()
-    return focus_now(run.watched.windows, run.watched.focused, run.focused, *words)
+    return focus_now(run.watched.windows, run.watched.focused, run.origin.focused, *words)
 
 
 def toggled(before: WidgetNow | None, now: WidgetNow | None) -> str:

@@ -37,7 +37,7 @@ class ActionsFeature(RunningFeature):
 
     def begin(self, request: GuiDo, caller: InstructionCaller) -> Callable[[str], None]:
         """Begin an instruction; see `acud.supervisor.ports.Instructions`."""
-        instruction = RunningInstruction(self, request, caller)
+        instruction = RunningInstruction(self, request, caller, None, None)
         instruction.begin()
         return instruction.drop
 

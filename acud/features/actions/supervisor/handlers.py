@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from acud.errors import AcudError
 from acud.features.actions.action_words import actions_text
 from acud.features.actions.supervisor.action_sequence import ActionSequence
-from acud.features.actions.supervisor.instruction import RunningInstruction
+from acud.features.actions.supervisor.action_wait import FollowedWait, beside
+from acud.features.actions.supervisor.instruction_list import InstructionList
 from acud.features.actions.supervisor.places import element_ids, spot_of, to_display_pixels
 from acud.features.actions.window_effects import focus_now, window_changes
 from acud.protocol.questions import PictureAsk
@@ -27,8 +28,12 @@ if TYPE_CHECKING:
     from acud.features.actions.supervisor.feature import ActionsFeature
 
 
+_PICTURE_S = 2.0
+"""A picture of a display at rest takes no longer, as a rule."""
+
+
 class _Acted:
-    """One request on its way: its display, its actions, then its picture."""
+    """One request on its way: its display, its wait, its actions, then its picture."""
 
     def __init__(self, feature: ActionsFeature, request: DesktopAction, call: Call) -> None:
         self.feature = feature
@@ -38,10 +43,18 @@ class _Acted:
         named = request.display or ("" if request.task_id else self._display())
         self.place = feature.core.ports.tasks.place(request.task_id, request.target, named)
         self.target = parse_target(request.target, self.place.display)
+        self.wait = self._followed()
         self.log = feature.core.ports.tasks.begin_action(
             self.place.task_id, ActionType.GUI, actions_text(request.actions)
         )
         self.settled: bool | None = None
+
+    def _followed(self) -> FollowedWait | None:
+        request = self.request
+        if request.wait is None:
+            return None
+        wait = beside(request.wait, self.target, self.place.task_id)
+        return FollowedWait(self.feature.core, wait, self.call, request.block_s)
 
     def _display(self) -> str:
         """Return the display that a view or an element's id names; "" for none."""
@@ -83,13 +96,30 @@ class _Acted:
         self.before = watched.windows, watched.focused
         on_done = self.call.later(self.on_done)
         self.sequence = ActionSequence(self.feature, watched, actions, self.request.lease, self.call.touch, on_done)
-        self.sequence.begin()
+        if self.wait is None:
+            self.sequence.begin()
+        else:
+            self.wait.arm(self.sequence.begin, self.fail)
 
     def on_done(self, fault: AcudError | None) -> None:
-        """They are done, or one failed: then there is no picture."""
+        """They are done, or one failed: then there is no picture, and nothing to wait for."""
         if fault is not None:
-            self.fail(fault)
-        elif not self.request.picture:
+            self.fail(self._without_wait(fault))
+        elif self.wait is not None:
+            self.wait.when_over(self.show, self._showing_s())
+        else:
+            self.show()
+
+    def _without_wait(self, fault: AcudError) -> AcudError:
+        became = self.wait.cancel(fault.message) if self.wait is not None else ""
+        return type(fault)(f"{fault.message}; {became}", hint=fault.hint, **fault.facts) if became else fault
+
+    def _showing_s(self) -> float:
+        return self.request.settle_timeout_s + _PICTURE_S if self.request.picture else 0.0
+
+    def show(self) -> None:
+        """Take the picture that was asked for, or answer."""
+        if not self.request.picture:
             self.answer(None)
         elif self.request.settle_s:
             timeout_s = max(self.request.settle_timeout_s, 0.001)
@@ -132,11 +162,12 @@ class _Acted:
             picture=picture,
             note=note,
             effects=self._effects(),
+            wait=self.wait.told() if self.wait is not None else None,
         )
         points = {"points": done.pressed} if done.pressed else {}
         self.log(None, {"display": reply.display, "done": reply.done, **points})
         kept = replace(reply, picture=None, text="", note=note or _left_out(reply), effects=None)
-        self.call.reply(reply, kept=kept)
+        self.call.reply(reply, self.wait.seen if self.wait is not None else None, kept)
 
 
 def _left_out(reply: ActionReply) -> str:
@@ -154,4 +185,4 @@ def desktop_action(feature: ActionsFeature, request: DesktopAction, call: Call) 
 @handles(GuiDo)
 def gui_do(feature: ActionsFeature, request: GuiDo, call: Call) -> None:
     """Do it once the start of the request is on disk: no repeat will do it again."""
-    call.when_started(RunningInstruction(feature, request, call).begin)
+    call.when_started(InstructionList(feature, request, call).begin)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from acud.errors import AcudError, Refused
 from acud.features.actions import instructions
+from acud.features.actions.instructions import Instruction
 from acud.features.actions.supervisor import instruction_verbs
+from acud.features.actions.supervisor.action_wait import FollowedWait
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun
-from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.gui import DoReply, GuiDo
-from acud.protocol.requests.looks import Picture
 from acud.supervisor.ports import InstructionCaller
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import picture_views
+from acud.types import Target, picture_views
 from acud.types.tasks import ActionType
 from acud.waits.targets import parse_target
 from acud.waits.validation import check_until
@@ -24,34 +24,48 @@ if TYPE_CHECKING:
     from acud.features.actions.supervisor.feature import ActionsFeature
 
 
-_SETTLE_S = 0.3
-_SETTLE_TIMEOUT_S = 2.0
-"""A picture shows the display after this: what was clicked may still be drawing itself."""
+class InstructionPlace(NamedTuple):
+    """Where an instruction is carried out, and for which task."""
+
+    target: Target
+    task_id: str
+
+
+def place_of(feature: ActionsFeature, request: GuiDo, instruction: Instruction) -> InstructionPlace:
+    """Return where `request` has `instruction` carried out. Raises: InvalidRequest, NotFound."""
+    view = picture_views.parse(request.view) if request.view else None
+    shown = view.display if view else feature.core.ports.elements.display_of(*instructions.places(instruction))
+    named = request.display or ("" if request.task_id else shown)
+    place = feature.core.ports.tasks.place(request.task_id, request.target, named)
+    return InstructionPlace(parse_target(request.target, place.display), place.task_id)
 
 
 class RunningInstruction:
-    """One instruction on its way: its display, its doing, then its picture.
+    """One instruction on its way: its display, then its doing; its caller gets the answer, without a picture.
 
-    Raises on making: InvalidRequest for an instruction, view or target that means nothing; NotFound for its task.
+    `wait`, `origin`: see `InstructionRun`. Raises on making: InvalidRequest for an instruction, view or target that
+    means nothing; NotFound for its task.
     """
 
-    def __init__(self, feature: ActionsFeature, request: GuiDo, caller: InstructionCaller) -> None:
+    def __init__(
+        self,
+        feature: ActionsFeature,
+        request: GuiDo,
+        caller: InstructionCaller,
+        wait: FollowedWait | None,
+        origin: InstructionRun | None,
+    ) -> None:
         self.feature = feature
         self.request = request
         self.caller = caller
         self.instruction = instructions.parse(request.instruction)
         if request.expect is not None:
             check_until(request.expect)
-        view = picture_views.parse(request.view) if request.view else None
-        shown = view.display if view else feature.core.ports.elements.display_of(*instructions.places(self.instruction))
-        named = request.display or ("" if request.task_id else shown)
-        self.place = feature.core.ports.tasks.place(request.task_id, request.target, named)
-        target = parse_target(request.target, self.place.display)
-        self.run = InstructionRun(feature, request, caller, target, self.on_end)
+        place = place_of(feature, request, self.instruction)
+        self.run = InstructionRun(feature, request, caller, place.target, self.on_end, wait, origin)
         self.log = feature.core.ports.tasks.begin_action(
-            self.place.task_id, ActionType.GUI, instructions.instruction_text(self.instruction)
+            place.task_id, ActionType.GUI, instructions.instruction_text(self.instruction)
         )
-        self.ending: InstructionEnding | None = None
 
     def begin(self) -> None:
         """Find the display."""
@@ -71,32 +85,11 @@ class RunningInstruction:
         self.run.begin(lambda: instruction_verbs.follow(self.run, self.instruction))
 
     def on_end(self, ending: InstructionEnding | AcudError) -> None:
-        """Take the picture that was asked for, or answer."""
+        """Answer."""
         if isinstance(ending, AcudError):
             self.log(ending, None)
             self.caller.fail(ending)
             return
-        self.ending = ending
-        if self.request.picture:
-            idle = self.caller.later(self.on_idle)
-            self.feature.idle(self.run.watched, _SETTLE_S, _SETTLE_TIMEOUT_S, idle)
-        else:
-            self.answer(ending, None)
-
-    def on_idle(self, _: bool) -> None:
-        """It settled, or did not in time: the picture shows it as it is."""
-        ask = PictureAsk("jpeg", self.request.max_side_px, self.request.quality)
-        self.feature.picture(self.run.watched, ask, self.caller, self.on_picture)
-
-    def on_picture(self, outcome: Picture | AcudError) -> None:
-        """Answer; what was done is done, whatever became of the picture."""
-        assert self.ending is not None
-        if isinstance(outcome, AcudError):
-            self.answer(replace(self.ending, message=f"{self.ending.message} (no picture: {outcome})"), None)
-        else:
-            self.answer(self.ending, outcome)
-
-    def answer(self, ending: InstructionEnding, picture: Picture | None) -> None:
         run = self.run
         reply = DoReply(
             status=ending.status,
@@ -107,11 +100,10 @@ class RunningInstruction:
             target_found=run.target_found,
             verdict=ending.verdict,
             baseline=run.baseline,
-            picture=picture,
             spent=run.spent,
             field=ending.field,
             effects=ending.effects,
         )
         points = {"points": run.pressed} if run.pressed else {}
         self.log(None, {"status": reply.status, "did": reply.did, "display": reply.display, **points})
-        self.caller.reply(reply, kept=replace(reply, picture=None, field=None, effects=None))
+        self.caller.reply(reply, kept=replace(reply, field=None, effects=None))

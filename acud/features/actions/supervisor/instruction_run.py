@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from acud.errors import AcudError, Refused
 from acud.features.actions.instructions import Instruction, instruction_text
 from acud.features.actions.supervisor.action_sequence import ActionSequence
+from acud.features.actions.supervisor.action_wait import FollowedWait
 from acud.features.actions.supervisor.places import named_window, spot_of
 from acud.features.actions.window_effects import EffectArea, effect_area, target_area, visible_middle
 from acud.protocol.observation import ObserveAsk, Observed
@@ -56,7 +57,8 @@ class InstructionEnding(Struct, frozen=True):
 class InstructionRun:
     """One instruction of `request` on `watched`. `ended` is called once, with the ending or the fault.
 
-    Every callback is a part of `call`: what it raises answers that call alone.
+    Every callback is a part of `call`: what it raises answers that call alone. `wait` is armed before anything is done.
+    `origin`: the first of the list that it is in (None: this one).
     """
 
     def __init__(
@@ -66,10 +68,15 @@ class InstructionRun:
         call: InstructionCaller,
         target: Target,
         ended: Callable[[InstructionEnding | AcudError], None],
+        wait: FollowedWait | None,
+        origin: InstructionRun | None,
     ) -> None:
         self.feature, self.core = feature, feature.core
         self.request = request
         self.target = target
+        self.origin = origin or self
+        """What happened besides is told as what differs from what there was before this one."""
+        self._wait = wait
         self.found: Found | None = None
         self.target_found: Found | None = None
         self.baseline = ""
@@ -79,6 +86,8 @@ class InstructionRun:
         self.windows: tuple[WindowInfo, ...] = ()
         """Those that were there before anything was done."""
         self.focused = 0
+        self.is_prepared = False
+        """Whether it is known what there was before anything was done."""
         self.before = Observed()
         self.area = EffectArea(Rect(0, 0, 0, 0))
         """Where the effect can show; see `prepare`."""
@@ -142,6 +151,7 @@ class InstructionRun:
 
     def _prepared(self, points: Sequence[Point], asked: Point | None, then: Next) -> None:
         self.windows, self.focused = self.watched.windows, self.watched.focused
+        self.is_prepared = True
         self.area = self._area(points)
 
         def observed(before: Observed) -> None:
@@ -256,6 +266,12 @@ class InstructionRun:
 
     def act(self, actions: Sequence[Action], then: Next) -> None:
         """Do `actions`, whose points are display pixels; the frame before the first one is the baseline."""
+        if self._wait is None:
+            self._act(actions, then)
+        else:
+            self._wait.arm(lambda: self._act(actions, then), self.end)
+
+    def _act(self, actions: Sequence[Action], then: Next) -> None:
 
         def done(_: None) -> None:
             self.baseline = self.baseline or sequence.progress.baseline

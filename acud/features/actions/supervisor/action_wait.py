@@ -1,0 +1,131 @@
+"""The wait of an action: armed before anything is done, followed to its end, cancelled where the action fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from acud.errors import AcudError, Conflict
+from acud.protocol.requests.waits import ActionWait, WaitCreate, WaitReply
+from acud.supervisor.control import Call
+from acud.supervisor.core import Core
+from acud.supervisor.waits.creation import WaitCreation
+from acud.supervisor.wakes import FETCH_S
+from acud.types import Policy, Target, TextLeaf, WaitInfo, WaitState
+from acud.waits.conditions import is_local, leaves
+from acud.waits.schedule import JUDGE_FPS
+from acud.waits.sentences import with_meanings
+
+_LONGEST_S = 3600.0
+"""No action takes so long."""
+_MAX_REASON = 500
+"""Characters of why a wait was cancelled."""
+_ACTING_S = 60.0
+"""A wait that ends while its action is under way wakes nobody for so long: the answer of the call will tell."""
+
+
+def beside(wait: WaitCreate, target: Target, task_id: str) -> WaitCreate:
+    """Return `wait` on the display, and of the task, of an action in `target`, where it names none itself.
+
+    Text that is read here is read on every frame that is taken, since what an action brings may be gone in a moment.
+    """
+    named = wait.display or wait.target.strip().lower().startswith("display:")
+    seen = replace(wait, display=wait.display if named else target.display, task_id=wait.task_id or task_id)
+    quick = replace(seen.policy, min_interval_s=1 / JUDGE_FPS)
+    is_free = all(
+        isinstance(leaf, TextLeaf) or is_local(leaf) for leaf in leaves(with_meanings(wait.until, wait.judge))
+    )
+    return replace(seen, policy=quick) if is_free and seen.policy.min_interval_s == Policy().min_interval_s else seen
+
+
+class FollowedWait:
+    """The wait of one call, which is answered `block_s` after now at the latest. Raises on making what is wrong with
+    `wait`.
+    """
+
+    def __init__(self, core: Core, wait: WaitCreate, call: Call, block_s: float) -> None:
+        self._core = core
+        self._call = call
+        self._creation = WaitCreation(core, wait, call)
+        self._until_s = core.clock.monotonic_s() + block_s
+        self._armed: WaitReply | None = None
+        self._frame = ("", 0, 0)
+        self._ended: WaitInfo | None = None
+        self._leave: Callable[[], None] = lambda: None
+
+    def arm(self, then: Callable[[], None], fail: Callable[[AcudError], None]) -> None:
+        """Arm it, then go on, once: it is stored by then, and sees every frame from now on."""
+        if self._armed is not None:
+            then()
+            return
+
+        def armed(outcome: WaitReply | AcudError) -> None:
+            if isinstance(outcome, AcudError):
+                fail(outcome)
+                return
+            self._armed = outcome
+            source = self._core.sources.by_name.get(outcome.wait.display)
+            self._frame = (source.name, source.epoch, source.frame) if source is not None else self._frame
+            self._call.when_started(lambda: self._follow(then))
+
+        self._creation.begin(armed)
+
+    def _follow(self, then: Callable[[], None]) -> None:
+        self._watch(_LONGEST_S, _ACTING_S, lambda: None)
+        then()
+
+    def _watch(self, block_s: float, fetched_s: float, over: Callable[[], None]) -> None:
+        assert self._armed is not None
+
+        def told(info: WaitInfo, ended: bool) -> None:
+            self._ended = info if ended else None
+            over()
+
+        self._leave = self._core.waits.when_ended(self._armed.wait.wait_id, block_s, told, fetched_s=fetched_s)
+
+    def cancel(self, reason: str) -> str:
+        """End it without a verdict, for what was to bring it about has failed, for that `reason`; return what became of
+        it ("": it was never armed).
+        """
+        if self._armed is None:
+            return ""
+        self._leave()
+        wait_id = self._armed.wait.wait_id
+        try:
+            self._core.waits.cancel(wait_id, f"the action failed: {reason}"[:_MAX_REASON])
+        except Conflict:
+            return f"its wait {wait_id} had ended before: {self._core.waits.find(wait_id).state.value}"
+        return f"its wait {wait_id} is cancelled"
+
+    def when_over(self, done: Callable[[], None], answer_s: float) -> None:
+        """Call `done` when it has ended, or when the call is to be answered, which takes `answer_s` more."""
+        self._leave()
+        if self._ended is not None or self._armed is None:
+            done()
+            return
+        left_s = self._until_s - self._core.clock.monotonic_s()
+        over = self._call.later(lambda _: done())
+        self._watch(max(left_s, 0.0), FETCH_S + answer_s, lambda: over(None))
+
+    def told(self) -> ActionWait | None:
+        """Return how it stands (None: it was never armed)."""
+        if self._armed is None:
+            return None
+        wait = self._core.waits.find(self._armed.wait.wait_id)
+        notes = self._armed.notes
+        if self._ended is not None and self._held_before(wait):
+            notes = (*notes, "it held already before anything was done")
+        return ActionWait(wait, self._ended is not None, self._core.evidence_path(wait), notes, self._armed.woken_by)
+
+    def _held_before(self, wait: WaitInfo) -> bool:
+        seen = wait.evidence
+        if wait.state is not WaitState.RESOLVED or seen is None or not seen.name:
+            return False
+        name, epoch, frame = self._frame
+        return (seen.display, seen.epoch) == (name, epoch) and seen.frame <= frame
+
+    def seen(self) -> None:
+        """The answer has left: its end, if that was told, needs no wake any more."""
+        if self._ended is not None:
+            self._core.wakes.seen(self._ended.wait_id)

@@ -1,0 +1,120 @@
+"""From a request to an armed wait: checked, its display found, its baseline taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from msgspec.structs import replace
+
+from acud.errors import AcudError, DisplayDown
+from acud.protocol.requests.waits import WaitCreate, WaitReply
+from acud.supervisor.fresh_frames import FreshTarget
+from acud.supervisor.watched_displays import WatchedDisplay
+from acud.types import DisplayState, OnDisplayLost, Until, WaitSpec
+from acud.waits import baselines
+from acud.waits.conditions import is_from_now
+from acud.waits.sentences import meaning_notes, with_meanings
+from acud.waits.targets import parse_target
+from acud.waits.validation import validate
+
+if TYPE_CHECKING:
+    from acud.supervisor.core import Core
+
+Thing = TypeVar("Thing")
+Done = Callable[[WaitReply | AcudError], None]
+
+
+class Caller(Protocol):
+    """Whose call a wait is made for."""
+
+    def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
+        """Return `step` as a callback whose faults are this caller's alone."""
+        ...
+
+
+class WaitCreation:
+    """One wait on its way. Raises on making what is wrong with `request`: nothing has been begun then."""
+
+    def __init__(self, core: Core, request: WaitCreate, caller: Caller) -> None:
+        core.wakes.check(request.wake)
+        place = core.ports.tasks.place(request.task_id, request.target, request.display)
+        self.spec = validate(
+            with_meanings(request.until, request.judge),
+            parse_target(request.target, place.display, request.ignore),
+            timeout_s=request.timeout_s,
+            default_timeout_s=core.settings.wait.timeout_s,
+            max_timeout_s=core.settings.wait.max_timeout_s,
+            policy=request.policy,
+            judge=request.judge,
+            task_id=place.task_id,
+            label=request.label,
+            wake=request.wake,
+            budget=request.budget,
+        )
+        core.waits.check_judged(self.spec.until, self.spec.judge, force=request.force)
+        self._read_as = tuple(meaning_notes(request.until, request.judge))
+        self._core = core
+        self._later = caller.later
+
+    def begin(self, done: Done) -> None:
+        """Call `done` with the wait, stored in this turn and armed after its commit, or why there is none.
+
+        A change is measured from a frame that is grabbed before; where its target is not there yet, from when it comes.
+        """
+        self._done = done
+        if is_from_now(self.spec.until):
+            self._core.fresh_frames.at(self.spec.target, self._later(self._on_target))
+        else:
+            self._on_no_target()
+
+    def _on_target(self, outcome: FreshTarget | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            self._on_no_target()
+            return
+        picture = outcome.picture
+        token = self._core.waits.targets.token(picture.source, picture.source.frame, box=picture.crop)
+        self._arm(baselines.with_token(self.spec.until, token), outcome.watched)
+
+    def _on_no_target(self) -> None:
+        self._core.displays.with_display(self.spec.target.display, self._later(self._on_display))
+
+    def _on_display(self, outcome: WatchedDisplay | AcudError) -> None:
+        if isinstance(outcome, AcudError):
+            self._done(outcome)
+            return
+
+        def on_session(fault: AcudError | None) -> None:
+            self._on_session(outcome, fault)
+
+        self._core.fresh_frames.session(self.spec.target, outcome, self._later(on_session))
+
+    def _on_session(self, watched: WatchedDisplay, fault: AcudError | None) -> None:
+        if fault is not None:
+            self._done(fault)
+        elif watched.state is DisplayState.UP:
+            # So that its caller hears of an empty display, and of several windows that fit.
+            armed = self._later(lambda _: self._arm(self.spec.until, watched))
+            self._core.window_list_ready.when_known(watched, armed)
+        else:
+            self._arm(self.spec.until, watched)
+
+    def _arm(self, until: Until, watched: WatchedDisplay) -> None:
+        try:
+            reply = self._armed(replace(self.spec, until=until), watched)
+        except AcudError as fault:
+            self._done(fault)
+        else:
+            self._done(reply)
+
+    def _armed(self, spec: WaitSpec, watched: WatchedDisplay) -> WaitReply:
+        core = self._core
+        if watched.state is DisplayState.ENDED and spec.policy.on_display_lost is OnDisplayLost.FAIL:
+            raise DisplayDown(
+                f"display {watched.name} has ended: {watched.reason}",
+                hint="acud display create; or name another display",
+            )
+        if spec.task_id:
+            core.ports.tasks.live(spec.task_id)  # it may have ended since the call came
+        info, notes = core.waits.create(spec, watched)
+        return WaitReply(info, (*self._read_as, *notes), core.wakes.routes_of(spec.wake))

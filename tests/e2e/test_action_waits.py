@@ -1,0 +1,156 @@
+"""Acting and waiting in one call, on real GTK windows: what an action brings is waited for from before it on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from acud.errors import InvalidRequest, NotFound
+from acud.protocol.requests.actions import ActionReply
+from acud.protocol.requests.waits import WaitCreate
+from acud.types import Change, DisplayInfo, Text, WaitState, WindowTitle
+from acud.types.actions import Click, Point, WindowDo, WindowVerb
+from acud_client import Client
+from tests.daemon import Daemon
+from tests.e2e.gui_support import shown
+
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.fixture(scope="module")
+def answers(gui_daemon: Daemon) -> Iterator[DisplayInfo]:
+    """A display with a window whose buttons answer in a flash, or with a dialog."""
+    with shown(gui_daemon.client, "answers") as display:
+        yield display
+
+
+@pytest.fixture
+def client(gui_daemon: Daemon) -> Client:
+    """Its client."""
+    return gui_daemon.client
+
+
+def place(client: Client, display: DisplayInfo, button: str) -> Click:
+    """Return the click on a button."""
+    return Click(client.gui_find(f"the {button} button", display=display.name).found.candidates[0].point)
+
+
+def live(client: Client, display: DisplayInfo) -> list[str]:
+    """Return the waits that go on there."""
+    return [one.wait_id for one in client.wait_list(displays=(display.name,)).waits]
+
+
+def test_what_flashes_up_during_an_action_is_not_missed(client: Client, answers: DisplayInfo) -> None:
+    flash = place(client, answers, "Flash")
+
+    def act() -> ActionReply:
+        return client.desktop_action(
+            flash, display=answers.name, picture=True, wait=WaitCreate(Text("Draft 7 was kept"), timeout_s=4)
+        )
+
+    # It shows for 0.3 s: a machine that stands still for longer may not have seen it at all.
+    replies = [act()]
+    while replies[-1].wait is not None and replies[-1].wait.wait.state is not WaitState.RESOLVED and len(replies) < 3:
+        replies.append(act())
+    reply = replies[-1]
+    assert reply.wait is not None
+    assert reply.wait.ended
+    assert reply.wait.wait.state is WaitState.RESOLVED
+    assert "Draft 7" in reply.wait.wait.verdict.detail
+    assert reply.wait.notes == ()
+    assert reply.wait.evidence_path
+    assert reply.picture is not None
+    assert live(client, answers) == []
+
+
+def test_a_click_brings_a_dialog_and_its_answer_tells_of_it(client: Client, gui_daemon: Daemon) -> None:
+    with shown(client, "answers") as display:
+        store = place(client, display, "Store")
+        wait = WaitCreate(Text("Overwrite the report"), timeout_s=60)
+        reply = client.desktop_action(store, display=display.name, wait=wait)
+        assert reply.wait is not None
+        assert (reply.wait.ended, reply.wait.wait.state) == (True, WaitState.RESOLVED)
+        assert reply.effects is not None
+        assert ("opened", "Question") in [(one.change, one.title) for one in reply.effects.windows]
+
+
+def test_a_wait_that_outlasts_the_call_goes_on(client: Client, answers: DisplayInfo) -> None:
+    idle = Click(Point(620, 470))
+    wait = WaitCreate(WindowTitle("Question"), timeout_s=600)
+    reply = client.desktop_action(idle, display=answers.name, wait=wait, block_s=0.3)
+    assert reply.wait is not None
+    assert not reply.wait.ended
+    assert live(client, answers) == [reply.wait.wait.wait_id]
+    assert client.wait_cancel(reply.wait.wait.wait_id).wait.state is WaitState.CANCELLED
+    over = client.desktop_action(idle, display=answers.name, wait=WaitCreate(WindowTitle("Question"), timeout_s=0.4))
+    assert over.wait is not None
+    assert (over.wait.ended, over.wait.wait.state) == (True, WaitState.TIMEOUT)
+    before = client.desktop_action(idle, display=answers.name, wait=WaitCreate(Text("Flash"), timeout_s=30))
+    assert before.wait is not None
+    assert before.wait.notes == ("it held already before anything was done",)
+
+
+def test_an_action_that_fails_leaves_no_wait(client: Client, answers: DisplayInfo) -> None:
+    raise_ = WindowDo("No such window", WindowVerb.RAISE)
+    with pytest.raises(NotFound, match=r"its wait wait-[0-9a-z-]+ is cancelled"):
+        client.desktop_action(raise_, display=answers.name, wait=WaitCreate(Text("anything"), timeout_s=600))
+    done = client.gui_do("click Frobnicate", display=answers.name, wait=WaitCreate(Change(), timeout_s=600))
+    assert (done.status, done.wait) == ("not_found", None)
+    assert live(client, answers) == []
+
+
+def test_what_is_wrong_with_a_wait_is_told_before_anything_is_done(client: Client, answers: DisplayInfo) -> None:
+    with pytest.raises(InvalidRequest, match="not a target"):
+        client.gui_do("click Flash", display=answers.name, wait=WaitCreate(Text("x"), target="nonsense"))
+    assert live(client, answers) == []
+
+
+# ---- lists -------------------------------------------------------------------------------------------------------
+
+
+FIELDS = ("First name", "Last name", "Street", "City", "Phone")
+
+
+def test_a_form_is_filled_and_saved_in_one_call(client: Client, gui_daemon: Daemon) -> None:
+    with shown(client, "address") as display:
+        typed = [f"type '{field[:4]}x' into the {field} field" for field in FIELDS]
+        done = client.gui_do(
+            typed[0],
+            display=display.name,
+            then=[*typed[1:], "type 'hunter2' into the Secret field", "click the Save button"],
+            timeout_s=10,
+            picture=True,
+            wait=WaitCreate(Text("Firsx Lastx Strex Cityx Phonx hunter2"), timeout_s=60),
+        )
+        assert done.status == "verified", done
+        assert (len(done.done), done.left) == (7, ())
+        assert done.message == "7 of 7 done"
+        assert done.done[5].startswith("type 7 characters in the Secret field at ")
+        assert "hunter2" not in str(done.done)
+        assert done.picture is not None
+        assert done.effects is not None
+        assert done.wait is not None
+        assert done.wait.wait.state is WaitState.RESOLVED
+
+
+def test_a_list_stops_at_what_fails_and_leaves_the_rest(client: Client, gui_daemon: Daemon) -> None:
+    with shown(client, "address") as display:
+        done = client.gui_do(
+            "type 'Anna' into the First name field",
+            display=display.name,
+            then=["click the Lock button", "type 'never' into the City field"],
+            timeout_s=10,
+            wait=WaitCreate(Text("Anna"), timeout_s=600),
+        )
+        assert done.status == "disabled"
+        assert [one.partition(" at ")[0] for one in done.done] == ["type 4 characters in the First name field"]
+        assert done.left == ("type 5 characters in the City field",)
+        assert done.message.startswith(
+            "1 of 3 done; instruction 2 failed: nothing was done: the push button 'Lock' at "
+        )
+        assert "1 left untouched" in done.message
+        assert done.wait is None
+        assert live(client, display) == []
+        with pytest.raises(InvalidRequest, match="instruction 2: "):
+            client.gui_do("press Tab", display=display.name, then=["frobnicate it"])
