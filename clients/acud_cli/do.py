@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from acud.protocol.requests.actions import ActionReply
 from acud.types.action_effects import effect_lines
@@ -38,9 +39,11 @@ from acud.types.actions import (
     WindowVerb,
 )
 from acud_cli.display import window_table
-from acud_cli.exit_codes import Exit
+from acud_cli.exit_codes import Exit, of_state
 from acud_cli.options import DURATION, SIZE, EnumChoice, display_option, lease_option, task_option, together
 from acud_cli.session import Session, pass_session, print_table, say, warn, with_path, write_picture
+from acud_cli.wait_options import action_wait_of, action_wait_options
+from acud_cli.wait_text import ACTION_BLOCK_S, followed, left_by_interrupt, tell_wait
 
 _NUMBER = re.compile(r"[+-]?\d{1,5}")
 _LIMIT = 32767
@@ -103,6 +106,7 @@ act_options = together(
     click.option(
         "--settle", type=DURATION, default=0.3, help="With --picture: first wait until nothing changed for this long."
     ),
+    action_wait_options,
 )
 """Where to act, and what to show after it."""
 
@@ -112,22 +116,31 @@ def run_action(
 ) -> int:
     """Do `action` where `given` (of `act_options`) says; `human` prints the reply. Return the exit code."""
     picture: Path | None = given["picture"]
-    reply = session.client().desktop_action(
-        action,
-        target=given["target"],
-        display=given["display"],
-        view=given["view"],
-        picture=picture is not None,
-        format="jpeg" if picture is not None and picture.suffix.lower() in _JPEG else "png",
-        settle_s=given["settle"],
-        task_id=given["task_id"],
-        lease=given["lease"],
-    )
+    client = session.client()
+    wait = action_wait_of(given)
+    with left_by_interrupt(wait):
+        reply = client.desktop_action(
+            action,
+            target=given["target"],
+            display=given["display"],
+            view=given["view"],
+            picture=picture is not None,
+            format="jpeg" if picture is not None and picture.suffix.lower() in _JPEG else "png",
+            settle_s=given["settle"],
+            task_id=given["task_id"],
+            lease=given["lease"],
+            wait=wait,
+            block_s=ACTION_BLOCK_S,
+        )
+        if reply.wait is not None:
+            reply = replace(reply, wait=followed(session, client, reply.wait))
     if picture is not None and reply.picture is not None:
         write_picture(picture, reply.picture.image)
     session.show(with_path(reply, picture), lambda: human(reply) if human else None)
     _tell_rest(session, reply, picture)
-    return Exit.TIMEOUT if reply.idle is False else Exit.OK
+    if reply.idle is False or reply.wait is None:
+        return Exit.TIMEOUT if reply.idle is False else Exit.OK
+    return of_state(reply.wait.wait.state)
 
 
 def _tell_rest(session: Session, reply: ActionReply, path: Path | None) -> None:
@@ -141,6 +154,8 @@ def _tell_rest(session: Session, reply: ActionReply, path: Path | None) -> None:
         warn(reply.note)
     for line in effect_lines(reply.effects, only_moved_focus=True) if reply.effects is not None else ():
         warn(line)
+    if reply.wait is not None:
+        tell_wait(reply.wait)
 
 
 _COORDINATE = click.IntRange(-32768, 32767)
@@ -158,12 +173,14 @@ def do() -> None:
     """Act on a display: the mouse, the keyboard, windows, the clipboard, programs.
 
     Points are pixels of the display, of --target (from the top left of a window or region), or of the picture that
-    --view belongs to. With --picture the display is shown as it is once nothing changes any more.
+    --view belongs to. With --picture the display is shown as it is once nothing changes any more. With --until the
+    command stays until that is so: exit code 0 then, 3 when the time is over.
 
     \b
     acud do click 100 200
     acud do type "Hello" && acud do key Return
     acud do click 60 20 --target 'window:Save as' --picture after.png
+    acud do click 60 20 --until-text "Saved" --until-timeout 30s
     """
 
 

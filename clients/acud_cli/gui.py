@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
+from msgspec.structs import replace
 
 from acud.protocol.requests.gui import DoReply
 from acud.types import Criteria
 from acud.types.action_effects import effect_lines, reading_line
 from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud.types.grounding import Candidate, Found, GroundingBackend
-from acud_cli.exit_codes import Exit
+from acud_cli.exit_codes import Exit, of_state
 from acud_cli.formatting import bare_table, duration, local_time, shortened
 from acud_cli.options import (
     DURATION,
@@ -25,7 +26,8 @@ from acud_cli.options import (
     task_option,
 )
 from acud_cli.session import Session, pass_session, print_table, say, warn, with_path, write_picture
-from acud_cli.wait_options import Wanted, address_of, address_options, condition_of
+from acud_cli.wait_options import Wanted, action_wait_of, action_wait_options, address_of, address_options, condition_of
+from acud_cli.wait_text import ACTION_BLOCK_S, followed, left_by_interrupt, tell_wait
 from acud_client.call import POLL_S
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ _EXITS = {
     "disabled": Exit.REFUSED,
     "not_found": Exit.NOT_FOUND,
     "unknown": Exit.ERROR,
+    "unfinished": Exit.TIMEOUT,
 }
 
 _target_option = click.option(
@@ -93,23 +96,31 @@ def gui_find(session: Session, *, description: str, backend: GroundingBackend | 
 
 
 @gui.command("do", short_help="Do what a sentence says, and see whether it had an effect.")
-@click.argument("instruction")
+@click.argument("instructions", nargs=-1, metavar="INSTRUCTION...")
+@click.option("--file", "-f", type=click.File("r"), metavar="FILE", help="One instruction a line; - is standard input.")
 @_target_option
 @display_option
 @click.option("--view", default="", metavar="TOKEN", help="Coordinates are of the picture with this view token.")
 @_backend_option
 @click.option("--expect", default="", metavar="SENTENCE", help="What shows the effect (default: any change).")
 @click.option("--expect-text", multiple=True, metavar="T", help="The effect shows as the visible text T.")
-@click.option("--until", default="", metavar="JSON", help="The effect as a condition (docs/protocol.md), as JSON.")
+@click.option("--expect-json", default="", metavar="JSON", help="The effect as a condition (docs/protocol.md).")
 @click.option("--timeout", type=DURATION, default=2.0, help="How long the effect may take (default: 2s).")
 @task_option
 @lease_option
 @click.option("--picture", type=click.Path(path_type=Path), metavar="FILE", help="Then save what it looks like (JPEG).")
+@action_wait_options
 @pass_session
 def gui_do(
-    session: Session, *, instruction: str, backend: GroundingBackend | None, picture: Path | None, **given: Any
+    session: Session,
+    *,
+    instructions: tuple[str, ...],
+    file: TextIO | None,
+    backend: GroundingBackend | None,
+    picture: Path | None,
+    **given: Any,
 ) -> int:
-    """Do what INSTRUCTION says, once, and see whether it had an effect.
+    """Do what each INSTRUCTION says, once, in order, and see whether it had an effect. The first that fails ends it.
 
     Click, double-click, right-click, hover over, type into, set to, select in, scroll to, drag to, press. Words in
     quotation marks are taken as they are.
@@ -118,23 +129,40 @@ def gui_do(
     acud gui do "click(847, 523)"
     acud gui do "select Red in the Colour list"
     acud gui do "drag the report to the Trash" --expect "the report is gone from the list"
+    acud gui do "type 'Anna' into Name" "type 'Bern' into City" "click Save" --until-text "Saved"
     """
-    reply = session.client().gui_do(
-        instruction,
-        given["target"],
-        display=given["display"],
-        view=given["view"],
-        backend=backend,
-        expect=condition_of(Wanted(given["expect"], given["expect_text"], until=given["until"])),
-        timeout_s=given["timeout"],
-        picture=picture is not None,
-        task_id=given["task_id"],
-        lease=given["lease"],
-    )
+    first, *then = [*instructions, *_lines(file)] or [""]
+    if not first:
+        raise click.UsageError("say what to do: an INSTRUCTION, or --file")
+    client = session.client()
+    wait = action_wait_of(given)
+    with left_by_interrupt(wait):
+        reply = client.gui_do(
+            first,
+            given["target"],
+            display=given["display"],
+            view=given["view"],
+            backend=backend,
+            expect=condition_of(Wanted(given["expect"], given["expect_text"], until=given["expect_json"])),
+            timeout_s=given["timeout"],
+            picture=picture is not None,
+            task_id=given["task_id"],
+            lease=given["lease"],
+            then=then,
+            wait=wait,
+            block_s=ACTION_BLOCK_S,
+        )
+        if reply.wait is not None:
+            reply = replace(reply, wait=followed(session, client, reply.wait))
     if picture is not None and reply.picture is not None:
         write_picture(picture, reply.picture.image)
     session.show(with_path(reply, picture), lambda: _tell_done(reply))
-    return _EXITS[reply.status]
+    return _EXITS[reply.status] if reply.wait is None else of_state(reply.wait.wait.state)
+
+
+def _lines(file: TextIO | None) -> list[str]:
+    lines = () if file is None else map(str.strip, file)
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def _tell(found: Found) -> None:
@@ -155,6 +183,8 @@ def _candidate(one: Candidate) -> str:
 
 def _tell_done(reply: DoReply) -> None:
     say(f"{reply.status}: {reply.message}")
+    for line in [*reply.done, *(f"not done: {one}" for one in reply.left)]:
+        say(f"  {line}")
     field = reading_line(reply.field) if reply.field is not None else ""
     for line in ([f"the field {field}"] if field else []) + list(effect_lines(reply.effects) if reply.effects else ()):
         say(f"  {line}")
@@ -162,6 +192,8 @@ def _tell_done(reply: DoReply) -> None:
     if shown is not None and shown.status == "ambiguous":
         for candidate in shown.candidates:
             say(f"  {_candidate(candidate)}")
+    if reply.wait is not None:
+        tell_wait(reply.wait)
 
 
 _RUN_EXITS = {

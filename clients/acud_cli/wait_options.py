@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from acud.errors import InvalidRequest
 from acud.protocol import codec
-from acud.protocol.requests.waits import WaitReply
+from acud.protocol.requests.waits import WaitCreate, WaitReply
 from acud.types import (
     AllOf,
     AnyOf,
@@ -323,6 +323,31 @@ def arm(client: Client, given: dict[str, Any]) -> WaitReply:
         budget=budget_of(given),
         force=given["force"],
     )
+
+
+action_wait_options = together(
+    click.option(
+        "--until",
+        default="",
+        metavar="WORDS",
+        help="Then wait until this sentence holds, or this condition in JSON; whatever the action brings is seen.",
+    ),
+    click.option("--until-text", default="", metavar="T", help="Then wait until the text T is visible."),
+    click.option("--until-timeout", type=DURATION, metavar="DURATION", help="How long at most (default: as set, 5m)."),
+)
+"""What to wait for with an action."""
+
+
+def action_wait_of(given: dict[str, Any]) -> WaitCreate | None:
+    """Return the wait that `action_wait_options` ask for, or None. Raises: click.UsageError."""
+    words, text, timeout_s = given["until"].strip(), given["until_text"], given["until_timeout"]
+    is_json = words.startswith("{")
+    until = condition_of(Wanted("" if is_json else words, (text,) if text else (), until=words if is_json else ""))
+    if until is not None:
+        return WaitCreate(until, timeout_s=timeout_s)
+    if timeout_s is not None:
+        raise click.UsageError("--until-timeout belongs to --until and --until-text")
+    return None
 
 
 def tell_notes(notes: tuple[str, ...]) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from acud.errors import DaemonDown
-from acud.protocol.requests.waits import Evaluation, WaitResultReply, WaitShowReply
+from acud.protocol.requests.waits import ActionWait, Evaluation, WaitCreate, WaitResultReply, WaitShowReply
 from acud.types import Budget, ConditionWords, Verdict, WaitInfo, WaitState, condition_text, target_text
 from acud.untrusted_text import quoted
 from acud_cli.exit_codes import Exit, of_state
@@ -209,6 +212,35 @@ def stay(session: Session, client: Client, wait: WaitInfo, greeting: str = "", n
         return _detach(session, wait.wait_id)
     session.show(reply, lambda: print_lines(ending_lines(reply)))
     return of_state(reply.wait.state)
+
+
+ACTION_BLOCK_S = 300.0
+"""How long an action waits in its own call for what it brings."""
+
+
+@contextmanager
+def left_by_interrupt(wait: WaitCreate | None) -> Iterator[None]:
+    """Tell, where an action with a wait is interrupted, that the daemon goes on with it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if wait is not None:
+            warn("detached: the action and its wait go on in the daemon: acud wait list")
+        raise
+
+
+def followed(session: Session, client: Client, waited: ActionWait) -> ActionWait:
+    """Return the wait of an action once it has ended. Raises: KeyboardInterrupt, which leaves it to the daemon."""
+    if waited.ended:
+        return waited
+    reply = _follow(session, client, waited.wait)
+    return replace(waited, wait=reply.wait, ended=True, evidence_path=reply.evidence_path)
+
+
+def tell_wait(waited: ActionWait) -> None:
+    """Print how the wait of an action ended."""
+    tell_notes(waited.notes)
+    print_lines(ending_lines(WaitResultReply(waited.wait, waited.ended, waited.evidence_path)))
 
 
 def _follow(session: Session, client: Client, wait: WaitInfo) -> WaitResultReply:

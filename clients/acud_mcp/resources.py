@@ -20,6 +20,7 @@ from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.waits import WaitList, WaitListReply, WaitShow, WaitShowReply
 from acud.types import ConditionWords, condition_text
 from acud_mcp.daemon import Daemon
+from acud_mcp.next_steps import error_words
 from acud_mcp.tool_calls import screen_last, text_of
 from acud_mcp.wait_tools import wait_view
 
@@ -91,7 +92,9 @@ async def _task(daemon: Daemon, task_id: str) -> Any:
 
 
 def _refuse(fault: AcudError) -> NoReturn:
-    raise MCPError(types.INVALID_PARAMS if fault.code == "not_found" else types.INTERNAL_ERROR, str(fault)) from fault
+    raise MCPError(
+        types.INVALID_PARAMS if fault.code == "not_found" else types.INTERNAL_ERROR, error_words(fault)
+    ) from fault
 
 
 _ENDS = ("wait.resolved", "wait.timeout", "wait.cancelled", "wait.failed")

@@ -19,6 +19,7 @@ from acud.errors import AcudError, Conflict, NotFound
 from acud.protocol.requests.waits import WaitCancel, WaitResult, WaitResultReply, WaitShow, WaitShowReply
 from acud.types import ConditionWords, WaitInfo, WaitState, condition_text
 from acud_mcp.daemon import Daemon
+from acud_mcp.next_steps import error_words
 from acud_mcp.tool_calls import result
 from acud_mcp.wait_tools import wait_view
 
@@ -133,4 +134,4 @@ def _must_be_declared(context: Context) -> None:
 
 def _refuse(fault: AcudError) -> NoReturn:
     unknown = isinstance(fault, NotFound)
-    raise MCPError(types.INVALID_PARAMS if unknown else types.INTERNAL_ERROR, str(fault)) from fault
+    raise MCPError(types.INVALID_PARAMS if unknown else types.INTERNAL_ERROR, error_words(fault)) from fault

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +16,9 @@ from acud.types import Change, DisplayInfo, Text, WaitState, WindowTitle
 from acud.types.actions import Click, Point, WindowDo, WindowVerb
 from acud_client import Client
 from tests.daemon import Daemon
+from tests.e2e.cli_support import CommandLine
 from tests.e2e.gui_support import shown
+from tests.e2e.mcp_support import fault, stdio, value
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -154,3 +159,69 @@ def test_a_list_stops_at_what_fails_and_leaves_the_rest(client: Client, gui_daem
         assert live(client, display) == []
         with pytest.raises(InvalidRequest, match="instruction 2: "):
             client.gui_do("press Tab", display=display.name, then=["frobnicate it"])
+
+
+# ---- other surfaces ----------------------------------------------------------------------------------------------
+
+
+def test_tools_act_and_wait(gui_daemon: Daemon, answers: DisplayInfo) -> None:
+    async def run() -> None:
+        async with stdio(gui_daemon.home) as agent:
+            on = {"display": answers.name}
+
+            async def call(tool: str, **given: object) -> Any:
+                return await agent.call_tool(tool, on | given)
+
+            until = {"text": "Nothing was done"}
+            held = value(
+                await call("desktop_action", action="mouse_move", coordinate="620,470", until=until, timeout=60)
+            )
+            assert held["wait"]["status"] == "resolved"
+            assert held["wait"]["answer"] == "yes"
+            assert held["wait"]["notes"] == ["it held already before anything was done"]
+            over = value(
+                await call("gui_do", instruction="hover(620, 470)", until='{"window": "Nowhere"}', timeout=0.2)
+            )
+            assert (over["wait"]["status"], over["wait"]["answer"]) == ("timeout", "no")
+            again = value(await agent.call_tool("wait_result", {"wait_id": over["wait"]["wait_id"], "block": 0}))
+            assert again["status"] == "timeout"
+            failed = fault(
+                await call("desktop_action", action="window_raise", window="Nowhere", until="Nowhere is open")
+            )
+            assert "is cancelled" in failed or "nobody could judge" in failed
+            assert "takes no until" in fault(await call("desktop_action", action="screenshot", until=until))
+            assert "nothing to wait for" in fault(await call("gui_do", instruction="press F5", until={}))
+            assert "until" in fault(await call("gui_do", instruction="press F5", until={"texts": "x"}))
+
+    asyncio.run(run())
+
+
+def test_a_tool_fills_a_form(gui_daemon: Daemon) -> None:
+    async def run() -> None:
+        with shown(gui_daemon.client, "address") as display:
+            async with stdio(gui_daemon.home) as agent:
+                given = {
+                    "display": display.name,
+                    "instruction": ["type 'Anna' into First name", "click Nowhere", "click Save"],
+                    "timeout": 10,
+                }
+                told = value(await agent.call_tool("gui_do", given))
+        assert told["status"] == "not_found"
+        assert len(told["done"]) == 1
+        assert told["left"] == ["click Save"]
+        assert "wait" not in told
+
+    asyncio.run(run())
+
+
+def test_the_command_line_acts_and_waits(gui_daemon: Daemon, answers: DisplayInfo, tmp_path: Path) -> None:
+    acud, on = CommandLine(gui_daemon.home), ("-d", answers.name)
+    said = acud.run("do", "move", "620", "470", *on, "--until-text", "Nothing was done", "--until-timeout", "60s")
+    assert "resolved" in said
+    told = acud.json("do", "move", "600", "470", *on, "--until", '{"type":"window","title":"Nowhere"}',
+                     "--until-timeout", "0.2", code=3)  # fmt: skip
+    assert (told["wait"]["ended"], told["wait"]["wait"]["state"]) == (True, "timeout")
+    steps = tmp_path / "steps"
+    steps.write_text("# two steps\nhover(610, 470)\n\nclick Nowhere\n")
+    listed = acud.json("gui", "do", "--file", str(steps), *on, "--timeout", "0.2", code=3)
+    assert (listed["status"], listed["left"]) == ("unverified", ["click Nowhere"])

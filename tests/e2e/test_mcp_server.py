@@ -40,8 +40,8 @@ async def test_without_a_daemon_the_list_is_there_and_calls_say_how_to_start_it(
             properties = tool.input_schema["properties"]
             needed = {"criteria", "instruction", *tool.input_schema.get("required", ())} & properties.keys()
             taken = {name: _fitting(properties[name], tool.input_schema) for name in needed}
-            assert "acud daemon start" in fault(await client.call_tool(tool.name, taken))
-        with pytest.raises(MCPError, match="acud daemon start"):
+            assert "to start its daemon" in fault(await client.call_tool(tool.name, taken))
+        with pytest.raises(MCPError, match="to start its daemon"):
             await client.list_resources()
     assert not (tmp_path / "home").exists()
 
