@@ -11,6 +11,7 @@ import msgspec
 from acud import ids
 from acud.errors import Conflict, InvalidRequest, NotFound, Refused, Unavailable
 from acud.features.fleet.connection import NatsConnection
+from acud.protocol.requests.actions import ActionReply
 from acud.protocol.requests.agents import RunReply
 from acud.protocol.requests.command import FleetRoute, name_of
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
@@ -22,6 +23,7 @@ from acud.protocol.requests.fleet import (
     FleetPlace,
     FleetPlaceReply,
 )
+from acud.protocol.requests.gui import DoReply
 from acud.protocol.requests.recordings import RecordReply
 from acud.protocol.requests.tasks import TaskReply
 from acud.protocol.requests.waits import WaitReply, WaitResult, WaitShow, WaitShowReply
@@ -157,7 +159,9 @@ class RequestRouter:
 
     async def _told(self, host: str, reply: Any, inner: Any) -> Any:
         """Note where what was made lives, before anybody knows of it: its host may be lost the next moment."""
-        if isinstance(inner, WaitReply):
+        if isinstance(inner, ActionReply | DoReply) and inner.wait is not None:
+            await self._places.put(host, "wait", inner.wait.wait.wait_id, inner.wait.wait)
+        elif isinstance(inner, WaitReply):
             await self._places.put(host, "wait", inner.wait.wait_id, inner.wait)
         elif isinstance(inner, TaskReply):
             await self._places.put(host, "task", inner.view.task.task_id, inner.view)

@@ -14,8 +14,10 @@ import pytest
 from acud.config import StoreSettings
 from acud.errors import ConfigError, Refused
 from acud.protocol.requests.daemon import EvaluatorsRestartReply
+from acud.protocol.requests.waits import WaitCreate
 from acud.store.store import Store
 from acud.types import Criteria, DisplayInfo
+from acud.types.actions import CursorPosition
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e import faults
@@ -59,6 +61,7 @@ def test_a_drain_refuses_what_is_new_and_ends_when_what_runs_has_finished(daemon
             lambda: client.task_register("new"),
             client.display_create,
             lambda: client.wait_for_change(timeout_s=1),
+            lambda: client.desktop_action(CursorPosition(), wait=WaitCreate(Criteria("never"))),
         ):
             with pytest.raises(Refused, match="draining"):
                 begin()

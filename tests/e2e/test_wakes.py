@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from acud.errors import AcudError, Conflict, InvalidRequest
+from acud.protocol.requests.waits import WaitCreate
 from acud.types import RouteName, WaitInfo, WakeAddress, WakeInfo, WakeState, WindowTitle
+from acud.types.actions import CursorPosition
 from acud.untrusted_text import SEEN
 from acud_client import Client
 from tests.daemon import Daemon
@@ -158,6 +160,24 @@ def test_a_timeout_wakes_and_a_cancellation_does_not(daemon: Daemon, hook: Recei
     assert f"[smart_wait timeout] Job {late.wait_id}: " in wake.text
     assert "— Timeout after 0.3s." in wake.text
     assert daemon.client.wake_list(seen=True, wait_id=dropped.wait_id).wakes == ()
+    assert [taken.body["text"] for taken in hook.taken] == [wake.text]
+
+
+def test_an_action_that_tells_of_the_end_wakes_nobody_and_one_that_does_not_does(
+    daemon: Daemon, hook: Receiver
+) -> None:
+    name = daemon.client.display_list().displays[0].name
+    told = daemon.client.desktop_action(CursorPosition(), display=name, wait=WaitCreate(HOLDS)).wait
+    assert told is not None
+    assert told.ended
+    _wake(daemon, told.wait, WakeState.SEEN)
+    left = daemon.client.desktop_action(
+        CursorPosition(), display=name, wait=WaitCreate(NEVER, timeout_s=600), block_s=0
+    ).wait
+    assert left is not None
+    assert (left.ended, left.woken_by) == (False, (RouteName.OPENCLAW,))
+    daemon.client.wait_update(left.wait.wait_id, timeout_s=0.1)
+    wake = _wake(daemon, left.wait, WakeState.SENT)
     assert [taken.body["text"] for taken in hook.taken] == [wake.text]
 
 

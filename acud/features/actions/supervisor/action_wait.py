@@ -99,9 +99,15 @@ class FollowedWait:
         return f"its wait {wait_id} is cancelled"
 
     def when_over(self, done: Callable[[], None], answer_s: float) -> None:
-        """Call `done` when it has ended, or when the call is to be answered, which takes `answer_s` more."""
+        """Call `done` when it has ended, or when the call is to be answered, which takes `answer_s` more.
+
+        What needed nothing to be done arms it here.
+        """
+        if self._armed is None:
+            self.arm(lambda: self.when_over(done, answer_s), self._call.fail)
+            return
         self._leave()
-        if self._ended is not None or self._armed is None:
+        if self._ended is not None:
             done()
             return
         left_s = self._until_s - self._core.clock.monotonic_s()
