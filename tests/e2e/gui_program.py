@@ -93,6 +93,7 @@ def answers(said: Gtk.Label) -> Gtk.Widget:
     def ask(_: Gtk.Button) -> None:
         dialog = Gtk.MessageDialog(transient_for=window, title="Question", text="Overwrite the report?")
         dialog.add_buttons("Cancel", 0, "Overwrite", 1)
+        dialog.connect("response", lambda *_: dialog.destroy())
         GLib.timeout_add(700, lambda: dialog.show_all())
 
     box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=30, margin=20)

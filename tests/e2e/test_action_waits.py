@@ -51,7 +51,7 @@ def test_what_flashes_up_during_an_action_is_not_missed(client: Client, answers:
 
     def act() -> ActionReply:
         return client.desktop_action(
-            flash, display=answers.name, picture=True, wait=WaitCreate(Text("Draft 7 was kept"), timeout_s=4)
+            flash, display=answers.name, picture=True, wait=WaitCreate(Text("Draft 7 was kept"), timeout_s=15)
         )
 
     # It shows for 0.3 s: a machine that stands still for longer may not have seen it at all.
@@ -78,6 +78,12 @@ def test_a_click_brings_a_dialog_and_its_answer_tells_of_it(client: Client, gui_
         assert (reply.wait.ended, reply.wait.wait.state) == (True, WaitState.RESOLVED)
         assert reply.effects is not None
         assert ("opened", "Question") in [(one.change, one.title) for one in reply.effects.windows]
+        client.gui_do("click Cancel", display=display.name, timeout_s=10)
+        done = client.gui_do("click the Store button", display=display.name, wait=wait)
+        assert done.wait is not None
+        assert done.wait.wait.state is WaitState.RESOLVED
+        assert done.effects is not None
+        assert [one.buttons for one in done.effects.dialogs if one.is_new] == [("Cancel", "Overwrite")]
 
 
 def test_a_wait_that_outlasts_the_call_goes_on(client: Client, answers: DisplayInfo) -> None:

@@ -280,7 +280,11 @@ def _is_small(active: ActiveWait) -> bool:
 
 
 def finish(run: InstructionRun, ending: InstructionEnding) -> None:
-    """End with `ending` and what else happened, once what was reached is at rest."""
+    """End with `ending` and what else happened, once what is waited for has come and what was reached is at rest."""
+    run.when_awaited(lambda: _finish(run, ending))
+
+
+def _finish(run: InstructionRun, ending: InstructionEnding) -> None:
     if run.request.timeout_s <= 0:
         changes = window_changes(run.origin.windows, run.watched.windows)
         run.end(replace(ending, effects=ActionEffects(changes, focus=_focus(run, None))))

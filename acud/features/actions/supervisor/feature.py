@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from acud.errors import AcudError, DisplayDown, Unavailable
 from acud.features.actions.supervisor import handlers as handlers  # registers them
 from acud.features.actions.supervisor.instruction import RunningInstruction
+from acud.features.actions.supervisor.instruction_run import InstructionContext
 from acud.protocol.evaluation import Job, JobResult
 from acud.protocol.observation import ObserveAsk, Observed
 from acud.protocol.questions import PictureAsk, View
@@ -37,7 +38,7 @@ class ActionsFeature(RunningFeature):
 
     def begin(self, request: GuiDo, caller: InstructionCaller) -> Callable[[str], None]:
         """Begin an instruction; see `acud.supervisor.ports.Instructions`."""
-        instruction = RunningInstruction(self, request, caller, None, None)
+        instruction = RunningInstruction(self, request, caller, InstructionContext())
         instruction.begin()
         return instruction.drop
 

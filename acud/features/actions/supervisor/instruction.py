@@ -10,8 +10,7 @@ from acud.errors import AcudError, Refused
 from acud.features.actions import instructions
 from acud.features.actions.instructions import Instruction
 from acud.features.actions.supervisor import instruction_verbs
-from acud.features.actions.supervisor.action_wait import FollowedWait
-from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun
+from acud.features.actions.supervisor.instruction_run import InstructionContext, InstructionEnding, InstructionRun
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.supervisor.ports import InstructionCaller
 from acud.supervisor.watched_displays import WatchedDisplay
@@ -43,17 +42,11 @@ def place_of(feature: ActionsFeature, request: GuiDo, instruction: Instruction) 
 class RunningInstruction:
     """One instruction on its way: its display, then its doing; its caller gets the answer, without a picture.
 
-    `wait`, `origin`: see `InstructionRun`. Raises on making: InvalidRequest for an instruction, view or target that
-    means nothing; NotFound for its task.
+    Raises on making: InvalidRequest for an instruction, view or target that means nothing; NotFound for its task.
     """
 
     def __init__(
-        self,
-        feature: ActionsFeature,
-        request: GuiDo,
-        caller: InstructionCaller,
-        wait: FollowedWait | None,
-        origin: InstructionRun | None,
+        self, feature: ActionsFeature, request: GuiDo, caller: InstructionCaller, context: InstructionContext
     ) -> None:
         self.feature = feature
         self.request = request
@@ -62,7 +55,7 @@ class RunningInstruction:
         if request.expect is not None:
             check_until(request.expect)
         place = place_of(feature, request, self.instruction)
-        self.run = InstructionRun(feature, request, caller, place.target, self.on_end, wait, origin)
+        self.run = InstructionRun(feature, request, caller, place.target, self.on_end, context)
         self.log = feature.core.ports.tasks.begin_action(
             place.task_id, ActionType.GUI, instructions.instruction_text(self.instruction)
         )

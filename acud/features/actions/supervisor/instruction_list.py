@@ -12,7 +12,7 @@ from acud.features.actions import instructions
 from acud.features.actions.instructions import Instruction, instruction_text
 from acud.features.actions.supervisor.action_wait import FollowedWait, beside
 from acud.features.actions.supervisor.instruction import RunningInstruction, place_of
-from acud.features.actions.supervisor.instruction_run import InstructionRun
+from acud.features.actions.supervisor.instruction_run import InstructionContext, InstructionRun
 from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.gui import DoReply, GuiDo
 from acud.protocol.requests.looks import Picture
@@ -77,7 +77,8 @@ class InstructionList:
         is_last = number + 1 == len(self._said)
         one = replace(self._request, instruction=self._said[number], expect=self._request.expect if is_last else None)
         caller = _StepCaller(self._call, self._feature.core.faults, self._did, self._failed)
-        return RunningInstruction(self._feature, one, caller, self._wait, self._origin)
+        context = InstructionContext(self._wait, self._origin, is_last)
+        return RunningInstruction(self._feature, one, caller, context)
 
     def _did(self, reply: DoReply) -> None:
         self._replies.append(reply)

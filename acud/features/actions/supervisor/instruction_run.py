@@ -6,7 +6,7 @@ Nothing is done before everything that the instruction names was found for sure.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -38,6 +38,8 @@ _QUIET_S = 0.1
 _QUIET_TIMEOUT_S = 0.6
 """What a pointer lights up on its way is over by then; what still changes does so by itself."""
 _MOVED_S = 0.05
+_ANSWER_S = 5.0
+"""Looking at what else happened, and a picture, take no longer, as a rule."""
 
 Next = Callable[[], None]
 Thing = TypeVar("Thing")
@@ -54,11 +56,20 @@ class InstructionEnding(Struct, frozen=True):
     effects: ActionEffects | None = None
 
 
+class InstructionContext(NamedTuple):
+    """What an instruction is a part of. `wait` is armed before anything is done, and over before the last one ends.
+    `origin`: the first of its list (None: it is that).
+    """
+
+    wait: FollowedWait | None = None
+    origin: InstructionRun | None = None
+    is_last: bool = True
+
+
 class InstructionRun:
     """One instruction of `request` on `watched`. `ended` is called once, with the ending or the fault.
 
-    Every callback is a part of `call`: what it raises answers that call alone. `wait` is armed before anything is done.
-    `origin`: the first of the list that it is in (None: this one).
+    Every callback is a part of `call`: what it raises answers that call alone.
     """
 
     def __init__(
@@ -68,15 +79,15 @@ class InstructionRun:
         call: InstructionCaller,
         target: Target,
         ended: Callable[[InstructionEnding | AcudError], None],
-        wait: FollowedWait | None,
-        origin: InstructionRun | None,
+        context: InstructionContext,
     ) -> None:
         self.feature, self.core = feature, feature.core
         self.request = request
         self.target = target
-        self.origin = origin or self
+        self.origin = context.origin or self
         """What happened besides is told as what differs from what there was before this one."""
-        self._wait = wait
+        self._wait = context.wait
+        self._is_last = context.is_last
         self.found: Found | None = None
         self.target_found: Found | None = None
         self.baseline = ""
@@ -282,6 +293,14 @@ class InstructionRun:
             self.feature, self.watched, tuple(actions), self.request.lease, self._call.touch, self._step(done)
         )
         sequence.begin()
+
+    def when_awaited(self, then: Next) -> None:
+        """Go on when what is waited for after the last instruction has come, or is waited for no longer."""
+        if self._wait is None or not self._is_last:
+            then()
+        else:
+            over = self.later(lambda _: then())
+            self._wait.when_over(lambda: over(None), _ANSWER_S)
 
     def approach(self, point: Point, then: Next) -> None:
         """Move the pointer there and let pass what that lights up, so that the effect alone is measured."""
