@@ -52,7 +52,7 @@ class FollowedWait:
         self._armed: WaitReply | None = None
         self._frame = ("", 0, 0)
         self._ended: WaitInfo | None = None
-        self._leave: Callable[[], None] = lambda: None
+        self._give_up: Callable[[], None] | None = None
 
     def arm(self, then: Callable[[], None], fail: Callable[[AcudError], None]) -> None:
         """Arm it, then go on, once: it is stored by then, and sees every frame from now on."""
@@ -72,17 +72,22 @@ class FollowedWait:
         self._creation.begin(armed)
 
     def _follow(self, then: Callable[[], None]) -> None:
-        self._watch(_LONGEST_S, _ACTING_S, lambda: None)
+        self._watch(_LONGEST_S, _ACTING_S, None)
         then()
 
-    def _watch(self, block_s: float, fetched_s: float, over: Callable[[], None]) -> None:
+    def _watch(self, block_s: float, fetched_s: float, over: Callable[[], None] | None) -> None:
         assert self._armed is not None
 
         def told(info: WaitInfo, ended: bool) -> None:
             self._ended = info if ended else None
-            over()
+            if over is not None:
+                over()
 
-        self._leave = self._core.waits.when_ended(self._armed.wait.wait_id, block_s, told, fetched_s=fetched_s)
+        self._give_up = self._core.waits.when_ended(self._armed.wait.wait_id, block_s, told, fetched_s=fetched_s)
+
+    def _leave(self) -> None:
+        if self._give_up is not None:
+            self._give_up()
 
     def cancel(self, reason: str) -> str:
         """End it without a verdict, for what was to bring it about has failed, for that `reason`; return what became of
