@@ -46,7 +46,7 @@ class Node(Struct, frozen=True):
 
     `name`, `description` and `text` are words from the screen, bounded, without control characters. `text` is what a
     field holds, what a combo box has chosen and what a slider stands at. `placeholder`: the words that stand in a field
-    while it is empty, never what it holds.
+    while it is empty, never what it holds. `span`: the least and the greatest number that it may stand at.
     """
 
     ref: str
@@ -63,6 +63,7 @@ class Node(Struct, frozen=True):
     actions: tuple[str, ...] = ()
     secure: bool = False
     placeholder: str = ""
+    span: tuple[float, float] | None = None
 
     def has(self, states: State) -> bool:
         """Tell whether all of `states` are set."""
@@ -212,7 +213,8 @@ landmark, log, marquee, math, rating, timer, static, math fraction, math root, s
 superscript, description list, description term, description value, footnote, content deletion, content insertion, mark, suggestion, push button menu,
 switch
 """  # noqa: E501 - a line is ten roles: 0 to 9, 10 to 19 …
-_NAMES = [name.strip() for name in _TEN_A_LINE.split(",")]
+ROLE_NAMES = tuple(name.strip() for name in _TEN_A_LINE.split(","))
+"""AT-SPI's roles by number."""
 PASSWORD = "password text"  # noqa: S105 - a role, no password
 TEXT_INPUT = frozenset({"entry", "text", "password text", "spin button", "editbar", "terminal", "date editor"})
 """Roles whose content may be typed; a `text` is also what some toolkits call a text that can only be read."""
@@ -222,4 +224,4 @@ FIELD = "entry"
 
 def role_name(number: int) -> str:
     """Return the name of role `number`; one that is newer than the table is `unknown`."""
-    return _NAMES[number] if 0 <= number < len(_NAMES) else "unknown"
+    return ROLE_NAMES[number] if 0 <= number < len(ROLE_NAMES) else "unknown"

@@ -50,7 +50,7 @@ _RETURNS = {
 _PROPERTY_KINDS = {
     **dict.fromkeys(("Name", "Description", "ToolkitName", "Version"), "s"),
     **dict.fromkeys(("ChildCount", "CharacterCount", "NRows", "NColumns"), "i"),
-    "CurrentValue": "d",
+    **dict.fromkeys(("CurrentValue", "MinimumValue", "MaximumValue"), "d"),
     "Position": "(ii)",
 }
 MOST_BUSES = 16
@@ -186,6 +186,10 @@ class BusConnection:
                 heard(message)
 
         self._bus.add_message_handler(handler)
+
+    def when_ended(self, ended: Callable[[], None]) -> None:
+        """Call `ended` when the connection is at its end."""
+        self._end.add_done_callback(lambda _: ended())
 
     async def match(self, rule: str, *, wanted: bool = True) -> None:
         """Have signals that fit `rule` (D-Bus specification, match rules) sent here, or no more."""

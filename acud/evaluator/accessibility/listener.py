@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from dbus_fast import Message
@@ -104,8 +104,15 @@ class AccessibilityListener:
     began anew. `left`: bus names that went since somebody took them out. `heard`: how many events came in all.
     """
 
-    def __init__(self, connection: BusConnection, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        connection: BusConnection,
+        clock: Callable[[], float] = time.monotonic,
+        told: Collection[Callable[[], None]] = (),
+    ) -> None:
+        """`told`: who is called after each event, and when the connection has ended; it may change."""
         self._connection = connection
+        self._told = told
         self._clock = clock
         self._peers: dict[str, _Peer] = {}
         self._silencing: set[asyncio.Task[None]] = set()
@@ -122,6 +129,7 @@ class AccessibilityListener:
     async def start(self) -> None:
         """Have toolkits tell about their widgets. Raises: NoAnswer, Unavailable."""
         self._connection.listen(self._take)
+        self._connection.when_ended(self._tell)
         await asyncio.gather(self._connection.match(_NAMES), self._connection.match(_ROOTS))
         place = (_REGISTRY, "/org/a11y/atspi/registry", (_REGISTRY, "RegisterEvent"), "s")
         await asyncio.gather(*(self._connection.call(*place, event) for event in _EVENTS))
@@ -152,6 +160,11 @@ class AccessibilityListener:
         """Tell whether an application made such a storm that it isn't listened to now."""
         return peer in self._peers and self._peers[peer].muted_until > 0
 
+    def muted_s(self) -> float | None:
+        """Return in how many seconds the first muted application is listened to again; None: none is muted."""
+        ends = [peer.muted_until for peer in self._peers.values() if peer.muted_until]
+        return max(0.0, min(ends) - self._clock()) if ends else None
+
     def leave(self, peer: str) -> None:
         """Keep no more account of an application that is gone (the bus drops the rules about it itself)."""
         self._peers.pop(peer, None)
@@ -171,20 +184,29 @@ class AccessibilityListener:
     def _take(self, message: Message) -> None:
         self.heard += 1
         if message.sender == _DAEMON:
-            if message.member == "NameOwnerChanged":
-                self._owner_changed(*message.body[:3])
+            if message.member != "NameOwnerChanged" or not self._owner_changed(*message.body[:3]):
+                return
         elif message.sender in self._peers:
             self._event(str(message.sender), message)
         elif message.path == ROOT:
             self.roots_changed = True
+        self._tell()
 
-    def _owner_changed(self, name: str, _: str, owner: str) -> None:
+    def _tell(self) -> None:
+        for tell in tuple(self._told):
+            tell()
+
+    def _owner_changed(self, name: str, _: str, owner: str) -> bool:
+        """Take account of a name that got another owner; return whether that matters here."""
         if name == _REGISTRY:
             self.registry_is_new = True
         elif not owner and name in self._peers:
             del self._peers[name]
             self.left.add(name)
             self.roots_changed = True
+        else:
+            return False
+        return True
 
     def _event(self, sender: str, message: Message) -> None:
         peer = self._peers[sender]

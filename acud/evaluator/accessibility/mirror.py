@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -113,6 +113,13 @@ class Mirrored:
         """Tell whether it must be read: something is in doubt, and it isn't left alone for being hung."""
         return (self._is_due or bool(self.reading.failure)) and time.monotonic() >= self._retry_at
 
+    def due_s(self) -> float | None:
+        """Return in how many seconds it is to be read again though nothing new was said; None: not at all."""
+        now = time.monotonic()
+        if self.reading.failure or self.cut == "time":
+            return max(self._retry_at - now, _RETRY_S[0])
+        return max(0.0, min(at for at, _ in self._late) + LATE_S - now) if self._late else None
+
     async def read(self, connection: BusConnection, windows: Sequence[WindowInfo], budget: WalkBudget) -> None:
         """Read what is in doubt. Raises: Unavailable when the bus is gone.
 
@@ -158,6 +165,8 @@ class Mirror:
         self._processes: set[tuple[int, str]] = set()
         self.read = 0
         """How often an application was read, wholly or in part."""
+        self.told: list[Callable[[], None]] = []
+        """Who is called when programs say something, or can be heard no more."""
 
     async def tree(
         self,
@@ -189,6 +198,14 @@ class Mirror:
         if listener is None or tree.failed or tree.truncated:
             return False
         return not any(listener.is_muted(peer) for peer in self._apps)
+
+    def ask_again_s(self) -> float | None:
+        """Return in how many seconds a tree may be another though `told` was not called; None: it is not, unless pixels
+        or windows change.
+        """
+        times = [app.due_s() for app in self._apps.values()]
+        times.append(self._listener.muted_s() if self._listener is not None else None)
+        return min((one for one in times if one is not None), default=None)
 
     async def close(self) -> None:
         """End the connections and forget everything."""
@@ -228,7 +245,7 @@ class Mirror:
         return self._listener, connection
 
     async def _listening(self) -> AccessibilityListener:
-        listener = AccessibilityListener(await self._bus.another())
+        listener = AccessibilityListener(await self._bus.another(), told=self.told)
         try:
             await listener.start()
         except BaseException as fault:

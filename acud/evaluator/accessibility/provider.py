@@ -6,7 +6,7 @@ The AT-SPI one keeps a mirror for each display's accessibility bus while request
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
@@ -14,7 +14,8 @@ import msgspec
 
 from acud import log
 from acud.accessibility.ask import AccessibilityAsk, AccessibilityProvider, ProvidedTree, ProviderFault
-from acud.accessibility.nodes import Tree
+from acud.accessibility.nodes import Limits, Tree
+from acud.config import AccessibilitySettings
 from acud.errors import AcudError, Unavailable
 from acud.evaluator.accessibility.bus import AccessibilityBus
 from acud.evaluator.accessibility.mirror import Mirror
@@ -24,7 +25,8 @@ MOST_MIRRORS = 32
 MAX_AGE_S = 30.0
 """What a mirror may still believe when nothing made it doubtful."""
 
-_Key = tuple[str, str]
+BusKey = tuple[str, str]
+"""The addresses of a display's session bus and of its own accessibility bus."""
 
 GROUP = "acud.accessibility_providers"
 _GRACE_S = 2.0
@@ -32,6 +34,15 @@ _LOAD_S = 10.0
 _MAX_REASON = 500
 
 Value = TypeVar("Value")
+
+
+def display_limits(settings: AccessibilitySettings) -> Limits:
+    """Return the bounds of a reading of a whole display. Readers that share a mirror share them: with others it would
+    be read anew for each.
+    """
+    return Limits(
+        settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s, actions=True, offscreen=True
+    )
 
 
 class AtSpiProvider:
@@ -45,9 +56,9 @@ class AtSpiProvider:
 
     def __init__(self, ttl_s: float) -> None:
         self._ttl_s = ttl_s
-        self._mirrors: dict[_Key, Mirror] = {}
-        self._timers: dict[_Key, asyncio.TimerHandle] = {}
-        self._asks: dict[_Key, int] = {}
+        self._mirrors: dict[BusKey, Mirror] = {}
+        self._timers: dict[BusKey, asyncio.TimerHandle] = {}
+        self._asks: dict[BusKey, int] = {}
         self._closing: set[asyncio.Task[Any]] = set()
 
     @property
@@ -58,8 +69,7 @@ class AtSpiProvider:
     async def read(self, ask: AccessibilityAsk) -> Tree:
         """See AccessibilityProvider."""
         key = (ask.bus_address, ask.a11y_address)
-        mirror = self._mirrors.pop(key, None) or Mirror(AccessibilityBus(*key))
-        self._mirrors[key] = mirror  # the newest comes last
+        mirror = self._mirror(key)
         self._asks[key] = self._asks.get(key, 0) + 1
         self._end_oldest()
         try:
@@ -67,6 +77,29 @@ class AtSpiProvider:
         finally:
             self._asks[key] -= 1
             self._end_later(key)
+
+    def hold(self, key: BusKey, told: Callable[[], None]) -> None:
+        """Keep the mirror of a display until `release`; `told` is called when its programs say something, and must not
+        raise. `key`: the addresses of its session bus and its own accessibility bus.
+        """
+        self._asks[key] = self._asks.get(key, 0) + 1
+        self._mirror(key).told.append(told)
+        self._end_oldest()
+
+    def release(self, key: BusKey, told: Callable[[], None]) -> None:
+        """Undo `hold`."""
+        self._mirrors[key].told.remove(told)
+        self._asks[key] -= 1
+        self._end_later(key)
+
+    def ask_again_s(self, key: BusKey) -> float | None:
+        """Return when the tree of a mirror that is held may be another, as `Mirror.ask_again_s` does."""
+        return self._mirrors[key].ask_again_s()
+
+    def _mirror(self, key: BusKey) -> Mirror:
+        mirror = self._mirrors.pop(key, None) or Mirror(AccessibilityBus(*key))
+        self._mirrors[key] = mirror  # the newest comes last
+        return mirror
 
     async def sure(self, ask: AccessibilityAsk) -> Tree | None:
         """Return what a mirror tells that is kept already, where it is as good as a fresh reading; else None.
@@ -90,13 +123,13 @@ class AtSpiProvider:
         for key in idle[: max(0, len(self._mirrors) - MOST_MIRRORS)]:
             self._end(key)
 
-    def _end_later(self, key: _Key) -> None:
+    def _end_later(self, key: BusKey) -> None:
         if timer := self._timers.pop(key, None):
             timer.cancel()
         if key in self._mirrors and not self._asks[key]:
             self._timers[key] = asyncio.get_running_loop().call_later(self._ttl_s, self._end, key)
 
-    def _end(self, key: _Key) -> None:
+    def _end(self, key: BusKey) -> None:
         if timer := self._timers.pop(key, None):
             timer.cancel()
         self._asks.pop(key, None)

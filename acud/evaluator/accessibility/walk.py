@@ -342,7 +342,7 @@ class AppWalk:
         if role == "combo box":
             widget.text = await self._asker.chosen(ref, widget.asked.children)
         if role in _WITH_NUMBER:
-            widget.text = await self._asker.value(ref)
+            widget.text, widget.span = await asyncio.gather(self._asker.value(ref), self._asker.span(ref))
         if self._limits.details or (self._limits.actions and _may_act(role, widget.asked.states)):
             widget.actions = await self._asker.actions(ref)
 
@@ -382,4 +382,5 @@ def _node(walked: WalkedWidget, app: int, index_of: Callable[[int, int], int]) -
         actions=widget.actions,
         secure=widget.role == PASSWORD,
         placeholder=widget.placeholder,
+        span=widget.span,
     )

@@ -193,6 +193,17 @@ class WidgetClient:
             return ""
         return f"{number:.6g}"
 
+    async def span(self, ref: Ref) -> tuple[float, float] | None:
+        """Return the least and the greatest number that a slider or bar may stand at; None: it does not say."""
+        try:
+            low, high = await asyncio.gather(
+                *(self.connection.get(*ref, (VALUE, name)) for name in ("MinimumValue", "MaximumValue"))
+            )
+        except NoAnswer as fault:
+            fault.raise_if_gone()
+            return None
+        return (low, high) if low < high else None
+
     async def placeholder(self, ref: Ref, name: str = "") -> Placeholder:
         """Return the words that stand in a field while it is empty; `name` is what the field is called."""
         (attributes,) = await self.connection.call(*ref, (ACCESSIBLE, "GetAttributes"))
@@ -260,6 +271,7 @@ class RememberedWidget(Struct):
     text: str = ""
     actions: tuple[str, ...] = ()
     placeholder: str = ""
+    span: tuple[float, float] | None = None
 
 
 class WidgetMemory:

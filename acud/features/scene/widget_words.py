@@ -4,51 +4,11 @@ from __future__ import annotations
 
 from acud import untrusted_text
 from acud.accessibility.nodes import PAGES
+from acud.accessibility.roles import WORDS
 from acud.types.scene import AxElement
 
 MAX_WORDS = 300
 """Characters of one element's words: as many as are read."""
-
-_ROLES = {
-    "push button": "button",
-    "push button menu": "button",
-    "toggle button": "button",
-    "entry": "textbox",
-    "text": "textbox",
-    "editbar": "textbox",
-    "autocomplete": "textbox",
-    "date editor": "textbox",
-    "password text": "password",
-    "check box": "checkbox",
-    "radio button": "radio",
-    "combo box": "combobox",
-    "spin button": "spinbutton",
-    "page tab": "tab",
-    "page tab list": "tabs",
-    "menu item": "menuitem",
-    "check menu item": "menuitem",
-    "radio menu item": "menuitem",
-    "list item": "item",
-    "list box": "listbox",
-    "tree item": "item",
-    "tree table": "table",
-    "table cell": "cell",
-    "table row": "row",
-    "column header": "columnheader",
-    "table column header": "columnheader",
-    "tool bar": "toolbar",
-    "menu bar": "menubar",
-    "progress bar": "progressbar",
-    "document web": "page",
-    "document frame": "page",
-    "landmark": "region",
-    "panel": "group",
-    "grouping": "group",
-    "section": "group",
-    "info bar": "alert",
-    "notification": "alert",
-}
-"""The names that web pages and models use for AT-SPI's roles; the others keep theirs."""
 
 _CONTROLS = frozenset(
     {
@@ -128,7 +88,7 @@ def role(widget: AxElement) -> str:
         return "switch"
     if widget.role == "list item" and "selectable" in widget.states:
         return "option"
-    return _ROLES.get(widget.role, widget.role)
+    return WORDS.get(widget.role, widget.role)
 
 
 def states(widget: AxElement) -> list[str]:

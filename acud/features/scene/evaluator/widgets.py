@@ -9,10 +9,16 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from acud.accessibility.ask import AccessibilityAsk, ProvidedTree
-from acud.accessibility.nodes import AccessibleApp, Limits, Node, State
+from acud.accessibility.nodes import AccessibleApp, Node, State
 from acud.config import AccessibilitySettings
 from acud.errors import Unavailable
-from acud.evaluator.accessibility.provider import MAX_AGE_S, AccessibilityChain, AtSpiProvider, installed
+from acud.evaluator.accessibility.provider import (
+    MAX_AGE_S,
+    AccessibilityChain,
+    AtSpiProvider,
+    display_limits,
+    installed,
+)
 from acud.evaluator.expression_time_limit import TookTooLong
 from acud.evaluator.ports import Redactor
 from acud.features.scene.evaluator.texts import covering
@@ -54,9 +60,7 @@ class WidgetReader:
     """
 
     def __init__(self, settings: AccessibilitySettings, mirrors: AtSpiProvider, redactor: Redactor) -> None:
-        self._limits = Limits(
-            settings.max_depth, settings.max_nodes, settings.walk_s, settings.answer_s, actions=True, offscreen=True
-        )
+        self._limits = display_limits(settings)
         self._mirrors = mirrors
         self._redactor = redactor
         self._chain: AccessibilityChain | None = None
