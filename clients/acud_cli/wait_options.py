@@ -35,6 +35,7 @@ from acud.types import (
     condition_text,
     number_condition,
     target_text,
+    widget_condition,
 )
 from acud.value_errors import value_fault
 from acud_cli.formatting import time_given
@@ -58,6 +59,7 @@ class Wanted(msgspec.Struct, frozen=True):
     number: tuple[str, ...] = ()
     window: tuple[str, ...] = ()
     window_gone: tuple[str, ...] = ()
+    widget: tuple[str, ...] = ()
     change: bool = False
     share: float = 0.0
     settle: float = 0.0
@@ -84,6 +86,12 @@ condition_options = together(
     ),
     click.option("--window", multiple=True, metavar="TITLE", help="A window whose title contains TITLE is there."),
     click.option("--window-gone", multiple=True, metavar="TITLE", help="No window's title contains TITLE."),
+    click.option(
+        "--widget",
+        multiple=True,
+        metavar="W",
+        help="A widget is so: 'button \"Submit\" enabled', 'entry \"Name\" = \"Ada\"', 'dialog gone'.",
+    ),
     click.option("--change", is_flag=True, help="Any pixel of the target changed."),
     click.option(
         "--share", type=click.FloatRange(0, 1), default=0.0, help="With --change: at least this part of the target."
@@ -116,6 +124,7 @@ def _parts(wanted: Wanted) -> list[Until]:
     parts += [number_condition(text) for text in wanted.number]
     parts += [WindowTitle(title) for title in wanted.window]
     parts += [WindowTitle(title, gone=True) for title in wanted.window_gone]
+    parts += [widget_condition(text) for text in wanted.widget]
     if wanted.change:
         parts.append(Change(wanted.share, wanted.settle, wanted.since))
     if wanted.stable is not None:
@@ -307,7 +316,7 @@ def arm(client: Client, given: dict[str, Any]) -> WaitReply:
     until = wanted_of(given)
     if until is None:
         raise click.UsageError(
-            "say what to wait for: a sentence, or --text, --gone, --number, --window, --change, --stable"
+            "say what to wait for: a sentence, or --text, --gone, --number, --window, --widget, --change, --stable"
         )
     return client.wait_create(
         until,

@@ -25,6 +25,12 @@ CONDITIONS = (
     ConditionRow("gone", "text", "text no longer visible", {"gone": "Loading"}),
     ConditionRow("number", "number", 'number on screen, e.g. "Progress >= 90 %"', {"number": "Errors = 0"}),
     ConditionRow("window", "window", "title of a window that appears", {"window": "Save As"}),
+    ConditionRow(
+        "widget",
+        "widget",
+        'a program\'s widget: role, "name", states, `gone` or value: check box "Agree" checked, progress bar >= 90',
+        {"widget": 'button "Submit" enabled'},
+    ),
     ConditionRow("change", "change", "any pixel changes", {"change": True, "target": "window:Terminal"}),
     ConditionRow("stable", "stable", "seconds without change", {"stable": 3}),
 )

@@ -45,6 +45,7 @@ from acud.types import (
     condition_text,
     number_condition,
     target_argument,
+    widget_condition,
 )
 from acud.value_errors import value_fault
 from acud_mcp.condition_arguments import WORDS
@@ -62,6 +63,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     gone: str = ""
     number: str = ""
     window: str = ""
+    widget: str = ""
     change: bool = False
     stable: Seconds = 0.0
     any: bool = False
@@ -81,6 +83,7 @@ def until_of(given: Condition) -> Until | None:
     parts += [Text(given.gone, regex=given.regex, whole_words=whole, gone=True)] if given.gone else []
     parts += [number_condition(given.number)] if given.number.strip() else []
     parts += [WindowTitle(given.window, regex=given.regex)] if given.window else []
+    parts += [widget_condition(given.widget)] if given.widget.strip() else []
     parts += [Change(baseline=given.baseline)] if given.change or given.baseline else []
     parts += [Stable(given.stable)] if given.stable else []
     if len(parts) < 2:
@@ -92,7 +95,7 @@ def wanted_until(given: Condition) -> Until:
     """Return the condition. Raises: InvalidRequest when there is none."""
     until = until_of(given)
     if until is None:
-        hint = "give criteria (a sentence), text, gone, number, window, change or stable"
+        hint = "give criteria (a sentence), text, gone, number, window, widget, change or stable"
         raise InvalidRequest("nothing to wait for", hint=hint)
     return until
 
@@ -333,7 +336,7 @@ async def wait_result(call: ToolCall, given: WaitPoll) -> WaitView:
 
 _WAIT_ALIASES = {"wake_when": "criteria", "timeout_s": "timeout", "timeout_seconds": "timeout"}
 _WAIT_SHOWS = ("wait_id", "status", "evidence")
-_HIDDEN = ("regex", "whole_words", "count", "poll_interval", "priority", "force")
+_HIDDEN = ("widget", "regex", "whole_words", "count", "poll_interval", "priority", "force")
 _BUDGET_WORDS = {
     "max_cost_usd": "for vision models; then local only",
     "max_evaluations": "questions to vision models; then local only",

@@ -126,6 +126,8 @@ export function condition(until) {
       return `number${until.label ? ` “${until.label}”` : ""} ${until.compare} ${until.value}${until.unit ? ` ${until.unit}` : ""}`;
     case "window":
       return `window ${pattern(until, until.title)}${until.gone ? " is gone" : " is there"}`;
+    case "widget":
+      return widget(until);
     case "change":
       return `something changes${until.share ? ` (${Math.round(until.share * 100)} % of the target)` : ""}`;
     case "stable":
@@ -144,6 +146,17 @@ export function condition(until) {
 function shown(until) {
   if (until.gone) return " is gone";
   return until.count > 1 ? ` is shown at least ${until.count} times` : " is shown";
+}
+
+function widget(until) {
+  const role = until.role || (until.name ? "" : "widget");
+  const name = until.name && (until.match === "regex" ? `/${until.name}/` : `“${until.name}”`);
+  const part = until.match === "contains" ? "with " : "";
+  const states = (until.states ?? []).map((state) => state.replace("_", "-"));
+  const has = until.value !== null && until.value !== undefined;
+  const value = has ? `${until.compare ?? "="} ${until.value}${until.percent ? " %" : ""}` : "";
+  const is = until.gone ? "is gone" : states.length ? `is ${states.join(" and ")}` : has ? "" : "is there";
+  return [role, part + (name || ""), is, value].filter(Boolean).join(" ");
 }
 
 function pattern(until, words) {
