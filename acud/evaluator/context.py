@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.evidence import EncodedView, encoded_view, keep_views, record_of
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeReply
 from acud.evaluator.judges.picture_format import PictureFormat, encode_for_judge, picture_format_for
@@ -19,6 +20,7 @@ from acud.evaluator.last_views import GateMemory, LastNegativeViews, ShownFrames
 from acud.evaluator.ocr.reader import TextReading
 from acud.evaluator.ports import JobAnswerer, RedactedPixels, Redactor, Withheld
 from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
+from acud.evaluator.widget_watches import WidgetWatches
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.types import Evidence, JudgeName, Rect, TextLeaf, unknown
 
@@ -72,10 +74,14 @@ class EvaluatorContext:
         redactor: Redactor,
         answerers: Mapping[str, JobAnswerer],
         frames: Frames | None = None,
+        mirrors: AtSpiProvider | None = None,
     ) -> None:
         """`answerers`: of the features that are on, by the field of `Job` that asks. `frames`: where jobs have their
-        views from, where that is not the rings of displays.
+        views from, where that is not the rings of displays. `mirrors`: those of displays' widgets, where others use
+        them too.
         """
+        ttl_s = options.accessibility.mirror_ttl_s
+        self.widgets = WidgetWatches(options.accessibility, mirrors or AtSpiProvider(ttl_s), redactor)
         self.judges = judges
         self.answerers = dict(answerers)
         self.rings: Frames = frames or Rings()
@@ -99,6 +105,7 @@ class EvaluatorContext:
         for wait_id in wait_ids:
             self.gates.forget(wait_id)
             self.last_negative_views.forget(wait_id)
+            self.widgets.forget(wait_id)
 
     def rest(self) -> bool:
         """Let go of an engine that has not read for long; tell whether that has freed its memory."""

@@ -16,10 +16,11 @@ from acud.evaluator.memory import MemoryTrim
 from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.evaluation import FEATURE_ASKS, EvaluatorHello, Job, JobResult, WaitsOver
 from acud.protocol.questions import Ask
+from acud.protocol.widgets import WidgetMessage
 from acud.types import TextLeaf
 from acud.waits import conditions
 
-Incoming = Job | WaitsOver | Stop
+Incoming = Job | WaitsOver | WidgetMessage | Stop
 
 
 class _RunningJob(NamedTuple):
@@ -62,6 +63,7 @@ class EvaluatorService:
             lasting = [group.create_task(self._child.beat(self._heartbeat)), group.create_task(self._watch_health())]
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, receiving.cancel)
             await asyncio.wait([receiving])
+            self._context.widgets.close()
             for task in (*lasting, *(running.task for running in self._jobs.values())):
                 task.cancel()
 
@@ -75,6 +77,8 @@ class EvaluatorService:
                     await self._forget(message.wait_ids)
                 case Stop():
                     return
+                case _:
+                    self._context.widgets.take(message, group, self._child.send)
 
     async def _begin(self, job: Job, group: asyncio.TaskGroup) -> None:
         if job.job_id in self._jobs:

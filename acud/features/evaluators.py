@@ -55,7 +55,7 @@ def build_context(options: EvaluatorOptions, stack: AsyncExitStack, frames: Fram
         stack.push_async_callback(scenes.close)
         answerers |= {"describe": describe, "scene": scenes.answer}
     registered = JudgeRegistry(judges, options.vision.chain(), text)
-    context = EvaluatorContext(options, registered, text, redactor, answerers, frames)
+    context = EvaluatorContext(options, registered, text, redactor, answerers, frames, mirrors)
     stack.push_async_callback(context.close)
     return context
 

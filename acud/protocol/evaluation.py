@@ -10,6 +10,7 @@ from acud.protocol.children import Fault, Heartbeat, MonoNs, Stop
 from acud.protocol.observation import ObserveAsk, Observed
 from acud.protocol.questions import Ask, DescribeAsk, DiffAsk, FindAsk, Hide, PictureAsk, ThinkAsk, View
 from acud.protocol.scene_parts import SceneAsk, SceneParts
+from acud.protocol.widgets import WidgetAnswer, WidgetMessage
 from acud.types import Evidence, HiddenBox, Number, Verdict
 from acud.types.chat import ChatCall
 from acud.types.grounding import Found
@@ -70,7 +71,7 @@ class WaitsOver(Struct, frozen=True, tag="waits_over", forbid_unknown_fields=Tru
     wait_ids: tuple[str, ...]
 
 
-ToEvaluator = Job | WaitsOver | Stop
+ToEvaluator = Job | WaitsOver | WidgetMessage | Stop
 
 
 class MissingReader(Struct, frozen=True, forbid_unknown_fields=True):
@@ -183,4 +184,4 @@ class JobResult(Struct, frozen=True, tag="job_result", forbid_unknown_fields=Tru
     observed: Observed | None = None
 
 
-FromEvaluator = Heartbeat | Fault | EvaluatorHello | Judges | JobResult
+FromEvaluator = Heartbeat | Fault | EvaluatorHello | Judges | JobResult | WidgetAnswer

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from acud import log
 from acud.api_keys import ApiKey
@@ -22,13 +23,31 @@ from acud.paths import Paths
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.children import Heartbeat
 from acud.protocol.evaluation import EvaluatorHello, JobResult, JudgeHealth, Judges, WaitsOver
+from acud.protocol.widgets import WidgetAnswer, WidgetMessage
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.job_queues import FairQueue, JobEntry, Lane, Work, Worker, most_jobs
+from acud.supervisor.observers import Observers
 
 _LOG = log.logger("pool")
 _TRIES = 2
 _CHECK_S = 1.0
 _MOST_READERS = 1024
+
+
+class WidgetAsker(Protocol):
+    """Asks evaluators about widgets."""
+
+    def evaluator_ready(self, worker: Worker) -> None:
+        """An evaluator has started."""
+        ...
+
+    def evaluator_ended(self, worker: Worker) -> None:
+        """An evaluator's process is gone."""
+        ...
+
+    def widgets_answered(self, worker: Worker, answer: WidgetAnswer) -> None:
+        """An evaluator answered."""
+        ...
 
 
 class EvaluatorPool:
@@ -75,6 +94,7 @@ class EvaluatorPool:
         self._believes = believes
         self._blame = blame
         count = settings.evaluator.workers or cores
+        self.widget_askers = Observers[WidgetAsker]()
         self.workers = [self._worker(number, number < settings.ocr.workers) for number in range(count)]
         self._readers: OrderedDict[str, Worker] = OrderedDict()
         """By display: who reads its text."""
@@ -138,6 +158,18 @@ class EvaluatorPool:
     def submit(self, work: Work) -> None:
         """Queue `work`; `dispatch` at the end of this turn sends it when there is room."""
         self._enqueue(JobEntry(work))
+
+    def reader_of(self, display: str) -> Worker | None:
+        """Return the evaluator that reads the display's text, or where none does yet, the one that is its home; None
+        while none is ready.
+        """
+        ready = [worker for worker in self.workers if worker.ready and not worker.retiring]
+        reader = self._readers.get(display)
+        return reader if reader in ready else min(ready, key=lambda one: self._distance(one, display), default=None)
+
+    def tell(self, worker: Worker, message: WidgetMessage) -> bool:
+        """Send an evaluator what is no job; return False when it could not be sent."""
+        return worker.ready and self._keeper.send(worker.child, message)
 
     def wait_over(self, wait_id: str) -> None:
         """Have evaluators keep nothing for a wait that ended, from the end of this turn on."""
@@ -227,8 +259,11 @@ class EvaluatorPool:
         if lane is not Lane.JUDGE:
             return self._pick_reader(free, display)
         # A display keeps its evaluator (its caches are there) until that one is gone or has no place.
-        home = sum(display.encode()) % len(self.workers)
-        return min(free, key=lambda w: (int(w.child.name) - home) % len(self.workers))
+        return min(free, key=lambda w: self._distance(w, display))
+
+    def _distance(self, worker: Worker, display: str) -> int:
+        """Return how far an evaluator is from the display's home among them."""
+        return (int(worker.child.name) - sum(display.encode())) % len(self.workers)
 
     def _pick_reader(self, free: list[Worker], display: str) -> Worker:
         reader = self._readers.get(display)
@@ -284,6 +319,11 @@ class EvaluatorPool:
             self._result(worker, message)
         elif isinstance(message, EvaluatorHello):
             worker.ready = True
+            for asker in self.widget_askers:
+                asker.evaluator_ready(worker)
+        elif isinstance(message, WidgetAnswer):
+            for asker in self.widget_askers:
+                asker.widgets_answered(worker, message)
         elif isinstance(message, Judges):
             worker.judges = message.judges
             self._on_judges_changed()
@@ -336,6 +376,8 @@ class EvaluatorPool:
         worker.read_s = 0.0
         for display in [name for name, reader in self._readers.items() if reader is worker]:
             del self._readers[display]
+        for asker in self.widget_askers:
+            asker.evaluator_ended(worker)
         running, worker.running = worker.running, {}
         for entry in running.values():
             self._retry(entry, f"evaluator {child.name} ended: {reason}")

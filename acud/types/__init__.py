@@ -15,6 +15,7 @@ from acud.types.conditions import (
     Comparison,
     Criteria,
     Leaf,
+    NameMatch,
     NotOf,
     ScreenNumber,
     Stable,
@@ -22,7 +23,10 @@ from acud.types.conditions import (
     Text,
     TextLeaf,
     Until,
+    ValueComparison,
     Verdict,
+    Widget,
+    WidgetState,
     WindowTitle,
     no,
     unknown,
@@ -71,6 +75,7 @@ from acud.types.waits import (
     WaitState,
 )
 from acud.types.wakes import RouteName, RouteTry, WakeAddress, WakeInfo, WakeKind, WakeState
+from acud.types.widget_text import widget_condition
 
 __all__ = [
     "MAX_NUMBER",
@@ -95,6 +100,7 @@ __all__ = [
     "JudgeName",
     "Leaf",
     "MonitorInfo",
+    "NameMatch",
     "NotOf",
     "Number",
     "OnBudget",
@@ -119,6 +125,7 @@ __all__ = [
     "Text",
     "TextLeaf",
     "Until",
+    "ValueComparison",
     "Verdict",
     "WaitInfo",
     "WaitSpec",
@@ -127,6 +134,8 @@ __all__ = [
     "WakeInfo",
     "WakeKind",
     "WakeState",
+    "Widget",
+    "WidgetState",
     "WindowInfo",
     "WindowTitle",
     "XId",
@@ -138,6 +147,7 @@ __all__ = [
     "target_argument",
     "target_text",
     "unknown",
+    "widget_condition",
     "window_at",
     "x_number",
     "yes",

@@ -19,8 +19,10 @@ from acud.types.conditions import (
     Target,
     Text,
     Until,
+    Widget,
     WindowTitle,
 )
+from acud.types.widget_text import widget_phrase, widget_sentence
 
 
 class ConditionWords(StrEnum):
@@ -72,6 +74,8 @@ def _sentence(leaf: Leaf) -> str:
             return f"the number{after} is {_COMPARED[leaf.compare]} {_with_unit(leaf)}"
         case WindowTitle(title=title, gone=gone):
             return f'a window titled "{title}" is {"gone" if gone else "there"}'
+        case Widget():
+            return widget_sentence(leaf)
         case Change(settle_s=settle_s):
             return "the target changed" + (f" and settled for {settle_s:g} s" if settle_s else "")
         case Stable(stable_s=stable_s):
@@ -89,6 +93,8 @@ def _phrase(leaf: Leaf, *, detailed: bool) -> str:
             return f"number{f' {_quoted(label, regex=False)}' if label else ''} {leaf.compare} {_with_unit(leaf)}"
         case WindowTitle(title=title, regex=regex, gone=gone):
             return f"window {_quoted(title, regex=regex and detailed)}{' gone' if gone else ''}"
+        case Widget():
+            return widget_phrase(leaf)
         case Change(share=share, settle_s=settle_s):
             part = f" of {share:.0%}" if share and detailed else ""
             return f"a change{part}" + (f", then {settle_s:g} s without one" if settle_s and detailed else "")

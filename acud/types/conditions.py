@@ -23,8 +23,8 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
 
     `code` names the reason of an unknown for programs: `judge_down`, `unparsable`, `frame_gone`, `not_viewable`,
     `window_missing`, `session_missing`, `session_unread`, `monitor_missing`, `display_down`, `paused`, `needs_vision`,
-    `redaction`, `budget`, `not_judged`, `engine`, `rate_limited`, `no_key`, `refusal`, `truncated`, `rejected`,
-    `unavailable`, `unreadable` … ("" for yes and no).
+    `redaction`, `no_accessibility`, `incomplete`, `no_value`, `budget`, `not_judged`, `engine`, `rate_limited`,
+    `no_key`, `refusal`, `truncated`, `rejected`, `unavailable`, `unreadable` … ("" for yes and no).
     """
 
     answer: Answer
@@ -123,6 +123,66 @@ class WindowTitle(Struct, frozen=True, tag="window", forbid_unknown_fields=True)
     gone: bool = False
 
 
+class NameMatch(StrEnum):
+    """How a widget's name is compared, white space folded and case ignored."""
+
+    EXACT = "exact"
+    CONTAINS = "contains"
+    REGEX = "regex"
+
+
+class WidgetState(StrEnum):
+    """A state of a widget, or its opposite."""
+
+    ENABLED = "enabled"
+    DISABLED = "disabled"
+    CHECKED = "checked"
+    UNCHECKED = "unchecked"
+    MIXED = "mixed"
+    """Neither checked nor unchecked."""
+    FOCUSED = "focused"
+    UNFOCUSED = "unfocused"
+    SELECTED = "selected"
+    UNSELECTED = "unselected"
+    EXPANDED = "expanded"
+    COLLAPSED = "collapsed"
+    PRESSED = "pressed"
+    UNPRESSED = "unpressed"
+    EDITABLE = "editable"
+    READ_ONLY = "read_only"
+
+
+class ValueComparison(StrEnum):
+    """How a widget's value is compared with another: as numbers where both are numbers, else letter by letter."""
+
+    AT_LEAST = ">="
+    MORE = ">"
+    EQUAL = "="
+    NOT_EQUAL = "!="
+    LESS = "<"
+    AT_MOST = "<="
+    CONTAINS = "contains"
+
+
+class Widget(Struct, frozen=True, tag="widget", forbid_unknown_fields=True):
+    """A widget of this role and name is in the target, in all of these states and with this value, as its program
+    tells (docs/accessibility.md); or none of this role and name is, when `gone`.
+
+    `role`: as scenes and AT-SPI call it (`button`, `check box`, `progress bar`; "": any). `name` "": any. `value` None:
+    any. It is what a field holds, a combo box has chosen, a slider stands at; of a progress bar, and where `percent` is
+    set, the percent of its range. A password field's value is never compared.
+    """
+
+    role: Annotated[str, Meta(max_length=60)] = ""
+    name: Annotated[str, Meta(max_length=500)] = ""
+    match: NameMatch = NameMatch.EXACT
+    states: Annotated[tuple[WidgetState, ...], Meta(max_length=8)] = ()
+    value: Annotated[str, Meta(max_length=300)] | None = None
+    compare: ValueComparison = ValueComparison.EQUAL
+    percent: bool = False
+    gone: bool = False
+
+
 class Change(Struct, frozen=True, tag="change", forbid_unknown_fields=True):
     """A tile of the target changed since the baseline.
 
@@ -161,5 +221,5 @@ class NotOf(Struct, frozen=True, tag="not", forbid_unknown_fields=True):
 
 TextLeaf = Text | ScreenNumber
 """What is answered from visible text: by OCR, or from a terminal's own text."""
-Leaf = Criteria | Text | ScreenNumber | WindowTitle | Change | Stable
-Until = Criteria | Text | ScreenNumber | WindowTitle | Change | Stable | AllOf | AnyOf | NotOf
+Leaf = Criteria | Text | ScreenNumber | WindowTitle | Widget | Change | Stable
+Until = Criteria | Text | ScreenNumber | WindowTitle | Widget | Change | Stable | AllOf | AnyOf | NotOf

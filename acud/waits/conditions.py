@@ -9,7 +9,22 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 
-from acud.types import AllOf, Answer, AnyOf, Change, Leaf, NotOf, Stable, Until, Verdict, WindowTitle, no, unknown, yes
+from acud.types import (
+    AllOf,
+    Answer,
+    AnyOf,
+    Change,
+    Leaf,
+    NotOf,
+    Stable,
+    Until,
+    Verdict,
+    Widget,
+    WindowTitle,
+    no,
+    unknown,
+    yes,
+)
 
 NOT_JUDGED = unknown("not_judged", "not judged yet")
 _OPPOSITE: dict[Answer | None, Answer | None] = {
@@ -37,8 +52,8 @@ def deeper_than(until: Until, levels: int) -> bool:
 
 
 def is_local(leaf: Leaf) -> bool:
-    """Tell whether the supervisor answers the leaf itself; `text` and `criteria` need an evaluator."""
-    return isinstance(leaf, WindowTitle | Change | Stable)
+    """Tell whether the leaf is answered without a frame to be judged; `text` and `criteria` need one."""
+    return isinstance(leaf, WindowTitle | Widget | Change | Stable)
 
 
 def is_from_now(until: Until) -> bool:

@@ -60,8 +60,10 @@ class GrabRequest(Struct, frozen=True):
     """One frame of the aimed source is wanted now, changed or not."""
 
 
-class TerminalReadRequest(Struct, frozen=True):
-    """The text of the target's terminal is wanted from a look that begins now (`TerminalRead`)."""
+class TextReadRequest(Struct, frozen=True):
+    """The text of the target's terminal (`TerminalRead`) and its widgets (`WidgetsRead`), where the condition asks for
+    them, are wanted from a look that begins now.
+    """
 
 
 class FrameRateDemand(Struct, frozen=True):
@@ -147,7 +149,7 @@ WaitEffect = (
     JobRequest
     | JobWithdrawal
     | GrabRequest
-    | TerminalReadRequest
+    | TextReadRequest
     | FrameRateDemand
     | TickRequest
     | BaselineTaken

@@ -109,6 +109,17 @@ class TerminalRead(Struct, frozen=True):
     read_at: float = float("-inf")
 
 
+class WidgetsRead(Struct, frozen=True):
+    """What the widgets in the target say to the leaves that ask for widgets; a leaf left out is not known now.
+
+    `read_at`: when the look at them began.
+    """
+
+    at: float
+    verdicts: dict[int, Verdict]
+    read_at: float = float("-inf")
+
+
 class JobDispatched(Struct, frozen=True):
     """A `JobRequest` of this kind left as the job `job_id`; none of the kind is open until the next one."""
 
@@ -203,6 +214,7 @@ WaitEvent = (
     | FramesSeen
     | WindowsSeen
     | TerminalRead
+    | WidgetsRead
     | JobDispatched
     | JobDone
     | JobLost

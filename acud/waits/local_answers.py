@@ -1,8 +1,8 @@
-"""What the supervisor knows without a judge: windows, terminal text and tiles, and for which frames that holds.
+"""What the supervisor knows without a judge: windows, terminal text, widgets and tiles, and of which frames.
 
-Window lists and terminal texts are read beside the pixels. A frame is of their moment when they were read before its
-grab and, saying the same, after it again: a frame comes after the window list of its moment, and a terminal is read
-once more.
+Window lists, terminal texts and widgets are read beside the pixels. A frame is of their moment when they were read
+before its grab and, saying the same, after it again: a frame comes after the window list of its moment, and a terminal
+and widgets are read once more.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import reduce
 from operator import or_
+from typing import TypeGuard
 
 from msgspec.structs import replace
 
@@ -26,6 +27,7 @@ from acud.types import (
     TextLeaf,
     Until,
     Verdict,
+    Widget,
     WindowInfo,
     WindowTitle,
     no,
@@ -38,6 +40,7 @@ from acud.waits.model import NOT_LOCATED, JobInFlight, PendingYes, TextSnapshot,
 from acud.waits.restless_area import describe, place_text
 from acud.waits.terminals import judge_pane
 from acud.waits.view_state import ViewState
+from acud.waits.widgets import NOT_READ
 
 TITLE_CHARS = 300
 """As much of a title as a pattern is tried on: the supervisor runs it, and titles are written by strangers."""
@@ -79,9 +82,15 @@ def with_absence(wait: Wait, index: int, verdict: Verdict) -> Verdict:
 
 def _is_there(leaf: Leaf, verdict: Verdict) -> bool | None:
     """Tell whether the leaf's text or window is there; None: it is no such leaf, or not known."""
-    if not isinstance(leaf, Text | WindowTitle) or verdict.answer is Answer.UNKNOWN:
+    if not _can_be_there(leaf) or verdict.answer is Answer.UNKNOWN:
         return None
     return (verdict.answer is Answer.YES) is not leaf.gone
+
+
+def _can_be_there(leaf: Leaf) -> TypeGuard[Text | WindowTitle | Widget]:
+    """Tell whether the leaf asks whether something is there, and of what is there nothing else."""
+    is_bare = isinstance(leaf, Widget) and not leaf.states and leaf.value is None
+    return isinstance(leaf, Text | WindowTitle) or is_bare
 
 
 def _absences(until: Until, indexes: Iterator[int], *, negated: bool) -> Iterator[int]:
@@ -93,7 +102,7 @@ def _absences(until: Until, indexes: Iterator[int], *, negated: bool) -> Iterato
         yield from _absences(until.part, indexes, negated=not negated)
     else:
         index = next(indexes)
-        if isinstance(until, Text | WindowTitle) and until.gone is not negated:
+        if _can_be_there(until) and until.gone is not negated:
             yield index
 
 
@@ -110,6 +119,8 @@ def _now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
             if wait.windows is None
             else with_absence(wait, index, judge_titles(leaf, wait.windows))
         )
+    if isinstance(leaf, Widget):
+        return wait.missing or with_absence(wait, index, wait.widgets.get(index, NOT_READ))
     if isinstance(leaf, TextLeaf) and wait.terminal_text is not None:
         return with_absence(wait, index, judge_pane(leaf, wait.terminal_text))
     view_state = wait.in_view
@@ -193,7 +204,7 @@ def known_on(wait: Wait, flight: JobInFlight, frame: int) -> dict[int, Verdict]:
 
 def _then(wait: Wait, index: int, verdict: Verdict, flight: JobInFlight, frame: int) -> Verdict:
     leaf, view_state = wait.leaves[index], wait.in_view
-    if not is_local(leaf) or isinstance(leaf, WindowTitle) or view_state is None:
+    if not is_local(leaf) or isinstance(leaf, WindowTitle | Widget) or view_state is None:
         return verdict
     quiet = isinstance(leaf, Stable) or (isinstance(leaf, Change) and leaf.settle_s > 0)
     if quiet:
@@ -221,19 +232,19 @@ def _pace(wait: Wait) -> str:
 
 
 def is_text_leaf(wait: Wait, leaf: Leaf) -> bool:
-    """Tell whether the leaf is answered beside the pixels: from the window list, or from a terminal's text."""
-    return isinstance(leaf, WindowTitle) or (isinstance(leaf, TextLeaf) and wait.terminal_text is not None)
+    """Tell whether the leaf is answered beside the pixels: from windows, widgets or a terminal's text."""
+    return isinstance(leaf, WindowTitle | Widget) or (isinstance(leaf, TextLeaf) and wait.terminal_text is not None)
 
 
 def apply_texts(wait: Wait, at: float) -> Wait:
-    """Return the wait after its window list or terminal was told; a yes that this denies is one of frames before."""
+    """Return the wait after its windows, terminal or widgets were told; a yes that this denies is of frames before."""
     now = known_now(wait)
     wait = replace(wait, leaves_seen=seen_there(wait, now))
     answers = {index: now[index].answer for index, leaf in enumerate(wait.leaves) if is_text_leaf(wait, leaf)}
     before = wait.texts
     if answers == before.answers:
         return replace(wait, texts=_confirmed(wait, before))
-    after = replace(wait, texts=TextSnapshot(answers, at, read_at=before.read_at))
+    after = replace(wait, texts=TextSnapshot(answers, at, read_at=before.read_at, widgets_at=before.widgets_at))
     if wait.pending is None or wait.pending.frames is not None or not _denied(after, wait.pending, now):
         return after
     frames = (before.first if before.first is not None else 0, before.last)
@@ -257,11 +268,20 @@ def texts_after_frame(wait: Wait, event: FrameSeen) -> TextSnapshot:
 
 
 def _confirmed(wait: Wait, texts: TextSnapshot) -> TextSnapshot:
-    """Take the newest frame as one of this moment, once a terminal was read after it too."""
-    reads = any(isinstance(leaf, TextLeaf) and is_text_leaf(wait, leaf) for leaf in wait.leaves)
-    if texts.first is None or (reads and texts.read_at < texts.newest_at):
+    """Take the newest frame as one of this moment, once a terminal and widgets were read after it too."""
+    if texts.first is None or read_at(wait, texts) < texts.newest_at:
         return texts
     return replace(texts, last=max(texts.last, texts.newest))
+
+
+def read_at(wait: Wait, texts: TextSnapshot) -> float:
+    """Return since when all that is read only when asked, and that the wait needs, was read; infinity for nothing."""
+    of_leaves = (
+        texts.widgets_at if isinstance(leaf, Widget) else texts.read_at
+        for leaf in wait.leaves
+        if is_text_leaf(wait, leaf) and not isinstance(leaf, WindowTitle)
+    )
+    return min(of_leaves, default=float("inf"))
 
 
 def texts_for_new_view(texts: TextSnapshot) -> TextSnapshot:
@@ -303,4 +323,4 @@ def held_on(wait: Wait, pending: PendingYes, frame: int, identity: str) -> Verdi
 
 def _is_of_frame(leaf: Leaf) -> bool:
     """Tell whether an answer stands for one frame; a change that has come stays one."""
-    return not isinstance(leaf, Change | WindowTitle) or (isinstance(leaf, Change) and leaf.settle_s > 0)
+    return not isinstance(leaf, Change | WindowTitle | Widget) or (isinstance(leaf, Change) and leaf.settle_s > 0)

@@ -40,6 +40,7 @@ from acud.waits.events import (
     Tick,
     WaitBroken,
     WaitEvent,
+    WidgetsRead,
     WindowsSeen,
 )
 from acud.waits.frame_coalescing import apply_frames
@@ -107,6 +108,8 @@ def _taken(wait: Wait, event: WaitEvent) -> Outcome:
             return apply_texts(replace(wait, windows=event.windows), event.at), ()
         case TerminalRead():
             return _read(wait, event), ()
+        case WidgetsRead():
+            return _widgets_read(wait, event), ()
         case JobDispatched():
             return apply_dispatch(wait, event), ()
         case JobDone():
@@ -133,6 +136,11 @@ def _taken(wait: Wait, event: WaitEvent) -> Outcome:
 def _read(wait: Wait, event: TerminalRead) -> Wait:
     texts = replace(wait.texts, read_at=event.read_at)
     return apply_texts(replace(wait, terminal_text=event.text, texts=texts), event.at)
+
+
+def _widgets_read(wait: Wait, event: WidgetsRead) -> Wait:
+    texts = replace(wait.texts, widgets_at=event.read_at)
+    return apply_texts(replace(wait, widgets=event.verdicts, texts=texts), event.at)
 
 
 def _aimed(wait: Wait, event: TargetLocated) -> Outcome:
@@ -173,7 +181,7 @@ def _lost(wait: Wait, verdict: Verdict, *, was_hidden: bool, coming: bool = Fals
     if wait.missing == verdict:
         return replace(wait, coming=coming), ()
     view_state = view_updates.hide_view(wait.view_state, was_hidden=was_hidden) if wait.view_state else None
-    return _regenerated(replace(wait, view_state=view_state, missing=verdict, coming=coming))
+    return _regenerated(replace(wait, view_state=view_state, missing=verdict, coming=coming, widgets={}))
 
 
 def _source_lost(wait: Wait, event: SourceLost) -> Outcome:
@@ -219,6 +227,7 @@ def _updated(wait: Wait, event: SpecUpdated) -> Outcome:
         anew,
         is_new=True,
         leaves_seen=frozenset(),
+        widgets={},
         budget_status=BudgetStatus(),
         unaffordable=frozenset(),
         missing=NOT_LOCATED,

@@ -86,10 +86,11 @@ class PendingYes(Struct, frozen=True):
 
 
 class TextSnapshot(Struct, frozen=True):
-    """What windows and terminals say of the leaves that they answer, and the frames of that moment.
+    """What windows, terminals and widgets say of the leaves that they answer, and the frames of that moment.
 
     `since`: since when they say so. Frames from `first` on (None: none is known yet) up to `last` are of it. `newest`,
-    `newest_at`: the newest frame and its grab, a terminal may not have been read after it. `read_at`: when it was.
+    `newest_at`: the newest frame and its grab; a terminal or widgets may not have been read after it. `read_at`,
+    `widgets_at`: when they were.
     """
 
     answers: dict[int, Answer] = {}
@@ -99,6 +100,7 @@ class TextSnapshot(Struct, frozen=True):
     newest: int = -1
     newest_at: float = float("-inf")
     read_at: float = float("-inf")
+    widgets_at: float = float("-inf")
 
 
 class JudgeState(Struct, frozen=True):
@@ -149,11 +151,11 @@ class Wait(Struct, frozen=True):
     """One wait. `WaitInfo` shows spec, state, verdict, note and counts; the rest is for the rules.
 
     `stored`: baselines from before a restart. `is_new`: it began here, and was not taken up after a restart.
-    `leaves_seen`: the leaves whose text or window was seen. `view_state` None: never aimed. `missing`: why the target
-    cannot be seen now, None while it can; `coming`: only until it has been found. `terminal_text`: the text of a
-    terminal, None when only its picture can tell. `budget_status`: what its budgets say; `unaffordable`: leaves that
-    nobody may be asked about for want of money. `is_near_end`: its deadline is near, and `last_picture` is what it ends
-    with then. `longest_pause_s`: see `acud.waits.restless_area`.
+    `leaves_seen`: the leaves whose text, window or widget was seen. `view_state` None: never aimed. `missing`: why the
+    target cannot be seen now, None while it can; `coming`: only until it has been found. `terminal_text`: the text of a
+    terminal, None when only its picture can tell. `widgets`: by leaf, what widgets say. `budget_status`: what its
+    budgets say; `unaffordable`: leaves that nobody may be asked about for want of money. `is_near_end`: its deadline is
+    near, and `last_picture` is what it ends with then. `longest_pause_s`: see `acud.waits.restless_area`.
     """
 
     spec: WaitSpec
@@ -168,6 +170,7 @@ class Wait(Struct, frozen=True):
     windows: tuple[WindowInfo, ...] | None = None
     windows_missing: Verdict = NOT_JUDGED
     terminal_text: str | None = None
+    widgets: dict[int, Verdict] = {}
     texts: TextSnapshot = TextSnapshot()
     state: WaitState = WaitState.WATCHING
     verdict: Verdict = NOT_JUDGED

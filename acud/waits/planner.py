@@ -21,12 +21,12 @@ from acud.waits.effects import (
     JobWithdrawal,
     LeafRequest,
     NoteChanged,
-    TerminalReadRequest,
+    TextReadRequest,
     TickRequest,
     WaitEffect,
 )
 from acud.waits.lifecycle import Outcome, resolve, resolve_without_picture, time_out
-from acud.waits.local_answers import held_on, is_of_moment, known_now, note_of, quiet_spans
+from acud.waits.local_answers import held_on, is_of_moment, known_now, note_of, quiet_spans, read_at
 from acud.waits.model import NOT_LOCATED, Coverage, JudgeState, PendingPicture, PendingYes, Wait
 from acud.waits.schedule import (
     EVIDENCE_PRIORITY,
@@ -227,13 +227,13 @@ def _last_look(wait: Wait, now: PlanBasis) -> Outcome:
 
 
 def _ask_moment(wait: Wait, picture: PendingPicture | None, at: float) -> Outcome:
-    """Ask for a frame begun now that the list or the picture is there, then for the terminal's text of after it."""
+    """Ask for a frame begun now that the list or the picture is there, then for the terminal and widgets after it."""
     texts = wait.texts
     if texts.first is None or (picture is not None and texts.newest < picture.frame):
         return _grab(wait, texts.since if picture is None else picture.at, at)
-    if max(texts.read_at, wait.requests.read_asked) >= texts.newest_at:
+    if max(read_at(wait, texts), wait.requests.read_asked) >= texts.newest_at:
         return wait, ()
-    return replace(wait, requests=replace(wait.requests, read_asked=at)), (TerminalReadRequest(),)
+    return replace(wait, requests=replace(wait.requests, read_asked=at)), (TextReadRequest(),)
 
 
 # ---- judging -------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from acud.types import Cadence, Change, GateKind, Leaf, Policy, Priority, Stable
+from acud.types import Cadence, Change, GateKind, Leaf, Policy, Priority, Stable, Widget
 from acud.waits.conditions import is_local
 from acud.waits.effects import JobKind, JobRequest
 from acud.waits.model import Wait
@@ -136,6 +136,8 @@ def fps_wanted(wait: Wait) -> float:
         return 0.0
     judged = any(not is_local(leaf) for leaf in wait.leaves)
     rates = [JUDGE_FPS if judged and wait.spec.policy.cadence is Cadence.EVENT else 0.0]
+    # Not every toolkit tells of each change: widgets are read again where pixels changed.
+    rates.append(JUDGE_FPS if any(isinstance(leaf, Widget) for leaf in wait.leaves) else 0.0)
     for index, leaf in enumerate(wait.leaves):
         waiting = wait.view_state is None or (
             isinstance(leaf, Change) and wait.view_state.changes[index].holds_from is None

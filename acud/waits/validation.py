@@ -8,6 +8,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
+from acud.accessibility.roles import WORDS, roles_of
 from acud.errors import InvalidRequest, Refused
 from acud.patterns import MAX_PATTERN, PatternFault, compiled
 from acud.types import (
@@ -18,6 +19,7 @@ from acud.types import (
     Criteria,
     JudgeName,
     Leaf,
+    NameMatch,
     NotOf,
     Policy,
     ScreenNumber,
@@ -25,12 +27,16 @@ from acud.types import (
     Target,
     Text,
     Until,
+    ValueComparison,
     WaitSpec,
     WakeAddress,
+    Widget,
     WindowTitle,
 )
+from acud.types.widget_text import OPPOSITES, as_number, state_word
 from acud.waits import baselines, conditions
 from acud.waits.conditions import leaves
+from acud.waits.widgets import ORDERED
 
 MAX_DEPTH = 8
 MAX_LEAVES = 64
@@ -51,6 +57,8 @@ def check_leaf(leaf: Leaf) -> None:
         _check(leaf.text, "text", ways=((not leaf.match_case, lines) for lines in (False, True)))
     elif isinstance(leaf, WindowTitle) and leaf.regex:
         check_pattern(leaf.title, "window title")
+    elif isinstance(leaf, Widget) and leaf.match is NameMatch.REGEX:
+        _check(leaf.name, "widget name", ways=((True, False),))
 
 
 def unsearchable_reason(until: Until) -> str:
@@ -195,6 +203,8 @@ def _checked_leaf(leaf: Leaf) -> Leaf:
         case WindowTitle():
             words = _words(leaf.title, "window title")
             return _searched(leaf) if leaf.regex else replace(leaf, title=words)
+        case Widget():
+            return _checked_widget(leaf)
         case Change():
             if leaf.baseline:
                 baselines.parse_token(leaf.baseline)
@@ -204,6 +214,28 @@ def _checked_leaf(leaf: Leaf) -> Leaf:
             _finite(leaf.stable_s)
             return leaf
     assert_never(leaf)
+
+
+def _checked_widget(leaf: Widget) -> Leaf:
+    if "\0" in leaf.role + leaf.name + (leaf.value or ""):
+        raise InvalidRequest("the widget's role, name or value holds a zero byte", hint="leave it out")
+    role, name = " ".join(leaf.role.split()), leaf.name if leaf.match is NameMatch.REGEX else leaf.name.strip()
+    if not role and not name and (leaf.gone or not (leaf.states or leaf.value is not None)):
+        raise InvalidRequest("the condition names no widget", hint='give its role or name: button "Submit"')
+    if role and not roles_of(role):
+        known = ", ".join(sorted({*WORDS.values(), "dialog", "slider", "link", "label", "window", "switch", "heading"}))
+        raise InvalidRequest(f"no widget has the role {role!r}", hint=f"one of: {known}; or a role of AT-SPI")
+    if leaf.gone and (leaf.states or leaf.value is not None):
+        raise InvalidRequest("a widget that is gone has no state or value", hint="put the widget in a `not`")
+    both = next((one for one in leaf.states if OPPOSITES.get(one) in leaf.states), None)
+    if both is not None:
+        raise InvalidRequest(f"no widget is {state_word(both)} and {state_word(OPPOSITES[both])}", hint="leave one out")
+    is_number = leaf.value is not None and as_number(leaf.value) is not None
+    if (leaf.percent or (leaf.value is not None and leaf.compare in ORDERED)) and not is_number:
+        raise InvalidRequest(f"the widget's value is compared with {leaf.value!r}", hint="give a number with a point")
+    if leaf.percent and leaf.compare is ValueComparison.CONTAINS:
+        raise InvalidRequest("a percentage contains nothing", hint="compare it with >=, >, =, !=, < or <=")
+    return _searched(replace(leaf, role=role, name=name))
 
 
 def _check_together(leaf: Text) -> None:
@@ -227,6 +259,6 @@ def _words(text: str, name: str) -> str:
     return stripped
 
 
-def _searched(leaf: Text | WindowTitle) -> Leaf:
+def _searched(leaf: Text | WindowTitle | Widget) -> Leaf:
     check_leaf(leaf)
     return leaf

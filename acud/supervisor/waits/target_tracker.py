@@ -11,6 +11,7 @@ from acud.supervisor.observers import Order
 from acud.supervisor.terminal_sessions import Sessions
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
+from acud.supervisor.waits.widget_requests import WidgetRequests
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState, Rect, TextLeaf, Verdict, WindowInfo, unknown
 from acud.waits import baselines
@@ -40,6 +41,7 @@ class TargetTracker:
         step: Step,
         sessions: Sessions,
         recovery: BaselineRecovery,
+        widgets: WidgetRequests,
     ) -> None:
         self._active = active
         self._watched_displays = watched_displays
@@ -48,6 +50,7 @@ class TargetTracker:
         self._step = step
         self._sessions = sessions
         self._recovery = recovery
+        self._widgets = widgets
         self._histories: dict[str, tuple[tuple[int, int, str], TileHistory]] = {}
         self._buffers: dict[str, ChangeBuffer] = {}
         self._held: set[str] = set()
@@ -137,6 +140,7 @@ class TargetTracker:
             self._blinded.pop(active.wait_id, None)
             self._recovery.let_go(active)
         self._sessions.unwatch(active.wait_id)
+        self._widgets.unwatch(active.wait_id)
         watched = self._watched_displays.by_name.get(active.display)
         if watched is not None:
             self._watched_displays.follow(watched, active.wait_id, ())
@@ -192,6 +196,7 @@ class TargetTracker:
         if found.missing is not None or source is None or not source.up:
             self._recovery.hold(active)
         if found.missing is not None:
+            self._widgets.unwatch(active.wait_id)
             _LOG.debug("wait.aim_lost", wait=active.wait_id, code=found.missing.code)
             self._step(active, happened.TargetLost(self._now(), found.missing, self._is_coming(active, found.missing)))
         elif source is None or not source.up:
@@ -216,8 +221,9 @@ class TargetTracker:
             self._sources.want(source, active.wait_id, active.fps, quiet)
 
     def read(self, active: ActiveWait) -> None:
-        """Read the terminal that the wait looks at now."""
+        """Read the terminal that the wait looks at, and its widgets, now."""
         self._sessions.read(active.spec.target.pty)
+        self._widgets.read(active)
 
     def _aimed(self, active: ActiveWait, found: TargetLocation, source: Source) -> None:
         active.source, active.crop, active.ignore = source.name, found.crop, found.ignore
@@ -240,6 +246,8 @@ class TargetTracker:
                 awaited_baselines=self._recovery.begin(active, found, source),
             ),
         )
+        if not active.ended:
+            self._widgets.watch(active, found)
 
     def _follow(self, active: ActiveWait, found: TargetLocation) -> None:
         watched = self._watched_displays.by_name.get(active.display)

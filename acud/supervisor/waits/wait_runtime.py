@@ -28,6 +28,7 @@ from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.supervisor.waits.budgets import Admission, Budgets, spends
 from acud.supervisor.waits.judge_batches import JudgeBatches
 from acud.supervisor.waits.target_tracker import TargetTracker
+from acud.supervisor.waits.widget_requests import WidgetRequests
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplays
 from acud.types import Budget, Evidence, JudgeName
@@ -78,7 +79,14 @@ class WaitRuntime:
         self.active = ActiveWaits()
         baseline_recovery = BaselineRecovery(pool, sources.orphaned_rings, clock.monotonic_s, self.step)
         self.targets = TargetTracker(
-            self.active, watched_displays, sources, clock.monotonic_s, self.step, sessions, baseline_recovery
+            self.active,
+            watched_displays,
+            sources,
+            clock.monotonic_s,
+            self.step,
+            sessions,
+            baseline_recovery,
+            WidgetRequests(self.active, pool, watched_displays, sources, loop, clock.monotonic_s, self.step),
         )
         self.budgets = Budgets(journal.store, usage_log)
         self._batches = JudgeBatches(
@@ -262,7 +270,7 @@ class WaitRuntime:
                 self._batches.withdraw(active, kind)
             case out.GrabRequest():
                 self._grab(active)
-            case out.TerminalReadRequest():
+            case out.TextReadRequest():
                 self.targets.read(active)
             case out.FrameRateDemand(fps=fps):
                 self._demand(active, fps)

@@ -204,7 +204,7 @@ def test_a_terminal_is_read_again_after_its_picture() -> None:
     rig.same()
     rig.later(0.1)
     rig.answer(rig.dispatch(EVIDENCE), {}, picture=True)
-    assert rig.asked(out.TerminalReadRequest)
+    assert rig.asked(out.TextReadRequest)
     assert rig.wait.state is WaitState.WATCHING
     pane(rig, "done")
     resolved(rig)

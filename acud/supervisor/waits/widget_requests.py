@@ -1,0 +1,274 @@
+"""What waits ask of widgets: which evaluator answers of each display, what it is told of it, and its answers.
+
+One evaluator reads the widgets of a display, for all of its waits: the one that reads its text, which its scenes come
+from too. If that one ends, another is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+
+from msgspec import Struct
+
+from acud import log
+from acud.event_loop import EventLoop, Timer
+from acud.protocol.capture import Notice
+from acud.protocol.widgets import (
+    DisplayWidgets,
+    WidgetAnswer,
+    WidgetAsk,
+    WidgetAskOver,
+    WidgetLook,
+    WidgetQuestion,
+    WidgetsPainted,
+)
+from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.frame_sources import Source, Sources
+from acud.supervisor.job_queues import Worker
+from acud.supervisor.observers import Order
+from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
+from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
+from acud.types import Rect, Until, Widget
+from acud.waits import events as happened
+from acud.waits.targets import TargetLocation
+from acud.waits.tiles import Grid, from_bytes
+from acud.waits.widgets import WidgetPlace
+
+_LOG = log.logger("widgets")
+_TOLD_EACH_S = 0.2
+"""Where pixels changed is told no more often: widgets are read again there."""
+_MOST_SPOTS = 32
+_MOST_TILES = 1024
+"""Beyond so many places, or tiles of 16 px, the whole frame counts as changed."""
+
+Step = Callable[[ActiveWait, happened.WaitEvent], None]
+
+
+class _WidgetRequest(Struct):
+    """What a wait asks. `until`: its condition, as it was when it asked."""
+
+    until: Until
+    display: str
+    place: WidgetPlace
+    number: int
+
+
+class _WatchedWidgets:
+    """A display of which widgets are asked: the evaluator that was told of it, and pixels it was not told of yet."""
+
+    def __init__(self) -> None:
+        self.waits: set[str] = set()
+        self.worker: Worker | None = None
+        self.told: DisplayWidgets | None = None
+        self.painted: list[Rect] | None = []
+        self.timer: Timer | None = None
+
+
+class WidgetRequests:
+    """Asks evaluators for the widgets that the waits in `active` need, and gives the answers to their machines."""
+
+    def __init__(
+        self,
+        active: ActiveWaits,
+        pool: EvaluatorPool,
+        watched_displays: WatchedDisplays,
+        sources: Sources,
+        loop: EventLoop,
+        monotonic_s: Callable[[], float],
+        step: Step,
+    ) -> None:
+        self._active = active
+        self._pool = pool
+        self._watched_displays = watched_displays
+        self._loop = loop
+        self._now = monotonic_s
+        self._step = step
+        self._asked: dict[str, _WidgetRequest] = {}
+        self._displays: dict[str, _WatchedWidgets] = {}
+        sources.watchers.add(self, Order.WAITS)
+        watched_displays.watchers.add(self, Order.WAITS)
+        pool.widget_askers.add(self, Order.WAITS)
+
+    # ---- asked by the target tracker -------------------------------------------------------------------------------
+
+    def watch(self, active: ActiveWait, found: TargetLocation) -> None:
+        """Ask for the widgets of the wait, whose target is at `found`, from now on; nothing for a wait without any."""
+        if not any(isinstance(leaf, Widget) for leaf in active.machine.leaves):
+            self.unwatch(active.wait_id)
+            return
+        before, place = self._asked.get(active.wait_id), self._place(active, found)
+        asks = (active.spec.until, active.display, place)
+        if before is not None and (before.until, before.display, before.place) == asks:
+            return
+        number = before.number + 1 if before is not None else 1
+        if before is not None:
+            self._step(active, happened.WidgetsRead(self._now(), {}))
+        if before is not None and before.display != active.display:
+            self.unwatch(active.wait_id)
+        self._asked[active.wait_id] = _WidgetRequest(*asks, number)
+        display = self._displays.setdefault(active.display, _WatchedWidgets())
+        display.waits.add(active.wait_id)
+        if self._tell_display(active.display, display):
+            self._tell_ask(display, active)
+
+    def unwatch(self, wait_id: str) -> None:
+        """Ask for nothing any more; harmless for a wait that did not."""
+        asked = self._asked.pop(wait_id, None)
+        if asked is None:
+            return
+        display = self._displays[asked.display]
+        display.waits.discard(wait_id)
+        if display.worker is not None:
+            self._pool.tell(display.worker, WidgetAskOver(wait_id))
+        if not display.waits:
+            if display.timer is not None:
+                display.timer.cancel()
+            del self._displays[asked.display]
+
+    def read(self, active: ActiveWait) -> None:
+        """Have the wait's widgets read now."""
+        asked = self._asked.get(active.wait_id)
+        worker = self._displays[asked.display].worker if asked is not None else None
+        if worker is not None:
+            self._pool.tell(worker, WidgetLook(active.wait_id))
+
+    def _place(self, active: ActiveWait, found: TargetLocation) -> WidgetPlace:
+        watched = self._watched_displays.by_name[active.display]
+        window = next((one for one in watched.windows if one.window_id == found.window_id), None)
+        if found.source != active.display and window is not None:
+            at = window.bounds.x, window.bounds.y
+        else:
+            at = (found.crop.x, found.crop.y) if found.crop is not None else (0, 0)
+        ignore = tuple(box.moved(*at) for box in found.ignore)
+        return WidgetPlace(found.window_id, None if found.window_id else found.crop, ignore)
+
+    # ---- told to evaluators ----------------------------------------------------------------------------------------
+
+    def _tell_display(self, name: str, display: _WatchedWidgets) -> bool:
+        """Tell the display's evaluator where its widgets are, if that is new; return whether it knows now."""
+        watched = self._watched_displays.by_name.get(name)
+        if watched is None or not watched.windows_known:
+            return False  # without its windows nobody knows whose widgets are missing
+        if display.worker is None:
+            display.worker, display.told = self._pool.reader_of(name), None
+        if display.worker is None:
+            return False
+        now = DisplayWidgets(name, watched.windows, watched.bus_address, watched.a11y_address)
+        if now != display.told:
+            if not self._pool.tell(display.worker, now):
+                display.worker = None
+                return False
+            display.told = now
+        return True
+
+    def _tell_ask(self, display: _WatchedWidgets, active: ActiveWait) -> None:
+        asked, seen = self._asked[active.wait_id], active.machine.leaves_seen
+        questions = tuple(
+            WidgetQuestion(index, leaf, index in seen)
+            for index, leaf in enumerate(active.machine.leaves)
+            if isinstance(leaf, Widget)
+        )
+        ask = WidgetAsk(active.wait_id, asked.number, asked.display, asked.place, questions)
+        if display.worker is None or not self._pool.tell(display.worker, ask):
+            display.worker = None
+            self._loop.call_later(_TOLD_EACH_S, lambda: self._ask_again(asked.display))
+
+    def _ask_again(self, name: str) -> None:
+        """Tell an evaluator of a display, and all that is asked of it, anew."""
+        display = self._displays.get(name)
+        if display is None or display.worker is not None or not self._tell_display(name, display):
+            return
+        _LOG.debug("widgets.asked_again", display=name, waits=len(display.waits))
+        for wait_id in list(display.waits):
+            active = self._active.get(wait_id)
+            if active is not None and not active.ended:
+                self._tell_ask(display, active)
+
+    # ---- what displays, frames and evaluators say ------------------------------------------------------------------
+
+    def windows_seen(self, watched: WatchedDisplay) -> None:
+        """The window list of `watched` changed."""
+        display = self._displays.get(watched.name)
+        if display is None:
+            return
+        if display.worker is None:
+            self._ask_again(watched.name)
+        else:
+            self._tell_display(watched.name, display)
+
+    def source_up(self, source: Source) -> None:
+        """Its pixels begin anew: what changed is not known."""
+        self._painted(source.display, None)
+
+    def frame_seen(self, source: Source, notice: Notice) -> None:
+        """Note where pixels changed, and tell that soon."""
+        if source.display in self._displays:
+            tiles = None if notice.fresh else from_bytes(notice.tiles)
+            if tiles != 0:
+                self._painted(source.display, None if tiles is None else self._boxes(source, tiles))
+
+    def source_lost(self, source: Source, code: str, reason: str) -> None:
+        """The target tracker ends what is asked of it."""
+
+    def _boxes(self, source: Source, tiles: int) -> list[Rect]:
+        """Return boxes around the tiles, in display pixels."""
+        whole = Rect(0, 0, source.width, source.height)
+        grid = Grid(source.width, source.height)
+        spots = list(islice(grid.spots(tiles), _MOST_SPOTS + 1)) if tiles.bit_count() <= _MOST_TILES else []
+        is_few = 0 < len(spots) <= _MOST_SPOTS
+        boxes = [box for spot in spots if (box := grid.box(spot, whole)) is not None] if is_few else [whole]
+        if not source.window_id:
+            return boxes
+        watched = self._watched_displays.by_name.get(source.display)
+        windows = watched.windows if watched is not None else ()
+        at = next((one.bounds for one in windows if one.window_id == source.window_id), None)
+        return [box.moved(at.x, at.y) for box in boxes] if at is not None else []
+
+    def _painted(self, name: str, boxes: list[Rect] | None) -> None:
+        display = self._displays.get(name)
+        if display is None:
+            return
+        display.painted = None if boxes is None or display.painted is None else [*display.painted, *boxes]
+        if display.timer is None:
+            self._tell_painted(name, display)
+
+    def _tell_painted(self, name: str, display: _WatchedWidgets) -> None:
+        """Tell what was painted, and nothing more for a while."""
+        display.timer = None
+        if display.painted == []:
+            return
+        many = display.painted is None or len(display.painted) > 2 * _MOST_SPOTS
+        changed = None if many else tuple(display.painted or ())
+        if display.worker is not None and self._pool.tell(display.worker, WidgetsPainted(name, changed)):
+            display.painted = []
+        display.timer = self._loop.call_later(_TOLD_EACH_S, lambda: self._tell_painted(name, display))
+
+    def evaluator_ready(self, worker: Worker) -> None:
+        """Ask an evaluator that has just started what no other could be asked."""
+        for name, display in list(self._displays.items()):
+            if display.worker is None:
+                self._ask_again(name)
+
+    def evaluator_ended(self, worker: Worker) -> None:
+        """Nothing that it answered is known to be so still; ask another one."""
+        for name, display in list(self._displays.items()):
+            if display.worker is not worker:
+                continue
+            display.worker, display.painted = None, None
+            for wait_id in list(display.waits):
+                active = self._active.get(wait_id)
+                if active is not None and not active.ended:
+                    self._step(active, happened.WidgetsRead(self._now(), {}))
+            self._ask_again(name)
+
+    def widgets_answered(self, worker: Worker, answer: WidgetAnswer) -> None:
+        """Give an answer to the wait that asked, unless it asks something else by now."""
+        asked, active = self._asked.get(answer.wait_id), self._active.get(answer.wait_id)
+        if asked is None or active is None or active.ended or answer.number != asked.number:
+            return
+        if self._displays[asked.display].worker is not worker:
+            return
+        indexes = [index for index, leaf in enumerate(active.machine.leaves) if isinstance(leaf, Widget)]
+        verdicts = dict(zip(indexes, answer.verdicts, strict=False))
+        self._step(active, happened.WidgetsRead(self._now(), verdicts, answer.read_mono_ns / 1e9))

@@ -1,0 +1,186 @@
+"""Conditions on widgets in words: `button "Submit" enabled`, `slider "Volume" >= 50`, `entry "Name" = "Ada"`."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+
+from acud.errors import InvalidRequest
+from acud.types.conditions import NameMatch, ValueComparison, Widget, WidgetState
+
+OPPOSITES = {
+    WidgetState.ENABLED: WidgetState.DISABLED,
+    WidgetState.CHECKED: WidgetState.UNCHECKED,
+    WidgetState.FOCUSED: WidgetState.UNFOCUSED,
+    WidgetState.SELECTED: WidgetState.UNSELECTED,
+    WidgetState.EXPANDED: WidgetState.COLLAPSED,
+    WidgetState.PRESSED: WidgetState.UNPRESSED,
+    WidgetState.EDITABLE: WidgetState.READ_ONLY,
+}
+"""States, each with the one that a widget has without it."""
+_NOT = OPPOSITES | {opposite: state for state, opposite in OPPOSITES.items()}
+_STATES = {state.value.replace("_", "-"): state for state in WidgetState} | {"readonly": WidgetState.READ_ONLY}
+_FILLERS = frozenset({"the", "a", "an", "is", "are", "and", "with"})
+_COMPARISON = r">=|<=|!=|==?|>|<|≥|≤|≠"
+_SIGNS = {"==": "=", "≥": ">=", "≤": "<=", "≠": "!="}
+_TEXT = r'"(?:\\.|[^"\\])*"|“[^”]*”'
+_TOKEN = re.compile(
+    rf"\s*(?:(?P<name>~?\s*(?:{_TEXT})|/(?:\\.|[^/\\])+/)|(?P<compare>{_COMPARISON})|(?P<word>[^\s\"“”/<>=!≥≤≠~,]+)|,)"
+)
+_VALUE = re.compile(rf"(?P<text>{_TEXT})|(?P<number>[+-]?(?:\d+(?:\.\d+)?|\.\d+))\s*(?P<percent>%?)|(?P<bare>[^\"“”]+)")
+_HINT = (
+    'write a role, a name in quotation marks (~"part", /pattern/), then states, `gone` or a value: \'button "Submit" '
+    "enabled', 'check box \"Agree\" not checked', 'progress bar >= 90', 'entry \"Name\" = \"Ada\"', 'dialog gone'"
+)
+
+
+def widget_condition(text: str) -> Widget:
+    """Return the condition that `text` writes: `[ROLE] ["NAME"] [STATE…] [COMPARISON VALUE]`, or `… gone`.
+
+    A name is exact, `~"…"` a part of it, `/…/` a pattern. A state may have `not` before it. Raises: InvalidRequest.
+    """
+    return _Parser(text).parsed()
+
+
+class _Parser:
+    """Reads one condition, word by word."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text.strip()
+        self._at = 0
+        self._words: list[str] = []
+        """Read, and not known yet to be of the role or states."""
+        self._found = Widget()
+        self._named = False
+
+    def parsed(self) -> Widget:
+        """Return the condition."""
+        while self._at < len(self._text):
+            self._token()
+        self._end_words()
+        if self._found == Widget():
+            raise self._fault("it names no widget")
+        return self._found
+
+    def _token(self) -> None:
+        token = _TOKEN.match(self._text, self._at)
+        if token is None:
+            raise self._fault(f"{self._text[self._at :]!r} is not understood")
+        self._at = token.end()
+        if token["name"]:
+            self._name(token["name"])
+        elif token["compare"]:
+            self._value(_SIGNS.get(token["compare"], token["compare"]))
+        elif token["word"] and token["word"].lower() == "contains":
+            self._value(ValueComparison.CONTAINS)
+        elif token["word"]:
+            self._words.append(token["word"])
+
+    def _name(self, written: str) -> None:
+        if self._named:
+            raise self._fault("it has two names")
+        self._end_words()
+        self._named = True
+        if written.startswith("/"):
+            name, match = written[1:-1].replace("\\/", "/"), NameMatch.REGEX
+        else:
+            name = _unquoted(written.lstrip("~ ").strip())
+            match = NameMatch.CONTAINS if written.startswith("~") else NameMatch.EXACT
+        if not name.strip():
+            raise self._fault("its name is blank")
+        self._found = replace(self._found, name=name, match=match)
+
+    def _value(self, compare: str) -> None:
+        self._end_words()
+        rest, self._at = self._text[self._at :].strip(), len(self._text)
+        found = _VALUE.fullmatch(rest)
+        if found is None:
+            raise self._fault(f"{rest!r} is no value: end with a number, or a text in quotation marks")
+        value = _unquoted(found["text"]) if found["text"] else found["number"] or found["bare"].strip()
+        percent = bool(found["percent"])
+        self._found = replace(self._found, value=value, compare=ValueComparison(compare), percent=percent)
+
+    def _end_words(self) -> None:
+        """Take the words read so far: the role first, where none is known and no name was read, then states."""
+        words, self._words = self._words, []
+        states, gone, role = [], False, list(words)
+        while role and (last := role[-1].lower().strip(".")) in (*_STATES, *_FILLERS, "gone", "there"):
+            role.pop()
+            gone |= last == "gone"
+            if last in _STATES:
+                states.append(self._state(last, is_negated=bool(role) and role[-1].lower() == "not"))
+                if role and role[-1].lower() == "not":
+                    role.pop()
+        role = [word for word in role if word.lower() not in (*_FILLERS, "widget")]
+        if role and (self._named or self._found.role):
+            raise self._fault(f"{' '.join(role)!r} is no state ({', '.join(_STATES)}, gone)")
+        self._found = replace(
+            self._found,
+            role=" ".join(role) or self._found.role,
+            states=(*self._found.states, *reversed(states)),
+            gone=self._found.gone or gone,
+        )
+
+    def _state(self, word: str, *, is_negated: bool) -> WidgetState:
+        state = _STATES[word]
+        if is_negated and state not in _NOT:
+            raise self._fault(f"nothing is the opposite of {word}")
+        return _NOT[state] if is_negated else state
+
+    def _fault(self, words: str) -> InvalidRequest:
+        return InvalidRequest(f"{self._text!r} is no condition on a widget: {words}", hint=_HINT)
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if text.startswith("“") else re.sub(r"\\(.)", r"\1", text[1:-1])
+
+
+def widget_name(leaf: Widget) -> str:
+    """Return which widget is meant, as it is written: `button "Submit"`."""
+    if leaf.match is NameMatch.REGEX:
+        name = f"/{leaf.name}/"
+    else:
+        name = f"{'~' if leaf.match is NameMatch.CONTAINS else ''}{_quoted(leaf.name)}"
+    return " ".join(filter(None, (leaf.role or ("" if leaf.name else "widget"), name if leaf.name else "")))
+
+
+def widget_phrase(leaf: Widget) -> str:
+    """Return the condition as it is written."""
+    value = "" if leaf.value is None else f"{leaf.compare} {_value_text(leaf)}"
+    parts = [widget_name(leaf), *map(state_word, leaf.states), value, "gone" if leaf.gone else ""]
+    return " ".join(filter(None, parts))
+
+
+def widget_sentence(leaf: Widget) -> str:
+    """Return the condition as a sentence: `the button "Submit" is enabled`."""
+    states = " and ".join(map(state_word, leaf.states))
+    told = "gone" if leaf.gone else states or ("" if leaf.value is not None else "there")
+    value = "" if leaf.value is None else f"has a value {_COMPARED[leaf.compare]} {_value_text(leaf)}"
+    return f"the {widget_name(leaf)} {' and '.join(filter(None, (f'is {told}' if told else '', value)))}"
+
+
+_COMPARED = {
+    ValueComparison.AT_LEAST: "of at least", ValueComparison.MORE: "of more than", ValueComparison.EQUAL: "of",
+    ValueComparison.NOT_EQUAL: "other than", ValueComparison.LESS: "of less than",
+    ValueComparison.AT_MOST: "of at most", ValueComparison.CONTAINS: "that contains",
+}  # fmt: skip
+
+
+def state_word(state: WidgetState) -> str:
+    """Return the word for a state."""
+    return state.value.replace("_", "-")
+
+
+def _value_text(leaf: Widget) -> str:
+    value = leaf.value or ""
+    return f"{value.strip() if as_number(value) is not None else _quoted(value)}{' %' if leaf.percent else ''}"
+
+
+def _quoted(text: str) -> str:
+    return '"{}"'.format(re.sub(r'(["\\])', r"\\\1", text))
+
+
+def as_number(text: str) -> float | None:
+    """Return the number that `text` is, with a point; None where it is none."""
+    return float(text) if re.fullmatch(r"\s*[+-]?(?:\d+(?:\.\d+)?|\.\d+)\s*", text) else None

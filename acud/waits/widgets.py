@@ -1,0 +1,308 @@
+"""What a condition on a widget says of the widgets that a display's programs tell.
+
+Words of programs in a verdict are redacted and quoted.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
+
+from acud.accessibility.nodes import PASSWORD, TEXT_INPUT, Node, State, Tree
+from acud.accessibility.roles import WORDS, roles_of
+from acud.patterns import compiled
+from acud.types import (
+    Answer,
+    NameMatch,
+    Rect,
+    ValueComparison,
+    Verdict,
+    Widget,
+    WidgetState,
+    WindowInfo,
+    no,
+    unknown,
+    yes,
+)
+from acud.types.widget_text import as_number, state_word, widget_name
+from acud.waits.read_text import numbers_in
+
+NOT_READ = unknown("not_judged", "the widgets have not been read yet")
+NO_ACCESSIBILITY = "no_accessibility"
+_CURE = (
+    "start it on this display so that it tells its widgets (docs/grounding.md names the switch of each toolkit), or "
+    "wait for a text instead, which is read off the picture"
+)
+_MAX_TEXT = 300
+"""Characters of a field that are read; of a longer text nobody knows the end."""
+_MAX_QUOTE = 80
+_MOST_NAMED = 3
+_ORDER: dict[ValueComparison, Callable[[float, float], bool]] = {
+    ValueComparison.AT_LEAST: operator.ge, ValueComparison.MORE: operator.gt, ValueComparison.EQUAL: operator.eq,
+    ValueComparison.NOT_EQUAL: operator.ne, ValueComparison.LESS: operator.lt, ValueComparison.AT_MOST: operator.le,
+}  # fmt: skip
+ORDERED = frozenset(_ORDER) - {ValueComparison.EQUAL, ValueComparison.NOT_EQUAL}
+"""Comparisons of numbers alone."""
+_IN_PERCENT = frozenset({"progress bar", "level bar"})
+_BY_STATE = {
+    WidgetState.CHECKED: State.CHECKED,
+    WidgetState.MIXED: State.INDETERMINATE,
+    WidgetState.FOCUSED: State.FOCUSED,
+    WidgetState.SELECTED: State.SELECTED,
+    WidgetState.EXPANDED: State.EXPANDED,
+    WidgetState.PRESSED: State.PRESSED,
+    WidgetState.EDITABLE: State.EDITABLE,
+}
+_OFF = {
+    WidgetState.UNFOCUSED: State.FOCUSED,
+    WidgetState.UNCHECKED: State.CHECKED | State.INDETERMINATE,
+    WidgetState.UNSELECTED: State.SELECTED,
+    WidgetState.COLLAPSED: State.EXPANDED,
+    WidgetState.UNPRESSED: State.PRESSED,
+}
+_TOLD = ("checked", "mixed", "focused", "selected", "expanded", "pressed")
+
+
+class WidgetPlace(Struct, frozen=True, forbid_unknown_fields=True):
+    """The part of a display that a target is: an X window (0: none), else a box in display pixels (None: all of it).
+    What lies in one of the `ignore` boxes, in display pixels, does not count.
+    """
+
+    window: int = 0
+    box: Rect | None = None
+    ignore: tuple[Rect, ...] = ()
+
+
+class WidgetsSeen:
+    """The widgets of a display at one moment, looked up by role and name. `windows`: the display's.
+
+    `hidden`: the rule that keeps the value of a widget secret ("": none), asked only where a value is compared.
+    `redacted`: words of programs as they may be told.
+    """
+
+    def __init__(
+        self, tree: Tree, windows: Sequence[WindowInfo], hidden: Callable[[Node], str], redacted: Callable[[str], str]
+    ) -> None:
+        self.tree = tree
+        self.hidden = hidden
+        self._redacted = redacted
+        self._windows = windows
+        self._by_name: dict[str, list[Node]] = defaultdict(list)
+        self._by_role: dict[str, list[Node]] = defaultdict(list)
+        for node in tree.nodes:
+            self._by_name[_folded(node.name)].append(node)
+            self._by_role[node.role].append(node)
+        self._told = {node.window for node in tree.nodes}
+        self._pids = {tree.apps[node.app].pid for node in tree.nodes}
+
+    def named(self, leaf: Widget, place: WidgetPlace) -> list[Node]:
+        """Return the widgets of the leaf's role and name in `place`."""
+        return [node for node in self._candidates(leaf) if _is_in(node, place)]
+
+    def quoted(self, text: str) -> str:
+        """Return words of a program in quotation marks, as they may be told, cut to a line."""
+        words = self._redacted(text[:_MAX_TEXT])
+        return json.dumps(words[:_MAX_QUOTE] + ("…" if len(words) > _MAX_QUOTE else ""), ensure_ascii=False)
+
+    def _candidates(self, leaf: Widget) -> Iterable[Node]:
+        roles = roles_of(leaf.role) if leaf.role else None
+        if leaf.name and leaf.match is NameMatch.EXACT:
+            return (node for node in self._by_name[_folded(leaf.name)] if roles is None or node.role in roles)
+        some = self.tree.nodes if roles is None else [node for role in roles for node in self._by_role[role]]
+        if not leaf.name:
+            return some
+        if leaf.match is NameMatch.REGEX:
+            pattern = compiled(leaf.name, ignore_case=True)
+            return (node for node in some if pattern.search(node.name) is not None)
+        return (node for node in some if _folded(leaf.name) in _folded(node.name))
+
+    def lacking(self, place: WidgetPlace) -> Verdict | None:
+        """Return why a widget that is not told may be in `place` all the same; None where it is not."""
+        shown = [one for one in self._windows if _is_shown(one, place)]
+        pids = {one.pid for one in shown}
+        gaps = [
+            f"{self.quoted(app.name or str(app.pid))}: {app.reason}"
+            for app in (*self.tree.failed, *self.tree.silent)
+            if app.pid in pids or not app.pid
+        ]
+        if self.tree.truncated:
+            gaps = [self.tree.gaps()[0], *gaps]
+        if gaps:
+            return unknown("incomplete", "; ".join(gaps[:_MOST_NAMED]))
+        mute = [one for one in shown if one.window_id not in self._told and one.pid not in self._pids]
+        if not mute:
+            return None
+        names = ", ".join(self.quoted(one.title or one.wm_class) for one in mute[:_MOST_NAMED])
+        what = "no program here tells" if len(mute) == len(shown) else "not every program here tells"
+        return unknown(NO_ACCESSIBILITY, f"{what} its widgets: the program of {names} is not heard; {_CURE}")
+
+
+def judge_widget(leaf: Widget, seen: WidgetsSeen, place: WidgetPlace, *, was_there: bool = False) -> Verdict:
+    """Return the verdict on `leaf` over the widgets in `place`.
+
+    A widget that no program tells may be one of a program that tells none; `was_there`: not so, for it was told before.
+    """
+    found = seen.named(leaf, place)
+    if not found:
+        return _absent(leaf, seen, place, was_there=was_there)
+    if leaf.gone:
+        return no(f"{_described(found[0], seen)}: it is still there")
+    verdicts = [_judged(leaf, node, seen) for node in found]
+    for answer in (Answer.YES, Answer.UNKNOWN):
+        first = next((one for one in verdicts if one.answer is answer), None)
+        if first is not None:
+            return first
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return no(f"{verdicts[0].detail}{more}")
+
+
+def _absent(leaf: Widget, seen: WidgetsSeen, place: WidgetPlace, *, was_there: bool) -> Verdict:
+    lacking = seen.lacking(place)
+    if lacking is not None and not (was_there and lacking.code == NO_ACCESSIBILITY):
+        return lacking
+    words = f"no {widget_name(leaf)} is there"
+    return yes(words) if leaf.gone else no(words)
+
+
+def _judged(leaf: Widget, node: Node, seen: WidgetsSeen) -> Verdict:
+    """Return whether a widget of the role and name is in the states and has the value."""
+    words = _described(node, seen)
+    missing = [state_word(state) for state in leaf.states if not has_state(node, state)]
+    if missing:
+        return no(f"{words}: not {' and not '.join(missing)}")
+    if leaf.value is None:
+        return yes(words)
+    verdict = _value_compared(leaf, node, seen)
+    return Verdict(verdict.answer, f"{words}: {verdict.detail}", verdict.code)
+
+
+def has_state(node: Node, state: WidgetState) -> bool:
+    """Tell whether a widget is in `state`."""
+    if state in (WidgetState.ENABLED, WidgetState.DISABLED):
+        return node.is_enabled is (state is WidgetState.ENABLED)
+    if state is WidgetState.READ_ONLY:
+        return bool(node.states & State.READ_ONLY) or not node.states & State.EDITABLE
+    if state is WidgetState.EDITABLE and node.states & State.READ_ONLY:
+        return False
+    wanted = _BY_STATE.get(state)
+    return bool(node.states & wanted) if wanted is not None else not node.states & _OFF[state]
+
+
+def _described(node: Node, seen: WidgetsSeen) -> str:
+    at = f" at {node.box.x},{node.box.y} ({node.box.w}x{node.box.h} px)" if node.box is not None else ""
+    told = [word for word in _TOLD if has_state(node, WidgetState(word))]
+    states = ", ".join(["enabled" if node.is_enabled else "disabled", *told])
+    sight = "" if node.has(State.SHOWING) else ", scrolled out of sight"
+    name = f" {seen.quoted(node.name)}" if node.name else ""
+    return f"{WORDS.get(node.role, node.role)}{name}{at}, {states}{sight}"
+
+
+# ---- values --------------------------------------------------------------------------------------------------------
+
+
+def _value_compared(leaf: Widget, node: Node, seen: WidgetsSeen) -> Verdict:
+    if node.secure or node.role == PASSWORD:
+        return unknown("redaction", "it is a password field: its value is never read")
+    if node.role in TEXT_INPUT and seen.tree.apps[node.app].is_gtk_4:
+        return unknown("no_value", "GTK 4 does not tell which fields are password fields, so none of its is read")
+    if not _has_value(node):
+        return unknown("no_value", "its program tells no value of it")
+    if rule := seen.hidden(node):
+        return unknown("redaction", f"its value is hidden by the redaction rule {rule!r}, so it is not compared")
+    if leaf.percent or node.role in _IN_PERCENT:
+        return _percent_compared(leaf, node)
+    return _text_compared(leaf, node.text, seen)
+
+
+def _has_value(node: Node) -> bool:
+    is_field = node.role in TEXT_INPUT and bool(node.states & (State.EDITABLE | State.FOCUSABLE))
+    return bool(node.text) or is_field
+
+
+def _percent_compared(leaf: Widget, node: Node) -> Verdict:
+    number, wanted = _own_number(node.text), as_number(leaf.value or "")
+    if node.span is None or number is None:
+        return unknown("no_value", "its program does not tell where in its range it stands")
+    if wanted is None:
+        return unknown("no_value", f"it stands at a number, and {leaf.value!r} is none")
+    low, high = node.span
+    if not low <= number <= high:  # Qt tells so that a bar has not begun
+        return unknown("no_value", "it stands at no point of its range")
+    percent = round((number - low) / (high - low) * 100, 6)
+    return _told(_ORDER[leaf.compare](percent, wanted), f"it is at {percent:.4g} %")
+
+
+def _text_compared(leaf: Widget, text: str, seen: WidgetsSeen) -> Verdict:
+    wanted, words = leaf.value or "", f"it reads {seen.quoted(text)}"
+    is_cut = len(text) >= _MAX_TEXT
+    if leaf.compare is ValueComparison.CONTAINS:
+        found = " ".join(wanted.split()) in text
+        return (
+            unknown("no_value", "its text is longer than what is read of it")
+            if is_cut and not found
+            else _told(found, words)
+        )
+    number = as_number(wanted)
+    if number is not None and (values := _numbers(text)):
+        answers = {_ORDER[leaf.compare](value, number) for value in values}
+        return _told(answers.pop(), words) if len(answers) == 1 else unknown("unreadable", f"{words}, two numbers")
+    if leaf.compare in ORDERED:
+        return unknown("unreadable", f"{words}, which is not one number")
+    if is_cut:
+        return unknown("no_value", "its text is longer than what is read of it")
+    return _told((text == " ".join(wanted.split())) is (leaf.compare is ValueComparison.EQUAL), words)
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    """Return what the one number of a text may be; none where there are more, or none."""
+    own = _own_number(text)
+    if own is not None:
+        return (own,)
+    found = list(numbers_in(text))
+    return found[0].values if len(found) == 1 else ()
+
+
+def _own_number(text: str) -> float | None:
+    """Return the number that a text is, as programs tell numbers (`0.5`, `1e+06`)."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _told(holds: bool, words: str) -> Verdict:
+    return yes(words) if holds else no(words)
+
+
+# ---- places --------------------------------------------------------------------------------------------------------
+
+
+def _is_in(node: Node, place: WidgetPlace) -> bool:
+    if place.window and node.window != place.window:
+        return False
+    if node.box is None:
+        return place.box is None
+    x, y = node.box.x + node.box.w // 2, node.box.y + node.box.h // 2
+    return (place.box is None or _holds(place.box, x, y)) and not any(_holds(box, x, y) for box in place.ignore)
+
+
+def _holds(box: Rect, x: int, y: int) -> bool:
+    return box.x <= x < box.right and box.y <= y < box.bottom
+
+
+def _is_shown(window: WindowInfo, place: WidgetPlace) -> bool:
+    if window.kind == "popup" or window.visibility == "unmapped":
+        return False
+    if place.window:
+        return window.window_id == place.window
+    return place.box is None or window.bounds.intersect(place.box) is not None
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
