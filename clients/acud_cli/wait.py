@@ -244,8 +244,8 @@ class WaitGroup(click.Group):
 def wait(session: Session, *, detach: bool, **given: Any) -> int:
     """Wait until CRITERIA, a sentence, holds on a display; then say so, with evidence.
 
-    Instead of a sentence, or with it, conditions that cost nothing: --text, --regex, --gone, --window, --window-gone,
-    --change, --stable. Several must all hold on one picture, unless --any.
+    Instead of a sentence, or with it, conditions that cost nothing: --text, --regex, --gone, --number, --window,
+    --window-gone, --widget, --change, --stable. Several must all hold on one picture, unless --any.
 
     The daemon does the waiting: Ctrl-C leaves it, and the wait goes on. Exit code: 0 the condition holds, 3 timeout,
     4 cancelled, 5 failed, 9 no judge is configured that could answer the sentence.
@@ -254,6 +254,7 @@ def wait(session: Session, *, detach: bool, **given: Any) -> int:
     acud wait '"Download complete" is visible' --timeout 10m
     acud wait --text "Build finished" --display :100
     acud wait --gone "Loading" --stable 2 --target 'window:Firefox'
+    acud wait --widget 'button "Submit" enabled'
     acud wait "the installer shows an error" --judge ollama --detach
 
     A first word that names a command below runs it (`acud wait list`). A sentence of just that word goes behind a

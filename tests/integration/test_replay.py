@@ -25,6 +25,7 @@ from acud.types import (
     Stable,
     Text,
     WindowTitle,
+    widget_condition,
 )
 from tests.integration.replay_rig import HEIGHT, WIDTH, Tape, boxed, plain, replay, settings
 
@@ -51,6 +52,12 @@ def test_a_judge_resolves_where_its_frame_shows(tmp_path: Path) -> None:
     assert (run.state, run.at_s, run.frame) == ("resolved", 6.0, 3)
     assert (run.judge, run.judged, run.judge_calls, run.tokens_in, run.cost_usd) == ("scripted", 3, 3, 21, 1.5)
     assert run.verdict.detail == "the lamp is green"
+
+
+def test_what_programs_told_of_widgets_is_not_recorded(tmp_path: Path) -> None:
+    until = AllOf((IS_GREEN, widget_condition('button "Submit" enabled')))
+    (run,) = replay(lamps(tmp_path, RED, GREEN), until, settings(GREEN_LAMP)).runs
+    assert (run.state, run.verdict.answer, run.verdict.code) == ("watching", "unknown", "not_recorded")
 
 
 def test_what_was_judged_before_is_remembered(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ class _WatchedWidgets:
     def __init__(self) -> None:
         self.waits: set[str] = set()
         self.worker: Worker | None = None
-        self.told: DisplayWidgets | None = None
+        self.latest: DisplayWidgets | None = None
         self.painted: list[Rect] | None = []
         self.timer: Timer | None = None
 
@@ -151,15 +151,15 @@ class WidgetRequests:
         if watched is None or not watched.windows_known:
             return False  # without its windows nobody knows whose widgets are missing
         if display.worker is None:
-            display.worker, display.told = self._pool.reader_of(name), None
+            display.worker, display.latest = self._pool.reader_of(name), None
         if display.worker is None:
             return False
         now = DisplayWidgets(name, watched.windows, watched.bus_address, watched.a11y_address)
-        if now != display.told:
+        if now != display.latest:
             if not self._pool.tell(display.worker, now):
                 display.worker = None
                 return False
-            display.told = now
+            display.latest = now
         return True
 
     def _tell_ask(self, display: _WatchedWidgets, active: ActiveWait) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 
@@ -20,7 +21,7 @@ from acud.ids import new_id
 from acud.protocol.evaluation import Answered, Job, JobResult
 from acud.protocol.questions import Ask, LeafAsk, View
 from acud.protocol.replay import Gate, ReplayAsk, ReplayRow, ReplayRun
-from acud.types import Criteria, Spent, Verdict, WaitSpec, WaitState
+from acud.types import Criteria, Spent, Verdict, WaitSpec, WaitState, Widget, unknown
 from acud.waits import budget as rules
 from acud.waits import effects as out
 from acud.waits import events as happened
@@ -32,6 +33,7 @@ from acud.waits.model import NOT_LOCATED
 from acud.waits.targets import locate
 
 _GAP = "not_recorded"
+_NO_WIDGETS = unknown(_GAP, "a recording holds pixels, and nothing of what programs tell of their widgets")
 
 
 class ReplayReport:
@@ -195,6 +197,7 @@ class Simulation:
             return
         if before is None or before.shown is None or before.stretch is not cue.stretch:
             yield self._aimed(cue.stretch, cue.shown)
+            yield self._without_widgets()
         row = cue.shown.row
         # The frame that shows at the beginning is no change.
         tiles = cue.shown.tiles if before is not None else 0
@@ -210,6 +213,11 @@ class Simulation:
         server = f"{self._recording.recording_id}.{stretch.server_run}"
         epoch, size = shown.row.epoch, (stretch.width, stretch.height)
         return happened.TargetLocated(self._at, self._display, epoch, server, *size, found.crop, found.ignore)
+
+    def _without_widgets(self) -> happened.WaitEvent:
+        """Say of each condition on a widget why it is not known."""
+        asked = {index: _NO_WIDGETS for index, leaf in enumerate(leaves(self._spec.until)) if isinstance(leaf, Widget)}
+        return happened.WidgetsRead(self._at, asked, math.inf)
 
     # ---- the machine -------------------------------------------------------------------------------------------------
 
