@@ -9,10 +9,12 @@ import json
 import math
 import operator
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 
 from msgspec import Struct
 
+from acud.accessibility.labels import implied_names
 from acud.accessibility.nodes import PASSWORD, TEXT_INPUT, Node, State, Tree
 from acud.accessibility.roles import WORDS, roles_of
 from acud.patterns import compiled
@@ -101,8 +103,26 @@ class WidgetsSeen:
         self._pids = {tree.apps[node.app].pid for node in tree.nodes}
 
     def named(self, leaf: Widget, place: WidgetPlace) -> list[Node]:
-        """Return the widgets of the leaf's role and name in `place`."""
-        return [node for node in self._candidates(leaf) if _is_in(node, place)]
+        """Return the widgets of the leaf's role and name in `place`; where there are none, those that labels name."""
+        found = [node for node in self._candidates(leaf) if _is_in(node, place)]
+        if found or not leaf.name:
+            return found
+        roles = roles_of(leaf.role) if leaf.role else None
+        return [
+            node
+            for node in self.tree.nodes
+            if (name := self._by_label.get(node.ref))
+            if (roles is None or node.role in roles) and _is_called(leaf, name) and _is_in(node, place)
+        ]
+
+    @cached_property
+    def _by_label(self) -> Mapping[str, str]:
+        """By handle, what nameless widgets are called by their labels."""
+        return implied_names(self.tree.nodes)
+
+    def name(self, node: Node) -> str:
+        """Return what a widget is called, by its label where it has no name; "" for nothing."""
+        return node.name or self._by_label.get(node.ref, "")
 
     def quoted(self, text: str) -> str:
         """Return words of a program in quotation marks, as they may be told, cut to a line."""
@@ -114,12 +134,7 @@ class WidgetsSeen:
         if leaf.name and leaf.match is NameMatch.EXACT:
             return (node for node in self._by_name[_folded(leaf.name)] if roles is None or node.role in roles)
         some = self.tree.nodes if roles is None else [node for role in roles for node in self._by_role[role]]
-        if not leaf.name:
-            return some
-        if leaf.match is NameMatch.REGEX:
-            pattern = compiled(leaf.name, ignore_case=True)
-            return (node for node in some if pattern.search(node.name) is not None)
-        return (node for node in some if _folded(leaf.name) in _folded(node.name))
+        return (node for node in some if _is_called(leaf, node.name)) if leaf.name else some
 
     def lacking(self, place: WidgetPlace) -> Verdict | None:
         """Return why a widget that is not told may be in `place` all the same; None where it is not."""
@@ -198,7 +213,7 @@ def _described(node: Node, seen: WidgetsSeen) -> str:
     told = [word for word in _TOLD if has_state(node, WidgetState(word))]
     states = ", ".join(["enabled" if node.is_enabled else "disabled", *told])
     sight = "" if node.has(State.SHOWING) else ", scrolled out of sight"
-    name = f" {seen.quoted(node.name)}" if node.name else ""
+    name = f" {seen.quoted(called)}" if (called := seen.name(node)) else ""
     return f"{WORDS.get(node.role, node.role)}{name}{at}, {states}{sight}"
 
 
@@ -281,6 +296,13 @@ def _told(holds: bool, words: str) -> Verdict:
 
 
 # ---- places --------------------------------------------------------------------------------------------------------
+
+
+def _is_called(leaf: Widget, name: str) -> bool:
+    if leaf.match is NameMatch.REGEX:
+        return compiled(leaf.name, ignore_case=True).search(name) is not None
+    wanted, own = _folded(leaf.name), _folded(name)
+    return wanted == own if leaf.match is NameMatch.EXACT else wanted in own
 
 
 def _is_in(node: Node, place: WidgetPlace) -> bool:

@@ -10,6 +10,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from acud.accessibility.labels import BUTTONS, CHOOSERS, HEADERS, INPUTS, MENU_ITEMS
 from acud.features.grounding.description_parts import (
     FUNCTION,
     LOOKS,
@@ -22,7 +23,7 @@ from acud.features.grounding.description_parts import (
 )
 from acud.features.grounding.icon_words import icon_table
 from acud.features.grounding.screen_items import OWN, RECORD, WINDOW, Item, Surroundings
-from acud.features.grounding.widget_words import BUTTONS, CHOOSERS, HEADERS, INPUTS, MENU_ITEMS, WORDS
+from acud.features.grounding.widget_words import WORDS
 from acud.features.grounding.word_likeness import is_form, is_same_word, is_synonym, likeness, normal
 from acud.types import Rect
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from acud.accessibility.labels import BUTTONS, HEADERS, in_one_row, is_interactive
 from acud.accessibility.nodes import Node, State, Tree
 from acud.features.grounding.icon_words import meanings_of_name
 from acud.features.grounding.value_words import value_words
-from acud.features.grounding.widget_words import BUTTONS, HEADERS, in_one_row, is_interactive
 from acud.features.grounding.word_likeness import normal
 from acud.types import Rect, WindowInfo
 

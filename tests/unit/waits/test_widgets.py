@@ -100,6 +100,15 @@ def test_only_what_lies_in_the_target_counts() -> None:
     assert judged('"Cancel"', place=WidgetPlace(ignore=(Rect(200, 0, 50, 50),))).answer is Answer.NO
 
 
+def test_a_field_without_a_name_is_called_by_the_label_beside_it() -> None:
+    field = node("text", "", FIELD, "Ada", ref="1", box=Rect(80, 10, 90, 20))
+    label = node("label", "Given name", ref="2", box=Rect(10, 10, 60, 20))
+    form = Tree((AccessibleApp("form", 7),), (label, field))
+    verdict = judged('textbox "given name" = "Ada"', form)
+    assert verdict == yes('textbox "Given name" at 80,10 (90x20 px), enabled: it reads "Ada"')
+    assert judged('button "Given name"', form).answer is Answer.NO
+
+
 @pytest.mark.parametrize("text", ['button "Export"', 'button "Export" gone'])
 def test_what_no_program_tells_is_unknown_while_one_is_silent(text: str) -> None:
     every = (FORM, OTHER, XTERM)

@@ -10,11 +10,12 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from acud.accessibility.labels import CHOOSERS, HEADERS, INPUTS, ITEMS, MENU_ITEMS
 from acud.evaluator.ocr.text_layout import TextSegment
 from acud.features.grounding.evaluator.drawn_controls import Edges, field_of, square_mark_of
 from acud.features.grounding.evaluator.icon_shapes import shapes_meanings
 from acud.features.grounding.screen_items import Item
-from acud.features.grounding.widget_words import CHOOSERS, HEADERS, INPUTS, ITEMS, MENU_ITEMS, TEXTS
+from acud.features.grounding.widget_words import TEXTS
 from acud.features.grounding.word_likeness import is_same_word, normal
 from acud.types import Rect, WindowInfo, window_at
 
