@@ -16,7 +16,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from acud.errors import AcudError, DaemonDown
-    from acud.types import AllOf, AnyOf, Change, Criteria, NotOf, Policy, Rect, Stable, Text, Widget, WindowTitle
+    from acud.types import (
+        AllOf,
+        AnyOf,
+        Change,
+        Criteria,
+        NotOf,
+        Policy,
+        Rect,
+        Stable,
+        Text,
+        Widget,
+        WindowTitle,
+        widget_condition,
+    )
     from acud.types.tasks import ActionStatus, ActionType, Detail, ItemStatus, TaskStatus
     from acud_client.aio import AsyncClient
     from acud_client.stream import AsyncEventStream, EventStream, Trimmed
@@ -46,6 +59,7 @@ __all__ = [
     "Trimmed",
     "Widget",
     "WindowTitle",
+    "widget_condition",
 ]
 
 _HOMES = {
