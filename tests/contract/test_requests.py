@@ -69,7 +69,7 @@ def test_the_fleet_answers_as_declared() -> None:
 
 MANY = 3
 DECLARATIONS = ("acud/protocol/requests/", "clients/acud_client/request_methods.py")
-COMMANDS_OF_THE_CLI = "clients/acud_cli/app.py"
+COMMANDS_OF_THE_CLI = ("clients/acud_cli/app.py", "clients/acud_mcp/next_steps.py")
 """Names the groups of commands, some of which are called as a request is; they load late, so nothing lists them."""
 
 
@@ -108,7 +108,7 @@ def test_no_module_keeps_a_list_of_requests() -> None:
         f"{path.relative_to(ROOT)}:{line}: {', '.join(sorted(names))}"
         for part in ("acud", "clients", "scripts")
         for path in sorted((ROOT / part).rglob("*.py"))
-        if not str(path.relative_to(ROOT)).startswith((*DECLARATIONS, COMMANDS_OF_THE_CLI))
+        if not str(path.relative_to(ROOT)).startswith((*DECLARATIONS, *COMMANDS_OF_THE_CLI))
         for line, names in names_in(ast.parse(path.read_text(encoding="utf-8")))
         if len(names) >= MANY
     ]
