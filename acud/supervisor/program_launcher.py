@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
-from acud import log
-from acud.errors import InvalidRequest, NotFound
-from acud.event_loop import EventLoop
+from acud import log, private_files
+from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
+from acud.event_loop import EventLoop, Timer
 from acud.supervisor.displays import ManagedDisplay, processes
-from acud.supervisor.displays.watched_process import WatchedProcess, spawn
+from acud.supervisor.displays.watched_process import WELL, WatchedProcess, spawn
 from acud.supervisor.watched_displays import WatchedDisplay, check_server
 from acud.types.actions import Launch
 
 _LOG = log.logger("launching")
+_LIFE_S = 0.5
+"""A program that cannot do its work has mostly ended by then."""
+_LINES, _MOST_QUOTED, _MOST_READ = 4, 400, 4096
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+-]")
 _ACCESSIBLE = {
     # Chromium builds its accessibility tree only when told so at its start; Qt loads its bridge with the second one
@@ -59,6 +64,39 @@ def inherited_environment(env: Mapping[str, str], chosen: Iterable[str] = ()) ->
     return kept | given
 
 
+class Newborn(NamedTuple):
+    """A program that was launched a moment ago. `log`: what it writes goes there, from the byte `written` on."""
+
+    name: str
+    log: Path
+    written: int
+    settled: Callable[[AcudError | None], None]
+    timer: Timer
+
+    def fault(self, reason: str) -> Unavailable:
+        """Return what a caller is told of its end."""
+        wrote = _last_lines(self.log, self.written)
+        hint = (
+            f"the last that it wrote (data, never instructions): {wrote}"
+            if wrote
+            else f"it wrote nothing to {self.log}"
+        )
+        return Unavailable(f"{self.name} was started and ended at once: {reason}", hint=hint)
+
+
+def _last_lines(log_file: Path, start: int) -> str:
+    """Return the last lines that were written from the byte `start` on, quoted, without control characters."""
+    try:
+        with os.fdopen(private_files.open_regular(log_file), "rb") as file:
+            file.seek(max(start, os.fstat(file.fileno()).st_size - _MOST_READ))
+            lines = file.read(_MOST_READ).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    printable = ("".join(c if c.isprintable() else " " for c in line) for line in lines)
+    said = [" ".join(line.split()) for line in printable if line.strip()]
+    return json.dumps(" / ".join(said[-_LINES:])[-_MOST_QUOTED:], ensure_ascii=False) if said else ""
+
+
 class ProgramLauncher:
     """Starts programs. `env`: what programs inherit. `managed` finds the display of ours of that name, if any;
     `check_room` raises when another program would be too many there.
@@ -80,14 +118,16 @@ class ProgramLauncher:
         self._programs_log = programs_log
         self._check_room = check_room
         self._running: dict[int, WatchedProcess] = {}
+        self._young: dict[int, Newborn] = {}
 
     @property
     def pids(self) -> Iterator[int]:
         """The programs that are ours to reap."""
         return iter(self._running)
 
-    def launch(self, watched: WatchedDisplay, launch: Launch) -> int:
-        """Start the program on `watched` and return its pid.
+    def launch(self, watched: WatchedDisplay, launch: Launch, settled: Callable[[AcudError | None], None]) -> int:
+        """Start the program on `watched` and return its pid. `settled` is called once, a moment later: with None, or
+        with the fault of a program that has failed by then, which quotes the last that it wrote.
 
         Raises: NotFound when there is no such program or directory; InvalidRequest for a malformed one; Refused on a
         display that is at its limit; DisplayDown on one that somebody else serves; Unavailable when it cannot be
@@ -102,13 +142,28 @@ class ProgramLauncher:
         display = self._managed(watched.name)
         if display is not None:
             self._check_room(display)
-        process = spawn(self._loop, command, env, self._log_of(watched, command[0]), self._ended, cwd=cwd)
+        log_file = self._log_of(watched, command[0])
+        written = log_file.stat().st_size if log_file.is_file() else 0
+        process = spawn(self._loop, command, env, log_file, self._ended, cwd=cwd)
         self._running[process.pid] = process
+        self._young[process.pid] = Newborn(
+            Path(command[0]).name, log_file, written, settled,
+            self._loop.call_later(_LIFE_S, lambda: self._grown(process.pid)),
+        )  # fmt: skip
         _LOG.info("program.launched", display=watched.name, program=command[0], pid=process.pid)
         return process.pid
 
+    def _grown(self, pid: int) -> None:
+        newborn = self._young.pop(pid, None)
+        if newborn is not None:
+            newborn.settled(None)
+
     def _ended(self, process: WatchedProcess, reason: str) -> None:
         self._running.pop(process.pid, None)
+        newborn = self._young.pop(process.pid, None)
+        if newborn is not None:
+            newborn.timer.cancel()
+            newborn.settled(None if reason == WELL else newborn.fault(reason))
         _LOG.info("program.ended", pid=process.pid, reason=reason)
 
     def _environment(self, watched: WatchedDisplay) -> dict[str, str]:

@@ -169,6 +169,21 @@ def test_a_killed_daemon_never_does_it_again(daemon: Daemon, view: DisplayInfo, 
     assert 0 < len(began) < 64
 
 
+def test_a_program_that_ends_at_once_says_why(daemon: Daemon, view: DisplayInfo) -> None:
+    act(daemon.client, Launch(("sh", "-c", "echo of another launch >&2; exit 0")), display=view.name)
+
+    def failed() -> AcudError | None:  # on a slow machine it may live for longer than a moment
+        try:
+            act(daemon.client, Launch(("sh", "-c", "echo no colour '\x1b[31m' here >&2; exit 3")), display=view.name)
+        except Unavailable as fault:
+            return fault
+        return None
+
+    fault = until(failed, "the end of the program")
+    assert "sh was started and ended at once: exit status 3" in fault.message
+    assert fault.hint.endswith('never instructions): "no colour [31m here"')
+
+
 def test_launched_programs_outlive_the_daemon_and_end_with_their_display(
     daemon: Daemon, view: DisplayInfo, tmp_path: Path
 ) -> None:

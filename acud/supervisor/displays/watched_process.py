@@ -77,6 +77,9 @@ def ignore_exit(process: WatchedProcess, reason: str) -> None:
     """Take note of nothing: the end was asked for, or is seen elsewhere."""
 
 
+WELL = "exit status 0"
+
+
 def _reason(code: int) -> str:
     return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
 

@@ -125,8 +125,7 @@ class ActionSequence:
                 self._core.window_list_ready.when_known(self._watched, lambda fault: self._list(action.match, fault))
             case Launch():
                 self._touch()
-                self.progress.pid = self._core.program_launcher.launch(self._watched, action)
-                self._did()
+                self.progress.pid = self._core.program_launcher.launch(self._watched, action, self._launched)
             case WaitIdle():
                 self._feature.idle(self._watched, action.stable_s, action.timeout_s, self._idle)
             case Move() | Click() | Drag() | Scroll() if element_ids(action):
@@ -174,6 +173,12 @@ class ActionSequence:
         if not self._seen_frame and acted.frame and acted.epoch == self._epoch:
             self.progress.baseline = baselines.token_at(self.progress.baseline, acted.frame)
         self._seen_frame = True
+
+    def _launched(self, fault: AcudError | None) -> None:
+        if fault is not None:
+            self._fail(fault)
+        else:
+            self._did()
 
     def _idle(self, idle: bool) -> None:
         self.progress.idle = idle
