@@ -44,6 +44,18 @@ def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int
     raise OSError(errno.EINVAL, "it is no regular file", str(path))
 
 
+def open_place(path: str, folder: int | None = None) -> int:
+    """Return a descriptor that names what is at `path` (in the folder `folder` is open on), links followed, without
+    opening that: it can be asked what and where it is (`real_path`), and never waits. Raises: OSError.
+    """
+    return os.open(path, os.O_PATH | os.O_CLOEXEC, dir_fd=folder)
+
+
+def real_path(descriptor: int) -> str:
+    """Return where what `descriptor` is open on lies now, without links. Raises: OSError."""
+    return str(Path(f"/proc/self/fd/{descriptor}").readlink())
+
+
 def read_regular(path: Path) -> bytes:
     """Return what the regular file at `path` holds. Raises: OSError, as `opened`."""
     with os.fdopen(open_regular(path), "rb") as file:

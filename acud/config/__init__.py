@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from acud.backends import SECRET, Backends, ClaudeSettings, OllamaSettings, OpenRouterSettings, Price, VllmSettings
 from acud.config import setting_errors
+from acud.config.limits import HostConditionSettings as HostConditionSettings
 from acud.config.limits import PtySettings as PtySettings
 from acud.config.limits import WaitSettings as WaitSettings
 from acud.config.machine import CaptureSettings as CaptureSettings
@@ -77,6 +78,7 @@ class CoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     redaction: RedactionSettings = RedactionSettings()
     accessibility: AccessibilitySettings = AccessibilitySettings()
     wait: WaitSettings = WaitSettings()
+    host_conditions: HostConditionSettings = HostConditionSettings()
     pty: PtySettings = PtySettings()
     wake: WakeSettings = WakeSettings()
     http_endpoints: ListenerSettings = ListenerSettings()

@@ -1,4 +1,4 @@
-"""Settings of waits and terminals."""
+"""Settings of waits, of what they may ask of the machine, and of terminals."""
 
 from __future__ import annotations
 
@@ -20,6 +20,18 @@ class WaitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_new_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     diff_max_width: Annotated[int, Meta(ge=0, le=16384)] = 320
     longest_pause_s: Annotated[float, Meta(ge=0, le=5)] = 5
+
+
+class HostConditionSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[host_conditions]`"""
+
+    paths: tuple[str, ...] = ("~",)
+
+    def __post_init__(self) -> None:
+        """Refuse what is no folder of this machine."""
+        for path in self.paths:
+            if not (path.startswith(("/", "~/")) or path == "~") or "\0" in path:
+                raise ValueError(f"paths takes folders that begin with / or ~, not {path[:80]!r}")
 
 
 class PtySettings(Struct, frozen=True, forbid_unknown_fields=True):

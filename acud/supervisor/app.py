@@ -154,6 +154,7 @@ class App(Core):
         finally:
             self.keeper.kill_all()
             self.listeners.close()
+            self.host_conditions.close()
             self.store.close()
             self.control.server.shut()
             self.publisher.server.shut()

@@ -28,6 +28,7 @@ from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Sources
 from acud.supervisor.fresh_frames import FrameRequests, FreshFrameResolver, WindowListReady
+from acud.supervisor.host_conditions import HostConditions
 from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal
 from acud.supervisor.live_watches import LiveWatches
@@ -164,6 +165,18 @@ class Core:
         )
 
     def _wire_views(self) -> None:
+        managed, log_path = self.displays.managed, self.paths.programs_log
+        inherited = inherited_environment(self._env, self.settings.display.environment)
+        self.program_launcher = ProgramLauncher(
+            self.loop, inherited, managed.living_by_name, log_path, managed.resources.check_room
+        )
+        self.host_conditions = HostConditions(
+            self.loop,
+            self.utc_s,
+            self._env.get("HOME", "/nonexistent"),
+            lambda: self.settings.host_conditions.paths,
+            self.program_launcher.ended_program,
+        )
         self.sessions = Sessions(self.loop, self.clock.monotonic_s, self.settings.pty, self._env)
         polls = EndPolls(self.loop, self.clock, self.wakes)
         self.wait_runtime = WaitRuntime(
@@ -176,12 +189,15 @@ class Core:
             self.sources,
             self.wakes,
             self.sessions,
+            self.host_conditions,
             self.redaction,
             self.usage_log,
             self.keys,
             polls.ended,
         )
-        self.waits = Waits(self.wait_runtime, polls, self.journal, self.loop, self.clock, self.settings)
+        self.waits = Waits(
+            self.wait_runtime, polls, self.journal, self.loop, self.clock, self.settings, self.host_conditions
+        )
         self.frame_requests = FrameRequests(self.sources, self.loop)
         token = self.waits.targets.token
         self.screenshots = Screenshots(
@@ -208,11 +224,6 @@ class Core:
         )
         self.watched_displays.gone.add(self.waits.display_gone, Order.WAITS)
         self.watched_displays.removed.add(self.waits.display_removed, Order.WAITS)
-        managed, log_path = self.displays.managed, self.paths.programs_log
-        inherited = inherited_environment(self._env, self.settings.display.environment)
-        self.program_launcher = ProgramLauncher(
-            self.loop, inherited, managed.living_by_name, log_path, managed.resources.check_room
-        )
 
     def _bind_children(self) -> zmq.Socket[bytes]:
         socket: zmq.Socket[bytes] = self._context.socket(zmq.ROUTER)

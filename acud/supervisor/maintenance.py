@@ -48,6 +48,7 @@ LIVE = frozenset(
         "store.keep_events",
         "store.evidence_max_mb",
         "wait.timeout_s",
+        "host_conditions.paths",
     }
 ).union(config.LIVE_OF_FEATURES)
 """Limits that are looked up each time they are used, by one part each: taking them changes nothing under way."""

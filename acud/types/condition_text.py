@@ -12,8 +12,10 @@ from acud.types.conditions import (
     Change,
     Comparison,
     Criteria,
+    FileState,
     Leaf,
     NotOf,
+    ProcessExit,
     ScreenNumber,
     Stable,
     Target,
@@ -80,6 +82,11 @@ def _sentence(leaf: Leaf) -> str:
             return "the target changed" + (f" and settled for {settle_s:g} s" if settle_s else "")
         case Stable(stable_s=stable_s):
             return f"the target is unchanged for {stable_s:g} s"
+        case FileState(path=path, gone=gone):
+            new = "new " if leaf.newer and not gone else ""
+            return f'the {new}file "{path}" is {"gone" if gone else "there and complete"}'
+        case ProcessExit(pid=pid):
+            return f"the process {pid} has ended"
 
 
 def _phrase(leaf: Leaf, *, detailed: bool) -> str:
@@ -100,6 +107,12 @@ def _phrase(leaf: Leaf, *, detailed: bool) -> str:
             return f"a change{part}" + (f", then {settle_s:g} s without one" if settle_s and detailed else "")
         case Stable(stable_s=stable_s):
             return f"no change for {stable_s:g} s"
+        case FileState(path=path, gone=gone):
+            new = "new " if leaf.newer and not gone else ""
+            still = f", unchanged for {leaf.still_s:g} s" if detailed and leaf.still_s and not gone else ""
+            return f"{new}file {_quoted(path, regex=False)}{' gone' if gone else still}"
+        case ProcessExit(pid=pid):
+            return f"end of process {pid}"
 
 
 _COMPARED = {

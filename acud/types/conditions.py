@@ -24,7 +24,8 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
     `code` names the reason of an unknown for programs: `judge_down`, `unparsable`, `frame_gone`, `not_viewable`,
     `window_missing`, `session_missing`, `session_unread`, `monitor_missing`, `display_down`, `paused`, `needs_vision`,
     `redaction`, `no_accessibility`, `incomplete`, `no_value`, `budget`, `not_judged`, `engine`, `rate_limited`,
-    `no_key`, `refusal`, `truncated`, `rejected`, `unavailable`, `unreadable` … ("" for yes and no).
+    `no_key`, `refusal`, `truncated`, `rejected`, `unavailable`, `unreadable`, `not_allowed`, `no_permission`,
+    `watch_limit` … ("" for yes and no).
     """
 
     answer: Answer
@@ -201,6 +202,33 @@ class Stable(Struct, frozen=True, tag="stable", forbid_unknown_fields=True):
     stable_s: PositiveSeconds
 
 
+class FileState(Struct, frozen=True, tag="file", forbid_unknown_fields=True):
+    """A file on the daemon's machine is there and complete, or, with `gone`, none is.
+
+    `path` is absolute, or begins with `~/` (the home of the daemon's user). Its last part may be a pattern with `*`,
+    `?` and `[…]`, of which the newest match counts. Complete: no partial download of it is there (`.part`,
+    `.crdownload` …), and nothing changed it for `still_s`. `newer`: only what was created or changed after
+    `since_utc_s` (0: after the wait was armed) counts; None: so for a pattern, not so for a name.
+    """
+
+    path: Annotated[str, Meta(min_length=1, max_length=4096)]
+    still_s: Seconds = 1.0
+    gone: bool = False
+    newer: bool | None = None
+    since_utc_s: Annotated[float, Meta(ge=0)] = 0.0
+
+
+class ProcessExit(Struct, frozen=True, tag="process", forbid_unknown_fields=True):
+    """The process `pid` of the daemon's machine has ended, one that `launch` started or any other.
+
+    `start_ticks`: when it started, in clock ticks since boot, so that another process that gets its number is not
+    taken for it. 0: found out at arming; -1: no process had the number then, so it had ended.
+    """
+
+    pid: Annotated[int, Meta(ge=1, le=4_194_304)]
+    start_ticks: Annotated[int, Meta(ge=-1)] = 0
+
+
 class AllOf(Struct, frozen=True, tag="all", forbid_unknown_fields=True):
     """Every part holds on one frame."""
 
@@ -221,5 +249,20 @@ class NotOf(Struct, frozen=True, tag="not", forbid_unknown_fields=True):
 
 TextLeaf = Text | ScreenNumber
 """What is answered from visible text: by OCR, or from a terminal's own text."""
-Leaf = Criteria | Text | ScreenNumber | WindowTitle | Widget | Change | Stable
-Until = Criteria | Text | ScreenNumber | WindowTitle | Widget | Change | Stable | AllOf | AnyOf | NotOf
+HostLeaf = FileState | ProcessExit
+"""What is answered by the daemon's machine, and needs no display."""
+Leaf = Criteria | Text | ScreenNumber | WindowTitle | Widget | Change | Stable | FileState | ProcessExit
+Until = (
+    Criteria
+    | Text
+    | ScreenNumber
+    | WindowTitle
+    | Widget
+    | Change
+    | Stable
+    | FileState
+    | ProcessExit
+    | AllOf
+    | AnyOf
+    | NotOf
+)

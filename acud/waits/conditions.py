@@ -7,13 +7,14 @@ never becomes `yes` by negation, and decides nothing that the other parts do not
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from acud.types import (
     AllOf,
     Answer,
     AnyOf,
     Change,
+    HostLeaf,
     Leaf,
     NotOf,
     Stable,
@@ -53,7 +54,26 @@ def deeper_than(until: Until, levels: int) -> bool:
 
 def is_local(leaf: Leaf) -> bool:
     """Tell whether the leaf is answered without a frame to be judged; `text` and `criteria` need one."""
-    return isinstance(leaf, WindowTitle | Widget | Change | Stable)
+    return isinstance(leaf, WindowTitle | Widget | Change | Stable | HostLeaf)
+
+
+def names_host(until: Until) -> bool:
+    """Tell whether a part asks for a file or a process of the daemon's machine."""
+    return any(isinstance(leaf, HostLeaf) for leaf in leaves(until))
+
+
+def needs_display(until: Until) -> bool:
+    """Tell whether a part asks for what only a display shows."""
+    return not all(isinstance(leaf, HostLeaf) for leaf in leaves(until))
+
+
+def map_leaves(until: Until, change: Callable[[Leaf], Leaf]) -> Until:
+    """Return the condition with `change` applied to each leaf."""
+    if isinstance(until, AllOf):
+        return AllOf(tuple(map_leaves(part, change) for part in until.parts))
+    if isinstance(until, AnyOf):
+        return AnyOf(tuple(map_leaves(part, change) for part in until.parts))
+    return NotOf(map_leaves(until.part, change)) if isinstance(until, NotOf) else change(until)
 
 
 def is_from_now(until: Until) -> bool:

@@ -120,6 +120,13 @@ class WidgetsRead(Struct, frozen=True):
     read_at: float = float("-inf")
 
 
+class HostSeen(Struct, frozen=True):
+    """What the daemon's machine says of files and processes now, by leaf."""
+
+    at: float
+    verdicts: dict[int, Verdict]
+
+
 class JobDispatched(Struct, frozen=True):
     """A `JobRequest` of this kind left as the job `job_id`; none of the kind is open until the next one."""
 
@@ -215,6 +222,7 @@ WaitEvent = (
     | WindowsSeen
     | TerminalRead
     | WidgetsRead
+    | HostSeen
     | JobDispatched
     | JobDone
     | JobLost

@@ -1,8 +1,8 @@
-"""What the supervisor knows without a judge: windows, terminal text, widgets and tiles, and of which frames.
+"""What the supervisor knows without a judge: windows, terminal text, widgets, files and tiles, and of which frames.
 
-Window lists, terminal texts and widgets are read beside the pixels. A frame is of their moment when they were read
-before its grab and, saying the same, after it again: a frame comes after the window list of its moment, and a terminal
-and widgets are read once more.
+Window lists, terminal texts, widgets and files are read beside the pixels. A frame is of their moment when they were
+read before its grab and, saying the same, after it again: a frame comes after the window list of its moment, and a
+terminal and widgets are read once more.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from acud.types import (
     Answer,
     AnyOf,
     Change,
+    FileState,
+    HostLeaf,
     Leaf,
     NotOf,
     Stable,
@@ -34,9 +36,9 @@ from acud.types import (
     unknown,
     yes,
 )
-from acud.waits.conditions import evaluate, is_local
+from acud.waits.conditions import NOT_JUDGED, evaluate, is_local
 from acud.waits.events import FrameSeen
-from acud.waits.model import NOT_LOCATED, JobInFlight, PendingYes, TextSnapshot, Wait
+from acud.waits.model import NO_DISPLAY, NOT_LOCATED, JobInFlight, PendingYes, TextSnapshot, Wait
 from acud.waits.restless_area import describe, place_text
 from acud.waits.terminals import judge_pane
 from acud.waits.view_state import ViewState
@@ -84,13 +86,15 @@ def _is_there(leaf: Leaf, verdict: Verdict) -> bool | None:
     """Tell whether the leaf's text or window is there; None: it is no such leaf, or not known."""
     if not _can_be_there(leaf) or verdict.answer is Answer.UNKNOWN:
         return None
+    if isinstance(leaf, FileState) and not leaf.gone and verdict.answer is Answer.NO:
+        return None  # it may be there, and not complete
     return (verdict.answer is Answer.YES) is not leaf.gone
 
 
-def _can_be_there(leaf: Leaf) -> TypeGuard[Text | WindowTitle | Widget]:
+def _can_be_there(leaf: Leaf) -> TypeGuard[Text | WindowTitle | Widget | FileState]:
     """Tell whether the leaf asks whether something is there, and of what is there nothing else."""
     is_bare = isinstance(leaf, Widget) and not leaf.states and leaf.value is None
-    return isinstance(leaf, Text | WindowTitle) or is_bare
+    return isinstance(leaf, Text | WindowTitle | FileState) or is_bare
 
 
 def _absences(until: Until, indexes: Iterator[int], *, negated: bool) -> Iterator[int]:
@@ -121,6 +125,8 @@ def _now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
         )
     if isinstance(leaf, Widget):
         return wait.missing or with_absence(wait, index, wait.widgets.get(index, NOT_READ))
+    if isinstance(leaf, HostLeaf):
+        return with_absence(wait, index, wait.host_answers.get(index, NOT_JUDGED))
     if isinstance(leaf, TextLeaf) and wait.terminal_text is not None:
         return with_absence(wait, index, judge_pane(leaf, wait.terminal_text))
     view_state = wait.in_view
@@ -204,7 +210,7 @@ def known_on(wait: Wait, flight: JobInFlight, frame: int) -> dict[int, Verdict]:
 
 def _then(wait: Wait, index: int, verdict: Verdict, flight: JobInFlight, frame: int) -> Verdict:
     leaf, view_state = wait.leaves[index], wait.in_view
-    if not is_local(leaf) or isinstance(leaf, WindowTitle | Widget) or view_state is None:
+    if not is_local(leaf) or isinstance(leaf, WindowTitle | Widget | HostLeaf) or view_state is None:
         return verdict
     quiet = isinstance(leaf, Stable) or (isinstance(leaf, Change) and leaf.settle_s > 0)
     if quiet:
@@ -221,7 +227,7 @@ def _then(wait: Wait, index: int, verdict: Verdict, flight: JobInFlight, frame: 
 def note_of(wait: Wait) -> str:
     """Return what a client should be told about target, budget and pace now, "" when nothing is amiss."""
     missing = wait.missing
-    unseen = missing.detail if missing is not None and missing is not NOT_LOCATED else ""
+    unseen = missing.detail if missing is not None and missing not in (NOT_LOCATED, NO_DISPLAY) else ""
     return "; ".join(filter(None, (unseen, wait.budget_status.note, _pace(wait))))
 
 
@@ -232,8 +238,9 @@ def _pace(wait: Wait) -> str:
 
 
 def is_text_leaf(wait: Wait, leaf: Leaf) -> bool:
-    """Tell whether the leaf is answered beside the pixels: from windows, widgets or a terminal's text."""
-    return isinstance(leaf, WindowTitle | Widget) or (isinstance(leaf, TextLeaf) and wait.terminal_text is not None)
+    """Tell whether the leaf is answered beside the pixels: from windows, widgets, a terminal's text or the machine."""
+    beside = isinstance(leaf, WindowTitle | Widget | HostLeaf)
+    return beside or (isinstance(leaf, TextLeaf) and wait.terminal_text is not None)
 
 
 def apply_texts(wait: Wait, at: float) -> Wait:
@@ -323,4 +330,5 @@ def held_on(wait: Wait, pending: PendingYes, frame: int, identity: str) -> Verdi
 
 def _is_of_frame(leaf: Leaf) -> bool:
     """Tell whether an answer stands for one frame; a change that has come stays one."""
-    return not isinstance(leaf, Change | WindowTitle | Widget) or (isinstance(leaf, Change) and leaf.settle_s > 0)
+    lasts = isinstance(leaf, Change | WindowTitle | Widget | HostLeaf)
+    return not lasts or (isinstance(leaf, Change) and leaf.settle_s > 0)

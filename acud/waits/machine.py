@@ -29,6 +29,7 @@ from acud.waits.events import (
     DeadlinePassed,
     FrameSeen,
     FramesSeen,
+    HostSeen,
     JobDispatched,
     JobDone,
     JobLost,
@@ -110,6 +111,9 @@ def _taken(wait: Wait, event: WaitEvent) -> Outcome:
             return _read(wait, event), ()
         case WidgetsRead():
             return _widgets_read(wait, event), ()
+        case HostSeen():
+            answers = {**wait.host_answers, **event.verdicts}
+            return apply_texts(replace(wait, host_answers=answers), event.at), ()
         case JobDispatched():
             return apply_dispatch(wait, event), ()
         case JobDone():
@@ -228,6 +232,7 @@ def _updated(wait: Wait, event: SpecUpdated) -> Outcome:
         is_new=True,
         leaves_seen=frozenset(),
         widgets={},
+        host_answers={},
         budget_status=BudgetStatus(),
         unaffordable=frozenset(),
         missing=NOT_LOCATED,

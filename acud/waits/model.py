@@ -14,6 +14,7 @@ from acud.waits.view_state import StoredBaseline, ViewState
 CACHE_SIZE = 16
 """Identities kept per leaf: a caret has 2, a spinner up to 12; more would only delay a second opinion."""
 NOT_LOCATED = unknown("not_judged", "the target has not been looked at yet")
+NO_DISPLAY = unknown("no_display", "the wait asks for files and processes alone, and looks at no display")
 
 
 class VerdictCache(Struct, frozen=True):
@@ -153,9 +154,10 @@ class Wait(Struct, frozen=True):
     `stored`: baselines from before a restart. `is_new`: it began here, and was not taken up after a restart.
     `leaves_seen`: the leaves whose text, window or widget was seen. `view_state` None: never aimed. `missing`: why the
     target cannot be seen now, None while it can; `coming`: only until it has been found. `terminal_text`: the text of a
-    terminal, None when only its picture can tell. `widgets`: by leaf, what widgets say. `budget_status`: what its
-    budgets say; `unaffordable`: leaves that nobody may be asked about for want of money. `is_near_end`: its deadline is
-    near, and `last_picture` is what it ends with then. `longest_pause_s`: see `acud.waits.restless_area`.
+    terminal, None when only its picture can tell. `widgets`, `host_answers`: by leaf, what widgets say, and
+    the machine of files and processes. `budget_status`: what its budgets say; `unaffordable`: leaves that nobody may be
+    asked about for want of money. `is_near_end`: its deadline is near, and `last_picture` is what it ends with then.
+    `longest_pause_s`: see `acud.waits.restless_area`.
     """
 
     spec: WaitSpec
@@ -171,6 +173,7 @@ class Wait(Struct, frozen=True):
     windows_missing: Verdict = NOT_JUDGED
     terminal_text: str | None = None
     widgets: dict[int, Verdict] = {}
+    host_answers: dict[int, Verdict] = {}
     texts: TextSnapshot = TextSnapshot()
     state: WaitState = WaitState.WATCHING
     verdict: Verdict = NOT_JUDGED

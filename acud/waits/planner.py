@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.types import Answer, Cadence, Change, GateKind, JudgeName, Stable, TextLeaf, Verdict, WindowTitle
+from acud.types import Answer, Cadence, Change, GateKind, HostLeaf, JudgeName, Stable, TextLeaf, Verdict, WindowTitle
 from acud.waits.conditions import NOT_JUDGED, evaluate, open_leaves
 from acud.waits.effects import (
     FrameRateDemand,
@@ -402,10 +402,14 @@ def _answered(wait: Wait, now: PlanBasis) -> bool:
 
 
 def _is_awaited(wait: Wait) -> bool:
-    """Tell whether the target, or the list of windows that a part asks for, has not been found out yet."""
+    """Tell whether the target, or the windows or files that a part asks for, have not been found out yet."""
     listless = wait.windows is None and wait.windows_missing is NOT_JUDGED
+    unread = any(
+        isinstance(leaf, HostLeaf) and index not in wait.host_answers for index, leaf in enumerate(wait.leaves)
+    )
     return (
         wait.missing is NOT_LOCATED
+        or unread
         or wait.coming
         or (listless and any(isinstance(leaf, WindowTitle) for leaf in wait.leaves))
     )

@@ -17,11 +17,13 @@ from acud.types import (
     Budget,
     Change,
     Criteria,
+    FileState,
     JudgeName,
     Leaf,
     NameMatch,
     NotOf,
     Policy,
+    ProcessExit,
     ScreenNumber,
     Stable,
     Target,
@@ -36,6 +38,7 @@ from acud.types import (
 from acud.types.widget_text import OPPOSITES, as_number, state_word
 from acud.waits import baselines, conditions
 from acud.waits.conditions import leaves
+from acud.waits.host_files import host_path
 from acud.waits.widgets import ORDERED
 
 MAX_DEPTH = 8
@@ -212,6 +215,14 @@ def _checked_leaf(leaf: Leaf) -> Leaf:
             return leaf
         case Stable():
             _finite(leaf.stable_s)
+            return leaf
+        case FileState():
+            host_path(leaf.path, "/")
+            _finite(leaf.still_s, leaf.since_utc_s)
+            if leaf.gone and leaf.newer:
+                raise InvalidRequest("a file that is gone is not newer", hint="leave newer or gone out")
+            return leaf
+        case ProcessExit():
             return leaf
     assert_never(leaf)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, TypeVar
 
 import click
@@ -19,12 +20,14 @@ from acud.types import (
     Change,
     ConditionWords,
     Criteria,
+    FileState,
     GateKind,
     JudgeName,
     OnBudget,
     OnDisplayLost,
     Policy,
     Priority,
+    ProcessExit,
     RouteName,
     Stable,
     Text,
@@ -65,6 +68,11 @@ class Wanted(msgspec.Struct, frozen=True):
     settle: float = 0.0
     since: str = ""
     stable: float | None = None
+    file: tuple[str, ...] = ()
+    file_gone: tuple[str, ...] = ()
+    still: float | None = None
+    newer: bool | None = None
+    process: tuple[int, ...] = ()
     any_of: bool = False
     until: str = ""
 
@@ -99,6 +107,22 @@ condition_options = together(
     click.option("--settle", type=DURATION, default=0.0, help="With --change: then nothing changed for this long."),
     click.option("--since", metavar="TOKEN", default="", help="With --change: since this token (acud baseline)."),
     click.option("--stable", type=DURATION, metavar="DURATION", help="Nothing in the target changed for this long."),
+    click.option(
+        "--file",
+        multiple=True,
+        metavar="PATH",
+        help="The file PATH is there and complete; for a pattern such as '*.pdf' a new one.",
+    ),
+    click.option("--file-gone", multiple=True, metavar="PATH", help="No file PATH is there."),
+    click.option("--still", type=DURATION, help="With --file: nothing changed it for this long (default 1s)."),
+    click.option(
+        "--newer/--no-newer",
+        default=None,
+        help="With --file: only one created or changed from now on counts (default: of a pattern alone).",
+    ),
+    click.option(
+        "--process", multiple=True, type=click.IntRange(1, 4_194_304), metavar="PID", help="The process PID has ended."
+    ),
     click.option("--any", "any_of", is_flag=True, help="One of the conditions is enough (default: all of them)."),
     click.option("--until", metavar="JSON", default="", help="A nested condition as in docs/protocol.md, as JSON."),
 )
@@ -129,7 +153,16 @@ def _parts(wanted: Wanted) -> list[Until]:
         parts.append(Change(wanted.share, wanted.settle, wanted.since))
     if wanted.stable is not None:
         parts.append(Stable(wanted.stable))
+    still_s = FileState("/").still_s if wanted.still is None else wanted.still
+    parts += [FileState(_whole(path), still_s, newer=wanted.newer) for path in wanted.file]
+    parts += [FileState(_whole(path), gone=True) for path in wanted.file_gone]
+    parts += [ProcessExit(pid) for pid in wanted.process]
     return parts + ([nested_condition(wanted.until)] if wanted.until else [])
+
+
+def _whole(path: str) -> str:
+    """Return a path as the daemon takes it: of this folder where it does not say another."""
+    return path if path == "~" or path.startswith("~/") else os.path.abspath(path)  # noqa: PTH100  # no link followed
 
 
 def nested_condition(text: str) -> Until:
@@ -146,6 +179,8 @@ def nested_condition(text: str) -> Until:
 def _check_companions(wanted: Wanted) -> None:
     if not wanted.change and (wanted.share or wanted.settle or wanted.since):
         raise click.UsageError("--share, --settle and --since belong to --change")
+    if not wanted.file and (wanted.still is not None or wanted.newer is not None):
+        raise click.UsageError("--still and --newer belong to --file")
     if wanted.match_case and not (wanted.text or wanted.regex or wanted.gone):
         raise click.UsageError("--match-case belongs to --text, --regex and --gone")
     if wanted.whole_words and not (wanted.text or wanted.gone):
@@ -316,7 +351,8 @@ def arm(client: Client, given: dict[str, Any]) -> WaitReply:
     until = wanted_of(given)
     if until is None:
         raise click.UsageError(
-            "say what to wait for: a sentence, or --text, --gone, --number, --window, --widget, --change, --stable"
+            "say what to wait for: a sentence, or --text, --gone, --number, --window, --widget, --change, --stable, "
+            "--file or --process"
         )
     return client.wait_create(
         until,
@@ -373,8 +409,12 @@ def tell_result(reply: WaitReply) -> None:
         warn(f"note: no wake route is set; get its result with: acud wait result {reply.wait.wait_id}")
 
 
+def wait_place(wait: WaitInfo) -> str:
+    """Return where a wait looks; one for files and processes alone looks at no display."""
+    return target_text(wait.spec.target, wait.display) if wait.display else "no display"
+
+
 def armed_line(wait: WaitInfo) -> str:
     """Return one line about a wait that was just armed."""
-    where = target_text(wait.spec.target, wait.display)
     what = condition_text(wait.spec.until, ConditionWords.DETAILED)
-    return f"armed {wait.wait_id}: {what}, on {where}, {time_given(wait.spec.timeout_s)}"
+    return f"armed {wait.wait_id}: {what}, on {wait_place(wait)}, {time_given(wait.spec.timeout_s)}"

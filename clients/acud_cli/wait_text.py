@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from acud.errors import DaemonDown
 from acud.protocol.requests.waits import ActionWait, Evaluation, WaitCreate, WaitResultReply, WaitShowReply
-from acud.types import Budget, ConditionWords, Verdict, WaitInfo, WaitState, condition_text, target_text
+from acud.types import Budget, ConditionWords, Verdict, WaitInfo, WaitState, condition_text
 from acud.untrusted_text import quoted
 from acud_cli.exit_codes import Exit, of_state
 from acud_cli.formatting import (
@@ -28,7 +28,7 @@ from acud_cli.formatting import (
     time_given,
 )
 from acud_cli.session import Session, as_json, console, print_lines, warn
-from acud_cli.wait_options import tell_notes
+from acud_cli.wait_options import tell_notes, wait_place
 from acud_client.call import POLL_S, is_away
 from acud_client.sync import Client
 
@@ -132,7 +132,7 @@ def show_lines(reply: WaitShowReply) -> list[Text]:
         fact("id", wait.wait_id),
     ]
     lines += [fact("label", spec.label)] if spec.label else []
-    lines.append(fact("target", target_text(spec.target, wait.display)))
+    lines.append(fact("target", wait_place(wait)))
     lines.append(fact("armed", f"{local_moment(wait.created_utc_s)}, {time_given(spec.timeout_s)}"))
     lines.append(fact(*_end_or_rest(wait)))
     lines += _why(wait)
@@ -178,7 +178,7 @@ def wait_table(waits: tuple[WaitInfo, ...]) -> Table:
     )
     for wait in waits:
         left = duration(wait.remaining_s) if wait.state is WaitState.WATCHING else "-"
-        where = shortened(target_text(wait.spec.target, wait.display), 30)
+        where = shortened(wait_place(wait), 30)
         words = wait.spec.label or condition_text(wait.spec.until, ConditionWords.DETAILED)
         said, seen = verdict_words(wait.verdict), wait.verdict.detail
         verdict = shortened(f"{said}: {quoted(seen)}" if seen else said, 120)

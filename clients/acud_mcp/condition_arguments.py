@@ -33,6 +33,8 @@ CONDITIONS = (
     ),
     ConditionRow("change", "change", "any pixel changes", {"change": True, "target": "window:Terminal"}),
     ConditionRow("stable", "stable", "seconds without change", {"stable": 3}),
+    ConditionRow("file", "file", "file that is complete, or a new one of a pattern", {"file": "~/Downloads/*.pdf"}),
+    ConditionRow("process", "process", "pid of a process that ends", {"process": "4711"}),
 )
 
 OPTIONS = {

@@ -31,9 +31,11 @@ from acud.types import (
     Change,
     ConditionWords,
     Criteria,
+    FileState,
     OnBudget,
     Policy,
     Priority,
+    ProcessExit,
     Seconds,
     Stable,
     Text,
@@ -66,6 +68,8 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     widget: str = ""
     change: bool = False
     stable: Seconds = 0.0
+    file: str = ""
+    process: str = ""
     any: bool = False
     regex: bool = False
     whole_words: bool = False
@@ -86,16 +90,25 @@ def until_of(given: Condition) -> Until | None:
     parts += [widget_condition(given.widget)] if given.widget.strip() else []
     parts += [Change(baseline=given.baseline)] if given.change or given.baseline else []
     parts += [Stable(given.stable)] if given.stable else []
+    parts += [FileState(given.file.strip())] if given.file.strip() else []
+    parts += [ProcessExit(_pid(given.process))] if given.process.strip() else []
     if len(parts) < 2:
         return parts[0] if parts else None
     return AnyOf(tuple(parts)) if given.any else AllOf(tuple(parts))
+
+
+def _pid(text: str) -> int:
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdigit() and 0 < int(digits[:8]) <= 4_194_304 and len(digits) < 8):
+        raise InvalidRequest(f"process {text[:40]!r} is no pid", hint="give the pid that launch returned")
+    return int(digits)
 
 
 def wanted_until(given: Condition) -> Until:
     """Return the condition. Raises: InvalidRequest when there is none."""
     until = until_of(given)
     if until is None:
-        hint = "give criteria (a sentence), text, gone, number, window, widget, change or stable"
+        hint = "give criteria (a sentence), text, gone, number, window, widget, change, stable, file or process"
         raise InvalidRequest("nothing to wait for", hint=hint)
     return until
 
@@ -336,7 +349,7 @@ async def wait_result(call: ToolCall, given: WaitPoll) -> WaitView:
 
 _WAIT_ALIASES = {"wake_when": "criteria", "timeout_s": "timeout", "timeout_seconds": "timeout"}
 _WAIT_SHOWS = ("wait_id", "status", "evidence")
-_HIDDEN = ("widget", "regex", "whole_words", "count", "poll_interval", "priority", "force")
+_HIDDEN = ("widget", "file", "process", "regex", "whole_words", "count", "poll_interval", "priority", "force")
 _BUDGET_WORDS = {
     "max_cost_usd": "for vision models; then local only",
     "max_evaluations": "questions to vision models; then local only",

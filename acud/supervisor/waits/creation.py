@@ -11,9 +11,9 @@ from acud.errors import AcudError, DisplayDown
 from acud.protocol.requests.waits import WaitCreate, WaitReply
 from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import DisplayState, OnDisplayLost, Until, WaitSpec
+from acud.types import DisplayState, OnDisplayLost, Target, Until, WaitSpec
 from acud.waits import baselines
-from acud.waits.conditions import is_from_now
+from acud.waits.conditions import is_from_now, needs_display
 from acud.waits.sentences import meaning_notes, with_meanings
 from acud.waits.targets import parse_target
 from acud.waits.validation import validate
@@ -52,6 +52,7 @@ class WaitCreation:
             wake=request.wake,
             budget=request.budget,
         )
+        self.spec = replace(self.spec, until=core.host_conditions.checked(self.spec.until))
         core.waits.check_judged(self.spec.until, self.spec.judge, force=request.force)
         self._read_as = tuple(meaning_notes(request.until, request.judge))
         self._core = core
@@ -61,9 +62,12 @@ class WaitCreation:
         """Call `done` with the wait, stored in this turn and armed after its commit, or why there is none.
 
         A change is measured from a frame that is grabbed before; where its target is not there yet, from when it comes.
+        What asks for files and processes alone, and names no place, needs no display.
         """
         self._done = done
-        if is_from_now(self.spec.until):
+        if self.spec.target == Target() and not needs_display(self.spec.until):
+            self._arm(self.spec.until, None)
+        elif is_from_now(self.spec.until):
             self._core.fresh_frames.at(self.spec.target, self._later(self._on_target))
         else:
             self._on_no_target()
@@ -99,7 +103,7 @@ class WaitCreation:
         else:
             self._arm(self.spec.until, watched)
 
-    def _arm(self, until: Until, watched: WatchedDisplay) -> None:
+    def _arm(self, until: Until, watched: WatchedDisplay | None) -> None:
         try:
             reply = self._armed(replace(self.spec, until=until), watched)
         except AcudError as fault:
@@ -107,9 +111,10 @@ class WaitCreation:
         else:
             self._done(reply)
 
-    def _armed(self, spec: WaitSpec, watched: WatchedDisplay) -> WaitReply:
+    def _armed(self, spec: WaitSpec, watched: WatchedDisplay | None) -> WaitReply:
         core = self._core
-        if watched.state is DisplayState.ENDED and spec.policy.on_display_lost is OnDisplayLost.FAIL:
+        fails = spec.policy.on_display_lost is OnDisplayLost.FAIL
+        if watched is not None and watched.state is DisplayState.ENDED and fails:
             raise DisplayDown(
                 f"display {watched.name} has ended: {watched.reason}",
                 hint="acud display create; or name another display",

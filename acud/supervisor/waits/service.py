@@ -9,12 +9,13 @@ from msgspec.structs import replace
 
 from acud.clock import Clock
 from acud.config import Settings
-from acud.errors import Conflict, NoJudge
+from acud.errors import Conflict, InvalidRequest, NoJudge
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
 from acud.protocol.requests.waits import WaitUpdate
 from acud.store.rows import OwnerFilter
 from acud.store.waits import StoredWait
+from acud.supervisor.host_conditions import HostConditions
 from acud.supervisor.journal import Journal
 from acud.supervisor.waits import records
 from acud.supervisor.waits.active_waits import ActiveWait
@@ -26,8 +27,9 @@ from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Budget, Criteria, JudgeName, OnDisplayLost, Target, Until, WaitInfo, WaitSpec, WaitState
 from acud.waits import events as happened
 from acud.waits import machine
-from acud.waits.conditions import NOT_JUDGED, leaves
+from acud.waits.conditions import NOT_JUDGED, leaves, needs_display
 from acud.waits.lifecycle import describe_asking
+from acud.waits.model import NO_DISPLAY
 from acud.waits.sentences import NEEDS_VISION, with_meanings
 from acud.waits.validation import update_spec
 
@@ -94,7 +96,14 @@ class Waits:
     """What requests ask of waits; the live ones are the engine's, ended ones are rows."""
 
     def __init__(
-        self, runtime: WaitRuntime, polls: EndPolls, journal: Journal, loop: EventLoop, clock: Clock, settings: Settings
+        self,
+        runtime: WaitRuntime,
+        polls: EndPolls,
+        journal: Journal,
+        loop: EventLoop,
+        clock: Clock,
+        settings: Settings,
+        host_conditions: HostConditions,
     ) -> None:
         self._runtime = runtime
         self._polls = polls
@@ -103,6 +112,7 @@ class Waits:
         self._loop = loop
         self._clock = clock
         self._settings = settings
+        self._host = host_conditions
         self._limits = WaitLimits(settings.wait, runtime.active, clock.monotonic_s)
         self.armed = 0
         """Waits created and armed, without those taken up after a restart."""
@@ -122,15 +132,17 @@ class Waits:
 
     # ---- requests --------------------------------------------------------------------------------------------------
 
-    def create(self, spec: WaitSpec, watched: WatchedDisplay) -> tuple[WaitInfo, list[str]]:
+    def create(self, spec: WaitSpec, watched: WatchedDisplay | None) -> tuple[WaitInfo, list[str]]:
         """Store a new wait in this turn and arm it after the commit; return it with what its client should know.
+        `watched` None: it asks for nothing that a display shows, and looks at none.
 
-        Raises: Refused where there are as many as the settings allow.
+        Raises: Refused where there are as many as the settings allow, and for a path that no condition may name.
         """
-        self._limits.take(spec, watched.name)
+        spec, display = replace(spec, until=self._host.checked(spec.until)), watched.name if watched else ""
+        self._limits.take(spec, display)
         now = self._clock.instant()
         lasts_s = spec.timeout_s or self._settings.wait.timeout_s  # one look ends with its answer
-        stored = StoredWait(new_id("wait"), WaitState.WATCHING, spec, watched.name, now, now.later(lasts_s))
+        stored = StoredWait(new_id("wait"), WaitState.WATCHING, spec, display, now, now.later(lasts_s))
         self._journal.store.waits.insert(stored)
         self._runtime.budgets.open(spec.task_id)
         self._runtime.tell_recorded(stored)
@@ -157,7 +169,8 @@ class Waits:
     def _notes(self, stored: StoredWait) -> list[str]:
         probe = ActiveWait(stored, machine.arm(stored.spec, self._clock.monotonic_s()).wait)
         missing = self.targets.find(probe).missing
-        notes = [missing.detail] if missing is not None and missing.code != NOT_JUDGED.code else []
+        quiet = (NOT_JUDGED.code, NO_DISPLAY.code)
+        notes = [missing.detail] if missing is not None and missing.code not in quiet else []
         notes += self.targets.told(probe)
         budget = self._runtime.budget_status(probe).note
         return notes + ([budget] if budget else []) + list(self._judge_notes(stored.spec))
@@ -188,9 +201,13 @@ class Waits:
         active = self._live(request.wait_id)
         if request.until is not None:
             self.check_judged(request.until, active.spec.judge, force=request.force)
+            if not active.display and needs_display(request.until):
+                raise InvalidRequest(
+                    f"wait {active.wait_id} looks at no display", hint="cancel it, and arm another one on a display"
+                )
         spec = update_spec(
             active.spec,
-            until=request.until,
+            until=self._host.checked(request.until) if request.until is not None else None,
             timeout_s=request.timeout_s,
             policy=request.policy,
             budget=request.budget,
@@ -280,8 +297,9 @@ class Waits:
         """Run a wait that lives only as long as its caller blocks; `done` gets it at its end. `payer`: see
         `ActiveWait`.
 
-        Return what gives it up, untold; harmless once it has ended.
+        Return what gives it up, untold; harmless once it has ended. Raises: Refused for a path that is not allowed.
         """
+        spec = replace(spec, until=self._host.checked(spec.until))
         now = self._clock.instant()
         lasts_s = spec.timeout_s or _LOOK_S
         stored = StoredWait(new_id("call"), WaitState.WATCHING, spec, watched.name, now, now.later(lasts_s))

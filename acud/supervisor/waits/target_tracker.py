@@ -7,17 +7,19 @@ from collections.abc import Callable
 from acud import log
 from acud.protocol.capture import Notice
 from acud.supervisor.frame_sources import Source, Sources
+from acud.supervisor.host_conditions import HostConditions
 from acud.supervisor.observers import Order
 from acud.supervisor.terminal_sessions import Sessions
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.supervisor.waits.widget_requests import WidgetRequests
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
-from acud.types import DisplayState, Rect, TextLeaf, Verdict, WindowInfo, unknown
+from acud.types import DisplayState, HostLeaf, Rect, TextLeaf, Verdict, WindowInfo, unknown
 from acud.waits import baselines
 from acud.waits import events as happened
 from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.frame_coalescing import MOST_BEHIND, ChangeBuffer, can_coalesce, is_relevant
+from acud.waits.model import NO_DISPLAY
 from acud.waits.schedule import asks_quiet
 from acud.waits.targets import TargetLocation, locate, window_number, windows_titled
 from acud.waits.tiles import TileHistory, from_bytes, subtract
@@ -40,6 +42,7 @@ class TargetTracker:
         monotonic_s: Callable[[], float],
         step: Step,
         sessions: Sessions,
+        host_conditions: HostConditions,
         recovery: BaselineRecovery,
         widgets: WidgetRequests,
     ) -> None:
@@ -49,6 +52,7 @@ class TargetTracker:
         self._now = monotonic_s
         self._step = step
         self._sessions = sessions
+        self._host = host_conditions
         self._recovery = recovery
         self._widgets = widgets
         self._histories: dict[str, tuple[tuple[int, int, str], TileHistory]] = {}
@@ -94,10 +98,19 @@ class TargetTracker:
         if active.spec.target.pty:
             reads = any(isinstance(leaf, TextLeaf) for leaf in leaves(active.spec.until))
             self._sessions.watch(active.wait_id, active.spec.target.pty, text=reads)
+        self._begin_host(active)
         self.point(active)
         watched = self._watched_displays.by_name.get(active.display)
         if watched is not None and watched.windows_known and not active.ended:
             self._step(active, happened.WindowsSeen(self._now(), watched.windows))
+
+    def _begin_host(self, active: ActiveWait) -> None:
+        def told(verdicts: dict[int, Verdict]) -> None:
+            self._step(active, happened.HostSeen(self._now(), verdicts))
+
+        known = self._host.watch(active.wait_id, active.spec.until, told)
+        if known:
+            told(known)
 
     def hold(self, task_id: str) -> None:
         """Show the waits of a paused task nothing: what is not seen is not judged."""
@@ -128,6 +141,9 @@ class TargetTracker:
         if source is not None:
             self._blinded[active.wait_id] = (source.name, source.epoch, source.frame)
         self._step(active, happened.SourceLost(self._now(), PAUSED.code, PAUSED.detail))
+        host = {index: PAUSED for index, leaf in enumerate(active.machine.leaves) if isinstance(leaf, HostLeaf)}
+        if host and not active.ended:
+            self._step(active, happened.HostSeen(self._now(), host))
         self.end(active)
         active.source = ""
 
@@ -141,6 +157,7 @@ class TargetTracker:
             self._recovery.let_go(active)
         self._sessions.unwatch(active.wait_id)
         self._widgets.unwatch(active.wait_id)
+        self._host.unwatch(active.wait_id)
         watched = self._watched_displays.by_name.get(active.display)
         if watched is not None:
             self._watched_displays.follow(watched, active.wait_id, ())
@@ -152,6 +169,8 @@ class TargetTracker:
         """Return where the wait's target is now, or why it is nowhere."""
         if active.spec.task_id in self._held:
             return TargetLocation(missing=PAUSED)
+        if not active.display:
+            return TargetLocation(missing=NO_DISPLAY)
         watched = self._watched_displays.by_name.get(active.display)
         display = self._sources.by_name.get(active.display)
         if watched is None or display is None or watched.state is not DisplayState.UP:

@@ -17,6 +17,7 @@ from acud.metrics.counters import Histogram, Tally
 from acud.store.waits import StoredWait
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Sources
+from acud.supervisor.host_conditions import HostConditions
 from acud.supervisor.journal import Journal
 from acud.supervisor.observers import Observers
 from acud.supervisor.redaction import Redaction
@@ -62,6 +63,7 @@ class WaitRuntime:
         sources: Sources,
         wakes: Wakes,
         sessions: Sessions,
+        host_conditions: HostConditions,
         redaction: Redaction,
         usage_log: UsageLog,
         keys: Mapping[str, ApiKey],
@@ -85,6 +87,7 @@ class WaitRuntime:
             clock.monotonic_s,
             self.step,
             sessions,
+            host_conditions,
             baseline_recovery,
             WidgetRequests(self.active, pool, watched_displays, sources, loop, clock.monotonic_s, self.step),
         )

@@ -132,6 +132,10 @@ export function condition(until) {
       return `something changes${until.share ? ` (${Math.round(until.share * 100)} % of the target)` : ""}`;
     case "stable":
       return `nothing changes for ${duration(until.stable_s)}`;
+    case "file":
+      return `${until.newer ? "new " : ""}file “${until.path}”${until.gone ? " is gone" : " is complete"}`;
+    case "process":
+      return `process ${until.pid} has ended`;
     case "all":
       return until.parts.map(condition).join(" and ");
     case "any":

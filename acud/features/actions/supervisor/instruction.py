@@ -53,7 +53,8 @@ class RunningInstruction:
         self.caller = caller
         self.instruction = instructions.parse(request.instruction)
         if request.expect is not None:
-            check_until(request.expect)
+            expect = feature.core.host_conditions.checked(check_until(request.expect))
+            self.request = request = replace(request, expect=expect)
         place = place_of(feature, request, self.instruction)
         self.run = InstructionRun(feature, request, caller, place.target, self.on_end, context)
         self.log = feature.core.ports.tasks.begin_action(

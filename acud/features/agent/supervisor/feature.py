@@ -34,6 +34,7 @@ class AgentFeature(RunningFeature):
         self.fresh_frames = core.fresh_frames
         self.takeovers = core.takeovers
         self.wakes = core.wakes
+        self.host_conditions = core.host_conditions
         self.tasks = core.ports.tasks
         self.instructions = core.ports.instructions
         tools = Tools(
@@ -93,7 +94,7 @@ def _spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:
     return RunSpec(
         instruction=request.instruction,
         target=request.target,
-        expect=check_until(request.expect) if request.expect is not None else None,
+        expect=feature.host_conditions.checked(check_until(request.expect)) if request.expect is not None else None,
         backend=backend,
         model=request.model or (settings.model if backend == settings.backend else ""),
         judge=request.judge,

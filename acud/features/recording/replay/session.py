@@ -24,7 +24,7 @@ from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.questions import Hide
 from acud.protocol.replay import ReplayAsk, ReplayBegan, ReplayFault, ReplayLine, ReplayPair, ReplayRow
 from acud.types import Change, HiddenBox, JudgeName, Rect, Target, WaitSpec, WindowTitle
-from acud.waits.conditions import leaves
+from acud.waits.conditions import leaves, names_host
 from acud.waits.sentences import with_meanings
 from acud.waits.targets import parse_target
 from acud.waits.tiles import Grid, masks
@@ -74,6 +74,10 @@ class ReplaySession:
 
     def _check(self, target: Target) -> None:
         found = leaves(self._ask.until)
+        if names_host(self._ask.until):
+            raise InvalidRequest(
+                "a recording holds pixels, and no files or processes", hint="replay conditions on what shows"
+            )
         if any(isinstance(leaf, WindowTitle) for leaf in found) or target.window or target.monitor or target.pty:
             raise InvalidRequest(
                 "a recording holds pixels, and no windows, monitors or terminals",

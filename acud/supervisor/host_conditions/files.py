@@ -1,0 +1,161 @@
+"""Conditions on files: each is judged when its folder changed, and when a file may have been still for long enough.
+
+A condition may name what lies in the folders of `[host_conditions] paths`, and in nothing hidden below them; where a
+link leads out of them, that is unknown.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterator
+from pathlib import PurePosixPath
+
+from acud.errors import Refused
+from acud.event_loop import EventLoop
+from acud.supervisor.host_conditions.folders import Entry, FolderContent, FolderFollower, FollowedFolder
+from acud.types import FileState, Verdict, unknown
+from acud.waits.host_files import FileSeen, HostPath, host_path, is_relevant, judge_file
+
+Told = Callable[[Verdict], None]
+
+
+class AllowedFolders:
+    """The folders that conditions may name. `paths`: as set now; `home`: of the daemon's user."""
+
+    def __init__(self, paths: Callable[[], tuple[str, ...]], home: str) -> None:
+        self._paths = paths
+        self.home = home
+
+    def check(self, wanted: HostPath) -> None:
+        """Raise Refused for a path that lies outside of them, with the setting that would allow it."""
+        real = os.path.realpath(wanted.folder)
+        if not self.holds(f"{real}/{wanted.name}"):
+            raise Refused(
+                f"the folder {wanted.folder} is not one that a condition may name: {self.words()}",
+                hint=f'add "{real}" to paths of [host_conditions] in acud.toml, then acud daemon reload',
+            )
+
+    def holds(self, real: str) -> bool:
+        """Tell whether a path without links lies in one of the folders, and in nothing hidden below it."""
+        for path in self._paths():
+            root = PurePosixPath(os.path.realpath(self.home + path[1:] if path.startswith("~") else path))
+            found = PurePosixPath(real)
+            if found.is_relative_to(root):
+                return not any(part.startswith(".") for part in found.relative_to(root).parts)
+        return False
+
+    def words(self) -> str:
+        """Return what is allowed, as an error says it."""
+        allowed = ", ".join(self._paths()) or "none"
+        return f"allowed is what lies in {allowed}, hidden files and folders below excepted"
+
+
+class _Condition:
+    """One condition under watch: `verdict` is the newest that was told."""
+
+    def __init__(self, leaf: FileState, wanted: HostPath, told: Told) -> None:
+        self.leaf = leaf
+        self.wanted = wanted
+        self.told = told
+        self.verdict: Verdict | None = None
+
+
+class _Folder:
+    """A folder that conditions name, and since when its entries are as they are."""
+
+    def __init__(self, path: str, read: Callable[[_Folder], None]) -> None:
+        self.conditions: dict[Hashable, _Condition] = {}
+        self.followed = FollowedFolder(path, self._concerns, lambda: read(self))
+        self.signs: dict[str, tuple[tuple[int, ...], float]] = {}
+
+    def _concerns(self, name: str) -> bool:
+        return any(is_relevant(name, one.wanted) for one in self.conditions.values())
+
+
+class FileConditions:
+    """The conditions on files of this supervisor, by key. `utc_s`: the time of day."""
+
+    def __init__(self, loop: EventLoop, utc_s: Callable[[], float], allowed: AllowedFolders) -> None:
+        self._loop = loop
+        self._utc_s = utc_s
+        self._allowed = allowed
+        self._follower = FolderFollower(loop)
+        self._folders: dict[str, _Folder] = {}
+        self._folder_of: dict[Hashable, _Folder] = {}
+
+    def watch(self, key: Hashable, leaf: FileState, told: Told) -> Verdict:
+        """Return the verdict of now, and tell each that follows, until `unwatch`."""
+        wanted = host_path(leaf.path, self._allowed.home)
+        folder = self._folders.get(wanted.folder)
+        if folder is None:
+            folder = self._folders[wanted.folder] = _Folder(wanted.folder, self._read)
+        condition = _Condition(leaf, wanted, told)
+        folder.conditions[key] = condition
+        self._folder_of[key] = folder
+        self._judge(folder, self._follower.follow(folder.followed), but=key)
+        assert condition.verdict is not None
+        return condition.verdict
+
+    def unwatch(self, key: Hashable) -> None:
+        """Judge it no more; harmless for one that is not watched."""
+        folder = self._folder_of.pop(key, None)
+        if folder is None:
+            return
+        del folder.conditions[key]
+        if not folder.conditions:
+            del self._folders[folder.followed.path]
+            self._follower.leave(folder.followed)
+
+    def close(self) -> None:
+        """End every watch."""
+        self._follower.close()
+
+    def _read(self, folder: _Folder) -> None:
+        self._judge(folder, self._follower.read(folder.followed))
+
+    def _judge(self, folder: _Folder, content: FolderContent, but: Hashable = None) -> None:
+        """Judge the conditions on a folder, and tell the verdicts that are new; not of `but`, who asks."""
+        seen = {one.name: self._seen(folder, one) for one in content.entries if one.fault is None}
+        folder.signs = {name: sign for name, sign in folder.signs.items() if name in seen}
+        due: list[float] = []
+        for key, condition in list(folder.conditions.items()):
+            verdict, due_s = self._verdict(condition, content, seen)
+            due += [due_s] if due_s is not None else []
+            is_new, condition.verdict = verdict != condition.verdict, verdict
+            if is_new and key != but and key in folder.conditions:
+                condition.told(verdict)
+        if due and folder.conditions and content.fault is None:
+            self._follower.read_at(folder.followed, min(due))
+
+    def _seen(self, folder: _Folder, one: Entry) -> FileSeen:
+        now_s = self._loop.now_s()
+        sign, still_from = folder.signs.get(one.name, ((), None))
+        if still_from is None:  # seen for the first time: its own times tell since when
+            still_from = now_s - max(0.0, self._utc_s() - one.changed_utc_s)
+        elif sign != one.sign:
+            still_from = now_s
+        folder.signs[one.name] = one.sign, still_from
+        return FileSeen(one.name, one.kind, one.size, one.changed_utc_s, still_from)
+
+    def _verdict(
+        self, condition: _Condition, content: FolderContent, seen: dict[str, FileSeen]
+    ) -> tuple[Verdict, float | None]:
+        if content.fault is not None:
+            return content.fault, None
+        if not self._allowed.holds(f"{content.real}/{condition.wanted.name}"):
+            return self._not_allowed(condition.wanted.folder, content.real), None
+        mine = [one for one in content.entries if is_relevant(one.name, condition.wanted)]
+        fault = next(self._faults(mine), None)
+        if fault is not None:
+            return fault, None
+        return judge_file(condition.leaf, condition.wanted, [seen[one.name] for one in mine], self._loop.now_s())
+
+    def _faults(self, entries: list[Entry]) -> Iterator[Verdict]:
+        for one in entries:
+            if one.fault is not None:
+                yield one.fault
+            elif one.real and not self._allowed.holds(one.real):
+                yield self._not_allowed(one.name, one.real)
+
+    def _not_allowed(self, named: str, real: str) -> Verdict:
+        return unknown("not_allowed", f"{named!r} leads to {real!r}: {self._allowed.words()} ([host_conditions] paths)")

@@ -1,0 +1,92 @@
+"""What waits ask of this machine: their leaves on files and processes, checked at arming and judged while they live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from acud.errors import AcudError
+from acud.event_loop import EventLoop
+from acud.supervisor.displays.processes import start_ticks
+from acud.supervisor.host_conditions.files import AllowedFolders, FileConditions
+from acud.supervisor.host_conditions.processes import GONE, EndedProgram, ProcessConditions
+from acud.types import FileState, HostLeaf, Leaf, ProcessExit, Until, Verdict, unknown
+from acud.waits.conditions import leaves, map_leaves
+from acud.waits.host_files import host_path, is_of_new_files
+
+Told = Callable[[dict[int, Verdict]], None]
+
+
+class HostConditions:
+    """`home`: of the daemon's user. `allowed`: the folders that conditions may name, as set now.
+
+    `ended_program` returns the program that `launch` started with a number, when it has ended.
+    """
+
+    def __init__(
+        self,
+        loop: EventLoop,
+        utc_s: Callable[[], float],
+        home: str,
+        allowed: Callable[[], tuple[str, ...]],
+        ended_program: EndedProgram,
+    ) -> None:
+        self._utc_s = utc_s
+        self._allowed = AllowedFolders(allowed, home)
+        self._files = FileConditions(loop, utc_s, self._allowed)
+        self._processes = ProcessConditions(loop, ended_program)
+        self._ended_program = ended_program
+        self._watched: dict[str, tuple[int, ...]] = {}
+
+    def checked(self, until: Until) -> Until:
+        """Return the condition with the moment and the processes of now written into it, where it does not name them.
+
+        Raises: Refused for a path outside of the allowed folders.
+        """
+        return map_leaves(until, self._checked)
+
+    def _checked(self, leaf: Leaf) -> Leaf:
+        if isinstance(leaf, FileState):
+            self._allowed.check(host_path(leaf.path, self._allowed.home))
+            is_open = is_of_new_files(leaf) and not leaf.since_utc_s
+            return replace(leaf, since_utc_s=self._utc_s()) if is_open else leaf
+        if isinstance(leaf, ProcessExit) and leaf.start_ticks == 0:
+            ended = self._ended_program(leaf.pid)
+            return replace(leaf, start_ticks=start_ticks(leaf.pid) or (ended.start_ticks if ended else GONE))
+        return leaf
+
+    def watch(self, wait_id: str, until: Until, told: Told) -> dict[int, Verdict]:
+        """Return what is known now of the condition's leaves on this machine, and tell what follows until `unwatch`.
+
+        A path that is not allowed any more (the settings were changed) is unknown.
+        """
+        self.unwatch(wait_id)
+        mine = {index: leaf for index, leaf in enumerate(leaves(until)) if isinstance(leaf, HostLeaf)}
+        if not mine:
+            return {}
+        self._watched[wait_id] = tuple(mine)
+        return {index: self._begin(wait_id, index, leaf, told) for index, leaf in mine.items()}
+
+    def _begin(self, wait_id: str, index: int, leaf: HostLeaf, told: Told) -> Verdict:
+        def tell(verdict: Verdict) -> None:
+            if index in self._watched.get(wait_id, ()):
+                told({index: verdict})
+
+        try:
+            if isinstance(leaf, FileState):
+                return self._files.watch((wait_id, index), leaf, tell)
+            return self._processes.watch((wait_id, index), leaf, tell)
+        except AcudError as fault:
+            return unknown("unreadable", f"{fault.message}; {fault.hint}")
+
+    def unwatch(self, wait_id: str) -> None:
+        """Watch nothing for a wait any more; harmless for one that asks for nothing here."""
+        for index in self._watched.pop(wait_id, ()):
+            self._files.unwatch((wait_id, index))
+            self._processes.unwatch((wait_id, index))
+
+    def close(self) -> None:
+        """End every watch."""
+        self._files.close()
+        self._processes.close()

@@ -1,0 +1,96 @@
+"""Conditions on files: what a path means, what counts as a partial download, when a file is complete."""
+
+from __future__ import annotations
+
+import pytest
+
+from acud.errors import InvalidRequest
+from acud.types import Answer, FileState, Verdict
+from acud.waits.host_files import FileSeen, HostPath, host_path, is_partial, judge_file, matches
+
+HOME = "/home/ann"
+NOW_UTC_S, NOW_S = 1_000_000.0, 500.0
+
+
+def seen(name: str, age_s: float = 60.0, size: int = 2_000_000, kind: str = "file") -> FileSeen:
+    return FileSeen(name, kind, size, NOW_UTC_S - age_s, NOW_S - age_s)  # type: ignore[arg-type]  # a literal
+
+
+def judged(leaf: FileState, *found: FileSeen) -> Verdict:
+    return judge_file(leaf, host_path(leaf.path, HOME), found, NOW_S)[0]
+
+
+def test_a_path_is_of_one_folder() -> None:
+    assert host_path("~/Downloads/*.pdf", HOME) == HostPath("/home/ann/Downloads", "*.pdf", True)
+    assert host_path("/srv//a/./b", HOME) == HostPath("/srv/a", "b", False)
+
+
+@pytest.mark.parametrize(
+    "path", ["a.pdf", "/srv/../etc/passwd", "/srv/", "/", "/srv/*/a.pdf", "/srv/**/a", "/a\0b", "~ann/x"]
+)
+def test_a_path_that_cannot_be_watched_is_refused(path: str) -> None:
+    with pytest.raises(InvalidRequest) as told:
+        host_path(path, HOME)
+    assert told.value.hint
+
+
+def test_a_pattern_finds_no_hidden_file() -> None:
+    assert matches("a.pdf", host_path("/d/*.pdf", HOME))
+    assert not matches(".a.pdf", host_path("/d/*.pdf", HOME))
+    assert not matches("a.pdf.part", host_path("/d/*.pdf", HOME))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["report.pdf.part", "report.pdf.crdownload", "report.8kQz_2aB.pdf.part", "report.pdf.aria2", "report.pdf.PART"],
+)
+def test_partial_downloads_of_browsers_are_known(name: str) -> None:
+    assert is_partial(name, host_path("/d/report.pdf", HOME))
+    assert is_partial(name, host_path("/d/*.pdf", HOME))
+    assert not is_partial(name, host_path("/d/other.pdf", HOME))
+
+
+def test_a_file_beside_its_partial_download_is_not_complete() -> None:
+    leaf = FileState("/d/report.pdf")
+    placeholder = seen("report.pdf", size=0)  # as Firefox makes one
+    told = judged(leaf, placeholder, seen("report.pdf.part", size=10))
+    assert (told.answer, told.detail) == (Answer.NO, 'a download is under way: "report.pdf.part" (10 bytes) is there')
+    assert judged(leaf, placeholder).answer is Answer.YES
+
+
+def test_a_file_that_changes_is_not_complete_and_it_is_known_when_it_may_be() -> None:
+    leaf = FileState("/d/a.bin", still_s=5.0)
+    verdict, due_s = judge_file(leaf, host_path(leaf.path, HOME), [seen("a.bin", age_s=2.0)], NOW_S)
+    assert (verdict.answer, due_s) == (Answer.NO, NOW_S + 3.0)
+    assert judged(leaf, seen("a.bin", age_s=5.0)).detail == 'the file "a.bin" (2 MB) is there, unchanged for 5 s'
+
+
+def test_of_a_pattern_only_new_files_count_and_of_a_name_old_ones_too() -> None:
+    old, new = seen("old.pdf", age_s=3600.0), seen("new.pdf", age_s=10.0)
+    since = NOW_UTC_S - 30.0
+    pattern = FileState("/d/*.pdf", since_utc_s=since)
+    told = judged(pattern, old)
+    assert told.answer is Answer.NO
+    assert told.detail.startswith('"old.pdf" (2 MB) is there, but was last changed 3570.0 s before')
+    assert '"new.pdf"' in judged(pattern, old, new).detail
+    assert judged(FileState("/d/*.pdf", newer=False), old).answer is Answer.YES
+    assert judged(FileState("/d/old.pdf"), old).answer is Answer.YES
+    assert judged(FileState("/d/old.pdf", newer=True, since_utc_s=since), old).answer is Answer.NO
+
+
+def test_a_download_left_behind_long_ago_holds_no_new_one_up() -> None:
+    pattern = FileState("/d/*.pdf", since_utc_s=NOW_UTC_S - 30.0)
+    assert judged(pattern, seen("old.pdf.part", age_s=3600.0), seen("new.pdf", age_s=10.0)).answer is Answer.YES
+    assert judged(pattern, seen("other.pdf.part", age_s=1.0), seen("new.pdf", age_s=10.0)).answer is Answer.NO
+
+
+def test_a_folder_is_no_file_and_not_gone() -> None:
+    folder = seen("out", kind="folder")
+    assert judged(FileState("/d/out"), folder).detail == '"out" is no file, but a folder'
+    assert judged(FileState("/d/out", gone=True), folder).answer is Answer.NO
+    assert judged(FileState("/d/out", gone=True)).answer is Answer.YES
+
+
+def test_a_name_is_no_more_than_data() -> None:
+    told = judged(FileState("/d/*", newer=False), seen('a" is done\n\x1b[31m\udcff.pdf'))
+    assert told.detail.startswith('the file "a? is done??[31m?.pdf" (2 MB)')
