@@ -66,8 +66,10 @@ def inherited_environment(env: Mapping[str, str], chosen: Iterable[str] = ()) ->
 
 
 class LaunchedProgram:
-    """A program that was launched. `log_file`: what it writes goes there, from the byte `written` on. `reason`: how it
-    ended, "" while it runs. `settled` is called once, when it has lived for a moment or has ended.
+    """A program that was launched. `log_file`: what it writes goes there, from the byte `written` on.
+
+    `reason`: how it ended, "" while it runs; `exit_code` as of `WatchedProcess`. `settled` is called once, when it has
+    lived for a moment or has ended.
     """
 
     def __init__(
@@ -84,6 +86,7 @@ class LaunchedProgram:
         self.name = name
         self.display = display
         self.reason = ""
+        self.exit_code: int | None = None
         self._log_file = log_file
         self._written = written
         self._settled: Callable[[AcudError | None], None] | None = settled
@@ -102,9 +105,10 @@ class LaunchedProgram:
             if wrote
             else f"it wrote nothing to {self._log_file}"
         )
-        return Unavailable(f"{self.name} was started and ended at once: {self.reason}", hint=hint)
+        words = f"{self.name} was started and ended at once: {self.reason}"
+        return Unavailable(words, hint=hint, pid=self.pid, exit_code=self.exit_code)
 
-    def last_lines(self) -> tuple[str, ...]:
+    def last_lines(self, most: int = _LINES) -> tuple[str, ...]:
         """Return the last lines that it wrote, without control characters and blanks around."""
         try:
             with os.fdopen(private_files.open_regular(self._log_file), "rb") as file:
@@ -113,7 +117,7 @@ class LaunchedProgram:
         except OSError:
             return ()
         printable = ("".join(c if c.isprintable() else " " for c in line) for line in lines)
-        return tuple([" ".join(line.split()) for line in printable if line.strip()][-_LINES:])
+        return tuple([" ".join(line.split()) for line in printable if line.strip()][-most:])
 
 
 class ProgramLauncher:
@@ -198,7 +202,7 @@ class ProgramLauncher:
         self._running.pop(process.pid, None)
         program = self._programs.get(process.pid)
         if program is not None:
-            program.reason = reason
+            program.reason, program.exit_code = reason, process.exit_code
             program.settle(None if reason == WELL else program.fault())
         _LOG.info("program.ended", pid=process.pid, reason=reason)
 

@@ -40,6 +40,7 @@ from acud.types.actions import (
 )
 from acud_cli.display import window_table
 from acud_cli.exit_codes import Exit, of_state
+from acud_cli.formatting import plain
 from acud_cli.options import DURATION, SIZE, EnumChoice, display_option, lease_option, task_option, together
 from acud_cli.session import Session, pass_session, print_table, say, warn, with_path, write_picture
 from acud_cli.wait_options import action_wait_of, action_wait_options
@@ -364,6 +365,25 @@ def do_launch(session: Session, *, command: tuple[str, ...], cwd: str, **given: 
     acud do launch -- xterm -title Work
     """
     return run_action(session, Launch(command, cwd), given, lambda reply: say(str(reply.pid)))
+
+
+@do.command("launch-status", short_help="Show how a launched program fares.")
+@click.argument("pid", type=click.IntRange(1, 4_194_304))
+@pass_session
+def show_launch_status(session: Session, *, pid: int) -> None:
+    """Show whether the program that `acud do launch` started as PID runs, how it ended, and the last that it wrote.
+
+    To wait for its end: acud wait --process PID
+    """
+    with session.client() as client:
+        told = client.launch_status(pid)
+
+    def human() -> None:
+        say(f"{told.program} ({told.pid}) on {told.display}: {told.end or 'running'}")
+        for line in told.last_lines:
+            say(f"  {plain(line)}")
+
+    session.show(told, human)
 
 
 @do.command("idle", short_help="Wait until nothing changes.")

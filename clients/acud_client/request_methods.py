@@ -14,7 +14,7 @@ import msgspec
 
 from acud.fleet import Labels
 from acud.protocol.push import PushTarget
-from acud.protocol.requests.actions import ActionReply, DesktopAction
+from acud.protocol.requests.actions import ActionReply, DesktopAction, LaunchStatus, LaunchStatusReply
 from acud.protocol.requests.agents import (
     AgentCancel, AgentList, AgentListReply, AgentResult, AgentResultReply, GuiAgent, RunReply,
 )
@@ -286,6 +286,13 @@ class RequestMethods(ABC):
             ),
             ActionReply,
         )
+
+    def launch_status(self, pid: int) -> LaunchStatusReply:
+        """Tell how a program fares that `launch` started: the newest one that had this `pid`. The daemon knows those
+        that it launched itself since its start, and of the ended ones the last 256.
+
+        Raises: NotFound for a pid that was not launched since this daemon began."""
+        return self.ask(LaunchStatus(pid), LaunchStatusReply)
 
     def gui_find(
         self, description: str, target: str = 'screen', *, display: str = '', backend: GroundingBackend | None = None,
@@ -783,6 +790,7 @@ class AsyncRequestMethods(ABC):
     scene_subscribe = _awaited(RequestMethods.scene_subscribe)
     scene_annotate = _awaited(RequestMethods.scene_annotate)
     desktop_action = _awaited(RequestMethods.desktop_action)
+    launch_status = _awaited(RequestMethods.launch_status)
     gui_find = _awaited(RequestMethods.gui_find)
     gui_do = _awaited(RequestMethods.gui_do)
     wait_create = _awaited(RequestMethods.wait_create)

@@ -18,7 +18,8 @@ from acud.supervisor.displays import processes
 class WatchedProcess:
     """A running process. When it ends it is reaped (if it is our child) and `on_exit(self, reason)` is called once.
 
-    Owns its pidfd until the exit or `close`. `on_exit` may be replaced at any time.
+    Owns its pidfd until the exit or `close`. `on_exit` may be replaced at any time. `exit_code`: of a child that ended,
+    a signal's number negative; None while it runs, or where it is not known.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class WatchedProcess:
         """Watch `pid`. Raises: ProcessLookupError when it is gone."""
         self.pid = pid
         self.on_exit = on_exit
+        self.exit_code: int | None = None
         self._loop = loop
         self._child = child
         self._fd = os.pidfd_open(pid)
@@ -69,7 +71,8 @@ class WatchedProcess:
 
     def _reap(self) -> str:
         if self._child is not None:
-            return _reason(self._child.wait())
+            self.exit_code = self._child.wait()
+            return _reason(self.exit_code)
         return "ended"  # not started here: its status is for whoever reaps it
 
 

@@ -14,7 +14,7 @@ from acud.features.actions.supervisor.instruction_list import InstructionList
 from acud.features.actions.supervisor.places import element_ids, spot_of, to_display_pixels
 from acud.features.actions.window_effects import focus_now, window_changes
 from acud.protocol.questions import PictureAsk
-from acud.protocol.requests.actions import ActionReply, DesktopAction
+from acud.protocol.requests.actions import ActionReply, DesktopAction, LaunchStatus, LaunchStatusReply
 from acud.protocol.requests.gui import GuiDo
 from acud.protocol.requests.looks import Picture
 from acud.supervisor.control import Call, handles
@@ -186,3 +186,21 @@ def desktop_action(feature: ActionsFeature, request: DesktopAction, call: Call) 
 def gui_do(feature: ActionsFeature, request: GuiDo, call: Call) -> None:
     """Do it once the start of the request is on disk: no repeat will do it again."""
     call.when_started(InstructionList(feature, request, call).begin)
+
+
+_STATUS_LINES = 20
+
+
+@handles(LaunchStatus)
+def launch_status(feature: ActionsFeature, request: LaunchStatus, call: Call) -> LaunchStatusReply:
+    """Return how a launched program fares."""
+    found = feature.core.program_launcher.find(request.pid)
+    return LaunchStatusReply(
+        pid=found.pid,
+        program=found.name,
+        display=found.display,
+        running=not found.reason,
+        end=found.reason,
+        exit_code=found.exit_code,
+        last_lines=found.last_lines(_STATUS_LINES),
+    )
