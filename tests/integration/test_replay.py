@@ -17,6 +17,7 @@ from acud.types import (
     Cadence,
     Change,
     Criteria,
+    FileState,
     GateKind,
     JudgeName,
     OnBudget,
@@ -175,6 +176,8 @@ def test_what_a_recording_does_not_hold_is_refused(tmp_path: Path) -> None:
     tape = lamps(tmp_path)
     with pytest.raises(InvalidRequest, match="no windows"):
         replay(tape, WindowTitle("x"), settings())
+    with pytest.raises(InvalidRequest, match="no files or processes"):
+        replay(tape, FileState("/srv/a"), settings())
     with pytest.raises(InvalidRequest, match="no windows"):
         replay(tape, Change(), settings(), target="monitor:0")
     with pytest.raises(InvalidRequest, match="baseline"):

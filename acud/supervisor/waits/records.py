@@ -51,8 +51,10 @@ def wait_info(stored: StoredWait, now: Instant) -> WaitInfo:
 
 def wait_ending(active: ActiveWait, effect: out.WaitEffect) -> WaitEnding:
     """Return the state and the wake's text for an ending effect; the text stands on its own."""
-    task = f", task {active.spec.task_id}" if active.spec.task_id else ""
-    what = f"Job {active.wait_id}: {active.spec.label or condition_text(active.spec.until)} (on {active.display}{task})"
+    display = f"on {active.display}" if active.display else ""
+    where = ", ".join(filter(None, (display, f"task {active.spec.task_id}" if active.spec.task_id else "")))
+    said = active.spec.label or condition_text(active.spec.until)
+    what = f"Job {active.wait_id}: {said}{f' ({where})' if where else ''}"
     match effect:
         case out.WaitResolved(verdict=verdict, evidence=evidence):
             return WaitEnding(WaitState.RESOLVED, with_seen(f"[smart_wait resolved] {what}.", verdict.detail), evidence)

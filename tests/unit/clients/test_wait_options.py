@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 import pytest
 
@@ -14,9 +16,11 @@ from acud.types import (
     Comparison,
     ConditionWords,
     Criteria,
+    FileState,
     GateKind,
     NotOf,
     Policy,
+    ProcessExit,
     Rect,
     ScreenNumber,
     Stable,
@@ -65,6 +69,11 @@ NOTHING = dict.fromkeys(
         (Wanted(window_gone=("w",)), WindowTitle("w", gone=True)),
         (Wanted(change=True, share=0.1, settle=2.0, since="t"), Change(0.1, 2.0, "t")),
         (Wanted(stable=3.0), Stable(3.0)),
+        (Wanted(file=("/srv/a",)), FileState("/srv/a")),
+        (Wanted(file=("~/a*",), still=0.0, newer=False), FileState("~/a*", 0.0, newer=False)),
+        (Wanted(file=("a",)), FileState(str(Path.cwd() / "a"))),
+        (Wanted(file_gone=("/srv/a",)), FileState("/srv/a", gone=True)),
+        (Wanted(process=(12,)), ProcessExit(12)),
         (Wanted(criteria="c", stable=3.0), AllOf((Criteria("c"), Stable(3.0)))),
         (Wanted(text=("a", "b"), any_of=True), AnyOf((Text("a"), Text("b")))),
         (Wanted(until='{"type": "not", "part": {"type": "text", "text": "a"}}'), NotOf(Text("a"))),
@@ -82,6 +91,8 @@ def test_conditions(wanted: Wanted, until: Until | None) -> None:
         Wanted(change=True, match_case=True),
         Wanted(change=True, whole_words=True),
         Wanted(gone=("a",), count=2),
+        Wanted(file_gone=("a",), still=2.0),
+        Wanted(text=("a",), newer=True),
         Wanted(number=("Progress 90",)),
         Wanted(until="{"),
         Wanted(until='{"type": "text"}'),
@@ -105,6 +116,9 @@ def test_options_that_do_not_fit(wanted: Wanted) -> None:
         (Change(), "a change"),
         (Change(0.25, 2.0), "a change of 25%, then 2 s without one"),
         (Stable(3), "no change for 3 s"),
+        (FileState("~/*.pdf", 2, newer=True), 'new file "~/*.pdf", unchanged for 2 s'),
+        (FileState("/a", gone=True), 'file "/a" gone'),
+        (ProcessExit(12), "end of process 12"),
         (AllOf((Text("a"), AnyOf((Text("b"), Stable(1))))), 'text "a" and (text "b" or no change for 1 s)'),
         (NotOf(Text("a")), 'not (text "a")'),
     ],
