@@ -2,7 +2,7 @@
 of docs/mcp.md from the table of tools, that of docs/metrics.md from the catalogue, docs/scene.schema.json from the
 scene's type, docs/openapi.json, docs/openapi.md and the table of docs/web-api.md from the gateway's routes,
 docs/settings.md from conf/acud.toml, the threats of docs/promises.md from docs/threats.md, the worked example of
-docs/waiting.md from acud.waits.example.
+docs/waiting.md from acud.waits.example. And clients/acud_mcp/listing.json, from which `acud mcp` answers first.
 
 A contract test runs the same functions, so the pages can't drift.
 """
@@ -36,6 +36,7 @@ PROTOCOL_PAGE = ROOT / "docs" / "protocol.md"
 WAITING_PAGE = ROOT / "docs" / "waiting.md"
 METRICS_PAGE = ROOT / "docs" / "metrics.md"
 MCP_PAGE = ROOT / "docs" / "mcp.md"
+MCP_LISTING = ROOT / "clients" / "acud_mcp" / "listing.json"
 PROMISES_PAGE = ROOT / "docs" / "promises.md"
 THREATS_PAGE = ROOT / "docs" / "threats.md"
 API_PAGE = ROOT / "docs" / "web-api.md"
@@ -293,11 +294,18 @@ def _argument(name: str, node: dict[str, Any], schema: dict[str, Any]) -> str:
 
 
 def _caps() -> str:
-    from acud_mcp.server import CAPS
+    from acud_mcp.selection import CAPS
 
     return "\n".join(
         ["| toolset | what is in it |", "|---|---|", *(f"| `{n}` | {words} |" for n, words in CAPS.items())]
     )
+
+
+def mcp_listing() -> str:
+    """Return the file from which `acud mcp` answers a host's first questions."""
+    from acud_mcp.server import listing
+
+    return json.dumps(listing(), indent=1, ensure_ascii=False) + "\n"
 
 
 MCP_GENERATED: dict[str, Callable[[], str]] = {"toolsets": _caps, "tools": _tools}
@@ -429,6 +437,7 @@ def pages() -> dict[Path, str]:
     made[OPENAPI_PAGE] = openapi_page.page(openapi)
     made[SETTINGS_PAGE] = settings_page.page(SETTINGS.read_text(encoding="utf-8"))
     made[ARCHITECTURE_PICTURE] = diagram.architecture()
+    made[MCP_LISTING] = mcp_listing()
     return {CLI_PAGE: cli_page(), SCENE_SCHEMA: scene_schema()} | made
 
 

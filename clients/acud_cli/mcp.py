@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from acud_cli.options import together
+from acud.errors import ConfigError
 from acud_cli.session import Session, pass_session, say, session_of
-from acud_client.own_display import here_of
-from acud_mcp.tool import DEFAULT_PORT, Options, workspace_of
+from acud_mcp.selection import DEFAULT_PORT, Selection, workspace_of
 
-_selection = together(
+if TYPE_CHECKING:
+    from acud_mcp.handshake import Handshake
+    from acud_mcp.tool import Options
+
+_OPTIONS = (
     click.option("--caps", envvar="ACU_MCP_CAPS", default="", metavar="A,B", help="Toolsets: core,tasks,memory,admin."),
     click.option("--tools", envvar="ACU_MCP_TOOLS", default="", metavar="A,B", help="Single tools, by name."),
     click.option("--read-only", envvar="ACU_MCP_READ_ONLY", is_flag=True, help="No tool that changes anything."),
@@ -28,6 +31,12 @@ _selection = together(
         help="Waits as MCP task handles, for clients that declare the extension.",
     ),
 )
+
+
+def _selection(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
 
 
 @click.group(
@@ -59,15 +68,17 @@ def mcp(ctx: click.Context, /, *, http: bool, port: int, fleet: bool, autostart:
     session.fleet = session.fleet or fleet
     if autostart:
         session.only_here("--autostart")
-    options = Options(
-        session.paths,
-        _names(given["caps"]),
-        _names(given["tools"]),
-        read_only=given["read_only"],
-        workspace=workspace_of(os.environ),
-        tasks_extension=given["tasks_extension"],
-        here=None if http or session.fleet else here_of(os.environ),
-    )
+    workspace = workspace_of(os.environ)
+    names = (_names(given["caps"]), _names(given["tools"]))
+    absent = _absent(session) | (frozenset() if workspace else {"workspace"})
+    selection = Selection(*names, given["read_only"], absent)
+    handshake = None
+    if not http and not given["tasks_extension"]:
+        handshake = _handshake(selection)
+        if not handshake.answer():
+            return
+    # What follows takes its time to load; the host has its list of tools by now.
+    options = _options(session, selection, workspace, tasks_extension=given["tasks_extension"], http=http)
     starter = _starter(session) if autostart else None
     if http:
         from acud_mcp.http_server import serve as serve_http
@@ -76,7 +87,47 @@ def mcp(ctx: click.Context, /, *, http: bool, port: int, fleet: bool, autostart:
     else:
         from acud_mcp.server import serve_stdio
 
-        serve_stdio(options, starter)
+        serve_stdio(options, starter, handshake)
+
+
+def _handshake(selection: Selection) -> Handshake:
+    from acud_mcp.handshake import Handshake, standard_streams
+
+    return Handshake(selection, *standard_streams())
+
+
+def _absent(session: Session) -> frozenset[str]:
+    """Return what tools would need and the daemon here has not: features that are switched off, a model for gui_agent.
+    Nothing where that is not known: of a fleet's hosts, and of settings that the daemon would refuse.
+    """
+    if session.fleet:
+        return frozenset()
+    from acud import config
+
+    try:
+        settings: Any = config.load(session.home.config, os.environ)
+    except ConfigError:
+        return frozenset()
+    off = {name for name in settings.features.__struct_fields__ if not getattr(settings.features, name)}
+    return frozenset(off | (set() if settings.gui_agent.backend else {"planner"}))
+
+
+def _options(
+    session: Session, selection: Selection, workspace: Path | None, *, tasks_extension: bool, http: bool
+) -> Options:
+    from acud_client.own_display import here_of
+    from acud_mcp.tool import Options
+
+    return Options(
+        session.paths,
+        selection.caps,
+        selection.tools,
+        read_only=selection.read_only,
+        workspace=workspace,
+        tasks_extension=tasks_extension,
+        here=None if http or session.fleet else here_of(os.environ),
+        absent=selection.absent,
+    )
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -1,4 +1,7 @@
-"""What every command shares: the daemon's client, output for people or programs, pictures in files and pipes."""
+"""What every command shares: the daemon's client, output for people or programs, pictures in files and pipes.
+
+The client and msgspec load when they are used: `acud mcp` has answered its host's first questions by then.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
-from acud import paths as places
 from acud.errors import AcudError, UsageError
 from acud_cli.formatting import plain, plain_json
-from acud_client.own_display import here_of
-from acud_client.sync import Client
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
     from rich.console import Console, RenderableType
     from rich.text import Text
+
+    from acud.paths import Paths
+    from acud_client.own_display import OwnDisplay
+    from acud_client.sync import Client
 
 
 _TIMEOUT_S = 10.0
@@ -39,22 +42,24 @@ class Session:
         """Whether every command speaks to the endpoint of a fleet instead of this host's daemon."""
 
     @property
-    def home(self) -> places.Paths:
+    def home(self) -> Paths:
         """The daemon's places that ACU_HOME and HOME name, with a fleet or without."""
-        return places.resolve(os.environ)
+        from acud.paths import resolve
+
+        return resolve(os.environ)
 
     @property
-    def paths(self) -> places.Paths:
+    def paths(self) -> Paths:
         """Where what the commands speak to lives."""
         return self.home.of_fleet() if self.fleet else self.home
 
     def daemon_client(self) -> Client:
         """Return a client of this host's daemon, which closes with the command."""
-        return _until_command_ends(Client(self.home, timeout_s=_TIMEOUT_S))
+        return _client(self.home)
 
     def fleet_client(self) -> Client:
         """Return a client of the fleet's endpoint, which closes with the command."""
-        return _until_command_ends(Client(self.home, timeout_s=_TIMEOUT_S, fleet=True))
+        return _client(self.home, fleet=True)
 
     def only_here(self, what: str) -> None:
         """Raises: UsageError for a command about one daemon that was given `--fleet`."""
@@ -65,9 +70,9 @@ class Session:
 
     def client(self, *, timeout_s: float | None = None) -> Client:
         """Return a client of what the commands speak to, which closes with the command."""
-        seconds = _TIMEOUT_S if timeout_s is None else timeout_s
-        here = None if self.fleet else here_of(os.environ, warn)
-        return _until_command_ends(Client(self.paths, timeout_s=seconds, here=here))
+        from acud_client.own_display import here_of
+
+        return _client(self.paths, timeout_s=timeout_s, here=None if self.fleet else here_of(os.environ, warn))
 
     def show(self, reply: Any, human: Callable[[], None]) -> None:
         """Print `reply` as one JSON document, or what `human` prints."""
@@ -77,12 +82,20 @@ class Session:
             human()
 
 
-def _until_command_ends(client: Client) -> Client:
+def _client(
+    paths: Paths, *, timeout_s: float | None = None, fleet: bool = False, here: OwnDisplay | None = None
+) -> Client:
+    from acud_client.sync import Client
+
+    seconds = _TIMEOUT_S if timeout_s is None else timeout_s
+    client = Client(paths, timeout_s=seconds, fleet=fleet, here=here)
     return click.get_current_context().with_resource(client)
 
 
 def as_json(value: Any) -> str:
     """Return `value` (structs, plain values) as one line of JSON that is safe to print on a terminal."""
+    import msgspec
+
     return plain_json(json.dumps(msgspec.to_builtins(value), ensure_ascii=False))
 
 
@@ -174,6 +187,8 @@ def pass_session(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def with_path(reply: Any, path: Path | None) -> dict[str, Any]:
     """Return `reply` as plain values, with the `path` of its picture, if it has one, instead of the picture's bytes."""
+    import msgspec
+
     plain: dict[str, Any] = msgspec.to_builtins(reply, builtin_types=(bytes,))
     if plain.get("picture") is not None:
         del plain["picture"]["image"]

@@ -327,6 +327,7 @@ TOOLS = (
         result=RunView,
         shows=("run_id", "state", "reason"),
         run=gui_agent,
+        wants="planner",
         hidden=("display", "backend", "max_time", "max_steps", "max_cost_usd", "session_key"),
         params={
             "max_time": "seconds",

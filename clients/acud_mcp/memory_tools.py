@@ -196,7 +196,7 @@ TOOLS = (
         arguments=MemorySearch,
         result=MemorySearchView,
         run=memory_search,
-        needs_workspace=True,
+        wants="workspace",
     ),
     Tool(
         "memory_read",
@@ -207,7 +207,7 @@ TOOLS = (
         run=memory_read,
         hidden=("limit",),
         params={"offset": "first line"},
-        needs_workspace=True,
+        wants="workspace",
     ),
     Tool(
         "memory_append",
@@ -216,7 +216,7 @@ TOOLS = (
         arguments=MemoryAppend,
         result=MemoryAppendView,
         run=memory_append,
-        needs_workspace=True,
+        wants="workspace",
         own_effect=Effect.WRITES,
     ),
 )

@@ -7,8 +7,10 @@ beside the function that does so.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+import json
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -18,24 +20,18 @@ from mcp.server.lowlevel import Server
 from mcp.server.subscriptions import ListenHandler
 
 from acud import __version__
-from acud.errors import InvalidRequest
+from acud.paths import resolve
 from acud.protocol.requests import REQUESTS
 from acud.protocol.requests.command import Effect
 from acud_mcp import action_tool, daemon, gui_tools, history_tools, look_tools, memory_tools, resources, wait_tools
 from acud_mcp.daemon import Daemon, Starter
+from acud_mcp.handshake import Handshake
 from acud_mcp.help_tool import help_tool
 from acud_mcp.resources import Updates, client_of
+from acud_mcp.selection import choose
 from acud_mcp.task_handles import Handles
 from acud_mcp.tool import Options, Tool, input_schema
 from acud_mcp.tool_calls import DaemonCall, answer, failure
-
-CAPS = {
-    "core": "waits, looks, actions and displays",
-    "tasks": "task memory",
-    "memory": "notes under ACU_WORKSPACE",
-    "admin": "the daemon's health",
-}
-"""Toolsets by name, as `--caps` takes them."""
 
 _FROM_REQUESTS = tuple(
     Tool(
@@ -68,25 +64,8 @@ TOOLS: tuple[Tool, ...] = (*_TOOLS, help_tool(_TOOLS))
 
 
 def selected(options: Options) -> tuple[Tool, ...]:
-    """Return the tools to serve, in the order of the table: those of `caps` and those named in `tools`, or all when
-    neither is given; `read_only` then takes away whatever writes. Raises: InvalidRequest for a name that is none."""
-    possible = [tool for tool in TOOLS if not (tool.needs_workspace and options.workspace is None)]
-    _check("toolset", options.caps, CAPS)
-    _check("tool", options.tools, [tool.name for tool in possible])
-    everything = not options.caps and not options.tools
-    return tuple(
-        tool
-        for tool in possible
-        if (everything or tool.toolset in options.caps or tool.name in options.tools)
-        and not (options.read_only and tool.effect is not Effect.READS)
-    )
-
-
-def _check(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
-    names = list(known)
-    for name in given:
-        if name not in names:
-            raise InvalidRequest(f"no {kind} {name!r}", hint=f"known: {', '.join(names)}")
+    """Return the tools to serve, in the order of the table. Raises: InvalidRequest for a name that is none."""
+    return choose(TOOLS, options.selection)
 
 
 INSTRUCTIONS = """acud watches X11 displays for you. To wait for something on screen (a download, a build, a dialog), \
@@ -192,14 +171,71 @@ class _Handlers:
         return types.EmptyResult()
 
 
-def serve_stdio(options: Options, starter: Starter | None) -> None:
-    """Serve until standard input ends. Raises: InvalidRequest for unknown names."""
-    anyio.run(_serve_stdio, options, starter)
+def listing() -> dict[str, Any]:
+    """Return what `handshake.LISTING` holds: what hosts hear first, by all that the server can be."""
+    everything = Options(resolve({"ACU_HOME": "/nowhere"}), workspace=Path("/nowhere"))
+    begun = build(everything).create_initialization_options()
+    # Extensions came with the versions that begin without `initialize`.
+    capabilities = begun.capabilities.model_dump(by_alias=True, exclude_none=True, exclude={"extensions"}, mode="json")
+    return {
+        "initialize": {"capabilities": capabilities, "instructions": INSTRUCTIONS},
+        "tools": [
+            {
+                "name": tool.name,
+                "toolset": tool.toolset,
+                "reads_only": tool.reads_only,
+                "needs": tool.needs,
+                "listed": described(tool).model_dump(by_alias=True, exclude_none=True, mode="json"),
+            }
+            for tool in TOOLS
+        ],
+    }
 
 
-async def _serve_stdio(options: Options, starter: Starter | None) -> None:
+def serve_stdio(options: Options, starter: Starter | None, handshake: Handshake | None = None) -> None:
+    """Serve until standard input ends; `handshake` is how the connection began. Raises: InvalidRequest for unknown
+    names.
+    """
+    anyio.run(_serve_stdio, options, starter, handshake)
+
+
+async def _serve_stdio(options: Options, starter: Starter | None, handshake: Handshake | None) -> None:
     from mcp.server.stdio import stdio_server
 
     server = build(options, starter)
-    async with stdio_server() as (reading, writing):
+    # The SDK asks of its streams that they are read by line, written and flushed.
+    streams: tuple[Any, Any] = (_Heard(handshake), _Answering(handshake)) if handshake else (None, None)
+    async with stdio_server(*streams) as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
+
+
+class _Heard:
+    """The lines of a connection, those of its handshake first."""
+
+    def __init__(self, handshake: Handshake) -> None:
+        self._handshake = handshake
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        for line in self._handshake.heard:
+            yield line.decode("utf-8", "replace")
+        async for line in anyio.wrap_file(self._handshake.reading):
+            yield line.decode("utf-8", "replace")
+
+
+class _Answering:
+    """Where answers go, but for those to what the handshake answered."""
+
+    def __init__(self, handshake: Handshake) -> None:
+        self._answered = list(handshake.answered)
+        self._writing = anyio.wrap_file(handshake.writing)
+
+    async def write(self, line: str) -> None:
+        """Write one message."""
+        if self._answered and json.loads(line).get("id") in self._answered:
+            self._answered.clear()
+        else:
+            await self._writing.write(line.encode())
+
+    async def flush(self) -> None:
+        """Send it."""
+        await self._writing.flush()

@@ -7,27 +7,25 @@ answer with a picture and text alone, and hosts show a model the structure in pl
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
-from acud.errors import ConfigError, InvalidRequest
+from acud.errors import InvalidRequest
 from acud.paths import Paths
 from acud.protocol.requests import Command, declared
 from acud.protocol.requests.command import Effect
 from acud.value_errors import value_fault
 from acud_client.own_display import OwnDisplay
-
-DEFAULT_PORT = 18794
-"""Beside the ports that OpenClaw takes (18789 and the next)."""
+from acud_mcp.selection import Selection
 
 
 class Options(msgspec.Struct, frozen=True):
     """`caps` and `tools` empty: everything. `workspace` None: no memory tools. `autostart`: start an absent daemon.
     `tasks_extension`: clients that declare it get waits as task handles. `here`: the display that tools mean which name
-    none (None: the daemon's default).
+    none (None: the daemon's default). `absent`: what tools may need and the daemon has not, as in `Selection`.
     """
 
     paths: Paths
@@ -38,17 +36,13 @@ class Options(msgspec.Struct, frozen=True):
     workspace: Path | None = None
     tasks_extension: bool = False
     here: OwnDisplay | None = None
+    absent: frozenset[str] = frozenset()
 
-
-def workspace_of(env: Mapping[str, str]) -> Path | None:
-    """Return the directory that ACU_WORKSPACE names, or None when it is unset. Raises: ConfigError."""
-    text = env.get("ACU_WORKSPACE", "")
-    if not text:
-        return None
-    folder = Path(text).expanduser()
-    if not folder.is_absolute():
-        raise ConfigError(f"ACU_WORKSPACE is not an absolute path: {text}", hint="give the full path")
-    return folder
+    @property
+    def selection(self) -> Selection:
+        """Which tools."""
+        absent = self.absent | (frozenset() if self.workspace else {"workspace"})
+        return Selection(self.caps, self.tools, self.read_only, absent)
 
 
 class ToolCall(Protocol):
@@ -91,7 +85,7 @@ class Tool(msgspec.Struct, frozen=True):
     result). `aliases` maps other names a caller may use for an argument. `hidden` arguments are taken and not listed:
     the tool `help` tells of them. `params` describes arguments, hidden ones too. `shows`: the members of the result
     that the manual names (none: all). `quotes_screens`: a result that has no such member itself is marked as holding
-    words from screens.
+    words from screens. `wants`: what has to be there for it to be listed, beside the feature of its request.
     """
 
     name: str
@@ -106,7 +100,7 @@ class Tool(msgspec.Struct, frozen=True):
     params: dict[str, str] = {}
     shows: tuple[str, ...] = ()
     always_load: bool = False
-    needs_workspace: bool = False
+    wants: Literal["", "workspace", "planner"] = ""
     quotes_screens: bool = False
     own_effect: Effect = Effect.READS
 
@@ -114,6 +108,17 @@ class Tool(msgspec.Struct, frozen=True):
     def effect(self) -> Effect:
         """What a call may do to the world; becomes the tool's annotations."""
         return self.own_effect if self.request is None else declared(self.request).effect
+
+    @property
+    def reads_only(self) -> bool:
+        """Whether a call changes nothing."""
+        return self.effect is Effect.READS
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What has to be there."""
+        feature = "" if self.request is None else declared(self.request).feature
+        return tuple(filter(None, (self.wants, feature)))
 
     @property
     def arguments_type(self) -> type[msgspec.Struct]:

@@ -8,18 +8,24 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-_TOKENIZER = Path(__file__).parents[2] / ".state" / "tokenizer"
+STATE = Path(__file__).parents[2] / ".state"
 _PACKAGE = "gpt-tokenizer@3"
+
+
+def installed(folder: Path, *packages: str) -> bool:
+    """Return whether npm's packages are in `folder`; they are put there where npm can."""
+    if not (folder / "node_modules").exists() and shutil.which("npm"):
+        folder.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["npm", "install", "--silent", "--no-save", "--prefix", str(folder), *packages], check=False)
+    return (folder / "node_modules").exists()
 
 
 def counter() -> tuple[Callable[[str], int], str]:
     """Return what counts the tokens of a text, and its name."""
-    script = _TOKENIZER / "count.mjs"
-    if not (_TOKENIZER / "node_modules").exists() and shutil.which("npm"):
-        _TOKENIZER.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["npm", "install", "--silent", "--no-save", "--prefix", str(_TOKENIZER), _PACKAGE], check=False)
-    if not (_TOKENIZER / "node_modules").exists():
+    folder = STATE / "tokenizer"
+    if not installed(folder, _PACKAGE):
         return lambda text: len(text) // 4, "characters/4"
+    script = folder / "count.mjs"
     script.write_text(
         "import {encode} from 'gpt-tokenizer/encoding/o200k_base'; import fs from 'node:fs';"
         "console.log(encode(JSON.parse(fs.readFileSync(0, 'utf8'))).length);"

@@ -1,6 +1,10 @@
-"""`acud mcp` over stdio: from spawn to the answered `initialize`, `tools/list`, a call of `wait_status`, and memory.
+"""`acud mcp` over stdio: from spawn to the answered `initialize` and `tools/list`, a call of `wait_status`, memory, and
+what the list of tools costs a model.
 
-Spoken to with plain lines of JSON, so that a client library's own time is not counted.
+Spoken to with plain lines of JSON, so that a client library's own time is not counted. Beside it, in alternation in the
+same run, npm's @playwright/mcp: `start_x` and `list_x` are acud's time over its, to the answer of `initialize` and of
+the `tools/list` after it (null where npm can't install it). `tools_tokens`: of the list with every tool that there is,
+by `tokenizer`.
 """
 
 from __future__ import annotations
@@ -14,28 +18,52 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from acud.paths import resolve
+from acud_mcp.server import described, selected
+from acud_mcp.tool import Options
+from tests.bench._tokens import STATE, counter, installed
 from tests.daemon import Daemon
 
-_STARTS = 7
+_STARTS = 9
 _LISTS = 200
 _CALLS = 500
 
+_ACUD = [sys.executable, "-m", "acud_cli", "mcp"]
+_PEER = "@playwright/mcp@0.0.83"
 _INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
 
 
 def run() -> dict[str, Any]:
     """Return the figures; see docs/benchmarks.md."""
+    folder = STATE / "playwright-mcp"
+    peer = ["node", str(folder / "node_modules/@playwright/mcp/cli.js")] if installed(folder, _PEER) else None
     with Daemon(settings="[evaluator]\nworkers = 1\n") as daemon:
-        starts = [_start_ms(daemon.env) for _ in range(_STARTS)]
+        starts, peers = [], []
+        for _ in range(_STARTS):
+            starts.append(_start_ms(_ACUD, daemon.env))
+            if peer:
+                peers.append(_start_ms(peer, daemon.env))
         with _Server(daemon.env) as server:
             server.initialize()
             lists = [server.ask_ms("tools/list", {}) for _ in range(_LISTS)]
             server.ask_ms("tools/call", {"name": "wait_status", "arguments": {}})
             calls = [server.ask_ms("tools/call", {"name": "wait_status", "arguments": {}}) for _ in range(_CALLS)]
             rss_mb = server.rss_mb()
+    count, tokenizer = counter()
+    begun, listed = _medians(starts)
+    peer_begun, peer_listed = _medians(peers) if peers else (None, None)
     return {
-        "start_ms": round(statistics.median(starts), 1),
-        "start_min_ms": round(min(starts), 1),
+        "start_ms": round(begun, 1),
+        "start_min_ms": round(min(start for start, _ in starts), 1),
+        "listed_ms": round(listed, 1),
+        "peer": _PEER,
+        "peer_start_ms": round(peer_begun, 1) if peer_begun else None,
+        "peer_listed_ms": round(peer_listed, 1) if peer_listed else None,
+        "start_x": round(begun / peer_begun, 3) if peer_begun else None,
+        "list_x": round(listed / peer_listed, 3) if peer_listed else None,
+        "tools": len(_tools()),
+        "tools_tokens": count(json.dumps(_tools(), separators=(",", ":"), ensure_ascii=False)),
+        "tokenizer": tokenizer,
         "list_ms": round(statistics.median(lists), 2),
         "call_ms": round(statistics.median(calls), 2),
         "call_p99_ms": round(sorted(calls)[int(len(calls) * 0.99)], 2),
@@ -43,20 +71,31 @@ def run() -> dict[str, Any]:
     }
 
 
-def _start_ms(env: dict[str, str]) -> float:
+def _tools() -> list[dict[str, Any]]:
+    """Return the list with every tool, as hosts get it."""
+    options = Options(resolve({"ACU_HOME": "/nowhere"}), workspace=Path("/nowhere"))
+    return [described(tool).model_dump(by_alias=True, exclude_none=True, mode="json") for tool in selected(options)]
+
+
+def _start_ms(command: list[str], env: dict[str, str]) -> tuple[float, float]:
+    """Return the time from spawn to the answer of `initialize`, and to that of `tools/list` right after it."""
     began = time.perf_counter()
-    with _Server(env) as server:
+    with _Server(env, command) as server:
         server.initialize()
-        return (time.perf_counter() - began) * 1e3
+        begun = time.perf_counter()
+        server.ask_ms("tools/list", {})
+        return (begun - began) * 1e3, (time.perf_counter() - began) * 1e3
+
+
+def _medians(pairs: list[tuple[float, float]]) -> tuple[float, float]:
+    return statistics.median(first for first, _ in pairs), statistics.median(second for _, second in pairs)
 
 
 class _Server:
     """A server process, spoken to line by line."""
 
-    def __init__(self, env: dict[str, str]) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "acud_cli", "mcp"], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+    def __init__(self, env: dict[str, str], command: list[str] = _ACUD) -> None:
+        self._process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._number = 0
 
     def initialize(self) -> None:
@@ -95,8 +134,12 @@ class _Server:
 def table(figures: dict[str, Any]) -> str:
     """Return the figures for a person."""
     return (
-        f"start           {figures['start_ms']:.0f} ms to initialize answered, best {figures['start_min_ms']:.0f}"
-        f" (target 900)\n"
+        f"start           {figures['start_ms']:.0f} ms to initialize answered, best {figures['start_min_ms']:.0f};"
+        f" {figures['listed_ms']:.0f} ms to the list of tools\n"
+        f"{figures['peer']}  {figures['peer_start_ms']} ms, {figures['peer_listed_ms']} ms;"
+        f" start_x {figures['start_x']}, list_x {figures['list_x']} (target 1.0)\n"
+        f"list of tools   {figures['tools_tokens']} tokens in {figures['tools']} tools by {figures['tokenizer']}"
+        f" (target 3000)\n"
         f"tools/list      {figures['list_ms']} ms\n"
         f"wait_status     p50 {figures['call_ms']} ms (target 3), p99 {figures['call_p99_ms']} ms\n"
         f"memory          {figures['rss_mb']} MB (target 90)"

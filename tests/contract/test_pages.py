@@ -37,6 +37,10 @@ def test_a_page_is_up_to_date(reference: ModuleType, name: str) -> None:
     assert page.read_text(encoding="utf-8") == reference.pages()[page], "run scripts/docs"
 
 
+def test_what_a_host_hears_first_is_up_to_date(reference: ModuleType) -> None:
+    assert reference.MCP_LISTING.read_text(encoding="utf-8") == reference.mcp_listing(), "run scripts/docs"
+
+
 def test_the_protocol_page_names_version_and_limits() -> None:
     page = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
     assert f"\nVersion {VERSION}. " in page

@@ -33,7 +33,8 @@ from acud.types import (
 from acud_mcp.action_tool import Name
 from acud_mcp.condition_arguments import CONDITIONS, OPTIONS, ConditionRow
 from acud_mcp.help_tool import TOPICS, tool_help
-from acud_mcp.server import CAPS, INSTRUCTIONS, TOOLS, described, selected
+from acud_mcp.selection import CAPS, workspace_of
+from acud_mcp.server import INSTRUCTIONS, TOOLS, described, selected
 from acud_mcp.tool import (
     ImageResult,
     Options,
@@ -43,7 +44,6 @@ from acud_mcp.tool import (
     argument_words,
     input_schema,
     parse_arguments,
-    workspace_of,
 )
 from acud_mcp.tool_calls import failure, result
 from acud_mcp.wait_tools import Condition, SmartWait, policy_of, until_of, wanted_until
@@ -211,6 +211,19 @@ def test_toolsets_single_tools_and_read_only() -> None:
     assert names(tools=("smart_wait", "wait_status"), read_only=True) == {"wait_status"}
     assert "smart_wait" not in names(read_only=True)
     assert not any(name.startswith("memory") for name in names(workspace=None))
+
+
+def test_an_agent_of_its_own_is_listed_where_a_model_is_set_or_it_is_named() -> None:
+    assert "gui_agent" in names()
+    absent = frozenset({"planner"})
+    assert "gui_agent" not in names(absent=absent)
+    assert "gui_agent" not in names(absent=absent, caps=("core",))
+    assert names(absent=absent, tools=("gui_agent",)) == {"gui_agent"}
+
+
+def test_tools_of_a_feature_that_is_off_are_not_listed() -> None:
+    gone = names() - names(absent=frozenset({"scene", "tasks"}))
+    assert gone == {"scene"} | {name for name in names() if name.startswith("task_")}
 
 
 @pytest.mark.parametrize("given", [{"caps": ("nope",)}, {"tools": ("nope",)}])
