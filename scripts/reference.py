@@ -308,7 +308,13 @@ def mcp_listing() -> str:
     return json.dumps(listing(), indent=1, ensure_ascii=False) + "\n"
 
 
-MCP_GENERATED: dict[str, Callable[[], str]] = {"toolsets": _caps, "tools": _tools}
+def _patient_hosts() -> str:
+    from acud_mcp.block_limits import PATIENT
+
+    return ", ".join(f"`{name}`" for name in sorted(PATIENT)) + "."
+
+
+MCP_GENERATED: dict[str, Callable[[], str]] = {"toolsets": _caps, "tools": _tools, "hosts": _patient_hosts}
 
 # ---- promises ------------------------------------------------------------------------------------------------------
 

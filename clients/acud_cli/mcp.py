@@ -25,6 +25,13 @@ _OPTIONS = (
         "--autostart", envvar="ACU_MCP_AUTOSTART", is_flag=True, help="Start the daemon when a call needs it."
     ),
     click.option(
+        "--block",
+        envvar="ACU_MCP_BLOCK",
+        type=click.FloatRange(0, 300),
+        metavar="SECONDS",
+        help="The longest a call may block (default: what its host is known to wait for).",
+    ),
+    click.option(
         "--tasks-extension",
         envvar="ACU_MCP_TASKS_EXTENSION",
         is_flag=True,
@@ -78,7 +85,7 @@ def mcp(ctx: click.Context, /, *, http: bool, port: int, fleet: bool, autostart:
         if not handshake.answer():
             return
     # What follows takes its time to load; the host has its list of tools by now.
-    options = _options(session, selection, workspace, tasks_extension=given["tasks_extension"], http=http)
+    options = _options(session, selection, workspace, http=http, **given)
     starter = _starter(session) if autostart else None
     if http:
         from acud_mcp.http_server import serve as serve_http
@@ -113,7 +120,14 @@ def _absent(session: Session) -> frozenset[str]:
 
 
 def _options(
-    session: Session, selection: Selection, workspace: Path | None, *, tasks_extension: bool, http: bool
+    session: Session,
+    selection: Selection,
+    workspace: Path | None,
+    *,
+    http: bool,
+    tasks_extension: bool,
+    block: float | None,
+    **_selection: Any,
 ) -> Options:
     from acud_client.own_display import here_of
     from acud_mcp.tool import Options
@@ -127,6 +141,7 @@ def _options(
         tasks_extension=tasks_extension,
         here=None if http or session.fleet else here_of(os.environ),
         absent=selection.absent,
+        block_s=block,
     )
 
 
@@ -183,7 +198,8 @@ def _tell(title: str, files: list[str], added: dict[str, Any], *, dry_run: bool)
 
 
 def _arguments(given: dict[str, Any]) -> list[str]:
-    named = [("--caps", given["caps"]), ("--tools", given["tools"])]
+    block = "" if given["block"] is None else f"{given['block']:g}"
+    named = [("--caps", given["caps"]), ("--tools", given["tools"]), ("--block", block)]
     flags = [
         ("--read-only", given["read_only"]),
         ("--autostart", given["autostart"]),

@@ -42,7 +42,7 @@ from acud_mcp import look_tools
 from acud_mcp.look_tools import ChangeArguments, ChangeView, LookArguments, PictureView, WindowView
 from acud_mcp.tool import ImageResult, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
-from acud_mcp.wait_tools import ACTION_BLOCK_S, SmartWait, Timeout, WaitView, action_wait, action_wait_view
+from acud_mcp.wait_tools import SmartWait, Timeout, WaitView, action_block_s, action_wait, action_wait_view
 
 Pair = tuple[int, int]
 Name = Literal[
@@ -139,9 +139,15 @@ async def desktop_action(call: ToolCall, given: ActArguments) -> ActView | Pictu
         case "wait_for_change":
             return await _change(call, given)
         case "wait":
-            await asyncio.sleep(_seconds(given))
+            seconds = _seconds(given)
+            if seconds > call.block_s:
+                hint = "call it again, or have smart_wait tell when it is there"
+                raise InvalidRequest(f"desktop_action: wait takes at most {call.block_s:g} s here", hint=hint)
+            await asyncio.sleep(seconds)
             return await _screenshot(call, given)
-    request = _request(given, typed(given))
+        case "wait_idle":
+            given = msgspec.structs.replace(given, duration=min(_seconds(given) or 10.0, call.block_s))
+    request = _request(given, typed(given), action_block_s(call))
     block_s = request.block_s if request.wait is not None else 0.0
     reply: ActionReply = await call.ask_slowly(request, _seconds(given) + request.settle_timeout_s + block_s)
     return await _shown(call, given, reply)
@@ -171,7 +177,7 @@ async def _change(call: ToolCall, given: ActArguments) -> ChangeView | ImageResu
     return await look_tools.wait_for_change(call, waited)
 
 
-def _request(given: ActArguments, action: Action) -> DesktopAction:
+def _request(given: ActArguments, action: Action, block_s: float) -> DesktopAction:
     return DesktopAction(
         (action,),
         given.target,
@@ -184,7 +190,7 @@ def _request(given: ActArguments, action: Action) -> DesktopAction:
         lease=given.lease,
         task_id=given.task_id,
         wait=action_wait(given.until, given.timeout),
-        block_s=ACTION_BLOCK_S,
+        block_s=block_s,
     )
 
 

@@ -17,16 +17,7 @@ from acud.types.grounding import Found, GroundingBackend
 from acud_mcp.look_tools import save_picture, with_image
 from acud_mcp.tool import ImageResult, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
-from acud_mcp.wait_tools import (
-    ACTION_BLOCK_S,
-    BLOCK_S,
-    SmartWait,
-    Timeout,
-    WaitView,
-    action_wait,
-    action_wait_view,
-    address_of,
-)
+from acud_mcp.wait_tools import SmartWait, Timeout, WaitView, action_block_s, action_wait, action_wait_view, address_of
 
 _QUALITY = 72
 _SEARCH_S = 5.0
@@ -127,8 +118,9 @@ async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
     listed = given.instruction if isinstance(given.instruction, tuple) else (given.instruction,)
     instruction, *then = (*listed, *given.then)
     timeout_s = _EFFECT_S if given.timeout is None or given.until is not None else given.timeout
-    if timeout_s > BLOCK_S:
-        raise InvalidRequest(f"gui_do: timeout must be between 0 and {BLOCK_S:g}", hint="or give until")
+    if timeout_s > call.block_s:
+        raise InvalidRequest(f"gui_do: timeout must be between 0 and {call.block_s:g}", hint="or give until")
+    block_s = action_block_s(call)
     request = GuiDo(
         instruction,
         given.target,
@@ -143,9 +135,9 @@ async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
         given.task_id,
         then=tuple(then),
         wait=action_wait(given.until, given.timeout),
-        block_s=ACTION_BLOCK_S,
+        block_s=block_s,
     )
-    follows = ACTION_BLOCK_S if request.wait is not None or then else 0.0
+    follows = block_s if request.wait is not None or then else 0.0
     reply: DoReply = await call.ask_slowly(request, _SEARCH_S + timeout_s + follows)
     return _done(call, reply)
 
@@ -249,7 +241,7 @@ async def gui_agent(call: ToolCall, given: AgentArguments) -> RunView:
         ended: RunReply = await call.ask(AgentCancel(given.run_id))
         return _view(ended.run)
     if given.run_id:
-        block_s = min(given.block, BLOCK_S)
+        block_s = min(given.block, call.block_s)
         found: AgentResultReply = await call.ask_slowly(AgentResult(given.run_id, block_s), block_s)
         return _view(found.run)
     begun: RunReply = await call.ask(_request(given))

@@ -23,7 +23,6 @@ from acud.types import Change, DisplayInfo, MonitorInfo, Rect, Seconds, Share, W
 from acud.types.scene import LeftOut, SceneMode
 from acud_mcp.tool import ImageResult, TextResult, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
-from acud_mcp.wait_tools import BLOCK_S
 
 View = TypeVar("View", bound=msgspec.Struct)
 Side = Annotated[int, Meta(ge=0, le=16384)]
@@ -145,7 +144,7 @@ class ChangeView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 async def wait_for_change(call: ToolCall, given: ChangeArguments) -> ChangeView | ImageResult:
     """Block until something changed; what lies beyond one call becomes a wait."""
-    block_s = min(given.timeout, BLOCK_S)
+    block_s = min(given.timeout, call.block_s)
     rest_s = given.timeout - block_s
     token = given.baseline or (await _token(call, given) if rest_s else "")
     request = WaitForChange(
@@ -175,7 +174,7 @@ async def _left_watching(call: ToolCall, given: ChangeArguments, token: str, res
     until = Change(given.share, given.settle, token)
     request = WaitCreate(until, given.target, given.display, timeout_s=rest_s, task_id=given.task_id)
     reply: WaitReply = await call.ask(request)
-    message = f"no change in {BLOCK_S:g} s; a wait goes on for {rest_s:g} s"
+    message = f"no change in {given.timeout - rest_s:g} s; a wait goes on for {rest_s:g} s"
     return ChangeView(changed=False, message=message, wait_id=reply.wait.wait_id, next="call wait_result")
 
 

@@ -25,7 +25,7 @@ from acud.protocol.requests import REQUESTS
 from acud.protocol.requests.command import Effect
 from acud_mcp import action_tool, daemon, gui_tools, history_tools, look_tools, memory_tools, resources, wait_tools
 from acud_mcp.daemon import Daemon, Starter
-from acud_mcp.handshake import Handshake
+from acud_mcp.handshake import MODERN, Handshake
 from acud_mcp.help_tool import help_tool
 from acud_mcp.resources import Updates, client_of
 from acud_mcp.selection import choose
@@ -177,8 +177,10 @@ def listing() -> dict[str, Any]:
     begun = build(everything).create_initialization_options()
     # Extensions came with the versions that begin without `initialize`.
     capabilities = begun.capabilities.model_dump(by_alias=True, exclude_none=True, exclude={"extensions"}, mode="json")
+    modern = {name: node | {"listChanged": True} for name, node in capabilities.items()}
     return {
         "initialize": {"capabilities": capabilities, "instructions": INSTRUCTIONS},
+        "discover": {"capabilities": modern, "instructions": INSTRUCTIONS, "supportedVersions": [MODERN]},
         "tools": [
             {
                 "name": tool.name,

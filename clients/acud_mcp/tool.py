@@ -26,6 +26,7 @@ class Options(msgspec.Struct, frozen=True):
     """`caps` and `tools` empty: everything. `workspace` None: no memory tools. `autostart`: start an absent daemon.
     `tasks_extension`: clients that declare it get waits as task handles. `here`: the display that tools mean which name
     none (None: the daemon's default). `absent`: what tools may need and the daemon has not, as in `Selection`.
+    `block_s`: how long a call may block (None: as its host is known to wait).
     """
 
     paths: Paths
@@ -37,6 +38,7 @@ class Options(msgspec.Struct, frozen=True):
     tasks_extension: bool = False
     here: OwnDisplay | None = None
     absent: frozenset[str] = frozenset()
+    block_s: float | None = None
 
     @property
     def selection(self) -> Selection:
@@ -49,6 +51,12 @@ class ToolCall(Protocol):
     """What a tool's handler may use: the daemon behind this call, and the caller's ear."""
 
     options: Options
+
+    @property
+    def block_s(self) -> float:
+        """The longest that this call may block: its host gives it up after that. What is asked for beyond that has to
+        go on in the daemon, and the answer has to say how it is got."""
+        ...
 
     async def ask(self, request: msgspec.Struct) -> Any:
         """Return the daemon's reply. Raises: AcudError."""

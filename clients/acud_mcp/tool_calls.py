@@ -14,6 +14,7 @@ from mcp.server.context import ServerRequestContext
 
 from acud.errors import AcudError, NotFound
 from acud.untrusted_text import visible
+from acud_mcp.block_limits import block_limit_s
 from acud_mcp.daemon import Daemon
 from acud_mcp.next_steps import error_words
 from acud_mcp.tool import ImageResult, Options, TextResult, Tool, parse_arguments
@@ -23,12 +24,18 @@ MAX_ERROR_CHARACTERS = 600
 
 
 class DaemonCall:
-    """The `Asking` of one request of one client."""
+    """The `ToolCall` of one request of one client."""
 
     def __init__(self, daemon: Daemon, options: Options, context: ServerRequestContext[Any, Any]) -> None:
         self.options = options
         self._daemon = daemon
         self._context = context
+
+    @property
+    def block_s(self) -> float:
+        """How long this call may block, for the host that made it."""
+        client = self._context.session.client_params
+        return block_limit_s(client.client_info.name if client else "", self.options.block_s)
 
     async def ask(self, request: msgspec.Struct) -> Any:
         """Return the daemon's reply."""

@@ -166,9 +166,6 @@ def wait_view(info: WaitInfo, *, notes: tuple[str, ...] = (), evidence_path: str
     )
 
 
-BLOCK_S = 45.0
-"""The longest a call blocks: several hosts end a call after 60 s, progress or not."""
-
 _WOKEN = "you are woken once when it ends; or call wait_result"
 _FETCHED = "no wake will come (no wake route is set): call wait_result, again while it is watching"
 
@@ -230,8 +227,12 @@ async def smart_wait(call: ToolCall, given: SmartWait) -> WaitView:
     return wait_view(reply.wait, notes=reply.notes, step=_next(reply))
 
 
-ACTION_BLOCK_S = 40.0
-"""The longest an action waits for what it brings; its picture at rest comes after that, within `BLOCK_S`."""
+_AFTER_ACTION_S = 5.0
+
+
+def action_block_s(call: ToolCall) -> float:
+    """Return the longest that an action of this call may wait for what it brings: its picture at rest comes after."""
+    return call.block_s - min(_AFTER_ACTION_S, call.block_s / 2)
 
 
 def action_wait(until: SmartWait | str | None, timeout: float | None) -> WaitCreate | None:
@@ -341,7 +342,7 @@ class WaitPoll(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 async def wait_result(call: ToolCall, given: WaitPoll) -> WaitView:
     """Return when the wait has ended, or after `block` seconds with its state so far."""
     shown: WaitShowReply = await call.ask(WaitShow(given.wait_id, 0))
-    block_s = min(given.block, BLOCK_S)
+    block_s = min(given.block, call.block_s)
     reply: WaitResultReply = await call.ask_slowly(WaitResult(shown.wait.wait_id, block_s), block_s)
     step = "" if reply.ended else "still watching: call wait_result again, or go on with other work"
     return wait_view(reply.wait, evidence_path=reply.evidence_path, step=step)

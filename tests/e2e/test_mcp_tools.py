@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -183,15 +184,14 @@ async def test_a_result_comes_when_the_wait_ends_with_progress_before(daemon: Da
     assert told
 
 
-async def test_beyond_one_call_a_wait_goes_on(
-    daemon: Daemon, display: DisplayInfo, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_beyond_one_call_a_wait_goes_on(daemon: Daemon, display: DisplayInfo) -> None:
     from acud_mcp.server import build
     from acud_mcp.tool import Options
 
-    monkeypatch.setattr("acud_mcp.look_tools.BLOCK_S", 0.3)
-    async with Client(build(Options(daemon.paths)), mode="legacy") as client:
+    async with Client(build(Options(daemon.paths, block_s=0.3)), mode="legacy") as client:
         left = value(await client.call_tool("wait_for_change", {"timeout": 60}))
+        refused = fault(await client.call_tool("desktop_action", {"action": "wait", "duration": 1}))
+    assert "at most 0.3 s" in refused
     assert left["changed"] is False
     wait = daemon.client.wait_show(left["wait_id"]).wait
     assert wait.state is WaitState.WATCHING
@@ -227,6 +227,29 @@ async def test_a_wait_has_a_budget_and_a_priority(connect: Any, daemon: Daemon, 
         assert first.policy == Policy(priority=Priority.LOW)
     assert kept.budget == Budget(0.25, 0)
     daemon.client.wait_cancel(armed["wait_id"])
+
+
+@pytest.mark.parametrize(("name", "block_s"), [("claude-code", 45), ("Visual Studio Code", 45), ("mcp", 4), ("", 4)])
+async def test_a_call_blocks_as_long_as_its_host_is_known_to_wait(
+    daemon: Daemon, display: DisplayInfo, monkeypatch: pytest.MonkeyPatch, name: str, block_s: float
+) -> None:
+    from acud_mcp.server import build
+    from acud_mcp.tool import Options
+    from acud_mcp.tool_calls import DaemonCall
+
+    asked: list[float] = []
+
+    async def ask_slowly(call: DaemonCall, request: Any, seconds: float) -> Any:
+        asked.append(seconds)
+        return await call.ask(msgspec.structs.replace(request, block_s=0))
+
+    monkeypatch.setattr(DaemonCall, "ask_slowly", ask_slowly)
+    wait = daemon.client.wait_create(Criteria(NEVER), timeout_s=60).wait
+    info = types.Implementation(name=name, version="1")
+    async with Client(build(Options(daemon.paths)), mode="legacy", client_info=info) as client:
+        await client.call_tool("wait_result", {"wait_id": wait.wait_id, "block": 100})
+    assert asked == [block_s]
+    daemon.client.wait_cancel(wait.wait_id)
 
 
 # ---- being left ----

@@ -15,7 +15,7 @@ from mcp.shared.message import SessionMessage
 
 from acud.errors import InvalidRequest
 from acud.paths import resolve
-from acud_mcp.handshake import VERSIONS, Handshake
+from acud_mcp.handshake import MODERN, VERSIONS, Handshake
 from acud_mcp.selection import Selection
 from acud_mcp.server import build
 from acud_mcp.tool import Options
@@ -69,9 +69,28 @@ async def test_it_answers_as_the_server_does(version: str) -> None:
     assert handshake.answered == [0]
 
 
+def modern(number: int, method: str, version: str = MODERN, **params: Any) -> Message:
+    meta = {"protocolVersion": version, "clientInfo": {"name": "test", "version": "1"}, "clientCapabilities": {}}
+    meta = {f"io.modelcontextprotocol/{name}": value for name, value in meta.items()}
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": {"_meta": meta, **params}}
+
+
+@pytest.mark.asyncio
+async def test_it_answers_a_host_without_a_beginning_as_the_server_does() -> None:
+    options = Options(resolve({"ACU_HOME": "/nowhere"}))
+    said = (modern(1, "server/discover"), modern(2, "tools/list"))
+    handshake, goes_on, answers = shaken(*said, selection=options.selection)
+    assert goes_on
+    assert answers == await served(options, *said)
+    assert (handshake.heard, handshake.answered) == ([], [])
+
+
 @pytest.mark.parametrize(
     "said",
     [
+        modern(1, "server/discover", "2027-01-01"),
+        modern(1, "tools/list", cursor="x"),
+        modern(1, "tools/call", name="help"),
         b"{\n",
         b"[]\n",
         b"\xff\n",
