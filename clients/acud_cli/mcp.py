@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from acud_mcp.handshake import Handshake
     from acud_mcp.tool import Options
 
+HOST_NAMES = ("openclaw", "claude", "claude-desktop", "cursor", "vscode", "codex", "gemini", "opencode", "goose")
 _OPTIONS = (
     click.option("--caps", envvar="ACU_MCP_CAPS", default="", metavar="A,B", help="Toolsets: core,tasks,memory,admin."),
     click.option("--tools", envvar="ACU_MCP_TOOLS", default="", metavar="A,B", help="Single tools, by name."),
@@ -159,7 +160,7 @@ def _starter(session: Session) -> Callable[[], object]:
 
 
 @mcp.command("install", short_help="Write acud into a host's configuration.")
-@click.argument("host", type=click.Choice(["openclaw", "claude", "cursor", "vscode"]))
+@click.argument("host", type=click.Choice(HOST_NAMES))
 @click.option("--file", type=click.Path(path_type=Path), help="The host's configuration, where it is not as usual.")
 @click.option("--dry-run", is_flag=True, help="Print what would be written, and write nothing.")
 @_selection
@@ -183,17 +184,15 @@ def install(session: Session, *, host: str, file: Path | None, dry_run: bool, **
         for name, content in files.items():
             hosts.write(Path(name), content)
     reply = {"host": host, "written": not dry_run, "files": list(files), "entry": added}
-    session.show(reply, lambda: _tell(chosen.title, list(files), added, dry_run=dry_run))
+    session.show(reply, lambda: _tell(chosen.title, list(files), "" if not dry_run else hosts.shown(chosen, added)))
 
 
-def _tell(title: str, files: list[str], added: dict[str, Any], *, dry_run: bool) -> None:
-    import json
-
+def _tell(title: str, files: list[str], dry_run: str) -> None:
+    """`dry_run`: what would be written, "" where it was."""
     for name in files:
         say(f"{'would write' if dry_run else 'wrote'} {name}")
-    if dry_run:
-        print(json.dumps({"acud": added}, indent=2, ensure_ascii=False))
-    else:
+    print(dry_run, end="")
+    if not dry_run:
         say(f"{title} knows acud from its next start on")
 
 

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from acud.errors import Refused
+from acud_mcp import host_files
 
 TIMEOUT_MS = 60_000
 
 
 class McpHost(msgspec.Struct, frozen=True):
     """`file`: under HOME. `section`: the path to the map of servers in it. `extra`: what an entry has beside command,
-    args and env. `skill`: where the host looks for a skill file ("": nowhere)."""
+    args and env. `skill`: where the host looks for a skill file ("": nowhere). `form`: of the file. `one_command`: the
+    arguments are in the list of the command. `renamed`: what the host calls `command`, `args` and `env`.
+    """
 
     title: str
     file: str
     section: tuple[str, ...]
     extra: dict[str, Any] = {}
     skill: str = ""
+    form: Literal["json", "toml", "yaml"] = "json"
+    one_command: bool = False
+    renamed: dict[str, str] = {}
 
 
 HOSTS: dict[str, McpHost] = {
@@ -36,8 +41,27 @@ HOSTS: dict[str, McpHost] = {
         ".openclaw/skills/acud/SKILL.md",
     ),
     "claude": McpHost("Claude Code", ".claude.json", ("mcpServers",), {"type": "stdio"}),
+    "claude-desktop": McpHost("Claude Desktop", ".config/Claude/claude_desktop_config.json", ("mcpServers",)),
     "cursor": McpHost("Cursor", ".cursor/mcp.json", ("mcpServers",)),
     "vscode": McpHost("VS Code", ".config/Code/User/mcp.json", ("servers",), {"type": "stdio"}),
+    "codex": McpHost("Codex", ".codex/config.toml", ("mcp_servers",), form="toml"),
+    "gemini": McpHost("Gemini CLI", ".gemini/settings.json", ("mcpServers",)),
+    "opencode": McpHost(
+        "opencode",
+        ".config/opencode/opencode.json",
+        ("mcp",),
+        {"type": "local", "enabled": True},
+        one_command=True,
+        renamed={"env": "environment"},
+    ),
+    "goose": McpHost(
+        "Goose",
+        ".config/goose/config.yaml",
+        ("extensions",),
+        {"type": "stdio", "name": "acud", "enabled": True, "timeout": TIMEOUT_MS // 1000},
+        form="yaml",
+        renamed={"command": "cmd", "env": "envs"},
+    ),
 }
 
 _CARRIED = ("ACU_HOME", "ACU_WORKSPACE")
@@ -47,26 +71,23 @@ _CARRIED = ("ACU_HOME", "ACU_WORKSPACE")
 def entry(host: McpHost, arguments: Sequence[str], env: Mapping[str, str]) -> dict[str, Any]:
     """Return the host's entry for acud, run by the interpreter of this installation."""
     carried = {name: env[name] for name in _CARRIED if env.get(name)}
-    made: dict[str, Any] = {"command": sys.executable, "args": ["-m", "acud_cli", "mcp", *arguments]}
-    return made | ({"env": carried} if carried else {}) | host.extra
+    command, listed = sys.executable, ["-m", "acud_cli", "mcp", *arguments]
+    made: dict[str, Any] = {"command": [command, *listed]} if host.one_command else {"command": command, "args": listed}
+    made |= {"env": carried} if carried else {}
+    return {host.renamed.get(name, name): value for name, value in made.items()} | host.extra
 
 
 def merged(host: McpHost, text: str, added: dict[str, Any], file: Path) -> str:
     """Return the host's configuration `text` with `added` as its server `acud`, everything else kept.
 
-    Raises: Refused when it is not plain JSON (comments would be lost).
+    Raises: Refused when that can't be done for certain.
     """
-    try:
-        document = json.loads(text) if text.strip() else {}
-    except (ValueError, RecursionError):
-        document = None
-    place = document
-    for name in host.section:
-        place = place.setdefault(name, {}) if isinstance(place, dict) else None
-    if not isinstance(place, dict):
-        raise Refused(f"{file} is not plain JSON", hint="add what --dry-run prints by hand")
-    place["acud"] = added
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return host_files.FORMS[host.form](text, host.section, added, file)
+
+
+def shown(host: McpHost, added: dict[str, Any]) -> str:
+    """Return `added` as it stands in a file that holds nothing else."""
+    return merged(host, "", added, Path(host.file))
 
 
 def write(file: Path, text: str) -> None:

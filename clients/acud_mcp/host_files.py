@@ -1,0 +1,138 @@
+"""An entry put into a host's configuration file, everything else in it kept: JSON, TOML (Codex), YAML (Goose).
+
+JSON is written anew; one with comments is refused. TOML and YAML are changed where the entry is and nowhere else, so
+their comments stay; what that can't be done to for certain is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from acud.errors import Refused
+
+NAME = "acud"
+_BY_HAND = "add what --dry-run prints by hand"
+
+Entry = dict[str, Any]
+
+
+def merged_json(text: str, section: Sequence[str], added: Entry, file: Path) -> str:
+    """Return `text` with `added` as its server `acud`. Raises: Refused when it is not plain JSON (comments would be
+    lost)."""
+    try:
+        document = json.loads(text) if text.strip() else {}
+    except (ValueError, RecursionError):
+        document = None
+    place = document
+    for name in section:
+        place = place.setdefault(name, {}) if isinstance(place, dict) else None
+    if not isinstance(place, dict):
+        raise Refused(f"{file} is not plain JSON", hint=_BY_HAND)
+    place[NAME] = added
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def merged_toml(text: str, section: Sequence[str], added: Entry, file: Path) -> str:
+    """Return `text` with the table of `added` in it. Raises: Refused when it is no TOML, or has such an entry in
+    another form than as a table of its own."""
+    wanted = _toml(text, file)
+    place: Any = wanted
+    for name in section:
+        place = place.setdefault(name, {}) if isinstance(place, dict) else None
+    if not isinstance(place, dict):
+        raise Refused(f"{file}: {'.'.join(section)} is no table", hint=_BY_HAND)
+    place[NAME] = added
+    kept = _without_table(text, (*section, NAME)).rstrip("\n")
+    made = (f"{kept}\n\n" if kept else "") + toml_entry(section, added)
+    try:
+        same = tomllib.loads(made) == wanted
+    except ValueError:
+        same = False
+    if not same:
+        raise Refused(f"{file} has {'.'.join(section)} in a form that can't be added to", hint=_BY_HAND)
+    return made
+
+
+def _toml(text: str, file: Path) -> Entry:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as fault:
+        raise Refused(f"{file} is not valid TOML", hint="mend it first") from fault
+
+
+def _without_table(text: str, names: Sequence[str]) -> str:
+    """Return `text` without the table of that name and those in it."""
+    header = re.compile(r"\s*\[\s*" + r"\s*\.\s*".join(rf"[\"']?{name}[\"']?" for name in names) + r"\s*(\.[^\]]*)?\]")
+    lines, inside = [], False
+    for line in text.splitlines(keepends=True):
+        if line.lstrip().startswith("["):
+            inside = header.match(line) is not None
+        if not inside:
+            lines.append(line)
+    return "".join(lines)
+
+
+def toml_entry(section: Sequence[str], added: Entry) -> str:
+    """Return `added` as a table of `section`."""
+    name = ".".join((*section, NAME))
+    plain = [f"{key} = {_toml_value(value)}" for key, value in added.items() if not isinstance(value, dict)]
+    lines = [f"[{name}]", *plain]
+    for key, value in added.items():
+        if isinstance(value, dict):
+            lines += ["", f"[{name}.{key}]", *(f"{inner} = {_toml_value(one)}" for inner, one in value.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _toml_value(value: Any) -> str:
+    # A basic string of TOML takes the escapes of JSON; so do its lists, numbers and truth values.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def merged_yaml(text: str, section: Sequence[str], added: Entry, file: Path) -> str:
+    """Return `text` with `added` in one line of its block `section`, as JSON, which YAML takes. Raises: Refused where
+    that block has another form, or has an entry that is not such a line."""
+    (block,) = section
+    lines = text.splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    heads = [number for number, line in enumerate(lines) if re.match(rf"[\"']?{block}[\"']?\s*:", line)]
+    if not heads:
+        if any(line.startswith(("{", "[", "\t", "---", "...", "%")) for line in lines):
+            raise Refused(f"{file} is not a block of names", hint=_BY_HAND)
+        return "".join([*lines, f"{block}:\n", yaml_line(added, "  ")])
+    head = heads[0]
+    form = re.sub(r"\s+#.*", "", lines[head]).strip()
+    if len(heads) > 1 or form not in (f"{block}:", f"{block}: {{}}"):
+        raise Refused(f"{file} has {block} in a form that can't be added to", hint=_BY_HAND)
+    lines[head] = f"{block}:\n" if form.endswith("}") else lines[head]
+    return "".join(_in_block(lines, head, added, file))
+
+
+def _in_block(lines: list[str], head: int, added: Entry, file: Path) -> list[str]:
+    indent = ""
+    for number in range(head + 1, len(lines)):
+        line = lines[number]
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if not line.startswith(" "):
+            break
+        indent = indent or line[: len(line) - len(line.lstrip(" "))]
+        if re.match(rf"{indent}[\"']?{NAME}[\"']?\s*:", line):
+            if not line.strip().startswith(f"{NAME}: {{"):
+                raise Refused(f"{file} has an entry {NAME} already", hint="remove it, then install again")
+            return [*lines[:number], yaml_line(added, indent), *lines[number + 1 :]]
+    return [*lines[: head + 1], yaml_line(added, indent or "  "), *lines[head + 1 :]]
+
+
+def yaml_line(added: Entry, indent: str) -> str:
+    """Return `added` as a line of a YAML block."""
+    return f"{indent}{NAME}: {json.dumps(added, ensure_ascii=False)}\n"
+
+
+Merge = Callable[[str, Sequence[str], Entry, Path], str]
+FORMS: dict[str, Merge] = {"json": merged_json, "toml": merged_toml, "yaml": merged_yaml}
