@@ -2,7 +2,8 @@
 of docs/mcp.md from the table of tools, that of docs/metrics.md from the catalogue, docs/scene.schema.json from the
 scene's type, docs/openapi.json, docs/openapi.md and the table of docs/web-api.md from the gateway's routes,
 docs/settings.md from conf/acud.toml, the threats of docs/promises.md from docs/threats.md, the worked example of
-docs/waiting.md from acud.waits.example. And clients/acud_mcp/listing.json, from which `acud mcp` answers first.
+docs/waiting.md from acud.waits.example. And clients/acud_mcp/listing.json, from which `acud mcp` answers first, and
+docs/llms.txt from docs/index.md.
 
 A contract test runs the same functions, so the pages can't drift.
 """
@@ -35,6 +36,8 @@ CLI_PAGE = ROOT / "docs" / "cli.md"
 PROTOCOL_PAGE = ROOT / "docs" / "protocol.md"
 WAITING_PAGE = ROOT / "docs" / "waiting.md"
 METRICS_PAGE = ROOT / "docs" / "metrics.md"
+INDEX_PAGE = ROOT / "docs" / "index.md"
+LLMS = ROOT / "docs" / "llms.txt"
 MCP_PAGE = ROOT / "docs" / "mcp.md"
 MCP_LISTING = ROOT / "clients" / "acud_mcp" / "listing.json"
 PROMISES_PAGE = ROOT / "docs" / "promises.md"
@@ -260,6 +263,25 @@ GENERATED: dict[str, Callable[[], str]] = {
     "told": lambda: "\n\n".join(_type_section(kind) for kind in (events.Event, events.Beat)),
 }
 
+# ---- llms.txt ------------------------------------------------------------------------------------------------------
+
+
+def llms() -> str:
+    """Return docs/llms.txt: the landing page as agents look for it at the root of the site (llmstxt.org)."""
+    title, _, rest = INDEX_PAGE.read_text(encoding="utf-8").partition("\n")
+    about = " ".join(rest.strip().partition("\n\n")[0].split())
+    lines = [title, "", f"> {about}"]
+    section = ""
+    for line in rest.splitlines():
+        if line.startswith("## "):
+            section = line
+        elif re.match(r"- \[[^\]]+\]\([\w/.-]+\.md\)", line):
+            lines += ["", section, ""] if section else []
+            section = ""
+            lines.append(line.replace(".md)", ".html)", 1))
+    return "\n".join(lines) + "\n"
+
+
 # ---- the MCP tools -------------------------------------------------------------------------------------------------
 
 
@@ -444,6 +466,7 @@ def pages() -> dict[Path, str]:
     made[SETTINGS_PAGE] = settings_page.page(SETTINGS.read_text(encoding="utf-8"))
     made[ARCHITECTURE_PICTURE] = diagram.architecture()
     made[MCP_LISTING] = mcp_listing()
+    made[LLMS] = llms()
     return {CLI_PAGE: cli_page(), SCENE_SCHEMA: scene_schema()} | made
 
 

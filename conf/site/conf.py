@@ -24,6 +24,7 @@ myst_fence_as_directive = ["mermaid"]
 html_theme = "furo"
 html_title = "acud"
 html_static_path = [str(HERE / "static")]
+html_extra_path = [str(HERE.parents[1] / "docs" / "llms.txt")]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_show_sourcelink = False

@@ -26,8 +26,8 @@ def reference() -> ModuleType:
 
 
 GENERATED = [
-    "cli.md", "mcp.md", "metrics.md", "openapi.json", "openapi.md", "promises.md", "protocol.md", "settings.md",
-    "web-api.md",
+    "cli.md", "llms.txt", "mcp.md", "metrics.md", "openapi.json", "openapi.md", "promises.md", "protocol.md",
+    "settings.md", "web-api.md",
 ]  # fmt: skip
 
 

@@ -51,6 +51,12 @@ def test_every_page_is_built_and_in_the_navigation(site: Path) -> None:
         assert page.name == "index.md" or f'href="{built}"' in sidebar
 
 
+def test_agents_find_the_pages(site: Path) -> None:
+    named = re.findall(r"\]\(([\w/.-]+\.html)\)", (site / "llms.txt").read_text(encoding="utf-8"))
+    assert len(named) > 30
+    assert [page for page in named if not (site / page).is_file()] == []
+
+
 def test_the_parts_of_the_navigation(site: Path) -> None:
     captions = re.findall(r'class="caption-text">([^<]+)<', (site / "index.html").read_text(encoding="utf-8"))
     assert {one.split(":")[0] for one in captions} == {

@@ -1,4 +1,4 @@
-"""Other people's clients from npm: the MCP Inspector, mcporter, the conformance suite; and a count of tokens.
+"""Other people's clients from npm: the MCP Inspector, mcporter; and a count of tokens.
 
 Skipped where npm can't install them.
 """
@@ -10,11 +10,6 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import closing, suppress
-from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -25,25 +20,11 @@ from acud.types import DisplayInfo
 from acud_mcp.server import TOOLS, described, selected
 from acud_mcp.tool import Options
 from tests.daemon import Daemon
-from tests.e2e.mcp_support import COMMAND, HttpServer
+from tests.e2e.mcp_support import COMMAND
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
-PACKAGES = [
-    "node@26.10.0",
-    "@modelcontextprotocol/inspector@2.12.0",
-    "@modelcontextprotocol/conformance@0.1.16",
-    "mcporter@0.12.3",
-    "gpt-tokenizer@3",
-]
-SCENARIOS = [
-    "server-initialize",
-    "ping",
-    "tools-list",
-    "resources-list",
-    "server-sse-multiple-streams",
-    "dns-rebinding-protection",
-]
+PACKAGES = ["node@26.10.0", "@modelcontextprotocol/inspector@2.12.0", "mcporter@0.12.3", "gpt-tokenizer@3"]
 CALLS: dict[str, dict[str, Any]] = {
     "smart_wait": {"criteria": "x", "timeout": 60},
     "wait_status": {},
@@ -173,67 +154,6 @@ def test_mcporter_lists_and_calls(npm: Npm) -> None:
     assert "watching" in npm.run(*mcporter, "call", "acud.wait_status", f"wait_id={wait_id}", "--output", "json")
     assert "cancelled" in npm.run(*mcporter, "call", "acud.wait_cancel", f"wait_id={wait_id}", "--output", "json")
     npm.run(*mcporter, "call", "acud.wait_result", "wait_id=none", "--output", "json", code=1)
-
-
-class _WithToken(BaseHTTPRequestHandler):
-    """Passes each request on to the server, headers and all, with the token added: the suite can't send one."""
-
-    protocol_version = "HTTP/1.1"
-    port = 0
-    token = ""
-
-    def _pass_on(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=60)) as link:
-            self._ask(link, body)
-            # A reader that leaves in the middle of a stream ends it.
-            with suppress(BrokenPipeError, ConnectionResetError, TimeoutError):
-                self._answer(link)
-
-    def _ask(self, link: HTTPConnection, body: bytes) -> None:
-        link.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
-        for name, value in self.headers.items():
-            link.putheader(name, value)
-        link.putheader("Authorization", f"Bearer {self.token}")
-        link.endheaders(body)
-
-    def _answer(self, link: HTTPConnection) -> None:
-        reply = link.getresponse()
-        self.send_response_only(reply.status)
-        for name, value in reply.getheaders():
-            if name.lower() not in ("transfer-encoding", "connection", "content-length"):
-                self.send_header(name, value)
-        self.send_header("Connection", "close")
-        self.end_headers()
-        while part := reply.read1(65536):
-            self.wfile.write(part)
-            self.wfile.flush()
-        self.close_connection = True
-
-    do_GET = do_POST = do_DELETE = _pass_on
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture(scope="module")
-def open_url(daemon: Daemon) -> Iterator[str]:
-    """The server behind a proxy that holds the token."""
-    with HttpServer(daemon.home) as server:
-        _WithToken.port = int(server.url.split(":")[2].partition("/")[0])
-        _WithToken.token = server.token
-        proxy = ThreadingHTTPServer(("127.0.0.1", 0), _WithToken)
-        proxy.daemon_threads = True
-        threading.Thread(target=proxy.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{proxy.server_address[1]}/mcp"
-        proxy.shutdown()
-        proxy.server_close()
-
-
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_a_conformance_scenario_passes(npm: Npm, open_url: str, scenario: str) -> None:
-    told = npm.run("conformance", "server", "--url", open_url, "--scenario", scenario)
-    assert "0 failed" in told
 
 
 def test_all_tools_fit_the_budget_in_tokens(npm: Npm) -> None:
