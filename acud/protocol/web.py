@@ -19,9 +19,14 @@ AccessTokenName = Annotated[str, Meta(max_length=100)]
 
 
 class Scope(StrEnum):
-    """What an access token is good for; each includes the one before."""
+    """What an access token is good for; each includes the one before.
+
+    `read` looks. `wait` arms, changes and ends waits, and keeps tasks without a display of their own: nothing of it
+    reaches a program on a display. `act` does. `admin` deletes, launches programs and overrides takeovers.
+    """
 
     READ = "read"
+    WAIT = "wait"
     ACT = "act"
     ADMIN = "admin"
 

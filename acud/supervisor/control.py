@@ -404,4 +404,8 @@ def _name_of(plain: Any) -> str:
 
 
 def _other_content(request_id: str) -> Conflict:
-    return Conflict(f"request id {request_id} was used for another content", hint="use a fresh id for a new request")
+    return Conflict(
+        f"request id {request_id} was used for another content",
+        hint="use a fresh id for a new request",
+        request_id=request_id,
+    )

@@ -28,7 +28,7 @@ def token_limits(scope: Scope) -> Callable[[Command], Command]:
             type=EnumChoice(Scope),
             default=scope.value,
             show_default=True,
-            help="read: view; act: also act; admin: also delete.",
+            help="read: view; wait: also arm waits; act: also act; admin: also delete.",
         ),
         click.option("--name", default="", metavar="TEXT", help="What it is called in lists."),
         click.option("--display", "displays", multiple=True, metavar="NAME", help="Only for this display (repeat)."),

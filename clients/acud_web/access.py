@@ -82,7 +82,7 @@ _TRIES, _AGAIN_S = 200, 0.05
 UNKNOWN_AT_ONCE = 2
 """So many secrets that are not known yet are looked up at a time, in the order they came: a flood of wrong ones keeps
 the daemon from nothing else, and a right one waits for those before it alone."""
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class Authenticator:
@@ -150,7 +150,7 @@ def check_page(connection: HTTPConnection) -> None:
         if not has_origin:
             raise wrong(403, "origin", "a WebSocket with the cookie needs its Origin")
         return
-    is_safe = connection.scope["method"] in _SAFE
+    is_safe = connection.scope["method"] in SAFE
     if not is_safe and not (has_origin and values(connection.scope, b"x-acud") == ["1"]):
         raise wrong(403, "origin", "what changes something needs the header X-Acud: 1 and an Origin")
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 import msgspec
 from msgspec import Struct
@@ -13,6 +15,7 @@ from msgspec import Struct
 from acud.errors import NotFound
 from acud.paths import Paths
 from acud.protocol.events import Event
+from acud.protocol.requests import declared
 from acud.protocol.requests.recordings import RecordReply, RecordShow
 from acud.protocol.requests.tasks import TaskList, TaskListReply
 from acud.protocol.requests.waits import WaitShow, WaitShowReply
@@ -23,6 +26,8 @@ from acud_client.stream import AsyncEventStream
 
 _AT_ONCE = 64
 """Each question takes a ZeroMQ socket, of which a context has 1,023."""
+_BLOCKING_AT_ONCE = 256
+"""What asks for time of its own (the result of a wait) has places of its own, so that nothing else waits behind it."""
 
 Reply = TypeVar("Reply", bound=msgspec.Struct)
 
@@ -33,6 +38,8 @@ class DaemonGateway:
     def __init__(self, client: AsyncClient) -> None:
         self._client = client
         self._places = asyncio.Semaphore(_AT_ONCE)
+        self._blocking = asyncio.Semaphore(_BLOCKING_AT_ONCE)
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @property
     def paths(self) -> Paths:
@@ -43,10 +50,19 @@ class DaemonGateway:
         """Return a subscription to all events from now on; close it."""
         return self._client.events()
 
-    async def ask(self, request: msgspec.Struct, kind: type[Reply]) -> Reply:
-        """Return the daemon's reply to `request`, which is a `kind`. Raises: AcudError, as the daemon says."""
-        async with self._places:
-            return await self._client.ask(request, kind)
+    async def ask(self, request: msgspec.Struct, kind: type[Reply], request_id: str = "") -> Reply:
+        """Return the daemon's reply to `request`, which is a `kind`. Raises: AcudError, as the daemon says.
+
+        A repeat with the same `request_id` is answered as the first was; it waits for a first that is under way.
+        """
+        turn = self._turns.setdefault(request_id, asyncio.Lock()) if request_id else nullcontext()
+        async with turn, self._blocking if _blocks(request) else self._places:
+            return await self._client.ask(request, kind, request_id=request_id)
+
+
+def _blocks(request: msgspec.Struct) -> bool:
+    asked_s = declared(type(request)).asked_s
+    return asked_s is not None and asked_s(request) > 0
 
 
 _KEPT = 4096

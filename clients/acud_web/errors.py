@@ -141,6 +141,7 @@ GATEWAY_ERRORS = ErrorFormat(
         errors.UsageError: (422, "invalid"),
         errors.DaemonDown: (503, "unavailable"),
         errors.Unavailable: (503, ""),
+        errors.OutcomeUnknown: (409, ""),
         errors.ProtocolError: (502, ""),
     },
     wrong(404, "not_found", "nothing is served here"),

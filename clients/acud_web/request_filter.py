@@ -127,7 +127,7 @@ GATEWAY = Surface(
     GATEWAY_ERRORS.refusal,
     ("http", "websocket"),
     "GET, POST, DELETE",
-    "authorization, content-type, last-event-id, range, x-acud",
+    "authorization, content-type, idempotency-key, last-event-id, range, x-acud",
     tuple((name.lower().encode("ascii"), value.encode("ascii")) for name, value in HEADERS.items()),
 )
 ENDPOINTS = Surface(

@@ -3,56 +3,21 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 import pytest
 
 from tests.e2e.cli_support import settings
+from tests.e2e.page_steps import Step, check, is_as_shown, printed_by, script, steps_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "tutorial.md"
-_BLOCKS = re.compile(r"^```sh\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 _PATIENCE_S = 200.0
-
-
-class Step(NamedTuple):
-    """A block of commands, and what the page shows of their output ("" where it shows nothing)."""
-
-    commands: str
-    shown: str
-
-
-def steps() -> list[Step]:
-    """Return the steps of the page in order."""
-    return [Step(*found) for found in _BLOCKS.findall(PAGE.read_text(encoding="utf-8"))]
-
-
-def script(of: list[Step]) -> str:
-    """Return the steps as one shell's script; a mark stands before what each of them prints."""
-    return (
-        "".join(f"printf '\\n@@ %s\\n' {n}\n{step.commands}" for n, step in enumerate(of)) + "printf '\\n@@ end\\n'\n"
-    )
-
-
-def is_as_shown(shown: str, printed: str) -> bool:
-    """Tell whether the output is what the page shows. `…` stands for anything in its line, alone for any lines or none;
-    blanks count as one."""
-    lines = [
-        r"(?:.*\n)*?" if line == "…" else ".*?".join(map(re.escape, line.split("…"))) + r"\n"
-        for line in _plain(shown).splitlines()
-    ]
-    return re.fullmatch("".join(lines), _plain(printed) + "\n") is not None
-
-
-def _plain(text: str) -> str:
-    return "\n".join(" ".join(line.split()) for line in text.strip().splitlines())
 
 
 @contextmanager
@@ -86,13 +51,11 @@ def run(of: list[Step], folder: Path) -> list[str]:
             ["bash", "-c", script(of)], cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=words, stderr=words,
             timeout=_PATIENCE_S, check=False,
         )  # fmt: skip
-    printed = re.split(r"^@@ \w+\n", output.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
-    assert len(printed) == len(of) + 1, output.read_text(encoding="utf-8")
-    return printed[:-1]
+    return printed_by(output.read_text(encoding="utf-8"), of)
 
 
 def test_the_page_is_read_as_it_is_meant() -> None:
-    found = steps()
+    found = steps_of(PAGE)
     assert len(found) >= 8
     assert sum(bool(step.shown) for step in found) >= 7
     text = PAGE.read_text(encoding="utf-8")
@@ -111,13 +74,9 @@ def test_what_is_shown_is_told_from_what_is_not() -> None:
 
 @pytest.mark.timeout(300)
 def test_the_tutorial() -> None:
-    done = steps()
+    done = steps_of(PAGE)
     with TemporaryDirectory(prefix="acud-tutorial-") as folder:
         printed = run(done, Path(folder))
-        for step, words in zip(done, printed, strict=True):
-            if step.shown:
-                assert is_as_shown(step.shown, words), (
-                    f"{step.commands}\nprinted\n{words}\nthe page shows\n{step.shown}"
-                )
+        check(done, printed)
         pictures = list(Path(folder).glob("tmp.*/now.png"))
         assert len(pictures) == 1

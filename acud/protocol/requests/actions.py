@@ -6,12 +6,13 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.protocol.requests.command import FIRST_USE_S, GRAB_S, Command
+from acud.protocol.requests.command import FIRST_USE_S, GRAB_S, Command, RestOperation
 from acud.protocol.requests.looks import Picture
 from acud.protocol.requests.waits import ActionWait, BlockS, WaitCreate
+from acud.protocol.web import Scope
 from acud.types import WindowInfo
 from acud.types.action_effects import ActionEffects
-from acud.types.actions import Action, Hold, Point, TypeText, WaitIdle
+from acud.types.actions import Action, Hold, Launch, Point, TypeText, WaitIdle
 
 
 class DesktopAction(Struct, frozen=True, tag="desktop_action", forbid_unknown_fields=True):
@@ -111,6 +112,10 @@ def _action_s(action: Action) -> float:
     return len(action.text) * _CHARACTER_S if isinstance(action, TypeText) else 0.0
 
 
+def _needs(request: DesktopAction) -> Scope:
+    return Scope.ADMIN if any(isinstance(action, Launch) for action in request.actions) else Scope.ACT
+
+
 COMMANDS = (
     Command(
         DesktopAction,
@@ -127,6 +132,7 @@ COMMANDS = (
         ),
         feature="actions",
         destroys=True,
+        rest=RestOperation("POST", "/api/actions", Scope.ACT, needs=_needs),
     ),
     Command(
         LaunchStatus,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Literal
 
@@ -58,18 +58,26 @@ class McpTool(Struct, frozen=True):
     params: dict[str, str] = {}
 
 
-class RestOperation(Struct, frozen=True):
-    """An operation that is its request: its fields are the query of a GET and the body of a POST, its reply the answer.
+def _nothing_more(_request: Any) -> Scope:
+    return Scope.READ
 
-    It is for access tokens that are not limited; `whole` says of what it tells. What a limited access token sees of a
-    request takes an owner to look up, so acud_web.api writes such an operation by hand, with the scope that its path
-    needs.
+
+class RestOperation(Struct, frozen=True):
+    """An operation that is its request: its fields are the query of a GET or DELETE and the body of a POST, its reply
+    the answer. `path_fields`: which field a part of the path stands for.
+
+    `scope`: what an access token needs for any of these requests; `needs` returns what this one needs.
+    An access token that is limited to displays or tasks is good for a request that names one of them: by its wait or
+    its task, or its display (`acud_web.api.ownership`). With `whole`, which says of what the operation tells, it is for
+    access tokens that are not limited.
     """
 
-    method: Literal["GET", "POST"]
+    method: Literal["GET", "POST", "DELETE"]
     path: str
     scope: Scope
-    whole: str
+    whole: str = ""
+    path_fields: Mapping[str, str] = {}
+    needs: Callable[[Any], Scope] = _nothing_more
 
 
 class Command(Struct, frozen=True):

@@ -7,7 +7,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from acud.fleet import Labels
-from acud.protocol.requests.command import DISPLAY_S, FIRST_USE_S, Command, FleetRoute
+from acud.protocol.requests.command import DISPLAY_S, FIRST_USE_S, Command, FleetRoute, RestOperation
+from acud.protocol.web import Scope
 from acud.types import DisplayInfo
 
 
@@ -110,6 +111,11 @@ class DisplayRelease(Struct, frozen=True, tag="display_release", forbid_unknown_
     force: bool = False
 
 
+def _create_needs(request: DisplayCreate) -> Scope:
+    """A window manager is a program that the caller names."""
+    return Scope.ADMIN if request.window_manager else Scope.ACT
+
+
 COMMANDS = (
     Command(DisplayList, DisplayListReply, fleet=FleetRoute.ALL),
     Command(DisplayAdd, DisplayReply, mutating=True, deferred=True, limit_s=DISPLAY_S, begins="displays"),
@@ -123,6 +129,7 @@ COMMANDS = (
         begins="displays",
         positional=2,
         fleet=FleetRoute.PLACED,
+        rest=RestOperation("POST", "/api/displays", Scope.ACT, "a new display", needs=_create_needs),
     ),
     Command(
         DisplayRemove,
@@ -133,6 +140,7 @@ COMMANDS = (
         limit_s=DISPLAY_S,
         errors="Conflict while waits look at it",
         destroys=True,
+        rest=RestOperation("DELETE", "/api/displays/{name}", Scope.ADMIN, path_fields={"name": "name"}),
     ),
     Command(DisplayTake, TakeReply, mutating=True, deferred=True, limit_s=FIRST_USE_S, positional=1),
     Command(

@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.protocol.requests.command import SEARCH_S, Command
+from acud.protocol.requests.command import SEARCH_S, Command, RestOperation
 from acud.protocol.requests.looks import Picture
 from acud.protocol.requests.waits import ActionWait, BlockS, WaitCreate
+from acud.protocol.web import Scope
 from acud.types import JudgeName, ShortText, Spent, Until, Verdict
 from acud.types.action_effects import ActionEffects, FieldReading
 from acud.types.grounding import Found, GroundingBackend
@@ -113,7 +114,16 @@ def _asked_s(request: GuiDo) -> float:
 
 
 COMMANDS = (
-    Command(GuiFind, FindReply, deferred=True, limit_s=SEARCH_S, positional=2, feature="grounding"),
+    Command(
+        GuiFind,
+        FindReply,
+        deferred=True,
+        limit_s=SEARCH_S,
+        positional=2,
+        feature="grounding",
+        # A model may be asked, which costs.
+        rest=RestOperation("POST", "/api/gui/find", Scope.WAIT),
+    ),
     Command(
         GuiDo,
         DoReply,
@@ -131,5 +141,6 @@ COMMANDS = (
         ),
         feature="actions",
         destroys=True,
+        rest=RestOperation("POST", "/api/gui/do", Scope.ACT),
     ),
 )

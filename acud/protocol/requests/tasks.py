@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from acud.fleet import Labels
-from acud.protocol.requests.command import DISPLAY_S, Command, FleetRoute, McpTool
+from acud.protocol.requests.command import DISPLAY_S, Command, FleetRoute, McpTool, RestOperation
+from acud.protocol.web import Scope
 from acud.types import Budget
 from acud.types.tasks import (
     Action,
@@ -231,6 +232,17 @@ class TaskDeleteReply(Struct, frozen=True, forbid_unknown_fields=True):
     waits_cancelled: int
 
 
+def _register_needs(request: TaskRegister) -> Scope:
+    """An X server is started for it."""
+    return Scope.ACT if request.isolated_display else Scope.WAIT
+
+
+def _update_needs(request: TaskUpdate) -> Scope:
+    """A status may end waits and a display; a budget says what may be spent."""
+    return Scope.WAIT if request.status is None and request.budget is None else Scope.ACT
+
+
+_ID = {"id": "task_id"}
 COMMANDS = (
     Command(
         TaskRegister,
@@ -255,6 +267,7 @@ COMMANDS = (
                 "labels": "what the host must carry, in a fleet",
             },
         ),
+        rest=RestOperation("POST", "/api/tasks", Scope.WAIT, "registering a task", needs=_register_needs),
     ),
     Command(
         TaskUpdate,
@@ -270,6 +283,7 @@ COMMANDS = (
             quotes_screens=True,
             params={"budget": "max_cost_usd, max_evaluations for all its waits"},
         ),
+        rest=RestOperation("POST", "/api/tasks/{id}/update", Scope.WAIT, path_fields=_ID, needs=_update_needs),
     ),
     Command(
         TaskItemUpdate,
@@ -278,8 +292,18 @@ COMMANDS = (
         errors="Conflict for a move it cannot make",
         feature="tasks",
         tool=McpTool("Set a plan item's status.", "tasks"),
+        rest=RestOperation(
+            "POST", "/api/tasks/{id}/items/{ordinal}", Scope.WAIT, path_fields=_ID | {"ordinal": "ordinal"}
+        ),
     ),
-    Command(TaskPlanAppend, TaskReply, mutating=True, feature="tasks", tool=McpTool("Add plan items.", "tasks")),
+    Command(
+        TaskPlanAppend,
+        TaskReply,
+        mutating=True,
+        feature="tasks",
+        tool=McpTool("Add plan items.", "tasks"),
+        rest=RestOperation("POST", "/api/tasks/{id}/items", Scope.WAIT, path_fields=_ID),
+    ),
     Command(
         TaskLogAction,
         TaskLogActionReply,
@@ -291,6 +315,7 @@ COMMANDS = (
             hidden=("input_data", "output_data", "duration_ms"),
             params={"input_data": "any JSON", "output_data": "any JSON", "duration_ms": "how long it took"},
         ),
+        rest=RestOperation("POST", "/api/tasks/{id}/actions", Scope.WAIT, path_fields=_ID),
     ),
     Command(
         TaskSummary,

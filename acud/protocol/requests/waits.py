@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.protocol.requests.command import FIRST_USE_S, GRAB_S, Command, FleetRoute
+from acud.protocol.requests.command import FIRST_USE_S, GRAB_S, Command, FleetRoute, RestOperation
 from acud.protocol.requests.looks import Picture
+from acud.protocol.web import Scope
 from acud.types import (
     Budget,
     Evidence,
@@ -219,6 +220,7 @@ class EvidenceReply(Struct, frozen=True, forbid_unknown_fields=True):
     image: bytes
 
 
+_ID = {"id": "wait_id"}
 COMMANDS = (
     Command(
         WaitCreate,
@@ -229,6 +231,7 @@ COMMANDS = (
         begins="waits",
         positional=2,
         errors="NoJudge for a sentence that no configured judge could answer, unless `force` arms it anyway",
+        rest=RestOperation("POST", "/api/waits", Scope.WAIT),
     ),
     Command(WaitList, WaitListReply, fleet=FleetRoute.ALL),
     Command(WaitShow, WaitShowReply),
@@ -238,9 +241,24 @@ COMMANDS = (
         mutating=True,
         deferred=True,
         errors="Conflict when it has ended; NoJudge as for `wait_create`",
+        rest=RestOperation("POST", "/api/waits/{id}/update", Scope.WAIT, path_fields=_ID),
     ),
-    Command(WaitCancel, WaitReply, mutating=True, errors="Conflict when it has ended, saying how", destroys=True),
-    Command(WaitResult, WaitResultReply, deferred=True, asked_s=lambda request: request.block_s),
+    Command(
+        WaitCancel,
+        WaitReply,
+        mutating=True,
+        errors="Conflict when it has ended, saying how",
+        destroys=True,
+        rest=RestOperation("POST", "/api/waits/{id}/cancel", Scope.WAIT, path_fields=_ID),
+    ),
+    Command(
+        WaitResult,
+        WaitResultReply,
+        deferred=True,
+        asked_s=lambda request: request.block_s,
+        # Who is told of the end gets no wake: that is more than reading.
+        rest=RestOperation("POST", "/api/waits/{id}/result", Scope.WAIT, path_fields=_ID),
+    ),
     Command(
         WaitForChange,
         ChangeReply,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from acud.protocol.requests import REQUESTS
 from acud_web.api import daemon, displays, events, recordings, tasks, waits, wakes
-from acud_web.api.operation import Operation, operation_of
+from acud_web.api.operation import Operation
+from acud_web.api.request_operation import operation_of
 from acud_web.route_table import Row
 
 OPERATIONS: tuple[Operation, ...] = (

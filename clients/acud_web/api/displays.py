@@ -21,7 +21,7 @@ from acud.protocol.web import Scope
 from acud.types import DisplayInfo, MonitorInfo, WindowInfo
 from acud.types.actions import Action, Launch
 from acud_web.access import need
-from acud_web.api.operation import ApiRequest, Body, Nothing, Operation
+from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query
 
 Lease = Annotated[str, Meta(min_length=1, max_length=64)]
 
@@ -131,10 +131,15 @@ def _named(asked: ApiRequest[Nothing, Body]) -> str:
 
 
 async def _found(asked: ApiRequest[Nothing, Body]) -> str:
-    """Return the display of the path. Raises: NotFound; Fault 403 where the access token may not see it. Some requests
-    of the daemon take a name that nothing has for a display that is to be adopted.
+    """Return the display of the path. Raises: NotFound; HttpFault 403 where the access token may not see it."""
+    return await display_seen(asked, asked.place("name"))
+
+
+async def display_seen(asked: ApiRequest[Query, Body], name: str) -> str:
+    """Return the name of the display `name`, which is up. Raises: NotFound; HttpFault 403 where the access token may
+    not see it. Some requests of the daemon take a name that nothing has for a display that is to be adopted.
     """
-    name = _named(asked)
+    asked.must_see(display=name)
     found = await asked.ask(DisplayList(), DisplayListReply)
     if not any(display.name == name for display in found.displays):
         raise _none(name)

@@ -15,19 +15,30 @@ from starlette.responses import Response
 
 from acud.protocol import VERSION
 from acud.protocol.web import Scope
-from acud_web.api.operation import Nothing, Operation
+from acud_web.api.operation import Nothing, Operation, counted
 from acud_web.errors import answer
+from acud_web.idempotency import HEADER, PATTERN
 from acud_web.route_table import Row
 
 OPENAPI = "3.1.0"
+Node = dict[str, Any]
+
 _REF = "#/components/schemas/{name}"
 _PLACE = re.compile(r"\{(\w+)\}")
 _ALWAYS = (401, 403, 422, 429, 500, 503)
 _WITH_BODY = (400, 408, 413, 415)
-_PLACES: dict[str, Any] = {"n": {"type": "integer", "minimum": 1}}
+_PLACES: dict[str, Any] = {
+    "n": {"type": "integer", "minimum": 1},
+    "ordinal": {"type": "integer", "minimum": 0, "maximum": 100_000},
+}
+_KEY: Node = {
+    "name": HEADER,
+    "in": "header",
+    "required": False,
+    "description": "A repeat with the same key does nothing again, and is answered as the first was.",
+    "schema": {"type": "string", "pattern": PATTERN},
+}
 _ID = {"type": "string", "minLength": 1, "maxLength": 64}
-
-Node = dict[str, Any]
 
 
 class Problem(Struct, frozen=True):
@@ -86,7 +97,9 @@ class _Schemas:
 
     def __init__(self, operations: Sequence[Operation]) -> None:
         kinds = {kind: None for one in operations for kind in (one.query, one.body, one.reply) if kind is not None}
-        refs, self.components = msgspec.json.schema_components([*kinds, Problem], ref_template=_REF)
+        refs, made = msgspec.json.schema_components([*kinds, Problem], ref_template=_REF)
+        # Bounds of 45 and 45.0 are one type to `typing`: which of them it hands out depends on who was imported first.
+        self.components = counted(made)
         self._refs = dict(zip([*kinds, Problem], refs, strict=True))
         # What a query takes is told parameter by parameter.
         self._queries = {kind: self._taken_out(kind) for kind in {one.query: None for one in operations}}
@@ -97,7 +110,8 @@ class _Schemas:
     def operation(self, found: Operation) -> Node:
         summary, description = words_of(found.run)
         node = _described(found, summary, description)
-        node["parameters"] = [*_places(found.path), *self._query(found.query)]
+        key = [] if found.method == "GET" else [_KEY]
+        node["parameters"] = [*_places(found.path), *self._query(found.query), *key]
         if found.body is not Nothing:
             content = {"application/json": {"schema": self._refs[found.body]}}
             node["requestBody"] = {"required": True, "content": content}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Generic, Literal, TypeVar, get_type_hints
+from typing import Any, Generic, Literal, NoReturn, TypeVar
 
 import msgspec
 from msgspec import Struct, inspect
@@ -12,11 +12,12 @@ from starlette.responses import Response
 
 from acud.errors import InvalidRequest, NotFound
 from acud.protocol import codec
-from acud.protocol.requests.command import Command, RestOperation
 from acud.protocol.web import AccessToken, Scope
 from acud.value_errors import value_fault
+from acud_web.access import SAFE, first_of
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.errors import HttpFault, answer, wrong
+from acud_web.idempotency import IdempotencyKey
 from acud_web.route_table import Row, json_object
 
 BODY_BYTES = 1 << 20
@@ -42,6 +43,7 @@ class ApiRequest(Generic[Query, Body]):
         self._body = body
         self.gateway: DaemonGateway = request.state.gateway
         self.access_token: AccessToken = request.state.access_token
+        self._key = IdempotencyKey(request, self.access_token) if request.method not in SAFE else None
 
     def place(self, name: str) -> str:
         """Return the part `name` of the path."""
@@ -55,11 +57,25 @@ class ApiRequest(Generic[Query, Body]):
         """
         headers = self.connection.headers
         has_body = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
-        return codec.convert(_counted(await json_object(self._request, BODY_BYTES)) if has_body else {}, self._body)
+        return codec.convert(counted(await json_object(self._request, BODY_BYTES)) if has_body else {}, self._body)
 
     async def ask(self, request: Struct, kind: type[Reply]) -> Reply:
-        """Return the daemon's reply. Raises: AcudError, as the daemon says."""
-        return await self.gateway.ask(request, kind)
+        """Return the daemon's reply; a request that changes something has the id that `Idempotency-Key` means.
+
+        Raises: AcudError, as the daemon says; HttpFault 422 when the key was used for another request.
+        """
+        return await self._key.ask(self.gateway, request, kind) if self._key else await self.gateway.ask(request, kind)
+
+    async def ask_while_there(self, request: Struct, kind: type[Reply]) -> Reply:
+        """Return the daemon's reply to a request that only reads and may block; a client that hangs up ends the asking,
+        so that nothing counts as told to it. Raises: AcudError; HttpFault 499 when it hung up.
+        """
+        return await first_of(self.gateway.ask(request, kind), self._gone())
+
+    async def _gone(self) -> NoReturn:
+        while (await self._request.receive())["type"] != "http.disconnect":
+            pass
+        raise wrong(499, "gone", "the client hung up")
 
     async def find(self, request: Struct, kind: type[Reply]) -> Reply:
         """Return the daemon's reply about one thing, whose owner is still to be checked (`must_see`).
@@ -68,7 +84,7 @@ class ApiRequest(Generic[Query, Body]):
         exists.
         """
         try:
-            return await self.gateway.ask(request, kind)
+            return await self.ask(request, kind)
         except NotFound:
             if self.access_token.unlimited:
                 raise
@@ -125,13 +141,13 @@ def _converted(given: dict[str, Any], kind: type[Query]) -> Query:
         raise InvalidRequest(found.of("the query"), field=found.field) from fault
 
 
-def _counted(value: Any) -> Any:
+def counted(value: Any) -> Any:
     """Return `value` with 2.0 as 2: to JSON Schema, and so to the API's document, that is a whole number too."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):
-        return {name: _counted(inner) for name, inner in value.items()}
-    return [_counted(inner) for inner in value] if isinstance(value, list) else value
+        return {name: counted(inner) for name, inner in value.items()}
+    return [counted(inner) for inner in value] if isinstance(value, list) else value
 
 
 Handler = Callable[[ApiRequest[Any, Any]], Awaitable[Struct | Response]]
@@ -163,34 +179,3 @@ class Operation(Struct, frozen=True):
     def row(self) -> Row:
         """The line of the route table, which has the access token checked."""
         return Row(self.method, self.path, self.endpoint, self.scope, BODY_BYTES)
-
-
-def operation_of(command: Command, rest: RestOperation) -> Operation:
-    """Return the operation `rest` that is the request of `command`: its fields, its reply, its documentation."""
-    fields = _untagged(command.request)
-
-    async def run(asked: ApiRequest[Any, Any]) -> Any:
-        asked.must_be_unlimited(rest.whole)
-        given = asked.query if rest.method == "GET" else await asked.body()
-        return await asked.ask(command.request(**msgspec.structs.asdict(given)), command.reply)
-
-    run.__doc__ = command.request.__doc__
-    query, body = (fields, Nothing) if rest.method == "GET" else (Nothing, fields)
-    return Operation(rest.method, rest.path, rest.scope, run, command.reply, query, body)
-
-
-def _untagged(request: type[Struct]) -> type[Struct]:
-    """Return a struct of the fields of `request`, without the tag that only the daemon's wire has."""
-    if not request.__struct_fields__:
-        return Nothing
-    hints = get_type_hints(request, include_extras=True)
-    fields = [_field(one, hints[one.name]) for one in msgspec.structs.fields(request)]
-    return msgspec.defstruct(
-        f"{request.__name__}Fields", fields, frozen=True, forbid_unknown_fields=True, namespace={"__doc__": ""}
-    )
-
-
-def _field(one: msgspec.structs.FieldInfo, kind: Any) -> tuple[str, Any, Any]:
-    if one.default_factory is not msgspec.NODEFAULT:
-        return one.name, kind, msgspec.field(default_factory=one.default_factory)
-    return one.name, kind, msgspec.field() if one.required else msgspec.field(default=one.default)

@@ -8,16 +8,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 from starlette.responses import Response
 
-from acud.protocol.requests.waits import (
-    EvidenceGet,
-    EvidenceReply,
-    WaitCancel,
-    WaitList,
-    WaitListReply,
-    WaitReply,
-    WaitShow,
-    WaitShowReply,
-)
+from acud.protocol.requests.waits import EvidenceGet, EvidenceReply, WaitList, WaitListReply, WaitShow, WaitShowReply
 from acud.protocol.web import Scope
 from acud.types import WaitState
 from acud_web.api.files import picture
@@ -45,12 +36,6 @@ class EvidenceQuery(Struct, frozen=True, forbid_unknown_fields=True):
     part: Literal["after", "before", "diff"] = "after"
 
 
-class CancelBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """Why."""
-
-    reason: Annotated[str, Meta(max_length=500)] = ""
-
-
 async def waits(asked: ApiRequest[WaitsQuery, Nothing]) -> WaitListReply:
     """List waits that the access token may see, newest first."""
     query, access_token = asked.query, asked.access_token
@@ -75,12 +60,6 @@ async def evidence(asked: ApiRequest[EvidenceQuery, Nothing]) -> Response:
     return picture(asked.connection, found.image)
 
 
-async def cancel(asked: ApiRequest[Nothing, CancelBody]) -> WaitReply:
-    """Cancel a wait that is watching."""
-    shown = await _seen(asked, 0)
-    return await asked.find(WaitCancel(shown.wait.wait_id, (await asked.body()).reason), WaitReply)
-
-
 def _must_see_all(asked: ApiRequest[WaitsQuery, Nothing], query: WaitsQuery) -> None:
     if query.task:
         asked.must_see(task_id=query.task)
@@ -90,7 +69,11 @@ def _must_see_all(asked: ApiRequest[WaitsQuery, Nothing], query: WaitsQuery) -> 
 
 async def _seen(asked: ApiRequest[Query, Body], evaluations: int) -> WaitShowReply:
     """Return the wait of the path. Raises: NotFound; HttpFault 403 where the access token may not see it."""
-    wait_id = asked.place("id")
+    return await wait_seen(asked, asked.place("id"), evaluations)
+
+
+async def wait_seen(asked: ApiRequest[Query, Body], wait_id: str, evaluations: int = 0) -> WaitShowReply:
+    """Return the wait with this whole id. Raises: NotFound; HttpFault 403 where the access token may not see it."""
     found = await asked.find(WaitShow(wait_id, evaluations), WaitShowReply)
     asked.must_see(display=found.wait.display, task_id=found.wait.spec.task_id)
     same(wait_id, found.wait.wait_id, "wait")
@@ -103,5 +86,4 @@ OPERATIONS = (
     Operation(
         "GET", "/api/waits/{id}/evidence", Scope.READ, evidence, None, EvidenceQuery, media="image/png", statuses=(404,)
     ),
-    Operation("POST", "/api/waits/{id}/cancel", Scope.ACT, cancel, WaitReply, body=CancelBody, statuses=(404, 409)),
 )

@@ -21,7 +21,7 @@ function go(path) {
   location.hash = `#/${path}`;
 }
 
-const SCOPES = ["read", "act", "admin"];
+const SCOPES = ["read", "wait", "act", "admin"];
 
 // Whether this session's scope reaches so far. The gateway checks it too; here it only keeps buttons away.
 function may(scope) {

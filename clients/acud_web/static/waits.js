@@ -190,7 +190,7 @@ function aboutWait(wait) {
 }
 
 function cancelButton(wait, page) {
-  if (wait.state !== "watching" || !page.may("act")) return null;
+  if (wait.state !== "watching" || !page.may("wait")) return null;
   return actionButton(
     "Cancel…",
     async () => {

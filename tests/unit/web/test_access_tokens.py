@@ -26,7 +26,13 @@ def made(scope: Scope = Scope.READ, displays: tuple[str, ...] = (), tasks: tuple
 
 
 @pytest.mark.parametrize(
-    ("scope", "allowed"), [(Scope.READ, {Scope.READ}), (Scope.ACT, {Scope.READ, Scope.ACT}), (Scope.ADMIN, set(Scope))]
+    ("scope", "allowed"),
+    [
+        (Scope.READ, {Scope.READ}),
+        (Scope.WAIT, {Scope.READ, Scope.WAIT}),
+        (Scope.ACT, {Scope.READ, Scope.WAIT, Scope.ACT}),
+        (Scope.ADMIN, set(Scope)),
+    ],
 )
 def test_each_scope_includes_the_one_before(scope: Scope, allowed: set[Scope]) -> None:
     assert {one for one in Scope if made(scope).allows(one)} == allowed

@@ -1,0 +1,61 @@
+"""What a request of the daemon is about, so that a limited access token reaches nothing of others with it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from acud.types.displays import display_name
+from acud.types.picture_views import parse
+from acud_web.api.displays import display_seen
+from acud_web.api.operation import ApiRequest, Body, Query, unseen
+from acud_web.api.tasks import task_seen
+from acud_web.api.waits import wait_seen
+from acud_web.errors import wrong
+
+_FINDERS: dict[str, Callable[[ApiRequest[Any, Any], str], Awaitable[object]]] = {
+    "wait_id": wait_seen,
+    "task_id": task_seen,
+    "name": display_seen,
+}
+"""By the field that a part of a path stands for: how the thing is found. Each raises where the access token may not see
+it, and for an id that is not whole."""
+
+
+async def check_path(asked: ApiRequest[Query, Body], fields: dict[str, str]) -> None:
+    """Check that what the path names is there, and the access token's. Raises: NotFound; HttpFault 403."""
+    for field, value in fields.items():
+        if field in _FINDERS:
+            await _FINDERS[field](asked, value)
+
+
+async def bound(asked: ApiRequest[Query, Body], request: Any) -> Any:
+    """Return `request`; for a limited access token bound to the display that it names, itself or by its task. One that
+    names a wait or a task by its path was checked (`check_path`).
+
+    Raises: HttpFault 403 where it names nothing, or something of others.
+    """
+    if asked.access_token.unlimited or not hasattr(request, "display"):
+        return request
+    display = request.display
+    own = (await task_seen(asked, request.task_id)).task.display if request.task_id else ""
+    display = display or own
+    if not display:
+        words = "this access token is limited: name one of its displays, or a task of its own that has one"
+        raise wrong(403, "forbidden", words)
+    if display != own:
+        asked.must_see(display=display)
+    _check_words(request, display_name(display))
+    return replace(request, display=display)
+
+
+def _check_words(request: Struct, display: str) -> None:
+    """Raises: HttpFault 403 when the target, or the view of a picture, names what need not be on `display`."""
+    target = str(getattr(request, "target", "")).strip().lower()
+    named = target.removeprefix("display:") if target.startswith("display:") else display
+    view = getattr(request, "view", "")
+    if display_name(named) != display or target.startswith("pty:") or (view and parse(view).display != display):
+        raise unseen()
