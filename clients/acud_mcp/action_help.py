@@ -17,7 +17,7 @@ ACTIONS = {
     "cursor_position": "where the pointer is",
     "wait": "timeout seconds, then a picture",
     "wait_idle": "until the screen is at rest, at most timeout",
-    "wait_for_change": "until target changes (since baseline), at most timeout",
+    "wait_for_change": "until target changes (since baseline), at most timeout (or text) seconds",
     "window_list": "the windows, or those that match window",
     "window_focus": "window gets the keyboard",
     "window_raise": "window comes to the top",

@@ -82,6 +82,7 @@ _BLIND = frozenset({"cursor_position", "window_list", "clipboard_get"})
 
 _QUALITY = 72
 _MAX_WAIT_S = 45.0
+_Timeout = Annotated[float, Meta(ge=0, le=_MAX_WAIT_S)]
 
 
 class ActArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -169,12 +170,21 @@ async def _screenshot(call: ToolCall, given: ActArguments) -> PictureView | Imag
 
 
 async def _change(call: ToolCall, given: ActArguments) -> ChangeView | ImageResult:
-    timeout_s = given.duration or given.timeout or 10.0
+    timeout_s = given.duration or given.timeout or _seconds(given.text) or 10.0
     waited = ChangeArguments(
         given.target, given.display, timeout_s, baseline=given.baseline, image=given.image,
         max_side=given.max_side, task_id=given.task_id,
     )  # fmt: skip
     return await look_tools.wait_for_change(call, waited)
+
+
+def _seconds(text: str) -> float:
+    """Return the time in `text`, where other computer tools have it. Raises: InvalidRequest."""
+    try:
+        return msgspec.convert(text or "0", _Timeout, strict=False)
+    except msgspec.ValidationError as fault:
+        words = f"desktop_action: wait_for_change: text is no number of seconds: {text[:40]!r}"
+        raise InvalidRequest(words, hint="give timeout, in seconds") from fault
 
 
 def _request(given: ActArguments, action: Action, block_s: float) -> DesktopAction:

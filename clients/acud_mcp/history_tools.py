@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -76,13 +77,17 @@ _LOOKED_AT = 1000
 
 
 class RecordArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Arguments of `video_record`. What is to be stopped is named by its id, or as it was started."""
+    """Arguments of `video_record`. What is to be stopped is named by its id, or as it was started. Without an `action`
+    it records for `duration` seconds.
+    """
 
-    action: Literal["start", "stop", "list"]
+    action: Literal["start", "stop", "list"] | None = None
     recording_id: Annotated[str, Meta(max_length=64)] = ""
     display: str = ""
     task_id: str = ""
     fps: Annotated[float, Meta(ge=0, le=30)] = 0
+    duration: Annotated[float, Meta(gt=0, le=120)] = 10
+    target: str = "screen"
 
 
 class VideoView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -105,7 +110,10 @@ class RecordView(msgspec.Struct, frozen=True):
 
 
 async def video_record(call: ToolCall, given: RecordArguments) -> RecordView:
-    """Start, stop or list."""
+    """Start, stop or list; or record for a time."""
+    given = msgspec.structs.replace(given, display=given.display or _display_of(given.target))
+    if given.action is None:
+        return await _record_for(call, given)
     if given.action == "list":
         listed: RecordListReply = await call.ask(RecordList(given.task_id, _NEWEST))
         return RecordView(tuple(_view(one, Path(listed.path, one.folder)) for one in listed.recordings))
@@ -114,6 +122,27 @@ async def video_record(call: ToolCall, given: RecordArguments) -> RecordView:
         return RecordView((_view(begun.recording, Path(begun.path)),))
     recording_id = given.recording_id or await _running(call, given)
     ended: RecordReply = await call.ask_slowly(RecordStop(recording_id), _STOP_S)
+    return RecordView((_view(ended.recording, Path(ended.path)),))
+
+
+def _display_of(target: str) -> str:
+    """Return the display that `target` names, "" for the screen. Raises: InvalidRequest for a part of one."""
+    if target in ("", "screen"):
+        return ""
+    if not target.startswith("display:"):
+        raise InvalidRequest(
+            f"video_record records whole displays, not {target[:80]}", hint="target: screen, or display:NAME"
+        )
+    return target.removeprefix("display:")
+
+
+async def _record_for(call: ToolCall, given: RecordArguments) -> RecordView:
+    """Record for `duration` seconds; a caller who goes away ends the recording, too."""
+    begun: RecordReply = await call.ask(RecordStart(given.display, given.task_id, given.fps))
+    try:
+        await asyncio.sleep(given.duration)
+    finally:
+        ended: RecordReply = await call.ask_slowly(RecordStop(begun.recording.recording_id), _STOP_S)
     return RecordView((_view(ended.recording, Path(ended.path)),))
 
 
@@ -165,7 +194,12 @@ TOOLS = (
         result=RecordView,
         shows=("videos",),
         run=video_record,
-        hidden=("fps", "recording_id", "task_id"),
-        params={"fps": "pictures a second; 0: as set", "recording_id": "what to stop, where several run"},
+        hidden=("fps", "recording_id", "task_id", "duration", "target"),
+        params={
+            "fps": "pictures a second; 0: as set",
+            "recording_id": "what to stop, where several run",
+            "duration": "seconds to record, where no action is given",
+            "target": "screen or display:NAME, whole",
+        },
     ),
 )

@@ -334,7 +334,7 @@ TOOLS = (
         result=ChangeView,
         shows=("changed", "message", "picture", "wait_id", "next"),
         run=wait_for_change,
-        aliases={"timeout_s": "timeout", "settle_s": "settle"},
+        aliases={"timeout_s": "timeout", "text": "timeout", "settle_s": "settle"},
         hidden=("display", "share", "max_side", "task_id"),
         params={
             "share": "at least this part of it, 0 to 1",

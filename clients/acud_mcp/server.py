@@ -41,6 +41,7 @@ _FROM_REQUESTS = tuple(
         request=command.request,
         hidden=command.tool.hidden,
         params=command.tool.params,
+        aliases=command.tool.aliases,
         quotes_screens=command.tool.quotes_screens,
     )
     for command in REQUESTS

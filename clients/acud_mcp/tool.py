@@ -157,11 +157,17 @@ def parse_arguments(tool: Tool, given: dict[str, Any] | None) -> msgspec.Struct:
         raise _argument_error(tool, fault) from fault
 
 
+_ONE_OF_SEVERAL = frozenset({"status"})
+"""Other names that mean one value of an argument that takes several."""
+
+
 def _renamed(tool: Tool, given: dict[str, Any]) -> dict[str, Any]:
     named: dict[str, Any] = {}
     for name, value in given.items():
         if value is not None:
-            named.setdefault(tool.aliases.get(name, name), value)
+            meant = tool.aliases.get(name, name)
+            one = name in _ONE_OF_SEVERAL and meant != name and isinstance(value, str)
+            named.setdefault(meant, [value] if one else value)
     return named
 
 

@@ -17,7 +17,7 @@ from acud.untrusted_text import visible
 from acud_mcp.block_limits import block_limit_s
 from acud_mcp.daemon import Daemon
 from acud_mcp.next_steps import error_words
-from acud_mcp.tool import ImageResult, Options, TextResult, Tool, parse_arguments
+from acud_mcp.tool import ImageResult, Options, TextResult, Tool, ToolCall, parse_arguments
 
 PROGRESS_S = 3.0
 MAX_ERROR_CHARACTERS = 600
@@ -62,7 +62,7 @@ class DaemonCall:
 async def answer(tool: Tool, call: DaemonCall, given: dict[str, Any] | None) -> types.CallToolResult:
     """Return the result of one call; what the caller can mend is an error result of one line."""
     try:
-        value = await _run(tool, call, parse_arguments(tool, given))
+        value = await run(tool, call, given)
         return result(value, quotes_screens=tool.quotes_screens)
     except AcudError as fault:
         return failure(words_of(fault, tool))
@@ -70,7 +70,9 @@ async def answer(tool: Tool, call: DaemonCall, given: dict[str, Any] | None) -> 
         return failure(f"{tool.name}: {fault.filename or 'file'}: {fault.strerror or fault}")
 
 
-async def _run(tool: Tool, call: DaemonCall, arguments: msgspec.Struct) -> Any:
+async def run(tool: Tool, call: ToolCall, given: dict[str, Any] | None) -> Any:
+    """Return what `tool` returns for the arguments `given`. Raises: AcudError; OSError for a file of a picture."""
+    arguments = parse_arguments(tool, given)
     return await call.ask(arguments) if tool.run is None else await tool.run(call, arguments)
 
 
@@ -80,15 +82,24 @@ def result(value: Any, *, quotes_screens: bool = False) -> types.CallToolResult:
     """
     if isinstance(value, TextResult):
         return types.CallToolResult(content=[types.TextContent(text=visible(value.text))])
-    shown = value if isinstance(value, ImageResult) else None
-    plain = _plain(msgspec.to_builtins(shown.value if shown else value))
-    plain |= {"untrusted": UNTRUSTED} if quotes_screens else {}
-    plain = screen_last(plain)
-    if shown:
-        data = base64.b64encode(shown.image).decode("ascii")
-        picture = types.ImageContent(data=data, mime_type=shown.mime_type)
+    plain = plain_result(value, quotes_screens=quotes_screens)
+    if isinstance(value, ImageResult):
+        picture = types.ImageContent(data=image_text(value), mime_type=value.mime_type)
         return types.CallToolResult(content=[types.TextContent(text=visible(lines_of(plain))), picture])
     return types.CallToolResult(content=[types.TextContent(text=text_of(plain))], structured_content=plain)
+
+
+def plain_result(value: Any, *, quotes_screens: bool = False) -> dict[str, Any]:
+    """Return the JSON values of a result that is no text, words of screens last; of a picture what comes beside it."""
+    plain: dict[str, Any] = _plain(msgspec.to_builtins(value.value if isinstance(value, ImageResult) else value))
+    plain |= {"untrusted": UNTRUSTED} if quotes_screens else {}
+    ordered: dict[str, Any] = screen_last(plain)
+    return ordered
+
+
+def image_text(value: ImageResult) -> str:
+    """Return the picture in base64."""
+    return base64.b64encode(value.image).decode("ascii")
 
 
 def lines_of(plain: dict[str, Any], prefix: str = "", *, theirs: bool = False) -> str:

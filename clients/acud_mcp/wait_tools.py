@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from acud.errors import InvalidRequest
+from acud.protocol.requests.tasks import TaskUpdate
 from acud.protocol.requests.waits import (
     ActionWait,
     WaitCancel,
@@ -49,6 +50,7 @@ from acud.types import (
     target_argument,
     widget_condition,
 )
+from acud.types.tasks import Content
 from acud.value_errors import value_fault
 from acud_mcp.condition_arguments import WORDS
 from acud_mcp.tool import GLOSSARY, Tool, ToolCall
@@ -306,16 +308,30 @@ class WaitChanges(Condition, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     wait_id: WaitId
     timeout: Timeout | None = None
     force: bool = False
+    message: Content = ""
 
 
 async def wait_update(call: ToolCall, given: WaitChanges) -> WaitView:
-    """Change a live wait; its clock starts again with the new timeout, else with the old one."""
+    """Change a live wait; its clock starts again with the new timeout, else with the old one. A `message` goes into the
+    thread of the wait's task, and changes nothing of the wait.
+    """
     shown = await _named(call, given.wait_id)
+    said = (await _said(call, shown.wait, given.message),) if given.message else ()
+    if said and msgspec.structs.replace(given, message="") == WaitChanges(wait_id=given.wait_id):
+        return wait_view(shown.wait, notes=said)
     timeout_s = given.timeout if given.timeout is not None else shown.wait.spec.timeout_s or None
     policy = policy_of(given, shown.wait.spec.policy)
     changes = WaitUpdate(shown.wait.wait_id, until_of(given), timeout_s, policy, force=given.force)
     reply: WaitReply = await call.ask(changes)
-    return wait_view(reply.wait, notes=reply.notes, step=_next(reply))
+    return wait_view(reply.wait, notes=(*said, *reply.notes), step=_next(reply))
+
+
+async def _said(call: ToolCall, wait: WaitInfo, message: str) -> str:
+    """Keep `message`, and return what became of it."""
+    if not wait.spec.task_id:
+        return "the message was not kept: this wait belongs to no task"
+    await call.ask(TaskUpdate(wait.spec.task_id, message))
+    return f"the message is in the thread of {wait.spec.task_id}"
 
 
 class WaitEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -406,8 +422,8 @@ TOOLS = (
         shows=_WAIT_SHOWS,
         run=wait_update,
         aliases=_WAIT_ALIASES | {"job_id": "wait_id"},
-        hidden=("change", "stable", "any", "window", "number", "baseline", *_HIDDEN),
-        params=WORDS | {"criteria": "", "text": "", "gone": ""},
+        hidden=("change", "stable", "any", "window", "number", "baseline", "message", *_HIDDEN),
+        params=WORDS | {"criteria": "", "text": "", "gone": "", "message": "a note for the thread of the wait's task"},
     ),
     Tool(
         "wait_cancel",

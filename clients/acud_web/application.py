@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from acud.http_listeners import ListenerSettings, WebSettings
 from acud.paths import Paths
 from acud_client.aio import AsyncClient
-from acud_web import api, http_endpoints, pages
+from acud_web import api, http_endpoints, pages, tools
 from acud_web.access import Authenticator, Revocations
 from acud_web.api import document
 from acud_web.api.hub import EventHub
@@ -24,7 +24,7 @@ from acud_web.request_filter import ENDPOINTS, GATEWAY, RequestFilter, Surface
 from acud_web.route_table import Row, route
 from acud_web.server import CONNECTIONS, ConnectionLimit, Listener, Server
 
-_SERVED: tuple[Row, ...] = (*pages.ROUTES, *api.ROUTES, *live.ROUTES)
+_SERVED: tuple[Row, ...] = (*pages.ROUTES, *api.ROUTES, *tools.ROUTES, *live.ROUTES)
 ROWS: tuple[Row, ...] = (*_SERVED, *document.rows(_SERVED, api.OPERATIONS))
 """Every route of the gateway, with the scope it needs; a test tries each with every kind of access token."""
 _ROUTERS: dict[str, tuple[Sequence[Row], ErrorFormat]] = {

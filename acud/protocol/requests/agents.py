@@ -6,7 +6,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from acud.protocol.requests.command import FIRST_USE_S, Command, FleetRoute
+from acud.protocol.requests.command import FIRST_USE_S, Command, FleetRoute, RestOperation
+from acud.protocol.web import Scope
 from acud.types import JudgeName, RouteName, ShortText, Until, WakeAddress
 from acud.types.agent_runs import RunInfo, RunLimits
 
@@ -76,6 +77,8 @@ class AgentCancel(Struct, frozen=True, tag="agent_cancel", forbid_unknown_fields
     reason: Annotated[str, Meta(max_length=500)] = ""
 
 
+_ID = {"id": "run_id"}
+_WHOLE = "a run"
 COMMANDS = (
     Command(
         GuiAgent,
@@ -87,8 +90,24 @@ COMMANDS = (
         positional=2,
         feature="agent",
         destroys=True,
+        rest=RestOperation("POST", "/api/runs", Scope.ACT, _WHOLE),
     ),
-    Command(AgentResult, AgentResultReply, deferred=True, asked_s=lambda request: request.block_s, feature="agent"),
+    Command(
+        AgentResult,
+        AgentResultReply,
+        deferred=True,
+        asked_s=lambda request: request.block_s,
+        feature="agent",
+        rest=RestOperation("POST", "/api/runs/{id}/result", Scope.WAIT, _WHOLE, path_fields=_ID),
+    ),
     Command(AgentList, AgentListReply, feature="agent", fleet=FleetRoute.ALL),
-    Command(AgentCancel, RunReply, mutating=True, errors="Conflict when it has ended", feature="agent", destroys=True),
+    Command(
+        AgentCancel,
+        RunReply,
+        mutating=True,
+        errors="Conflict when it has ended",
+        feature="agent",
+        destroys=True,
+        rest=RestOperation("POST", "/api/runs/{id}/cancel", Scope.ACT, _WHOLE, path_fields=_ID),
+    ),
 )

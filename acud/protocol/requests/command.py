@@ -48,7 +48,7 @@ class FleetRoute(Enum):
 class McpTool(Struct, frozen=True):
     """A tool that is its request: its fields are the arguments, and its reply the result. Those `hidden` are taken,
     not listed. `about`: what a model reads of it. `quotes_screens`: the result holds words from screens. `params`: what
-    arguments are whose names do not say it; of each hidden one.
+    arguments are whose names do not say it; of each hidden one. `aliases`: other names that a caller may use.
     """
 
     about: str
@@ -56,6 +56,7 @@ class McpTool(Struct, frozen=True):
     hidden: tuple[str, ...] = ()
     quotes_screens: bool = False
     params: dict[str, str] = {}
+    aliases: dict[str, str] = {}
 
 
 def _nothing_more(_request: Any) -> Scope:

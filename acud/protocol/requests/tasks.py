@@ -353,6 +353,7 @@ COMMANDS = (
             "tasks",
             hidden=("tasks", "displays", "limit"),
             params={"tasks": "these alone, by whole ids", "displays": "those on these displays alone"},
+            aliases={"status": "statuses"},
         ),
     ),
     Command(TaskDelete, TaskDeleteReply, mutating=True, feature="tasks", destroys=True),

@@ -268,6 +268,7 @@ COMMANDS = (
         begins="waits",
         positional=1,
         writes=True,
+        rest=RestOperation("POST", "/api/change", Scope.WAIT),
     ),
     Command(EvidenceGet, EvidenceReply, deferred=True, errors="NotFound when the wait has none, saying why"),
 )

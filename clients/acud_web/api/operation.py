@@ -55,9 +55,13 @@ class ApiRequest(Generic[Query, Body]):
 
         Raises: HttpFault; InvalidRequest naming the field.
         """
+        return codec.convert(counted(await self.json()), self._body)
+
+    async def json(self) -> dict[str, Any]:
+        """Return the body as it came; `{}` for none. Raises: HttpFault."""
         headers = self.connection.headers
         has_body = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
-        return codec.convert(counted(await json_object(self._request, BODY_BYTES)) if has_body else {}, self._body)
+        return await json_object(self._request, BODY_BYTES) if has_body else {}
 
     async def ask(self, request: Struct, kind: type[Reply]) -> Reply:
         """Return the daemon's reply; a request that changes something has the id that `Idempotency-Key` means.

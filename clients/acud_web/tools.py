@@ -1,0 +1,118 @@
+"""/tool/*: the tools of `acud mcp` over plain HTTP, one route each, for agents whose host speaks no MCP."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from acud.errors import NotFound, Unavailable
+from acud.protocol.requests import declared
+from acud.protocol.requests.command import Command, Effect
+from acud.protocol.web import Scope
+from acud_web.access import need
+from acud_web.api.operation import BODY_BYTES, ApiRequest, Nothing
+from acud_web.errors import answer
+from acud_web.route_table import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from acud_mcp.tool import Options, Tool
+
+
+class HttpToolCall:
+    """What a tool may use of the daemon, as far as the access token of the request is good for it."""
+
+    def __init__(self, asked: ApiRequest[Nothing, Nothing], options: Options) -> None:
+        self.options = options
+        self._asked = asked
+
+    async def ask(self, request: Struct) -> Any:
+        """Return the daemon's reply. Raises: AcudError; HttpFault 403 where the access token is not good for it."""
+        command = declared(type(request))
+        for scope in _scopes_of(command, request):
+            need(self._asked.connection, scope)
+        if command.asked_s is not None and not command.mutating:
+            return await self._asked.ask_while_there(request, command.reply)
+        return await self._asked.ask(request, command.reply)
+
+    async def ask_slowly(self, request: Struct, seconds: float) -> Any:
+        """The same: HTTP has no ear for progress."""
+        return await self.ask(request)
+
+
+def _scopes_of(command: Command, request: Struct) -> tuple[Scope, ...]:
+    """Return what an access token needs for `request`: as much as over REST, where it is an operation of its own."""
+    if command.rest is not None:
+        return command.rest.scope, command.rest.needs(request)
+    return (Scope.READ if command.effect is Effect.READS else Scope.ACT,)
+
+
+def _loaded() -> Mapping[str, Tool]:
+    """Return the tools by name. With them comes an SDK that nothing else of the gateway needs."""
+    from acud_mcp.server import TOOLS
+
+    return {tool.name: tool for tool in TOOLS if not tool.needs_workspace}
+
+
+async def _tool(name: str) -> Tool:
+    tools = await asyncio.to_thread(_loaded)
+    if name not in tools:
+        raise NotFound(f"no tool {name[:80]!r} here", hint=f"tools: {', '.join(tools)}")
+    return tools[name]
+
+
+async def call_tool(request: Request) -> Response:
+    """Call a tool of `acud mcp` with the body as its arguments; the answer is its result."""
+    asked = ApiRequest(request, Nothing(), Nothing)
+    asked.must_be_unlimited("a tool")
+    tool = await _tool(asked.place("name"))
+    given = await asked.json()
+
+    from acud_mcp import tool_calls
+    from acud_mcp.tool import ImageResult, Options, TextResult
+
+    call = HttpToolCall(asked, Options(asked.gateway.paths))
+    try:
+        value = await tool_calls.run(tool, call, given)
+    except OSError as fault:
+        raise Unavailable(f"{tool.name}: {fault.strerror or fault}", hint="acud doctor") from fault
+    if isinstance(value, TextResult):
+        return answer({"text": value.text})
+    told = tool_calls.plain_result(value, quotes_screens=tool.quotes_screens)
+    if isinstance(value, ImageResult):
+        told["image"] = {"mime_type": value.mime_type, "data": tool_calls.image_text(value)}
+    return answer(told)
+
+
+class ToolTold(Struct, frozen=True):
+    """A tool: what it does, and the JSON Schema of its arguments. `call`: where."""
+
+    name: str
+    about: str
+    call: str
+    arguments: dict[str, Any]
+
+
+class ToolsTold(Struct, frozen=True):
+    """Every tool."""
+
+    tools: tuple[ToolTold, ...]
+
+
+async def list_tools(request: Request) -> Response:
+    """List the tools with their arguments."""
+    tools = await asyncio.to_thread(_loaded)
+
+    from acud_mcp.tool import input_schema
+
+    told = (ToolTold(one.name, one.about, f"POST /tool/{one.name}", input_schema(one)) for one in tools.values())
+    return answer(msgspec.to_builtins(ToolsTold(tuple(told))))
+
+
+ROUTES = (Row("GET", "/tool", list_tools, Scope.READ), Row("POST", "/tool/{name}", call_tool, Scope.READ, BODY_BYTES))
