@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from statistics import median
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ from acud.metrics.catalogue import SLOW_S
 from acud.metrics.counters import Histograms, Tally
 from acud.protocol.bootstrap import DeliveryOptions
 from acud.protocol.delivery import Deliver, Delivered, DeliveryHello, Notified, Notify, Push, Pushed
+from acud.protocol.requests.wakes import RouteHealth
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.types import RouteName
 
@@ -26,6 +28,8 @@ _LOG = log.logger("relay")
 _LATE_S = 10.0
 """What a delivery may take beyond its route's time limit before it counts as lost."""
 _CHECK_S = 1.0
+_MEASURED = 64
+"""Of so many deliveries of a route the median time is told."""
 _AGAIN_S = 60.0
 """A delivery process that was given up is tried again after so long: wakes must not wait for a person."""
 
@@ -67,6 +71,27 @@ class _Route:
         self.failures = 0
         self.shut_until_s = 0.0
         self.reason = ""
+        self.unsent = 0
+        self.sent = 0
+        self.sent_s = 0.0
+        self.took_ms: deque[float] = deque(maxlen=_MEASURED)
+
+    def health(self, name: RouteName, utc_s: float, now_s: float) -> RouteHealth:
+        """Return how it has done since the start; `utc_s` and `now_s` are the same moment on two clocks."""
+        if not self.sent:
+            return RouteHealth(name, failures=self.unsent)
+        sent_utc_s = utc_s - (now_s - self.sent_s)
+        return RouteHealth(name, self.sent, sent_utc_s, self.took_ms[-1], median(self.took_ms), self.unsent)
+
+    def note(self, message: Delivered, now_s: float) -> None:
+        """Note the outcome of a delivery; a refusal closes no route, but is no good sign either."""
+        if message.result != "sent":
+            self.unsent += 1
+            return
+        self.unsent = 0
+        self.sent += 1
+        self.sent_s = now_s
+        self.took_ms.append(message.ms)
 
     def put(self, ticket: _Ticket) -> None:
         """Queue a delivery: first deliveries go before reminders."""
@@ -191,7 +216,7 @@ class DeliveryProcess:
     def mark_failing(self, name: RouteName, reason: str, shut_s: float) -> None:
         """Learn, at start, that the route failed last: one delivery tries it, `shut_s` from now (or at once)."""
         route = self._routes[name]
-        route.failures = 1
+        route.failures = route.unsent = 1
         route.reason = reason
         route.shut_until_s = max(route.shut_until_s, self._now() + shut_s)
 
@@ -248,6 +273,12 @@ class DeliveryProcess:
         """Return the routes whose newest delivery failed, with the reason."""
         failing = {name: route.reason for name, route in self._routes.items() if route.failures}
         return failing | {name: reason for name, reason in self._absent.items() if name in self._wake.routes}
+
+    def health(self, utc_s: float) -> tuple[RouteHealth, ...]:
+        """Return how each route has done that is set up or was tried; `utc_s` is now."""
+        now_s = self._now()
+        used = (*self._wake.routes, *(name for name, route in self._routes.items() if route.sent or route.unsent))
+        return tuple(self._routes[name].health(name, utc_s, now_s) for name in dict.fromkeys(used))
 
     # ---- the queue -------------------------------------------------------------------------------------------------
 
@@ -307,6 +338,7 @@ class DeliveryProcess:
             return
         self.deliveries.add(message.route.value, message.result)
         self.delivery_s.observe(message.ms / 1000, message.route.value)
+        route.note(message, self._now())
         healed = self._learn(route, message)
         ticket.ended(message)
         if healed:

@@ -11,11 +11,11 @@ from acud.types import RouteName, WakeInfo, WakeState
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import bare_table, duration, local_time, milliseconds, plain, shortened
 from acud_cli.options import EnumChoice, limit_option
-from acud_cli.session import Session, complete_ids, pass_session, print_table, say
+from acud_cli.session import Session, complete_ids, pass_session, print_table, say, say_all
 from acud_cli.wait_options import address_of, address_options
 
 if TYPE_CHECKING:
-    from acud.protocol.requests.wakes import WakeListReply, WakeTestReply
+    from acud.protocol.requests.wakes import RouteHealth, WakeListReply, WakeTestReply
 
 
 @click.group(short_help="List, retry and test wakes.")
@@ -47,6 +47,7 @@ def list_wakes(session: Session, *, seen: bool, states: tuple[WakeState, ...], w
 def _print_list(reply: WakeListReply) -> None:
     routes = ", ".join(_route_words(name, reply.failing) for name in reply.routes)
     say(f"routes: {routes or 'none (results wait to be fetched; see [wake] in acud.toml)'}")
+    say_all([_health_words(one) for one in reply.health if one.sent or one.failures])
     if not reply.wakes:
         say("no wakes" if reply.total == 0 else f"none shown of {reply.total}")
         return
@@ -61,6 +62,16 @@ def _print_list(reply: WakeListReply) -> None:
 def _route_words(name: RouteName, failing: dict[str, str]) -> str:
     reason = failing.get(name.value)
     return f"{name.value} (fails: {shortened(reason, 80)})" if reason else name.value
+
+
+def _health_words(one: RouteHealth) -> str:
+    place = f"{one.host}/{one.route.value}" if one.host else one.route.value
+    failed = f"{one.failures} failed in a row" if one.failures else ""
+    if not one.sent:
+        return f"  {place}: nothing sent yet, {failed}"
+    took = f"{milliseconds(one.last_ms)}, median {milliseconds(one.median_ms)} of {min(one.sent, 64)}"
+    words = f"  {place}: {one.sent} sent, the last at {local_time(one.sent_utc_s)} in {took}"
+    return f"{words}; {failed}" if failed else words
 
 
 def wake_row(one: WakeInfo) -> list[str]:

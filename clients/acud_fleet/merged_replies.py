@@ -167,7 +167,10 @@ class MergedReplies:
         failing = {f"{host}/{route}": why for host, one in replies.items() for route, why in one.failing.items()}
         routes = dict.fromkeys(route for one in replies.values() for route in one.routes)
         total = sum(one.total for one in replies.values())
-        return WakeListReply(tuple(wakes[: request.limit]), total, tuple(routes), failing | silent)
+        health = tuple(
+            msgspec.structs.replace(route, host=host) for host, one in replies.items() for route in one.health
+        )
+        return WakeListReply(tuple(wakes[: request.limit]), total, tuple(routes), failing | silent, health)
 
     def _lost(self, silent: dict[str, str]) -> list[Member]:
         members = self._roster.all()

@@ -35,6 +35,8 @@ class HttpToolCall:
     async def ask(self, request: Struct) -> Any:
         """Return the daemon's reply. Raises: AcudError; HttpFault 403 where the access token is not good for it."""
         command = declared(type(request))
+        if hasattr(request, "peek") and not self._asked.access_token.allows(Scope.WAIT):
+            request = msgspec.structs.replace(request, peek=True)  # who may only read is told, and counts as nobody
         for scope in _scopes_of(command, request):
             need(self._asked.connection, scope)
         if command.asked_s is not None and not command.mutating:

@@ -128,6 +128,10 @@ def test_each_scope_does_what_it_is_for(daemon: Daemon, waiting: Api, acting: Ap
         answer = reading.raw.post("/api/waits", json=wait)
         assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
         assert answer.json()["error"] == "this needs the scope wait, and this access token has read"
+        made = waiting.post("waits", **wait)["wait"]["wait_id"]
+        assert reading.refused("POST", f"waits/{made}/result", json={}) == (403, "forbidden")
+        assert reading.post(f"waits/{made}/result", peek=True)["ended"] is False
+        waiting.post(f"waits/{made}/cancel")
     assert waiting.refused("POST", "actions", json=move) == (403, "forbidden")
     assert waiting.refused("POST", "gui/do", json={"instruction": "press a"}) == (403, "forbidden")
     assert waiting.refused("POST", "tasks", json={"name": "with a display"}) == (403, "forbidden")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from acud.protocol.web import Scope
-from acud.types import DisplayInfo, Rect
+from acud.types import DisplayInfo, Rect, Text
 from tests.daemon import Daemon
 from tests.e2e.api_support import SETTINGS, Api
 from tests.e2e.desktop import Desk, decoded, until
@@ -156,6 +156,9 @@ def test_a_pass_is_good_for_no_more_than_over_rest(daemon: Daemon, screen: Displ
     launch = {"action": "launch", "text": "true", "display": screen.name}
     with Api(daemon, Scope.READ) as reading, Api(daemon, Scope.WAIT) as waiting, Api(daemon, Scope.ACT) as acting:
         assert called(reading, "desktop_look", display=screen.name)["display"] == screen.name
+        ended = daemon.client.wait_create(Text("never"), display=screen.name, timeout_s=0).wait.wait_id
+        until(lambda: daemon.client.wait_result(ended, peek=True).ended, "the end")
+        assert called(reading, "wait_status", wait_id=ended)["status"] == "timeout"
         for api, tool, given in (
             (reading, "smart_wait", wait),
             (reading, "task_register", {"name": "a", "isolated_display": False}),

@@ -124,6 +124,31 @@ def test_a_verdict_wakes_once_and_fetching_its_result_is_seeing_it(daemon: Daemo
     assert len(hook.taken) == 1
 
 
+def test_the_list_tells_how_each_route_does(own: Receiver) -> None:
+    wake = {"openclaw_url": own.url, "routes": ["openclaw", "command"], "command": ["true"]}
+    with Daemon(_settings(**wake)) as daemon:
+        daemon.client.display_create(64, 64)
+        idle = [(one.route.value, one.sent, one.failures) for one in daemon.client.wake_list().health]
+        assert idle == [("openclaw", 0, 0), ("command", 0, 0)]
+        began_s = time.time()
+        _wake(daemon, _resolved(daemon), WakeState.SENT)
+        found = daemon.client.wake_list().health[0]
+        assert (found.sent, found.failures) == (1, 0)
+        assert found.last_ms == found.median_ms > 0
+        assert began_s - 1 < found.sent_utc_s < time.time() + 1
+        own.manner = "401"
+        for _ in range(2):
+            _wake(daemon, _resolved(daemon, wake=WakeAddress((RouteName.OPENCLAW,))), WakeState.UNDELIVERED)
+        found = daemon.client.wake_list().health[0]
+        assert (found.sent, found.failures) == (1, 2)
+        told = CommandLine(daemon.home).run("wake", "list", "--all")
+        assert "openclaw: 1 sent, the last at " in told
+        assert "; 2 failed in a row" in told
+        own.manner = "ok"
+        _wake(daemon, _resolved(daemon), WakeState.SENT)
+        assert (daemon.client.wake_list().health[0].sent, daemon.client.wake_list().health[0].failures) == (2, 0)
+
+
 def test_a_debug_log_tells_each_decision(own: Receiver, tmp_path: Path) -> None:
     """From being armed to the wake, by stable names, without the words of condition or screen and without secrets."""
     judge = faults.Judge(tmp_path)

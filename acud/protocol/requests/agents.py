@@ -77,6 +77,11 @@ class AgentCancel(Struct, frozen=True, tag="agent_cancel", forbid_unknown_fields
     reason: Annotated[str, Meta(max_length=500)] = ""
 
 
+def _result_needs(request: AgentResult) -> Scope:
+    """Who is told of the end gets no wake, which is more than reading; with `peek` it is not."""
+    return Scope.READ if request.peek else Scope.WAIT
+
+
 _ID = {"id": "run_id"}
 _WHOLE = "a run"
 COMMANDS = (
@@ -98,7 +103,7 @@ COMMANDS = (
         deferred=True,
         asked_s=lambda request: request.block_s,
         feature="agent",
-        rest=RestOperation("POST", "/api/runs/{id}/result", Scope.WAIT, _WHOLE, path_fields=_ID),
+        rest=RestOperation("POST", "/api/runs/{id}/result", Scope.READ, _WHOLE, path_fields=_ID, needs=_result_needs),
     ),
     Command(AgentList, AgentListReply, feature="agent", fleet=FleetRoute.ALL),
     Command(

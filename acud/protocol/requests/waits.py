@@ -220,6 +220,11 @@ class EvidenceReply(Struct, frozen=True, forbid_unknown_fields=True):
     image: bytes
 
 
+def _result_needs(request: WaitResult) -> Scope:
+    """Who is told of the end gets no wake, which is more than reading; with `peek` it is not."""
+    return Scope.READ if request.peek else Scope.WAIT
+
+
 _ID = {"id": "wait_id"}
 COMMANDS = (
     Command(
@@ -256,8 +261,7 @@ COMMANDS = (
         WaitResultReply,
         deferred=True,
         asked_s=lambda request: request.block_s,
-        # Who is told of the end gets no wake: that is more than reading.
-        rest=RestOperation("POST", "/api/waits/{id}/result", Scope.WAIT, path_fields=_ID),
+        rest=RestOperation("POST", "/api/waits/{id}/result", Scope.READ, path_fields=_ID, needs=_result_needs),
     ),
     Command(
         WaitForChange,

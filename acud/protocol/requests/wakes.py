@@ -22,15 +22,31 @@ class WakeList(Struct, frozen=True, tag="wake_list", forbid_unknown_fields=True)
     limit: Annotated[int, Meta(ge=1, le=1000)] = 100
 
 
+class RouteHealth(Struct, frozen=True, forbid_unknown_fields=True):
+    """How a route has done since the daemon started. `sent`: deliveries that it took; `sent_utc_s`: the last of them
+    (0: none). `last_ms`: what that one took, and `median_ms` the newest of them, 64 at most. `failures`: how many in
+    a row it failed to take or refused (0: it took the newest). `host`: in a fleet, whose.
+    """
+
+    route: RouteName
+    sent: int = 0
+    sent_utc_s: float = 0.0
+    last_ms: float = 0.0
+    median_ms: float = 0.0
+    failures: int = 0
+    host: str = ""
+
+
 class WakeListReply(Struct, frozen=True, forbid_unknown_fields=True):
     """`total`: how many there are before the limit. `routes`: those in the settings, in order. `failing`: routes whose
-    newest delivery failed, with the reason.
+    newest delivery failed, with the reason. `health`: of each route that is set up or was tried.
     """
 
     wakes: tuple[WakeInfo, ...]
     total: int
     routes: tuple[RouteName, ...]
     failing: dict[str, str] = {}
+    health: tuple[RouteHealth, ...] = ()
 
 
 WakeId = Annotated[str, Meta(min_length=1, max_length=64)]

@@ -36,7 +36,9 @@ def wake_list(app: App, request: WakeList, call: Call) -> WakeListReply:
     states = request.states or (tuple(WakeState) if request.seen else _UNSEEN)
     page = app.store.outbox.newest(states, request.limit, request.wait_id)
     failing = {name.value: reason for name, reason in app.delivery.failing().items()}
-    return WakeListReply(tuple(map(app.wakes.known, page.wakes)), page.total, app.settings.wake.routes, failing)
+    wakes = tuple(map(app.wakes.known, page.wakes))
+    health = app.delivery.health(app.clock.instant().utc_s)
+    return WakeListReply(wakes, page.total, app.settings.wake.routes, failing, health)
 
 
 _MOST = 1000
