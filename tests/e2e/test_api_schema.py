@@ -31,6 +31,8 @@ SHORT, LONG = 4, 100
 UNTOLD = {"/api/actions", "/api/waits", "/api/waits/{id}/update", "/api/gui/do", "/api/gui/find", "/api/displays"}
 UNTOLD |= {"/api/tasks", "/api/tasks/{id}/update", "/api/change", "/api/runs"}
 """What takes values that no schema can tell from bad ones: a target, a pattern, a size, a move of a status."""
+BLOCKING = {"block_s", "timeout_s", "settle_s", "settle_timeout_s"}
+"""What a request may ask to be waited for, minutes even."""
 CHECKED = (
     "status_code_conformance",
     "content_type_conformance",
@@ -113,6 +115,9 @@ def tried(operation: tuple[str, str], there: There, examples: int) -> None:
                 there.put_in(case, path)
             if mode is GenerationMode.POSITIVE and case.headers:
                 case.headers.pop("Idempotency-Key", None)  # the generator likes to give the same one again
+            if mode is GenerationMode.POSITIVE and isinstance(case.body, dict):
+                asked = [(name, case.body[name]) for name in BLOCKING & set(case.body)]
+                case.body |= {name: min(limit_s, 0.1) for name, limit_s in asked if isinstance(limit_s, int | float)}
             headers = (there.acting if path == "/api/actions" else there.api).headers
             answer = case.call(base_url=there.api.url, headers=headers, timeout=60)
             assert answer.status_code not in (500, 502), answer.text
