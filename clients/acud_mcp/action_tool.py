@@ -170,7 +170,7 @@ async def _screenshot(call: ToolCall, given: ActArguments) -> PictureView | Imag
 
 
 async def _change(call: ToolCall, given: ActArguments) -> ChangeView | ImageResult:
-    timeout_s = given.duration or given.timeout or _seconds(given.text) or 10.0
+    timeout_s = given.duration or given.timeout or _seconds_in(given.text) or 10.0
     waited = ChangeArguments(
         given.target, given.display, timeout_s, baseline=given.baseline, image=given.image,
         max_side=given.max_side, task_id=given.task_id,
@@ -178,7 +178,7 @@ async def _change(call: ToolCall, given: ActArguments) -> ChangeView | ImageResu
     return await look_tools.wait_for_change(call, waited)
 
 
-def _seconds(text: str) -> float:
+def _seconds_in(text: str) -> float:
     """Return the time in `text`, where other computer tools have it. Raises: InvalidRequest."""
     try:
         return msgspec.convert(text or "0", _Timeout, strict=False)

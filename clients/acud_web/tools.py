@@ -39,7 +39,7 @@ class HttpToolCall:
             request = msgspec.structs.replace(request, peek=True)  # who may only read is told, and counts as nobody
         for scope in _scopes_of(command, request):
             need(self._asked.connection, scope)
-        if command.asked_s is not None and not command.mutating:
+        if command.asked_s is not None:
             return await self._asked.ask_while_there(request, command.reply)
         return await self._asked.ask(request, command.reply)
 

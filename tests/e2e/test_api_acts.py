@@ -211,6 +211,8 @@ def test_a_limited_pass_reaches_its_own_alone(daemon: Daemon, screen: DisplayInf
         assert made["display"] == own.display
         assert mine.post(f"waits/{made['wait_id']}/cancel")["wait"]["state"] == "cancelled"
         assert mine.post("actions", actions=move, task_id=own.task_id)["display"] == own.display
+        waited = mine.post("actions", actions=move, task_id=own.task_id, wait={"until": NEVER, "timeout_s": 0})["wait"]
+        assert (waited["wait"]["display"], waited["wait"]["state"]) == (own.display, "timeout")
         own_display = {"task_id": own.task_id, "actions": move}
         for path, body in (
             ("waits", {"until": NEVER}),
@@ -224,6 +226,8 @@ def test_a_limited_pass_reaches_its_own_alone(daemon: Daemon, screen: DisplayInf
             (f"waits/{theirs}/update", {"timeout_s": 1}),
             ("actions", {"actions": move}),
             ("actions", own_display | {"view": view}),
+            ("actions", own_display | {"wait": {"until": NEVER, "display": screen.name}}),
+            ("actions", own_display | {"wait": {"until": NEVER, "target": f"display:{screen.name}"}}),
             ("gui/do", {"instruction": "press a"}),
             ("tasks", {"name": "another", "isolated_display": False}),
             ("displays", {}),

@@ -71,10 +71,12 @@ class ApiRequest(Generic[Query, Body]):
         return await self._key.ask(self.gateway, request, kind) if self._key else await self.gateway.ask(request, kind)
 
     async def ask_while_there(self, request: Struct, kind: type[Reply]) -> Reply:
-        """Return the daemon's reply to a request that only reads and may block; a client that hangs up ends the asking,
-        so that nothing counts as told to it. Raises: AcudError; HttpFault 499 when it hung up.
+        """Return the daemon's reply to a request that may block; a client that hangs up ends the asking, so that
+        nothing counts as told to it. What the daemon has begun it does.
+
+        Raises: AcudError; HttpFault 422 as for `ask`, 499 when the client hung up.
         """
-        return await first_of(self.gateway.ask(request, kind), self._gone())
+        return await first_of(self.ask(request, kind), self._gone())
 
     async def _gone(self) -> NoReturn:
         while (await self._request.receive())["type"] != "http.disconnect":

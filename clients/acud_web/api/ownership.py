@@ -49,7 +49,11 @@ async def bound(asked: ApiRequest[Query, Body], request: Any) -> Any:
     if display != own:
         asked.must_see(display=display)
     _check_words(request, display_name(display))
-    return replace(request, display=display)
+    bounds: dict[str, Any] = {"display": display}
+    wait = getattr(request, "wait", None)
+    if wait is not None:  # armed with an action; it may name what it looks at itself
+        bounds["wait"] = await bound(asked, wait if wait.task_id else replace(wait, display=wait.display or display))
+    return replace(request, **bounds)
 
 
 def _check_words(request: Struct, display: str) -> None:

@@ -10,6 +10,7 @@ from msgspec.structs import FieldInfo, replace
 
 from acud.errors import InvalidRequest
 from acud.protocol.requests.command import Command, RestOperation
+from acud.protocol.requests.waits import ActionWait
 from acud.types import DisplayInfo
 from acud.value_errors import value_fault
 from acud_web.access import need
@@ -42,7 +43,7 @@ def operation_of(command: Command, rest: RestOperation) -> Operation:
 
 
 async def _ask(asked: ApiRequest[Any, Any], command: Command, request: Struct) -> Struct:
-    if command.asked_s is not None and not command.mutating:
+    if command.asked_s is not None:
         return await asked.ask_while_there(request, command.reply)
     return await asked.ask(request, command.reply)
 
@@ -61,6 +62,9 @@ def _built(kind: type[Struct], given: dict[str, Any], named: dict[str, str]) -> 
 def told(reply: Struct) -> Struct:
     """Return `reply` without what only programs of the daemon's host need: paths and addresses there."""
     hidden: dict[str, Any] = {"evidence_path": ""} if hasattr(reply, "evidence_path") else {}
+    wait = getattr(reply, "wait", None)
+    if isinstance(wait, ActionWait):
+        hidden["wait"] = replace(wait, evidence_path="")
     display = getattr(reply, "display", None)
     if isinstance(display, DisplayInfo):
         hidden["display"] = replace(display, auth_file="", bus_address="")
