@@ -14,6 +14,7 @@ from acud.errors import NotFound, Unavailable
 from acud.protocol.requests import declared
 from acud.protocol.requests.command import Command, Effect
 from acud.protocol.web import Scope
+from acud_mcp.block_limits import PATIENT_S
 from acud_web.access import need
 from acud_web.api.operation import BODY_BYTES, ApiRequest, Nothing
 from acud_web.errors import answer
@@ -31,6 +32,11 @@ class HttpToolCall:
     def __init__(self, asked: ApiRequest[Nothing, Nothing], options: Options) -> None:
         self.options = options
         self._asked = asked
+
+    @property
+    def block_s(self) -> float:
+        """As long as any call may block: a program over HTTP chooses its own time limit."""
+        return PATIENT_S
 
     async def ask(self, request: Struct) -> Any:
         """Return the daemon's reply. Raises: AcudError; HttpFault 403 where the access token is not good for it."""
