@@ -10,44 +10,63 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from acud.backends import SECRET, Backends, BackendSettings
-from acud.config import environment_names
+from acud.backends import KEY_PLACE, AnyBackend
+from acud.config import key_variable
 
 _KEYRING_S = 5.0
 """A keyring may ask a person to unlock it; a daemon that starts does not wait for that."""
 
 
 class ApiKey(Struct, frozen=True, forbid_unknown_fields=True):
-    """A key and where it is from (both "" for none), or the `fault` that kept it from being read."""
+    """A key and where it is from (both "" for none), or the `fault` that kept it from being read; and the `headers` of
+    the backend, whose values may be secrets, too. `{api_key}` in one is the key.
+    """
 
     value: str = ""
     source: str = ""
     fault: str = ""
+    headers: dict[str, str] = {}
+
+    @property
+    def is_set(self) -> bool:
+        """Whether there is a key, or a fault or headers instead of one."""
+        return self != ApiKey()
+
+    def secrets(self) -> tuple[str, ...]:
+        """Return what must not be shown."""
+        return (self.value, *self.sent_headers().values())
+
+    def sent_headers(self) -> dict[str, str]:
+        """Return the headers as they are sent."""
+        return {name: value.replace(KEY_PLACE, self.value) for name, value in self.headers.items()}
+
+    def sent_alone(self) -> str:
+        """Return the key as its vendor has it sent, "" where one of the headers carries it instead."""
+        return "" if any(KEY_PLACE in value for value in self.headers.values()) else self.value
 
     def __repr__(self) -> str:
-        return f"Key(source={self.source!r}, fault={self.fault!r})"
+        return f"Key(source={self.source!r}, fault={self.fault!r}, headers={sorted(self.headers)!r})"
 
     def __rich_repr__(self) -> list[tuple[str, str]]:
         return [("source", self.source), ("fault", self.fault)]
 
 
-def read_all(backends: Backends, env: Mapping[str, str]) -> dict[str, ApiKey]:
+def read_all(backends: Mapping[str, AnyBackend], env: Mapping[str, str]) -> dict[str, ApiKey]:
     """Return the key of each backend by name; `env` tells only which of them came from the environment.
 
     Blocks on the disk, and on the keyring where a setting names one.
     """
-    return {name: _checked(_read(name, settings, env)) for name, settings in backends.named().items()}
+    return {
+        name: replace(_checked(_read(name, settings, env)), headers=settings.headers)
+        for name, settings in backends.items()
+    }
 
 
-def variable(name: str) -> str:
-    """Return the environment variable that holds the key of the backend `name`."""
-    return next(found for found, place in environment_names().items() if place == (name, SECRET))
-
-
-def _read(name: str, settings: BackendSettings, env: Mapping[str, str]) -> ApiKey:
+def _read(name: str, settings: AnyBackend, env: Mapping[str, str]) -> ApiKey:
     if settings.api_key:
-        twin = variable(name)
+        twin = key_variable(name)
         return ApiKey(settings.api_key, twin if env.get(twin) else "acud.toml")
     if settings.api_key_file:
         return _from_file(settings.api_key_file)

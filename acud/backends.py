@@ -1,13 +1,14 @@
-"""Settings of the models behind an API (`[ollama]`, `[vllm]`, `[openrouter]`, `[claude]`), and what their tokens cost.
+"""Settings of the models behind an API, by name (`[backends.NAME]`), and what their tokens cost.
 
 Without a price, or without token counts, a cost is not known: it is never 0 then.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from typing import Annotated, Any, TypeAlias
+from urllib.parse import parse_qsl, urlsplit
 
 from msgspec import Meta, Struct
 from msgspec.structs import fields, replace
@@ -16,9 +17,13 @@ from acud.http_listeners import is_loopback
 
 _PER = 1_000_000
 PerMillion = Annotated[float, Meta(ge=0)]
-CHAINABLE = Literal["ollama", "vllm", "openrouter", "claude", "fleet", "scripted"]
-"""What `[vision] backends` may name: judges that can fail, after which acud asks the next one."""
 SECRET = "api_key"  # noqa: S105 - the name of a setting
+SECRETS = frozenset({SECRET, "headers"})
+"""Settings that are never shown."""
+KEY_PLACE = "{api_key}"
+"""What stands in a header for the backend's key."""
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_OWN_HEADERS = frozenset({"accept", "connection", "content-length", "content-type", "host", "transfer-encoding"})
 
 
 class Price(Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,16 +50,20 @@ def cost_usd(model: str, tokens_in: float | None, tokens_out: int | None, prices
     return (tokens_in * price.input + tokens_out * price.output) / _PER
 
 
-class BackendSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """What all of them have. 0 in `max_side_px`, `jpeg_quality` and `timeout_s`: what `[vision]` says."""
+class BackendSettings(Struct, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
+    """What all of them have. 0 in `max_side_px`, `jpeg_quality` and `timeout_s`: what `[vision]` says. `price` None:
+    what `[prices]` says of the model that answers. `headers` go along with every request; their values may be secrets.
+    """
 
     url: str = ""
     model: str = ""
     api_key: str = ""
     api_key_file: str = ""
     api_key_keyring: str = ""
+    headers: dict[str, str] = {}
     local: bool = False
     ca_file: str = ""
+    price: Price | None = None
     max_side_px: Annotated[int, Meta(ge=0, le=8192)] = 0
     jpeg_quality: Annotated[int, Meta(ge=0, le=100)] = 0
     concurrency: Annotated[int, Meta(ge=1, le=10_000)] = 256
@@ -64,12 +73,24 @@ class BackendSettings(Struct, frozen=True, forbid_unknown_fields=True):
     thought_tokens: Annotated[int, Meta(ge=0, le=1_000_000)] = 4000
 
     def __post_init__(self) -> None:
-        """Refuse an address that could not be asked, or that carries a secret where it would be shown."""
+        """Refuse an address that could not be asked, or that carries a secret where it would be shown, and headers
+        that could not be sent.
+        """
+        if not self.url:
+            raise ValueError("url is missing: where does the server listen?")
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("url is not an http or https URL")
-        if parts.username or parts.password or parts.query or parts.fragment:
+        if parts.username or parts.password or parts.fragment or not self._takes_query(parts.query):
             raise ValueError("url carries more than host and path; keys have settings of their own")
+        for name, value in self.headers.items():
+            if not _HEADER.fullmatch(name) or name.lower() in _OWN_HEADERS:
+                raise ValueError(f"headers cannot hold {name[:60]!r}: it is no header's name, or one that acud sets")
+            if not value or not value.isascii() or not value.isprintable():
+                raise ValueError(f"headers has a value for {name[:60]!r} that cannot go into an HTTP header")
+
+    def _takes_query(self, query: str) -> bool:
+        return not query
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._shown())})"
@@ -78,7 +99,7 @@ class BackendSettings(Struct, frozen=True, forbid_unknown_fields=True):
         return self._shown()
 
     def _shown(self) -> list[tuple[str, Any]]:
-        return [(one.name, getattr(self, one.name)) for one in fields(self) if one.name != SECRET]
+        return [(one.name, getattr(self, one.name)) for one in fields(self) if one.name not in SECRETS]
 
     @property
     def is_local(self) -> bool:
@@ -87,12 +108,16 @@ class BackendSettings(Struct, frozen=True, forbid_unknown_fields=True):
         """
         return self.local
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the model runs on a machine of one's own, where only electricity is charged for."""
+        return False
 
-class OllamaSettings(BackendSettings, frozen=True, forbid_unknown_fields=True):
-    """`[ollama]`"""
+
+class OllamaSettings(BackendSettings, frozen=True, forbid_unknown_fields=True, tag="ollama"):
+    """Ollama's own API."""
 
     url: str = "http://localhost:11434"
-    model: str = "minicpm-v"
     concurrency: Annotated[int, Meta(ge=1, le=10_000)] = 8
     tries: Annotated[int, Meta(ge=1, le=10)] = 2
     keep_alive: str = "10m"
@@ -105,42 +130,66 @@ class OllamaSettings(BackendSettings, frozen=True, forbid_unknown_fields=True):
         """
         return self.local or (is_loopback(urlsplit(self.url).hostname or "") and not self.model.endswith("cloud"))
 
-
-class VllmSettings(BackendSettings, frozen=True, forbid_unknown_fields=True):
-    """`[vllm]`: any server that speaks OpenAI's chat completions."""
-
-    url: str = "http://localhost:8000"
-    model: str = "ui-tars-1.5-7b"
-    tries: Annotated[int, Meta(ge=1, le=10)] = 2
+    @property
+    def is_own(self) -> bool:
+        """Always: ollama charges for nothing."""
+        return True
 
 
-class OpenRouterSettings(BackendSettings, frozen=True, forbid_unknown_fields=True):
-    """`[openrouter]`"""
+class OpenAiSettings(BackendSettings, frozen=True, forbid_unknown_fields=True, tag="openai"):
+    """Any server that speaks OpenAI's chat completions. `lists_models`: whether its list of models names `model`."""
+
+    lists_models: bool = True
+
+    def _takes_query(self, query: str) -> bool:
+        """Tell whether `query` is none, or the version of Azure's API, which is no secret."""
+        return not query or [name for name, _ in parse_qsl(query, keep_blank_values=True)] == ["api-version"]
+
+    @property
+    def is_own(self) -> bool:
+        """Whether `local` says so."""
+        return self.local
+
+
+class OpenRouterSettings(BackendSettings, frozen=True, forbid_unknown_fields=True, tag="openrouter"):
+    """OpenRouter's variant of OpenAI's chat completions."""
 
     url: str = "https://openrouter.ai/api/v1"
-    model: str = "google/gemini-2.0-flash-lite-001"
     referer: str = ""
     title: str = ""
 
 
-class ClaudeSettings(BackendSettings, frozen=True, forbid_unknown_fields=True):
-    """`[claude]`"""
+class AnthropicSettings(BackendSettings, frozen=True, forbid_unknown_fields=True, tag="anthropic"):
+    """Anthropic's Messages API."""
 
     url: str = "https://api.anthropic.com"
-    model: str = "claude-sonnet-4-20250514"
 
 
-class Backends(Struct, frozen=True, forbid_unknown_fields=True):
-    """The four together, as an evaluator gets them."""
+class GeminiSettings(BackendSettings, frozen=True, forbid_unknown_fields=True, tag="gemini"):
+    """Google's Gemini API."""
 
-    ollama: OllamaSettings = OllamaSettings()
-    vllm: VllmSettings = VllmSettings()
-    openrouter: OpenRouterSettings = OpenRouterSettings()
-    claude: ClaudeSettings = ClaudeSettings()
+    url: str = "https://generativelanguage.googleapis.com"
 
-    def without_keys(self) -> Backends:
-        """Return the same settings without keys."""
-        return Backends(**{name: replace(one, **{SECRET: ""}) for name, one in self.named().items()})  # type: ignore[arg-type]
 
-    def named(self) -> dict[str, BackendSettings]:
-        return {name: getattr(self, name) for name in self.__struct_fields__}
+AnyBackend: TypeAlias = OllamaSettings | OpenAiSettings | OpenRouterSettings | AnthropicSettings | GeminiSettings
+NEEDING_KEY = (OpenRouterSettings, AnthropicSettings, GeminiSettings)
+"""Backends that no server answers without a key."""
+KINDS = ("openai", "anthropic", "ollama", "gemini", "openrouter")
+
+PREDEFINED: Mapping[str, AnyBackend] = {
+    "ollama": OllamaSettings(model="minicpm-v"),
+    "vllm": OpenAiSettings(url="http://localhost:8000", model="ui-tars-1.5-7b", tries=2),
+    "openrouter": OpenRouterSettings(model="google/gemini-2.0-flash-lite-001"),
+    "claude": AnthropicSettings(model="claude-sonnet-4-20250514"),
+}
+"""Backends that are there without a table of their own; each keeps its kind."""
+
+
+def predefined() -> dict[str, AnyBackend]:
+    """Return the predefined backends by name."""
+    return dict(PREDEFINED)
+
+
+def without_secrets(backends: Mapping[str, AnyBackend]) -> dict[str, AnyBackend]:
+    """Return the same settings without keys and headers."""
+    return {name: replace(one, api_key="", headers={}) for name, one in backends.items()}

@@ -2,25 +2,26 @@
 
 The shipped `conf/acud.toml` documents every key with its reason; a test holds it to the defaults below.
 Every key but a model's price has an environment twin: the name in `SEED_NAMES` where one exists, else
-`ACU_<SECTION>_<KEY>`; a list is written there with commas (`a,b`; a table `a=b,c=d`), or as JSON. A table that was
-renamed is read by its former name too for one release (`FORMER_SECTIONS`).
+`ACU_<SECTION>_<KEY>`; a list is written there with commas (`a,b`; a table `a=b,c=d`), or as JSON. Of a backend that is
+not predefined only the key has one: `ACU_<NAME>_API_KEY`. A table that was renamed is read by its former name too for
+one release (`FORMER_SECTIONS`).
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar, get_origin
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_origin
 
 import msgspec
 from msgspec import Struct
 
-from acud.backends import SECRET, Backends, ClaudeSettings, OllamaSettings, OpenRouterSettings, Price, VllmSettings
-from acud.config import setting_errors
+from acud.backends import PREDEFINED, SECRETS, AnyBackend, Price, predefined
+from acud.config import named_backends, setting_errors
 from acud.config.limits import HostConditionSettings as HostConditionSettings
 from acud.config.limits import PtySettings as PtySettings
 from acud.config.limits import WaitSettings as WaitSettings
@@ -44,7 +45,7 @@ from acud.config.vision import VisionSettings as VisionSettings
 from acud.config.wake import COMMAND_PLACEHOLDERS as COMMAND_PLACEHOLDERS
 from acud.config.wake import WakeSettings as WakeSettings
 from acud.config.wake import secret as secret
-from acud.errors import ConfigError
+from acud.errors import ConfigError, InvalidRequest
 from acud.fleet import FleetSettings
 from acud.http_listeners import ListenerSettings, WebSettings
 from acud.types import JudgeName, RouteName
@@ -69,10 +70,7 @@ class CoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     capture: CaptureSettings = CaptureSettings()
     evaluator: EvaluatorSettings = EvaluatorSettings()
     vision: VisionSettings = VisionSettings()
-    ollama: OllamaSettings = OllamaSettings()
-    vllm: VllmSettings = VllmSettings()
-    openrouter: OpenRouterSettings = OpenRouterSettings()
-    claude: ClaudeSettings = ClaudeSettings()
+    backends: dict[str, AnyBackend] = msgspec.field(default_factory=predefined)
     ocr: OcrSettings = OcrSettings()
     grounding: GroundingSettings = GroundingSettings()
     redaction: RedactionSettings = RedactionSettings()
@@ -117,12 +115,21 @@ class CoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
         """Tell whether a picture that `judge` is shown stays in one's own hands; the built-in ones never send any."""
         if judge == JudgeName.FLEET:
             return self.jobs.local
-        model = self.backends().named().get(judge)
+        model = self.backends.get(judge)
         return model is None or model.is_local
 
-    def backends(self) -> Backends:
-        """Return the models behind an API."""
-        return Backends(self.ollama, self.vllm, self.openrouter, self.claude)
+    def check_judge(self, name: str) -> None:
+        """Raise InvalidRequest where no judge has that name."""
+        own = [one.value for one in JudgeName if one.value not in self.backends]
+        if name not in own and name not in self.backends:
+            hint = f"there are {', '.join([*own, *self.backends])}; a new one is a table [backends.{name}] of acud.toml"
+            raise InvalidRequest(f"there is no judge {name!r}", hint=hint, field="judge")
+
+    def table(self, name: str) -> Struct:
+        """Return the table of that name in the file (`vision`, `backends.ollama`)."""
+        section, _, backend = name.partition(".")
+        found: Struct = self.backends[backend] if backend else getattr(self, section)
+        return found
 
     def of(self, kind: type[Section]) -> Section:
         """Return the table of a feature, by its type."""
@@ -169,20 +176,32 @@ LIVE_OF_FEATURES = frozenset(
 )
 """Settings of features that are taken while the daemon runs."""
 
+NAMING_BACKENDS = {
+    "vision.backend": named_backends.JUDGES,
+    "vision.backends": named_backends.CHAINABLE,
+    "grounding.uitars_via": named_backends.UITARS,
+    "grounding.omniparser_picker": named_backends.CHAT,
+} | {
+    f"{section}.{key}": named_backends.CHAT
+    for section, (_, module) in _FEATURE_TYPES.items()
+    for key in getattr(module, "NAMING_BACKENDS", ())
+}
+"""Settings that hold names of backends, and which those may be."""
+
 
 SEED_NAMES: dict[str, tuple[str, str]] = {
     "ACU_DEBUG": ("daemon", "debug"),
     "ACU_VISION_BACKEND": ("vision", "backend"),
-    "ACU_VISION_MODEL": ("ollama", "model"),
+    "ACU_VISION_MODEL": ("backends.ollama", "model"),
     "ACU_VISION_SYSTEM_INSTRUCTIONS": ("vision", "system_instructions"),
-    "OLLAMA_URL": ("ollama", "url"),
-    "OLLAMA_KEEP_ALIVE": ("ollama", "keep_alive"),
-    "ACU_VLLM_URL": ("vllm", "url"),
-    "ACU_VLLM_MODEL": ("vllm", "model"),
-    "ACU_OPENROUTER_VISION_MODEL": ("openrouter", "model"),
-    "OPENROUTER_API_KEY": ("openrouter", "api_key"),
-    "ACU_CLAUDE_VISION_MODEL": ("claude", "model"),
-    "ANTHROPIC_API_KEY": ("claude", "api_key"),
+    "OLLAMA_URL": ("backends.ollama", "url"),
+    "OLLAMA_KEEP_ALIVE": ("backends.ollama", "keep_alive"),
+    "ACU_VLLM_URL": ("backends.vllm", "url"),
+    "ACU_VLLM_MODEL": ("backends.vllm", "model"),
+    "ACU_OPENROUTER_VISION_MODEL": ("backends.openrouter", "model"),
+    "OPENROUTER_API_KEY": ("backends.openrouter", "api_key"),
+    "ACU_CLAUDE_VISION_MODEL": ("backends.claude", "model"),
+    "ANTHROPIC_API_KEY": ("backends.claude", "api_key"),
     "ACU_FRAME_MAX_DIM": ("vision", "frame_max_dim"),
     "ACU_FRAME_JPEG_QUALITY": ("vision", "frame_jpeg_quality"),
     "ACU_UITARS_OLLAMA_MODEL": ("grounding", "uitars_ollama_model"),
@@ -203,7 +222,7 @@ SEED_NAMES: dict[str, tuple[str, str]] = {
 }
 """Environment names that existing installations use, and the setting each one means."""
 
-FORMER_SECTIONS = {"relay": "http_endpoints"}
+FORMER_SECTIONS = {"relay": "http_endpoints", **{name: f"backends.{name}" for name in PREDEFINED}}
 """Tables by their former name, which release 0.2 still reads, in the file and in variables (`ACU_RELAY_PORT`)."""
 
 NOT_SETTINGS = frozenset(
@@ -238,19 +257,46 @@ command that is woken finds in its environment).
 
 _FORMER_HEADER = re.compile(rf"^(\s*\[\s*)({'|'.join(FORMER_SECTIONS)})\b", re.MULTILINE)
 
-SECTIONS = tuple(field for field in msgspec.structs.fields(Settings) if field.name != "prices")
-"""The tables whose keys have twins in the environment; a model's price has none."""
+
+class SettingsTable(NamedTuple):
+    """A table of the settings: its name in the file, and what it holds."""
+
+    name: str
+    type: type[Struct]
 
 
-def environment_names() -> dict[str, tuple[str, str]]:
-    """Return every environment name with its (section, key)."""
+_PRICE = Price | None
+
+SECTIONS = (
+    *(
+        SettingsTable(field.name, field.type)
+        for field in msgspec.structs.fields(Settings)
+        if field.name not in ("prices", "backends")
+    ),
+    *(SettingsTable(f"backends.{name}", type(one)) for name, one in PREDEFINED.items()),
+)
+"""The tables whose keys have twins in the environment, but for prices."""
+
+
+def environment_names(backends: Iterable[str] = ()) -> dict[str, tuple[str, str]]:
+    """Return every environment name with its (section, key); of further `backends` that of the key."""
     seeded = {place: name for name, place in SEED_NAMES.items()}
     names: dict[str, tuple[str, str]] = {}
     for section in SECTIONS:
         for field in msgspec.structs.fields(section.type):
             place = (section.name, field.name)
-            names[seeded.get(place, f"ACU_{section.name}_{field.name}".upper())] = place
-    return names
+            plain = f"ACU_{section.name.removeprefix('backends.')}_{field.name}".upper()
+            if field.type != _PRICE:
+                names[seeded.get(place, plain)] = place
+    more = {key_variable(name): (f"backends.{name}", "api_key") for name in backends if name not in PREDEFINED}
+    return names | more
+
+
+def key_variable(backend: str) -> str:
+    """Return the environment variable that holds the key of `backend`."""
+    seeded = {place: name for name, place in SEED_NAMES.items()}
+    plain = f"ACU_{backend}_API_KEY".upper().replace("-", "_")
+    return seeded.get((f"backends.{backend}", "api_key"), plain)
 
 
 def former_variables() -> dict[str, str]:
@@ -259,7 +305,7 @@ def former_variables() -> dict[str, str]:
     return {
         f"ACU_{former[section]}_{key}".upper(): name
         for name, (section, key) in environment_names().items()
-        if section in former
+        if section in former and "." not in section  # the variables of backends kept their names
     }
 
 
@@ -273,9 +319,11 @@ def former_names(path: Path, env: Mapping[str, str]) -> list[tuple[str, str]]:
     return tables + [(former, name) for former, name in former_variables().items() if env.get(former, "") != ""]
 
 
-def unknown_variables(env: Mapping[str, str]) -> list[str]:
-    """Return the `ACU_*` names in `env` that acud does not read, sorted; `acud doctor` warns of them."""
-    known = environment_names().keys() | former_variables().keys() | NOT_SETTINGS
+def unknown_variables(env: Mapping[str, str], backends: Iterable[str] = ()) -> list[str]:
+    """Return the `ACU_*` names in `env` that acud does not read where there are `backends`, sorted; `acud doctor` warns
+    of them.
+    """
+    known = environment_names(backends).keys() | former_variables().keys() | NOT_SETTINGS
     return sorted(name for name in env if name.startswith("ACU_") and name not in known)
 
 
@@ -286,19 +334,22 @@ def load(path: Path, env: Mapping[str, str]) -> Settings:
     """
     text = _read(path)
     merged = _with_present_names(path, _tables(path, text))
-    overrides = _from_environment(env)
-    for name, (section, key, text) in overrides.items():
-        found = merged.get(section, {})
-        if isinstance(found, dict):
-            merged[section] = {**found, key: _parse(name, section, key, text)}
+    overrides = _from_environment(env, named_backends.names(merged))
+    for name, (section, key, given) in overrides.items():
+        _set(merged, section, key, _parse(name, section, key, given))
+    source = setting_errors.Source(path, _FORMER_HEADER.sub(_present_header, text), overrides)
+    merged["backends"] = named_backends.read(merged.get("backends", {}), source)
     # All at once: one variable may name a route, another what that route needs.
     try:
         settings = msgspec.convert(merged, Settings)
     except msgspec.ValidationError as fault:
         known = {section.name: [key.name for key in msgspec.structs.fields(section.type)] for section in SECTIONS}
-        present = _FORMER_HEADER.sub(lambda found: found[1] + FORMER_SECTIONS[found[2]], text)
         found = value_fault(fault, Settings)
-        raise setting_errors.config_error(found, path, present, overrides, known) from fault
+        raise setting_errors.config_error(found, source, known) from fault
+    for place, choice in NAMING_BACKENDS.items():
+        section, _, key = place.partition(".")
+        given = getattr(settings.table(section), key)
+        named_backends.check_named(place, given, choice, settings.backends, source)
     return msgspec.structs.replace(settings, prices=PRICES | settings.prices)
 
 
@@ -336,26 +387,45 @@ def _tables(path: Path, text: str) -> dict[str, Any]:
 
 def _with_present_names(path: Path, tables: dict[str, Any]) -> dict[str, Any]:
     for former, name in FORMER_SECTIONS.items():
-        if former in tables and name in tables:
+        parent, _, last = name.rpartition(".")
+        within = tables.setdefault(parent, {}) if parent and former in tables else tables
+        if former not in tables or not isinstance(within, dict):
+            continue
+        if last in within:
             words = f"{path}: [{former}] and [{name}] are both given: [{former}] is its former name"
             raise ConfigError(words, hint=f"move the keys of [{former}] to [{name}]")
-        if former in tables:
-            tables[name] = tables.pop(former)
+        within[last] = tables.pop(former)
     return tables
 
 
-def _from_environment(env: Mapping[str, str]) -> dict[str, tuple[str, str, str]]:
+def _present_header(found: re.Match[str]) -> str:
+    return found[1] + FORMER_SECTIONS[found[2]]
+
+
+def _set(tables: dict[str, Any], section: str, key: str, value: Any) -> None:
+    """Set a key in the table `section`, whose name may have dots; what is no table is left to be refused."""
+    for name in section.split("."):
+        found = tables.get(name, {})
+        if not isinstance(found, dict):
+            return
+        tables[name] = tables = {**found}
+    tables[key] = value
+
+
+def _from_environment(env: Mapping[str, str], backends: Iterable[str]) -> dict[str, tuple[str, str, str]]:
     given = {name: text for name, text in env.items() if text != ""}
     for former, name in former_variables().items():
         if former in given and name in given:
             raise ConfigError(f"{former} and {name} are both set: {former} is its former name", hint=f"unset {former}")
         if former in given:
             given[name] = given[former]
-    return {name: (*place, given[name]) for name, place in environment_names().items() if name in given}
+    return {name: (*place, given[name]) for name, place in environment_names(backends).items() if name in given}
 
 
 def _parse(name: str, section: str, key: str, text: str) -> Any:
-    group = next(f for f in SECTIONS if f.name == section)
+    group = next((one for one in SECTIONS if one.name == section), None)
+    if group is None:
+        return text  # the key of a backend that is not predefined
     field = next(f for f in msgspec.structs.fields(group.type) if f.name == key)
     try:
         return msgspec.convert(_plain(text, field.type), field.type, strict=False)
@@ -367,7 +437,7 @@ def _parse(name: str, section: str, key: str, text: str) -> Any:
 
 
 def _shown(key: str, text: str) -> str:
-    return "***" if key == SECRET else repr(text)
+    return "***" if key in SECRETS else repr(text)
 
 
 def _plain(text: str, kind: Any) -> Any:

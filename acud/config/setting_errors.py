@@ -6,29 +6,40 @@ import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import NamedTuple
 
 from acud.errors import ConfigError
 from acud.value_errors import ValueFault
 
-_NAMED = re.compile(r"\[(\w+)\] (\w+)")
+_NAMED = re.compile(r"\[([\w.-]+)\] (\w+)")
 _PLACE = re.compile(r"(\w+)(?:\.(\w+))?")
 _TOML_LINE = re.compile(r"\(at line (\d+), ")
 _EVERY_KEY = "see conf/acud.toml for every key"
 
 
-def config_error(
-    fault: ValueFault,
-    path: Path,
-    text: str,
-    overrides: Mapping[str, tuple[str, str, str]],
-    known: Mapping[str, Sequence[str]],
-) -> ConfigError:
-    """Return the error for what is wrong with the tables in `text`, the file at `path`, with `overrides` (section,
-    key and value by the variable's name) on top. `known`: the keys of each section.
+class Source(NamedTuple):
+    """Where settings are from: the file at `path` with its `text`, and `overrides` (section, key and value by the
+    variable's name) on top.
     """
-    at = _PLACE.match(fault.field)
-    section, key = (at[1], at[2] or "") if at is not None else ("", "")
-    within = fault.field[at.end() :] if at is not None else ""
+
+    path: Path
+    text: str
+    overrides: Mapping[str, tuple[str, str, str]]
+
+    def of(self, section: str, key: str = "") -> str:
+        """Return the file and line, or the variable, that a setting is from."""
+        variable = next((name for name, given in self.overrides.items() if given[:2] == (section, key)), "")
+        line = _line(self.text, section, key)
+        if variable or line or not self.overrides:
+            return variable or f"{self.path}{line}"
+        return f"{self.path} with {', '.join(self.overrides)}"
+
+
+def config_error(fault: ValueFault, source: Source, known: Mapping[str, Sequence[str]], table: str = "") -> ConfigError:
+    """Return the error for what is wrong with the settings from `source`, or with its `table` alone. `known`: the keys
+    of each section.
+    """
+    section, key, within = (table, *_split(fault.field, r"(\w+)")) if table else _place(fault.field)
     hint, reason = _EVERY_KEY, fault.reason
     if fault.unknown:
         section, key = (section, fault.unknown) if section else (fault.unknown, "")
@@ -38,17 +49,19 @@ def config_error(
         reason = f"{fault.missing} is missing"
     elif not key and (named := _NAMED.search(reason)):
         section, key = named[1], named[2]
-    source = _source(path, text, overrides, section, key)
     setting = f"[{section}] {key}{within}" if key else f"[{section}]{within}" if section else "the file"
-    return ConfigError(f"{source}: {setting}{' ' if reason.startswith('must ') else ': '}{reason}", hint=hint)
+    joint = " " if reason.startswith("must ") else ": "
+    return ConfigError(f"{source.of(section, key)}: {setting}{joint}{reason}", hint=hint)
 
 
-def _source(path: Path, text: str, overrides: Mapping[str, tuple[str, str, str]], section: str, key: str) -> str:
-    variable = next((name for name, given in overrides.items() if given[:2] == (section, key)), "")
-    line = _line(text, section, key)
-    if variable or line or not overrides:
-        return variable or f"{path}{line}"
-    return f"{path} with {', '.join(overrides)}"
+def _place(field: str) -> tuple[str, str, str]:
+    at = _PLACE.match(field)
+    return (at[1], at[2] or "", field[at.end() :]) if at is not None else ("", "", field)
+
+
+def _split(field: str, first: str) -> tuple[str, str]:
+    at = re.match(first, field)
+    return (at[1], field[at.end() :]) if at is not None else ("", field)
 
 
 def toml_line(fault: str, text: str) -> str:
@@ -69,8 +82,9 @@ def _line(text: str, section: str, key: str) -> str:
     now, header = "", 0
     for number, line in enumerate(text.splitlines(), 1):
         if found := re.match(r"\s*\[+\s*([\w.\"-]+)\s*\]+", line):
-            now = found[1].strip('"').split(".")[0]
-            header = number if now == section and not header else header
+            now = found[1].strip('"')
+            mine = now == section or now.startswith(f"{section}.")
+            header = number if mine and not header else header
         elif key and now == section and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
             return f":{number}"
     return f":{header}" if header else ""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.backends import CHAINABLE
+from acud.backends import AnyBackend, OllamaSettings, OpenRouterSettings
 from acud.types import Count, Positive
 
 ClaudeTool = Literal["auto", "computer_20241022", "computer_20250124", "computer_20251124", "computer_toolset_20260801"]
@@ -15,10 +16,8 @@ ClaudeTool = Literal["auto", "computer_20241022", "computer_20250124", "computer
 class VisionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[vision]`"""
 
-    backend: Literal["auto", "ocr", "ollama", "vllm", "openrouter", "claude", "fleet", "scripted", "passthrough"] = (
-        "auto"
-    )
-    backends: tuple[CHAINABLE, ...] = ()
+    backend: str = "auto"
+    backends: tuple[str, ...] = ()
     system_instructions: str = ""
     frame_max_dim: Annotated[int, Meta(ge=64, le=8192)] = 960
     frame_jpeg_quality: Annotated[int, Meta(ge=1, le=100)] = 72
@@ -54,7 +53,7 @@ class GroundingSettings(Struct, frozen=True, forbid_unknown_fields=True):
     fuzzy_min: Annotated[float, Meta(ge=0.5, le=1)] = 0.8
     max_dim: Annotated[int, Meta(ge=64, le=8192)] = 1920
     jpeg_quality: Annotated[int, Meta(ge=1, le=100)] = 80
-    uitars_via: Literal["", "ollama", "vllm", "openrouter"] = ""
+    uitars_via: str = ""
     uitars_ollama_model: str = "0000/ui-tars-1.5-7b"
     uitars_keep_alive: str = "5m"
     uitars_openrouter_model: str = "bytedance/ui-tars-1.5-7b"
@@ -63,11 +62,18 @@ class GroundingSettings(Struct, frozen=True, forbid_unknown_fields=True):
     omniparser_detector: str = ""
     omniparser_captioner: str = ""
     omniparser_device: str = "cpu"
-    omniparser_picker: Literal["", "ollama", "vllm", "openrouter", "claude"] = ""
+    omniparser_picker: str = ""
     omniparser_picker_model: str = ""
     omniparser_bbox_threshold: Annotated[float, Meta(ge=0, le=1)] = 0.05
     omniparser_iou_threshold: Annotated[float, Meta(ge=0, le=1)] = 0.1
     omniparser_max_boxes: Annotated[int, Meta(ge=1, le=500)] = 128
+
+    def uitars_model(self, backends: Mapping[str, AnyBackend]) -> str:
+        """Return the model that UI-TARS is asked by, where it runs."""
+        backend = backends[self.uitars_via or "ollama"]
+        if isinstance(backend, OllamaSettings):
+            return self.uitars_ollama_model
+        return self.uitars_openrouter_model if isinstance(backend, OpenRouterSettings) else backend.model
 
 
 class AccessibilitySettings(Struct, frozen=True, forbid_unknown_fields=True):

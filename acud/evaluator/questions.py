@@ -295,7 +295,7 @@ class WaitQuestions:
         if judge == JudgeName.OCR:
             return JudgeReply(unknown("needs_vision", NEEDS_VISION), cost_usd=0.0)
         if not line:
-            return JudgeReply(unknown("engine", f"this evaluator has no judge {judge!r}"))
+            return JudgeReply(unknown("engine", f"there is no judge {judge!r}: add [backends.{judge}] to acud.toml"))
         return await first_answer(line, lambda one: self._see(one, question))
 
     async def _see(self, judge: Judge, question: JudgeQuestion) -> JudgeReply:

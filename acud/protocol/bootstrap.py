@@ -4,10 +4,10 @@ shows it).
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from acud.api_keys import ApiKey
-from acud.backends import Backends, Price
+from acud.backends import AnyBackend, Price, predefined
 from acud.config import (
     AccessibilitySettings,
     FeatureSettings,
@@ -45,7 +45,7 @@ class CaptureOptions(Struct, frozen=True, tag="capture", forbid_unknown_fields=T
 class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fields=True):
     """For an evaluator: which judges, whether it owns an OCR engine, and the directories it writes pictures to.
 
-    `backends` hold no keys; `keys` do, by backend. `call_share`: its part of each backend's calls a minute.
+    `backends` hold no keys and headers; `keys` do, by backend. `call_share`: its part of each backend's calls a minute.
     `fleet`, `jobs`: how the backend `fleet` asks workers on other machines. `features`: which are on.
     """
 
@@ -57,7 +57,7 @@ class EvaluatorOptions(Struct, frozen=True, tag="evaluator", forbid_unknown_fiel
     max_jobs: int
     diff_max_width: int
     prices: dict[str, Price] = {}
-    backends: Backends = Backends()
+    backends: dict[str, AnyBackend] = field(default_factory=predefined)
     keys: dict[str, ApiKey] = {}
     call_share: float = 1.0
     redaction: RedactionSettings = RedactionSettings()

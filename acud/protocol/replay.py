@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from acud.types import Budget, JudgeName, Policy, Rect, Until, Verdict
+from acud.types import Budget, JudgeChoice, JudgeName, Policy, Rect, Until, Verdict
 
 Gate = Literal["judged", "forced", "memo", "held", "tiles"]
 """What became of a frame: a judge was asked, because its pixels were new or because it was time (`forced`); the same
@@ -28,7 +28,7 @@ class ReplayAsk(Struct, frozen=True, forbid_unknown_fields=True):
     until: Until
     target: str = "screen"
     ignore: tuple[Rect, ...] = ()
-    judges: Annotated[tuple[JudgeName, ...], Meta(min_length=1, max_length=8)] = (JudgeName.AUTO,)
+    judges: Annotated[tuple[JudgeChoice, ...], Meta(min_length=1, max_length=8)] = (JudgeName.AUTO,)
     policy: Policy = Policy()
     budget: Budget = Budget()
     timeout_s: float | None = None

@@ -79,7 +79,7 @@ class Core:
         self.started = clock.instant()
         self.server_start = secrets.token_hex(4)
         self.notifier = SystemdNotifier(env)
-        self.keys = api_keys.read_all(settings.backends(), env)
+        self.keys = api_keys.read_all(settings.backends, env)
         self.turns_s = Histogram(QUICK_S)
         self.loop = EventLoop(clock.monotonic_s, after_turn, self.turns_s.observe)
         self.listeners = ListenerSockets(inherited, paths.handover, self.loop, self.notifier)

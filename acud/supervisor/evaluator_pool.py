@@ -15,6 +15,7 @@ from typing import Protocol
 
 from acud import log
 from acud.api_keys import ApiKey
+from acud.backends import without_secrets
 from acud.config import Settings
 from acud.errors import ProtocolError
 from acud.event_loop import EventLoop
@@ -143,7 +144,7 @@ class EvaluatorPool:
             max_jobs=most_jobs(self._settings.evaluator.jobs_per_worker),
             diff_max_width=self._settings.wait.diff_max_width,
             prices=self._settings.prices,
-            backends=self._settings.backends().without_keys(),
+            backends=without_secrets(self._settings.backends),
             keys=self._keys,
             call_share=1 / len(self.workers),
             redaction=self._settings.redaction,

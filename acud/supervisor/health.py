@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import zmq
 
 from acud import __version__, private_files
-from acud.api_keys import variable
+from acud.config import key_variable
 from acud.http_listeners import is_loopback
 from acud.protocol.requests.daemon import Finding
 from acud.store import damaged_log
@@ -29,9 +29,6 @@ Level = Literal["ok", "warning", "fault"]
 _FIRST_CHOICE = "attachfd"
 _JUDGE_FIXES = {
     "ollama": 'start ollama and pull the model, or set [vision] backend = "ocr"',
-    "vllm": "see docs/backends.md, section vllm",
-    "openrouter": "see docs/backends.md, section openrouter",
-    "claude": "see docs/backends.md, section claude",
     "ocr": "acud logs --level error; run scripts/setup; where OpenVINO does not run, install acud[onnxruntime]",
 }
 
@@ -71,7 +68,7 @@ def _keys(app: App) -> Iterator[Finding]:
     for name, key in app.keys.items():
         used = "" if name in named else "; used only by waits that name it as their judge"
         if key.fault:
-            fix = f"mend [{name}] api_key in acud.toml, or set {variable(name)}"
+            fix = f"mend the key in [backends.{name}] of acud.toml, or set {key_variable(name)}"
             yield Finding(f"key {name}", "warning", key.fault, fix)
         elif key.source:
             yield Finding(f"key {name}", "ok", f"from {key.source}{used}")
@@ -212,10 +209,17 @@ def _judges(app: App) -> Iterator[Finding]:
         text = " ".join(f"{judge.state}{used} {judge.version} {judge.reason}".split())
         down = judge.state == "down"
         level: Level = "ok" if not down else "fault" if judge.name in (chosen, "ocr") else "warning"
-        yield Finding(f"judge {judge.name}", level, text, _JUDGE_FIXES.get(judge.name, "acud logs") if down else "")
+        yield Finding(f"judge {judge.name}", level, text, _judge_fix(app, judge.name) if down else "")
     for script, packages in sorted(app.pool.missing_readers().items()):
         what = "text in letters that it can't read" if script == "unknown" else f"{script} text, which it can't read"
         yield Finding("ocr", "warning", f"the OCR met {what}", f"apt install {' '.join(packages)}; docs/ocr.md")
+
+
+def _judge_fix(app: App, name: str) -> str:
+    is_backend = name in app.settings.backends
+    return _JUDGE_FIXES.get(
+        name, f"check [backends.{name}] of acud.toml; docs/backends.md" if is_backend else "acud logs"
+    )
 
 
 def reasons(app: App) -> list[str]:

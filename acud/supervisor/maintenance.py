@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from acud import config, log
+from acud.backends import PREDEFINED
 from acud.config import Settings
 from acud.errors import AcudError, Conflict, Refused, Unavailable
 from acud.event_loop import EventLoop, Timer
@@ -260,11 +261,13 @@ class SettingsReload:
 
 
 def _differing(old: Settings, new: Settings) -> Iterator[str]:
-    """Yield the names (`section.key`, and `prices`) of what differs; never a value, as some are secrets."""
+    """Yield the names (`section.key`, `backends.name`, `prices`) of what differs; never a value: some are secrets."""
     for section in config.SECTIONS:
-        before, after = getattr(old, section.name), getattr(new, section.name)
+        before, after = old.table(section.name), new.table(section.name)
         for key in before.__struct_fields__:
             if getattr(before, key) != getattr(after, key):
                 yield f"{section.name}.{key}"
+    named = {name: (old.backends.get(name), new.backends.get(name)) for name in {**old.backends, **new.backends}}
+    yield from (f"backends.{name}" for name, (was, now) in named.items() if name not in PREDEFINED and was != now)
     if old.prices != new.prices:
         yield "prices"

@@ -97,9 +97,9 @@ def _listeners(settings: Settings) -> Iterator[Finding]:
 
 def _in_the_clear(settings: Settings) -> Iterator[Finding]:
     """What leaves this machine over plain http."""
-    for name, backend in settings.backends().named().items():
+    for name, backend in settings.backends.items():
         if _is_open(backend.url):
-            yield _clear(f"backend {name}", backend.url, "pictures and keys", f"[{name}] url")
+            yield _clear(f"backend {name}", backend.url, "pictures and keys", f"[backends.{name}] url")
     wake = settings.wake
     if RouteName.OPENCLAW in wake.routes and _is_open(wake.openclaw_url):
         yield _clear("wake openclaw", wake.openclaw_url, "wakes and the hook's token", "[wake] openclaw_url")

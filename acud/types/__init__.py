@@ -63,10 +63,12 @@ from acud.types.displays import (
     x_number,
 )
 from acud.types.waits import (
+    JUDGE_NAME,
     Budget,
     Cadence,
     Evidence,
     GateKind,
+    JudgeChoice,
     JudgeName,
     OnBudget,
     OnDisplayLost,
@@ -81,6 +83,7 @@ from acud.types.wakes import RouteName, RouteTry, WakeAddress, WakeInfo, WakeKin
 from acud.types.widget_text import widget_condition
 
 __all__ = [
+    "JUDGE_NAME",
     "MAX_NUMBER",
     "MAX_SIDE_PX",
     "MAX_TEXT",
@@ -102,6 +105,7 @@ __all__ = [
     "GateKind",
     "HiddenBox",
     "HostLeaf",
+    "JudgeChoice",
     "JudgeName",
     "Leaf",
     "MonitorInfo",

@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from acud.errors import Conflict
-from acud.types import JudgeName, ShortText, Until, WakeAddress
+from acud.types import JudgeChoice, JudgeName, ShortText, Until, WakeAddress
 
 
 class RunState(StrEnum):
@@ -44,7 +44,7 @@ class RunSpec(Struct, frozen=True, forbid_unknown_fields=True):
     expect: Until | None = None
     backend: str = ""
     model: str = ""
-    judge: JudgeName = JudgeName.AUTO
+    judge: JudgeChoice = JudgeName.AUTO
     limits: RunLimits = RunLimits()
     task_id: str = ""
     wake: WakeAddress = WakeAddress()

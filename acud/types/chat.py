@@ -8,11 +8,14 @@ from msgspec import Struct
 
 
 class ChatCall(Struct, frozen=True, forbid_unknown_fields=True):
-    """A tool call that a model asked for; `arguments` is the JSON text it gave, unchecked."""
+    """A tool call that a model asked for; `arguments` is the JSON text it gave, unchecked. `signature`: what its vendor
+    wants back with it in the next turn ("" for nothing).
+    """
 
     call_id: str
     name: str
     arguments: str
+    signature: str = ""
 
 
 class ChatMessage(Struct, frozen=True, forbid_unknown_fields=True):

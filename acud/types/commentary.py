@@ -54,7 +54,7 @@ class AnalysisConfig(Struct, frozen=True):
     enabled: bool = True
     interval_ms: Annotated[int, Meta(ge=5000, le=3_600_000)] = 10_000
     model: str = ""
-    backend: Literal["", "ollama", "vllm", "openrouter", "claude"] = ""
+    backend: str = ""
     max_age_ms: Annotated[int, Meta(ge=10_000, le=86_400_000)] = 120_000
     max_tokens: Annotated[int, Meta(ge=1, le=4000)] = 100
     temperature: Annotated[float, Meta(ge=0, le=2)] = 0.3

@@ -75,8 +75,13 @@ class WaitState(StrEnum):
     FAILED = "failed"
 
 
+JUDGE_NAME = r"^[a-z][a-z0-9-]{0,31}$"
+JudgeChoice = Annotated[str, Meta(pattern=JUDGE_NAME)]
+"""Who answers `criteria`: a `JudgeName`, or a backend by its name in the settings."""
+
+
 class JudgeName(StrEnum):
-    """Who answers `criteria`; `auto` is what `[vision]` names, else ollama where it has the model, else ocr."""
+    """The judges that every acud has; `auto` is what `[vision]` names, else ollama where it has the model, else ocr."""
 
     AUTO = "auto"
     OCR = "ocr"
@@ -125,7 +130,7 @@ class WaitSpec(Struct, frozen=True, forbid_unknown_fields=True):
     target: Target
     timeout_s: float
     policy: Policy = Policy()
-    judge: JudgeName = JudgeName.AUTO
+    judge: JudgeChoice = JudgeName.AUTO
     task_id: str = ""
     label: str = ""
     wake: WakeAddress = WakeAddress()

@@ -299,7 +299,7 @@ def _open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookT
 
 def _is_read(wait: Wait, asked: frozenset[int]) -> bool:
     """Tell whether OCR answers all that is asked."""
-    return all(wait.spec.judge is JudgeName.OCR or isinstance(wait.leaves[index], TextLeaf) for index in asked)
+    return all(wait.spec.judge == JudgeName.OCR or isinstance(wait.leaves[index], TextLeaf) for index in asked)
 
 
 def _unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> float | None:

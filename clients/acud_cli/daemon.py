@@ -49,10 +49,10 @@ def check_config(session: Session) -> None:
     """
     session.only_here("acud config check")
     paths = session.paths
-    settings.usable(paths.config, os.environ)
-    read = settings.environment_names().keys() | settings.former_variables().keys()
+    backends = settings.usable(paths.config, os.environ).backends
+    read = settings.environment_names(backends).keys() | settings.former_variables().keys()
     given = sorted(name for name in read if os.environ.get(name, "") != "")
-    unread = settings.unknown_variables(os.environ)
+    unread = settings.unknown_variables(os.environ, backends)
     for name in unread:
         warn(f"{name} is set, and acud does not read it: docs/differences.md")
     for former, name in settings.former_names(paths.config, os.environ):

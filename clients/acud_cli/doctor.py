@@ -8,7 +8,7 @@ import shlex
 import shutil
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -129,8 +129,9 @@ def _home_owner(paths: Paths, found: os.stat_result) -> Finding:
 
 def settings_findings(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
     """The settings file and the environment, read as the daemon reads them."""
+    backends: Iterable[str] = ()
     try:
-        config.usable(paths.config, env)
+        backends = config.usable(paths.config, env).backends
     except ConfigError as fault:
         yield Finding("settings", "fault", fault.message, fault.hint)
     else:
@@ -138,7 +139,7 @@ def settings_findings(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]
         yield Finding("settings", "ok", source)
         for former, name in config.former_names(paths.config, env):
             yield Finding("settings", "warning", f"{former} is the former name of {name}", f"rename it to {name}")
-    for name in config.unknown_variables(env):
+    for name in config.unknown_variables(env, backends):
         yield Finding("settings", "warning", f"{name} is set, and acud does not read it", "see docs/differences.md")
 
 
@@ -218,5 +219,5 @@ def _secret_files(settings: Settings) -> Iterator[tuple[str, str]]:
         "[http_endpoints] token_file": settings.http_endpoints.token_file,
         "[web] tls_key": settings.web.tls_key,
     }
-    named |= {f"[{name}] api_key_file": one.api_key_file for name, one in settings.backends().named().items()}
+    named |= {f"[backends.{name}] api_key_file": one.api_key_file for name, one in settings.backends.items()}
     return ((key, file) for key, file in named.items() if file)

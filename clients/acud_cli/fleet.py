@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     "backends",
     multiple=True,
     metavar="NAME",
-    help="Backend to ask: ollama, vllm, openrouter, claude. Several are a chain.",
+    help="Backend to ask, by its name in the settings. Several are a chain.",
 )
 @click.option("--kind", default="", help="Jobs of this kind alone.  [default: [jobs] kind, vision]")
 @click.option(

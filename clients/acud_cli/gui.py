@@ -216,7 +216,7 @@ def agent() -> None:
 @click.argument("instruction")
 @target_options
 @click.option("--expect", default="", metavar="SENTENCE", help="What must be visible for it to count as done.")
-@click.option("--backend", default="", metavar="NAME", help="Who plans: ollama, vllm, openrouter, claude.")
+@click.option("--backend", default="", metavar="NAME", help="The backend whose model plans (docs/backends.md).")
 @click.option("--model", default="", metavar="NAME", help="That backend's model (default: as set).")
 @click.option("--max-steps", type=click.IntRange(1, 200), default=RunLimits().max_steps, show_default=True)
 @click.option("--max-time", type=DURATION, default=RunLimits().max_time_s, help="In all (default: 10m).")

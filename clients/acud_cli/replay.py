@@ -26,7 +26,7 @@ from acud.protocol.replay import (
 from acud.types import JudgeName
 from acud_cli.exit_codes import Exit, of_code
 from acud_cli.formatting import bare_table, count, plain, shortened
-from acud_cli.options import BOX, DURATION, EnumChoice, boxes, target_of, together
+from acud_cli.options import BOX, DURATION, boxes, target_of, together
 from acud_cli.session import Session, as_json, pass_session, print_table, say, warn
 from acud_cli.wait_options import budget_of, budget_options, condition_options, policy_of, policy_options, wanted_of
 
@@ -46,8 +46,8 @@ _options = together(
         "--judge",
         "judges",
         multiple=True,
-        type=EnumChoice(JudgeName),
-        help="Who answers (default: auto); several are compared.",
+        metavar="NAME",
+        help="Who answers: auto (default), ocr or a backend by its name; several are compared.",
     ),
     click.option("--target", "-t", default="", metavar="TARGET", help="screen or region:x,y,w,h (default: screen)."),
     click.option("--region", type=BOX, help="Only this part of the picture, in its pixels."),

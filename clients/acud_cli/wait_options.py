@@ -313,7 +313,10 @@ new_wait_options = together(
     condition_options,
     target_options,
     click.option(
-        "--judge", type=EnumChoice(JudgeName), default=JudgeName.AUTO.value, help="The judge to ask (default: auto)."
+        "--judge",
+        default=JudgeName.AUTO.value,
+        metavar="NAME",
+        help="The judge to ask: auto (default), ocr or a backend by its name.",
     ),
     policy_options,
     budget_options,

@@ -308,8 +308,7 @@ class RequestMethods(ABC):
         self, instruction: str, target: str = 'screen', *, display: str = '', view: str = '',
         backend: GroundingBackend | None = None, expect: Until | None = None, timeout_s: float = 2.0,
         picture: bool = False, max_side_px: int = 0, quality: int = 90, task_id: str = '', lease: str = '',
-        judge: JudgeName = JudgeName.AUTO, then: Sequence[str] = (), wait: WaitCreate | None = None,
-        block_s: float = 45.0,
+        judge: str = JudgeName.AUTO, then: Sequence[str] = (), wait: WaitCreate | None = None, block_s: float = 45.0,
     ) -> DoReply:
         """Do one thing said in words ("click the Export button", "type hello into the name field") or with coordinates
         ("click(847, 523)"), and see whether it had an effect. Nothing is done unless one thing alone was found.
@@ -335,7 +334,7 @@ class RequestMethods(ABC):
 
     def wait_create(
         self, until: Until, target: str = 'screen', *, display: str = '', ignore: Sequence[Rect] = (),
-        timeout_s: float | None = None, policy: Policy = Policy(), judge: JudgeName = JudgeName.AUTO, task_id: str = '',
+        timeout_s: float | None = None, policy: Policy = Policy(), judge: str = JudgeName.AUTO, task_id: str = '',
         label: str = '', wake: WakeAddress = WakeAddress(), budget: Budget = Budget(), force: bool = False,
     ) -> WaitReply:
         """Arm a wait and return at once.
@@ -563,7 +562,7 @@ class RequestMethods(ABC):
 
     def gui_agent(
         self, instruction: str, target: str = 'screen', *, display: str = '', expect: Until | None = None,
-        backend: str = '', model: str = '', judge: JudgeName = JudgeName.AUTO, limits: RunLimits | None = None,
+        backend: str = '', model: str = '', judge: str = JudgeName.AUTO, limits: RunLimits | None = None,
         task_id: str = '', wake: WakeAddress = WakeAddress(),
     ) -> RunReply:
         """Carry out `instruction` step by step: plan with a chat model, find, act, verify. Returns at once; the end

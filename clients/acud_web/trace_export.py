@@ -97,7 +97,7 @@ def _facts(wait: WaitInfo) -> dict[str, Value]:
         "acud.wait_id": wait.wait_id,
         "acud.state": wait.state.value,
         "acud.display": wait.display,
-        "acud.judge": wait.spec.judge.value,
+        "acud.judge": wait.spec.judge,
         "acud.frames_seen": wait.frames_seen,
         "acud.judged": wait.judged,
         "acud.judge_calls": wait.judge_calls,

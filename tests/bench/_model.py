@@ -130,9 +130,8 @@ class ModelProcess:
     @property
     def settings(self) -> str:
         """The settings of a daemon that asks it."""
-        return (
-            f'[vision]\nbackend = "vllm"\n[vllm]\nurl = "http://127.0.0.1:{self.port}"\nmodel = "lamp"\nlocal = true\n'
-        )
+        backend = f'[backends.vllm]\nurl = "http://127.0.0.1:{self.port}"\nmodel = "lamp"\nlocal = true\n'
+        return f'[vision]\nbackend = "vllm"\n{backend}'
 
 
 def scripted_settings(delay_ms: float = 200) -> str:

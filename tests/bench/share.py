@@ -2,7 +2,7 @@
 
 The loopback models are real HTTP exchanges with a made model: it knows the truth of each condition, and in a shared
 answer it garbles lines, loses count, or is swayed to another verdict at a given rate. What a vendor's model does is not
-measured here: it is the same measurement with `[ollama] url` pointing at it.
+measured here: it is the same measurement with `[backends.ollama] url` pointing at it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
-from acud.backends import Backends, OllamaSettings
+from acud.backends import PREDEFINED, predefined
 from acud.config import VisionSettings
 from acud.evaluator.context import Counters
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeQuestion, JudgeReply
@@ -168,7 +169,7 @@ async def _points() -> list[dict[str, Any]]:
     for name, manner in MANNERS.items():
         for count in TOGETHER:
             async with Model(manner) as server:
-                backends = Backends(ollama=OllamaSettings(url=server.url, tries=1))
+                backends = predefined() | {"ollama": replace(PREDEFINED["ollama"], url=server.url, tries=1)}
                 judge = make_models(backends, VisionSettings(), {}, {})["ollama"]
                 found.append(await _compared(name, judge, count))
                 await judge.close()

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
+BACKENDS = ("azure", "bedrock", "google")
+"""Names that examples give to backends; their keys have variables."""
 HOLE = "…"
 """Stands for a value that is put in at run time; pages write the same."""
 

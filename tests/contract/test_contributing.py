@@ -174,7 +174,7 @@ def test_the_pages_tell_of_it(copy: Copy, page: str, words: str) -> None:
 
 def test_every_section_of_the_settings_stands_beside_the_file_that_declares_it() -> None:
     rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `[")]
-    where = {name: row.split("|")[2] for row in rows for name in re.findall(r"`\[(\w+)\]`", row.split("|")[1])}
+    where = {name: row.split("|")[2] for row in rows for name in re.findall(r"`\[([\w.]+)\]`", row.split("|")[1])}
     assert where.keys() == {section.name for section in config.SECTIONS}
     for section in config.SECTIONS:
         file = section.type.__module__.replace(".", "/") + ".py"

@@ -14,12 +14,13 @@ import pytest
 
 from acud import config
 from tests.contract.command_lines import DEEPER, TOP, faults
-from tests.contract.named_in_texts import ROOT, Said, code, everything, of_page
+from tests.contract.named_in_texts import BACKENDS, ROOT, Said, code, everything, of_page
 
 pytestmark = pytest.mark.timeout(600)  # takes every file of the tree apart, 10 s of a processor
 SETTINGS = {one.name: {key.name for key in msgspec.structs.fields(one.type)} for one in config.SECTIONS}
+BACKEND = {"kind"}.union(*(keys for name, keys in SETTINGS.items() if name.startswith("backends.")))
 KEYS = set().union(*SETTINGS.values())
-_SETTING = re.compile(r"(?<![\w\])(`\"'])\[([a-z][a-z_]*)\](?![(\[\]])(?: ([a-z][a-z_0-9]*))?( =)?")
+_SETTING = re.compile(r"(?<![\w\])(`\"'])\[([a-z][a-z_]*(?:\.[\w-]+)?)\](?![(\[\]])(?: ([a-z][a-z_0-9]*))?( =)?")
 _PROSE = {"asks", "here", "in", "is", "says", "sets"}
 """Words that may follow a section's name in a sentence."""
 _VARIABLE = re.compile(r"\bACU_[A-Z_]+[A-Z]\b")
@@ -69,7 +70,6 @@ def test_a_right_command_line_is_taken(text: str) -> None:
         "acud wait list --nonsense",
         "acud wait --all list",
         "acud wait list extra",
-        "acud wait x --judge oracle",
         "acud wait --timeout soon x",
         "acud wake list|shwo",
         "acud events | acud wait list x",
@@ -124,6 +124,8 @@ def wrong_settings(said: Said) -> list[str]:
 def _is_setting(section: str, key: str, *, in_code: bool, is_set: bool) -> bool:
     if section == "prices":
         return True  # holds models
+    if section.startswith("backends.") and section not in SETTINGS:
+        return not key or key in BACKEND or (not in_code and key in _PROSE)
     if section not in SETTINGS:
         return not is_set and key not in KEYS  # another thing in brackets
     return not key or key in SETTINGS[section] or (not in_code and key in _PROSE)
@@ -142,7 +144,8 @@ def test_a_wrong_setting_is_found() -> None:
 
 def test_every_variable_that_is_named_is_read() -> None:
     """docs/differences.md also names those of others, and its own test tells them apart."""
-    known = config.environment_names().keys() | config.former_variables().keys() | config.NOT_SETTINGS | _read_by_name()
+    known = config.environment_names(BACKENDS).keys() | config.former_variables().keys() | config.NOT_SETTINGS
+    known |= _read_by_name()
     named = {(said.place, name) for said in everything() for name in _VARIABLE.findall(said.text)}
     assert sorted(one for one in named if one[1] not in known and one[0] != "docs/differences.md") == []
 

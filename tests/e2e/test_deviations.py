@@ -70,7 +70,7 @@ def _opened(paths: Paths) -> None:
 
 def _key(paths: Paths) -> None:
     _opened(paths)
-    put(paths.config, 0o644, '[openrouter]\napi_key = "k"\n')
+    put(paths.config, 0o644, '[backends.openrouter]\napi_key = "k"\n')
 
 
 def _token(paths: Paths) -> None:
@@ -163,7 +163,7 @@ def _finding(words: list[str]) -> Finding:
 SETTINGS = """
 [vision]
 backend = "vllm"
-[vllm]
+[backends.vllm]
 url = "http://192.0.2.1:8000"
 model = "m"
 [wake]

@@ -137,7 +137,7 @@ def test_no_secret_reaches_log_events_or_status() -> None:
 
 def test_a_backends_key_is_told_of_and_never_told() -> None:
     key = "sk-or-nobody-may-see-this-one"
-    backend = f'[openrouter]\napi_key = "{key}"\n[analysis]\nenabled = false\nbackend = "openrouter"\n'
+    backend = f'[backends.openrouter]\napi_key = "{key}"\n[analysis]\nenabled = false\nbackend = "openrouter"\n'
     with Daemon(settings=SETTINGS + backend) as daemon, served(daemon) as http:
         status, told = http.post("/agent/config", {"openrouterApiKey": "sk-or-another", "maxTokens": 50})
         assert (status, told["config"]["hasApiKey"], told["config"]["maxTokens"]) == (200, True, 50)

@@ -28,7 +28,7 @@ KEY = b"sk-or-v1-never-in-an-export"
 
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
-    chosen = settings(Judge(tmp_path_factory.mktemp("judge"))) + f'[openrouter]\napi_key = "{KEY.decode()}"\n'
+    chosen = settings(Judge(tmp_path_factory.mktemp("judge"))) + f'[backends.openrouter]\napi_key = "{KEY.decode()}"\n'
     with Daemon(settings=chosen) as running:
         yield running
 

@@ -40,7 +40,7 @@ session_bus = false
 backend = "ollama"
 frame_max_dim = 1280
 frame_jpeg_quality = 95
-[ollama]
+[backends.ollama]
 model = "eye"
 url = "http://0.0.0.0:{port}"
 [redaction]

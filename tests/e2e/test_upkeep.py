@@ -235,7 +235,7 @@ def rewrite(daemon: Daemon, more: str) -> None:
 def test_settings_are_taken_where_that_is_safe_and_named_where_not(daemon: Daemon, display: DisplayInfo) -> None:
     rewrite(daemon, '[store]\nkeep_days = 3\n[ollama]\napi_key = "a secret"\n')
     reply = daemon.client.daemon_reload()
-    assert (reply.taken, reply.restart) == (("store.keep_days",), ("ollama.api_key",))
+    assert (reply.taken, reply.restart) == (("store.keep_days",), ("backends.ollama.api_key",))
     assert "a secret" not in daemon.log()
     assert daemon.client.daemon_reload().taken == ()
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from dbus_fast import Message, MessageType, Variant
 
-from acud.backends import Backends
+from acud.backends import PREDEFINED
 from acud.config import VisionSettings
 from acud.errors import AcudError
 from acud.evaluator.accessibility.bus import BusConnection, NoAnswer
@@ -111,7 +111,7 @@ def _accessibility_seeds() -> list[bytes]:
     return [bytes([place]) + value for place in range(len(_SIGNATURES)) for value in values]
 
 
-_MODELS = make_models(Backends(), VisionSettings(), {}, {})
+_MODELS = make_models(PREDEFINED, VisionSettings(), {}, {})
 
 
 def _model_answers(data: bytes) -> None:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from acud.api_keys import ApiKey
-from acud.backends import Backends, OllamaSettings
+from acud.backends import PREDEFINED, AnyBackend, predefined
 from acud.config import PRICES, JobSettings, OcrSettings, RedactionSettings, VisionSettings
 from acud.fleet import FleetSettings
 from acud.frames.layout import Layout
@@ -92,7 +92,7 @@ class EvaluatorRig:
         owns_ocr: bool = False,
         max_jobs: int = 64,
         ollama_url: str = "http://127.0.0.1:9",
-        models: Backends | None = None,
+        models: dict[str, AnyBackend] | None = None,
         keys: dict[str, ApiKey] | None = None,
         redaction: RedactionSettings | None = None,
         fleet_url: str = "",
@@ -113,7 +113,7 @@ class EvaluatorRig:
             str(self.spool),
             max_jobs,
             320,
-            backends=models or Backends(ollama=OllamaSettings(url=ollama_url, tries=1)),
+            backends=models or predefined() | {"ollama": replace(PREDEFINED["ollama"], url=ollama_url, tries=1)},
             keys=keys or {},
             prices=PRICES,
             redaction=redaction or RedactionSettings(),

@@ -223,6 +223,7 @@ WELL: dict[str, dict[str, Answer]] = {
         f"/models/{MODELS['openrouter']}/endpoints": Answer({"data": {"id": MODELS["openrouter"]}}),
     },
     "claude": {f"/v1/models/{MODELS['claude']}": Answer({"id": MODELS["claude"], "type": "model"})},
+    "gemini": {f"/v1beta/models/{MODELS['gemini']}": Answer({"name": f"models/{MODELS['gemini']}"})},
 }
 
 
@@ -240,7 +241,10 @@ async def test_health_is_asked_for_nothing_and_looks_for_the_model(name: str) ->
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize(("name", "variable"), [("openrouter", "OPENROUTER_API_KEY"), ("claude", "ANTHROPIC_API_KEY")])
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [("openrouter", "OPENROUTER_API_KEY"), ("claude", "ANTHROPIC_API_KEY"), ("gemini", "ACU_GEMINI_API_KEY")],
+)
 async def test_without_a_key_a_cloud_backend_is_down_and_sends_nothing(name: str, variable: str) -> None:
     async with ModelServer(said(name), gets=WELL[name]) as server:
         backend = model(name, server.url, key="")

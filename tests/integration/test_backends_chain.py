@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from PIL import Image
 
 from acud.api_keys import ApiKey
-from acud.backends import Backends, ClaudeSettings, OllamaSettings, OpenRouterSettings, VllmSettings
 from acud.config import VisionSettings
 from acud.protocol.evaluation import JobResult, Judges, LeafAnswer
 from acud.types import Answer as Said
@@ -19,7 +19,7 @@ from acud.types import Criteria, yes
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
 from tests.integration.model_server import Answer, ModelServer, ModelThread
 from tests.integration.test_backends_answers import WELL
-from tests.integration.vendors import KEY, MODELS, completion, message, said
+from tests.integration.vendors import BACKENDS, KEY, MODELS, completion, message, said
 
 LAMP = Criteria("the lamp is green")
 DOWN = Answer({"error": {"message": "out of order"}}, 500)
@@ -48,17 +48,11 @@ class Vendors:
 
     def rig(self, vision: dict[str, Any] | None = None, **more: dict[str, Any]) -> EvaluatorRig:
         """Return an evaluator with a key for each."""
-        kinds: dict[str, Any] = {
-            "ollama": OllamaSettings,
-            "vllm": VllmSettings,
-            "openrouter": OpenRouterSettings,
-            "claude": ClaudeSettings,
-        }
         made = {
-            name: kind(**{"url": self.server(name).url, "tries": 1, "local": True, **more.get(name, {})})
-            for name, kind in kinds.items()
+            name: replace(one, **{"url": self.server(name).url, "tries": 1, "local": True, **more.get(name, {})})
+            for name, one in BACKENDS.items()
         }
-        return EvaluatorRig(self.home, models=Backends(**made), keys=KEYS, **(vision or {}))
+        return EvaluatorRig(self.home, models=made, keys=KEYS, **(vision or {}))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acud.backends import Backends
+from acud.backends import PREDEFINED
 from acud.delivery.routes import DeliveryOutcome, Poster
 from acud.evaluator.judges.judge import JudgeQuestion
 from acud.evaluator.judges.provider import ChatRequest
@@ -69,21 +69,31 @@ QUIET = {
     "vllm": {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}},
     "openrouter": {"reasoning": {"effort": "none"}},
     "claude": {},
+    "gemini": {"thinkingConfig": {"thinkingBudget": 0}},
 }
+
+
+def fields(body: dict[str, Any]) -> dict[str, Any]:
+    """Return what a body says, also in Gemini's object of settings."""
+    return body | body.get("generationConfig", {})
 
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_verdict_is_asked_for_without_reasoning_and_a_conversation_as_its_model_likes(name: str) -> None:
-    body = (await sent(name, QUESTION)).body
+    body = fields((await sent(name, QUESTION)).body)
     assert QUIET[name].items() <= body.items()
-    assert not (await sent(name, ChatRequest(CONVERSATION))).body.keys() & QUIET[name].keys()
+    assert not fields((await sent(name, ChatRequest(CONVERSATION))).body).keys() & QUIET[name].keys()
 
 
 REFUSALS = {
     "ollama": (400, "think value false is not supported for this model"),
     "vllm": (422, '{"detail": [{"type": "extra_forbidden", "loc": ["body", "chat_template_kwargs"]}]}'),
     "openrouter": (400, '{"error": {"message": "Reasoning is mandatory for this endpoint", "code": 400}}'),
+    "gemini": (
+        400,
+        '{"error": {"code": 400, "message": "Budget 0 is invalid. This model only works in thinking mode."}}',
+    ),
 }
 
 
@@ -96,7 +106,7 @@ async def test_a_server_that_cannot_be_asked_for_no_reasoning_is_not_asked_again
         replies = [await backend.evaluate(QUESTION, PICTURE) for _ in range(2)]
         await backend.close()
     assert [one.verdict.answer.value for one in replies] == ["yes", "yes"]
-    asked = [bool(QUIET[name].keys() & one.body.keys()) for one in server.posts]
+    asked = [bool(QUIET[name].keys() & fields(one.body).keys()) for one in server.posts]
     assert asked == [True, False, False]
 
 
@@ -108,8 +118,9 @@ async def test_a_model_that_reasons_first_has_tokens_for_it_from_its_next_verdic
         assert (await backend.evaluate(QUESTION, PICTURE)).verdict.code == "truncated"
         await backend.evaluate(QUESTION, PICTURE)
         await backend.close()
-    bodies = [one.body.get("options", {}) | one.body for one in server.posts]
-    first, second = (body["num_predict" if name == "ollama" else "max_tokens"] for body in bodies)
+    bodies = [one.body.get("options", {}) | fields(one.body) for one in server.posts]
+    limit = {"ollama": "num_predict", "gemini": "maxOutputTokens"}.get(name, "max_tokens")
+    first, second = (body[limit] for body in bodies)
     assert second - first == 700
 
 
@@ -119,7 +130,7 @@ async def test_a_question_is_a_valid_request_with_the_picture_and_the_fenced_con
     asked = await sent(name, QUESTION)
     assert asked.path == PATHS[name]
     check_request(name, asked.body)
-    assert asked.body["model"] == MODELS[name]
+    assert name == "gemini" or asked.body["model"] == MODELS[name]  # Gemini's stands in the path
     texts = strings(asked.body)
     assert sum(base64.b64encode(PICTURE.jpeg).decode() in text for text in texts) == 1
     assert any("<condition>\nthe build has finished\n</condition>" in text for text in texts)
@@ -192,7 +203,7 @@ async def test_claude_takes_its_own_tools_and_betas() -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.parametrize("name", ["ollama", "vllm", "openrouter"])
+@pytest.mark.parametrize("name", ["ollama", "vllm", "openrouter", "gemini"])
 async def test_nobody_else_is_sent_them(name: str) -> None:
     async with ModelServer(said(name)) as server:
         backend = model(name, server.url)
@@ -237,11 +248,13 @@ async def test_a_vllm_url_may_end_in_v1() -> None:
 @pytest.mark.parametrize("name", NAMES)
 async def test_another_model_may_be_asked(name: str) -> None:
     asked = await sent(name, ChatRequest(CONVERSATION[:1], model="another/one"))
-    assert asked.body["model"] == "another/one"
+    assert (asked.path if name == "gemini" else asked.body["model"]) == {
+        "gemini": "/v1beta/models/another%2Fone:generateContent"
+    }.get(name, "another/one")
 
 
 def test_only_a_setting_is_local_and_an_ollama_on_loopback_with_a_model_of_its_own() -> None:
-    local = {name: model(name, one.url).local for name, one in Backends().named().items()}
+    local = {name: model(name, one.url).local for name, one in PREDEFINED.items()}
     assert local == {"ollama": True, "vllm": False, "openrouter": False, "claude": False}
     assert model("vllm", "http://localhost:8000", local=True).local
     assert not model("ollama", "http://192.168.1.7:11434").local

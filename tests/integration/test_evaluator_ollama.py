@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from acud.backends import Backends, OllamaSettings
+from acud.backends import OllamaSettings
 from acud.config import VisionSettings
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply
 from acud.evaluator.judges.model import Model
@@ -21,7 +21,7 @@ QUESTION = JudgeQuestion("the build has finished", 12, 300)
 def judge_at(url: str, vision: VisionSettings | None = None, **more: object) -> Model:
     """Return the judge behind `url`, with short limits."""
     ollama = OllamaSettings(**{"url": url, "model": "minicpm-v", "tries": 1, **more})  # type: ignore[arg-type]
-    return make_models(Backends(ollama=ollama), vision or VisionSettings(), {}, {})["ollama"]
+    return make_models({"ollama": ollama}, vision or VisionSettings(), {}, {})["ollama"]
 
 
 async def asked(server: OllamaServer, vision: VisionSettings | None = None, **more: object) -> JudgeReply:

@@ -15,7 +15,7 @@ from PIL import Image
 
 from acud import config
 from acud.api_keys import ApiKey
-from acud.backends import Backends
+from acud.backends import PREDEFINED
 from acud.config import GroundingSettings, VisionSettings
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.provider import Backend
@@ -44,16 +44,14 @@ async def found(
 ) -> tuple[MethodResult, list[Any]]:
     """Return what `method` made of `answers`, and the bodies that were sent for it."""
     async with ModelServer(*answers) as server:
-        backends = Backends()
-        at_server = {name: msgspec.structs.replace(one, url=server.url) for name, one in backends.named().items()}
-        backends = msgspec.structs.replace(backends, **at_server)
+        backends = {name: msgspec.structs.replace(one, url=server.url) for name, one in PREDEFINED.items()}
         opened: list[Backend] = []
 
         def open_backend(name: str, keep_alive: str = "") -> Backend:
             own = backends
             if keep_alive:
-                own = msgspec.structs.replace(own, ollama=msgspec.structs.replace(own.ollama, keep_alive=keep_alive))
-            keys = {one: ApiKey(KEY, "a test") for one in own.named()}
+                own = own | {"ollama": msgspec.structs.replace(own["ollama"], keep_alive=keep_alive)}
+            keys = {one: ApiKey(KEY, "a test") for one in own}
             opened.append(make_models(own, VisionSettings(), keys, config.PRICES)[name])
             return opened[-1]
 

@@ -63,7 +63,7 @@ def test_a_directory_above_that_everybody_can_write_to_is_refused(paths: Paths) 
         ("request.key", "k"),
         ("web-token", "t"),
         ("displays/100/Xauthority", "c"),
-        ("acud.toml", '[openrouter]\napi_key = "k"\n'),
+        ("acud.toml", '[backends.openrouter]\napi_key = "k"\n'),
     ],
 )
 def test_a_secret_that_others_can_get_at_is_refused(paths: Paths, name: str, text: str) -> None:

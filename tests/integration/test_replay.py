@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.backends import OpenRouterSettings
+from acud.backends import OpenRouterSettings, predefined
 from acud.config import HiddenWindow, RedactionSettings
 from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.features.recording.replay import recording as tapes
@@ -250,7 +250,7 @@ def test_a_missing_segment_and_a_missing_video(tmp_path: Path) -> None:
 def test_nothing_leaves_where_it_cannot_be_hidden(tmp_path: Path) -> None:
     """The judge is elsewhere, and rules name windows: which no recording holds."""
     chosen = settings(
-        openrouter=OpenRouterSettings(url="http://192.0.2.1:9", api_key="k", model="m"),
+        backends=predefined() | {"openrouter": OpenRouterSettings(url="http://192.0.2.1:9", api_key="k", model="m")},
         redaction=RedactionSettings(windows=(HiddenWindow(title="KeePass"),)),
     )
     told = replay(lamps(tmp_path), IS_GREEN, chosen, judges=(JudgeName.OPENROUTER,))

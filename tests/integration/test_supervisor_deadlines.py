@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from acud import paths
-from acud.backends import ClaudeSettings, OllamaSettings
+from acud.backends import PREDEFINED, predefined
 from acud.clock import Instant
 from acud.config import EvaluatorSettings, Settings, VisionSettings
 from acud.errors import NoJudge
@@ -179,6 +179,10 @@ def _vision(*chain: str) -> Settings:
     return Settings(vision=VisionSettings(backends=chain))
 
 
+def _backend(name: str, **more: str) -> Settings:
+    return Settings(backends=predefined() | {name: replace(PREDEFINED[name], **more)})
+
+
 @pytest.mark.parametrize(
     ("settings", "asked", "reason"),
     [
@@ -190,10 +194,10 @@ def _vision(*chain: str) -> Settings:
         (Settings(), JudgeName.FLEET, "fleet has no url"),
         (_vision("ollama"), JudgeName.AUTO, ""),
         (_vision("claude", "vllm"), JudgeName.AUTO, ""),
-        (Settings(ollama=OllamaSettings(model="qwen3-vl")), JudgeName.AUTO, ""),
+        (_backend("ollama", model="qwen3-vl"), JudgeName.AUTO, ""),
         (Settings(), JudgeName.OLLAMA, ""),
-        (Settings(claude=ClaudeSettings(api_key="sk-ant-x")), JudgeName.CLAUDE, ""),
-        (Settings(claude=ClaudeSettings(api_key_file="/nowhere")), JudgeName.CLAUDE, ""),
+        (_backend("claude", api_key="sk-ant-x"), JudgeName.CLAUDE, ""),
+        (_backend("claude", api_key_file="/nowhere"), JudgeName.CLAUDE, ""),
         (Settings(), JudgeName.PASSTHROUGH, ""),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ import msgspec
 from anthropic.types import Message
 from anthropic.types.beta import message_create_params as beta_params
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
+from google.genai import types as gemini
 from ollama import ChatResponse
 from ollama._types import ChatRequest as OllamaRequest
 from openai.types.chat import ChatCompletion
@@ -17,7 +19,7 @@ from pydantic import TypeAdapter
 
 from acud import config
 from acud.api_keys import ApiKey
-from acud.backends import Backends
+from acud.backends import PREDEFINED, AnyBackend, GeminiSettings
 from acud.config import VisionSettings
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion
 from acud.evaluator.judges.model import Model
@@ -29,8 +31,10 @@ KEY = "sk-test-0123456789abcdefghij"
 PICTURE = JudgePicture(b"\xff\xd8jpeg\xff\xd9", 96, 54, 128, 72)
 OTHER = JudgePicture(b"\xff\xd8other\xff\xd9", 96, 54, 128, 72)
 QUESTION = JudgeQuestion("the build has finished", 12, 300)
-NAMES = ("ollama", "vllm", "openrouter", "claude")
-MODELS = {name: settings.model for name, settings in Backends().named().items()}
+GEMINI = "gemini-2.5-flash-lite"
+BACKENDS: dict[str, AnyBackend] = {**PREDEFINED, "gemini": GeminiSettings(model=GEMINI)}
+NAMES = tuple(BACKENDS)
+MODELS = {name: settings.model for name, settings in BACKENDS.items()}
 
 
 class Quick(CallClock):
@@ -56,10 +60,9 @@ def model(
     **more: Any,
 ) -> Model:
     """Return the backend `name` at `url`."""
-    section = msgspec.structs.replace(Backends().named()[name], url=url, **more)
-    backends = msgspec.structs.replace(Backends(), **{name: section})
-    keys = {name: ApiKey(key, "a test")} if key else {}
-    made = make_models(backends, vision or VisionSettings(), keys, config.PRICES, clock=clock)
+    settings = msgspec.structs.replace(BACKENDS[name], url=url, **more)
+    held = ApiKey(key, "a test" if key else "", headers=settings.headers)
+    made = make_models({name: settings}, vision or VisionSettings(), {name: held}, config.PRICES, clock=clock)
     return made[name]
 
 
@@ -144,15 +147,41 @@ def chat(
     return Answer(built.model_dump(mode="json"))
 
 
+def content(
+    text: str = "YES: the bar is full",
+    finish: str = "STOP",
+    calls: tuple[tuple[str, dict[str, Any], str], ...] = (),
+    usage: Mapping[str, Any] | None = None,
+    thinking: str = "",
+    **more: Any,
+) -> Answer:
+    """Return Gemini's answer; `calls`: name, arguments and signature (base64) of each."""
+    parts: list[dict[str, Any]] = [{"text": thinking, "thought": True}] if thinking else []
+    parts += [{"text": text}] if text else []
+    parts += [{"functionCall": {"name": n, "args": a}, **({"thoughtSignature": s} if s else {})} for n, a, s in calls]
+    told = usage or {"promptTokenCount": 700, "candidatesTokenCount": 9, "totalTokenCount": 709}
+    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": finish, "index": 0}
+    return generated({"candidates": [candidate], "usageMetadata": told, "modelVersion": "the-model", **more})
+
+
+def generated(value: dict[str, Any]) -> Answer:
+    """Return `value`, a whole answer of Gemini, once its published types take it as it is."""
+    built = gemini.GenerateContentResponse.model_validate_json(json.dumps(value))
+    assert json.loads(built.model_dump_json(by_alias=True, exclude_none=True)) == _urlsafe(value)
+    return Answer(value)
+
+
 def said(name: str, text: str = "YES: the bar is full") -> Answer:
     """Return a good answer of the vendor behind `name`."""
-    return {"ollama": chat, "claude": message}.get(name, completion)(text)
+    return {"ollama": chat, "claude": message, "gemini": content}.get(name, completion)(text)
 
 
 def cut_off(name: str, text: str) -> Answer:
     """Return an answer of the vendor behind `name` that ran into its token limit."""
     if name == "ollama":
         return chat(text, "length")
+    if name == "gemini":
+        return content(text, "MAX_TOKENS")
     return message(text, "max_tokens") if name == "claude" else completion(text, "length")
 
 
@@ -165,6 +194,9 @@ def check_request(name: str, body: dict[str, Any], *, beta: bool = False) -> Non
         # Its client's model takes pictures as base64 text, and knows every key of the API's documentation.
         assert set(body) <= set(OllamaRequest.model_fields), set(body) - set(OllamaRequest.model_fields)
         OllamaRequest.model_validate(body)
+        return
+    if name == "gemini":
+        check_gemini(body)
         return
     # What vLLM ("Reasoning Outputs") and OpenRouter ("Reasoning Tokens") add to OpenAI's form in their documentation.
     added = {
@@ -180,6 +212,31 @@ def check_request(name: str, body: dict[str, Any], *, beta: bool = False) -> Non
     TypeAdapter(kind).validate_python(body)
 
 
+GEMINI_TYPES: dict[str, Any] = {
+    "contents": list[gemini.Content],
+    "generationConfig": gemini.GenerateContentConfig,
+    "systemInstruction": gemini.Content,
+    "tools": list[gemini.Tool],
+}
+
+
+def check_gemini(body: dict[str, Any]) -> None:
+    """Fail unless each part of `body` is one of Gemini's types, which refuse fields that they do not know."""
+    for name, value in body.items():
+        adapter = TypeAdapter(GEMINI_TYPES[name])
+        taken = adapter.dump_json(adapter.validate_json(json.dumps(value)), by_alias=True, exclude_none=True)
+        assert json.loads(taken) == _urlsafe(value)
+
+
+def _urlsafe(value: Any) -> Any:
+    """Return `value` with its bytes in the alphabet that those types write; they read both."""
+    if isinstance(value, dict):
+        bare = {name: one for name, one in value.items() if name in ("data", "thoughtSignature")}
+        turned = {name: one.translate(str.maketrans("+/", "-_")) for name, one in bare.items()}
+        return {name: _urlsafe(one) for name, one in value.items()} | turned
+    return [_urlsafe(one) for one in value] if isinstance(value, list) else value
+
+
 def _inherited(kind: Any) -> set[str]:
     return {name for base in getattr(kind, "__orig_bases__", ()) for name in getattr(base, "__annotations__", {})}
 
@@ -189,4 +246,5 @@ PATHS = {
     "vllm": "/v1/chat/completions",
     "openrouter": "/chat/completions",
     "claude": "/v1/messages",
+    "gemini": f"/v1beta/models/{GEMINI}:generateContent",
 }

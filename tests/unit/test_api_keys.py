@@ -8,10 +8,11 @@ import keyring
 import pytest
 from keyring.backend import KeyringBackend
 from keyring.errors import PasswordDeleteError
+from msgspec.structs import replace
 
 from acud import api_keys, config
 from acud.api_keys import ApiKey
-from acud.backends import Backends, ClaudeSettings, OpenRouterSettings
+from acud.backends import PREDEFINED, without_secrets
 from acud.errors import ConfigError
 from acud.protocol.bootstrap import EvaluatorOptions
 
@@ -37,11 +38,11 @@ def loaded(tmp_path: Path, text: str = "", env: dict[str, str] | None = None) ->
     """Return the keys that a daemon with these settings reads."""
     path = tmp_path / "acud.toml"
     path.write_text(text)
-    return api_keys.read_all(config.load(path, env or {}).backends(), env or {})
+    return api_keys.read_all(config.load(path, env or {}).backends, env or {})
 
 
 def test_the_environment_wins_and_says_so(tmp_path: Path) -> None:
-    text = '[claude]\napi_key = "from-the-file"\n'
+    text = '[backends.claude]\napi_key = "from-the-file"\n'
     assert loaded(tmp_path, text)["claude"] == ApiKey("from-the-file", "acud.toml")
     assert loaded(tmp_path, text, {"ANTHROPIC_API_KEY": SECRET})["claude"] == ApiKey(SECRET, "ANTHROPIC_API_KEY")
     assert loaded(tmp_path, "", {"OPENROUTER_API_KEY": SECRET})["openrouter"].source == "OPENROUTER_API_KEY"
@@ -50,7 +51,7 @@ def test_the_environment_wins_and_says_so(tmp_path: Path) -> None:
 
 def test_a_file_holds_the_key(tmp_path: Path) -> None:
     file = tmp_path / "key"
-    text = f'[vllm]\napi_key_file = "{file}"\n'
+    text = f'[backends.vllm]\napi_key_file = "{file}"\n'
     assert loaded(tmp_path, text)["vllm"].fault == f"cannot read {file}: FileNotFoundError"
     file.write_text(f" {SECRET}\n")
     assert loaded(tmp_path, text)["vllm"] == ApiKey(SECRET, str(file))
@@ -64,7 +65,7 @@ def test_a_keyring_holds_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     before = keyring.get_keyring()
     keyring.set_keyring(Ring())
     try:
-        text = '[claude]\napi_key_keyring = "acud"\n[openrouter]\napi_key_keyring = "acud"\n'
+        text = '[backends.claude]\napi_key_keyring = "acud"\n[backends.openrouter]\napi_key_keyring = "acud"\n'
         found = loaded(tmp_path, text)
     finally:
         keyring.set_keyring(before)
@@ -74,20 +75,24 @@ def test_a_keyring_holds_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_nothing_shows_a_key(tmp_path: Path) -> None:
     settings = config.load(tmp_path / "none", {"ANTHROPIC_API_KEY": SECRET, "OPENROUTER_API_KEY": SECRET})
-    held = api_keys.read_all(settings.backends(), {})
+    held = api_keys.read_all(settings.backends, {})
     options = EvaluatorOptions(
-        settings.vision, settings.ocr, False, "", "", 1, 1, backends=settings.backends().without_keys(), keys=held
+        settings.vision, settings.ocr, False, "", "", 1, 1, backends=without_secrets(settings.backends), keys=held
     )
-    assert settings.claude.api_key == SECRET
-    assert SECRET not in repr(settings) + repr(settings.backends()) + repr(held) + repr(options)
-    assert all(SECRET not in str(one) for struct in (settings.claude, held["claude"]) for one in struct.__rich_repr__())
-    assert options.backends == Backends()
+    assert settings.backends["claude"].api_key == SECRET
+    assert SECRET not in repr(settings) + repr(settings.backends) + repr(held) + repr(options)
+    assert all(
+        SECRET not in str(one)
+        for struct in (settings.backends["claude"], held["claude"])
+        for one in struct.__rich_repr__()
+    )
+    assert options.backends == PREDEFINED
 
 
 @pytest.mark.parametrize("line", [f"url = 'https://{SECRET}@x.example'", f"url = 'https://x.example?key={SECRET}'"])
 def test_a_key_in_an_address_is_refused_unseen(tmp_path: Path, line: str) -> None:
     path = tmp_path / "acud.toml"
-    path.write_text(f"[claude]\n{line}\n")
+    path.write_text(f"[backends.claude]\n{line}\n")
     with pytest.raises(ConfigError, match="claude") as caught:
         config.load(path, {})
     assert SECRET not in str(caught.value)
@@ -106,10 +111,11 @@ def test_what_installations_set_still_means_the_same(tmp_path: Path) -> None:
     }
     found = config.load(tmp_path / "none", env)
     assert found.vision.chain() == ("openrouter",)
-    assert (found.ollama.model, found.ollama.url, found.ollama.keep_alive) == ("llava", "http://gpu:11434", "5m")
-    assert (found.vllm.url, found.vllm.model) == ("http://gpu:8000", "eye")
-    assert (found.claude.model, found.openrouter.model) == ("claude-x", "a/b")
-    assert (ClaudeSettings().model, OpenRouterSettings().model) == (
+    ollama, vllm, openrouter, claude = found.backends.values()
+    assert ollama == replace(PREDEFINED["ollama"], model="llava", url="http://gpu:11434", keep_alive="5m")
+    assert (vllm.url, vllm.model) == ("http://gpu:8000", "eye")
+    assert (claude.model, openrouter.model) == ("claude-x", "a/b")
+    assert (PREDEFINED["claude"].model, PREDEFINED["openrouter"].model) == (
         "claude-sonnet-4-20250514",
         "google/gemini-2.0-flash-lite-001",
     )

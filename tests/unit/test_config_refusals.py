@@ -58,10 +58,12 @@ def test_the_place_the_setting_the_reason_and_the_next_step(tmp_path: Path, text
 
 def test_a_variable_is_named_instead_of_a_line(tmp_path: Path) -> None:
     said, step = refused(tmp_path, "[vision]\nbackend = 'ocr'\n", ACU_VISION_BACKEND="orc")
-    assert said.startswith("ACU_VISION_BACKEND='orc': [vision] backend must be one of ")
-    said, _ = refused(tmp_path, "", AGENT_TEMPERATURE="hot")
+    assert said.startswith("ACU_VISION_BACKEND: [vision] backend must be one of auto, ocr, ")
+    assert said.endswith(", not 'orc'")
+    assert "add a table [backends.orc]" in step
+    said, step = refused(tmp_path, "", AGENT_TEMPERATURE="hot")
+    assert step == "it sets analysis.temperature"
     assert said == "AGENT_TEMPERATURE='hot': [analysis] temperature must be a number between 0 and 2"
-    assert step == "it sets vision.backend"
     said, _ = refused(tmp_path, "[vision]\nbackend = 'ocr'\n", ACU_WAKE_ROUTES="webhook")
     assert "ACU_WAKE_ROUTES" in said
 

@@ -61,13 +61,16 @@ class _Message(Struct, frozen=True):
 class ClaudeProvider:
     """`/v1/messages`. A request's temperature is not sent: the published parameters have none any more."""
 
-    path = "/v1/messages"
     needs_key = True
     thoughtless: Mapping[str, Any] = {}
 
+    def path(self, model: str) -> str:
+        """Return the path, which is the same for all models."""
+        return "/v1/messages"
+
     def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
         """Return the key, the API's version and the request's betas."""
-        headers = {"x-api-key": key, "anthropic-version": VERSION}
+        headers = {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
         betas = request.betas if request is not None else ()
         return headers | ({"anthropic-beta": ",".join(betas)} if betas else {})
 

@@ -27,6 +27,8 @@ _LATER = frozenset({408, 409, 425, 429})
 _CODES = {401: "no_key", 402: "budget", 403: "no_key", 404: "judge_down", 408: "judge_down", 429: "rate_limited"}
 _SPENT = ("insufficient_quota", "credit_balance_exhausted", "enforced_spend_limit_reached", "credit balance is too low")
 """How vendors say, under 400 and 429, that the money is gone (OpenAI, Anthropic): waiting a minute does not help."""
+_NO_KEY = ("api key not valid", "api key not found", "api key expired")
+"""How Gemini says, under 400, that the key is none of its own."""
 MAX_BODY_BYTES = 1 << 20
 """A verdict is a sentence and a plan a page; a longer answer is not read to its end."""
 _CUT_OFF = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.WriteError)
@@ -43,6 +45,8 @@ def status_fault(status: int, said: str, after_s: float | None = None, usage: To
     words = said.lower()
     if status in (400, 402, 429) and any(mark in words for mark in _SPENT):
         return CallFailed("budget", said, usage=usage)
+    if status == 400 and any(mark in words for mark in _NO_KEY):
+        return CallFailed("no_key", said, usage=usage)
     if 300 <= status < 400:
         return CallFailed("judge_down", f"{said} (a redirect, which is not followed: check the url)", usage=usage)
     code = _CODES.get(status, "judge_down" if status >= 500 or status in _LATER else "rejected")
@@ -133,9 +137,20 @@ class HttpExchange:
     """Talks to one server over connections that last; made when first needed. `words` knows the keys to blot out."""
 
     def __init__(
-        self, url: str, who: str, words: KeyFilter, *, connect_timeout_s: float, concurrency: int, ca_file: str = ""
+        self,
+        url: str,
+        who: str,
+        words: KeyFilter,
+        *,
+        connect_timeout_s: float,
+        concurrency: int,
+        ca_file: str = "",
+        headers: Mapping[str, str] | None = None,
     ) -> None:
-        self.url = url.rstrip("/")
+        """`headers` go along with every request. A query of `url` stands behind every path."""
+        base, mark, query = url.partition("?")
+        self.url, self._query = base.rstrip("/"), mark + query
+        self._headers = {name.lower(): value for name, value in (headers or {}).items()}
         self.who = who
         self.words = words
         self._secure = self.url.startswith("https:")
@@ -155,7 +170,8 @@ class HttpExchange:
     async def send(self, method: str, path: str, headers: dict[str, str], body: Any = None) -> bytes:
         """Return the body of a 2xx answer, keys blotted out. Raises: CallFailed for every other, and for none."""
         content = None if body is None else msgspec.json.encode(body)
-        given = {"accept": "application/json", "content-type": "application/json", "user-agent": "acud", **headers}
+        given = {"accept": "application/json", "content-type": "application/json", "user-agent": "acud"}
+        given |= headers | self._headers
         client = self._open()
         try:
             # Not `client.stream`: putting the url and the client's own headers together took a fifth of a call.
@@ -169,12 +185,13 @@ class HttpExchange:
             raise self._unanswered(fault) from None  # the cause may show the headers of the request
         if not response.is_success:
             said = self.words.line(f"{self.who} answered {response.status_code}: {_said(text)}")
-            raise status_fault(response.status_code, said, asked_pause_s(response.headers))
+            pause_s = asked_pause_s(response.headers)
+            raise status_fault(response.status_code, said, _retry_info_s(text) if pause_s is None else pause_s)
         return text
 
     def _url(self, path: str) -> httpx.URL:
         if path not in self._urls:
-            self._urls[path] = httpx.URL(self.url + path)
+            self._urls[path] = httpx.URL(self.url + path + self._query)
         return self._urls[path]
 
     def decode(self, text: bytes, kind: type[Any]) -> Any:
@@ -250,6 +267,29 @@ def _reset(headers: Mapping[str, str]) -> float | None:
     if headers.get("x-ratelimit-remaining", "") != "0" or reset_ms is None or reset_ms < 1e12:
         return None
     return max(0.0, reset_ms / 1000 - time.time())
+
+
+class _RetryInfo(Struct, frozen=True):
+    type: str = msgspec.field(name="@type", default="")
+    delay: str = msgspec.field(name="retryDelay", default="")
+
+
+class _Status(Struct, frozen=True):
+    details: list[_RetryInfo] = []
+
+
+class _Failed(Struct, frozen=True):
+    error: _Status = _Status()
+
+
+def _retry_info_s(body: bytes) -> float | None:
+    """Return how many seconds google.rpc.RetryInfo in an error's body asks to wait; None where it holds none."""
+    try:
+        details = msgspec.json.decode(body, type=_Failed).error.details
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    delays = (one.delay for one in details if one.type.endswith("google.rpc.RetryInfo"))
+    return next((_number(delay.removesuffix("s")) for delay in delays), None)
 
 
 def _until(date: str) -> float | None:

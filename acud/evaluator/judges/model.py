@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
-from acud.api_keys import ApiKey, variable
+from acud.api_keys import ApiKey
 from acud.backends import BackendSettings, Price, cost_usd
-from acud.config import VisionSettings
+from acud.config import VisionSettings, key_variable
 from acud.evaluator.judges.faults import CallFailed, KeyFilter, TokenUsage, added
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply, split
@@ -35,9 +36,7 @@ _OF_THOUGHT = ("think", "reasoning", "chat_template_kwargs")
 
 
 class Model:
-    """One backend: `name`, whether it is `local`, and its calls. `free`: a model without a price costs
-    nothing. `share`: this process's part of its calls a minute.
-    """
+    """One backend: `name`, whether it is `local`, and its calls. `share`: this process's part of its calls a minute."""
 
     def __init__(
         self,
@@ -48,7 +47,6 @@ class Model:
         key: ApiKey,
         prices: Mapping[str, Price],
         *,
-        free: bool = False,
         share: float = 1.0,
         clock: CallClock | None = None,
     ) -> None:
@@ -59,10 +57,9 @@ class Model:
         self._vision = vision
         self._key = key
         self._prices = prices
-        self._free = free
         self._can_hush = bool(dialect.thoughtless)
         self._for_thought = 0
-        self._words = KeyFilter((key.value,))
+        self._words = KeyFilter(key.secrets())
         self._calls = RetriedCalls(name, limits(settings, vision, share), clock)
         self._wire = HttpExchange(
             settings.url,
@@ -71,6 +68,7 @@ class Model:
             connect_timeout_s=vision.connect_timeout_s,
             concurrency=settings.concurrency,
             ca_file=settings.ca_file,
+            headers=key.sent_headers(),
         )
 
     # ---- verdicts --------------------------------------------------------------------------------------------------
@@ -144,26 +142,25 @@ class Model:
             cost_usd=spent.cost_usd,
         )
 
-    async def _once(self, request: ChatRequest, model: str, body: dict[str, object]) -> ProviderAnswer:
-        headers = self._dialect.headers(self._key.value, request)
+    async def _once(self, request: ChatRequest, model: str, body: dict[str, Any]) -> ProviderAnswer:
+        headers = self._dialect.headers(self._key.sent_alone(), request)
+        path = self._dialect.path(model)
         try:
-            return self._dialect.read(self._wire, await self._sent(headers, body, thinks=request.thinks))
+            return self._dialect.read(self._wire, await self._sent(path, headers, body, thinks=request.thinks))
         except CallFailed as fault:
             fault.usage = self._priced(fault.usage, model)
             raise
 
-    async def _sent(self, headers: dict[str, str], body: dict[str, object], *, thinks: bool) -> bytes:
+    async def _sent(self, path: str, headers: dict[str, str], body: dict[str, Any], *, thinks: bool) -> bytes:
         """Return the answer's body. A server that cannot be asked for no reasoning is not asked that again."""
         if not thinks and self._can_hush:
             try:
-                return await self._wire.send(
-                    "POST", self._dialect.path, headers, body | dict(self._dialect.thoughtless)
-                )
+                return await self._wire.send("POST", path, headers, _with(body, self._dialect.thoughtless))
             except CallFailed as fault:
                 if fault.status not in (400, 422) or not any(word in fault.message.lower() for word in _OF_THOUGHT):
                     raise
                 self._can_hush = False
-        return await self._wire.send("POST", self._dialect.path, headers, body)
+        return await self._wire.send("POST", path, headers, body)
 
     def _minding_thought(self, read: ProviderAnswer) -> ProviderAnswer:
         """Return `read`; leave a model that reasons first the tokens for it, from its next verdict on."""
@@ -184,16 +181,18 @@ class Model:
     def _priced(self, usage: TokenUsage, model: str) -> TokenUsage:
         if usage.cost_usd is not None:
             return usage
-        if self._free and model not in self._prices:
+        own = self._settings.price
+        prices = {model: own} if own is not None else self._prices
+        if self._settings.is_own and model not in prices:
             return msgspec.structs.replace(usage, cost_usd=0.0)
         billed = usage.tokens_in if usage.billed_in is None else usage.billed_in
-        return msgspec.structs.replace(usage, cost_usd=cost_usd(model, billed, usage.tokens_out, self._prices))
+        return msgspec.structs.replace(usage, cost_usd=cost_usd(model, billed, usage.tokens_out, prices))
 
     def _check_key(self) -> None:
         if self._key.fault:
             raise CallFailed("no_key", f"{self.name}: no key: {self._key.fault}")
-        if self._dialect.needs_key and not self._key.value:
-            raise CallFailed("no_key", f"{self.name}: no key: set {variable(self.name)}")
+        if self._dialect.needs_key and not self._key.value and not self._key.headers:
+            raise CallFailed("no_key", f"{self.name}: no key: set {key_variable(self.name)}")
 
     # ---- health ----------------------------------------------------------------------------------------------------
 
@@ -205,7 +204,7 @@ class Model:
         try:
             self._check_key()
             async with asyncio.timeout(2 * self._vision.connect_timeout_s):
-                found = await self._dialect.check(self._wire, self._key.value, self._settings.model)
+                found = await self._dialect.check(self._wire, self._key.sent_alone(), self._settings.model)
         except TimeoutError:
             return JudgeHealth(self.name, "down", f"no answer from {self._settings.url}")
         except CallFailed as fault:
@@ -229,6 +228,15 @@ def limits(settings: BackendSettings, vision: VisionSettings, share: float) -> C
         breaker_failures=vision.breaker_failures,
         breaker_open_s=vision.breaker_open_s,
     )
+
+
+def _with(body: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `body` and `more`, objects of one name put together."""
+    joined = {**body}
+    for name, value in more.items():
+        held = joined.get(name)
+        joined[name] = {**held, **value} if isinstance(held, dict) and isinstance(value, dict) else value
+    return joined
 
 
 def _verdict(reply: ChatReply) -> Verdict:

@@ -55,12 +55,15 @@ class _Version(Struct, frozen=True):
 class OllamaProvider:
     """`/api/chat`, the whole answer at once. `keep_alive`: how long the model stays loaded."""
 
-    path = "/api/chat"
     needs_key = False
     thoughtless: Mapping[str, Any] = {"think": False}
 
     def __init__(self, keep_alive: str) -> None:
         self._keep_alive = keep_alive
+
+    def path(self, model: str) -> str:
+        """Return the path, which is the same for all models."""
+        return "/api/chat"
 
     def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
         """Return the bearer token, where there is a key (a proxy before Ollama may ask for one)."""
@@ -69,7 +72,7 @@ class OllamaProvider:
     def body(self, request: ChatRequest, model: str) -> dict[str, Any]:
         """Return a chat request's body."""
         if request.native_tools or request.betas:
-            raise CallFailed("rejected", "only backend claude takes Anthropic's own tools")
+            raise CallFailed("rejected", "only a backend of kind anthropic takes Anthropic's own tools")
         options: dict[str, Any] = {"num_predict": request.max_tokens}
         if request.temperature is not None:
             options["temperature"] = request.temperature

@@ -93,10 +93,19 @@ class OpenAiProvider:
     # Read by vLLM, SGLang and llama.cpp: Qwen's templates know the first, those of DeepSeek and Granite the second.
     thoughtless: Mapping[str, Any] = {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}}
 
-    def __init__(self, url: str) -> None:
-        root = "" if url.rstrip("/").endswith("/v1") else "/v1"
-        self.path = f"{root}/chat/completions"
+    def __init__(self, url: str, *, lists_models: bool = True) -> None:
+        """`url`: with or without /v1; Azure's, which has a query, is whole. `lists_models`: whether its list of models
+        names those that can be asked (Azure's does not, Bedrock's runtime has none).
+        """
+        base, is_azure, _ = url.partition("?")
+        root = "" if is_azure or base.rstrip("/").endswith("/v1") else "/v1"
+        self._path = f"{root}/chat/completions"
         self._models = f"{root}/models"
+        self._lists_models = lists_models
+
+    def path(self, model: str) -> str:
+        """Return the path, which is the same for all models."""
+        return self._path
 
     def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
         """Return the bearer token, where there is a key."""
@@ -105,7 +114,7 @@ class OpenAiProvider:
     def body(self, request: ChatRequest, model: str) -> dict[str, Any]:
         """Return a chat completion's body."""
         if request.native_tools or request.betas:
-            raise CallFailed("rejected", "only backend claude takes Anthropic's own tools")
+            raise CallFailed("rejected", "only a backend of kind anthropic takes Anthropic's own tools")
         body: dict[str, Any] = {"model": model, "messages": messages(request), "max_tokens": request.max_tokens}
         if request.temperature is not None:
             body["temperature"] = request.temperature
@@ -150,7 +159,10 @@ class OpenAiProvider:
         return http.status_fault(status, said, usage=usage)
 
     async def check(self, wire: HttpExchange, key: str, model: str) -> ProviderHealth:
-        """Look for the model in the list of models."""
+        """Look for the model in the list of models; without such a list, ask only whether the server takes the key."""
+        if not self._lists_models:
+            await absent(wire, self._models, self.headers(key), model)
+            return ProviderHealth()
         listed: _Models = await wire.ask("GET", self._models, _Models, self.headers(key))
         names = [one.id for one in listed.data]
         there = ", ".join(names[:5]) or "none"
@@ -210,7 +222,7 @@ class OpenRouterProvider(OpenAiProvider):
     thoughtless: Mapping[str, Any] = {"reasoning": {"effort": "none"}}
 
     def __init__(self, settings: OpenRouterSettings) -> None:
-        self.path = "/chat/completions"
+        super().__init__(f"{settings.url.rstrip('/')}/v1")  # its path is whole as it is
         named = {"http-referer": settings.referer, "x-title": settings.title}
         self._caller = {name: value for name, value in named.items() if value}
 

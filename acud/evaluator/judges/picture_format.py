@@ -79,7 +79,7 @@ class PictureFormat(NamedTuple):
 
 def picture_format_for(judge: Judge, options: EvaluatorOptions) -> PictureFormat:
     """Return the form of `judge`: its backend's own settings, else those of `[vision]`."""
-    own = options.jobs if judge.name == JudgeName.FLEET else options.backends.named().get(judge.name)
+    own = options.jobs if judge.name == JudgeName.FLEET else options.backends.get(judge.name)
     side, quality = (own.max_side_px, own.jpeg_quality) if own is not None else (0, 0)
     vision = options.vision
     return PictureFormat(side or vision.frame_max_dim, quality or vision.frame_jpeg_quality, not judge.local)

@@ -116,10 +116,13 @@ class ProviderHealth(Struct, frozen=True):
 class Provider(Protocol):
     """One vendor's API. Nothing here does I/O but `check`."""
 
-    path: str
     needs_key: bool
     thoughtless: Mapping[str, Any]
     """What a body says to a model that is to answer without reasoning first; empty where nothing need be said."""
+
+    def path(self, model: str) -> str:
+        """Return where chat requests to `model` go, under the base URL."""
+        ...
 
     def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
         """Return the headers of any request, with the key where there is one."""

@@ -10,9 +10,10 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from acud.api_keys import ApiKey
-from acud.backends import Backends, BackendSettings, Price
+from acud.backends import AnthropicSettings, AnyBackend, GeminiSettings, OllamaSettings, OpenAiSettings, Price
 from acud.config import VisionSettings
 from acud.evaluator.judges.claude import ClaudeProvider
+from acud.evaluator.judges.gemini import GeminiProvider
 from acud.evaluator.judges.judge import Judge, PassthroughJudge
 from acud.evaluator.judges.model import Model
 from acud.evaluator.judges.ollama import OllamaProvider
@@ -23,7 +24,9 @@ from acud.evaluator.judges.scripted import ScriptedJudge
 from acud.protocol.evaluation import JudgeHealth, Judges
 from acud.types import JudgeName
 
-_WHEN_NAMED = frozenset({JudgeName.VLLM, JudgeName.OPENROUTER, JudgeName.CLAUDE, JudgeName.FLEET})
+_AT_ONCE = frozenset({JudgeName.OLLAMA, JudgeName.SCRIPTED, JudgeName.PASSTHROUGH})
+"""Judges that are asked how they are before anybody names them: `auto` may mean ollama, the others are in this process.
+"""
 
 
 def make_judges(vision: VisionSettings, prices: Mapping[str, Price], backends: Mapping[str, Model]) -> dict[str, Judge]:
@@ -36,38 +39,37 @@ def make_judges(vision: VisionSettings, prices: Mapping[str, Price], backends: M
 
 
 def make_models(
-    backends: Backends,
+    backends: Mapping[str, AnyBackend],
     vision: VisionSettings,
     keys: Mapping[str, ApiKey],
     prices: Mapping[str, Price],
     share: float = 1.0,
     clock: CallClock | None = None,
 ) -> dict[str, Model]:
-    """Return the four backends that have a model behind an API; none connects before its first call.
+    """Return the backends, each with its model behind an API; none connects before its first call.
 
     `share`: this process's part of each backend's calls a minute.
     """
-    dialects: dict[str, Provider] = {
-        "ollama": OllamaProvider(backends.ollama.keep_alive),
-        "vllm": OpenAiProvider(backends.vllm.url),
-        "openrouter": OpenRouterProvider(backends.openrouter),
-        "claude": ClaudeProvider(),
-    }
-    settings = backends.named()
     return {
         name: Model(
-            name,
-            dialect,
-            settings[name],
-            vision,
-            keys.get(name, ApiKey()),
-            prices,
-            free=_is_own(name, settings[name]),
-            share=share,
-            clock=clock,
+            name, _provider(settings), settings, vision, keys.get(name, ApiKey()), prices, share=share, clock=clock
         )
-        for name, dialect in dialects.items()
+        for name, settings in backends.items()
     }
+
+
+def _provider(settings: AnyBackend) -> Provider:
+    match settings:
+        case OllamaSettings():
+            return OllamaProvider(settings.keep_alive)
+        case OpenAiSettings():
+            return OpenAiProvider(settings.url, lists_models=settings.lists_models)
+        case AnthropicSettings():
+            return ClaudeProvider()
+        case GeminiSettings():
+            return GeminiProvider()
+        case _:
+            return OpenRouterProvider(settings)
 
 
 class HealthSource(Protocol):
@@ -82,7 +84,7 @@ class JudgeRegistry:
     """The vision judges by name, and the newest health of all judges, text reading included.
 
     `chain` is whom `auto` means here, one after the other; () is ollama where it is ready, else ocr (architecture,
-    section 5). Backends in `_WHEN_NAMED` hear nothing, not even a question about their health, before the chain or a
+    section 5). All but those in `_AT_ONCE` hear nothing, not even a question about their health, before the chain or a
     wait names them: a key alone sends nothing.
     """
 
@@ -107,7 +109,7 @@ class JudgeRegistry:
 
     def judge(self, name: str) -> Judge | None:
         """Return the vision judge of that name, or None when this process has none; it is named from now on."""
-        if name in _WHEN_NAMED - self._named:
+        if name not in self._named | _AT_ONCE:
             self._named.add(name)
             self._doubted.set()
         return self._judges.get(name)
@@ -124,7 +126,7 @@ class JudgeRegistry:
 
     def _checked(self) -> list[HealthSource]:
         judges = self._judges.items()
-        return [judge for name, judge in judges if name in self._named or name not in _WHEN_NAMED] + self._text
+        return [judge for name, judge in judges if name in self._named | _AT_ONCE] + self._text
 
     def _is_local(self, name: str) -> bool:
         judge = self._judges.get(name)
@@ -155,8 +157,3 @@ class JudgeRegistry:
         """Close every judge."""
         for judge in self._judges.values():
             await judge.close()
-
-
-def _is_own(name: str, settings: BackendSettings) -> bool:
-    """Tell whether the model runs on a machine of one's own, where only electricity is charged for."""
-    return name == "ollama" or (name == "vllm" and settings.is_local)

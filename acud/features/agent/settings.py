@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from msgspec import Struct
 
 from acud.types import Positive
@@ -12,7 +10,7 @@ from acud.types import Positive
 class GuiAgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[gui_agent]`"""
 
-    backend: Literal["", "ollama", "vllm", "openrouter", "claude"] = ""
+    backend: str = ""
     model: str = ""
     check_timeout_s: Positive = 20
     effect_timeout_s: Positive = 3
@@ -20,3 +18,6 @@ class GuiAgentSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 SEED_NAMES = {"ACU_GUI_AGENT_CHAT_BACKEND": "backend"}
 """`ACU_GUI_AGENT_BACKEND` has meant `[grounding] backend` for longer."""
+
+NAMING_BACKENDS = ("backend",)
+"""Keys that hold the name of a backend."""

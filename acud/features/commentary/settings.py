@@ -13,7 +13,7 @@ class AnalysisSettings(Struct, frozen=True, forbid_unknown_fields=True):
     enabled: bool = True
     interval_ms: Annotated[int, Meta(ge=5000, le=3_600_000)] = 10_000
     cadence: Literal["interval", "event"] = "interval"
-    backend: Literal["", "ollama", "vllm", "openrouter", "claude"] = ""
+    backend: str = ""
     model: str = ""
     max_age_ms: Annotated[int, Meta(ge=10_000, le=86_400_000)] = 120_000
     max_tokens: Annotated[int, Meta(ge=1, le=4000)] = 100
@@ -33,3 +33,6 @@ SEED_NAMES = {
     "AGENT_LOG_VERBOSE": "log_verbose",
 }
 """Environment names that existing installations use, and the key each one means."""
+
+NAMING_BACKENDS = ("backend",)
+"""Keys that hold the name of a backend."""

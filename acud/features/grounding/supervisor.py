@@ -215,21 +215,20 @@ class ElementSearch:
     def _is_local(self, method: GroundingMethod) -> bool:
         """Tell whether what `method` looks at stays on this machine."""
         via, _ = self._asked(method)
-        return not via or self._settings.backends().named()[via].is_local
+        return not via or self._settings.backends[via].is_local
 
     def _asked(self, method: GroundingMethod) -> tuple[str, str]:
         """Return the backend and the model that `method` asks, both "" for one that asks none."""
-        grounding, backends = self._settings.grounding, self._settings.backends().named()
+        grounding, backends = self._settings.grounding, self._settings.backends
         via = {
             GroundingMethod.UITARS: grounding.uitars_via or "ollama",
             GroundingMethod.CLAUDE_CU: "claude",
             GroundingMethod.OMNIPARSER: grounding.omniparser_picker,
         }.get(method, "")
         own = {
-            (GroundingMethod.UITARS, "ollama"): grounding.uitars_ollama_model,
-            (GroundingMethod.UITARS, "openrouter"): grounding.uitars_openrouter_model,
-            (GroundingMethod.OMNIPARSER, via): grounding.omniparser_picker_model,
-        }.get((method, via), "")
+            GroundingMethod.UITARS: grounding.uitars_model(backends),
+            GroundingMethod.OMNIPARSER: grounding.omniparser_picker_model,
+        }.get(method, "")
         return via, own or (backends[via].model if via else "")
 
 

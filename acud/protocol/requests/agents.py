@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from acud.protocol.requests.command import FIRST_USE_S, Command, FleetRoute, RestOperation
 from acud.protocol.web import Scope
-from acud.types import JudgeName, RouteName, ShortText, Until, WakeAddress
+from acud.types import JudgeChoice, JudgeName, RouteName, ShortText, Until, WakeAddress
 from acud.types.agent_runs import RunInfo, RunLimits
 
 
@@ -26,7 +26,7 @@ class GuiAgent(Struct, frozen=True, tag="gui_agent", forbid_unknown_fields=True)
     expect: Until | None = None
     backend: str = ""
     model: str = ""
-    judge: JudgeName = JudgeName.AUTO
+    judge: JudgeChoice = JudgeName.AUTO
     limits: RunLimits | None = None
     task_id: str = ""
     wake: WakeAddress = WakeAddress()

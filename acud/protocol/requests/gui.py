@@ -10,7 +10,7 @@ from acud.protocol.requests.command import SEARCH_S, Command, RestOperation
 from acud.protocol.requests.looks import Picture
 from acud.protocol.requests.waits import ActionWait, BlockS, WaitCreate
 from acud.protocol.web import Scope
-from acud.types import JudgeName, ShortText, Spent, Until, Verdict
+from acud.types import JudgeChoice, JudgeName, ShortText, Spent, Until, Verdict
 from acud.types.action_effects import ActionEffects, FieldReading
 from acud.types.grounding import Found, GroundingBackend
 
@@ -66,7 +66,7 @@ class GuiDo(Struct, frozen=True, tag="gui_do", forbid_unknown_fields=True):
     quality: Annotated[int, Meta(ge=1, le=100)] = 90
     task_id: Annotated[str, Meta(max_length=64)] = ""
     lease: Annotated[str, Meta(max_length=64)] = ""
-    judge: JudgeName = JudgeName.AUTO
+    judge: JudgeChoice = JudgeName.AUTO
     then: Annotated[tuple[ShortText, ...], Meta(max_length=31)] = ()
     wait: WaitCreate | None = None
     block_s: BlockS = 45.0

@@ -12,6 +12,7 @@ from acud.protocol.web import Scope
 from acud.types import (
     Budget,
     Evidence,
+    JudgeChoice,
     JudgeName,
     Policy,
     Rect,
@@ -44,7 +45,7 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
     ignore: Annotated[tuple[Rect, ...], Meta(max_length=64)] = ()
     timeout_s: float | None = None
     policy: Policy = Policy()
-    judge: JudgeName = JudgeName.AUTO
+    judge: JudgeChoice = JudgeName.AUTO
     task_id: Annotated[str, Meta(max_length=64)] = ""
     label: Annotated[str, Meta(max_length=200)] = ""
     wake: WakeAddress = WakeAddress()

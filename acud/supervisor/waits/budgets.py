@@ -13,17 +13,17 @@ from acud.protocol.requests.daemon import Purpose
 from acud.store.store import Store
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
-from acud.types import Budget, Criteria, JudgeName, WaitSpec
+from acud.types import Budget, Criteria, JudgeChoice, WaitSpec
 from acud.waits import budget as rules
 from acud.waits.budget import BudgetAccount, BudgetStatus, MinuteQuota
 from acud.waits.conditions import leaves
 from acud.waits.effects import JobKind
 
 
-def spends(active: ActiveWait, judge: JudgeName) -> bool:
+def spends(active: ActiveWait, judge: JudgeChoice) -> bool:
     """Tell whether judging the wait by `judge` is what budgets are for."""
     asks = any(isinstance(leaf, Criteria) for leaf in leaves(active.spec.until))
-    return asks and judge.value not in rules.FREE and active.transient is None
+    return asks and judge not in rules.FREE and active.transient is None
 
 
 def _worked(answers: tuple[LeafAnswer, ...]) -> list[LeafAnswer]:
@@ -101,7 +101,7 @@ class Budgets:
             tokens = (one.tokens_in, one.tokens_out)
             self._usage_log.enter(_purpose(active), one.judge, one.cost_usd, tokens, task_id=active.payer)
 
-    def lost(self, active: ActiveWait, judge: JudgeName) -> None:
+    def lost(self, active: ActiveWait, judge: JudgeChoice) -> None:
         """Count a call of `judge` that never came back: it may have cost something."""
         self._pay(active, [None])
         self._usage_log.enter(_purpose(active), judge, None, task_id=active.payer)
@@ -125,7 +125,7 @@ class Admission:
     """Asked before a judging job leaves. Nothing is booked: what is under way is read from the waits themselves."""
 
     def __init__(
-        self, active: Mapping[str, ActiveWait], budgets: Budgets, judge_of: Callable[[JudgeName], JudgeName]
+        self, active: Mapping[str, ActiveWait], budgets: Budgets, judge_of: Callable[[JudgeChoice], JudgeChoice]
     ) -> None:
         self._active = active
         self._budgets = budgets

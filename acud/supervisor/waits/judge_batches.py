@@ -16,7 +16,7 @@ from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.budgets import Admission, Budgets, spends
-from acud.types import JudgeName, Rect, TextLeaf
+from acud.types import JudgeChoice, JudgeName, Rect, TextLeaf
 from acud.waits import events as happened
 from acud.waits.conditions import leaves
 from acud.waits.effects import JobKind, JobRequest
@@ -46,8 +46,8 @@ class JudgeBatches:
         sources: Sources,
         monotonic_s: Callable[[], float],
         step: Step,
-        judge_of: Callable[[JudgeName], JudgeName],
-        is_local: Callable[[JudgeName], bool],
+        judge_of: Callable[[JudgeChoice], JudgeChoice],
+        is_local: Callable[[JudgeChoice], bool],
         budgets: Budgets,
         settle: Callable[[ActiveWait], None],
         redaction: Redaction,
@@ -106,7 +106,7 @@ class JudgeBatches:
         if request.kind is JobKind.JUDGE:
             found = leaves(active.spec.until)
             reads = any(isinstance(found[ask.index], TextLeaf) for ask in request.asks)
-            if reads or request.local or judge is JudgeName.OCR:
+            if reads or request.local or judge == JudgeName.OCR:
                 return Lane.OCR
         local = request.kind is not JobKind.JUDGE or self.is_local(active.spec.judge)
         hides = request.kind is not JobKind.IDENTITY and self.redaction.reads(
@@ -207,7 +207,7 @@ class _Batch:
             until=active.spec.until,
             asks=tuple(LeafAsk(want.index, want.memo) for want in request.asks),
             known=request.known,
-            judge=JudgeName.OCR if request.local else self._batches.judge_of(active.spec.judge).value,
+            judge=JudgeName.OCR if request.local else self._batches.judge_of(active.spec.judge),
             elapsed_s=max(0.0, active.spec.timeout_s - self._remaining_s(active)),
             timeout_s=active.spec.timeout_s,
             gate=request.gate,

@@ -24,7 +24,18 @@ from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.supervisor.waits.wait_runtime import WaitRuntime
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import Budget, Criteria, JudgeName, OnDisplayLost, Target, Until, WaitInfo, WaitSpec, WaitState
+from acud.types import (
+    Budget,
+    Criteria,
+    JudgeChoice,
+    JudgeName,
+    OnDisplayLost,
+    Target,
+    Until,
+    WaitInfo,
+    WaitSpec,
+    WaitState,
+)
 from acud.waits import events as happened
 from acud.waits import machine
 from acud.waits.conditions import NOT_JUDGED, leaves, needs_display
@@ -154,8 +165,11 @@ class Waits:
         self.armed += 1
         self._runtime.arm(stored)
 
-    def check_judged(self, until: Until, judge: JudgeName, *, force: bool) -> None:
-        """Raise NoJudge for a sentence that no judge configured for `judge` can answer."""
+    def check_judged(self, until: Until, judge: JudgeChoice, *, force: bool) -> None:
+        """Raise NoJudge for a sentence that no judge configured for `judge` can answer; InvalidRequest for a judge that
+        there is not, also with `force`.
+        """
+        self._settings.check_judge(judge)
         sentences = (leaf.criteria for leaf in leaves(until) if isinstance(leaf, Criteria))
         unread = next(sentences, "")
         why = self._runtime.lacks_judge(judge) if unread and not force else ""
@@ -180,9 +194,9 @@ class Waits:
         for leaf in leaves(spec.until):
             if not isinstance(leaf, Criteria):
                 continue
-            if judge is JudgeName.OCR:
+            if judge == JudgeName.OCR:
                 yield f'unknown for now: "{leaf.criteria}": {NEEDS_VISION}'
-            elif judge is JudgeName.PASSTHROUGH:
+            elif judge == JudgeName.PASSTHROUGH:
                 yield "the passthrough judge never says yes; this wait can only time out"
 
     def resume(self) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from acud import log
-from acud.api_keys import ApiKey, variable
-from acud.backends import OllamaSettings
+from acud.api_keys import ApiKey
+from acud.backends import NEEDING_KEY, PREDEFINED
 from acud.clock import Clock
-from acud.config import Settings
+from acud.config import Settings, key_variable
 from acud.errors import AcudError, Conflict, InvalidRequest, NotFound, StoreUnavailable
 from acud.event_loop import EventLoop
 from acud.ids import new_id
@@ -32,7 +32,7 @@ from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.supervisor.waits.widget_requests import WidgetRequests
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplays
-from acud.types import Budget, Evidence, JudgeName
+from acud.types import Budget, Evidence, JudgeChoice, JudgeName
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
@@ -123,23 +123,23 @@ class WaitRuntime:
         chain = self._settings.vision.chain()
         healths = {name: self._pool.judge(name) for name in chain}
         well = [name for name, health in healths.items() if health is None or health.state != "down"]
-        return (well or list(chain) or [self.judge_of(JudgeName.AUTO).value])[0]
+        return (well or list(chain) or [self.judge_of(JudgeName.AUTO)])[0]
 
-    def judge_of(self, asked: JudgeName) -> JudgeName:
+    def judge_of(self, asked: JudgeChoice) -> JudgeChoice:
         """Return who answers criteria where a wait asked for `asked`; `auto` for a chain, which evaluators go along."""
-        if asked is not JudgeName.AUTO:
+        if asked != JudgeName.AUTO:
             return asked
         chain = self._settings.vision.chain()
         if chain:
-            return JudgeName(chain[0]) if len(chain) == 1 else JudgeName.AUTO
+            return chain[0] if len(chain) == 1 else JudgeName.AUTO
         ollama = self._pool.judge("ollama")
         return JudgeName.OLLAMA if ollama is not None and ollama.state == "ready" else JudgeName.OCR
 
-    def lacks_judge(self, asked: JudgeName) -> str:
+    def lacks_judge(self, asked: JudgeChoice) -> str:
         """Return why nobody is configured who sees, for a wait that asks for `asked`; "" where somebody is, also one
         that is down.
         """
-        chain = (asked.value,) if asked is not JudgeName.AUTO else self._settings.vision.chain()
+        chain = (asked,) if asked != JudgeName.AUTO else self._settings.vision.chain()
         if not chain:
             return self._lacks_ollama()
         missing = [self._unset(name) for name in chain]
@@ -150,7 +150,7 @@ class WaitRuntime:
         ollama = self._pool.judge("ollama")
         well = ollama is None or ollama.state != "down"
         self._had_ollama |= ollama is not None and well
-        if well or self._had_ollama or self._settings.ollama != OllamaSettings():
+        if well or self._had_ollama or self._settings.backends["ollama"] != PREDEFINED["ollama"]:
             return ""
         return f"no vision backend is configured, and the usual ollama is not there ({ollama.reason if ollama else ''})"
 
@@ -159,14 +159,14 @@ class WaitRuntime:
             return "OCR reads text, and sees nothing else"
         if name == JudgeName.FLEET:
             return "" if self._settings.fleet.urls else "fleet has no url in [fleet]"
-        if name in (JudgeName.OPENROUTER, JudgeName.CLAUDE) and self._keys[name] == ApiKey():
-            return f"{name} has no key: set {variable(name)}"
+        if isinstance(self._settings.backends.get(name), NEEDING_KEY) and not self._keys[name].is_set:
+            return f"{name} has no key: set {key_variable(name)}"
         return ""
 
-    def is_local(self, asked: JudgeName) -> bool:
+    def is_local(self, asked: JudgeChoice) -> bool:
         """Tell whether no picture leaves this machine for a wait that asked for `asked`, whoever of a chain answers."""
-        chain = self._settings.vision.chain() if asked is JudgeName.AUTO else ()
-        return all(map(self._settings.keeps, chain or (self.judge_of(asked).value,)))
+        chain = self._settings.vision.chain() if asked == JudgeName.AUTO else ()
+        return all(map(self._settings.keeps, chain or (self.judge_of(asked),)))
 
     def _party(self, active: ActiveWait) -> str:
         """Return whose condition the wait's is, "" if not known: parties do not share model calls."""
@@ -228,7 +228,7 @@ class WaitRuntime:
         active = self.active[stored.wait_id] = ActiveWait(stored, armed.wait)
         active.transient = transient
         active.payer = payer or active.payer
-        judge = self.judge_of(stored.spec.judge).value
+        judge = self.judge_of(stored.spec.judge)
         _LOG.debug(
             "wait.armed",
             wait=active.wait_id,

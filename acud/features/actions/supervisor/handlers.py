@@ -185,6 +185,7 @@ def desktop_action(feature: ActionsFeature, request: DesktopAction, call: Call) 
 @handles(GuiDo)
 def gui_do(feature: ActionsFeature, request: GuiDo, call: Call) -> None:
     """Do it once the start of the request is on disk: no repeat will do it again."""
+    feature.core.settings.check_judge(request.judge)
     call.when_started(InstructionList(feature, request, call).begin)
 
 

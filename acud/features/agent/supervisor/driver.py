@@ -31,7 +31,7 @@ from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.service import Waits
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import Answer, Criteria, JudgeName, Until, WaitSpec
+from acud.types import Answer, Criteria, JudgeChoice, JudgeName, Until, WaitSpec
 from acud.types.agent_runs import RunInfo, RunState
 from acud.types.chat import ChatMessage
 from acud.waits.schedule import NORMAL_PRIORITY
@@ -135,7 +135,7 @@ class Driver:
     def _ask(self, messages: tuple[ChatMessage, ...], target: ScreenshotTarget) -> None:
         spec, pool, redaction, source = self._run.spec, self._with.pool, self._with.redaction, target.source
         ask = ThinkAsk(spec.backend, prompt.SYSTEM, messages, prompt.agent_tools(), spec.model)
-        local = self._with.settings.backends().named()[spec.backend].is_local
+        local = self._with.settings.backends[spec.backend].is_local
         lane = Lane.REDACT if redaction.reads(local=local, keeps_evidence=False) else Lane.JUDGE
 
         def fill(job: Job) -> Job:
@@ -204,9 +204,9 @@ class Driver:
         self._drop = self._with.waits.run_transient(wait, self._watched, done)
 
     @property
-    def _judge(self) -> JudgeName:
+    def _judge(self) -> JudgeChoice:
         judge = self._run.spec.judge
-        return judge if judge is not JudgeName.AUTO else JudgeName(self._run.spec.backend)
+        return judge if judge != JudgeName.AUTO else self._run.spec.backend
 
     def _awaited(self, active: ActiveWait) -> None:
         verdict = active.machine.verdict

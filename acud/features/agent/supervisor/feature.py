@@ -85,11 +85,12 @@ def _spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:
     settings = feature.settings.of(GuiAgentSettings)
     backend = request.backend or settings.backend
     if not backend:
-        hint = "name one in the request, or as backend in [gui_agent]: ollama, vllm, openrouter, claude"
+        hint = f"name one in the request, or as backend in [gui_agent]: {', '.join(feature.settings.backends)}"
         raise Refused("no chat model is named for the agent", hint=hint)
-    known = feature.settings.backends().named()
+    known = feature.settings.backends
     if backend not in known:
         raise InvalidRequest(f"{backend!r} is no chat model's backend", hint="name one of " + ", ".join(known))
+    feature.settings.check_judge(request.judge)
     feature.wakes.check(request.wake)
     return RunSpec(
         instruction=request.instruction,

@@ -61,7 +61,7 @@ class CommentaryFeature(RunningFeature):
         core.watched_displays.removed.add(scenes.forget, Order.FEATURES)
 
     def _leaves(self, backend: str) -> bool:
-        return not self.settings.backends().named()[backend].is_local
+        return not self.settings.backends[backend].is_local
 
     def _sensing(self) -> bool:
         return self.commentary.sensing
@@ -167,9 +167,12 @@ def analysis_config(feature: CommentaryFeature, request: AnalysisConfigure, call
     config = feature.commentary.config
     if given:
         config = _changed(config, given)
+        if config.backend and config.backend not in feature.settings.backends:
+            there = ", ".join(feature.settings.backends)
+            raise InvalidRequest(f"there is no backend {config.backend!r}", hint=f"there are {there}", field="backend")
         feature.journal.after_commit(lambda: feature.commentary.configure(config))
     key = feature.keys.get(config.backend)
-    return AnalysisConfigReply(config, has_key=key is not None and bool(key.value))
+    return AnalysisConfigReply(config, has_key=key is not None and bool(key.value or key.headers))
 
 
 def _changed(config: AnalysisConfig, given: dict[str, Any]) -> AnalysisConfig:

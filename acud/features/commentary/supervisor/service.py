@@ -28,6 +28,7 @@ from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.job_queues import Lane
 from acud.supervisor.journal import Journal
 from acud.supervisor.usage_log import UsageLog
+from acud.types import JudgeName
 from acud.types.chat import ChatMessage
 from acud.types.commentary import AnalysisConfig, AnalysisResult, ContextWindow, FeedItem, SenseEvent
 from acud.waits.schedule import NORMAL_PRIORITY
@@ -296,7 +297,7 @@ def model_of(config: AnalysisConfig) -> str:
 
 def model_named(config: AnalysisConfig) -> str:
     """Return the model to request of the backend; "" is its own."""
-    return config.model or (OPENROUTER_MODEL if config.backend == "openrouter" else "")
+    return config.model or (OPENROUTER_MODEL if config.backend == JudgeName.OPENROUTER else "")
 
 
 def _unused_model(config: AnalysisConfig) -> str:

@@ -56,7 +56,7 @@ def backend_chain(names: Sequence[str], settings: Settings, keys: Mapping[str, A
     """Return the backends of those `names`, set up as `settings` say. Raises: ConfigError for a name that is none."""
     vision = settings.vision
     found = registry.make_judges(
-        vision, settings.prices, registry.make_models(settings.backends(), vision, keys, settings.prices)
+        vision, settings.prices, registry.make_models(settings.backends, vision, keys, settings.prices)
     )
     unknown = [name for name in names if name not in found]
     if unknown or not names:

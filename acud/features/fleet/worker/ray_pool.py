@@ -125,7 +125,7 @@ class RayPool:
 
 def _own(backends: Sequence[str]) -> BackendChain:
     settings = config.load(paths.resolve(os.environ).config, os.environ)
-    return backend_chain(backends, settings, api_keys.read_all(settings.backends(), os.environ))
+    return backend_chain(backends, settings, api_keys.read_all(settings.backends, os.environ))
 
 
 def _joined(settings: RaySettings) -> Any:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from acud.backends import Backends
+from acud.backends import AnyBackend, OllamaSettings
 from acud.config import GroundingSettings
 from acud.errors import Unavailable
 from acud.evaluator.context import EvaluatorContext
@@ -74,28 +74,28 @@ class OpenBackend(Protocol):
 
 
 def make_methods(
-    settings: GroundingSettings, backends: Backends, open_backend: OpenBackend, prepare: Prepare, read_lines: ReadLines
+    settings: GroundingSettings,
+    backends: Mapping[str, AnyBackend],
+    open_backend: OpenBackend,
+    prepare: Prepare,
+    read_lines: ReadLines,
 ) -> dict[GroundingMethod, GroundingMethodPort]:
     """Return each method that asks a model. None sends, loads or connects before its first search."""
     methods: tuple[GroundingMethodPort, ...] = (
         _uitars(settings, backends, open_backend, prepare),
-        ClaudeMethod(open_backend("claude"), backends.claude.model, settings, prepare),
+        ClaudeMethod(open_backend("claude"), backends["claude"].model, settings, prepare),
         _omniparser(settings, open_backend, prepare, read_lines),
     )
     return {method.name: method for method in methods}
 
 
 def _uitars(
-    settings: GroundingSettings, backends: Backends, open_backend: OpenBackend, prepare: Prepare
+    settings: GroundingSettings, backends: Mapping[str, AnyBackend], open_backend: OpenBackend, prepare: Prepare
 ) -> GroundingMethodPort:
     via = settings.uitars_via or "ollama"
-    model = {
-        "ollama": settings.uitars_ollama_model,
-        "vllm": backends.vllm.model,
-        "openrouter": settings.uitars_openrouter_model,
-    }[via]
-    backend = open_backend(via, keep_alive=settings.uitars_keep_alive) if via == "ollama" else open_backend(via)
-    return UitarsMethod(backend, model, settings, prepare)
+    stays = isinstance(backends[via], OllamaSettings)
+    backend = open_backend(via, keep_alive=settings.uitars_keep_alive) if stays else open_backend(via)
+    return UitarsMethod(backend, settings.uitars_model(backends), settings, prepare)
 
 
 def _omniparser(
@@ -155,8 +155,9 @@ class _ModelAccess:
         if not keep_alive:
             return self._backends[name]
         options = self._options
-        ollama = replace(options.backends.ollama, keep_alive=keep_alive)
-        own = replace(options.backends, ollama=ollama)
+        ollama = options.backends[name]
+        assert isinstance(ollama, OllamaSettings), "nothing else keeps models"
+        own = {name: replace(ollama, keep_alive=keep_alive)}
         return registry.make_models(own, options.vision, options.keys, options.prices, options.call_share)[name]
 
     async def prepare(self, shot: ViewPixels, backend: Backend) -> ViewPixels:

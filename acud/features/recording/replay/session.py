@@ -11,6 +11,7 @@ from itertools import combinations
 from msgspec.structs import replace
 
 from acud import api_keys
+from acud.backends import without_secrets
 from acud.config import RedactionSettings, Settings
 from acud.errors import ConfigError, InvalidRequest
 from acud.evaluator.context import EvaluatorContext
@@ -73,6 +74,8 @@ class ReplaySession:
             self._tell(ReplayFault("damaged", f"the recording is damaged: {what}", "what is before it was replayed"))
 
     def _check(self, target: Target) -> None:
+        for judge in self._ask.judges:
+            self._settings.check_judge(judge)
         found = leaves(self._ask.until)
         if names_host(self._ask.until):
             raise InvalidRequest(
@@ -106,7 +109,7 @@ class ReplaySession:
     async def _one(
         self,
         run: int,
-        asked: JudgeName,
+        asked: str,
         recorded: RecordedFrames,
         spec: WaitSpec,
         span: tuple[float, float],
@@ -125,12 +128,12 @@ class ReplaySession:
         faults += frames.faults
         return report.rows
 
-    async def _judge(self, context: EvaluatorContext, asked: JudgeName) -> str:
+    async def _judge(self, context: EvaluatorContext, asked: str) -> str:
         """Return whom `asked` means now; for a chain of several it stays `auto`, which evaluators go along."""
-        if asked is JudgeName.AUTO:
+        if asked == JudgeName.AUTO:
             await context.judges.check()
-            return asked.value if len(self._settings.vision.chain()) > 1 else context.judges.choose(asked)
-        return asked.value
+            return asked if len(self._settings.vision.chain()) > 1 else context.judges.choose(asked)
+        return asked
 
     def _options(self, folder: str) -> EvaluatorOptions:
         """Return an evaluator's options as the daemon would give them, but no pictures are kept."""
@@ -144,8 +147,8 @@ class ReplaySession:
             max_jobs=1,
             diff_max_width=settings.wait.diff_max_width,
             prices=settings.prices,
-            backends=settings.backends().without_keys(),
-            keys=api_keys.read_all(settings.backends(), self._env),
+            backends=without_secrets(settings.backends),
+            keys=api_keys.read_all(settings.backends, self._env),
             redaction=settings.redaction,
             grounding=settings.grounding,
             accessibility=settings.accessibility,

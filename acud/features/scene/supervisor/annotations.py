@@ -125,7 +125,7 @@ class SceneAnnotations:
 
         Raises: NotFound for a name that no model has.
         """
-        known = self._settings.backends().named()
+        known = self._settings.backends
         chain = [name for name in self._settings.vision.chain() if name in known] or ["ollama"]
         name = chain[0] if asked == "auto" else asked
         if name not in known:
@@ -134,7 +134,7 @@ class SceneAnnotations:
 
     def ask(self, source: Source, backend: str, secure: tuple[Rect, ...], done: Done, task_id: str = "") -> None:
         """Ask the model `backend` about the newest frame, for `task_id`; `done` gets what it said, or the fault."""
-        is_local = self._settings.backends().named()[backend].is_local
+        is_local = self._settings.backends[backend].is_local
         reads = self._redaction.reads(local=is_local, keeps_evidence=False)
         lane = Lane.REDACT if reads else Lane.JUDGE
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from acud.backends import Backends
+from acud.backends import PREDEFINED
 from acud.config import GroundingSettings
 from acud.errors import Unavailable
 from acud.evaluator.judges.provider import Backend, ChatReply
@@ -225,12 +225,12 @@ async def test_the_settings_say_who_is_asked() -> None:
         opened.append((name, keep_alive))
         return ScriptedBackend("x", name=name)
 
-    methods = make_methods(GroundingSettings(), Backends(), open_backend, as_it_is, read)
+    methods = make_methods(GroundingSettings(), PREDEFINED, open_backend, as_it_is, read)
     assert opened == [("ollama", "5m"), ("claude", "")]
     looked = await methods[GroundingMethod.OMNIPARSER].find(ask(), sight(9, 9))
     assert (looked.tried.outcome, "omniparser_picker" in looked.tried.reason) == ("unavailable", True)
     opened.clear()
     chosen = GroundingSettings(uitars_via="openrouter", omniparser_picker="vllm")
-    more = make_methods(chosen, Backends(), open_backend, as_it_is, read)
+    more = make_methods(chosen, PREDEFINED, open_backend, as_it_is, read)
     assert opened == [("openrouter", ""), ("claude", ""), ("vllm", "")]
     await asyncio.gather(*(one.close() for one in (*methods.values(), *more.values())))

@@ -28,7 +28,7 @@ def test_password_fields_are_looked_for_when_the_model_is_elsewhere(backend: str
     pool = SimpleNamespace(submit=works.append)
     source = SimpleNamespace(name=":5", display=":5", epoch=1, frame=7)
     settings = Settings()
-    assert settings.backends().named()[backend].is_local is is_local
+    assert settings.backends[backend].is_local is is_local
     asked = SceneAnnotations(*(cast(Any, one) for one in (None, None, pool, _Policy(), settings, None)))
     asked.ask(cast(Any, source), backend, (), lambda outcome: None)
     (work,) = works

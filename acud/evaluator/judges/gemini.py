@@ -1,0 +1,193 @@
+"""Google's Gemini API (https://ai.google.dev/api/generate-content): pictures, tools, thoughts apart from answers.
+
+A model that reasons signs its calls of tools, and the next turn must bring each signature back as it came
+(https://ai.google.dev/gemini-api/docs/thought-signatures).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Raw, Struct
+
+from acud.evaluator.judges.faults import CallFailed, TokenUsage
+from acud.evaluator.judges.http import HttpExchange
+from acud.evaluator.judges.provider import ChatRequest, ProviderAnswer, ProviderHealth, Tokens, absent, last_user
+from acud.types.chat import ChatCall, ChatMessage, ChatTool
+
+_VERSION = "v1beta"
+_DECLINED = frozenset(
+    {
+        *("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR", "JAILBREAK"),
+        *("IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"),
+    }
+)
+"""Why the model, or what guards it, ends an answer before or in its middle."""
+
+
+class _FunctionCall(Struct, frozen=True):
+    name: str
+    id: str = ""
+    args: Raw = Raw(b"{}")
+
+
+class _Part(Struct, frozen=True, rename="camel"):
+    text: str = ""
+    thought: bool = False
+    thought_signature: str = ""
+    function_call: _FunctionCall | None = None
+
+
+class _Content(Struct, frozen=True):
+    parts: list[_Part] = []
+
+
+class _Candidate(Struct, frozen=True, rename="camel"):
+    content: _Content = _Content()
+    finish_reason: str = ""
+    finish_message: str = ""
+
+
+class _Feedback(Struct, frozen=True, rename="camel"):
+    block_reason: str = ""
+    block_reason_message: str = ""
+
+
+class _Usage(Struct, frozen=True, rename="camel"):
+    prompt_token_count: Tokens | None = None
+    tool_use_prompt_token_count: Tokens = 0
+    candidates_token_count: Tokens | None = None
+    thoughts_token_count: Tokens = 0
+
+
+class _Answer(Struct, frozen=True, rename="camel"):
+    candidates: list[_Candidate] = []
+    prompt_feedback: _Feedback = _Feedback()
+    usage_metadata: _Usage = _Usage()
+    model_version: str = ""
+
+
+class GeminiProvider:
+    """`:generateContent` of one model."""
+
+    needs_key = True
+    thoughtless: Mapping[str, Any] = {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}
+
+    def path(self, model: str) -> str:
+        """Return the model's own path."""
+        return f"{_entry(model)}:generateContent"
+
+    def headers(self, key: str, request: ChatRequest | None = None) -> dict[str, str]:
+        """Return the key, in a header: in an address it would stand in logs."""
+        return {"x-goog-api-key": key} if key else {}
+
+    def body(self, request: ChatRequest, model: str) -> dict[str, Any]:
+        """Return a request's body; the model stands in the path."""
+        if request.native_tools or request.betas:
+            raise CallFailed("rejected", "only a backend of kind anthropic takes Anthropic's own tools")
+        settings: dict[str, Any] = {"maxOutputTokens": request.max_tokens}
+        if request.temperature is not None:
+            settings["temperature"] = request.temperature
+        body: dict[str, Any] = {"contents": _contents(request), "generationConfig": settings}
+        if request.system:
+            body["systemInstruction"] = {"parts": [{"text": request.system}]}
+        if request.tools:
+            body["tools"] = [{"functionDeclarations": [_declared(one) for one in request.tools]}]
+        return body
+
+    def read(self, wire: HttpExchange, text: bytes) -> ProviderAnswer:
+        """Return the first candidate."""
+        answer: _Answer = wire.decode(text, _Answer)
+        usage, blocked = _usage(answer.usage_metadata), answer.prompt_feedback
+        if blocked.block_reason:
+            reason = f"{wire.who} refused: {blocked.block_reason_message or blocked.block_reason}"
+            return ProviderAnswer("", (), "refusal", reason, answer.model_version, usage)
+        if not answer.candidates:
+            raise CallFailed("unparsable", f"{wire.who} gave no candidate", usage=usage)
+        return _read(wire.who, answer.candidates[0], answer, usage)
+
+    async def check(self, wire: HttpExchange, key: str, model: str) -> ProviderHealth:
+        """Ask for the model's entry, which asks about the key as well; it is free."""
+        return ProviderHealth(_VERSION, await absent(wire, _entry(model), self.headers(key), model))
+
+
+def _entry(model: str) -> str:
+    return f"/{_VERSION}/models/{quote(model.removeprefix('models/'), safe='')}"
+
+
+def _read(who: str, candidate: _Candidate, answer: _Answer, usage: TokenUsage) -> ProviderAnswer:
+    parts, stop, model = candidate.content.parts, candidate.finish_reason, answer.model_version
+    words = "".join(part.text for part in parts if not part.thought)
+    asked = (part for part in parts if part.function_call is not None)
+    calls = tuple(_call(number, part) for number, part in enumerate(asked))
+    thought = answer.usage_metadata.thoughts_token_count > 0 or any(part.thought for part in parts)
+    if stop in _DECLINED:
+        reason = f"{who} refused: {candidate.finish_message or stop}"
+        return ProviderAnswer(words, calls, "refusal", reason, model, usage)
+    if stop == "MAX_TOKENS":
+        return ProviderAnswer(
+            words, calls, "truncated", f"{who}'s answer was cut off at maxOutputTokens", model, usage, thought
+        )
+    if not words.strip() and not calls:
+        why = f" ({candidate.finish_message or stop})" if stop not in ("", "STOP") else ""
+        raise CallFailed("unparsable", f"{who}'s answer is empty{why}", usage=usage)
+    return ProviderAnswer(words, calls, model=model, usage=usage, thought=thought)
+
+
+def _usage(told: _Usage) -> TokenUsage:
+    """Return what the answer took; thoughts are charged as output, cached input (which is cheaper) as input."""
+    if told.prompt_token_count is None:
+        return TokenUsage(None, told.candidates_token_count)
+    given = told.prompt_token_count + told.tool_use_prompt_token_count
+    # An answer that is all thoughts has no count of its own.
+    return TokenUsage(given, (told.candidates_token_count or 0) + told.thoughts_token_count)
+
+
+def _contents(request: ChatRequest) -> list[dict[str, Any]]:
+    """Return the conversation with roles in turn; answers of tools are the user's."""
+    last = last_user(request.messages)
+    pictures = [_image(one.base64) for one in request.pictures]
+    names = {call.call_id: call.name for message in request.messages for call in message.calls}
+    told: list[dict[str, Any]] = []
+    for index, message in enumerate(request.messages):
+        role = "model" if message.role == "assistant" else "user"
+        parts = _parts(message, names, pictures if index == last else [])
+        if told and told[-1]["role"] == role:
+            told[-1]["parts"] += parts
+        else:
+            told.append({"role": role, "parts": parts})
+    return told + ([{"role": "user", "parts": pictures}] if pictures and last < 0 else [])
+
+
+def _parts(message: ChatMessage, names: dict[str, str], pictures: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    if message.role == "tool":
+        name = names.get(message.call_id, message.call_id)
+        return [{"functionResponse": {"id": message.call_id, "name": name, "response": {"result": message.text}}}]
+    text = [{"text": message.text}] if message.text else []
+    return [*pictures, *text, *(_called(call) for call in message.calls)]
+
+
+def _called(call: ChatCall) -> dict[str, Any]:
+    try:
+        given = msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])
+    except msgspec.DecodeError:
+        given = {"arguments": call.arguments}
+    part: dict[str, Any] = {"functionCall": {"id": call.call_id, "name": call.name, "args": given}}
+    return part | ({"thoughtSignature": call.signature} if call.signature else {})
+
+
+def _call(number: int, part: _Part) -> ChatCall:
+    call = part.function_call
+    assert call is not None, "the caller chose parts that have one"
+    return ChatCall(call.id or f"call_{number}", call.name, bytes(call.args).decode(), part.thought_signature)
+
+
+def _image(data: str) -> dict[str, Any]:
+    return {"inlineData": {"mimeType": "image/jpeg", "data": data}}
+
+
+def _declared(one: ChatTool) -> dict[str, Any]:
+    return {"name": one.name, "description": one.description, "parametersJsonSchema": msgspec.json.decode(one.schema)}
