@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 
+from acud.errors import InvalidRequest
+from acud.protocol.requests.daemon import Finding
 from acud.types import Budget, Criteria, DisplayInfo, JudgeName, Policy
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.fixtures.painter import Painter
 from tests.integration.model_server import Answer, ModelThread
-from tests.integration.vendors import KEY, MODELS, chat, completion, message
+from tests.integration.vendors import KEY, MODELS, chat, completion, content, message
 
 FULL = Criteria("the bar is full")
 USAGE = {"prompt_tokens": 700, "completion_tokens": 9, "total_tokens": 709}
@@ -171,3 +173,75 @@ def _commands(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:  # one that is to be started anew has no process
         return b""
+
+
+NAMED = """
+[vision]
+backends = ["east", "google"]
+[backends.east]
+kind = "openai"
+url = "{east}"
+model = "eye"
+tries = 1
+local = true
+headers = {{ x-team = "{secret}" }}
+price = {{ input = 1000, output = 2000, as_of = "2026-11-26" }}
+[backends.google]
+kind = "gemini"
+url = "{google}"
+model = "g"
+tries = 1
+local = true
+price = {{ input = 3000, output = 0, as_of = "2026-11-26" }}
+"""
+
+
+def test_backends_by_name_are_asked_paid_and_told_of_by_it() -> None:
+    secret = "hush-0123456789"
+    entry = {"/v1beta/models/g": Answer({"name": "models/g"})}
+    listed = {"/v1/models": Answer({"object": "list", "data": [{"id": "eye"}]})}
+    with (
+        ModelThread(completion("NO: not yet", usage=USAGE), gets=listed) as east,
+        ModelThread(content("YES: it is full"), gets=entry) as google,
+    ):
+        text = faults.settings() + NAMED.format(east=east.url, google=google.url, secret=secret)
+        with Daemon(settings=text, env={"ACU_GOOGLE_API_KEY": KEY}) as daemon:
+            screen = display(daemon)
+            with pytest.raises(InvalidRequest, match="there is no judge 'west'") as caught:
+                daemon.client.wait_create(FULL, display=screen.name, judge="west", force=True)
+            assert "passthrough, ollama, vllm, openrouter, claude, east, google;" in caught.value.hint
+            assert "there is no judge 'west'" in refused(daemon, "wait", "create", "the bar is full", "--judge", "west")
+            with closing(Painter(screen)) as painter:
+                wait = daemon.client.wait_create(FULL, display=screen.name).wait
+                faults.judged(daemon, wait, "no")
+                east.server.gets.clear()
+                east.server.answers[:] = [Answer({"error": {"message": f"{secret} is out of order"}}, 500)]
+                painter.lamp(on=True)
+                ended = faults.ended(daemon, wait, "resolved")
+                alone = daemon.client.wait_create(FULL, display=screen.name, judge="google").wait
+                faults.ended(daemon, alone, "resolved")
+            assert ended.verdict.detail == "it is full"
+            spent = {row["judge"]: row["cost_usd"] for row in cli(daemon, "usage")["rows"]}
+            assert spent == pytest.approx({"east": (700 * 1000 + 9 * 2000) / 1e6, "google": 2 * 700 * 3000 / 1e6})
+            findings = faults.until(lambda: down(daemon, "judge east"), "east known to be down")
+            assert "[backends.east]" in findings["judge east"].fix
+            assert (findings["judge google"].level, findings["key google"].text) == ("ok", "from ACU_GOOGLE_API_KEY")
+            assert "google" in repr(daemon.client.metrics())
+            shown = daemon.log() + repr(findings) + repr(daemon.client.wait_show(wait.wait_id, evaluations=100))
+            assert secret not in shown
+            assert KEY not in shown
+    assert east.server.posts[0].headers["x-team"] == secret
+
+
+def down(daemon: Daemon, part: str) -> dict[str, Finding] | None:
+    """Return what the doctor finds, by part, once `part` is no longer well."""
+    findings = {one.part: one for one in daemon.client.doctor().findings}
+    return findings if findings[part].level != "ok" else None
+
+
+def refused(daemon: Daemon, *arguments: str) -> str:
+    """Return what `acud …` says as it is refused as a usage error."""
+    command = [sys.executable, "-m", "acud_cli", *arguments]
+    ran = subprocess.run(command, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 2, ran
+    return ran.stderr

@@ -111,6 +111,38 @@ async def test_a_server_that_cannot_be_asked_for_no_reasoning_is_not_asked_again
 
 
 @pytest.mark.asyncio
+async def test_what_an_openai_model_refuses_by_name_is_replaced_and_not_sent_to_it_again() -> None:
+    words = (
+        "Unrecognized request argument supplied: chat_template_kwargs",
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        "Unsupported value: 'temperature' does not support 0.0 with this model. Only the default (1) is supported.",
+    )
+    refusals = [Answer({"error": {"message": text, "type": "invalid_request_error"}}, 400) for text in words]
+    async with ModelServer(*refusals, said("vllm"), said("vllm"), said("vllm")) as server:
+        backend = model("vllm", server.url)
+        replies = [await backend.evaluate(QUESTION, PICTURE) for _ in range(2)]
+        await backend.ask(ChatRequest(CONVERSATION[:1], model="another"))
+        await backend.close()
+    assert [one.verdict.answer.value for one in replies] == ["yes", "yes"]
+    first, *_, answered, again, other = (one.body for one in server.posts)
+    assert len(server.posts) == 6
+    assert answered == again
+    assert answered.keys() == {"model", "messages", "max_completion_tokens"}
+    assert answered["max_completion_tokens"] == first["max_tokens"]
+    assert {"max_tokens", "temperature"} <= other.keys(), "another model may take them"
+    check_request("vllm", answered)
+
+
+@pytest.mark.asyncio
+async def test_a_limit_that_is_refused_for_its_size_stays_a_fault_of_the_request() -> None:
+    async with ModelServer(Answer({"error": {"message": "max_tokens is too large: 200"}}, 400)) as server:
+        backend = model("vllm", server.url)
+        assert (await backend.evaluate(QUESTION, PICTURE)).verdict.code == "rejected"
+        await backend.close()
+    assert len(server.posts) == 1
+
+
+@pytest.mark.asyncio
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_model_that_reasons_first_has_tokens_for_it_from_its_next_verdict_on(name: str) -> None:
     async with ModelServer(cut_off(name, "<think>let me see"), said(name)) as server:

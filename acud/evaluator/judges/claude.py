@@ -62,6 +62,7 @@ class ClaudeProvider:
     """`/v1/messages`. A request's temperature is not sent: the published parameters have none any more."""
 
     needs_key = True
+    replaceable: Mapping[str, str] = {}
     thoughtless: Mapping[str, Any] = {}
 
     def path(self, model: str) -> str:

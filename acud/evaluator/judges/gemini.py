@@ -74,6 +74,7 @@ class GeminiProvider:
     """`:generateContent` of one model."""
 
     needs_key = True
+    replaceable: Mapping[str, str] = {}
     thoughtless: Mapping[str, Any] = {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}
 
     def path(self, model: str) -> str:

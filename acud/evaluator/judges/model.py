@@ -31,6 +31,7 @@ from acud.types.chat import ChatMessage
 
 _MAX_TOKENS = 200
 """Tokens of a verdict: enough for one sentence, an end for a model that rambles."""
+_UNSUPPORTED = ("unsupported", "not supported", "does not support")
 _OF_THOUGHT = ("think", "reasoning", "chat_template_kwargs")
 """What a server says when it cannot be asked for no reasoning: it knows no such field, or its model always does."""
 
@@ -58,6 +59,7 @@ class Model:
         self._key = key
         self._prices = prices
         self._can_hush = bool(dialect.thoughtless)
+        self._refused: set[tuple[str, str]] = set()
         self._for_thought = 0
         self._words = KeyFilter(key.secrets())
         self._calls = RetriedCalls(name, limits(settings, vision, share), clock)
@@ -146,21 +148,42 @@ class Model:
         headers = self._dialect.headers(self._key.sent_alone(), request)
         path = self._dialect.path(model)
         try:
-            return self._dialect.read(self._wire, await self._sent(path, headers, body, thinks=request.thinks))
+            text = await self._sent(path, headers, body, model, thinks=request.thinks)
+            return self._dialect.read(self._wire, text)
         except CallFailed as fault:
             fault.usage = self._priced(fault.usage, model)
             raise
 
-    async def _sent(self, path: str, headers: dict[str, str], body: dict[str, Any], *, thinks: bool) -> bytes:
-        """Return the answer's body. A server that cannot be asked for no reasoning is not asked that again."""
-        if not thinks and self._can_hush:
-            try:
-                return await self._wire.send("POST", path, headers, _with(body, self._dialect.thoughtless))
-            except CallFailed as fault:
-                if fault.status not in (400, 422) or not any(word in fault.message.lower() for word in _OF_THOUGHT):
-                    raise
+    async def _sent(
+        self, path: str, headers: dict[str, str], body: dict[str, Any], model: str, *, thinks: bool
+    ) -> bytes:
+        """Return the answer's body. What a server or a model refuses by name is not sent to it again."""
+        hushes, body = self._can_hush and not thinks, self._suited(body, model)
+        try:
+            return await self._wire.send(
+                "POST", path, headers, _with(body, self._dialect.thoughtless) if hushes else body
+            )
+        except CallFailed as fault:
+            said = fault.message.lower() if fault.status in (400, 422) else ""
+            refused = self._refusing(said, body, model)
+            if hushes and any(word in said for word in _OF_THOUGHT):
                 self._can_hush = False
-        return await self._wire.send("POST", path, headers, body)
+            elif not refused:
+                raise
+            self._refused |= refused
+        return await self._sent(path, headers, body, model, thinks=thinks)
+
+    def _refusing(self, said: str, body: dict[str, Any], model: str) -> set[tuple[str, str]]:
+        """Return which replaceable fields of `body` the words `said` refuse for `model`."""
+        if not any(word in said for word in _UNSUPPORTED):
+            return set()
+        return {(model, field) for field in self._dialect.replaceable if field in body and f"'{field}'" in said}
+
+    def _suited(self, body: dict[str, Any], model: str) -> dict[str, Any]:
+        """Return `body` without what `model` refused before."""
+        instead = {field: one for field, one in self._dialect.replaceable.items() if (model, field) in self._refused}
+        named = {instead.get(field, field): value for field, value in body.items()}
+        return {field: value for field, value in named.items() if field}
 
     def _minding_thought(self, read: ProviderAnswer) -> ProviderAnswer:
         """Return `read`; leave a model that reasons first the tokens for it, from its next verdict on."""

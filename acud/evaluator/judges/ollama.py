@@ -56,6 +56,7 @@ class OllamaProvider:
     """`/api/chat`, the whole answer at once. `keep_alive`: how long the model stays loaded."""
 
     needs_key = False
+    replaceable: Mapping[str, str] = {}
     thoughtless: Mapping[str, Any] = {"think": False}
 
     def __init__(self, keep_alive: str) -> None:

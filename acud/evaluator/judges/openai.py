@@ -90,6 +90,8 @@ class OpenAiProvider:
 
     needs_key = False
     retry_empty = False
+    # OpenAI's models that reason take no limit without their reasoning, and only the usual temperature.
+    replaceable: Mapping[str, str] = {"max_tokens": "max_completion_tokens", "temperature": ""}
     # Read by vLLM, SGLang and llama.cpp: Qwen's templates know the first, those of DeepSeek and Granite the second.
     thoughtless: Mapping[str, Any] = {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}}
 

@@ -119,6 +119,8 @@ class Provider(Protocol):
     needs_key: bool
     thoughtless: Mapping[str, Any]
     """What a body says to a model that is to answer without reasoning first; empty where nothing need be said."""
+    replaceable: Mapping[str, str]
+    """Fields that some of its models refuse, each with the one to send instead ("": none)."""
 
     def path(self, model: str) -> str:
         """Return where chat requests to `model` go, under the base URL."""
