@@ -37,7 +37,7 @@ _LOCAL_JUDGES = (JudgeName.AUTO, JudgeName.OCR)
 _MOST_PARTS = 4
 
 
-def with_meanings(until: Until, judge: JudgeName = JudgeName.AUTO) -> Until:
+def with_meanings(until: Until, judge: str = JudgeName.AUTO) -> Until:
     """Return `until` with each sentence that is certain replaced by the condition that it means, for these judges."""
     if judge not in _LOCAL_JUDGES:
         return until
@@ -53,7 +53,7 @@ def with_meanings(until: Until, judge: JudgeName = JudgeName.AUTO) -> Until:
     return until
 
 
-def meaning_notes(until: Until, judge: JudgeName) -> Iterator[str]:
+def meaning_notes(until: Until, judge: str) -> Iterator[str]:
     """Yield for each sentence that is certain how it is read."""
     match until:
         case Criteria(criteria=sentence) if judge in _LOCAL_JUDGES:

@@ -65,7 +65,7 @@ def _loaded() -> Mapping[str, Tool]:
     """Return the tools by name. With them comes an SDK that nothing else of the gateway needs."""
     from acud_mcp.server import TOOLS
 
-    return {tool.name: tool for tool in TOOLS if not tool.needs_workspace}
+    return {tool.name: tool for tool in TOOLS if tool.wants != "workspace"}
 
 
 async def _tool(name: str) -> Tool:
