@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from acud.evaluator.accessibility.provider import AtSpiProvider
 from acud.evaluator.evidence import EncodedView, encoded_view, keep_views, record_of
@@ -22,7 +22,11 @@ from acud.evaluator.ports import JobAnswerer, RedactedPixels, Redactor, Withheld
 from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
 from acud.evaluator.widget_watches import WidgetWatches
 from acud.protocol.bootstrap import EvaluatorOptions
-from acud.types import Evidence, JudgeName, Rect, TextLeaf, unknown
+from acud.types import Evidence, JudgeName, Rect, ScreenImage, TextLeaf, unknown
+from acud.types.actions import Point
+
+if TYPE_CHECKING:
+    from acud.evaluator.image_search import ImageSearch
 
 T = TypeVar("T")
 _THREADS = 3
@@ -89,6 +93,7 @@ class EvaluatorContext:
         self.shown = ShownFrames()
         self.last_negative_views = LastNegativeViews()
         self.counters = Counters()
+        self._images: ImageSearch | None = None
         self.spool = Path(options.spool_dir)
         self.evidence = Path(options.evidence_dir)
         self.vision = options.vision
@@ -141,6 +146,17 @@ class EvaluatorContext:
             verdict = await self._text.look_for(shot, leaf)
         if verdict.code == "engine":
             self.judges.doubt(JudgeName.OCR)
+        return JudgeReply(verdict, cost_usd=0.0)
+
+    async def find_image(self, shot: ViewPixels, leaf: ScreenImage, png: bytes | None, origin: Point) -> JudgeReply:
+        """Return whether the picture `png` of `leaf` is in the shot. `origin`: where its source is on the display."""
+        if self._images is None:
+            from acud.evaluator.image_search import ImageSearch  # 40 MB that an evaluator without images never spends
+
+            self._images = ImageSearch()
+        images = self._images
+        with self.counters.timed("image"):
+            verdict = await self.off_loop(lambda: images.look_for(shot, leaf, png, origin))
         return JudgeReply(verdict, cost_usd=0.0)
 
     async def evidence_view(self, view: ViewPixels | EncodedView) -> EncodedView:

@@ -26,8 +26,21 @@ from acud.evaluator.ports import RedactedPixels, Withheld
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.evaluation import Answered, LeafAnswer
 from acud.protocol.questions import Ask, display_of
-from acud.types import Answer, Criteria, Evidence, JudgeName, Leaf, TextLeaf, Verdict, no, unknown
+from acud.types import (
+    Answer,
+    Criteria,
+    Evidence,
+    JudgeName,
+    Leaf,
+    PixelLeaf,
+    ScreenImage,
+    TextLeaf,
+    Verdict,
+    no,
+    unknown,
+)
 from acud.waits import conditions
+from acud.waits.budget import IMAGE_SEARCH
 from acud.waits.sentences import NEEDS_VISION
 
 T = TypeVar("T")
@@ -237,9 +250,9 @@ class WaitQuestions:
         return conditions.open_leaves(self._ask.until, self._verdicts) & {leaf.index for leaf in self._ask.asks}
 
     def _next(self, wanted: frozenset[int]) -> list[int]:
-        """Return the next questions: one text, else as many criteria as fit in one call."""
-        order = sorted(wanted, key=lambda i: (not isinstance(self._leaves[i], TextLeaf), i))
-        if isinstance(self._leaves[order[0]], TextLeaf):
+        """Return the next questions: one image, else one text, else as many criteria as fit in one call."""
+        order = sorted(wanted, key=lambda i: (_cost(self._leaves[i]), i))
+        if isinstance(self._leaves[order[0]], PixelLeaf):
             return order[:1]
         return order[: self._batcher.most]
 
@@ -253,14 +266,18 @@ class WaitQuestions:
                 self._note(LeafAnswer(leaf.index, no("the same picture as before"), self._judge_of(leaf.index), "memo"))
 
     def _judge_of(self, index: int) -> str:
-        text = isinstance(self._leaves[index], TextLeaf)
-        return JudgeName.OCR if text else self._context.judges.choose(self._ask.judge)
+        leaf = self._leaves[index]
+        if isinstance(leaf, ScreenImage):
+            return IMAGE_SEARCH
+        return JudgeName.OCR if isinstance(leaf, TextLeaf) else self._context.judges.choose(self._ask.judge)
 
     async def _answer(self, index: int, leaf: Leaf) -> LeafAnswer:
         judge = self._judge_of(index)
         started = time.perf_counter()
         if isinstance(leaf, TextLeaf):
             shared = await self._cache.once(leaf, self._read(leaf))
+        elif isinstance(leaf, ScreenImage):
+            shared = await self._cache.once(leaf, self._find(leaf))
         elif isinstance(leaf, Criteria):
             shared = await self._criteria(judge, leaf)
         else:
@@ -291,6 +308,10 @@ class WaitQuestions:
     async def _read(self, leaf: TextLeaf) -> JudgeReply:
         return await self._context.read(self._shot, leaf)
 
+    async def _find(self, leaf: ScreenImage) -> JudgeReply:
+        png = self._ask.images.get(leaf.digest)
+        return await self._context.find_image(self._shot, leaf, png, self._ask.origin)
+
     async def _look(self, judge: str, line: tuple[Judge, ...], question: JudgeQuestion) -> JudgeReply:
         if judge == JudgeName.OCR:
             return JudgeReply(unknown("needs_vision", NEEDS_VISION), cost_usd=0.0)
@@ -316,6 +337,10 @@ class WaitQuestions:
                 return out
             shot = out.shot
         return (await self._cache.once(form, self._context.encode(shot, form))).value
+
+
+def _cost(leaf: Leaf) -> int:
+    return 0 if isinstance(leaf, ScreenImage) else 1 if isinstance(leaf, TextLeaf) else 2
 
 
 def _encoding_of(view: ViewPixels | EncodedView) -> Hashable:

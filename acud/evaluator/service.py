@@ -17,7 +17,7 @@ from acud.protocol.children import Heartbeat, Stop
 from acud.protocol.evaluation import FEATURE_ASKS, EvaluatorHello, Job, JobResult, WaitsOver
 from acud.protocol.questions import Ask
 from acud.protocol.widgets import WidgetMessage
-from acud.types import TextLeaf
+from acud.types import PixelLeaf
 from acud.waits import conditions
 
 Incoming = Job | WaitsOver | WidgetMessage | Stop
@@ -136,6 +136,6 @@ def _readers(job: Job) -> set[str] | None:
 
 
 def _is_read(ask: Ask) -> bool:
-    """Tell whether the text of the picture is all that is asked for."""
+    """Tell whether text and images of the picture are all that is asked for."""
     leaves = conditions.leaves(ask.until)
-    return all(isinstance(leaves[leaf.index], TextLeaf) for leaf in ask.asks)
+    return all(isinstance(leaves[leaf.index], PixelLeaf) for leaf in ask.asks)

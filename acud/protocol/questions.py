@@ -83,6 +83,10 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
     keep_evidence: bool = False
     """Keep the picture when the whole condition is yes on this frame (or always, when no leaf is asked)."""
     party: str = ""
+    images: dict[str, bytes] = {}
+    """The pictures that the condition looks for, as PNG by digest; one that the daemon has no more is missing."""
+    origin: Point = Point(0, 0)
+    """Where the source's top left pixel is on its display."""
     is_last_look: bool = False
     """The picture is of a wait that is about to time out: it needs no picture of before."""
 

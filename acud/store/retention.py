@@ -31,6 +31,7 @@ class TrimResult(Struct, frozen=True):
     """How many rows went. `files`: for `EvidenceFiles.remove_files`, after the commit."""
 
     waits: int
+    images: int
     evaluations: int
     usage: int
     events: int
@@ -67,6 +68,7 @@ def _trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int) -
         + store.evaluations.trim_of_waits(old_utc_s, limit),
         "usage": store.usage.trim(judged_utc_s, limit),
         "waits": store.waits.trim(old_utc_s, limit),
+        "images": store.images.trim(old_utc_s, limit),
         "events": store.events.trim(settings.keep_events, limit),
         "requests": store.requests.trim(now_utc_s - KEEP_S, limit),
         "displays": store.displays.trim(old_utc_s, limit),

@@ -16,7 +16,7 @@ from acud.store.evidence import EvidenceFiles
 from acud.store.outbox import Outbox
 from acud.store.requests import RequestTable
 from acud.store.retention import FreePages
-from acud.store.waits import EvaluationTable, TaskBudgets, UsageTable, WaitTable
+from acud.store.waits import EvaluationTable, ImageTable, TaskBudgets, UsageTable, WaitTable
 from acud.store.web import WebPasses
 
 
@@ -35,6 +35,7 @@ class Store(Database):
             path, busy_timeout_s=settings.busy_timeout_s, now_utc_s=now_utc_s, keep_backups=settings.keep_backups
         )
         self.waits = WaitTable(self)
+        self.images = ImageTable(self)
         self.evaluations = EvaluationTable(self)
         self.usage = UsageTable(self)
         self.events = EventTable(self)

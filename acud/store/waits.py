@@ -1,4 +1,6 @@
-"""The waits, one row each, changed only while it is watching; what judges said of each; and what models cost."""
+"""The waits, one row each, changed only while it is watching; pictures that they look for; what judges said of each;
+and what models cost.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ from acud.types import Budget, Evidence, Spent, Verdict, WaitSpec, WaitState, un
 from acud.waits.machine import StoredBaseline
 
 _SQL = load("waits")
+_IMAGES_SQL = load("wait_images")
 _EVALUATIONS_SQL = load("evaluations")
 _USAGE_SQL = load("usage")
 _EVALUATION = RowCodec(Evaluation)
@@ -140,6 +143,24 @@ class WaitTable(Table):
 
 def _not_found(wait_id: str) -> NotFound:
     return NotFound(f"no wait {wait_id}", hint="acud wait list --all shows every kept one", wait_id=wait_id)
+
+
+class ImageTable(Table):
+    """The table `wait_images`."""
+
+    def keep(self, digest: str, png: bytes, utc_s: float) -> None:
+        """Keep a picture, or note that it is in use again."""
+        self._database.write(_IMAGES_SQL["keep"], {"digest": digest, "png": png, "utc_s": utc_s})
+
+    def get(self, digest: str) -> bytes | None:
+        """Return the picture of this digest, None when it is not kept."""
+        rows = self._database.read(_IMAGES_SQL["get"], {"digest": digest})
+        found = rows[0]["png"] if rows else None
+        return found if isinstance(found, bytes) else None
+
+    def trim(self, before_utc_s: float, limit: int = -1) -> int:
+        """Delete pictures that no live wait looks for and none asked for since; return how many."""
+        return self._database.write(_IMAGES_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})
 
 
 class EvaluationTable(Table):

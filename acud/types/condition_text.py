@@ -16,6 +16,7 @@ from acud.types.conditions import (
     Leaf,
     NotOf,
     ProcessExit,
+    ScreenImage,
     ScreenNumber,
     Stable,
     Target,
@@ -74,6 +75,8 @@ def _sentence(leaf: Leaf) -> str:
         case ScreenNumber(label=label):
             after = f' after "{label}"' if label else ""
             return f"the number{after} is {_COMPARED[leaf.compare]} {_with_unit(leaf)}"
+        case ScreenImage(gone=gone):
+            return f"the image ({_image_size(leaf)}) is {'gone' if gone else 'visible'}"
         case WindowTitle(title=title, gone=gone):
             return f'a window titled "{title}" is {"gone" if gone else "there"}'
         case Widget():
@@ -98,6 +101,9 @@ def _phrase(leaf: Leaf, *, detailed: bool) -> str:
             return f"{noun} {_quoted(text, regex=regex and detailed)}{_times(leaf)}"
         case ScreenNumber(label=label):
             return f"number{f' {_quoted(label, regex=False)}' if label else ''} {leaf.compare} {_with_unit(leaf)}"
+        case ScreenImage(gone=gone, similarity=similarity):
+            alike = f" at {similarity:g}" if detailed and similarity != ScreenImage().similarity else ""
+            return f"image {_image_size(leaf)}{alike}{' gone' if gone else ''}"
         case WindowTitle(title=title, regex=regex, gone=gone):
             return f"window {_quoted(title, regex=regex and detailed)}{' gone' if gone else ''}"
         case Widget():
@@ -131,6 +137,10 @@ def _times(leaf: Text) -> str:
 
 def _with_unit(leaf: ScreenNumber) -> str:
     return f"{leaf.value:.12g}{f' {leaf.unit}' if leaf.unit else ''}"
+
+
+def _image_size(leaf: ScreenImage) -> str:
+    return f"{leaf.width}x{leaf.height}" if leaf.width else "of unknown size"
 
 
 _NUMBER = re.compile(

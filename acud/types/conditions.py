@@ -25,7 +25,7 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
     `window_missing`, `session_missing`, `session_unread`, `monitor_missing`, `display_down`, `paused`, `needs_vision`,
     `redaction`, `no_accessibility`, `incomplete`, `no_value`, `budget`, `not_judged`, `engine`, `rate_limited`,
     `no_key`, `refusal`, `truncated`, `rejected`, `unavailable`, `unreadable`, `not_allowed`, `no_permission`,
-    `watch_limit` … ("" for yes and no).
+    `watch_limit`, `image_flat`, `image_too_large`, `image_unreadable`, `image_missing` … ("" for yes and no).
     """
 
     answer: Answer
@@ -114,6 +114,23 @@ class ScreenNumber(Struct, frozen=True, tag="number", forbid_unknown_fields=True
     value: float
     label: Annotated[str, Meta(max_length=200)] = ""
     unit: Annotated[str, Meta(max_length=20)] = ""
+
+
+class ScreenImage(Struct, frozen=True, tag="image", forbid_unknown_fields=True):
+    """A picture is somewhere in the target, or nowhere when `gone`: in its size, or 5 or 10 % smaller or larger.
+
+    `png`: the picture, 8 bits a channel, 8x8 to 262,144 pixels, at most 256 KiB; what is more than half transparent may
+    be anything. `similarity`: the lesser of how well light and dark agree and how well the colours of every 8x8 pixels
+    do; 1 for equal pixels. The daemon keeps the picture by its `digest`; its replies have that, `width` and `height`
+    instead of `png`, and so may a request about a picture that it has.
+    """
+
+    png: bytes = b""
+    gone: bool = False
+    similarity: Annotated[float, Meta(ge=0.5, le=1)] = 0.9
+    digest: Annotated[str, Meta(max_length=32, pattern="^[0-9a-f]*$", description="hexadecimal digits")] = ""
+    width: Annotated[int, Meta(ge=0)] = 0
+    height: Annotated[int, Meta(ge=0)] = 0
 
 
 class WindowTitle(Struct, frozen=True, tag="window", forbid_unknown_fields=True):
@@ -249,13 +266,16 @@ class NotOf(Struct, frozen=True, tag="not", forbid_unknown_fields=True):
 
 TextLeaf = Text | ScreenNumber
 """What is answered from visible text: by OCR, or from a terminal's own text."""
+PixelLeaf = Text | ScreenNumber | ScreenImage
+"""What an evaluator answers from pixels by itself, free of charge."""
 HostLeaf = FileState | ProcessExit
 """What is answered by the daemon's machine, and needs no display."""
-Leaf = Criteria | Text | ScreenNumber | WindowTitle | Widget | Change | Stable | FileState | ProcessExit
+Leaf = Criteria | Text | ScreenNumber | ScreenImage | WindowTitle | Widget | Change | Stable | FileState | ProcessExit
 Until = (
     Criteria
     | Text
     | ScreenNumber
+    | ScreenImage
     | WindowTitle
     | Widget
     | Change

@@ -56,6 +56,17 @@ class ViewGeometry(Struct, frozen=True):
             self.crop.y + _scaled(min(point.y, self.down - 1), self.down, self.crop.h),
         )
 
+    def area(self, part: Rect) -> Rect:
+        """Return the display's pixels that the picture's box `part` shows. Raises: InvalidRequest for a box outside."""
+        if not part.area or not Rect(0, 0, self.across, self.down).contains(part):
+            raise InvalidRequest(
+                f"the box {part.x},{part.y},{part.w},{part.h} is not in the picture ({self.across}x{self.down})",
+                hint="give a box of the picture that the view belongs to",
+            )
+        left, top = part.x * self.crop.w // self.across, part.y * self.crop.h // self.down
+        right, bottom = -(-part.right * self.crop.w // self.across), -(-part.bottom * self.crop.h // self.down)
+        return Rect(self.crop.x + left, self.crop.y + top, right - left, bottom - top)
+
     def shown(self, pixel: Point) -> Point:
         """Return the picture's pixel that shows the display pixel `pixel`, which lies in the crop."""
         return Point(

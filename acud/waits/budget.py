@@ -13,7 +13,9 @@ _ROUNDING = 1e-12
 """Sums of prices are binary fractions: three times a tenth must count as three tenths."""
 
 
-FREE = frozenset({JudgeName.OCR.value, JudgeName.PASSTHROUGH.value, ""})
+IMAGE_SEARCH = "image"
+"""Who answers where images are, as the judge of evaluations."""
+FREE = frozenset({IMAGE_SEARCH, JudgeName.OCR.value, JudgeName.PASSTHROUGH.value, ""})
 """Who answers without spending: nothing of a budget, not even an evaluation."""
 WINDOW_S = 60.0
 

@@ -53,7 +53,7 @@ def deeper_than(until: Until, levels: int) -> bool:
 
 
 def is_local(leaf: Leaf) -> bool:
-    """Tell whether the leaf is answered without a frame to be judged; `text` and `criteria` need one."""
+    """Tell whether the leaf is answered without a frame to be judged; every other one needs one."""
     return isinstance(leaf, WindowTitle | Widget | Change | Stable | HostLeaf)
 
 

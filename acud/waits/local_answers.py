@@ -24,6 +24,7 @@ from acud.types import (
     HostLeaf,
     Leaf,
     NotOf,
+    ScreenImage,
     Stable,
     Text,
     TextLeaf,
@@ -69,7 +70,7 @@ def judge_titles(leaf: WindowTitle, windows: tuple[WindowInfo, ...]) -> Verdict:
 
 
 def seen_there(wait: Wait, verdicts: Mapping[int, Verdict]) -> frozenset[int]:
-    """Return the leaves whose text or window was there once, those of `verdicts` included."""
+    """Return the leaves whose text, image or window was there once, those of `verdicts` included."""
     there = {index for index, verdict in verdicts.items() if _is_there(wait.leaves[index], verdict) is True}
     return wait.leaves_seen | there
 
@@ -83,7 +84,7 @@ def with_absence(wait: Wait, index: int, verdict: Verdict) -> Verdict:
 
 
 def _is_there(leaf: Leaf, verdict: Verdict) -> bool | None:
-    """Tell whether the leaf's text or window is there; None: it is no such leaf, or not known."""
+    """Tell whether the leaf's text, image or window is there; None: it is no such leaf, or not known."""
     if not _can_be_there(leaf) or verdict.answer is Answer.UNKNOWN:
         return None
     if isinstance(leaf, FileState) and not leaf.gone and verdict.answer is Answer.NO:
@@ -91,10 +92,10 @@ def _is_there(leaf: Leaf, verdict: Verdict) -> bool | None:
     return (verdict.answer is Answer.YES) is not leaf.gone
 
 
-def _can_be_there(leaf: Leaf) -> TypeGuard[Text | WindowTitle | Widget | FileState]:
+def _can_be_there(leaf: Leaf) -> TypeGuard[Text | ScreenImage | WindowTitle | Widget | FileState]:
     """Tell whether the leaf asks whether something is there, and of what is there nothing else."""
     is_bare = isinstance(leaf, Widget) and not leaf.states and leaf.value is None
-    return isinstance(leaf, Text | WindowTitle | FileState) or is_bare
+    return isinstance(leaf, Text | ScreenImage | WindowTitle | FileState) or is_bare
 
 
 def _absences(until: Until, indexes: Iterator[int], *, negated: bool) -> Iterator[int]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.types import Answer, Cadence, Change, GateKind, HostLeaf, JudgeName, Stable, TextLeaf, Verdict, WindowTitle
+from acud.types import Answer, Cadence, Change, GateKind, HostLeaf, JudgeName, PixelLeaf, Stable, Verdict, WindowTitle
 from acud.waits.conditions import NOT_JUDGED, evaluate, open_leaves
 from acud.waits.effects import (
     FrameRateDemand,
@@ -42,7 +42,8 @@ from acud.waits.view_state import ViewState
 MOST_FLIGHTS = 2
 """Judge calls in the air: the second keeps a slow judge from holding back newer pixels."""
 MOST_READINGS = 4
-"""The same where OCR alone reads: it costs nothing, and a text that comes and goes during a reading is read later."""
+"""The same where OCR and the search for images answer all: they cost nothing, and what comes and goes during a reading
+is looked at later."""
 FRESH_S = 0.25
 """A grab this young shows the display as it is; a yes over quiet needs one, or a dead capture would look quiet."""
 REGRAB_S = 2.0
@@ -298,8 +299,8 @@ def _open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookT
 
 
 def _is_read(wait: Wait, asked: frozenset[int]) -> bool:
-    """Tell whether OCR answers all that is asked."""
-    return all(wait.spec.judge == JudgeName.OCR or isinstance(wait.leaves[index], TextLeaf) for index in asked)
+    """Tell whether evaluators answer all that is asked by themselves."""
+    return all(wait.spec.judge == JudgeName.OCR or isinstance(wait.leaves[index], PixelLeaf) for index in asked)
 
 
 def _unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> float | None:

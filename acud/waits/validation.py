@@ -25,6 +25,7 @@ from acud.types import (
     NotOf,
     Policy,
     ProcessExit,
+    ScreenImage,
     ScreenNumber,
     Stable,
     Target,
@@ -40,6 +41,7 @@ from acud.types.widget_text import OPPOSITES, as_number, state_word
 from acud.waits import baselines, conditions
 from acud.waits.conditions import leaves
 from acud.waits.host_files import host_path
+from acud.waits.images import checked_image
 from acud.waits.widgets import ORDERED
 
 MAX_DEPTH = 8
@@ -204,6 +206,9 @@ def _checked_leaf(leaf: Leaf) -> Leaf:
             if "\0" in leaf.label + leaf.unit:
                 raise InvalidRequest("the label or unit of the number holds a zero byte", hint="leave it out")
             return replace(leaf, label=" ".join(leaf.label.split()), unit=leaf.unit.strip())
+        case ScreenImage():
+            _finite(leaf.similarity)
+            return checked_image(leaf)
         case WindowTitle():
             words = _words(leaf.title, "window title")
             return _searched(leaf) if leaf.regex else replace(leaf, title=words)

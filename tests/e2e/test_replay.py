@@ -11,10 +11,24 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
+from acud import png
 from acud.protocol.recordings import FRAMES_SUFFIX, FrameRow, RecordingInfo, file_name
-from acud.types import Change, Criteria, DisplayInfo, JudgeName, Policy, Rect, Text, Until, WaitInfo, WaitState
+from acud.types import (
+    Change,
+    Criteria,
+    DisplayInfo,
+    JudgeName,
+    Policy,
+    Rect,
+    ScreenImage,
+    Text,
+    Until,
+    WaitInfo,
+    WaitState,
+)
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import Desk, ended, shown, until
@@ -123,6 +137,28 @@ def test_a_judged_wait_and_its_replay_say_the_same(recorder: Daemon, screen: Dis
     assert done.evidence is not None
     assert (run["state"], run["frame"]) == ("resolved", done.evidence.frame)
     assert (run["tokens_in"], run["cost_usd"]) == (100 * done.judge_calls, done.cost_usd)
+
+
+def test_a_wait_for_an_image_and_its_replay_say_the_same(recorder: Daemon, screen: DisplayInfo, tmp_path: Path) -> None:
+    lamps = np.full((96, 96, 4), 230, np.uint8)
+    lamps[20:60, 30:50, :3] = 40, 40, 200
+    lamps[64:72, 10:80] = 30
+    (tmp_path / "lamp.png").write_bytes(png.encode(lamps[10:80, 5:90]))
+    with Desk(screen.name, screen.auth_file) as desk:
+        window = desk.window(LAMP, WHITE)
+        filmed = Filmed(recorder, screen)
+        filmed.watch(ScreenImage(png.encode(lamps[10:80, 5:90])))
+        for count, pixels in enumerate((lamps[:, :, [2, 1, 0, 3]], lamps[:, ::-1], lamps), 1):
+            filmed.judged(count)
+            desk.show(window, np.ascontiguousarray(pixels))
+        done, from_s = filmed.end()
+    assert "at 69,74 (85x70)" in done.verdict.detail
+    told = filmed.replay("--image", str(tmp_path / "lamp.png"), from_s=from_s)
+    live = [(frame, answer, judge) for frame, answer, judge, _ in filmed.live()]
+    assert [(frame, answer, judge) for frame, answer, judge, _ in _judged(told)] == live
+    assert {judge for _, _, judge in live} == {"image"}
+    assert "at 69,74 (85x70)" in _judged(told)[-1][3]
+    assert told["runs"][0]["cost_usd"] in (None, 0)
 
 
 def test_a_read_wait_and_its_replay_say_the_same(recorder: Daemon, screen: DisplayInfo) -> None:

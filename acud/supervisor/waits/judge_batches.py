@@ -16,10 +16,12 @@ from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.budgets import Admission, Budgets, spends
-from acud.types import JudgeChoice, JudgeName, Rect, TextLeaf
+from acud.types import JudgeChoice, JudgeName, Rect, ScreenImage, TextLeaf
+from acud.types.actions import Point
 from acud.waits import events as happened
 from acud.waits.conditions import leaves
 from acud.waits.effects import JobKind, JobRequest
+from acud.waits.images import image_digests
 from acud.waits.schedule import BEHIND, UNWANTED_PRIORITY, job_priority
 
 Step = Callable[[ActiveWait, happened.WaitEvent], None]
@@ -53,7 +55,10 @@ class JudgeBatches:
         redaction: Redaction,
         party_of: Callable[[ActiveWait], str],
         admission: Admission,
+        image_of: Callable[[str], bytes | None],
+        origin_of: Callable[[Source], Point],
     ) -> None:
+        """`image_of`: the picture of a digest; `origin_of`: where a source is on its display."""
         self.pool = pool
         self.sources = sources
         self.now = monotonic_s
@@ -65,6 +70,8 @@ class JudgeBatches:
         self.redaction = redaction
         self.party_of = party_of
         self.admission = admission
+        self.image_of = image_of
+        self.origin_of = origin_of
         self._open: dict[_BatchKey, _Batch] = {}
         self.in_hand: Counter[_BatchKey] = Counter()
         """Jobs that evaluators have, or had when they died; those that ended are not kept."""
@@ -102,13 +109,15 @@ class JudgeBatches:
             del self.in_hand[key]
 
     def _lane(self, active: ActiveWait, request: JobRequest) -> Lane:
-        judge = self.judge_of(active.spec.judge)
+        judge, searches = self.judge_of(active.spec.judge), False
         if request.kind is JobKind.JUDGE:
             found = leaves(active.spec.until)
-            reads = any(isinstance(found[ask.index], TextLeaf) for ask in request.asks)
-            if reads or request.local or judge == JudgeName.OCR:
+            asked = [found[ask.index] for ask in request.asks]
+            searches = bool(asked) and all(isinstance(leaf, ScreenImage) for leaf in asked)
+            reads = any(isinstance(leaf, TextLeaf) for leaf in asked)
+            if not searches and (reads or request.local or judge == JudgeName.OCR):
                 return Lane.OCR
-        local = request.kind is not JobKind.JUDGE or self.is_local(active.spec.judge)
+        local = request.kind is not JobKind.JUDGE or searches or self.is_local(active.spec.judge)
         hides = request.kind is not JobKind.IDENTITY and self.redaction.reads(
             local=local, keeps_evidence=request.keep_evidence
         )
@@ -187,7 +196,7 @@ class _Batch:
             epoch=source.epoch,
             min_frame=max(request.min_frame for request in requests),
             asks=tuple(
-                self._ask(active, request)
+                self._ask(active, request, source)
                 for active, request in self.entries.values()
                 if request.kind is not JobKind.IDENTITY
             ),
@@ -201,7 +210,8 @@ class _Batch:
         judged = [active for active, request in self.entries.values() if request.kind is JobKind.JUDGE]
         return any(not self._batches.is_local(active.spec.judge) for active in judged)
 
-    def _ask(self, active: ActiveWait, request: JobRequest) -> Ask:
+    def _ask(self, active: ActiveWait, request: JobRequest, source: Source) -> Ask:
+        images = {digest: self._batches.image_of(digest) for digest in image_digests(active.spec.until)}
         return Ask(
             wait_id=active.wait_id,
             until=active.spec.until,
@@ -214,6 +224,8 @@ class _Batch:
             gate_threshold=request.gate_threshold,
             force=request.force,
             keep_evidence=request.keep_evidence,
+            images={digest: png for digest, png in images.items() if png is not None},
+            origin=self._batches.origin_of(source),
             is_last_look=request.is_last_look,
             party=self._batches.party_of(active),
         )

@@ -151,6 +151,7 @@ class Waits:
         """
         spec, display = replace(spec, until=self._host.checked(spec.until)), watched.name if watched else ""
         self._limits.take(spec, display)
+        spec = replace(spec, until=self.keep_images(spec.until))
         now = self._clock.instant()
         lasts_s = spec.timeout_s or self._settings.wait.timeout_s  # one look ends with its answer
         stored = StoredWait(new_id("wait"), WaitState.WATCHING, spec, display, now, now.later(lasts_s))
@@ -160,6 +161,13 @@ class Waits:
         self._journal.event("wait.created", stored.wait_id, **records.created_facts(stored))
         self._journal.after_commit(lambda: self._arm(stored))
         return self._info(stored), self._notes(stored)
+
+    def keep_images(self, until: Until) -> Until:
+        """Return the condition with its pictures stored in this turn, and named by their digests alone.
+
+        Raises: InvalidRequest for one that is no PNG to look for, and for a digest that nothing is kept of.
+        """
+        return self._runtime.images.keep(until)
 
     def _arm(self, stored: StoredWait) -> None:
         self.armed += 1
@@ -227,6 +235,8 @@ class Waits:
             budget=request.budget,
             max_timeout_s=self._settings.wait.max_timeout_s,
         )
+        if request.until is not None:
+            spec = replace(spec, until=self.keep_images(spec.until))
         if request.timeout_s is not None:
             active.deadline = self._clock.instant().later(spec.timeout_s)
             self._runtime.set_deadline(active)
@@ -315,6 +325,7 @@ class Waits:
         """
         spec = replace(spec, until=self._host.checked(spec.until))
         now = self._clock.instant()
+        spec = replace(spec, until=self._runtime.images.shortened(spec.until))
         lasts_s = spec.timeout_s or _LOOK_S
         stored = StoredWait(new_id("call"), WaitState.WATCHING, spec, watched.name, now, now.later(lasts_s))
         self._runtime.arm(stored, done, payer)

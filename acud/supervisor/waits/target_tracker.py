@@ -15,6 +15,7 @@ from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.supervisor.waits.widget_requests import WidgetRequests
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
 from acud.types import DisplayState, HostLeaf, Rect, TextLeaf, Verdict, WindowInfo, unknown
+from acud.types.actions import Point
 from acud.waits import baselines
 from acud.waits import events as happened
 from acud.waits.conditions import NOT_JUDGED, leaves
@@ -184,6 +185,13 @@ class TargetTracker:
         terminal = self._sessions.place(target.pty, windows) if target.pty else None
         size = display.width, display.height
         return locate(target, active.display, *size, windows, active.window_id, watched.monitors, terminal)
+
+    def origin(self, source: Source) -> Point:
+        """Return where the top left pixel of a source is on its display: that of a covered window is the window's."""
+        watched = self._watched_displays.by_name.get(source.display)
+        windows = watched.windows if watched is not None and source.window_id else ()
+        window = next((one for one in windows if one.window_id == source.window_id), None)
+        return Point(0, 0) if window is None else Point(window.bounds.x, window.bounds.y)
 
     def told(self, active: ActiveWait) -> list[str]:
         """Return what its caller should know of the target: several windows that match, or none."""

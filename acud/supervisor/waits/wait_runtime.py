@@ -27,6 +27,7 @@ from acud.supervisor.waits import records
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.supervisor.waits.budgets import Admission, Budgets, spends
+from acud.supervisor.waits.images import WaitImages
 from acud.supervisor.waits.judge_batches import JudgeBatches
 from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.supervisor.waits.widget_requests import WidgetRequests
@@ -92,6 +93,7 @@ class WaitRuntime:
             WidgetRequests(self.active, pool, watched_displays, sources, loop, clock.monotonic_s, self.step),
         )
         self.budgets = Budgets(journal.store, usage_log)
+        self.images = WaitImages(journal.store.images, lambda: clock.instant().utc_s)
         self._batches = JudgeBatches(
             pool,
             sources,
@@ -104,6 +106,8 @@ class WaitRuntime:
             redaction,
             self._party,
             Admission(self.active, self.budgets, self.judge_of),
+            self.images.get,
+            self.targets.origin,
         )
         self._suspended_s = self._boot_offset_s()
         self._had_ollama = False

@@ -22,6 +22,7 @@ from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.observers import Order
+from acud.types import Until
 from acud.types.agent_runs import RunInfo, RunLimits, RunSpec
 from acud.waits.validation import check_until
 
@@ -49,6 +50,7 @@ class AgentFeature(RunningFeature):
             self.instructions,
             core.faults,
         )
+        self.waits = core.waits
         self.agents = Agents(tools, core.journal, core.utc_s, self.tasks, core.wakes)
         core.takeovers.taken.add(self.agents.taken, Order.FEATURES)
         self.tasks.observers.stopped.add(self.agents.end_task, Order.FEATURES)
@@ -95,7 +97,7 @@ def _spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:
     return RunSpec(
         instruction=request.instruction,
         target=request.target,
-        expect=feature.host_conditions.checked(check_until(request.expect)) if request.expect is not None else None,
+        expect=_expected(feature, request.expect) if request.expect is not None else None,
         backend=backend,
         model=request.model or (settings.model if backend == settings.backend else ""),
         judge=request.judge,
@@ -103,6 +105,10 @@ def _spec(feature: AgentFeature, request: GuiAgent) -> RunSpec:
         task_id=feature.tasks.live(request.task_id).task_id if request.task_id else "",
         wake=request.wake,
     )
+
+
+def _expected(feature: AgentFeature, until: Until) -> Until:
+    return feature.waits.keep_images(feature.host_conditions.checked(check_until(until)))
 
 
 @handles(AgentResult)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.evaluator.context import EvaluatorContext
 from acud.evaluator.job import run_job
@@ -29,6 +30,7 @@ from acud.waits import machine
 from acud.waits.budget import BudgetAccount, BudgetStatus
 from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.effects import EvaluationRecord
+from acud.waits.images import without_bytes
 from acud.waits.model import NOT_LOCATED
 from acud.waits.targets import locate
 
@@ -117,7 +119,9 @@ class Simulation:
         tell: Callable[[ReplayRow], None],
         deadline_s: float,
     ) -> None:
-        self._recording, self._spec, self._judge, self._ask = recording, spec, judge, ask
+        until, self._images = without_bytes(spec.until)
+        self._spec = spec = replace(spec, until=until)
+        self._recording, self._judge, self._ask = recording, judge, ask
         self._context, self._source, self._report, self._tell = context, frames, report, tell
         self._deadline_s = deadline_s
         self._display = spec.target.display or "recorded"
@@ -297,6 +301,7 @@ class Simulation:
             due.gate_threshold,
             due.force,
             due.keep_evidence,
+            images=self._images,
         )
         identity = due.kind is out.JobKind.IDENTITY
         return Job(

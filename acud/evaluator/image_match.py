@@ -1,0 +1,236 @@
+"""Where a small picture stands in pixels: how alike it is to each place, and every place that is alike enough.
+
+Two things are measured, and the lesser is the similarity:
+
+- *Light and dark*: Lin's concordance correlation (Biometrics 45, 1989) in the colour channel in which the picture
+  varies most: 2 cov / (var + var + difference of means ^ 2). It is 1 for equal values only; unlike the correlation that
+  OpenCV normalises, paler, brighter and flat places are less alike, and a flat place is 0 instead of anything.
+- *Colour*: 1 less the greatest difference of a channel's mean over any 8x8 pixels, as a share of 255. So a red lamp is
+  no green one, however small it is in its picture.
+
+The correlation of each place (OpenCV's `matchTemplate`) is no less than the first. It leaves out what cannot be alike;
+the rest is measured exactly, so that what is found does not depend on how much is searched at once.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from acud.types import Rect, Verdict, unknown
+
+SCALES = (1.0, 0.95, 1.05, 0.9, 1.1)
+"""Tried in this order until the picture is found."""
+REACH_PX = 2
+"""Of very many places only those are measured that none so near exceeds by the rough scores."""
+_MOST_MEASURED = 256
+_WINDOW_PX = 8
+_FEWEST_PX = 64
+"""Opaque pixels that a picture needs, half as many when scaled; of a window a quarter counts in full."""
+_FLATTEST = 4.0
+"""The least variance: that of two levels up and down."""
+_NO_VARIANCE = 1e-3
+_ROUNDING = 0.01
+"""The correlation of a large part is off by so much at most, by its Fourier transform in single precision."""
+_FLAT = "what is opaque of the image is of one colour, or too little: take in more of what is around it"
+_PEAK: NDArray[np.uint8] = np.ones((2 * REACH_PX + 1, 2 * REACH_PX + 1), np.uint8)
+
+Pixels = NDArray[np.uint8]
+Differences = NDArray[np.float32]
+Scores = NDArray[np.float64]
+
+cv2.setNumThreads(1)
+
+
+class Template(NamedTuple):
+    """A picture in one size: height x width x 3 uint8 BGR, and which pixels count (1 or 0; None: all).
+
+    `channel`: in which it varies most, with its `mean` and `variance` over the pixels that count, of which there
+    are `pixels`.
+    """
+
+    scale: float
+    bgr: Pixels
+    opaque: Pixels | None
+    channel: int
+    pixels: int
+    mean: float
+    variance: float
+
+    @property
+    def width(self) -> int:
+        return int(self.bgr.shape[1])
+
+    @property
+    def height(self) -> int:
+        return int(self.bgr.shape[0])
+
+
+class ImagePlace(NamedTuple):
+    """Where a picture is: its top left pixel, and how alike it is there."""
+
+    x: int
+    y: int
+    similarity: float
+
+
+def templates(png: bytes) -> tuple[Template, ...] | Verdict:
+    """Return the picture in each of `SCALES` that changes its size, or the unknown that says why it is of no use."""
+    rgba = _decoded(png)
+    if isinstance(rgba, Verdict):
+        return rgba
+    bgr = np.ascontiguousarray(rgba[:, :, 2::-1])
+    alpha = rgba[:, :, 3]
+    opaque = None if alpha.min() >= 128 else (alpha >= 128).astype(np.uint8)
+    found: dict[tuple[int, int], Template] = {}
+    for scale in SCALES:
+        size = round(bgr.shape[1] * scale), round(bgr.shape[0] * scale)
+        if size in found:
+            continue
+        template = _scaled(bgr, opaque, scale, size)
+        if template is None:
+            return unknown("image_flat", _FLAT)
+        found[size] = template
+    return tuple(found.values())
+
+
+def places(template: Template, pixels: Pixels, similarity: float) -> list[ImagePlace]:
+    """Return the places in `pixels` (height x width x 4 uint8 BGRX) that are at least so alike, best first.
+
+    A picture larger than `pixels` is nowhere. Blocks; safe in threads.
+    """
+    height, width = pixels.shape[:2]
+    if template.height > height or template.width > width:
+        return []
+    plane = np.ascontiguousarray(pixels[:, :, template.channel])
+    measured = (
+        ImagePlace(x, y, similarity_at(template, pixels, x, y))
+        for x, y in _candidates(template, plane, similarity - _ROUNDING)
+    )
+    return sorted((one for one in measured if one.similarity >= similarity), key=_order)
+
+
+def _order(place: ImagePlace) -> tuple[float, int, int]:
+    return -place.similarity, place.y, place.x
+
+
+def box_of(template: Template, place: ImagePlace) -> Rect:
+    """Return the box of the picture at `place`."""
+    return Rect(place.x, place.y, template.width, template.height)
+
+
+def _decoded(png: bytes) -> Pixels | Verdict:
+    try:
+        with Image.open(io.BytesIO(png), formats=["PNG"]) as image:
+            return np.asarray(image.convert("RGBA"), np.uint8)
+    except (OSError, SyntaxError, ValueError, struct.error, zlib.error, Image.DecompressionBombError) as fault:
+        return unknown("image_unreadable", f"the PNG of the image can't be decoded: {fault}")
+
+
+def _scaled(bgr: Pixels, opaque: Pixels | None, scale: float, size: tuple[int, int]) -> Template | None:
+    """Return the picture in another size; None where it could be anywhere then."""
+    if scale != 1.0:
+        way = cv2.INTER_AREA if scale < 1.0 else cv2.INTER_LINEAR
+        bgr = np.asarray(cv2.resize(bgr, size, interpolation=way), np.uint8)
+        if opaque is not None:  # what a transparent pixel has a part in does not count
+            opaque = (cv2.resize(opaque.astype(np.float32), size, interpolation=way) > 0.99).astype(np.uint8)
+    counted = bgr.reshape(-1, 3) if opaque is None else bgr[opaque.astype(np.bool_)]
+    variances = counted.astype(np.float64).var(axis=0) if len(counted) >= _FEWEST_PX // 2 else np.zeros(3)
+    channel = int(variances.argmax())
+    if variances[channel] < _FLATTEST:
+        return None
+    mean = float(counted[:, channel].mean(dtype=np.float64))
+    return Template(scale, bgr, opaque, channel, len(counted), mean, float(variances[channel]))
+
+
+def _candidates(template: Template, plane: Pixels, least: float) -> list[tuple[int, int]]:
+    """Return column and row of each place whose concordance may be `least`; of very many, of those that none near
+    exceeds.
+    """
+    correlation = _correlation(template, plane)
+    rows, columns = np.nonzero(correlation >= least)  # the concordance is no more than that
+    if not rows.size:
+        return []
+    means, variances = (one[rows, columns] for one in _moments(template, plane))
+    together = correlation[rows, columns] * np.sqrt(variances * template.variance)
+    scores = 2.0 * together / (variances + template.variance + (means - template.mean) ** 2)
+    alike = scores >= least
+    rows, columns, scores = rows[alike], columns[alike], scores[alike]
+    if len(rows) > _MOST_MEASURED:
+        known = np.full(correlation.shape, -1.0, np.float32)
+        known[rows, columns] = scores
+        peaks = known[rows, columns] >= cv2.dilate(known, _PEAK)[rows, columns]
+        rows, columns = rows[peaks], columns[peaks]
+    return [(int(x), int(y)) for y, x in zip(rows, columns, strict=True)]
+
+
+def _correlation(template: Template, plane: Pixels) -> Differences:
+    """Return Pearson's correlation at each place, 0 or nothing that means anything where it is flat."""
+    wanted = np.ascontiguousarray(template.bgr[:, :, template.channel])
+    if template.opaque is None:
+        return np.asarray(cv2.matchTemplate(plane, wanted, cv2.TM_CCOEFF_NORMED), np.float32)
+    # OpenCV's own way with a mask is as dear, and divides by zero.
+    products = cv2.matchTemplate(plane, wanted * template.opaque, cv2.TM_CCORR)
+    means, variances = _moments(template, plane)
+    together = products / template.pixels - means * template.mean
+    return np.asarray(together / np.sqrt(np.maximum(variances, _NO_VARIANCE) * template.variance), np.float32)
+
+
+def _moments(template: Template, plane: Pixels) -> tuple[Scores, Scores]:
+    """Return mean and variance of the counted pixels at each place."""
+    if template.opaque is None:
+        tables = cv2.integral2(plane, sdepth=cv2.CV_64F, sqdepth=cv2.CV_64F)
+        sums, squares = (_boxes(np.asarray(table, np.float64), template) for table in tables)
+    else:
+        values, weights = plane.astype(np.float32), template.opaque.astype(np.float32)
+        ways = (cv2.matchTemplate(one, weights, cv2.TM_CCORR) for one in (values, values * values))
+        sums, squares = (np.asarray(one, np.float64) for one in ways)
+    means = sums / template.pixels
+    return means, np.maximum(squares / template.pixels - means**2, 0.0)
+
+
+def _boxes(table: Scores, template: Template) -> Scores:
+    w, h = template.width, template.height
+    return np.asarray(table[h:, w:] - table[:-h, w:] - table[h:, :-w] + table[:-h, :-w])
+
+
+def similarity_at(template: Template, pixels: Pixels, x: int, y: int) -> float:
+    """Return how alike the picture is to the place whose top left pixel is (x, y)."""
+    shown = pixels[y : y + template.height, x : x + template.width, :3]
+    difference = shown.astype(np.float32) - template.bgr
+    return min(_concordance(template, shown), 1.0 - _colour_difference(template, difference) / 255.0)
+
+
+def _concordance(template: Template, shown: Pixels) -> float:
+    values = shown[:, :, template.channel].astype(np.float64)
+    wanted = template.bgr[:, :, template.channel].astype(np.float64)
+    if template.opaque is not None:
+        counted = template.opaque.astype(np.bool_)
+        values, wanted = values[counted], wanted[counted]
+    away = values.mean() - template.mean
+    together = float(((values - values.mean()) * (wanted - template.mean)).mean())
+    return float(2.0 * together / (values.var() + template.variance + away**2))
+
+
+def _colour_difference(template: Template, difference: Differences) -> float:
+    """Return the greatest difference of a channel's mean over any 8x8 pixels."""
+    size = min(_WINDOW_PX, template.width), min(_WINDOW_PX, template.height)
+    if template.opaque is None:
+        counts: Differences | float = float(size[0] * size[1])
+    else:
+        difference = difference * template.opaque[:, :, None]
+        counts = np.maximum(_windows(template.opaque.astype(np.float32), size), _FEWEST_PX / 4)[:, :, None]
+    return float(np.abs(_windows(difference, size) / counts).max())
+
+
+def _windows(values: Differences, size: tuple[int, int]) -> Differences:
+    """Return the sum of each whole window."""
+    sums = cv2.boxFilter(values, -1, size, anchor=(0, 0), normalize=False, borderType=cv2.BORDER_CONSTANT)
+    return np.asarray(sums[: values.shape[0] - size[1] + 1, : values.shape[1] - size[0] + 1], np.float32)

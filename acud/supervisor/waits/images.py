@@ -1,0 +1,64 @@
+"""The pictures that live waits look for: kept in the store by digest; nothing else carries their bytes."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+from acud import log
+from acud.errors import InvalidRequest, StoreUnavailable
+from acud.store.waits import ImageTable
+from acud.types import Until
+from acud.waits.images import image_digests, without_bytes
+
+_LOG = log.logger("images")
+_MAX_BYTES = 16 << 20
+"""Pictures held beside the store, which need not be read for each job."""
+
+
+class WaitImages:
+    """Pictures by digest. What a request brings is stored in its turn."""
+
+    def __init__(self, table: ImageTable, utc_s: Callable[[], float]) -> None:
+        self._table = table
+        self._utc_s = utc_s
+        self._held: OrderedDict[str, bytes] = OrderedDict()
+
+    def keep(self, until: Until) -> Until:
+        """Return the condition with its pictures named by their digests, after storing them.
+
+        Raises: InvalidRequest for one that is none, and for a digest that nothing is kept of.
+        """
+        short = self.shortened(until)
+        missing = next((digest for digest in image_digests(short) if self.get(digest) is None), "")
+        if missing:
+            raise InvalidRequest(
+                f"no image with the digest {missing} is kept", hint="give the bytes of its PNG as `png`"
+            )
+        return short
+
+    def shortened(self, until: Until) -> Until:
+        """Return what `keep` does, without looking for pictures that the condition does not bring."""
+        short, brought = without_bytes(until)
+        for digest, png in brought.items():
+            self._table.keep(digest, png, self._utc_s())
+            self._hold(digest, png)
+        return short
+
+    def get(self, digest: str) -> bytes | None:
+        """Return the picture, None where it is not kept or cannot be read now."""
+        png = self._held.get(digest)
+        if png is None:
+            try:
+                png = self._table.get(digest)
+            except StoreUnavailable as fault:
+                _LOG.warning("image.unread", digest=digest, reason=fault.message)
+        if png is not None:
+            self._hold(digest, png)
+        return png
+
+    def _hold(self, digest: str, png: bytes) -> None:
+        self._held[digest] = png
+        self._held.move_to_end(digest)
+        while len(self._held) > 1 and sum(map(len, self._held.values())) > _MAX_BYTES:
+            self._held.popitem(last=False)

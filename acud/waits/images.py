@@ -1,0 +1,152 @@
+"""Pictures that waits look for: what a PNG must be, and the short form in which conditions name it.
+
+The supervisor decodes no picture. It checks what a PNG says of itself (PNG 1.2, sections 3 to 5), that its chunks are
+whole, and that its data unpack to just the bytes that its size asks for, never to more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import zlib
+from collections.abc import Iterator
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from acud.errors import InvalidRequest
+from acud.types import Leaf, ScreenImage, Until
+from acud.waits.conditions import leaves, map_leaves
+
+MAX_PNG_BYTES = 256 << 10
+"""One that travels with every job that looks for it, and through the fleet's messages of 1 MB."""
+MIN_SIDE_PX = 8
+MAX_PIXELS = 512 * 512
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
+"""By colour type."""
+_DEPTHS = {0: (1, 2, 4, 8), 2: (8,), 3: (1, 2, 4, 8), 4: (8,), 6: (8,)}
+_ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+"""Of each pass: first column and row, and the steps between columns and rows (PNG 1.2, 2.6)."""
+_AGAIN = "give the bytes of a PNG file of 8 bits a channel, cut out of a picture of the screen"
+
+
+class _Header(Struct, frozen=True):
+    width: int
+    height: int
+    bits: int
+    """Of a pixel."""
+    interlaced: bool
+
+
+def checked_image(leaf: ScreenImage) -> ScreenImage:
+    """Return the leaf with the digest and size of its picture. Raises: InvalidRequest, saying what is wrong with it."""
+    if not leaf.png:
+        if len(leaf.digest) != 32:
+            raise InvalidRequest("the image has neither `png` nor the digest of one", hint=_AGAIN)
+        return leaf
+    if len(leaf.png) > MAX_PNG_BYTES:
+        raise InvalidRequest(
+            f"the image has {len(leaf.png)} bytes, more than {MAX_PNG_BYTES}", hint="cut out less of the screen"
+        )
+    header = _checked(leaf.png)
+    return replace(leaf, digest=_digest(leaf.png), width=header.width, height=header.height)
+
+
+def without_bytes(until: Until) -> tuple[Until, dict[str, bytes]]:
+    """Return the condition with its pictures named by their digests alone, and the pictures by digest.
+
+    Raises: InvalidRequest for a picture that `checked_image` refuses.
+    """
+    found: dict[str, bytes] = {}
+
+    def shortened(leaf: Leaf) -> Leaf:
+        if not isinstance(leaf, ScreenImage):
+            return leaf
+        known = checked_image(leaf)
+        if known.png:
+            found[known.digest] = known.png
+        return replace(known, png=b"")
+
+    return map_leaves(until, shortened), found
+
+
+def image_digests(until: Until) -> Iterator[str]:
+    """Yield the digest of each picture that the condition names in its short form."""
+    return (leaf.digest for leaf in leaves(until) if isinstance(leaf, ScreenImage))
+
+
+def _digest(png: bytes) -> str:
+    return hashlib.sha256(png).hexdigest()[:32]
+
+
+def _checked(png: bytes) -> _Header:
+    if not png.startswith(_SIGNATURE):
+        raise InvalidRequest("the image is no PNG", hint=_AGAIN)
+    header: _Header | None = None
+    data = bytearray()
+    for kind, body in _chunks(png):
+        if header is None:
+            header = _header(kind, body)
+        elif kind == b"IDAT":
+            data += body
+    if header is None or not _unpacks(bytes(data), header):
+        raise _damaged("its data are not those of its size")
+    return header
+
+
+def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield kind and body of each chunk, up to and with the last."""
+    at, kind = len(_SIGNATURE), b""
+    while kind != b"IEND":
+        if at + 12 > len(png):
+            raise _damaged("it is cut off")
+        length, kind = struct.unpack_from(">I4s", png, at)
+        body = png[at + 8 : at + 8 + length]
+        at += 12 + length
+        if at > len(png):
+            raise _damaged("it is cut off")
+        if struct.unpack_from(">I", png, at - 4)[0] != zlib.crc32(body, zlib.crc32(kind)):
+            raise _damaged(f"the checksum of its part {kind.decode('ascii', 'replace')!r} is wrong")
+        yield kind, body
+
+
+def _header(kind: bytes, body: bytes) -> _Header:
+    if kind != b"IHDR" or len(body) != 13:
+        raise _damaged("it does not begin with its size")
+    width, height, depth, colours, packing, filters, interlace = struct.unpack(">IIBBBBB", body)
+    if depth == 16:
+        raise InvalidRequest("the image has 16 bits a channel", hint=_AGAIN)
+    if depth not in _DEPTHS.get(colours, ()) or packing or filters or interlace > 1:
+        raise _damaged("its header is none of PNG 1.2")
+    if min(width, height) < MIN_SIDE_PX or width * height > MAX_PIXELS:
+        raise InvalidRequest(
+            f"the image is {width}x{height} pixels; it must be at least {MIN_SIDE_PX} wide and high,"
+            f" and have at most {MAX_PIXELS} pixels",
+            hint="cut out what tells the thing apart, such as an icon",
+        )
+    return _Header(width, height, depth * _CHANNELS[colours], interlace == 1)
+
+
+def _unpacks(packed: bytes, header: _Header) -> bool:
+    """Tell whether the data unpack to what the size asks for; no more than that is unpacked."""
+    wanted = sum(rows * (1 + -(-columns * header.bits // 8)) for columns, rows in _passes(header) if columns)
+    inflater = zlib.decompressobj()
+    try:
+        found = inflater.decompress(packed, wanted + 1)
+    except zlib.error:
+        return False
+    return len(found) == wanted
+
+
+def _passes(header: _Header) -> Iterator[tuple[int, int]]:
+    """Yield columns and rows of each pass."""
+    if not header.interlaced:
+        yield header.width, header.height
+        return
+    for left, top, across, down in _ADAM7:
+        yield -(-(header.width - left) // across), -(-(header.height - top) // down)
+
+
+def _damaged(how: str) -> InvalidRequest:
+    return InvalidRequest(f"the PNG of the image is damaged: {how}", hint=_AGAIN)
