@@ -29,6 +29,7 @@ from acud.types import (
     Priority,
     ProcessExit,
     RouteName,
+    ScreenImage,
     Stable,
     Text,
     Until,
@@ -44,6 +45,7 @@ from acud.value_errors import value_fault
 from acud_cli.formatting import time_given
 from acud_cli.options import BOX, DURATION, EnumChoice, boxes, target_of, target_options, together
 from acud_cli.session import warn
+from acud_client.image_files import png_of
 from acud_client.sync import Client
 
 Fields = TypeVar("Fields", Policy, Budget)
@@ -60,6 +62,9 @@ class Wanted(msgspec.Struct, frozen=True):
     whole_words: bool = False
     count: int = 1
     number: tuple[str, ...] = ()
+    image: tuple[str, ...] = ()
+    image_gone: tuple[str, ...] = ()
+    similarity: float | None = None
     window: tuple[str, ...] = ()
     window_gone: tuple[str, ...] = ()
     widget: tuple[str, ...] = ()
@@ -91,6 +96,18 @@ condition_options = together(
         multiple=True,
         metavar="N",
         help='A number on the screen compares: "Progress >= 90 %", "= 0 errors".',
+    ),
+    click.option(
+        "--image",
+        multiple=True,
+        metavar="FILE",
+        help="The picture in the PNG file is visible; FILE#x,y,w,h: only this part of it.",
+    ),
+    click.option("--image-gone", multiple=True, metavar="FILE", help="The picture is not, or no longer, visible."),
+    click.option(
+        "--similarity",
+        type=click.FloatRange(0.5, 1),
+        help="How alike --image and --image-gone must be (default 0.9; 1: equal pixels).",
     ),
     click.option("--window", multiple=True, metavar="TITLE", help="A window whose title contains TITLE is there."),
     click.option("--window-gone", multiple=True, metavar="TITLE", help="No window's title contains TITLE."),
@@ -146,6 +163,9 @@ def _parts(wanted: Wanted) -> list[Until]:
     parts += [Text(text, regex=True, match_case=case, count=count) for text in wanted.regex]
     parts += [Text(text, gone=True, match_case=case, whole_words=whole) for text in wanted.gone]
     parts += [number_condition(text) for text in wanted.number]
+    alike = ScreenImage().similarity if wanted.similarity is None else wanted.similarity
+    parts += [ScreenImage(png_of(file), similarity=alike) for file in wanted.image]
+    parts += [ScreenImage(png_of(file), gone=True, similarity=alike) for file in wanted.image_gone]
     parts += [WindowTitle(title) for title in wanted.window]
     parts += [WindowTitle(title, gone=True) for title in wanted.window_gone]
     parts += [widget_condition(text) for text in wanted.widget]
@@ -187,6 +207,8 @@ def _check_companions(wanted: Wanted) -> None:
         raise click.UsageError("--whole-words belongs to --text and --gone")
     if wanted.count > 1 and not (wanted.text or wanted.regex):
         raise click.UsageError("--count belongs to --text and --regex")
+    if wanted.similarity is not None and not (wanted.image or wanted.image_gone):
+        raise click.UsageError("--similarity belongs to --image and --image-gone")
 
 
 def _with_default(words: str, field: str) -> str:
@@ -354,8 +376,8 @@ def arm(client: Client, given: dict[str, Any]) -> WaitReply:
     until = wanted_of(given)
     if until is None:
         raise click.UsageError(
-            "say what to wait for: a sentence, or --text, --gone, --number, --window, --widget, --change, --stable, "
-            "--file or --process"
+            "say what to wait for: a sentence, or --text, --gone, --number, --image, --window, --widget, --change, "
+            "--stable, --file or --process"
         )
     return client.wait_create(
         until,

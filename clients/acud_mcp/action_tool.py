@@ -13,6 +13,7 @@ from msgspec import Meta
 
 from acud.errors import InvalidRequest
 from acud.protocol.requests.actions import ActionReply, DesktopAction
+from acud.protocol.requests.waits import WaitCreate
 from acud.types.action_effects import effect_lines
 from acud.types.actions import (
     Action,
@@ -148,7 +149,8 @@ async def desktop_action(call: ToolCall, given: ActArguments) -> ActView | Pictu
             return await _screenshot(call, given)
         case "wait_idle":
             given = msgspec.structs.replace(given, duration=min(_seconds(given) or 10.0, call.block_s))
-    request = _request(given, typed(given), action_block_s(call))
+    wait = await action_wait(call, given.until, given.timeout)
+    request = _request(given, typed(given), wait, action_block_s(call))
     block_s = request.block_s if request.wait is not None else 0.0
     reply: ActionReply = await call.ask_slowly(request, _seconds(given) + request.settle_timeout_s + block_s)
     return await _shown(call, given, reply)
@@ -187,7 +189,7 @@ def _seconds_in(text: str) -> float:
         raise InvalidRequest(words, hint="give timeout, in seconds") from fault
 
 
-def _request(given: ActArguments, action: Action, block_s: float) -> DesktopAction:
+def _request(given: ActArguments, action: Action, wait: WaitCreate | None, block_s: float) -> DesktopAction:
     return DesktopAction(
         (action,),
         given.target,
@@ -199,7 +201,7 @@ def _request(given: ActArguments, action: Action, block_s: float) -> DesktopActi
         quality=_QUALITY,
         lease=given.lease,
         task_id=given.task_id,
-        wait=action_wait(given.until, given.timeout),
+        wait=wait,
         block_s=block_s,
     )
 

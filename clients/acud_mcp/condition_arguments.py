@@ -19,11 +19,16 @@ class ConditionRow(Struct, frozen=True):
     example: dict[str, Any]
 
 
+_PICTURE = "path of a PNG, PATH#x,y,w,h for a part of it, or VIEW#x,y,w,h for what is now in that part of a look"
 CONDITIONS = (
     ConditionRow("criteria", "criteria", "sentence that must hold", {"criteria": "the download has finished"}),
     ConditionRow("text", "text", "visible text (no model needed)", {"text": "Build succeeded"}),
     ConditionRow("gone", "text", "text no longer visible", {"gone": "Loading"}),
     ConditionRow("number", "number", 'number on screen, e.g. "Progress >= 90 %"', {"number": "Errors = 0"}),
+    ConditionRow("image", "image", f"picture that shows: {_PICTURE}", {"image": "/home/me/look.png#9,9,48,20"}),
+    ConditionRow(
+        "image_gone", "image", "picture that shows no longer, as image", {"image_gone": "/home/me/spinner.png"}
+    ),
     ConditionRow("window", "window", "title of a window that appears", {"window": "Save As"}),
     ConditionRow(
         "widget",
@@ -42,6 +47,7 @@ OPTIONS = {
     "regex": "text, gone and window are regular expressions",
     "whole_words": "text and gone are whole words: no Saved in Unsaved",
     "count": "text is there at least so often",
+    "similarity": "how alike an image must be: 0.5 to 1, 0.9 unless told",
     "baseline": "change since this token of desktop_look",
     "poll_interval": "judge after so many seconds at the latest, changed or not",
     "priority": "whose judgements go first: high, normal, low",

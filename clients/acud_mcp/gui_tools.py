@@ -134,7 +134,7 @@ async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
         _QUALITY,
         given.task_id,
         then=tuple(then),
-        wait=action_wait(given.until, given.timeout),
+        wait=await action_wait(call, given.until, given.timeout),
         block_s=block_s,
     )
     follows = block_s if request.wait is not None or then else 0.0

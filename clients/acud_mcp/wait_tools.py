@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
 from acud.errors import InvalidRequest
+from acud.protocol.requests.looks import Look, Picture
 from acud.protocol.requests.tasks import TaskUpdate
 from acud.protocol.requests.waits import (
     ActionWait,
@@ -37,6 +39,7 @@ from acud.types import (
     Policy,
     Priority,
     ProcessExit,
+    ScreenImage,
     Seconds,
     Stable,
     Text,
@@ -47,16 +50,20 @@ from acud.types import (
     WindowTitle,
     condition_text,
     number_condition,
+    picture_views,
     target_argument,
     widget_condition,
 )
 from acud.types.tasks import Content
 from acud.value_errors import value_fault
+from acud_client.image_files import part_of, png_of
 from acud_mcp.condition_arguments import WORDS
 from acud_mcp.tool import GLOSSARY, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
 
 Timeout = Annotated[float, Meta(ge=0)]
+_NO_IMAGES: Mapping[str, bytes] = {}
+_IMAGE = ("image", "image_gone", "similarity")
 
 
 class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -66,6 +73,9 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     text: str = ""
     gone: str = ""
     number: str = ""
+    image: str = ""
+    image_gone: str = ""
+    similarity: Annotated[float, Meta(ge=0.5, le=1)] = 0.9
     window: str = ""
     widget: str = ""
     change: bool = False
@@ -81,13 +91,15 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     priority: Priority | None = None
 
 
-def until_of(given: Condition) -> Until | None:
-    """Return the condition, or None when no part was given. Raises: InvalidRequest."""
+def until_of(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Until | None:
+    """Return the condition, or None when no part was given. `images`: see `images_of`. Raises: InvalidRequest."""
     parts: list[Until] = [Criteria(given.criteria)] if given.criteria.strip() else []
     whole = given.whole_words
     parts += [Text(given.text, regex=given.regex, whole_words=whole, count=given.count)] if given.text else []
     parts += [Text(given.gone, regex=given.regex, whole_words=whole, gone=True)] if given.gone else []
     parts += [number_condition(given.number)] if given.number.strip() else []
+    for words, gone in ((given.image, False), (given.image_gone, True)):
+        parts += [ScreenImage(images[words], gone, given.similarity)] if words else []
     parts += [WindowTitle(given.window, regex=given.regex)] if given.window else []
     parts += [widget_condition(given.widget)] if given.widget.strip() else []
     parts += [Change(baseline=given.baseline)] if given.change or given.baseline else []
@@ -106,11 +118,32 @@ def _pid(text: str) -> int:
     return int(digits)
 
 
-def wanted_until(given: Condition) -> Until:
+async def _png(call: ToolCall, words: str) -> bytes:
+    """Return the picture in a file here, or of what is now where `words` name a part of an earlier look."""
+    name, part = part_of(words)
+    if not name.startswith(":"):
+        return png_of(words)
+    view = picture_views.parse(name)
+    if part is None or view.window:
+        raise InvalidRequest(
+            "a view names no image by itself" if not view.window else "the view is of a covered window",
+            hint="write VIEW#x,y,w,h with a box of the picture of desktop_look, or give the path of a PNG file",
+        )
+    box = view.area(part)
+    picture: Picture = await call.ask(Look(f"region:{box.x},{box.y},{box.w},{box.h}", view.display))
+    return picture.image
+
+
+async def images_of(call: ToolCall, given: Condition) -> dict[str, bytes]:
+    """Return the PNG of each image that is named. Raises: InvalidRequest; AcudError of the daemon."""
+    return {words: await _png(call, words) for words in (given.image, given.image_gone) if words}
+
+
+def wanted_until(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Until:
     """Return the condition. Raises: InvalidRequest when there is none."""
-    until = until_of(given)
+    until = until_of(given, images)
     if until is None:
-        hint = "give criteria (a sentence), text, gone, number, window, widget, change, stable, file or process"
+        hint = "give criteria (a sentence), text, gone, number, image, window, widget, change, stable, file or process"
         raise InvalidRequest("nothing to wait for", hint=hint)
     return until
 
@@ -208,10 +241,10 @@ def _budget(given: SmartWait) -> Budget:
         raise InvalidRequest(words, hint="mend the argument and call again") from fault
 
 
-def wait_request(given: SmartWait) -> WaitCreate:
-    """Return the request for a wait. Raises: InvalidRequest."""
+def wait_request(given: SmartWait, images: Mapping[str, bytes] = _NO_IMAGES) -> WaitCreate:
+    """Return the request for a wait. `images`: see `images_of`. Raises: InvalidRequest."""
     return WaitCreate(
-        wanted_until(given),
+        wanted_until(given, images),
         given.target,
         given.display,
         timeout_s=given.timeout,
@@ -225,7 +258,7 @@ def wait_request(given: SmartWait) -> WaitCreate:
 
 async def smart_wait(call: ToolCall, given: SmartWait) -> WaitView:
     """Arm a wait and return at once."""
-    reply: WaitReply = await call.ask(wait_request(given))
+    reply: WaitReply = await call.ask(wait_request(given, await images_of(call, given)))
     return wait_view(reply.wait, notes=reply.notes, step=_next(reply))
 
 
@@ -237,7 +270,7 @@ def action_block_s(call: ToolCall) -> float:
     return call.block_s - min(_AFTER_ACTION_S, call.block_s / 2)
 
 
-def action_wait(until: SmartWait | str | None, timeout: float | None) -> WaitCreate | None:
+async def action_wait(call: ToolCall, until: SmartWait | str | None, timeout: float | None) -> WaitCreate | None:
     """Return the wait that comes with an action: `until` is what smart_wait takes (as JSON text, too), or a sentence.
 
     Raises: InvalidRequest.
@@ -246,7 +279,8 @@ def action_wait(until: SmartWait | str | None, timeout: float | None) -> WaitCre
         return None
     if isinstance(until, str):
         until = _parsed(until) if until.lstrip().startswith("{") else SmartWait(criteria=until)
-    return wait_request(until if timeout is None else msgspec.structs.replace(until, timeout=timeout))
+    asked = until if timeout is None else msgspec.structs.replace(until, timeout=timeout)
+    return wait_request(asked, await images_of(call, asked))
 
 
 def _parsed(text: str) -> SmartWait:
@@ -321,7 +355,9 @@ async def wait_update(call: ToolCall, given: WaitChanges) -> WaitView:
         return wait_view(shown.wait, notes=said)
     timeout_s = given.timeout if given.timeout is not None else shown.wait.spec.timeout_s or None
     policy = policy_of(given, shown.wait.spec.policy)
-    changes = WaitUpdate(shown.wait.wait_id, until_of(given), timeout_s, policy, force=given.force)
+    changes = WaitUpdate(
+        shown.wait.wait_id, until_of(given, await images_of(call, given)), timeout_s, policy, force=given.force
+    )
     reply: WaitReply = await call.ask(changes)
     return wait_view(reply.wait, notes=(*said, *reply.notes), step=_next(reply))
 
@@ -366,7 +402,7 @@ async def wait_result(call: ToolCall, given: WaitPoll) -> WaitView:
 
 _WAIT_ALIASES = {"wake_when": "criteria", "timeout_s": "timeout", "timeout_seconds": "timeout"}
 _WAIT_SHOWS = ("wait_id", "status", "evidence")
-_HIDDEN = ("widget", "file", "process", "regex", "whole_words", "count", "poll_interval", "priority", "force")
+_HIDDEN = ("widget", "file", "process", "regex", "whole_words", "count", *_IMAGE, "poll_interval", "priority", "force")
 _BUDGET_WORDS = {
     "max_cost_usd": "for vision models; then local only",
     "max_evaluations": "questions to vision models; then local only",

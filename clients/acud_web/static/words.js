@@ -124,6 +124,8 @@ export function condition(until) {
       return `${until.whole_words ? "words" : "text"} ${pattern(until, until.text)}${shown(until)}`;
     case "number":
       return `number${until.label ? ` “${until.label}”` : ""} ${until.compare} ${until.value}${until.unit ? ` ${until.unit}` : ""}`;
+    case "image":
+      return `image ${until.width ? `${until.width}x${until.height}` : ""}${until.gone ? " is gone" : " is shown"}`;
     case "window":
       return `window ${pattern(until, until.title)}${until.gone ? " is gone" : " is there"}`;
     case "widget":

@@ -22,6 +22,7 @@ from acud.types import (
     Policy,
     ProcessExit,
     Rect,
+    ScreenImage,
     ScreenNumber,
     Stable,
     Target,
@@ -52,6 +53,15 @@ NOTHING = dict.fromkeys(
 )
 
 
+ICON = "icon.png"
+
+
+@pytest.fixture(autouse=True)
+def icon_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ICON).write_bytes(b"\x89PNG\r\n\x1a\n")
+
+
 @pytest.mark.parametrize(
     ("wanted", "until"),
     [
@@ -65,6 +75,8 @@ NOTHING = dict.fromkeys(
         (Wanted(gone=("a",), whole_words=True), Text("a", gone=True, whole_words=True)),
         (Wanted(widget=('button "Submit" enabled',)), Widget("button", "Submit", states=(WidgetState.ENABLED,))),
         (Wanted(number=("Progress >= 90 %",)), ScreenNumber(Comparison.AT_LEAST, 90, "Progress", "%")),
+        (Wanted(image=(ICON,), similarity=0.8), ScreenImage(b"\x89PNG\r\n\x1a\n", similarity=0.8)),
+        (Wanted(image_gone=(ICON,)), ScreenImage(b"\x89PNG\r\n\x1a\n", gone=True)),
         (Wanted(window=("w",)), WindowTitle("w")),
         (Wanted(window_gone=("w",)), WindowTitle("w", gone=True)),
         (Wanted(change=True, share=0.1, settle=2.0, since="t"), Change(0.1, 2.0, "t")),
@@ -94,6 +106,8 @@ def test_conditions(wanted: Wanted, until: Until | None) -> None:
         Wanted(file_gone=("a",), still=2.0),
         Wanted(text=("a",), newer=True),
         Wanted(number=("Progress 90",)),
+        Wanted(image=("/nowhere.png",)),
+        Wanted(text=("a",), similarity=0.8),
         Wanted(until="{"),
         Wanted(until='{"type": "text"}'),
         Wanted(until='{"type": "nonsense"}'),
@@ -112,6 +126,8 @@ def test_options_that_do_not_fit(wanted: Wanted) -> None:
         (Text("a+", regex=True, gone=True), "text /a+/ gone"),
         (Text("a", whole_words=True, count=3), 'words "a" at least 3 times'),
         (ScreenNumber(Comparison.LESS, 1.5, "Free", "GB"), 'number "Free" < 1.5 GB'),
+        (ScreenImage(width=48, height=20), "image 48x20"),
+        (ScreenImage(width=48, height=20, gone=True, similarity=0.8), "image 48x20 at 0.8 gone"),
         (WindowTitle("w", gone=True), 'window "w" gone'),
         (Change(), "a change"),
         (Change(0.25, 2.0), "a change of 25%, then 2 s without one"),

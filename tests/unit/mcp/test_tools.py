@@ -137,7 +137,8 @@ def test_every_condition_is_in_the_table_of_help() -> None:
 def test_the_example_of_a_condition_makes_it(row: ConditionRow) -> None:
     asked = parse_arguments(BY_TOOL["smart_wait"], row.example)
     assert isinstance(asked, SmartWait)
-    assert wanted_until(asked).__struct_config__.tag == row.kind
+    images = dict.fromkeys((asked.image, asked.image_gone), b"")
+    assert wanted_until(asked, images).__struct_config__.tag == row.kind
     assert row.argument in row.example
 
 
