@@ -70,6 +70,8 @@ TARGETS = (
     Target("picture", "png_x", 0.1, _PNG),
     Target("ocr", "full_cpu_x", 0.6, "rapidocr"),
     Target("ocr", "line_x", 0.03, "rapidocr"),
+    Target("image", "cpu_x", 0.1, "matchTemplate"),
+    Target("image", "wrong", 0, "looks"),
     Target("idle", "cpu_pct", 0.5, _PNG, "% of a core"),
     Target("rpc", "status_x", 3, "an echo"),
     Target("rpc", "judgement_us", 350, _PNG, "us"),
