@@ -14,6 +14,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import fields, replace
 
 from acud.http_listeners import is_loopback
+from acud.types import JudgeName
 
 _PER = 1_000_000
 PerMillion = Annotated[float, Meta(ge=0)]
@@ -177,10 +178,10 @@ NEEDING_KEY = (OpenRouterSettings, AnthropicSettings, GeminiSettings)
 KINDS = ("openai", "anthropic", "ollama", "gemini", "openrouter")
 
 PREDEFINED: Mapping[str, AnyBackend] = {
-    "ollama": OllamaSettings(model="minicpm-v"),
-    "vllm": OpenAiSettings(url="http://localhost:8000", model="ui-tars-1.5-7b", tries=2),
-    "openrouter": OpenRouterSettings(model="google/gemini-2.0-flash-lite-001"),
-    "claude": AnthropicSettings(model="claude-sonnet-4-20250514"),
+    JudgeName.OLLAMA.value: OllamaSettings(model="minicpm-v"),
+    JudgeName.VLLM.value: OpenAiSettings(url="http://localhost:8000", model="ui-tars-1.5-7b", tries=2),
+    JudgeName.OPENROUTER.value: OpenRouterSettings(model="google/gemini-2.0-flash-lite-001"),
+    JudgeName.CLAUDE.value: AnthropicSettings(model="claude-sonnet-4-20250514"),
 }
 """Backends that are there without a table of their own; each keeps its kind."""
 
