@@ -35,6 +35,7 @@ from acud.types import (
     PixelLeaf,
     ScreenImage,
     TextLeaf,
+    Until,
     Verdict,
     no,
     unknown,
@@ -184,10 +185,24 @@ class WaitQuestions:
             # One alone needs no task: each is two more turns of the loop for an answer that is there.
             for answer in await asyncio.gather(first, *others) if others else (await first,):
                 self._note(answer)
+        later = await self._look_ahead()
         self._context.gates.judged(self._ask, self._shot, self._verdicts)
         if self._ask.asks and self._whole().answer is Answer.NO:
             self._context.last_negative_views.held_not(self._ask.wait_id, await self._last_view())
-        return await self._result()
+        return replace(await self._result(later), later=later)
+
+    async def _look_ahead(self) -> dict[int, dict[int, Verdict]]:
+        """Return what the picture says of stages to come, by stage; one that only the memo answered is not read."""
+        if all(answer.source == "memo" for answer in self._answers):
+            return {}
+        return {one.stage: await self._verdicts_of(one.until) for one in self._ask.later}
+
+    async def _verdicts_of(self, until: Until) -> dict[int, Verdict]:
+        found: dict[int, Verdict] = {}
+        for index, leaf in enumerate(conditions.leaves(until)):
+            if isinstance(leaf, TextLeaf):
+                found[index] = (await self._cache.once(leaf, self._read(leaf))).value.verdict
+        return found
 
     async def _held_back(self) -> bool:
         gates = self._context.gates
@@ -198,11 +213,15 @@ class WaitQuestions:
     def _whole(self) -> Verdict:
         return conditions.evaluate(self._ask.until, self._verdicts)
 
-    async def _result(self) -> Answered:
+    async def _result(self, later: dict[int, dict[int, Verdict]]) -> Answered:
         whole = self._whole()
         answered = Answered(self._ask.wait_id, tuple(self._answers), whole)
         if self._ask.keep_evidence and (whole.answer is Answer.YES or not self._ask.asks):
             return replace(answered, evidence=await self._evidence())
+        kept = (one for one in self._ask.later if one.keep_evidence and one.stage in later)
+        if any(conditions.evaluate(one.until, later[one.stage]).answer is Answer.YES for one in kept):
+            shown = await self._kept(await self._encoded(self._shot))
+            return replace(answered, evidence=replace(shown, before_reason="it was seen while older pixels were read"))
         return answered
 
     async def _evidence(self) -> Evidence:

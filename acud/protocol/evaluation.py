@@ -127,7 +127,8 @@ class LeafAnswer(Struct, frozen=True, forbid_unknown_fields=True):
 class Answered(Struct, frozen=True, forbid_unknown_fields=True):
     """One wait's share of a result. `gated`: the lossy gate held the frame back, and nothing was judged.
 
-    `whole` is the verdict on the whole condition over this one frame; `evidence` is set when it was kept.
+    `whole` is the verdict on the whole condition over this one frame; `evidence` is set when it was kept. `later`: by
+    stage to come, what the text says of its leaves.
     """
 
     wait_id: str
@@ -135,6 +136,7 @@ class Answered(Struct, frozen=True, forbid_unknown_fields=True):
     whole: Verdict
     gated: bool = False
     evidence: Evidence | None = None
+    later: dict[int, dict[int, Verdict]] = {}
 
 
 class Thought(Struct, frozen=True, forbid_unknown_fields=True):

@@ -27,6 +27,7 @@ TOPICS = (
     "wait.updated",
     "wait.judged",
     "wait.note",
+    "wait.stage",
     "wait.resolved",
     "wait.timeout",
     "wait.cancelled",

@@ -62,6 +62,17 @@ class LeafAsk(Struct, frozen=True, forbid_unknown_fields=True):
     memo: tuple[str, ...] = ()
 
 
+class LaterAsk(Struct, frozen=True, forbid_unknown_fields=True):
+    """A stage to come of a `then`, of text alone, that the reading is to tell of too.
+
+    `keep_evidence`: keep the picture when it holds on this frame.
+    """
+
+    stage: int
+    until: Until
+    keep_evidence: bool = False
+
+
 class Ask(Struct, frozen=True, forbid_unknown_fields=True):
     """One wait's share of a job: its condition, the leaves still open, and the answers already known on this frame.
 
@@ -87,6 +98,7 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
     """The pictures that the condition looks for, as PNG by digest; one that the daemon has no more is missing."""
     origin: Point = Point(0, 0)
     """Where the source's top left pixel is on its display."""
+    later: tuple[LaterAsk, ...] = ()
     is_last_look: bool = False
     """The picture is of a wait that is about to time out: it needs no picture of before."""
 

@@ -13,7 +13,7 @@ from acud.protocol.requests.daemon import Purpose, UsageRow
 from acud.protocol.requests.waits import Evaluation
 from acud.store.connection import Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list, load, load_of_features
-from acud.types import Budget, Evidence, Spent, Verdict, WaitSpec, WaitState, unknown
+from acud.types import Budget, Evidence, Spent, Stage, Verdict, WaitSpec, WaitState, unknown
 from acud.waits.machine import StoredBaseline
 
 _SQL = load("waits")
@@ -48,7 +48,8 @@ class StoredWait(Struct, frozen=True):
     changed_to_resolved_ms: float | None = None
     spent: Spent = Spent()
     baselines: dict[int, StoredBaseline] = {}
-    """Per leaf the baseline it took, so that a restart measures from the same frame."""
+    """Per leaf of the present stage the baseline it took, so that a restart measures from the same frame."""
+    stages: tuple[Stage, ...] = ()
 
 
 class WaitPage(Struct, frozen=True):

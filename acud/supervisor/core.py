@@ -48,7 +48,7 @@ from acud.supervisor.waits.wait_runtime import WaitRuntime
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplays
 from acud.supervisor.web import ListenerSockets, Web
-from acud.types import WaitInfo
+from acud.types import Evidence, WaitInfo
 
 RedactionMaker = Callable[[Settings, WatchedDisplays, Sources], Redaction]
 _FPS_PER_CORE = 150.0
@@ -246,9 +246,13 @@ class Core:
         displays = {process.pid for display in self.displays.managed.living for process in display.watched()}
         return displays.union(self.program_launcher.pids)
 
-    def evidence_path(self, info: WaitInfo) -> str:
+    def stage_paths(self, info: WaitInfo) -> tuple[str, ...]:
+        """Return where the pictures of a wait's stages lie on this host, "" for none."""
+        return tuple(self.evidence_path(stage.evidence) for stage in info.stages)
+
+    def evidence_path(self, evidence: Evidence | None) -> str:
         """Return where the wait's picture lies on this host, "" for none."""
-        return str(self.paths.evidence / info.evidence.name) if info.evidence and info.evidence.name else ""
+        return str(self.paths.evidence / evidence.name) if evidence and evidence.name else ""
 
     def _newest(self) -> int:
         return self._newest_told

@@ -21,9 +21,11 @@ from acud.types.conditions import (
     Stable,
     Target,
     Text,
+    Then,
     Until,
     Widget,
     WindowTitle,
+    appears_then_goes,
 )
 from acud.types.widget_text import widget_phrase, widget_sentence
 
@@ -50,6 +52,10 @@ def condition_text(until: Until, wording: ConditionWords = ConditionWords.SENTEN
             if wording is ConditionWords.SENTENCE:
                 return f"not {_part_text(until.part, wording)}"
             return f"not ({condition_text(until.part, wording)})"
+        case Then():
+            if until == appears_then_goes(until.parts[0]):
+                return f"{_part_text(until.parts[0], wording)}, then no longer"
+            return ", then ".join(_part_text(part, wording) for part in until.parts)
     return (
         _sentence(until)
         if wording is ConditionWords.SENTENCE

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from acud.types.displays import PositiveSeconds, Rect, Seconds, Share, ShortText
 
@@ -264,6 +265,28 @@ class NotOf(Struct, frozen=True, tag="not", forbid_unknown_fields=True):
     part: Until
 
 
+class Then(Struct, frozen=True, tag="then", forbid_unknown_fields=True):
+    """The parts hold one after the other, each on a later look than the one before: stages.
+
+    Only the whole condition may be a `then`. What a part counts (`change`, `stable`) counts from its stage's start.
+    """
+
+    parts: Annotated[tuple[Until, ...], Meta(min_length=2, max_length=16)]
+
+
+def in_sequence(first: Until, *later: Until) -> Until:
+    """Return the condition that `first` holds, and later each of `later` in turn."""
+    parts = first.parts if isinstance(first, Then) else (first,)
+    return Then((*parts, *later)) if later else first
+
+
+def appears_then_goes(part: Until) -> Then:
+    """Return the condition that `part` was seen to hold, and after that plainly does not hold."""
+    if isinstance(part, WindowTitle) or (isinstance(part, Text) and part.count == 1):
+        return Then((part, replace(part, gone=not part.gone)))
+    return Then((part, NotOf(part)))
+
+
 TextLeaf = Text | ScreenNumber
 """What is answered from visible text: by OCR, or from a terminal's own text."""
 PixelLeaf = Text | ScreenNumber | ScreenImage
@@ -285,4 +308,5 @@ Until = (
     | AllOf
     | AnyOf
     | NotOf
+    | Then
 )

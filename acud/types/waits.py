@@ -160,6 +160,14 @@ class Evidence(Struct, frozen=True, forbid_unknown_fields=True):
     before_reason: str = ""
 
 
+class Stage(Struct, frozen=True, forbid_unknown_fields=True):
+    """A stage of a `then` that was reached: when, and the verdict and the picture of that moment."""
+
+    utc_s: float
+    verdict: Verdict
+    evidence: Evidence
+
+
 class WaitInfo(Struct, frozen=True, forbid_unknown_fields=True):
     """A wait as clients see it."""
 
@@ -171,7 +179,8 @@ class WaitInfo(Struct, frozen=True, forbid_unknown_fields=True):
     deadline_utc_s: float
     remaining_s: float
     verdict: Verdict
-    """The newest verdict on the whole condition; `unknown(not_judged)` before the first."""
+    """The newest verdict on the whole condition, of a `then` on its present stage; `unknown(not_judged)` before the
+    first."""
     judged: int = 0
     """Evaluations so far (jobs that carried this wait)."""
     judge_calls: int = 0
@@ -188,3 +197,5 @@ class WaitInfo(Struct, frozen=True, forbid_unknown_fields=True):
     evidence: Evidence | None = None
     changed_to_resolved_ms: float | None = None
     """From the notice of the deciding frame's change to the committed verdict."""
+    stages: tuple[Stage, ...] = ()
+    """The stages of a `then` that were reached before the present one, in order. The end tells of the last one."""

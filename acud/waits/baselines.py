@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.errors import InvalidRequest
-from acud.types import AllOf, AnyOf, Change, NotOf, Rect, Until
+from acud.types import AllOf, AnyOf, Change, NotOf, Rect, Then, Until
 from acud.waits.events import BaselineIdentified, FrameSeen
 from acud.waits.view_state import (
     MISSED,
@@ -102,8 +102,10 @@ def token_at(token: str, frame: int) -> str:
 
 
 def with_token(until: Until, token: str) -> Until:
-    """Return the condition with `token` for every baseline that was left to "now"."""
+    """Return the condition with `token` for every baseline that was left to "now"; later stages begin later."""
     match until:
+        case Then(parts=(first, *rest)):
+            return Then((with_token(first, token), *rest))
         case AllOf(parts=parts) | AnyOf(parts=parts):
             return replace(until, parts=tuple(with_token(part, token) for part in parts))
         case NotOf(part=part):
@@ -115,7 +117,7 @@ def with_token(until: Until, token: str) -> Until:
 
 def tokens_of(until: Until) -> frozenset[str]:
     """Return the baseline tokens that a condition names."""
-    if isinstance(until, AllOf | AnyOf):
+    if isinstance(until, AllOf | AnyOf | Then):
         return frozenset().union(*(tokens_of(part) for part in until.parts))
     if isinstance(until, NotOf):
         return tokens_of(until.part)
@@ -181,7 +183,7 @@ def _based(view_state: ViewState, change: ChangeState, frame: int) -> ChangeStat
     """
     token = change.stored.token if change.stored else change.leaf.baseline
     if not token:
-        return replace(change, taken=StoredBaseline(_now(view_state, frame)))
+        return replace(change, taken=StoredBaseline(token_of_view(view_state.view, frame)))
     based = replace(change, taken=change.stored or StoredBaseline(token))
     hit, doubt = _hit(view_state, token)
     if not doubt:
@@ -194,7 +196,7 @@ def _based(view_state: ViewState, change: ChangeState, frame: int) -> ChangeStat
 
 def _hit(view_state: ViewState, token: str) -> tuple[int | None, str]:
     """Return the target's tiles that changed since a baseline (None: not known), and why they do not tell enough."""
-    apart = why_apart(parse_token(token), parse_token(_now(view_state, 0)))
+    apart = why_apart(parse_token(token), parse_token(token_of_view(view_state.view, 0)))
     since = view_state.touched.get(token)
     if apart or since is None:
         return None, apart or MISSED
@@ -215,8 +217,8 @@ def _look(view_state: ViewState, change: ChangeState, token: str, hit: int | Non
     return base.identity if own else ""
 
 
-def _now(view_state: ViewState, frame: int) -> str:
-    view = view_state.view
+def token_of_view(view: TargetView, frame: int) -> str:
+    """Return the token of a frame that shows the target in this view."""
     return encode_token(BaselineToken(view.source, view.server, *view.size, frame, box=view.crop))
 
 

@@ -7,17 +7,19 @@ never becomes `yes` by negation, and decides nothing that the other parts do not
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from acud.types import (
     AllOf,
     Answer,
     AnyOf,
     Change,
+    Criteria,
     HostLeaf,
     Leaf,
     NotOf,
     Stable,
+    Then,
     Until,
     Verdict,
     Widget,
@@ -38,7 +40,7 @@ _OPPOSITE: dict[Answer | None, Answer | None] = {
 
 def leaves(until: Until) -> tuple[Leaf, ...]:
     """Return the leaves in their fixed order; a leaf's place here is its index everywhere."""
-    if isinstance(until, AllOf | AnyOf):
+    if isinstance(until, AllOf | AnyOf | Then):
         return tuple(leaf for part in until.parts for leaf in leaves(part))
     return leaves(until.part) if isinstance(until, NotOf) else (until,)
 
@@ -47,7 +49,7 @@ def deeper_than(until: Until, levels: int) -> bool:
     """Tell whether the condition is nested deeper than `levels` (a leaf is one); looks no deeper than that."""
     if levels == 0:
         return True
-    if isinstance(until, AllOf | AnyOf):
+    if isinstance(until, AllOf | AnyOf | Then):
         return any(deeper_than(part, levels - 1) for part in until.parts)
     return isinstance(until, NotOf) and deeper_than(until.part, levels - 1)
 
@@ -73,16 +75,27 @@ def map_leaves(until: Until, change: Callable[[Leaf], Leaf]) -> Until:
         return AllOf(tuple(map_leaves(part, change) for part in until.parts))
     if isinstance(until, AnyOf):
         return AnyOf(tuple(map_leaves(part, change) for part in until.parts))
+    if isinstance(until, Then):
+        return Then(tuple(map_leaves(part, change) for part in until.parts))
     return NotOf(map_leaves(until.part, change)) if isinstance(until, NotOf) else change(until)
 
 
+def sentences(found: Sequence[Leaf]) -> frozenset[int]:
+    """Return the places of those leaves that only a judge that sees can answer."""
+    return frozenset(index for index, leaf in enumerate(found) if isinstance(leaf, Criteria))
+
+
 def is_from_now(until: Until) -> bool:
-    """Tell whether a part is a change whose baseline is the moment of the call."""
-    return any(isinstance(leaf, Change) and not leaf.baseline for leaf in leaves(until))
+    """Tell whether a part is a change whose baseline is the moment of the call; later stages have one of their own."""
+    first = until.parts[0] if isinstance(until, Then) else until
+    return any(isinstance(leaf, Change) and not leaf.baseline for leaf in leaves(first))
 
 
 def evaluate(until: Until, verdicts: Mapping[int, Verdict]) -> Verdict:
-    """Return the verdict on the whole condition over one frame; a leaf without a verdict is `unknown(not_judged)`."""
+    """Return the verdict on the whole condition over one frame; a leaf without a verdict is `unknown(not_judged)`.
+
+    A `then` is judged stage by stage (`acud.waits.stages`), never as a whole.
+    """
     return _verdict(until, iter(range(len(leaves(until)))), verdicts)
 
 
@@ -93,6 +106,8 @@ def _verdict(until: Until, indexes: Iterator[int], verdicts: Mapping[int, Verdic
         return any_of([_verdict(part, indexes, verdicts) for part in until.parts])
     if isinstance(until, NotOf):
         return not_of(_verdict(until.part, indexes, verdicts))
+    if isinstance(until, Then):
+        raise TypeError("a sequence has no verdict on one frame")
     return verdicts.get(next(indexes), NOT_JUDGED)
 
 

@@ -29,8 +29,9 @@ class JobRequest(Struct, frozen=True):
 
     The supervisor sends it into free capacity, lowest `priority` first, tells the wait `JobDispatched`, and the
     evaluator picks the frame then. `identity` and `evidence` jobs carry no asks; `judge` and `evidence` jobs need an
-    Ask. `local`: the budget is spent, OCR answers what it can. `is_last_look`: the picture is of a wait about to time
-    out, and shows no yes.
+    Ask. `stage`: of the condition, which the leaves are of. `ahead`: stages to come that the reading tells of too, and
+    whether it keeps a picture where one holds. `local`: the budget is spent, OCR answers what it can. `is_last_look`:
+    the picture is of a wait about to end without a yes, and shows none.
     """
 
     kind: JobKind
@@ -47,6 +48,8 @@ class JobRequest(Struct, frozen=True):
     keep_evidence: bool = False
     local: bool = False
     is_last_look: bool = False
+    stage: int = 0
+    ahead: dict[int, bool] = {}
     priority: int = 4
 
 
@@ -102,6 +105,18 @@ class EvaluationRecord(Struct, frozen=True):
     stale: bool = False
 
 
+class StageReached(Struct, frozen=True):
+    """Stage `stage` (from 0) of a `then` holds, and the next one begins: baselines stored for it are void.
+
+    `evidence` as in `WaitResolved`.
+    """
+
+    at: float
+    stage: int
+    verdict: Verdict
+    evidence: Evidence
+
+
 class WaitResolved(Struct, frozen=True):
     """The condition holds. `evidence` has a name, or a `reason` why there is no picture.
 
@@ -154,6 +169,7 @@ WaitEffect = (
     | TickRequest
     | BaselineTaken
     | EvaluationRecord
+    | StageReached
     | WaitResolved
     | WaitTimedOut
     | WaitCancelled

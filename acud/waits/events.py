@@ -140,8 +140,8 @@ class JobDone(Struct, frozen=True):
 
     `verdicts`: per leaf asked. `memoed`: those no judge worked for now. `gated`: the lossy gate held the frame
     back. `retry_after_s`: when a judge that was not heard is worth asking again (0: not known). Identity and evidence
-    jobs come back with no verdicts. `heard`: the source's newest announced frame; those up to it that the wait was not
-    told of do not touch its target.
+    jobs come back with no verdicts. `later`: by stage to come, what the reading says of its leaves. `heard`: the
+    source's newest announced frame; those up to it that the wait was not told of do not touch its target.
     """
 
     at: float
@@ -155,6 +155,7 @@ class JobDone(Struct, frozen=True):
     evidence: Evidence | None = None
     retry_after_s: float = 0.0
     heard: int = -1
+    later: dict[int, dict[int, Verdict]] = {}
 
 
 class JobLost(Struct, frozen=True):

@@ -10,6 +10,7 @@ from acud.errors import Conflict
 from acud.types import Evidence, Verdict, WaitState
 from acud.waits.effects import JobKind, WaitCancelled, WaitEffect, WaitFailed, WaitResolved, WaitTimedOut
 from acud.waits.model import NOT_LOCATED, JobInFlight, JudgeState, OpenRequests, PendingYes, Wait
+from acud.waits.stages import is_last_stage, next_stage
 
 
 class WaitMove(StrEnum):
@@ -60,7 +61,7 @@ def has_ended(state: WaitState) -> bool:
 def count_overtaken(wait: Wait, flight: JobInFlight, at: float) -> JudgeState:
     """Return the judge's side as `flight` comes back: of the frames that came meanwhile only the newest is judged."""
     judge_state, view_state = wait.judge_state, wait.view_state
-    if flight.request.kind is not JobKind.JUDGE or flight.generation != wait.generation or view_state is None:
+    if flight.request.kind is not JobKind.JUDGE or not wait.is_current(flight) or view_state is None:
         return judge_state
     after = max(flight.frame, judge_state.passed_frame)
     taken = {other.frame for other in wait.flights}
@@ -115,7 +116,9 @@ Outcome = tuple[Wait, tuple[WaitEffect, ...]]
 
 
 def resolve(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -> Outcome:
-    """End with a yes and its picture (or the reason why there is none)."""
+    """End with a yes and its picture (or the reason why there is none); before the last stage the next one begins."""
+    if not is_last_stage(wait):
+        return next_stage(wait, pending, evidence, at)
     epoch = evidence.epoch or (wait.view_state.view.epoch if wait.view_state else 0)
     effect = WaitResolved(at, pending.verdict, evidence, pending.frame, epoch, pending.changed_at)
     return _ended(wait, WaitMove.RESOLVE, pending.verdict, effect)
@@ -129,7 +132,13 @@ def resolve_without_picture(wait: Wait, pending: PendingYes, reason: str, at: fl
 def time_out(wait: Wait, at: float) -> Outcome:
     """End at the deadline; a yes that only waits for its picture is still a yes."""
     if wait.pending is not None and wait.pending.frames is None:
-        return resolve_without_picture(wait, wait.pending, "the deadline passed before the picture was taken", at)
+        after, effects = resolve_without_picture(
+            wait, wait.pending, "the deadline passed before the picture was taken", at
+        )
+        if has_ended(after.state):
+            return after, effects
+        ended, more = time_out(after, at)
+        return ended, (*effects, *more)
     verdict = with_backlog(wait, at)
     return _ended(wait, WaitMove.TIME_OUT, verdict, WaitTimedOut(at, verdict, _last_picture(wait)))
 

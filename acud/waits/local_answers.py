@@ -28,6 +28,7 @@ from acud.types import (
     Stable,
     Text,
     TextLeaf,
+    Then,
     Until,
     Verdict,
     Widget,
@@ -50,6 +51,7 @@ TITLE_CHARS = 300
 _MOST_NAMED_TILES = 256
 """A larger area that moves is not named: most of the target changes."""
 NEVER_THERE = "it was not there when the wait began to look"
+NOT_IN_STAGE = "it was not there when this stage began"
 
 
 def title_matches(leaf: WindowTitle, title: str) -> bool:
@@ -79,8 +81,14 @@ def with_absence(wait: Wait, index: int, verdict: Verdict) -> Verdict:
     """Return the verdict of a leaf, saying of what is gone that it was not there in the first place."""
     if not wait.is_new or index in wait.leaves_seen or _is_there(wait.leaves[index], verdict) is not False:
         return verdict
-    awaited = index in set(_absences(wait.spec.until, iter(range(len(wait.leaves))), negated=False))
-    return replace(verdict, detail=f"{verdict.detail}; {NEVER_THERE}") if awaited else verdict
+    awaited = index in set(_absences(wait.until, iter(range(len(wait.leaves))), negated=False))
+    words = NOT_IN_STAGE if wait.stage else NEVER_THERE
+    return replace(verdict, detail=f"{verdict.detail}; {words}") if awaited else verdict
+
+
+def named_leaf(leaf: Leaf) -> Text | WindowTitle | Widget | FileState | None:
+    """Return the text, window, widget or file that a leaf names as one that is there; None where it names none."""
+    return replace(leaf, gone=False) if _can_be_there(leaf) else None
 
 
 def _is_there(leaf: Leaf, verdict: Verdict) -> bool | None:
@@ -100,7 +108,7 @@ def _can_be_there(leaf: Leaf) -> TypeGuard[Text | ScreenImage | WindowTitle | Wi
 
 def _absences(until: Until, indexes: Iterator[int], *, negated: bool) -> Iterator[int]:
     """Yield the leaves that hold while something is not there, the negated ones turned round."""
-    if isinstance(until, AllOf | AnyOf):
+    if isinstance(until, AllOf | AnyOf | Then):
         for part in until.parts:
             yield from _absences(part, indexes, negated=negated)
     elif isinstance(until, NotOf):
@@ -261,7 +269,7 @@ def apply_texts(wait: Wait, at: float) -> Wait:
 
 def _denied(wait: Wait, pending: PendingYes, now: dict[int, Verdict]) -> bool:
     told = {index: now[index] for index in wait.texts.answers}
-    return evaluate(wait.spec.until, {**pending.verdicts, **told}).answer is Answer.NO
+    return evaluate(wait.until, {**pending.verdicts, **told}).answer is Answer.NO
 
 
 def texts_after_frame(wait: Wait, event: FrameSeen) -> TextSnapshot:
@@ -326,7 +334,7 @@ def held_on(wait: Wait, pending: PendingYes, frame: int, identity: str) -> Verdi
             verdicts[index] = now[index]
         elif index in pending.verdicts and not (moved and _is_of_frame(leaf)):
             verdicts[index] = pending.verdicts[index]
-    return evaluate(wait.spec.until, verdicts)
+    return evaluate(wait.until, verdicts)
 
 
 def _is_of_frame(leaf: Leaf) -> bool:

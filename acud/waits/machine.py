@@ -15,11 +15,11 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.types import Change, Criteria, Verdict, WaitSpec, unknown
+from acud.types import Change, Verdict, WaitSpec, unknown
 from acud.waits import view_updates
 from acud.waits.baselines import apply_baseline_identity
 from acud.waits.budget import BudgetStatus
-from acud.waits.conditions import NOT_JUDGED, leaves
+from acud.waits.conditions import NOT_JUDGED, leaves, sentences
 from acud.waits.effects import JobWithdrawal, WaitEffect
 from acud.waits.events import (
     BaselineIdentified,
@@ -52,6 +52,7 @@ from acud.waits.planner import plan
 from acud.waits.restless_area import LONGEST_PAUSE_S, RestlessArea
 from acud.waits.results import apply_dispatch, apply_loss, apply_result, new_baselines
 from acud.waits.schedule import JUDGE_FPS
+from acud.waits.stages import stage_condition
 from acud.waits.view_state import ChangeState, StoredBaseline, view_of
 
 __all__ = ["StoredBaseline", "Wait", "WaitStep", "arm", "step"]
@@ -71,9 +72,11 @@ def arm(
     *,
     is_new: bool = True,
     longest_pause_s: float = LONGEST_PAUSE_S,
+    stage: int = 0,
 ) -> WaitStep:
-    """Return a new wait, or one taken up after a restart with its `stored` baselines."""
-    wait = Wait(spec, at, leaves(spec.until), dict(stored or {}), is_new, longest_pause_s=longest_pause_s)
+    """Return a new wait, or one taken up after a restart in `stage`, with its `stored` baselines."""
+    found = leaves(stage_condition(spec.until, stage))
+    wait = Wait(spec, at, found, dict(stored or {}), is_new, longest_pause_s=longest_pause_s, stage=stage)
     return WaitStep(*plan(wait, at))
 
 
@@ -226,13 +229,18 @@ def _updated(wait: Wait, event: SpecUpdated) -> Outcome:
         judge_state = replace(wait.judge_state, yeses=yeses, gap_s=0.0, retry_at=None)
         later = replace(wait, is_near_end=False, last_picture=None)
         return replace(later, state=state, spec=event.spec, judge_state=judge_state), ()
-    anew = replace(wait, state=state, spec=event.spec, leaves=leaves(event.spec.until), stored={}, view_state=None)
+    found = leaves(stage_condition(event.spec.until, 0))
+    anew = replace(wait, state=state, spec=event.spec, leaves=found, stored={}, view_state=None, stage=0)
     clean = replace(
         anew,
         is_new=True,
         leaves_seen=frozenset(),
         widgets={},
         host_answers={},
+        stage_frame=-1,
+        later=(),
+        holding_ahead=frozenset(),
+        seen_before=frozenset(),
         budget_status=BudgetStatus(),
         unaffordable=frozenset(),
         missing=NOT_LOCATED,
@@ -251,12 +259,8 @@ def _budgeted(wait: Wait, event: BudgetChecked) -> Outcome:
     word = event.status
     if word.spent and word.fail and wait.pending is None:
         return fail(replace(wait, verdict=unknown("budget", word.spent)), word.spent, event.at)
-    told = replace(wait, budget_status=word, unaffordable=_unread(wait) if word.spent else frozenset())
+    told = replace(wait, budget_status=word, unaffordable=sentences(wait.leaves) if word.spent else frozenset())
     if word.spent or not wait.budget_status.spent:
         return told, ()
     # There is money again: what OCR said no to is asked anew.
     return replace(told, verdict_cache=VerdictCache(), judge_state=replace(wait.judge_state, cover=None)), ()
-
-
-def _unread(wait: Wait) -> frozenset[int]:
-    return frozenset(index for index, leaf in enumerate(wait.leaves) if isinstance(leaf, Criteria))

@@ -4,7 +4,24 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.types import Answer, Cadence, Evidence, GateKind, Leaf, Verdict, WaitSpec, WaitState, WindowInfo, unknown
+from acud.types import (
+    Answer,
+    Cadence,
+    Evidence,
+    FileState,
+    GateKind,
+    Leaf,
+    Text,
+    Then,
+    Until,
+    Verdict,
+    WaitSpec,
+    WaitState,
+    Widget,
+    WindowInfo,
+    WindowTitle,
+    unknown,
+)
 from acud.waits.budget import BudgetStatus
 from acud.waits.conditions import NOT_JUDGED
 from acud.waits.effects import JobKind, JobRequest
@@ -86,6 +103,19 @@ class PendingYes(Struct, frozen=True):
     frames: tuple[int, int] | None = None
 
 
+class LaterReading(Struct, frozen=True):
+    """What a reading for one stage tells of stages to come: by stage, the verdicts of its leaves on that frame.
+
+    `evidence`: the picture of one that holds.
+    """
+
+    frame: int
+    at: float
+    identity: str
+    verdicts: dict[int, dict[int, Verdict]]
+    evidence: Evidence | None = None
+
+
 class TextSnapshot(Struct, frozen=True):
     """What windows, terminals and widgets say of the leaves that they answer, and the frames of that moment.
 
@@ -158,6 +188,11 @@ class Wait(Struct, frozen=True):
     the machine of files and processes. `budget_status`: what its budgets say; `unaffordable`: leaves that nobody may be
     asked about for want of money. `is_near_end`: its deadline is near, and `last_picture` is what it ends with then.
     `longest_pause_s`: see `acud.waits.restless_area`.
+
+    `stage`: which stage of its condition is watched (`acud.waits.stages`); `leaves`, answers and baselines are that
+    one's. `stage_frame`: the frame that the stage before held on. `later`: readings that tell of stages to come;
+    `holding_ahead`: those that held when last read. `seen_before`: the texts, windows and widgets that earlier stages
+    saw.
     """
 
     spec: WaitSpec
@@ -191,6 +226,17 @@ class Wait(Struct, frozen=True):
     last_picture: Evidence | None = None
     requests: OpenRequests = OpenRequests()
     longest_pause_s: float = LONGEST_PAUSE_S
+    stage: int = 0
+    stage_frame: int = -1
+    later: tuple[LaterReading, ...] = ()
+    holding_ahead: frozenset[int] = frozenset()
+    seen_before: frozenset[Text | WindowTitle | Widget | FileState] = frozenset()
+
+    @property
+    def until(self) -> Until:
+        """What is watched for now: the present stage."""
+        until = self.spec.until
+        return until.parts[self.stage] if isinstance(until, Then) else until
 
     @property
     def gate(self) -> GateKind:
@@ -221,4 +267,8 @@ class Wait(Struct, frozen=True):
         """Return the jobs of a kind in the air for the view and condition of now."""
         if not self.flights:
             return ()
-        return tuple(f for f in self.flights if f.request.kind is kind and f.generation == self.generation)
+        return tuple(f for f in self.flights if f.request.kind is kind and self.is_current(f))
+
+    def is_current(self, flight: JobInFlight) -> bool:
+        """Tell whether a job is for the view, condition and stage of now."""
+        return flight.generation == self.generation and flight.request.stage == self.stage

@@ -37,6 +37,7 @@ from acud.waits.schedule import (
     next_gap,
     turns,
 )
+from acud.waits.stages import read_ahead
 from acud.waits.view_state import ViewState
 
 MOST_FLIGHTS = 2
@@ -74,12 +75,16 @@ def plan(wait: Wait, at: float) -> Outcome:
     """Return the wait with everything asked for that it wants now, and those effects."""
     effects: list[WaitEffect] = []
     now = basis_of(wait, at)
-    state = wait.state
+    state, number = wait.state, wait.stage
     for stage in _STAGES:
         wait, more = stage(wait, now)
         if more:
             effects += more
         if wait.state is not state:  # it has ended
+            break
+        if wait.stage != number:  # another condition: nothing of this plan is of it
+            wait, more = plan(wait, at)
+            effects += more
             break
     return wait, tuple(effects)
 
@@ -87,7 +92,7 @@ def plan(wait: Wait, at: float) -> Outcome:
 def basis_of(wait: Wait, at: float) -> PlanBasis:
     """Return what is known of the wait's condition at `at`."""
     verdicts = known_now(wait)
-    return PlanBasis(at, verdicts, open_leaves(wait.spec.until, verdicts), tuple(quiet_spans(wait)))
+    return PlanBasis(at, verdicts, open_leaves(wait.until, verdicts), tuple(quiet_spans(wait)))
 
 
 def _noted(wait: Wait, now: PlanBasis) -> Outcome:
@@ -136,7 +141,7 @@ def _local(wait: Wait, now: PlanBasis) -> Outcome:
         return wait, ()
     if now.asked:
         return (replace(wait, verdict=NOT_JUDGED) if wait.verdict == NOT_LOCATED else wait), ()
-    whole = evaluate(wait.spec.until, now.verdicts)
+    whole = evaluate(wait.until, now.verdicts)
     decided = replace(wait, verdict=whole)
     if whole.answer is Answer.YES:
         return _local_yes(decided, whole, now)
@@ -360,6 +365,7 @@ def _judge_due(wait: Wait, view_state: ViewState, now: PlanBasis, force: bool) -
         gate_threshold=threshold,
         force=force,
         local=bool(wait.budget_status.spent),
+        ahead=read_ahead(wait) if _is_read(wait, now.asked) and wait.in_flight(JobKind.JUDGE) else {},
     )
 
 
@@ -423,7 +429,15 @@ def _due(wait: Wait, view_state: ViewState, kind: JobKind, *, priority: int, kee
     view = view_state.view
     frame = view_state.frame
     return JobRequest(
-        kind, view.source, view.crop, view.ignore, view.epoch, frame, priority=priority, keep_evidence=keep_evidence
+        kind,
+        view.source,
+        view.crop,
+        view.ignore,
+        view.epoch,
+        frame,
+        stage=wait.stage,
+        priority=priority,
+        keep_evidence=keep_evidence,
     )
 
 

@@ -10,10 +10,11 @@ from acud.waits.effects import BaselineTaken, EvaluationRecord, JobKind, WaitEff
 from acud.waits.events import JobDispatched, JobDone, JobLost
 from acud.waits.lifecycle import Outcome, count_overtaken, resolve_without_picture
 from acud.waits.local_answers import known_on, seen_there, with_absence
-from acud.waits.model import JobInFlight, JudgeState, PendingPicture, PendingYes, VerdictCache, Wait
+from acud.waits.model import JobInFlight, JudgeState, LaterReading, PendingPicture, PendingYes, VerdictCache, Wait
 from acud.waits.planner import coverage_of
 from acud.waits.restless_area import RestlessArea
 from acud.waits.schedule import next_backoff
+from acud.waits.stages import note_later, yes_of
 from acud.waits.view_state import ViewState
 from acud.waits.view_updates import apply_identity
 
@@ -57,6 +58,8 @@ def apply_result(wait: Wait, event: JobDone) -> Outcome:
     landed = _landed(wait, flight, event.at)
     if flight.generation != wait.generation:
         return landed, _stale(landed, event, flight)
+    if flight.request.stage != wait.stage:
+        return _of_earlier_stage(landed, event, flight)
     seen, effects = _compared(landed, event)
     match flight.request.kind:
         case JobKind.IDENTITY:
@@ -77,6 +80,19 @@ def _stale(wait: Wait, event: JobDone, flight: JobInFlight) -> tuple[WaitEffect,
     if flight.request.kind is not JobKind.JUDGE:
         return ()
     return (_record(event, wait.verdict, gated=event.gated, stale=True),)
+
+
+def _of_earlier_stage(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
+    """Take what a reading for a stage that was reached meanwhile tells of the present one."""
+    reading = _later_reading(event)
+    after = yes_of(note_later(wait, reading), reading)
+    if after.pending is wait.pending:
+        return after, _stale(after, event, flight)
+    return after, (_record(event, after.verdict),)
+
+
+def _later_reading(event: JobDone) -> LaterReading:
+    return LaterReading(event.frame, event.at, event.identity, event.later, event.evidence)
 
 
 def _record(event: JobDone, verdict: Verdict, *, gated: bool = False, stale: bool = False) -> EvaluationRecord:
@@ -131,7 +147,7 @@ def _answered(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
     if event.gated:
         return covered, (_record(event, wait.verdict, gated=True),)
     verdicts = {**known_on(wait, flight, event.frame), **_with_absences(wait, event.verdicts)}
-    whole = evaluate(wait.spec.until, verdicts)
+    whole = evaluate(wait.until, verdicts)
     newest = flight.turn > wait.judge_state.answered_turn
     judge_state = replace(covered.judge_state, restless=_restless(wait, event, flight, whole))
     told = replace(
@@ -143,6 +159,7 @@ def _answered(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
         verdict=whole if newest or whole.answer is Answer.YES else wait.verdict,
         judge_state=_real(judge_state, event, flight),
     )
+    told = note_later(told, _later_reading(event))
     after, effects = _concluded(told, whole, event, flight, verdicts)
     return after, (_record(event, whole), *effects)
 
@@ -247,7 +264,7 @@ def apply_loss(wait: Wait, event: JobLost) -> Outcome:
     if flight is None:
         return wait, ()
     landed = _landed(wait, flight, event.at)
-    if flight.generation != wait.generation:
+    if not wait.is_current(flight):
         return landed, ()
     match flight.request.kind:
         case JobKind.IDENTITY:

@@ -23,6 +23,7 @@ from acud.types import (
     ScreenNumber,
     Stable,
     Text,
+    Then,
     Until,
     WindowTitle,
     condition_text,
@@ -48,6 +49,8 @@ def with_meanings(until: Until, judge: str = JudgeName.AUTO) -> Until:
             return AllOf(tuple(with_meanings(part, judge) for part in parts))
         case AnyOf(parts=parts):
             return AnyOf(tuple(with_meanings(part, judge) for part in parts))
+        case Then(parts=parts):
+            return Then(tuple(with_meanings(part, judge) for part in parts))
         case NotOf(part=part):
             return NotOf(with_meanings(part, judge))
     return until
@@ -60,7 +63,7 @@ def meaning_notes(until: Until, judge: str) -> Iterator[str]:
             meant = meaning(sentence)
             if meant is not None:
                 yield f"read as: {condition_text(meant, ConditionWords.SENTENCE)}; no model is asked"
-        case AllOf(parts=parts) | AnyOf(parts=parts):
+        case AllOf(parts=parts) | AnyOf(parts=parts) | Then(parts=parts):
             for part in parts:
                 yield from meaning_notes(part, judge)
         case NotOf(part=part):

@@ -30,6 +30,7 @@ from acud.types import (
     Stable,
     Target,
     Text,
+    Then,
     Until,
     ValueComparison,
     WaitSpec,
@@ -106,6 +107,8 @@ def validate(
     Raises: InvalidRequest or Refused, naming the value and the next step.
     """
     seconds = check_timeout(default_timeout_s if timeout_s is None else timeout_s, max_timeout_s)
+    if isinstance(until, Then) and not seconds:
+        raise InvalidRequest("a sequence needs more than one look", hint="give it a timeout above 0")
     checked = check_until(until), target, seconds, check_policy(policy)
     return WaitSpec(*checked, judge, task_id, label, wake, check_budget(budget))
 
@@ -173,7 +176,22 @@ def check_until(until: Until) -> Until:
         raise InvalidRequest(f"the condition is nested deeper than {MAX_DEPTH}", hint="flatten it")
     if len(conditions.leaves(until)) > MAX_LEAVES:
         raise InvalidRequest(f"the condition has more than {MAX_LEAVES} parts", hint="split it over several waits")
+    if isinstance(until, Then):
+        return Then(tuple(_checked(part) for part in _in_sequence(until)))
     return _checked(until)
+
+
+def _in_sequence(until: Then) -> tuple[Until, ...]:
+    later = until.parts[1:]
+    if not later:
+        raise InvalidRequest("a sequence needs at least two parts", hint="give what holds first, and what later")
+    changes = (leaf for part in later for leaf in leaves(part) if isinstance(leaf, Change))
+    if any(leaf.baseline for leaf in changes):
+        raise InvalidRequest(
+            "a change in a later part of a sequence counts from when the part before it held",
+            hint="leave its baseline out",
+        )
+    return until.parts
 
 
 def _checked(until: Until) -> Until:
@@ -184,6 +202,11 @@ def _checked(until: Until) -> Until:
             return AnyOf(tuple(_checked(part) for part in _some(parts)))
         case NotOf(part=part):
             return NotOf(_checked(part))
+        case Then():
+            raise InvalidRequest(
+                "a sequence (then) cannot be a part of another condition",
+                hint="make it the whole condition, with the other conditions in its parts; or arm two waits",
+            )
     return _checked_leaf(until)
 
 

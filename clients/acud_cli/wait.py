@@ -197,11 +197,14 @@ def result_of_wait(session: Session, *, wait_id: str, block: float | None, peek:
     show_default=True,
     help="As it resolved, as it was when last judged no, or what differs.",
 )
+@click.option("--stage", type=click.IntRange(0, 16), default=0, help="Of this stage of a sequence, counted from 1.")
 @pass_session
-def evidence_of_wait(session: Session, *, wait_id: str, output: Path, part: Literal["after", "before", "diff"]) -> int:
+def evidence_of_wait(
+    session: Session, *, wait_id: str, output: Path, part: Literal["after", "before", "diff"], stage: int
+) -> int:
     """Save the evidence of a wait: the exact pixels that were judged, as PNG."""
     client = session.client()
-    reply = client.evidence(full_id(client, wait_id), part=part)
+    reply = client.evidence(full_id(client, wait_id), part=part, stage=stage)
     write_picture(output, reply.image)
     if str(output) != "-":
         session.show({"path": str(output), "evidence": reply.evidence}, lambda: say(f"saved {output}"))

@@ -36,7 +36,9 @@ from acud.types import (
     WaitInfo,
     WakeAddress,
     WindowTitle,
+    appears_then_goes,
     condition_text,
+    in_sequence,
     number_condition,
     target_text,
     widget_condition,
@@ -79,6 +81,8 @@ class Wanted(msgspec.Struct, frozen=True):
     newer: bool | None = None
     process: tuple[int, ...] = ()
     any_of: bool = False
+    appears_then_goes: str = ""
+    then: tuple[str, ...] = ()
     until: str = ""
 
 
@@ -141,6 +145,18 @@ condition_options = together(
         "--process", multiple=True, type=click.IntRange(1, 4_194_304), metavar="PID", help="The process PID has ended."
     ),
     click.option("--any", "any_of", is_flag=True, help="One of the conditions is enough (default: all of them)."),
+    click.option(
+        "--appears-then-goes",
+        metavar="T",
+        default="",
+        help="The text T was seen, and later is gone (a spinner's words); nothing else but --then goes with it.",
+    ),
+    click.option(
+        "--then",
+        multiple=True,
+        metavar="T",
+        help="After all that, the text T is visible later. Give it again for a further stage.",
+    ),
     click.option("--until", metavar="JSON", default="", help="A nested condition as in docs/protocol.md, as JSON."),
 )
 
@@ -149,11 +165,21 @@ def condition_of(wanted: Wanted) -> Until | None:
     """Return the condition, or None when no option named one. Raises: click.UsageError, InvalidRequest."""
     parts = list(_parts(wanted))
     _check_companions(wanted)
+    later = [_text(wanted, text) for text in wanted.then]
+    if wanted.appears_then_goes:
+        if parts:
+            raise click.UsageError("--appears-then-goes stands alone, or before --then")
+        return in_sequence(appears_then_goes(_text(wanted, wanted.appears_then_goes)), *later)
     if not parts:
+        if later:
+            raise click.UsageError("--then needs something that comes before it: a sentence, --text, --change …")
         return None
-    if len(parts) == 1:
-        return parts[0]
-    return AnyOf(tuple(parts)) if wanted.any_of else AllOf(tuple(parts))
+    first = parts[0] if len(parts) == 1 else AnyOf(tuple(parts)) if wanted.any_of else AllOf(tuple(parts))
+    return in_sequence(first, *later)
+
+
+def _text(wanted: Wanted, text: str) -> Text:
+    return Text(text, match_case=wanted.match_case, whole_words=wanted.whole_words)
 
 
 def _parts(wanted: Wanted) -> list[Until]:
@@ -201,9 +227,10 @@ def _check_companions(wanted: Wanted) -> None:
         raise click.UsageError("--share, --settle and --since belong to --change")
     if not wanted.file and (wanted.still is not None or wanted.newer is not None):
         raise click.UsageError("--still and --newer belong to --file")
-    if wanted.match_case and not (wanted.text or wanted.regex or wanted.gone):
+    sequence = wanted.appears_then_goes or wanted.then
+    if wanted.match_case and not (wanted.text or wanted.regex or wanted.gone or sequence):
         raise click.UsageError("--match-case belongs to --text, --regex and --gone")
-    if wanted.whole_words and not (wanted.text or wanted.gone):
+    if wanted.whole_words and not (wanted.text or wanted.gone or sequence):
         raise click.UsageError("--whole-words belongs to --text and --gone")
     if wanted.count > 1 and not (wanted.text or wanted.regex):
         raise click.UsageError("--count belongs to --text and --regex")

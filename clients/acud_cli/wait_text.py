@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from acud.errors import DaemonDown
 from acud.protocol.requests.waits import ActionWait, Evaluation, WaitCreate, WaitResultReply, WaitShowReply
-from acud.types import Budget, ConditionWords, Verdict, WaitInfo, WaitState, condition_text
+from acud.types import Budget, ConditionWords, Then, Verdict, WaitInfo, WaitState, condition_text
 from acud.untrusted_text import quoted
 from acud_cli.exit_codes import Exit, of_state
 from acud_cli.formatting import (
@@ -80,6 +80,7 @@ def ending_lines(reply: WaitResultReply) -> list[Text]:
     lines.append(fact("verdict", verdict_words(wait.verdict)))
     if picture := _picture(reply.evidence_path, wait):
         lines.append(fact("picture", picture))
+    lines += stage_lines(wait, reply.stage_paths)
     lines.append(fact("took", effort(wait)))
     lines.append(fact("id", wait.wait_id))
     return [*lines, *_seen(wait.verdict)]
@@ -142,7 +143,26 @@ def show_lines(reply: WaitShowReply) -> list[Text]:
     lines += [fact("note", wait.note)] if wait.note else []
     if picture := _picture(reply.evidence_path, wait):
         lines.append(fact("picture", picture))
+    lines += stage_lines(wait, reply.stage_paths)
     return [*lines, fact("took", effort(wait)), *_seen(wait.verdict)]
+
+
+def stage_lines(wait: WaitInfo, paths: tuple[str, ...]) -> list[Text]:
+    """Return the stages of a sequence that were reached, each with its picture, and the one that is watched."""
+    if not isinstance(wait.spec.until, Then):
+        return []
+    lines: list[Text] = []
+    for number, part in enumerate(wait.spec.until.parts[: len(wait.stages) + 1], 1):
+        words = condition_text(part, ConditionWords.DETAILED)
+        if number > len(wait.stages):
+            word = {WaitState.WATCHING: "watching for", WaitState.RESOLVED: "held at the end:"}
+            lines.append(fact(f"stage {number}", f"{word.get(wait.state, 'not reached:')} {words}"))
+            continue
+        reached = wait.stages[number - 1]
+        lines.append(fact(f"stage {number}", f"held at {local_time(reached.utc_s)}: {words}"))
+        kept = paths[number - 1] or f"none: {reached.evidence.reason}"
+        lines.append(fact("picture", kept))
+    return lines
 
 
 def budget_words(wait: WaitInfo) -> str:
@@ -357,6 +377,8 @@ def status_words(wait: WaitInfo, since_s: float) -> str:
     left_s = max(0.0, wait.remaining_s - since_s)
     numbers = f"{count(wait.frames_seen, 'frame')}, {count(wait.judge_calls, 'judge call')}"
     parts = [f"watching {wait.display}", f"{duration(left_s)} left", numbers]
+    if isinstance(wait.spec.until, Then):
+        parts.append(f"stage {len(wait.stages) + 1} of {len(wait.spec.until.parts)}")
     if wait.judged:
         parts.append(f"{wait.verdict.answer}: {wait.verdict.detail}")
     return "  ·  ".join(parts + ([wait.note] if wait.note else []))

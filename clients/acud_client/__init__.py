@@ -29,8 +29,10 @@ if TYPE_CHECKING:
         ScreenImage,
         Stable,
         Text,
+        Then,
         Widget,
         WindowTitle,
+        appears_then_goes,
         widget_condition,
     )
     from acud.types.tasks import ActionStatus, ActionType, Detail, ItemStatus, TaskStatus
@@ -62,9 +64,11 @@ __all__ = [
     "Stable",
     "TaskStatus",
     "Text",
+    "Then",
     "Trimmed",
     "Widget",
     "WindowTitle",
+    "appears_then_goes",
     "widget_condition",
 ]
 

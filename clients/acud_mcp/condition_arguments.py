@@ -40,6 +40,8 @@ CONDITIONS = (
     ConditionRow("stable", "stable", "seconds without change", {"stable": 3}),
     ConditionRow("file", "file", "file that is complete, or a new one of a pattern", {"file": "~/Downloads/*.pdf"}),
     ConditionRow("process", "process", "pid of a process that ends", {"process": "4711"}),
+    ConditionRow("appears_then_goes", "then", "text that was seen, then is gone", {"appears_then_goes": "Loading"}),
+    ConditionRow("then", "then", "texts after all that, in turn", {"text": "Building", "then": ["Tests passed"]}),
 )
 
 OPTIONS = {

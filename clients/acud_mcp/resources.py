@@ -84,7 +84,7 @@ async def read(daemon: Daemon, uri: str) -> types.ReadResourceResult:
 
 async def _wait(daemon: Daemon, wait_id: str) -> msgspec.Struct:
     reply: WaitShowReply = await daemon.ask(WaitShow(wait_id, 0))
-    return wait_view(reply.wait, evidence_path=reply.evidence_path)
+    return wait_view(reply.wait, evidence_path=reply.evidence_path, stage_paths=reply.stage_paths)
 
 
 async def _task(daemon: Daemon, task_id: str) -> Any:
@@ -98,7 +98,7 @@ def _refuse(fault: AcudError) -> NoReturn:
 
 
 _ENDS = ("wait.resolved", "wait.timeout", "wait.cancelled", "wait.failed")
-_TOLD = ("wait.updated", "wait.note", *_ENDS, "task.")
+_TOLD = ("wait.updated", "wait.note", "wait.stage", *_ENDS, "task.")
 _RETRY_S = 2.0
 _MAX_SUBSCRIPTIONS = 1024
 

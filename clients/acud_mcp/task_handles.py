@@ -70,7 +70,7 @@ class Handles:
         reply: WaitResultReply = await self._ask(context, params, WaitResult(params.task_id[:_MAX_ID]))
         task = _task(reply.wait)
         if task["status"] == "completed":
-            told = result(wait_view(reply.wait, evidence_path=reply.evidence_path))
+            told = result(wait_view(reply.wait, evidence_path=reply.evidence_path, stage_paths=reply.stage_paths))
             task["result"] = told.model_dump(by_alias=True, exclude_none=True, mode="json")
         return task
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Annotated
 
 import msgspec
@@ -43,12 +44,15 @@ from acud.types import (
     Seconds,
     Stable,
     Text,
+    Then,
     Until,
     WaitInfo,
     WaitState,
     WakeAddress,
     WindowTitle,
+    appears_then_goes,
     condition_text,
+    in_sequence,
     number_condition,
     picture_views,
     target_argument,
@@ -83,6 +87,8 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     file: str = ""
     process: str = ""
     any: bool = False
+    appears_then_goes: str = ""
+    then: tuple[str, ...] = ()
     regex: bool = False
     whole_words: bool = False
     count: Annotated[int, Meta(ge=1, le=1000)] = 1
@@ -106,9 +112,19 @@ def until_of(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Unti
     parts += [Stable(given.stable)] if given.stable else []
     parts += [FileState(given.file.strip())] if given.file.strip() else []
     parts += [ProcessExit(_pid(given.process))] if given.process.strip() else []
-    if len(parts) < 2:
-        return parts[0] if parts else None
-    return AnyOf(tuple(parts)) if given.any else AllOf(tuple(parts))
+    later = [Text(text, regex=given.regex, whole_words=whole) for text in given.then]
+    if given.appears_then_goes:
+        if parts:
+            hint = "leave the other conditions out, or put what comes later into then"
+            raise InvalidRequest("appears_then_goes stands alone, or before then", hint=hint)
+        seen = Text(given.appears_then_goes, regex=given.regex, whole_words=whole)
+        return in_sequence(appears_then_goes(seen), *later)
+    if not parts:
+        if later:
+            raise InvalidRequest("then needs something that comes before it", hint="give text, criteria, change …")
+        return None
+    first = parts[0] if len(parts) == 1 else AnyOf(tuple(parts)) if given.any else AllOf(tuple(parts))
+    return in_sequence(first, *later)
 
 
 def _pid(text: str) -> int:
@@ -157,6 +173,15 @@ def policy_of(given: Condition, base: Policy) -> Policy | None:
     return msgspec.structs.replace(base, **changes) if changes else None
 
 
+class StageView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A stage of a sequence that was reached: when (UTC), its condition, what was seen, and its picture."""
+
+    at: str
+    condition: str
+    evidence_path: str = ""
+    evidence: str = ""
+
+
 class WaitView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A wait. `status`: watching, resolved, timeout, cancelled, failed. `answer` and `evidence` are the newest
     verdict: yes, no or unknown, and what was seen. `next`: what to call next."""
@@ -172,12 +197,33 @@ class WaitView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     evidence: str = ""
     message: str = ""
     evidence_path: str = ""
+    stages: tuple[StageView, ...] = ()
     notes: tuple[str, ...] = ()
     next: str = ""
     untrusted: str = ""
 
 
-def wait_view(info: WaitInfo, *, notes: tuple[str, ...] = (), evidence_path: str = "", step: str = "") -> WaitView:
+def _stages(info: WaitInfo, paths: tuple[str, ...]) -> tuple[StageView, ...]:
+    parts = info.spec.until.parts if isinstance(info.spec.until, Then) else ()
+    return tuple(
+        StageView(
+            at=f"{datetime.fromtimestamp(stage.utc_s, UTC):%Y-%m-%d %H:%M:%S} UTC",
+            condition=condition_text(part, ConditionWords.BRIEF),
+            evidence_path=path,
+            evidence=stage.verdict.detail,
+        )
+        for stage, part, path in zip(info.stages, parts, paths or ("",) * len(info.stages), strict=False)
+    )
+
+
+def wait_view(
+    info: WaitInfo,
+    *,
+    notes: tuple[str, ...] = (),
+    evidence_path: str = "",
+    stage_paths: tuple[str, ...] = (),
+    step: str = "",
+) -> WaitView:
     """Return `info` as tools show it."""
     live = info.state is WaitState.WATCHING
     judged = info.verdict.answer is not Answer.UNKNOWN or info.verdict.code != "not_judged"
@@ -195,6 +241,7 @@ def wait_view(info: WaitInfo, *, notes: tuple[str, ...] = (), evidence_path: str
         evidence=info.verdict.detail if judged else "",
         message=told,
         evidence_path=evidence_path,
+        stages=_stages(info, stage_paths),
         notes=all_notes,
         next=step,
         untrusted=UNTRUSTED if judged or told or all_notes else "",
@@ -333,7 +380,7 @@ async def wait_status(call: ToolCall, given: WaitStatus) -> WaitView:
         views = tuple(wait_view(info) for info in live.waits)
         return WaitsView(waits=views, count=live.total, untrusted=UNTRUSTED if views else "")
     shown = await _named(call, given.wait_id)
-    return wait_view(shown.wait, evidence_path=shown.evidence_path)
+    return wait_view(shown.wait, evidence_path=shown.evidence_path, stage_paths=shown.stage_paths)
 
 
 class WaitChanges(Condition, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -397,12 +444,16 @@ async def wait_result(call: ToolCall, given: WaitPoll) -> WaitView:
     block_s = min(given.block, call.block_s)
     reply: WaitResultReply = await call.ask_slowly(WaitResult(shown.wait.wait_id, block_s), block_s)
     step = "" if reply.ended else "still watching: call wait_result again, or go on with other work"
-    return wait_view(reply.wait, evidence_path=reply.evidence_path, step=step)
+    paths = reply.evidence_path, reply.stage_paths
+    return wait_view(reply.wait, evidence_path=paths[0], stage_paths=paths[1], step=step)
 
 
 _WAIT_ALIASES = {"wake_when": "criteria", "timeout_s": "timeout", "timeout_seconds": "timeout"}
 _WAIT_SHOWS = ("wait_id", "status", "evidence")
-_HIDDEN = ("widget", "file", "process", "regex", "whole_words", "count", *_IMAGE, "poll_interval", "priority", "force")
+_HIDDEN = (
+    *("appears_then_goes", "then", "widget", "file", "process", "regex", "whole_words", "count", *_IMAGE),
+    *("poll_interval", "priority", "force"),
+)
 _BUDGET_WORDS = {
     "max_cost_usd": "for vision models; then local only",
     "max_evaluations": "questions to vision models; then local only",

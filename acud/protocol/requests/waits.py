@@ -110,11 +110,14 @@ class Evaluation(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WaitShowReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """Evaluations oldest first. `evidence_path`: where the kept picture lies on the daemon's host ("" for none)."""
+    """Evaluations oldest first. `evidence_path`: where the kept picture lies on the daemon's host ("" for none);
+    `stage_paths`: the same of each of the wait's `stages`.
+    """
 
     wait: WaitInfo
     evaluations: tuple[Evaluation, ...]
     evidence_path: str = ""
+    stage_paths: tuple[str, ...] = ()
 
 
 class WaitUpdate(Struct, frozen=True, tag="wait_update", forbid_unknown_fields=True):
@@ -149,11 +152,12 @@ class WaitResult(Struct, frozen=True, tag="wait_result", forbid_unknown_fields=T
 
 
 class WaitResultReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """`ended` tells which of the two it was. `evidence_path`: the kept picture on the daemon's host."""
+    """`ended` tells which of the two it was. `evidence_path`, `stage_paths`: the kept pictures on the daemon's host."""
 
     wait: WaitInfo
     ended: bool
     evidence_path: str = ""
+    stage_paths: tuple[str, ...] = ()
 
 
 class ActionWait(Struct, frozen=True, forbid_unknown_fields=True):
@@ -207,11 +211,13 @@ class ChangeReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 class EvidenceGet(Struct, frozen=True, tag="evidence", forbid_unknown_fields=True):
     """Return a picture of `wait_id`: the view as it resolved the wait (`after`), as it was when the condition was last
-    seen not to hold (`before`), or what differs between the two, in red over a dimmed view (`diff`).
+    seen not to hold (`before`), or what differs between the two, in red over a dimmed view (`diff`). `stage`: of this
+    stage of a sequence, counted from 1, that was reached before the end (0: of the end).
     """
 
     wait_id: WaitId
     part: Literal["after", "before", "diff"] = "after"
+    stage: Annotated[int, Meta(ge=0, le=16)] = 0
 
 
 class EvidenceReply(Struct, frozen=True, forbid_unknown_fields=True):

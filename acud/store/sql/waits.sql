@@ -1,10 +1,10 @@
 -- name: insert
 INSERT INTO wait_jobs (
     wait_id, state, spec, display, created, deadline, verdict, judged, judge_calls, frames_seen, cost_usd, note,
-    ended_utc_s, message, evidence, changed_to_resolved_ms, baselines, spent
+    ended_utc_s, message, evidence, changed_to_resolved_ms, baselines, spent, stages
 ) VALUES (
     :wait_id, :state, :spec, :display, :created, :deadline, :verdict, :judged, :judge_calls, :frames_seen, :cost_usd,
-    :note, :ended_utc_s, :message, :evidence, :changed_to_resolved_ms, :baselines, :spent
+    :note, :ended_utc_s, :message, :evidence, :changed_to_resolved_ms, :baselines, :spent, :stages
 );
 
 -- name: update_watching
@@ -12,7 +12,7 @@ UPDATE wait_jobs SET
     state = :state, spec = :spec, display = :display, deadline = :deadline, verdict = :verdict, judged = :judged,
     judge_calls = :judge_calls, frames_seen = :frames_seen, cost_usd = :cost_usd, note = :note,
     ended_utc_s = :ended_utc_s, message = :message, evidence = :evidence,
-    changed_to_resolved_ms = :changed_to_resolved_ms, baselines = :baselines, spent = :spent
+    changed_to_resolved_ms = :changed_to_resolved_ms, baselines = :baselines, spent = :spent, stages = :stages
 WHERE wait_id = :wait_id AND state = 'watching';
 
 -- name: spent_of_task

@@ -34,7 +34,7 @@ from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
 from acud.supervisor.waits.creation import WaitCreation
 from acud.supervisor.wakes import FETCH_S
-from acud.types import Change, Until, WaitInfo, WaitSpec, WaitState
+from acud.types import Change, Evidence, Until, WaitInfo, WaitSpec, WaitState
 from acud.types.tasks import ActionType
 from acud.waits import baselines
 from acud.waits.conditions import is_from_now
@@ -64,7 +64,7 @@ def wait_show(app: App, request: WaitShow, call: Call) -> WaitShowReply:
     """Return one wait with its newest evaluations, oldest first."""
     info = app.waits.find(request.wait_id)
     evaluations = app.store.evaluations.newest(info.wait_id, request.evaluations)
-    return WaitShowReply(info, tuple(evaluations), app.evidence_path(info))
+    return WaitShowReply(info, tuple(evaluations), app.evidence_path(info.evidence), app.stage_paths(info))
 
 
 @handles(WaitUpdate)
@@ -102,7 +102,7 @@ def wait_result(app: App, request: WaitResult, call: Call) -> None:
     """Answer when the wait has ended, or after `block_s` with its state so far; a returned end counts as seen."""
 
     def done(info: WaitInfo, ended: bool) -> None:
-        reply = WaitResultReply(info, ended, app.evidence_path(info))
+        reply = WaitResultReply(info, ended, app.evidence_path(info.evidence), app.stage_paths(info))
         call.reply(reply, (lambda: app.wakes.seen(info.wait_id)) if ended and not request.peek else None)
 
     app.waits.when_ended(request.wait_id, request.block_s, done, fetched_s=0.0 if request.peek else FETCH_S)
@@ -185,7 +185,7 @@ def wait_for_change(app: App, request: WaitForChange, call: Call) -> None:
 def answer_evidence(app: App, request: EvidenceGet, call: Call) -> EvidenceReply | None:
     """Return a kept picture of a wait as bytes; a difference is made first."""
     info = app.waits.find(request.wait_id)
-    kept = info.evidence
+    kept = _evidence(info, request.stage)
     if kept is None or not kept.name:
         reason = kept.reason if kept is not None else f"it is {info.state.value}"
         raise NotFound(f"wait {info.wait_id} has no evidence picture: {reason}", hint="acud look takes one now")
@@ -200,6 +200,16 @@ def answer_evidence(app: App, request: EvidenceGet, call: Call) -> EvidenceReply
 
     app.screenshots.difference(kept, call.then(lambda png: call.reply(EvidenceReply(kept, png))))
     return None
+
+
+def _evidence(info: WaitInfo, stage: int) -> Evidence | None:
+    """Return what was kept at the end, or of a stage. Raises: NotFound for a stage that was not reached."""
+    if not stage:
+        return info.evidence
+    if stage > len(info.stages):
+        reached = f"reached {len(info.stages)} of its stages" if info.stages else "has no stage that was reached"
+        raise NotFound(f"wait {info.wait_id} {reached}, not stage {stage}", hint="acud wait show lists them")
+    return info.stages[stage - 1].evidence
 
 
 def _read(picture: Path) -> bytes:

@@ -39,6 +39,7 @@ class ActiveWait:
         """What its end sends; None for an end without a wake."""
         self.changed_to_resolved_ms: float | None = None
         self.baselines: dict[int, StoredBaseline] = dict(stored.baselines)
+        self.stages = stored.stages
         self.source = ""
         self.crop: Rect | None = None
         self.ignore: tuple[Rect, ...] = ()
@@ -119,6 +120,7 @@ class ActiveWait:
             evidence=self.evidence,
             changed_to_resolved_ms=self.changed_to_resolved_ms,
             baselines=self.baselines,
+            stages=self.stages,
         )
 
     def stop_timers(self) -> None:

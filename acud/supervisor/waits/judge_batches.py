@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from acud.ids import new_id
 from acud.protocol.evaluation import Answered, Job, JobResult, LeafAnswer
-from acud.protocol.questions import Ask, LeafAsk, View, display_of
+from acud.protocol.questions import Ask, LaterAsk, LeafAsk, View, display_of
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.job_queues import Lane
@@ -23,6 +23,7 @@ from acud.waits.conditions import leaves
 from acud.waits.effects import JobKind, JobRequest
 from acud.waits.images import image_digests
 from acud.waits.schedule import BEHIND, UNWANTED_PRIORITY, job_priority
+from acud.waits.stages import stage_condition
 
 Step = Callable[[ActiveWait, happened.WaitEvent], None]
 
@@ -111,7 +112,7 @@ class JudgeBatches:
     def _lane(self, active: ActiveWait, request: JobRequest) -> Lane:
         judge, searches = self.judge_of(active.spec.judge), False
         if request.kind is JobKind.JUDGE:
-            found = leaves(active.spec.until)
+            found = leaves(stage_condition(active.spec.until, request.stage))
             asked = [found[ask.index] for ask in request.asks]
             searches = bool(asked) and all(isinstance(leaf, ScreenImage) for leaf in asked)
             reads = any(isinstance(leaf, TextLeaf) for leaf in asked)
@@ -214,7 +215,7 @@ class _Batch:
         images = {digest: self._batches.image_of(digest) for digest in image_digests(active.spec.until)}
         return Ask(
             wait_id=active.wait_id,
-            until=active.spec.until,
+            until=stage_condition(active.spec.until, request.stage),
             asks=tuple(LeafAsk(want.index, want.memo) for want in request.asks),
             known=request.known,
             judge=JudgeName.OCR if request.local else self._batches.judge_of(active.spec.judge),
@@ -228,6 +229,10 @@ class _Batch:
             origin=self._batches.origin_of(source),
             is_last_look=request.is_last_look,
             party=self._batches.party_of(active),
+            later=tuple(
+                LaterAsk(stage, stage_condition(active.spec.until, stage), keeps)
+                for stage, keeps in request.ahead.items()
+            ),
         )
 
     def _remaining_s(self, active: ActiveWait) -> float:
@@ -271,6 +276,7 @@ class _Batch:
                 evidence=answered.evidence if answered is not None else None,
                 retry_after_s=_retry_after_s(answers),
                 heard=source.frame if source is not None and source.epoch == result.epoch else -1,
+                later=answered.later if answered is not None else {},
             ),
         )
         active.answers.pop(result.job_id, None)

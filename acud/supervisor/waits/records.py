@@ -6,14 +6,15 @@ from typing import Any
 
 import msgspec
 
-from acud.clock import Instant
+from acud.clock import Instant, utc_iso
 from acud.protocol.evaluation import Answered
 from acud.protocol.requests.waits import Evaluation
 from acud.store.waits import StoredWait
 from acud.supervisor.waits.active_waits import ActiveWait
-from acud.types import Evidence, Verdict, WaitInfo, WaitState, condition_text
+from acud.types import ConditionWords, Evidence, Then, Verdict, WaitInfo, WaitState, condition_text
 from acud.untrusted_text import with_seen
 from acud.waits import effects as out
+from acud.waits.stages import stage_condition, stage_count
 
 
 class WaitEnding(msgspec.Struct, frozen=True):
@@ -46,6 +47,7 @@ def wait_info(stored: StoredWait, now: Instant) -> WaitInfo:
         message=stored.message,
         evidence=stored.evidence,
         changed_to_resolved_ms=stored.changed_to_resolved_ms,
+        stages=stored.stages,
     )
 
 
@@ -60,7 +62,7 @@ def wait_ending(active: ActiveWait, effect: out.WaitEffect) -> WaitEnding:
             return WaitEnding(WaitState.RESOLVED, with_seen(f"[smart_wait resolved] {what}.", verdict.detail), evidence)
         case out.WaitTimedOut(verdict=verdict, evidence=evidence):
             time = f"Timeout after {active.spec.timeout_s:g}s" if active.spec.timeout_s else "Looked once"
-            text = f"[smart_wait timeout] {what} — {time}. {_last(verdict)}"
+            text = f"[smart_wait timeout] {what} — {time}. {_reached(active)}{_last(verdict)}"
             return WaitEnding(WaitState.TIMEOUT, with_seen(text, verdict.detail), evidence)
         case out.WaitCancelled(reason=reason):
             return WaitEnding(
@@ -69,6 +71,24 @@ def wait_ending(active: ActiveWait, effect: out.WaitEffect) -> WaitEnding:
         case out.WaitFailed(reason=reason, evidence=evidence):
             return WaitEnding(WaitState.FAILED, f"[smart_wait failed] {what} — {reason}", evidence)
     raise TypeError(f"{type(effect).__name__} ends no wait")
+
+
+def _reached(active: ActiveWait) -> str:
+    """Return which stages of a sequence were reached, and which was not; "" for any other condition."""
+    until, reached = active.spec.until, active.stages
+    if not isinstance(until, Then):
+        return ""
+    held = (f"Stage {at} ({_short(until, at)}) held at {_time(one.utc_s)}. " for at, one in enumerate(reached, 1))
+    missing = len(reached) + 1
+    return f"{''.join(held)}Stage {missing} of {len(until.parts)} ({_short(until, missing)}) was not reached. "
+
+
+def _short(until: Then, number: int) -> str:
+    return condition_text(until.parts[number - 1], ConditionWords.BRIEF)
+
+
+def _time(utc_s: float) -> str:
+    return f"{utc_iso(utc_s)[11:19]} UTC"
 
 
 def _last(verdict: Verdict) -> str:
@@ -119,6 +139,22 @@ def created_facts(stored: StoredWait) -> dict[str, Any]:
         "display": stored.display,
         "timeout_s": stored.spec.timeout_s,
         "label": stored.spec.label,
+    }
+
+
+def stage_facts(stored: StoredWait) -> dict[str, Any]:
+    """Return what `wait.stage` tells of the stage that a wait reached last."""
+    stage, number, until = stored.stages[-1], len(stored.stages), stored.spec.until
+    return {
+        "stage": number,
+        "stages": stage_count(until),
+        "condition": condition_text(stage_condition(until, number - 1)),
+        "label": stored.spec.label,
+        "detail": stage.verdict.detail,
+        "display": stored.display,
+        "frame": stage.evidence.frame,
+        "evidence": stage.evidence.name,
+        "identity": stage.evidence.identity,
     }
 
 

@@ -242,6 +242,7 @@ class Waits:
             self._runtime.set_deadline(active)
         if request.until is not None:
             active.baselines.clear()
+            active.stages = ()
         self._runtime.step(active, happened.SpecUpdated(self._clock.monotonic_s(), spec))
         self.targets.begin(active)
         self._runtime.rebudget(active)

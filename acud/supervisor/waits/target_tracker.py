@@ -105,11 +105,27 @@ class TargetTracker:
         if watched is not None and watched.windows_known and not active.ended:
             self._step(active, happened.WindowsSeen(self._now(), watched.windows))
 
-    def _begin_host(self, active: ActiveWait) -> None:
-        def told(verdicts: dict[int, Verdict]) -> None:
-            self._step(active, happened.HostSeen(self._now(), verdicts))
+    def next_stage(self, active: ActiveWait) -> None:
+        """Ask beside the pixels for what the present stage of a wait asks for; `begin_stage` is to follow."""
+        self._widgets.next_stage(active)
+        self._host.unwatch(active.wait_id)
 
-        known = self._host.watch(active.wait_id, active.spec.until, told)
+    def begin_stage(self, active: ActiveWait) -> None:
+        """Tell a wait in a new stage what that asks for and the one before did not."""
+        if active.ended or active.spec.task_id in self._held:
+            return
+        self._begin_host(active)
+        if not active.ended:
+            self.point(active)
+
+    def _begin_host(self, active: ActiveWait) -> None:
+        stage = active.machine.stage
+
+        def told(verdicts: dict[int, Verdict]) -> None:
+            if active.machine.stage == stage:
+                self._step(active, happened.HostSeen(self._now(), verdicts))
+
+        known = self._host.watch(active.wait_id, active.machine.until, told)
         if known:
             told(known)
 

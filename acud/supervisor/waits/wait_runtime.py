@@ -33,7 +33,7 @@ from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.supervisor.waits.widget_requests import WidgetRequests
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplays
-from acud.types import Budget, Evidence, JudgeChoice, JudgeName
+from acud.types import Budget, Evidence, JudgeChoice, JudgeName, Stage
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
@@ -228,6 +228,7 @@ class WaitRuntime:
             stored.baselines,
             is_new=is_new,
             longest_pause_s=self._settings.wait.longest_pause_s,
+            stage=len(stored.stages),
         )
         active = self.active[stored.wait_id] = ActiveWait(stored, armed.wait)
         active.transient = transient
@@ -288,6 +289,8 @@ class WaitRuntime:
                 self.save(active)
             case out.EvaluationRecord():
                 self._evaluated(active, effect)
+            case out.StageReached():
+                self._stage_reached(active, effect)
             case out.NoteChanged(text=text):
                 self._noted(active, text)
             case _:
@@ -403,6 +406,24 @@ class WaitRuntime:
 
         self._journal.keep(write, droppable=True)
 
+    def _stage_reached(self, active: ActiveWait, effect: out.StageReached) -> None:
+        """Store the stage with its evidence, before anything of the next one."""
+        _LOG.debug("wait.stage", wait=active.wait_id, stage=effect.stage)
+        utc_s = self._clock.instant().utc_s
+        active.stages = (*active.stages, Stage(utc_s, effect.verdict, effect.evidence))
+        active.baselines.clear()
+        self.targets.next_stage(active)
+        self._loop.call_later(0.0, lambda: self.targets.begin_stage(active))
+        if active.transient is None:
+            stored = active.stored()
+            self._journal.keep(lambda: self._write_stage(active, stored, utc_s))
+
+    def _write_stage(self, active: ActiveWait, stored: StoredWait, utc_s: float) -> None:
+        self._write(active)
+        if stored.stages[-1].evidence.name:
+            self._keep_evidence(stored.wait_id, stored.stages[-1].evidence, utc_s)
+        self._journal.event("wait.stage", stored.wait_id, **records.stage_facts(stored))
+
     def _end(self, active: ActiveWait, effect: out.WaitEffect) -> None:
         ending = records.wait_ending(active, effect)
         active.state, active.message, active.evidence = ending.state, ending.message, ending.evidence
@@ -440,7 +461,7 @@ class WaitRuntime:
         except AcudError as fault:  # what else is written of an end does not undo it
             _LOG.error("wait.end_unrecorded", wait=active.wait_id, fault=fault.message)
         if stored.evidence is not None and stored.evidence.name:
-            self._keep_evidence(active, stored.evidence)
+            self._keep_evidence(active.wait_id, stored.evidence, active.ended_utc_s)
         self._journal.event(f"wait.{stored.state.value}", active.wait_id, **records.ended_facts(stored))
 
     def tell_recorded(self, stored: StoredWait) -> None:
@@ -448,16 +469,16 @@ class WaitRuntime:
         for recorded in self.recorded:
             recorded(stored)
 
-    def _keep_evidence(self, active: ActiveWait, evidence: Evidence) -> None:
+    def _keep_evidence(self, wait_id: str, evidence: Evidence, utc_s: float) -> None:
         # One picture is both where the same pixels were judged no, and then yes.
         identities = {evidence.name: evidence.identity} | (
             {evidence.before: evidence.before_identity} if evidence.before else {}
         )
         for name, identity in identities.items():
             try:
-                self._journal.store.evidence.add(name, active.wait_id, identity, active.ended_utc_s)
+                self._journal.store.evidence.add(name, wait_id, identity, utc_s)
             except (Conflict, InvalidRequest, NotFound) as fault:  # the wait has ended, with or without its picture
-                _LOG.error("evidence.unkept", wait=active.wait_id, fault=fault.message)
+                _LOG.error("evidence.unkept", wait=wait_id, fault=fault.message)
 
     def _stored(self, active: ActiveWait) -> None:
         self.active.pop(active.wait_id, None)

@@ -98,7 +98,7 @@ class WidgetRequests:
             self.unwatch(active.wait_id)
             return
         before, place = self._asked.get(active.wait_id), self._place(active, found)
-        asks = (active.spec.until, active.display, place)
+        asks = (active.machine.until, active.display, place)
         if before is not None and (before.until, before.display, before.place) == asks:
             return
         number = before.number + 1 if before is not None else 1
@@ -110,6 +110,20 @@ class WidgetRequests:
         display = self._displays.setdefault(active.display, _WatchedWidgets())
         display.waits.add(active.wait_id)
         if self._tell_display(active.display, display):
+            self._tell_ask(display, active)
+
+    def next_stage(self, active: ActiveWait) -> None:
+        """Ask for what the present stage of a wait asks of widgets, in place of the stage before."""
+        before = self._asked.get(active.wait_id)
+        if before is None:
+            return
+        if not any(isinstance(leaf, Widget) for leaf in active.machine.leaves):
+            self.unwatch(active.wait_id)
+            return
+        until, number = active.machine.until, before.number + 1
+        self._asked[active.wait_id] = _WidgetRequest(until, before.display, before.place, number)
+        display = self._displays[before.display]
+        if self._tell_display(before.display, display):
             self._tell_ask(display, active)
 
     def unwatch(self, wait_id: str) -> None:

@@ -31,9 +31,12 @@ class WaitQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EvidenceQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """The view as it resolved the wait, as it was before, or what differs."""
+    """The view as it resolved the wait, as it was before, or what differs; of a stage that was reached before the end
+    (counted from 1), with `stage`.
+    """
 
     part: Literal["after", "before", "diff"] = "after"
+    stage: Annotated[int, Meta(ge=0, le=16)] = 0
 
 
 async def waits(asked: ApiRequest[WaitsQuery, Nothing]) -> WaitListReply:
@@ -50,13 +53,13 @@ async def waits(asked: ApiRequest[WaitsQuery, Nothing]) -> WaitListReply:
 
 async def wait(asked: ApiRequest[WaitQuery, Nothing]) -> WaitShowReply:
     """Show a wait with its newest evaluations, oldest of them first: the timeline of its verdicts."""
-    return replace(await _seen(asked, asked.query.evaluations), evidence_path="")
+    return replace(await _seen(asked, asked.query.evaluations), evidence_path="", stage_paths=())
 
 
 async def evidence(asked: ApiRequest[EvidenceQuery, Nothing]) -> Response:
     """Show a picture that was kept of a wait. Not found, with the reason, where there is none."""
     shown = await _seen(asked, 0)
-    found = await asked.find(EvidenceGet(shown.wait.wait_id, asked.query.part), EvidenceReply)
+    found = await asked.find(EvidenceGet(shown.wait.wait_id, asked.query.part, asked.query.stage), EvidenceReply)
     return picture(asked.connection, found.image)
 
 

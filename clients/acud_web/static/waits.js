@@ -94,7 +94,7 @@ function say(event) {
 }
 
 function showWait(body, { wait, evaluations }, page) {
-  const seal = JSON.stringify([wait.state, wait.verdict, wait.judged, wait.frames_seen, wait.note, evaluations.length]);
+  const seal = JSON.stringify([wait.state, wait.stages, wait.verdict, wait.judged, wait.frames_seen, wait.note, evaluations.length]);
   if (body.dataset.seal === seal && body.querySelector(".wait-detail")) return;
   body.dataset.seal = seal;
   const title = wait.spec.label || condition(wait.spec.until);
@@ -167,6 +167,7 @@ function aboutWait(wait) {
     {},
     facts([
       ["Condition", condition(spec.until)],
+      ["Stages", stagesNode(wait)],
       ["Looks at", where],
       ["Judge", `${spec.judge}, when ${spec.policy.cadence === "event" ? "something changed" : spec.policy.cadence}`],
       ["Armed", when(wait.created_utc_s)],
@@ -186,6 +187,25 @@ function aboutWait(wait) {
       ["Told", wait.message],
       ["Id", el("code", {}, wait.wait_id)],
     ]),
+  );
+}
+
+// The stages of a sequence: when each was reached, with its picture, and the one that is watched.
+function stagesNode(wait) {
+  const { until } = wait.spec;
+  if (until.type !== "then") return "";
+  const reached = wait.stages ?? [];
+  return el(
+    "ol",
+    {},
+    until.parts.map((part, at) => {
+      const stage = reached[at];
+      const words = stage ? [" · held at ", when(stage.utc_s)] : at === reached.length ? ` · ${wait.state}` : "";
+      const picture = stage?.evidence.name
+        ? el("a", { href: `/api/waits/${encodeURIComponent(wait.wait_id)}/evidence?stage=${at + 1}` }, "picture")
+        : null;
+      return el("li", {}, condition(part), words, picture ? " · " : null, picture);
+    }),
   );
 }
 

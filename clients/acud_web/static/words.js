@@ -142,6 +142,8 @@ export function condition(until) {
       return until.parts.map(condition).join(" and ");
     case "any":
       return until.parts.map(condition).join(" or ");
+    case "then":
+      return until.parts.map(condition).join(", then ");
     case "not":
       return `not (${condition(until.part)})`;
     default:

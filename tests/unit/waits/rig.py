@@ -27,12 +27,12 @@ def spec(
 class Rig:
     """One wait and everything it asked for. Grabs are notified at the moment they start."""
 
-    def __init__(self, wanted: WaitSpec, stored: dict[int, StoredBaseline] | None = None) -> None:
+    def __init__(self, wanted: WaitSpec, stored: dict[int, StoredBaseline] | None = None, stage: int = 0) -> None:
         self.now = 100.0
         self.frame = 0
         self.jobs = 0
         self.all: list[out.WaitEffect] = []
-        armed = arm(wanted, self.now, stored)
+        armed = arm(wanted, self.now, stored, stage=stage)
         self.wait = armed.wait
         self.last = armed.effects
         self.all += armed.effects
@@ -98,6 +98,7 @@ class Rig:
         memoed: frozenset[int] = frozenset(),
         gated: bool = False,
         picture: bool = False,
+        later: dict[int, dict[int, Verdict]] | None = None,
     ) -> None:
         """Bring a result back; by default on the newest frame, whose identity is its number."""
         frame = self.frame if frame is None else frame
@@ -106,7 +107,8 @@ class Rig:
         found = identity or f"id{frame}"
         epoch = next((flight.request.epoch for flight in self.wait.flights if flight.job_id == job), 1)
         shown = {} if gated else verdicts
-        self.tell(happened.JobDone(self.now, job, epoch, frame, found, shown, memoed, gated, evidence))
+        done = happened.JobDone(self.now, job, epoch, frame, found, shown, memoed, gated, evidence, later=later or {})
+        self.tell(done)
 
     def judge(self, verdict: Verdict | dict[int, Verdict] = NOT_THERE, **more: object) -> None:
         """Dispatch and answer at once."""

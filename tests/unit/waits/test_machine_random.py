@@ -21,6 +21,7 @@ from acud.types import (
     Rect,
     Stable,
     Text,
+    Then,
     WaitState,
     WindowTitle,
     no,
@@ -29,10 +30,12 @@ from acud.types import (
 )
 from acud.waits import effects as out
 from acud.waits import events as happened
+from acud.waits.conditions import leaves
 from acud.waits.effects import JobKind
 from acud.waits.machine import step
 from acud.waits.model import JobInFlight
 from acud.waits.planner import MOST_FLIGHTS, MOST_READINGS
+from acud.waits.stages import stage_condition, stage_count
 from tests.unit.waits.rig import GRID, Rig, spec
 
 UNTILS = [
@@ -45,6 +48,9 @@ UNTILS = [
     AllOf((Criteria("x"), Stable(1.0))),
     AnyOf((AllOf((WindowTitle("save"), Criteria("a"))), NotOf(Text("b")))),
     AnyOf((Change(), NotOf(Criteria("x")))),
+    Then((Text("x"), Text("y"), NotOf(Text("x")))),
+    Then((WindowTitle("save"), WindowTitle("save", gone=True), Stable(1.0))),
+    Then((AllOf((Change(), Criteria("x"))), Change(settle_s=0.5))),
 ]
 CROPS = [None, Rect(0, 0, 32, 32), Rect(5, 5, 32, 20)]
 answers = st.sampled_from([no("n"), no("n"), no("n"), yes("y"), unknown("engine", "u")])
@@ -64,7 +70,7 @@ class Machine(RuleBasedStateMachine):
         """Arm and aim."""
         self.rig = Rig(spec(until, Policy(cadence=cadence, gate=gate, confirm=confirm, min_interval_s=0.5)))
         self.noes: set[tuple[int, str]] = set()
-        self.looked = 0
+        self.stage = 0
         self.rig.aim(crop)
 
     def grabbed(self, tiles: int | None) -> None:
@@ -123,8 +129,17 @@ class Machine(RuleBasedStateMachine):
         identity = f"id{frame % 3}"
         picture = flight.request.keep_evidence and data.draw(st.booleans())
         before = self.rig.wait
-        self.rig.answer(flight.job_id, verdicts, identity=identity, frame=frame, gated=gated, picture=picture)
-        if flight.generation == before.generation and not gated and flight.request.kind is JobKind.JUDGE:
+        later = {
+            stage: {
+                index: data.draw(answers) for index in range(len(leaves(stage_condition(before.spec.until, stage))))
+            }
+            for stage in flight.request.ahead
+        }
+        self.rig.answer(
+            flight.job_id, verdicts, identity=identity, frame=frame, gated=gated, picture=picture, later=later
+        )
+        stayed = before.is_current(flight) and self.rig.wait.stage == before.stage
+        if stayed and not gated and flight.request.kind is JobKind.JUDGE:
             self.remember(identity, verdicts)
         if flight.generation != before.generation:
             assert not ended_by(self.rig, before.state)
@@ -206,6 +221,20 @@ class Machine(RuleBasedStateMachine):
             assert isinstance(end, out.WaitResolved)
             assert end.verdict.answer is Answer.YES
             assert bool(end.evidence.name) != bool(end.evidence.reason)
+
+    @invariant()
+    def stages_come_in_turn(self) -> None:
+        """Each stage is reached once, with a yes and its picture or the reason for none."""
+        if self.rig.wait.stage != self.stage:  # the memo is of the stage before
+            self.stage = self.rig.wait.stage
+            self.noes.clear()
+        reached = [effect for effect in self.rig.all if isinstance(effect, out.StageReached)]
+        assert [one.stage for one in reached] == list(range(self.rig.wait.stage))
+        for one in reached:
+            assert one.verdict.answer is Answer.YES
+            assert bool(one.evidence.name) != bool(one.evidence.reason)
+        if self.rig.wait.state is WaitState.RESOLVED:
+            assert self.rig.wait.stage + 1 == stage_count(self.rig.wait.spec.until)
 
     @invariant()
     def failure_is_not_absence(self) -> None:

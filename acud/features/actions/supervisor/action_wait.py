@@ -127,7 +127,9 @@ class FollowedWait:
         notes = self._armed.notes
         if self._ended is not None and self._held_before(wait):
             notes = (*notes, "it held already before anything was done")
-        return ActionWait(wait, self._ended is not None, self._core.evidence_path(wait), notes, self._armed.woken_by)
+        return ActionWait(
+            wait, self._ended is not None, self._core.evidence_path(wait.evidence), notes, self._armed.woken_by
+        )
 
     def _held_before(self, wait: WaitInfo) -> bool:
         seen = wait.evidence

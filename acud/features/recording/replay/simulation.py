@@ -20,7 +20,7 @@ from acud.features.recording.replay.frame_source import FrameSource
 from acud.features.recording.replay.recording import RecordedFrame, RecordedFrames, RecordedSegment
 from acud.ids import new_id
 from acud.protocol.evaluation import Answered, Job, JobResult
-from acud.protocol.questions import Ask, LeafAsk, View
+from acud.protocol.questions import Ask, LaterAsk, LeafAsk, View
 from acud.protocol.replay import Gate, ReplayAsk, ReplayRow, ReplayRun
 from acud.types import Criteria, Spent, Verdict, WaitSpec, WaitState, Widget, unknown
 from acud.waits import budget as rules
@@ -32,6 +32,7 @@ from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.effects import EvaluationRecord
 from acud.waits.images import without_bytes
 from acud.waits.model import NOT_LOCATED
+from acud.waits.stages import stage_condition
 from acud.waits.targets import locate
 
 _GAP = "not_recorded"
@@ -256,6 +257,8 @@ class Simulation:
                     self._tick = at
                 case out.EvaluationRecord():
                     self._evaluated(effect)
+                case out.StageReached(verdict=verdict):
+                    self._decided(verdict)
                 case out.WaitResolved() | out.WaitTimedOut() | out.WaitFailed():
                     self._end = effect
 
@@ -291,7 +294,7 @@ class Simulation:
     def _job(self, due: out.JobRequest) -> Job:
         ask = Ask(
             self._wait_id,
-            self._spec.until,
+            stage_condition(self._spec.until, due.stage),
             tuple(LeafAsk(want.index, want.memo) for want in due.asks),
             due.known,
             "ocr" if due.local else self._judge,
@@ -302,6 +305,9 @@ class Simulation:
             due.force,
             due.keep_evidence,
             images=self._images,
+            later=tuple(
+                LaterAsk(stage, stage_condition(self._spec.until, stage), on) for stage, on in due.ahead.items()
+            ),
         )
         identity = due.kind is out.JobKind.IDENTITY
         return Job(
@@ -335,6 +341,7 @@ class Simulation:
             frozenset(answer.index for answer in answers if answer.source == "memo"),
             gated=answered.gated if answered is not None else False,
             evidence=answered.evidence if answered is not None else None,
+            later=answered.later if answered is not None else {},
         )
         self._landing = None
         self._fund()
@@ -348,8 +355,12 @@ class Simulation:
         self._tell(row)
 
     def _note(self) -> None:
-        verdict, view_state = self._wait.verdict, self._wait.view_state
-        if verdict in (self._told, NOT_LOCATED, NOT_JUDGED):
+        if self._wait.verdict not in (NOT_LOCATED, NOT_JUDGED):
+            self._decided(self._wait.verdict)
+
+    def _decided(self, verdict: Verdict) -> None:
+        view_state = self._wait.view_state
+        if verdict == self._told:
             return
         self._told = verdict
         epoch, frame = (view_state.view.epoch, view_state.frame) if view_state is not None else (0, -1)

@@ -1,0 +1,184 @@
+"""The stages of a `then`: which is watched now, what is read for those to come, and how the next one begins.
+
+A wait watches one stage as if that were its whole condition; any other condition is one stage. A stage begins after the
+frame that the one before held on: what it counts (`change`, quiet) counts from there, and its yes is of a later look.
+
+Texts of later stages that come and go while an older frame is still being read are not missed: readings behind that one
+tell of later stages too (`JobRequest.ahead`), and keep a picture where these begin to hold (`LaterReading`).
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from acud.types import Answer, Change, Evidence, Text, TextLeaf, Then, Until, Verdict, no, yes
+from acud.waits.baselines import token_of_view
+from acud.waits.conditions import evaluate, leaves, sentences
+from acud.waits.effects import BaselineTaken, JobKind, JobWithdrawal, StageReached, WaitEffect
+from acud.waits.local_answers import apply_texts, named_leaf, with_absence
+from acud.waits.model import (
+    NOT_LOCATED,
+    JudgeState,
+    LaterReading,
+    PendingPicture,
+    PendingYes,
+    TextSnapshot,
+    VerdictCache,
+    Wait,
+)
+from acud.waits.view_state import ChangeState, StoredBaseline, ViewState
+
+MOST_AHEAD = 8
+"""Readings kept for stages to come: as many as the engine holds frames."""
+
+
+def stage_condition(until: Until, stage: int) -> Until:
+    """Return what stage `stage` (from 0) of a condition asks for."""
+    return until.parts[stage] if isinstance(until, Then) else until
+
+
+def stage_count(until: Until) -> int:
+    """Return how many stages a condition has."""
+    return len(until.parts) if isinstance(until, Then) else 1
+
+
+def is_last_stage(wait: Wait) -> bool:
+    """Tell whether no stage comes after the present one."""
+    return wait.stage + 1 >= stage_count(wait.spec.until)
+
+
+# ---- reading ahead -------------------------------------------------------------------------------------------------
+
+
+def read_ahead(wait: Wait) -> dict[int, bool]:
+    """Return the stages to come that a reading is to tell of too, and whether it keeps a picture where one holds.
+
+    They end before the first one that text alone does not answer, or that holds while nothing is there: that is as true
+    on the next look. One that is known to hold needs no further picture.
+    """
+    if wait.spec.policy.confirm > 1:
+        return {}
+    ahead: dict[int, bool] = {}
+    for stage in range(wait.stage + 1, stage_count(wait.spec.until)):
+        if not _is_read_ahead(stage_condition(wait.spec.until, stage)):
+            break
+        ahead[stage] = stage not in wait.holding_ahead
+    return ahead
+
+
+def _is_read_ahead(until: Until) -> bool:
+    found = leaves(until)
+    nothing = {index: _over_nothing(leaf) for index, leaf in enumerate(found)}
+    return all(isinstance(leaf, TextLeaf) for leaf in found) and evaluate(until, nothing).answer is not Answer.YES
+
+
+def _over_nothing(leaf: object) -> Verdict:
+    return yes("") if isinstance(leaf, Text) and leaf.gone else no("")
+
+
+def note_later(wait: Wait, reading: LaterReading) -> Wait:
+    """Keep what a reading tells of stages to come, while an older frame is still being read."""
+    if not reading.verdicts:
+        return wait
+    holding = {
+        stage
+        for stage, verdicts in reading.verdicts.items()
+        if evaluate(stage_condition(wait.spec.until, stage), verdicts).answer is Answer.YES
+    }
+    told = (wait.holding_ahead - reading.verdicts.keys()) | holding
+    kept = (*wait.later, reading) if reading.evidence is not None else wait.later
+    asking = (flight for flight in wait.flights if flight.request.kind is JobKind.JUDGE)
+    oldest = min((flight.frame for flight in asking if flight.generation == wait.generation), default=None)
+    behind = sorted((one for one in kept if oldest is not None and one.frame > oldest), key=lambda one: one.frame)
+    return replace(wait, holding_ahead=frozenset(told), later=tuple(behind[-MOST_AHEAD:]))
+
+
+def yes_of(wait: Wait, reading: LaterReading) -> Wait:
+    """Return the wait with a yes of its present stage where the reading of an earlier stage tells of one."""
+    verdicts = reading.verdicts.get(wait.stage)
+    is_later = reading.frame > wait.stage_frame and wait.pending is None and wait.missing is None
+    if verdicts is None or reading.evidence is None or not is_later:
+        return wait
+    told = {index: with_absence(wait, index, verdict) for index, verdict in verdicts.items()}
+    whole = evaluate(wait.until, told)
+    if whole.answer is not Answer.YES:
+        return wait
+    picture = PendingPicture(reading.evidence, reading.frame, reading.identity, reading.at)
+    pending = PendingYes(
+        whole, reading.frame, reading.at, None, verdicts=told, identity=reading.identity, picture=picture
+    )
+    return replace(wait, pending=pending, verdict=whole)
+
+
+# ---- the next stage ------------------------------------------------------------------------------------------------
+
+
+def next_stage(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -> tuple[Wait, tuple[WaitEffect, ...]]:
+    """Return the wait as its next stage begins, and the record of the one that was reached.
+
+    Spending, counts and the pace of judging go on. Readings of the old stage that are under way are of frames that may
+    be later: they still tell of this one.
+    """
+    stage = wait.stage + 1
+    withdrawn = tuple(JobWithdrawal(kind) for kind in wait.requests.jobs)
+    begun = replace(
+        wait, stage=stage, stage_frame=pending.frame, leaves=leaves(stage_condition(wait.spec.until, stage))
+    )
+    stored = _baselines(begun, pending)
+    judge_state = replace(
+        JudgeState(),
+        last_start=wait.judge_state.last_start,
+        last_look=wait.judge_state.last_look,
+        turn=wait.judge_state.turn,
+        answered_turn=wait.judge_state.turn - 1,
+        last_real=at,
+    )
+    named = (named_leaf(wait.leaves[index]) for index in wait.leaves_seen)
+    seen = wait.seen_before | {one for one in named if one is not None}
+    after = replace(
+        begun,
+        stored=stored,
+        is_new=True,
+        seen_before=seen,
+        leaves_seen=frozenset(index for index, leaf in enumerate(begun.leaves) if named_leaf(leaf) in seen),
+        view_state=_view_from(begun, pending.frame, stored, at),
+        texts=TextSnapshot(read_at=wait.texts.read_at, widgets_at=wait.texts.widgets_at),
+        widgets={},
+        host_answers={},
+        verdict=NOT_LOCATED,
+        verdict_cache=VerdictCache(),
+        judge_state=judge_state,
+        pending=None,
+        unaffordable=sentences(begun.leaves) if wait.budget_status.spent else frozenset(),
+        last_picture=None,
+        requests=replace(wait.requests, jobs={}, grab_asked=None, compare_at=float("-inf"), gone=0, fps=-1.0),
+    )
+    after = apply_texts(after, at)
+    for reading in wait.later:
+        after = yes_of(after, reading)
+    reached = StageReached(at, wait.stage, pending.verdict, evidence)
+    taken = (BaselineTaken(index, one.token, one.identity) for index, one in stored.items())
+    return after, (*withdrawn, reached, *taken)
+
+
+def _baselines(wait: Wait, pending: PendingYes) -> dict[int, StoredBaseline]:
+    """Return the baselines of the stage's changes: the frame that the stage before held on."""
+    view_state = wait.view_state
+    if view_state is None or wait.missing is not None or pending.frame < 0:
+        return {}
+    taken = StoredBaseline(token_of_view(view_state.view, pending.frame), pending.identity)
+    return {index: taken for index, leaf in enumerate(wait.leaves) if isinstance(leaf, Change)}
+
+
+def _view_from(wait: Wait, frame: int, stored: dict[int, StoredBaseline], at: float) -> ViewState | None:
+    """Return the view of the stage's beginning: nothing of it was looked at, and what changed after `frame` is kept."""
+    before = wait.view_state
+    if before is None:
+        return None
+    changes = {
+        index: ChangeState(leaf, stored.get(index))
+        for index, leaf in enumerate(wait.leaves)
+        if isinstance(leaf, Change)
+    }
+    touched = {one.token: before.tiles_within(frame, before.frame) for one in stored.values()}
+    return ViewState(before.view, at, changes, touched, was_hidden=before.was_hidden)
