@@ -27,10 +27,12 @@ from acud.types import (
     Stable,
     Target,
     Text,
+    Then,
     Until,
     Widget,
     WidgetState,
     WindowTitle,
+    appears_then_goes,
     condition_text,
     target_text,
 )
@@ -88,6 +90,15 @@ def icon_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (Wanted(process=(12,)), ProcessExit(12)),
         (Wanted(criteria="c", stable=3.0), AllOf((Criteria("c"), Stable(3.0)))),
         (Wanted(text=("a", "b"), any_of=True), AnyOf((Text("a"), Text("b")))),
+        (Wanted(appears_then_goes="a"), Then((Text("a"), Text("a", gone=True)))),
+        (
+            Wanted(appears_then_goes="a", then=("b",), whole_words=True),
+            Then((Text("a", whole_words=True), Text("a", gone=True, whole_words=True), Text("b", whole_words=True))),
+        ),
+        (
+            Wanted(change=True, stable=2.0, then=("b", "c")),
+            Then((AllOf((Change(), Stable(2.0))), Text("b"), Text("c"))),
+        ),
         (Wanted(until='{"type": "not", "part": {"type": "text", "text": "a"}}'), NotOf(Text("a"))),
     ],
 )
@@ -105,6 +116,8 @@ def test_conditions(wanted: Wanted, until: Until | None) -> None:
         Wanted(gone=("a",), count=2),
         Wanted(file_gone=("a",), still=2.0),
         Wanted(text=("a",), newer=True),
+        Wanted(then=("a",)),
+        Wanted(text=("a",), appears_then_goes="b"),
         Wanted(number=("Progress 90",)),
         Wanted(image=("/nowhere.png",)),
         Wanted(text=("a",), similarity=0.8),
@@ -137,6 +150,8 @@ def test_options_that_do_not_fit(wanted: Wanted) -> None:
         (ProcessExit(12), "end of process 12"),
         (AllOf((Text("a"), AnyOf((Text("b"), Stable(1))))), 'text "a" and (text "b" or no change for 1 s)'),
         (NotOf(Text("a")), 'not (text "a")'),
+        (appears_then_goes(Text("a")), 'text "a", then no longer'),
+        (Then((AllOf((Text("a"), Change())), Stable(1))), '(text "a" and a change), then no change for 1 s'),
     ],
 )
 def test_conditions_in_words(until: Until, words: str) -> None:

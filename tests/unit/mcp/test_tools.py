@@ -27,6 +27,7 @@ from acud.types import (
     ScreenNumber,
     Stable,
     Text,
+    Then,
     Until,
     WindowTitle,
 )
@@ -294,6 +295,11 @@ def test_conditions() -> None:
         until_of(SmartWait(number="Errors"))
     both = until_of(SmartWait(window="w", stable=2, any=True))
     assert both == AnyOf((WindowTitle("w"), Stable(2.0)))
+    spinner = Text("a", whole_words=True), Text("a", whole_words=True, gone=True)
+    assert until_of(SmartWait(appears_then_goes="a", whole_words=True)) == Then(spinner)
+    assert until_of(SmartWait(change=True, then=("b",))) == Then((Change(), Text("b")))
+    with pytest.raises(InvalidRequest, match="stands alone"):
+        until_of(SmartWait(appears_then_goes="a", text="b"))
     assert until_of(SmartWait(baseline="t")) == Change(baseline="t")
     assert until_of(SmartWait(criteria="  ")) is None
     with pytest.raises(InvalidRequest, match="nothing to wait for"):
