@@ -43,6 +43,7 @@ from acud.supervisor.systemd_notify import SystemdNotifier
 from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.terminal_sessions import Sessions
 from acud.supervisor.usage_log import UsageLog
+from acud.supervisor.waits.last_pictures import LastPictures
 from acud.supervisor.waits.service import EndPolls, Waits
 from acud.supervisor.waits.wait_runtime import WaitRuntime
 from acud.supervisor.wakes import Wakes
@@ -195,8 +196,16 @@ class Core:
             self.keys,
             polls.ended,
         )
+        last_pictures = LastPictures(self.pool, self.sources, self.redaction, self.loop)
         self.waits = Waits(
-            self.wait_runtime, polls, self.journal, self.loop, self.clock, self.settings, self.host_conditions
+            self.wait_runtime,
+            polls,
+            last_pictures,
+            self.journal,
+            self.loop,
+            self.clock,
+            self.settings,
+            self.host_conditions,
         )
         self.frame_requests = FrameRequests(self.sources, self.loop)
         token = self.waits.targets.token

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
@@ -165,6 +165,9 @@ class Sources:
         """Epoch, frame and run of forgotten sources: one of the same name goes on counting; old jobs stay old."""
         self._left_floor = (0, 0)
         """No lower than those of every source whose own numbers were let go of: where one of a new name begins."""
+        self._held: Counter[Path] = Counter()
+        self._dropped: set[Path] = set()
+        """Rings that are held, and whose source has let go of them."""
         self._demanding: set[str] = set()
         self._grabbing: set[str] = set()
 
@@ -385,8 +388,24 @@ class Sources:
     def _drop(self, source: Source, which: str) -> None:
         path: Path | None = getattr(source, which)
         if path is not None:
-            path.unlink(missing_ok=True)
             setattr(source, which, None)
+            if path in self._held:
+                self._dropped.add(path)
+            else:
+                path.unlink(missing_ok=True)
+
+    def hold(self, path: Path) -> None:
+        """Keep the ring at `path`, whatever becomes of its source, until `release` was called as often."""
+        self._held[path] += 1
+
+    def release(self, path: Path) -> None:
+        """Let go of what `hold` kept."""
+        self._held[path] -= 1
+        if not self._held[path]:
+            del self._held[path]
+            if path in self._dropped:
+                self._dropped.discard(path)
+                path.unlink(missing_ok=True)
 
     # ---- what consumers want ---------------------------------------------------------------------------------------
 

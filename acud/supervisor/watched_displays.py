@@ -117,7 +117,7 @@ class WatchedDisplays:
         self.removed = Observers[Callable[[WatchedDisplay], None]]()
         """Called for each display that is not watched any more: drop what belongs to it."""
         self.gone = Observers[Callable[[str, str], None]]()
-        """Told the name of each managed display that nothing starts again, and why."""
+        """Told the name of each managed display that nothing starts again, and why, while its frames are there yet."""
         self._on_capture_ended = on_capture_ended
         """Called for a capture process that ended unasked while its X server answers."""
 
@@ -148,6 +148,8 @@ class WatchedDisplays:
         """Stop watching; its sources are lost and its rings unlinked."""
         self.by_name.pop(watched.name, None)
         self._cancel_probe(watched)
+        if watched.managed:
+            self._tell_gone(watched, "it was removed")
         watched.state, watched.reason = DisplayState.ENDED, "removed"
         if watched.child is not None:
             self._keeper.stop(watched.child)
@@ -156,8 +158,6 @@ class WatchedDisplays:
         self._changed(watched, "display.ended")
         for told in self.removed:
             told(watched)
-        if watched.managed:
-            self._tell_gone(watched, "it was removed")
 
     def get(self, name: str) -> WatchedDisplay:
         """Return the display `name`. Raises: NotFound naming those there are."""
@@ -191,12 +191,12 @@ class WatchedDisplays:
     def end(self, watched: WatchedDisplay, reason: str) -> None:
         """Its X server ended for good: nothing is shown of it any more; it stays listed, with the reason."""
         self._cancel_probe(watched)
+        self._tell_gone(watched, reason)
         if watched.child is not None:
             self._keeper.stop(watched.child)
         self._input_lost(watched, reason)
         self._down(watched, DisplayDown(f"display {watched.name} ended: {reason}", hint="acud display create"))
         watched.state = DisplayState.ENDED
-        self._tell_gone(watched, reason)
 
     def _tell_gone(self, watched: WatchedDisplay, reason: str) -> None:
         for told in self.gone:

@@ -147,10 +147,11 @@ class WaitCancelled(Struct, frozen=True):
 
 
 class WaitFailed(Struct, frozen=True):
-    """It can never be judged. `evidence`: the last picture, where one was taken."""
+    """It can never be judged. `verdict` is the newest. `evidence`: the last picture, or why there is none."""
 
     at: float
     reason: str
+    verdict: Verdict
     evidence: Evidence | None = None
 
 

@@ -207,10 +207,14 @@ class CancelRequested(Struct, frozen=True):
 
 
 class WaitBroken(Struct, frozen=True):
-    """The wait can never be judged (its display was removed for good): it fails, saying why."""
+    """The wait can never be judged (its display was removed for good): it fails, saying why.
+
+    `evidence`: the last picture that could still be had of its target, or why there is none.
+    """
 
     at: float
     reason: str
+    evidence: Evidence | None = None
 
 
 WaitEvent = (

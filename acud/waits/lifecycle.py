@@ -7,7 +7,7 @@ from enum import StrEnum
 from msgspec.structs import replace
 
 from acud.errors import Conflict
-from acud.types import Evidence, Verdict, WaitState
+from acud.types import Answer, Evidence, Verdict, WaitState
 from acud.waits.effects import JobKind, WaitCancelled, WaitEffect, WaitFailed, WaitResolved, WaitTimedOut
 from acud.waits.model import NOT_LOCATED, JobInFlight, JudgeState, OpenRequests, PendingYes, Wait
 from acud.waits.stages import is_last_stage, next_stage
@@ -86,14 +86,20 @@ def describe_asking(wait: Wait, at: float) -> str:
 
 
 def with_backlog(wait: Wait, at: float) -> Verdict:
-    """Return the newest verdict, with the number of frames not judged by now."""
+    """Return the newest verdict, with what was seen before where that is not known now, and the number of frames not
+    judged by now.
+    """
+    before, verdict = wait.seen_last, wait.verdict
+    if verdict.answer is Answer.UNKNOWN and before is not None:
+        seen = f"; before that: {before.answer}" + (f": {before.detail}" if before.detail else "")
+        verdict = replace(verdict, detail=f"{verdict.detail}{seen}")
     since = [flight.at for flight in wait.in_flight(JobKind.JUDGE)]
     count = wait.judge_state.passed + (_unjudged(wait) if since or JobKind.JUDGE in wait.requests.jobs else 0)
     if not count:
-        return wait.verdict
+        return verdict
     busy_s = wait.judge_state.busy_s + (at - min(since) if since else 0.0)
     words = f"{_frames(count)}, judge busy {busy_s:.0f} s"
-    return replace(wait.verdict, detail="; ".join(filter(None, (wait.verdict.detail, words))))
+    return replace(verdict, detail="; ".join(filter(None, (verdict.detail, words))))
 
 
 def _unjudged(wait: Wait) -> int:
@@ -130,7 +136,7 @@ def resolve_without_picture(wait: Wait, pending: PendingYes, reason: str, at: fl
 
 
 def time_out(wait: Wait, at: float) -> Outcome:
-    """End at the deadline; a yes that only waits for its picture is still a yes."""
+    """End at the deadline; a yes that only waits for its picture is still a yes, and what fails anyway fails."""
     if wait.pending is not None and wait.pending.frames is None:
         after, effects = resolve_without_picture(
             wait, wait.pending, "the deadline passed before the picture was taken", at
@@ -139,6 +145,8 @@ def time_out(wait: Wait, at: float) -> Outcome:
             return after, effects
         ended, more = time_out(after, at)
         return ended, (*effects, *more)
+    if wait.failing is not None:
+        return fail(replace(wait, verdict=wait.failing), wait.failing.detail, at)
     verdict = with_backlog(wait, at)
     return _ended(wait, WaitMove.TIME_OUT, verdict, WaitTimedOut(at, verdict, _last_picture(wait)))
 
@@ -155,9 +163,10 @@ def cancel(wait: Wait, reason: str, at: float) -> Outcome:
     return _ended(wait, WaitMove.CANCEL, wait.verdict, WaitCancelled(at, reason))
 
 
-def fail(wait: Wait, reason: str, at: float) -> Outcome:
-    """End because it can never be judged."""
-    return _ended(wait, WaitMove.FAIL, wait.verdict, WaitFailed(at, reason, wait.last_picture))
+def fail(wait: Wait, reason: str, at: float, evidence: Evidence | None = None) -> Outcome:
+    """End because it can never be judged, with `evidence` or else its last picture."""
+    verdict = with_backlog(wait, at)
+    return _ended(wait, WaitMove.FAIL, verdict, WaitFailed(at, reason, verdict, evidence or _last_picture(wait)))
 
 
 def _ended(wait: Wait, move: WaitMove, verdict: Verdict, effect: WaitEffect) -> Outcome:

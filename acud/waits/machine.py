@@ -15,7 +15,7 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.types import Change, Verdict, WaitSpec, unknown
+from acud.types import Answer, Change, Verdict, WaitSpec, unknown
 from acud.waits import view_updates
 from acud.waits.baselines import apply_baseline_identity
 from acud.waits.budget import BudgetStatus
@@ -91,6 +91,8 @@ def step(wait: Wait, event: WaitEvent) -> WaitStep:
     if has_ended(after.state):
         return WaitStep(after, effects)
     planned, more = plan(after, event.at)
+    if planned.verdict.answer is not Answer.UNKNOWN and planned.verdict is not planned.seen_last:
+        planned = replace(planned, seen_last=planned.verdict)
     return WaitStep(planned, (*effects, *more))
 
 
@@ -136,7 +138,7 @@ def _taken(wait: Wait, event: WaitEvent) -> Outcome:
         case CancelRequested():
             return cancel(wait, event.reason, event.at)
         case WaitBroken():
-            return fail(wait, event.reason, event.at)
+            return fail(wait, event.reason, event.at, event.evidence)
     assert_never(event)
 
 
@@ -250,6 +252,8 @@ def _updated(wait: Wait, event: SpecUpdated) -> Outcome:
         pending=None,
         is_near_end=False,
         last_picture=None,
+        seen_last=None,
+        failing=None,
     )
     return _regenerated(apply_texts(clean, event.at))
 
@@ -257,8 +261,10 @@ def _updated(wait: Wait, event: SpecUpdated) -> Outcome:
 def _budgeted(wait: Wait, event: BudgetChecked) -> Outcome:
     """Take what the budgets say. A yes that only waits for its picture is still one; answers in the air still count."""
     word = event.status
-    if word.spent and word.fail and wait.pending is None:
-        return fail(replace(wait, verdict=unknown("budget", word.spent)), word.spent, event.at)
+    fails = bool(word.spent) and word.fail and wait.pending is None
+    failing = (wait.failing or unknown("budget", word.spent)) if fails else None
+    since = wait.failing_since if wait.failing else event.at
+    wait = replace(wait, failing=failing, failing_since=since)
     told = replace(wait, budget_status=word, unaffordable=sentences(wait.leaves) if word.spent else frozenset())
     if word.spent or not wait.budget_status.spent:
         return told, ()

@@ -189,10 +189,11 @@ class Wait(Struct, frozen=True):
     asked about for want of money. `is_near_end`: its deadline is near, and `last_picture` is what it ends with then.
     `longest_pause_s`: see `acud.waits.restless_area`.
 
-    `stage`: which stage of its condition is watched (`acud.waits.stages`); `leaves`, answers and baselines are that
-    one's. `stage_frame`: the frame that the stage before held on. `later`: readings that tell of stages to come;
-    `holding_ahead`: those that held when last read. `seen_before`: the texts, windows and widgets that earlier stages
-    saw.
+    `seen_last`: the newest yes or no. `failing`: why the wait fails as soon as it has a last picture, since
+    `failing_since`. `stage`: which stage of its condition is watched (`acud.waits.stages`); `leaves`, answers and
+    baselines are that one's. `stage_frame`: the frame that the stage before held on. `later`: readings that tell of
+    stages to come; `holding_ahead`: those that held when last read. `seen_before`: the texts, windows and widgets
+    that earlier stages saw.
     """
 
     spec: WaitSpec
@@ -226,6 +227,9 @@ class Wait(Struct, frozen=True):
     last_picture: Evidence | None = None
     requests: OpenRequests = OpenRequests()
     longest_pause_s: float = LONGEST_PAUSE_S
+    seen_last: Verdict | None = None
+    failing: Verdict | None = None
+    failing_since: float = 0.0
     stage: int = 0
     stage_frame: int = -1
     later: tuple[LaterReading, ...] = ()

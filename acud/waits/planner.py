@@ -25,7 +25,7 @@ from acud.waits.effects import (
     TickRequest,
     WaitEffect,
 )
-from acud.waits.lifecycle import Outcome, resolve, resolve_without_picture, time_out
+from acud.waits.lifecycle import Outcome, fail, resolve, resolve_without_picture, time_out
 from acud.waits.local_answers import held_on, is_of_moment, known_now, note_of, quiet_spans, read_at
 from acud.waits.model import NOT_LOCATED, Coverage, JudgeState, PendingPicture, PendingYes, Wait
 from acud.waits.schedule import (
@@ -51,6 +51,8 @@ REGRAB_S = 2.0
 """A grab without an answer for so long is requested again."""
 PATIENCE_S = 0.25
 """An `event` turn goes on with the newest frame when its fresh grab takes longer."""
+LAST_PICTURE_S = 2.0
+"""A wait that fails waits no longer than this for its last picture."""
 EVIDENCE_PATIENCE_S = 10.0
 """A local yes is not held back longer than this for its picture."""
 
@@ -222,14 +224,26 @@ def _pending(wait: Wait, now: PlanBasis) -> Outcome:
 
 
 def _last_look(wait: Wait, now: PlanBasis) -> Outcome:
-    """Take the picture that the wait times out with while there is time, so that no picture delays a deadline."""
+    """Take the picture that the wait times out or fails with; no picture delays a deadline."""
     view_state = wait.in_view
-    if not wait.is_near_end or wait.pending is not None or wait.last_picture is not None or view_state is None:
+    ends = wait.is_near_end or wait.failing is not None
+    if not ends or wait.pending is not None or wait.last_picture is not None or view_state is None:
         return wait, ()
     if wait.in_flight(JobKind.EVIDENCE) or JobKind.EVIDENCE in wait.requests.jobs:
         return wait, ()
     due = _due(wait, view_state, JobKind.EVIDENCE, priority=EVIDENCE_PRIORITY, keep_evidence=True)
     return _want(wait, replace(due, is_last_look=True))
+
+
+def _fail(wait: Wait, now: PlanBasis) -> Outcome:
+    """Fail once the last picture is there, or cannot be had soon; a yes that comes meanwhile is still one."""
+    failing = wait.failing
+    if failing is None or wait.pending is not None:
+        return wait, ()
+    late = now.at >= wait.failing_since + LAST_PICTURE_S
+    if wait.last_picture is None and wait.in_view is not None and not late:
+        return wait, ()
+    return fail(replace(wait, verdict=failing), failing.detail, now.at)
 
 
 def _ask_moment(wait: Wait, picture: PendingPicture | None, at: float) -> Outcome:
@@ -247,7 +261,7 @@ def _ask_moment(wait: Wait, picture: PendingPicture | None, at: float) -> Outcom
 
 def _judge(wait: Wait, now: PlanBasis) -> Outcome:
     view_state = wait.in_view
-    if view_state is None or wait.pending is not None or not now.asked:
+    if view_state is None or wait.pending is not None or wait.failing is not None or not now.asked:
         return _unwant(wait, JobKind.JUDGE)
     before = wait.requests.jobs.get(JobKind.JUDGE)
     if before is not None:
@@ -481,6 +495,8 @@ def _times(wait: Wait, now: PlanBasis) -> Iterator[float]:
         yield wait.pending.since + EVIDENCE_PATIENCE_S
     if wait.judge_state.confirm_at is not None:
         yield wait.judge_state.confirm_at
+    if wait.failing is not None:
+        yield wait.failing_since + LAST_PICTURE_S
     yield wait.requests.compare_at
     view_state = wait.in_view
     if view_state is None or wait.pending is not None:
@@ -497,6 +513,7 @@ _STAGES = (
     _local,
     _pending,
     _last_look,
+    _fail,
     _quiet,
     _judge,
     _compare,

@@ -146,6 +146,7 @@ def next_stage(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -
         widgets={},
         host_answers={},
         verdict=NOT_LOCATED,
+        seen_last=None,
         verdict_cache=VerdictCache(),
         judge_state=judge_state,
         pending=None,

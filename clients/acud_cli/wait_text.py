@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from acud.errors import DaemonDown
 from acud.protocol.requests.waits import ActionWait, Evaluation, WaitCreate, WaitResultReply, WaitShowReply
 from acud.types import Budget, ConditionWords, Then, Verdict, WaitInfo, WaitState, condition_text
-from acud.untrusted_text import quoted
+from acud.untrusted_text import own_words, quoted
 from acud_cli.exit_codes import Exit, of_state
 from acud_cli.formatting import (
     bare_table,
@@ -87,9 +87,9 @@ def ending_lines(reply: WaitResultReply) -> list[Text]:
 
 
 def _why(wait: WaitInfo) -> list[Text]:
-    """Return why a wait was cancelled or failed: what its message says behind the condition."""
+    """Return why a wait was cancelled or failed: what its message says behind the condition, in acud's own words."""
     what = wait.spec.label or condition_text(wait.spec.until)
-    why = wait.message.partition(f"{what} — ")[2]
+    why = own_words(wait.message).partition(f"{what} — ")[2]
     return [fact("why", why)] if why and wait.state in (WaitState.CANCELLED, WaitState.FAILED) else []
 
 

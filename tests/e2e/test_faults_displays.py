@@ -129,6 +129,9 @@ def test_a_managed_display_whose_server_is_killed_is_ended(daemon: Daemon) -> No
     failed = faults.ended(daemon, failing, "failed")
     assert f"display {display.name} is gone, and nothing starts it again" in failed.message
     assert "SIGKILL" in failed.message
+    assert "before that: no" in failed.verdict.detail
+    assert failed.evidence is not None
+    assert len(client.evidence(failing.wait_id).image) > 0
     told = faults.judged(daemon, wait, "unknown", "display_down")
     assert display.name in told.verdict.detail
     with pytest.raises(DisplayDown, match="has ended"):
@@ -196,8 +199,12 @@ def test_a_wait_on_a_display_that_is_gone_never_looks_at_a_new_one(daemon: Daemo
     gone = client.display_create().display
     wait = client.wait_create(faults.LAMP_IS_GREEN, display=gone.name, timeout_s=600, policy=GOES_ON).wait
     failing = client.wait_create(faults.LAMP_IS_GREEN, display=gone.name, timeout_s=600).wait
+    faults.judged(daemon, wait, "no")
     client.display_remove(gone.name, force=True)
-    assert "it was removed" in faults.ended(daemon, failing, "failed").message
+    failed = faults.ended(daemon, failing, "failed")
+    assert "it was removed" in failed.message
+    assert (failed.evidence is not None and failed.evidence.name != "") is True, failed.evidence
+    assert not list(daemon.paths.shm.glob(f"{gone.name.lstrip(':')}.*")), "its ring goes once the picture is taken"
     new = client.display_create().display
     assert new.name != gone.name
     with closing(Painter(new)) as painter:

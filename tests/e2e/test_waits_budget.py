@@ -120,7 +120,10 @@ def test_fail_ends_it_and_the_wake_says_so(acud: Client, view: DisplayInfo) -> N
     wait = _arm(acud, view, Budget(max_evaluations=2, on_budget=OnBudget.FAIL))
     done = ended(acud, wait.wait_id)
     assert (done.state, done.verdict.code) == (WaitState.FAILED, "budget")
-    assert done.message.endswith("— budget: 2 of 2 evaluations are spent")
+    assert "— budget: 2 of 2 evaluations are spent. Last verdict: unknown (budget)." in done.message
+    assert "before that: no" in done.verdict.detail
+    assert done.evidence is not None
+    assert done.evidence.name
     wakes = acud.wake_list(seen=True, wait_id=wait.wait_id).wakes
     assert [wake.kind.value for wake in wakes] == ["failed"]
     assert "budget: 2 of 2 evaluations are spent" in wakes[0].text

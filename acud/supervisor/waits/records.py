@@ -68,8 +68,9 @@ def wait_ending(active: ActiveWait, effect: out.WaitEffect) -> WaitEnding:
             return WaitEnding(
                 WaitState.CANCELLED, f"[smart_wait cancelled] {what}" + (f" — {reason}" if reason else "")
             )
-        case out.WaitFailed(reason=reason, evidence=evidence):
-            return WaitEnding(WaitState.FAILED, f"[smart_wait failed] {what} — {reason}", evidence)
+        case out.WaitFailed(reason=reason, verdict=verdict, evidence=evidence):
+            text = f"[smart_wait failed] {what} — {reason}. {_reached(active)}{_last(verdict)}"
+            return WaitEnding(WaitState.FAILED, with_seen(text, verdict.detail), evidence)
     raise TypeError(f"{type(effect).__name__} ends no wait")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -20,6 +21,7 @@ from acud.supervisor.journal import Journal
 from acud.supervisor.waits import records
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.budgets import WaitLimits
+from acud.supervisor.waits.last_pictures import LastPictures
 from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.supervisor.waits.wait_runtime import WaitRuntime
 from acud.supervisor.wakes import Wakes
@@ -27,6 +29,7 @@ from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import (
     Budget,
     Criteria,
+    Evidence,
     JudgeChoice,
     JudgeName,
     OnDisplayLost,
@@ -110,6 +113,7 @@ class Waits:
         self,
         runtime: WaitRuntime,
         polls: EndPolls,
+        last_pictures: LastPictures,
         journal: Journal,
         loop: EventLoop,
         clock: Clock,
@@ -118,6 +122,7 @@ class Waits:
     ) -> None:
         self._runtime = runtime
         self._polls = polls
+        self._last_pictures = last_pictures
         self._active = runtime.active
         self._journal = journal
         self._loop = loop
@@ -344,15 +349,22 @@ class Waits:
                 self._runtime.step(active, happened.DeadlinePassed(self._clock.monotonic_s()))
 
     def display_gone(self, name: str, reason: str) -> None:
-        """Nothing starts this display again: its waits fail, where their policy does not have them go on."""
-        self._loop.call_later(0.0, lambda: self._lose(name, reason))  # once all have let go of it
+        """Nothing starts this display again: its waits fail with their last picture, where their policy does not have
+        them go on.
+        """
+        self._loop.call_later(0.0, lambda: self._release(name))  # once all have let go of it
+        words = f"display {name} is gone, and nothing starts it again: {reason}"
+        for active in self._active.on_display(name):
+            if (
+                not active.ended
+                and active.transient is None
+                and active.spec.policy.on_display_lost is OnDisplayLost.FAIL
+            ):
+                self._last_pictures.take(active, partial(self._break, active, words))
 
-    def _lose(self, display: str, reason: str) -> None:
-        self._release(display)
-        words = f"display {display} is gone, and nothing starts it again: {reason}"
-        for active in self._active.on_display(display):
-            if not active.ended and active.spec.policy.on_display_lost is OnDisplayLost.FAIL:
-                self._runtime.step(active, happened.WaitBroken(self._clock.monotonic_s(), words))
+    def _break(self, active: ActiveWait, reason: str, last_picture: Evidence | None) -> None:
+        if not active.ended:
+            self._runtime.step(active, happened.WaitBroken(self._clock.monotonic_s(), reason, last_picture))
 
     def _give_up(self, wait_id: str) -> None:
         active = self._active.get(wait_id)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.types import AnyOf, Budget, Criteria, OnBudget, Policy, Spent, Text, WaitState, WindowTitle, no, yes
+from acud.types import AnyOf, Budget, Criteria, OnBudget, Policy, Spent, Text, WaitState, WindowTitle, no, unknown, yes
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits.budget import BudgetAccount, BudgetStatus, budget_status, exhausted_limit, with_cost
@@ -117,8 +117,10 @@ def test_fail_ends_the_wait_but_not_a_yes_without_its_picture() -> None:
     rig = Rig(spec(SEEN, EAGER)).start()
     rig.judge()
     _tell(rig, BudgetStatus("budget: gone", True, "told"))
-    assert rig.ending == out.WaitFailed(rig.now, "budget: gone")
-    assert (rig.wait.state, rig.wait.verdict.code) == (WaitState.FAILED, "budget")
+    rig.answer(rig.dispatch(JobKind.EVIDENCE), {}, picture=True)
+    assert isinstance(rig.ending, out.WaitFailed)
+    assert (rig.ending.reason, rig.ending.evidence and rig.ending.evidence.name) == ("budget: gone", "kept.jpg")
+    assert rig.ending.verdict == unknown("budget", "budget: gone; before that: no: not there")
     sure = Rig(spec(SEEN, EAGER)).start()
     sure.judge(yes("green"))
     _tell(sure, BudgetStatus("budget: gone", True, "told"))

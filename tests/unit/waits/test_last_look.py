@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from acud.types import Criteria, Evidence, Text, WindowTitle, unknown
+from acud.types import Criteria, Evidence, Text, WindowTitle, unknown, yes
 from acud.waits import effects as out
 from acud.waits import events as happened
+from acud.waits.budget import BudgetStatus
 from acud.waits.effects import JobKind
+from acud.waits.planner import LAST_PICTURE_S
 from tests.unit.waits.rig import Rig, spec
 
 
@@ -90,3 +92,43 @@ def test_more_time_takes_the_picture_anew(rig: Rig) -> None:
     assert not rig.wants(JobKind.EVIDENCE)
     near(rig)
     assert rig.wants(JobKind.EVIDENCE)
+
+
+# ---- a wait that fails -----------------------------------------------------------------------------------------------
+
+FAILS = BudgetStatus("budget: gone", True, "told")
+
+
+def test_a_wait_that_fails_does_not_wait_long_for_its_picture(rig: Rig) -> None:
+    rig.tell(happened.BudgetChecked(rig.now, FAILS))
+    rig.dispatch(JobKind.EVIDENCE)
+    rig.later(LAST_PICTURE_S - 0.1)
+    assert rig.ending is None
+    rig.later(0.2)
+    assert isinstance(rig.ending, out.WaitFailed)
+
+
+def test_a_yes_in_the_air_comes_before_the_failure(rig: Rig) -> None:
+    rig.change(1)
+    rig.later(2.1)
+    job = rig.dispatch()
+    rig.tell(happened.BudgetChecked(rig.now, FAILS))
+    rig.answer(job, yes("done"), picture=True)
+    assert isinstance(rig.ending, out.WaitResolved)
+
+
+def test_a_wait_that_fails_out_of_view_fails_at_once_and_says_what_was_seen(rig: Rig) -> None:
+    rig.tell(happened.SourceLost(rig.now, "display_down", "it died"))
+    kept = Evidence("last.png")
+    rig.tell(happened.WaitBroken(rig.now, "it is gone", kept))
+    assert isinstance(rig.ending, out.WaitFailed)
+    assert rig.ending.evidence == kept
+    assert rig.ending.verdict == unknown("display_down", "it died; before that: no: not there")
+
+
+def test_a_timeout_says_what_was_seen_before_nobody_could_judge(rig: Rig) -> None:
+    rig.change(1)
+    rig.later(2.1)
+    rig.judge(unknown("judge_down", "nobody answers"))
+    rig.tell(happened.DeadlinePassed(rig.now))
+    assert rig.wait.verdict == unknown("judge_down", "nobody answers; before that: no: not there")

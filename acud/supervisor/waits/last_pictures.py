@@ -1,0 +1,97 @@
+"""The last pictures of waits whose display is gone: read from the ring that its capture process left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from acud.event_loop import EventLoop
+from acud.ids import new_id
+from acud.protocol.evaluation import Job, JobResult
+from acud.protocol.questions import Ask, View
+from acud.supervisor.evaluator_pool import EvaluatorPool
+from acud.supervisor.frame_sources import Source, Sources
+from acud.supervisor.job_queues import Lane
+from acud.supervisor.redaction import Redaction
+from acud.supervisor.waits.active_waits import ActiveWait
+from acud.types import Evidence
+from acud.waits.schedule import EVIDENCE_PRIORITY
+
+PATIENCE_S = 3.0
+"""A wait that fails is told of no later than this."""
+
+Done = Callable[[Evidence | None], None]
+
+
+class LastPictures:
+    """Has evaluators keep the newest frame of what waits looked at; the rings are kept until then."""
+
+    def __init__(self, pool: EvaluatorPool, sources: Sources, redaction: Redaction, loop: EventLoop) -> None:
+        self._pool = pool
+        self._sources = sources
+        self._redaction = redaction
+        self._loop = loop
+
+    def take(self, active: ActiveWait, done: Done) -> None:
+        """Call `done` in a later turn with the picture, or the reason for none; None where its target was not in view.
+
+        The display's sources must be there yet.
+        """
+        source, view_state = self._sources.by_name.get(active.source), active.machine.view_state
+        if source is None or source.path is None or view_state is None or view_state.was_hidden:
+            self._loop.call_later(0.0, lambda: done(None))
+            return
+        self._pool.submit(_LastPicture(self._sources, self._redaction, self._loop, active, source, source.path, done))
+
+
+class _LastPicture:
+    """One job: the picture of one wait."""
+
+    priority = EVIDENCE_PRIORITY
+
+    def __init__(
+        self,
+        sources: Sources,
+        redaction: Redaction,
+        loop: EventLoop,
+        active: ActiveWait,
+        source: Source,
+        path: Path,
+        done: Done,
+    ) -> None:
+        self._sources, self._path, self._done = sources, path, done
+        self.display = source.display
+        self.lane = Lane.REDACT if redaction.reads(local=True, keeps_evidence=True) else Lane.JUDGE
+        self._over = False
+        sources.hold(path)
+        ask = Ask(active.wait_id, active.machine.until, (), keep_evidence=True, is_last_look=True)
+        view = View(source.name, active.crop, active.ignore)
+        # Which windows are hidden is known now: the display's list goes with it.
+        hide = redaction.of(source)
+        self._job = Job(new_id("job"), view, str(path), source.epoch, 0, asks=(ask,), hide=hide)
+        self._timer = loop.call_later(PATIENCE_S, lambda: self._end(Evidence(reason="no evaluator made it in time")))
+
+    def build(self, job_id: str) -> Job | None:
+        """Return the job; None once nobody waits for it."""
+        return None if self._over else replace(self._job, job_id=job_id)
+
+    def partly(self, result: JobResult) -> None:
+        """A single picture has no parts."""
+
+    def finished(self, result: JobResult) -> None:
+        """Tell the picture, or why there is none."""
+        kept = next((answered.evidence for answered in result.answered), None)
+        self._end(kept or Evidence(reason=f"no picture: {result.reason or 'the evaluator kept none'}"))
+
+    def lost(self, reason: str) -> None:
+        """Two evaluators died over it."""
+        self._end(Evidence(reason=f"no picture: {reason}"))
+
+    def _end(self, evidence: Evidence) -> None:
+        if not self._over:
+            self._over = True
+            self._timer.cancel()
+            self._sources.release(self._path)
+            self._done(evidence)
