@@ -166,6 +166,7 @@ class CaptureService:
             logger("capture").debug("order.late", source=order.source)
         elif isinstance(order, Demand):
             source.schedule.demand(order.fps, order.grab)
+            source.tells_looks = order.looks
             if source.watch(order.quiet):
                 self._x.sync()
                 self._drain()

@@ -15,7 +15,7 @@ from acud.errors import ProtocolError
 from acud.frames.ring import FrameGone, Ring
 from acud.frames.writer import FrameWriter
 from acud.log import logger
-from acud.pixels.tiles import Mask, TileCompare, bitmap
+from acud.pixels.tiles import Mask, TileCompare, bitmap, tile_looks
 from acud.protocol.capture import Attach, Notice
 from acud.types import TILE_PX, Rect
 from acud.waits.tiles import Grid, bounding_box, to_bytes
@@ -25,6 +25,8 @@ from acud.x11.pointer import Cursor
 
 Pixels = npt.NDArray[np.uint8]
 _MS_PER_NS = 1e-6
+MOST_LOOKS = 64
+"""Tiles of a frame whose looks are told: a caret has 2 to 4, and what is larger is hardly a blinking light."""
 
 
 class Before(Struct, frozen=True):
@@ -73,6 +75,10 @@ class Epoch:
         place = slice(max(0, box.y), box.bottom), slice(max(0, box.x), box.right), slice(0, 3)
         return not np.array_equal(base[place], self.writer.arrays[slot][place])
 
+    def looks(self, slot: int, mask: Mask) -> bytes:
+        """Return the looks of the tiles in `mask`; nothing for more than `MOST_LOOKS`."""
+        return tile_looks(self.writer.arrays[slot], mask) if np.count_nonzero(mask) <= MOST_LOOKS else b""
+
     def bounds(self, mask: Mask) -> Rect | None:
         """Return the box around the tiles in `mask`; None when nothing changed."""
         return self._compare.bounds(mask)
@@ -109,6 +115,8 @@ class CaptureSource:
         self._quiet = QuietWatch()
         self.paints: Damage | None = None
         """Reports each painted box by itself, while a wait needs quiet."""
+        self.tells_looks = False
+        """Whether notices tell what changed tiles look like."""
         self.compared_ns = 0
         """CLOCK_MONOTONIC of the newest grab that was compared with the newest frame, or is it; 0: none was."""
 
@@ -211,6 +219,8 @@ class CaptureSource:
         mask = epoch.difference(slot, self._suspect(start))
         self._quiet.examine(lambda box: _found(epoch, slot, mask, box), paints, fetched_ns)
         notice = _conclude(self.name, epoch, slot, mask, start, cursor)
+        if self.tells_looks and notice.tiles:
+            notice = replace(notice, looks=epoch.looks(slot, mask))
         compare_ns = time.monotonic_ns() - fetched_ns
         self.compared_ns = start.mono_ns
         counters.grabbed(

@@ -112,6 +112,18 @@ def bitmap(mask: Mask) -> bytes:
     return np.packbits(mask.ravel(), bitorder="little").tobytes()
 
 
+def tile_looks(pixels: Pixels, mask: Mask) -> bytes:
+    """Return 8 bytes (little-endian, never 0) for each tile set in `mask`, in order; equal ones are of equal colours.
+
+    `pixels`: height x width x 4 uint8 BGRX. About 5 µs a tile.
+    """
+    looks = bytearray()
+    for row, column in np.argwhere(mask):
+        tile = pixels[row * TILE_PX : (row + 1) * TILE_PX, column * TILE_PX : (column + 1) * TILE_PX, :3]
+        looks += (xxhash.xxh3_64_intdigest(tile.tobytes()) or 1).to_bytes(8, "little")
+    return bytes(looks)
+
+
 def identity(pixels: Pixels, ignore: Iterable[Rect] = ()) -> str:
     """Return the identity of `pixels` (height x width x 4 uint8 BGRX, any strides) as 16 hexadecimal digits.
 

@@ -45,7 +45,8 @@ class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
     floor or demanded grab). `grab`: highest demanded-grab number that this grab satisfies. `fresh`: the first frame of
     an epoch whose predecessor could not be compared, so everything counts as changed. `unsure`: tiles (as `tiles`),
     where somebody waits for quiet, that were painted since the notice before and look the same, but may have looked
-    different in between.
+    different in between. `looks`: where asked for, and few tiles changed, 8 bytes (little-endian, not 0) for each of
+    `tiles`, lowest bit first: equal ones are of equal pixels.
 
     What changed among the windows until the grab was told before (`DisplayWindows`).
     """
@@ -60,6 +61,7 @@ class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
     grab: Number = 0
     fresh: bool = False
     unsure: bytes = b""
+    looks: bytes = b""
 
 
 class DisplayWindows(Struct, frozen=True, tag="windows", forbid_unknown_fields=True):
@@ -111,13 +113,15 @@ class Attach(Struct, frozen=True, tag="attach", forbid_unknown_fields=True):
 
 class Demand(Struct, frozen=True, tag="demand", forbid_unknown_fields=True):
     """What consumers want of a source now. `fps` 0: nothing is grabbed. A new `grab` number asks for one frame
-    at once. `quiet`: boxes of the source in which somebody waits for quiet.
+    at once. `quiet`: boxes of the source in which somebody waits for quiet. `looks`: somebody asks what changed tiles
+    look like.
     """
 
     source: str
     fps: float
     grab: int = 0
     quiet: tuple[Rect, ...] = ()
+    looks: bool = False
 
 
 class Follow(Struct, frozen=True, tag="follow", forbid_unknown_fields=True):

@@ -115,6 +115,8 @@ class Source:
         self.wanted: dict[object, float] = {}
         self.quiet: dict[object, tuple[Rect, ...]] = {}
         """By consumer: where it waits for quiet."""
+        self.looks: set[object] = set()
+        """The consumers that ask what changed tiles look like."""
         self.recent: deque[float] = deque(maxlen=256)
 
     @property
@@ -304,6 +306,8 @@ class Sources:
         layout = Layout(source.width, source.height, self.slots)
         if len(notice.tiles) > -(-layout.tiles // 8) or int.from_bytes(notice.tiles, "little") >> layout.tiles:
             raise ProtocolError(f"tiles of {notice.source} changed that are not there: it has {layout.tiles}")
+        if notice.looks and len(notice.looks) != 8 * int.from_bytes(notice.tiles, "little").bit_count():
+            raise ProtocolError(f"{notice.source} tells looks that are not of the tiles that changed")
         if notice.box is not None and not Rect(0, 0, layout.width, layout.height).contains(notice.box):
             raise ProtocolError(f"{notice.box} of {notice.source} changed, which is {layout.width}x{layout.height}")
         if notice.grab > source.grab:
@@ -409,11 +413,16 @@ class Sources:
 
     # ---- what consumers want ---------------------------------------------------------------------------------------
 
-    def want(self, source: Source, consumer: object, fps: float, quiet: tuple[Rect, ...] = ()) -> None:
+    def want(
+        self, source: Source, consumer: object, fps: float, quiet: tuple[Rect, ...] = (), *, looks: bool = False
+    ) -> None:
         """Set what `consumer` wants of `source`; 0 wants nothing. The highest rate goes to capture when it changes.
 
-        `quiet`: boxes in which it waits for quiet.
+        `quiet`: boxes in which it waits for quiet. `looks`: whether it asks what changed tiles look like.
         """
+        if looks is not (consumer in source.looks):
+            (source.looks.add if looks else source.looks.discard)(consumer)
+            self._demanding.add(source.name)
         if source.quiet.get(consumer, ()) != quiet:
             source.quiet[consumer] = quiet
             self._demanding.add(source.name)
@@ -450,7 +459,8 @@ class Sources:
             if source is not None and source.up:
                 cap = self._caps.get(name, source.fps)
                 quiet = dict.fromkeys(box for boxes in source.quiet.values() for box in boxes)
-                source.link(Demand(source.name, min(source.fps, cap), source.grab, tuple(quiet)))
+                demand = Demand(source.name, min(source.fps, cap), source.grab, tuple(quiet), looks=bool(source.looks))
+                source.link(demand)
 
     def _count_frame(self) -> None:
         """Share frames out anew every two seconds in which there were any: no timer for a host where all is quiet."""

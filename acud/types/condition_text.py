@@ -88,9 +88,9 @@ def _sentence(leaf: Leaf) -> str:
         case Widget():
             return widget_sentence(leaf)
         case Change(settle_s=settle_s):
-            return "the target changed" + (f" and settled for {settle_s:g} s" if settle_s else "")
+            return "the target changed" + (f" and settled for {settle_s:g} s{_besides(leaf)}" if settle_s else "")
         case Stable(stable_s=stable_s):
-            return f"the target is unchanged for {stable_s:g} s"
+            return f"the target is unchanged for {stable_s:g} s{_besides(leaf)}"
         case FileState(path=path, gone=gone):
             new = "new " if leaf.newer and not gone else ""
             return f'the {new}file "{path}" is {"gone" if gone else "there and complete"}'
@@ -118,13 +118,17 @@ def _phrase(leaf: Leaf, *, detailed: bool) -> str:
             part = f" of {share:.0%}" if share and detailed else ""
             return f"a change{part}" + (f", then {settle_s:g} s without one" if settle_s and detailed else "")
         case Stable(stable_s=stable_s):
-            return f"no change for {stable_s:g} s"
+            return f"no change for {stable_s:g} s{_besides(leaf)}"
         case FileState(path=path, gone=gone):
             new = "new " if leaf.newer and not gone else ""
             still = f", unchanged for {leaf.still_s:g} s" if detailed and leaf.still_s and not gone else ""
             return f"{new}file {_quoted(path, regex=False)}{' gone' if gone else still}"
         case ProcessExit(pid=pid):
             return f"end of process {pid}"
+
+
+def _besides(leaf: Change | Stable) -> str:
+    return " but for blinking" if leaf.ignore_blinking else ""
 
 
 _COMPARED = {

@@ -206,18 +206,24 @@ class Change(Struct, frozen=True, tag="change", forbid_unknown_fields=True):
     """A tile of the target changed since the baseline.
 
     `share` asks that changed tiles cover at least that part of the target. `settle_s` asks that nothing changed for so
-    long after the first change (0: the first changed frame). `baseline` is a token, or "" for the moment of arming.
+    long after the first change (0: the first changed frame), with `ignore_blinking` as in `stable`. `baseline` is a
+    token, or "" for the moment of arming.
     """
 
     share: Share = 0.0
     settle_s: Seconds = 0.0
     baseline: str = ""
+    ignore_blinking: bool = False
 
 
 class Stable(Struct, frozen=True, tag="stable", forbid_unknown_fields=True):
-    """Nothing in the target changed for `stable_s`, shown by a fresh compared grab."""
+    """Nothing in the target changed for `stable_s`, shown by a fresh compared grab.
+
+    `ignore_blinking`: but for tiles that only alternate between two looks, such as a caret.
+    """
 
     stable_s: PositiveSeconds
+    ignore_blinking: bool = False
 
 
 class FileState(Struct, frozen=True, tag="file", forbid_unknown_fields=True):

@@ -72,7 +72,8 @@ class FrameSeen(Struct, frozen=True):
     `grabbed_at`: start of the grab, same clock as `at`. `damaged_at`: when the damage was read (0: none; the notice
     then counts as the moment of the change). The windows told last (`WindowsSeen`) were read after this grab.
     `unsure`: tiles in which quiet begins anew: they were painted since the notice before and look the same, but may
-    have looked different in between; or pixels changed where tiles do not tell.
+    have looked different in between; or pixels changed where tiles do not tell. `looks`: what changed tiles look
+    like now, where that is known: equal numbers are of equal pixels.
     """
 
     at: float
@@ -82,6 +83,7 @@ class FrameSeen(Struct, frozen=True):
     grabbed_at: float
     damaged_at: float = 0.0
     unsure: int = 0
+    looks: dict[int, int] = {}
 
 
 class FramesSeen(Struct, frozen=True):

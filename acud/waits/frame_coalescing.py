@@ -71,7 +71,9 @@ def can_coalesce(wait: Wait) -> bool:
         or wait.requests.grab_asked is not None
     ):
         return False
-    if wait.pending is not None or any(isinstance(leaf, Change) for leaf in wait.leaves):
+    if wait.pending is not None or view_state.blinks is not None:
+        return False
+    if any(isinstance(leaf, Change) for leaf in wait.leaves):
         return False
     return _unquiet(wait, view_state) and _has_turn(wait, view_state)
 
@@ -111,7 +113,13 @@ def apply_frames(view_state: ViewState, frames: Sequence[FrameSeen], *, every_ti
 def _certain(view_state: ViewState, frames: Sequence[FrameSeen]) -> bool:
     """Tell whether each frame is new and surely changed the target, which has no baseline that counts tiles."""
     whole, epoch, newest = view_state.view.masks.whole, view_state.view.epoch, view_state.frame
-    if not view_state.looked or view_state.changes or view_state.early_identity is not None or not frames:
+    if (
+        not view_state.looked
+        or view_state.changes
+        or view_state.blinks is not None
+        or view_state.early_identity is not None
+        or not frames
+    ):
         return False
     for frame in frames:
         if frame.epoch != epoch or frame.frame <= newest or not frame.tiles or not frame.tiles & whole:

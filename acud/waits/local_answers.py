@@ -48,6 +48,7 @@ from acud.waits.widgets import NOT_READ
 
 TITLE_CHARS = 300
 """As much of a title as a pattern is tried on: the supervisor runs it, and titles are written by strangers."""
+_MOST_PLACES = 3
 _MOST_NAMED_TILES = 256
 """A larger area that moves is not named: most of the target changes."""
 NEVER_THERE = "it was not there when the wait began to look"
@@ -145,7 +146,7 @@ def _now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
         return unknown("budget", wait.budget_status.spent)
     if isinstance(leaf, Change):
         return judge_change(view_state, index, leaf)
-    return judge_stable(view_state, leaf.stable_s) if isinstance(leaf, Stable) else None
+    return judge_stable(view_state, leaf) if isinstance(leaf, Stable) else None
 
 
 def judge_change(view_state: ViewState, index: int, leaf: Change) -> Verdict:
@@ -153,9 +154,9 @@ def judge_change(view_state: ViewState, index: int, leaf: Change) -> Verdict:
     if view_state.changes[index].holds_from is None:
         return no(_too_little(view_state, index, leaf))
     words = _how(view_state, index)
-    if leaf.settle_s and not quiet_for(view_state, leaf.settle_s):
+    if leaf.settle_s and not quiet_for(view_state, leaf, leaf.settle_s):
         return no(f"{words}, but it has not settled for {leaf.settle_s:g} s yet")
-    return yes(words)
+    return yes(words + ignored_text(view_state, leaf))
 
 
 def _how(view_state: ViewState, index: int) -> str:
@@ -171,17 +172,36 @@ def _too_little(view_state: ViewState, index: int, leaf: Change) -> str:
     return f"changed tiles cover {view_state.share(index):.1%} of the target, {leaf.share:.1%} is asked"
 
 
-def judge_stable(view_state: ViewState, stable_s: float) -> Verdict:
+def judge_stable(view_state: ViewState, leaf: Stable) -> Verdict:
     """Return whether nothing changed for `stable_s`, up to the newest compared grab."""
-    if quiet_for(view_state, stable_s):
-        return yes(f"nothing in the target changed for {stable_s:g} s")
-    return no(f"the target has not been unchanged for {stable_s:g} s yet{_what_moves(view_state, stable_s)}")
+    stable_s, besides = leaf.stable_s, ignored_text(view_state, leaf)
+    if quiet_for(view_state, leaf, stable_s):
+        return yes(f"nothing in the target changed for {stable_s:g} s{besides}")
+    moves = _what_moves(view_state, stable_s, blinking_tiles(view_state, leaf))
+    return no(f"the target has not been unchanged for {stable_s:g} s yet{moves}{besides}")
 
 
-def _what_moves(view_state: ViewState, within_s: float) -> str:
+def blinking_tiles(view_state: ViewState, leaf: Leaf) -> int:
+    """Return the tiles whose changes do not count for the quiet that a leaf asks for."""
+    asked = isinstance(leaf, Change | Stable) and leaf.ignore_blinking
+    return view_state.blinks.blinking if asked and view_state.blinks is not None else 0
+
+
+def ignored_text(view_state: ViewState, leaf: Change | Stable) -> str:
+    """Return which blinking areas were left out, "" for none."""
+    view = view_state.view
+    spots = view.grid.spots(blinking_tiles(view_state, leaf))
+    places = [place for spot in spots if (place := place_text(view, spot))]
+    more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
+    areas = "a blinking area" if len(places) == 1 else "blinking areas"
+    return f", ignoring {areas}: {', '.join(places[:_MOST_PLACES])}{more}" if places else ""
+
+
+def _what_moves(view_state: ViewState, within_s: float, besides: int) -> str:
     """Return where the target changed in the seconds before its last change, "" where that is not known."""
-    since = max((mark.at for mark in view_state.marks), default=0.0) - within_s
-    moved = [mark.tiles for mark in view_state.marks if mark.at >= since]
+    counted = [mark for mark in view_state.marks if mark.tiles is None or mark.tiles & ~besides]
+    since = max((mark.at for mark in counted), default=0.0) - within_s
+    moved = [None if mark.tiles is None else mark.tiles & ~besides for mark in counted if mark.at >= since]
     known = reduce(or_, (tiles for tiles in moved if tiles is not None), 0)
     is_all = known == view_state.view.masks.touching
     if not known or is_all or None in moved or known.bit_count() > _MOST_NAMED_TILES:
@@ -190,9 +210,19 @@ def _what_moves(view_state: ViewState, within_s: float) -> str:
     return f": {place} keep changing" if place else ""
 
 
-def quiet_for(view_state: ViewState, seconds: float) -> bool:
-    """Tell whether the newest grab found the target as it was `seconds` before."""
-    return view_state.uncertain is None and view_state.grabbed_at >= view_state.quiet_from + seconds
+def quiet_from(view_state: ViewState, leaf: Leaf) -> float:
+    """Return since when the target is quiet as a leaf asks for it."""
+    asked = isinstance(leaf, Change | Stable) and leaf.ignore_blinking
+    return view_state.blinks.quiet_from if asked and view_state.blinks is not None else view_state.quiet_from
+
+
+def quiet_for(view_state: ViewState, leaf: Change | Stable, seconds: float) -> bool:
+    """Tell whether the newest grab found the target as it was `seconds` before.
+
+    Without what blinks, tiles that lie in the target in part count as changed with it: no identity is of the rest.
+    """
+    settled = leaf.ignore_blinking or view_state.uncertain is None
+    return settled and view_state.grabbed_at >= quiet_from(view_state, leaf) + seconds
 
 
 def quiet_spans(wait: Wait) -> Iterator[tuple[int, float]]:
@@ -223,7 +253,8 @@ def _then(wait: Wait, index: int, verdict: Verdict, flight: JobInFlight, frame: 
         return verdict
     quiet = isinstance(leaf, Stable) or (isinstance(leaf, Change) and leaf.settle_s > 0)
     if quiet:
-        moved = verdict.answer is Answer.YES and view_state.touched_within(flight.frame, frame)
+        besides = blinking_tiles(view_state, leaf)
+        moved = verdict.answer is Answer.YES and view_state.touched_within(flight.frame, frame, besides)
         return no("the target changed again") if moved else verdict
     held = view_state.changes[index].holds_from
     return (
@@ -326,13 +357,17 @@ def held_on(wait: Wait, pending: PendingYes, frame: int, identity: str) -> Verdi
     """
     view_state = wait.in_view
     same_look = bool(identity) and identity == pending.identity
-    moved = view_state is not None and not same_look and view_state.touched_within(pending.frame, frame)
+
+    def moved(leaf: Leaf) -> bool:
+        besides = blinking_tiles(view_state, leaf) if view_state is not None else 0
+        return view_state is not None and not same_look and view_state.touched_within(pending.frame, frame, besides)
+
     now = known_now(wait) if pending.frames is None else {}
     verdicts: dict[int, Verdict] = {}
     for index, leaf in enumerate(wait.leaves):
         if is_text_leaf(wait, leaf) and index in now:
             verdicts[index] = now[index]
-        elif index in pending.verdicts and not (moved and _is_of_frame(leaf)):
+        elif index in pending.verdicts and not (_is_of_frame(leaf) and moved(leaf)):
             verdicts[index] = pending.verdicts[index]
     return evaluate(wait.until, verdicts)
 

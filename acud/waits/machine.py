@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from acud.types import Answer, Change, Verdict, WaitSpec, unknown
 from acud.waits import view_updates
 from acud.waits.baselines import apply_baseline_identity
+from acud.waits.blinking import BlinkWatch
 from acud.waits.budget import BudgetStatus
 from acud.waits.conditions import NOT_JUDGED, leaves, sentences
 from acud.waits.effects import JobWithdrawal, WaitEffect
@@ -51,7 +52,7 @@ from acud.waits.model import NOT_LOCATED, JudgeState, VerdictCache, Wait
 from acud.waits.planner import plan
 from acud.waits.restless_area import LONGEST_PAUSE_S, RestlessArea
 from acud.waits.results import apply_dispatch, apply_loss, apply_result, new_baselines
-from acud.waits.schedule import JUDGE_FPS
+from acud.waits.schedule import JUDGE_FPS, ignores_blinking
 from acud.waits.stages import stage_condition
 from acud.waits.view_state import ChangeState, StoredBaseline, view_of
 
@@ -157,6 +158,8 @@ def _aimed(wait: Wait, event: TargetLocated) -> Outcome:
     if before is not None and wait.missing is None and before.view == view_of(event):
         return wait, ()
     after = view_updates.show_view(before, _changes(wait), event)
+    if ignores_blinking(wait.leaves) and after.blinks is None:
+        after = replace(after, blinks=BlinkWatch())
     same_picture = before is not None and before.view.same_shape(after.view)
     cache = wait.verdict_cache if same_picture else VerdictCache()
     undemanded = replace(wait.requests, fps=0.0)

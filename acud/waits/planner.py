@@ -26,7 +26,7 @@ from acud.waits.effects import (
     WaitEffect,
 )
 from acud.waits.lifecycle import Outcome, fail, resolve, resolve_without_picture, time_out
-from acud.waits.local_answers import held_on, is_of_moment, known_now, note_of, quiet_spans, read_at
+from acud.waits.local_answers import held_on, is_of_moment, known_now, note_of, quiet_from, quiet_spans, read_at
 from acud.waits.model import NOT_LOCATED, Coverage, JudgeState, PendingPicture, PendingYes, Wait
 from acud.waits.schedule import (
     EVIDENCE_PRIORITY,
@@ -126,12 +126,12 @@ def _quiet(wait: Wait, now: PlanBasis) -> Outcome:
     view_state = wait.in_view
     if not now.quiet or view_state is None or wait.pending is not None:
         return wait, ()
-    over = [since for since in _quiet_ends(view_state, now) if view_state.grabbed_at < since <= now.at]
+    over = [since for since in _quiet_ends(wait, view_state, now) if view_state.grabbed_at < since <= now.at]
     return _grab(wait, max(over), now.at) if over else (wait, ())
 
 
-def _quiet_ends(view_state: ViewState, now: PlanBasis) -> list[float]:
-    return [view_state.quiet_from + span for _, span in now.quiet]
+def _quiet_ends(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[float]:
+    return [quiet_from(view_state, wait.leaves[index]) + span for index, span in now.quiet]
 
 
 # ---- a yes without a judge, and its picture ------------------------------------------------------------------------
@@ -501,7 +501,7 @@ def _times(wait: Wait, now: PlanBasis) -> Iterator[float]:
     view_state = wait.in_view
     if view_state is None or wait.pending is not None:
         return
-    yield from _quiet_ends(view_state, now)
+    yield from _quiet_ends(wait, view_state, now)
     if now.asked and JobKind.JUDGE not in wait.requests.jobs:
         yield from (turn.at for turn in open_turns(wait, view_state, now))
 

@@ -8,7 +8,7 @@ grabs and judges at every tick. Changes of a restless area alone (`acud.waits.re
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -23,6 +23,8 @@ QUIET_FPS = 10.0
 """For stable_s and settle_s: the last change is known to 0.1 s."""
 CHANGE_FPS = 20.0
 """For `change`: a first repaint comes some 76 ms after a click, so 0.05 s is the most a rate cap may add."""
+BLINK_FPS = 20.0
+"""To tell what only blinks: see `acud.waits.blinking.LEAST_LOOK_S`."""
 LOSSY = frozenset({GateKind.RATIO, GateKind.TILE_MAX, GateKind.DHASH, GateKind.BLOCKS, GateKind.SSIM})
 CHANGING_S = (1.0, 2.0)
 STATIC_S = (5.0, 10.0)
@@ -144,12 +146,18 @@ def fps_wanted(wait: Wait) -> float:
         )
         rates.append(CHANGE_FPS if isinstance(leaf, Change) and waiting else 0.0)
         rates.append(QUIET_FPS if _is_of_quiet(leaf) else 0.0)
+    rates.append(BLINK_FPS if ignores_blinking(wait.leaves) else 0.0)
     return max(rates)
 
 
 def asks_quiet(wait: Wait) -> bool:
     """Tell whether a leaf of the wait asks for quiet."""
     return any(map(_is_of_quiet, wait.leaves))
+
+
+def ignores_blinking(found: Sequence[Leaf]) -> bool:
+    """Tell whether a leaf asks for quiet without what only blinks."""
+    return any(isinstance(leaf, Change | Stable) and leaf.ignore_blinking for leaf in found)
 
 
 def _is_of_quiet(leaf: Leaf) -> bool:

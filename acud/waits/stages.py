@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from acud.types import Answer, Change, Evidence, Text, TextLeaf, Then, Until, Verdict, no, yes
 from acud.waits.baselines import token_of_view
+from acud.waits.blinking import BlinkWatch
 from acud.waits.conditions import evaluate, leaves, sentences
 from acud.waits.effects import BaselineTaken, JobKind, JobWithdrawal, StageReached, WaitEffect
 from acud.waits.local_answers import apply_texts, named_leaf, with_absence
@@ -26,6 +27,7 @@ from acud.waits.model import (
     VerdictCache,
     Wait,
 )
+from acud.waits.schedule import ignores_blinking
 from acud.waits.view_state import ChangeState, StoredBaseline, ViewState
 
 MOST_AHEAD = 8
@@ -182,4 +184,5 @@ def _view_from(wait: Wait, frame: int, stored: dict[int, StoredBaseline], at: fl
         if isinstance(leaf, Change)
     }
     touched = {one.token: before.tiles_within(frame, before.frame) for one in stored.values()}
-    return ViewState(before.view, at, changes, touched, was_hidden=before.was_hidden)
+    blinks = BlinkWatch() if ignores_blinking(wait.leaves) else None
+    return ViewState(before.view, at, changes, touched, was_hidden=before.was_hidden, blinks=blinks)

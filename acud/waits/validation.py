@@ -241,6 +241,10 @@ def _checked_leaf(leaf: Leaf) -> Leaf:
             if leaf.baseline:
                 baselines.parse_token(leaf.baseline)
             _finite(leaf.share, leaf.settle_s)
+            if leaf.ignore_blinking and not leaf.settle_s:
+                raise InvalidRequest(
+                    "ignore_blinking is of the quiet after a change", hint="give settle_s, or leave it out"
+                )
             return leaf
         case Stable():
             _finite(leaf.stable_s)

@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.types import Change, Rect
+from acud.waits.blinking import BlinkWatch
 from acud.waits.events import FrameSeen, TargetLocated
 from acud.waits.tiles import Grid, Masks, masks
 
@@ -121,7 +122,8 @@ class ViewState(Struct, frozen=True):
     `looked`: a grab started after `since` was seen. `frame`, `grabbed_at`: the newest grab. `touched_frame`: the newest
     frame that changed the target or may have. `quiet_from`: the grab of the newest counted change. `identity`: of the
     target as it has been since `identity_frame` ("": not known). `wants_identity`: an identity is worth a job.
-    `early_identity`: an identity that overtook the notice of its frame. `was_hidden`: it went out of view, while its
+    `blinks`: of what only blinks, where a leaf asks for quiet without it. `early_identity`: an identity that overtook
+    the notice of its frame. `was_hidden`: it went out of view, while its
     source may have gone on.
     """
 
@@ -143,16 +145,21 @@ class ViewState(Struct, frozen=True):
     marks: tuple[ChangeMark, ...] = ()
     early_identity: EarlyIdentity | None = None
     was_hidden: bool = False
+    blinks: BlinkWatch | None = None
 
     @property
     def needs_identity(self) -> bool:
         """Whether an identity job is needed now."""
         return self.looked and not self.awaited_baselines and (self.wants_identity or self.uncertain is not None)
 
-    def touched_within(self, after: int, until: int) -> bool:
-        """Tell whether a frame in (after, until] changed the target, or may have; too long ago counts as yes."""
+    def touched_within(self, after: int, until: int, besides: int = 0) -> bool:
+        """Tell whether a frame in (after, until] changed the target, or may have; too long ago counts as yes.
+
+        `besides`: tiles whose changes do not count.
+        """
         forgotten = len(self.marks) == MARKS and self.marks[0].frame > after + 1
-        return forgotten or any(after < mark.frame <= until for mark in self.marks)
+        marks = [mark for mark in self.marks if after < mark.frame <= until]
+        return forgotten or any(mark.tiles is None or bool(mark.tiles & ~besides) or not besides for mark in marks)
 
     def touched_since(self, frame: int) -> float:
         """Return the moment before which no change after `frame` can have come."""

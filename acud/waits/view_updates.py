@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.waits.baselines import take_first_look
+from acud.waits.blinking import BlinkWatch
 from acud.waits.events import FrameSeen, TargetLocated
 from acud.waits.view_state import (
     MISSED,
@@ -45,16 +46,30 @@ def hide_view(view_state: ViewState, *, was_hidden: bool) -> ViewState:
 
     `was_hidden`: its source may go on, and show other things in the target's place; what its tiles tell is void.
     """
-    return replace(view_state, quiet_from=NEVER, was_hidden=view_state.was_hidden or was_hidden)
+    blinks = BlinkWatch() if view_state.blinks is not None else None
+    return replace(view_state, quiet_from=NEVER, was_hidden=view_state.was_hidden or was_hidden, blinks=blinks)
 
 
 def apply_frame(view_state: ViewState, event: FrameSeen, *, every_tile: bool, hidden_s: float) -> ViewState:
     """Return the view state after a notice, and after an identity that had overtaken it."""
     after = _noticed(view_state, event, every_tile=every_tile, hidden_s=hidden_s)
+    if after is not view_state and after.blinks is not None:
+        after = replace(after, blinks=_blinks_after(view_state, after.blinks, event))
     ahead = after.early_identity
     if ahead is None or ahead.frame > after.frame:
         return after
     return apply_identity(replace(after, early_identity=None), ahead.frame, ahead.identity)
+
+
+def _blinks_after(before: ViewState, blinks: BlinkWatch, event: FrameSeen) -> BlinkWatch:
+    """Return what is known of blinking after a notice; where tiles tell nothing, quiet begins anew."""
+    touching = before.view.masks.touching
+    if event.tiles is None or not before.looked:
+        return BlinkWatch(since=event.grabbed_at) if event.grabbed_at >= before.since else blinks
+    hit = event.tiles & touching if event.frame > before.frame else 0
+    told = blinks.changed(hit, event.looks, event.grabbed_at) if hit else blinks
+    doubtful = event.unsure & touching & ~told.blinking or told.since == NEVER
+    return told.restarted(event.grabbed_at) if doubtful and event.grabbed_at >= before.since else told
 
 
 def _noticed(view_state: ViewState, event: FrameSeen, *, every_tile: bool, hidden_s: float) -> ViewState:

@@ -80,6 +80,7 @@ class Wanted(msgspec.Struct, frozen=True):
     still: float | None = None
     newer: bool | None = None
     process: tuple[int, ...] = ()
+    ignore_blinking: bool = False
     any_of: bool = False
     appears_then_goes: str = ""
     then: tuple[str, ...] = ()
@@ -128,6 +129,9 @@ condition_options = together(
     click.option("--settle", type=DURATION, default=0.0, help="With --change: then nothing changed for this long."),
     click.option("--since", metavar="TOKEN", default="", help="With --change: since this token (acud baseline)."),
     click.option("--stable", type=DURATION, metavar="DURATION", help="Nothing in the target changed for this long."),
+    click.option(
+        "--ignore-blinking", is_flag=True, help="With --stable or --settle: but for what only blinks, such as a caret."
+    ),
     click.option(
         "--file",
         multiple=True,
@@ -196,9 +200,10 @@ def _parts(wanted: Wanted) -> list[Until]:
     parts += [WindowTitle(title, gone=True) for title in wanted.window_gone]
     parts += [widget_condition(text) for text in wanted.widget]
     if wanted.change:
-        parts.append(Change(wanted.share, wanted.settle, wanted.since))
+        blinking = wanted.ignore_blinking and wanted.settle > 0
+        parts.append(Change(wanted.share, wanted.settle, wanted.since, blinking))
     if wanted.stable is not None:
-        parts.append(Stable(wanted.stable))
+        parts.append(Stable(wanted.stable, wanted.ignore_blinking))
     still_s = FileState("/").still_s if wanted.still is None else wanted.still
     parts += [FileState(_whole(path), still_s, newer=wanted.newer) for path in wanted.file]
     parts += [FileState(_whole(path), gone=True) for path in wanted.file_gone]
@@ -232,6 +237,8 @@ def _check_companions(wanted: Wanted) -> None:
         raise click.UsageError("--match-case belongs to --text, --regex and --gone")
     if wanted.whole_words and not (wanted.text or wanted.gone or sequence):
         raise click.UsageError("--whole-words belongs to --text and --gone")
+    if wanted.ignore_blinking and wanted.stable is None and not wanted.settle:
+        raise click.UsageError("--ignore-blinking belongs to --stable and --settle")
     if wanted.count > 1 and not (wanted.text or wanted.regex):
         raise click.UsageError("--count belongs to --text and --regex")
     if wanted.similarity is not None and not (wanted.image or wanted.image_gone):

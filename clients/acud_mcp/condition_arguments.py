@@ -50,6 +50,7 @@ OPTIONS = {
     "whole_words": "text and gone are whole words: no Saved in Unsaved",
     "count": "text is there at least so often",
     "similarity": "how alike an image must be: 0.5 to 1, 0.9 unless told",
+    "ignore_blinking": "stable but for what only blinks, such as a caret",
     "baseline": "change since this token of desktop_look",
     "poll_interval": "judge after so many seconds at the latest, changed or not",
     "priority": "whose judgements go first: high, normal, low",

@@ -86,6 +86,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     stable: Seconds = 0.0
     file: str = ""
     process: str = ""
+    ignore_blinking: bool = False
     any: bool = False
     appears_then_goes: str = ""
     then: tuple[str, ...] = ()
@@ -109,7 +110,7 @@ def until_of(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Unti
     parts += [WindowTitle(given.window, regex=given.regex)] if given.window else []
     parts += [widget_condition(given.widget)] if given.widget.strip() else []
     parts += [Change(baseline=given.baseline)] if given.change or given.baseline else []
-    parts += [Stable(given.stable)] if given.stable else []
+    parts += [Stable(given.stable, given.ignore_blinking)] if given.stable else []
     parts += [FileState(given.file.strip())] if given.file.strip() else []
     parts += [ProcessExit(_pid(given.process))] if given.process.strip() else []
     later = [Text(text, regex=given.regex, whole_words=whole) for text in given.then]
@@ -451,7 +452,8 @@ async def wait_result(call: ToolCall, given: WaitPoll) -> WaitView:
 _WAIT_ALIASES = {"wake_when": "criteria", "timeout_s": "timeout", "timeout_seconds": "timeout"}
 _WAIT_SHOWS = ("wait_id", "status", "evidence")
 _HIDDEN = (
-    *("appears_then_goes", "then", "widget", "file", "process", "regex", "whole_words", "count", *_IMAGE),
+    *("appears_then_goes", "then", "ignore_blinking", "widget", "file", "process", "regex", "whole_words", "count"),
+    *_IMAGE,
     *("poll_interval", "priority", "force"),
 )
 _BUDGET_WORDS = {

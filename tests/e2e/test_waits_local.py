@@ -137,6 +137,33 @@ def test_what_blinks_in_step_with_the_grabs_is_not_stable(
         assert max(pauses) >= quiet_s, f"it blinked every {max(pauses):.3f} s or more often"
 
 
+def test_a_caret_is_left_out_of_quiet_and_named(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    """Two looks that alternate are left out; a third one in the same place is not."""
+    desk.window(Rect(0, 0, 300, 200))
+    strict = client.wait_create(Stable(2.0), display=view.name, timeout_s=LONG_S).wait.wait_id
+    quiet = Stable(2.0, ignore_blinking=True)
+    wait = client.wait_create(quiet, display=view.name, timeout_s=LONG_S).wait.wait_id
+    beside = client.wait_create(quiet, "region:150,0,150,200", display=view.name, timeout_s=LONG_S).wait.wait_id
+    give_up_s, looks, painted = time.monotonic() + PATIENCE_S, (0x000000, 0xFFFFFF), [time.time()]
+    for blink in range(10_000):
+        if shown(client, wait).state is not WaitState.WATCHING:
+            break
+        desk.fill(Rect(40, 50, 2, 14), looks[blink % 2])
+        desk.fill(Rect(200, 50, 16, 14), (0x0000FF, 0x00FF00, 0xFF0000)[blink % 3] if blink < 9 else 0)
+        painted.append(time.time())
+        time.sleep(0.4)
+        assert time.monotonic() < give_up_s, shown(client, wait).verdict
+    done = ended(client, wait)
+    assert (
+        "nothing in the target changed for 2 s, ignoring a blinking area: 16x16 pixels at 32,48" in done.verdict.detail
+    )
+    if max(after - at for at, after in pairwise(painted)) < 2.0:  # else this process stood still, and all was quiet
+        assert done.ended_utc_s >= painted[9] + 1.9
+        assert ended(client, strict).ended_utc_s >= painted[-1] + 1.9
+    assert "ignoring" not in ended(client, beside).verdict.detail
+    assert "ignoring" not in ended(client, strict).verdict.detail
+
+
 @pytest.mark.parametrize("period_s", [0.016, 0.1])
 def test_repaints_of_the_same_pixels_are_stable(client: Client, view: DisplayInfo, desk: Desk, period_s: float) -> None:
     desk.fill(Rect(96, 96, 24, 24), 0x00FF00)

@@ -21,9 +21,9 @@ from acud.waits import events as happened
 from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.frame_coalescing import MOST_BEHIND, ChangeBuffer, can_coalesce, is_relevant
 from acud.waits.model import NO_DISPLAY
-from acud.waits.schedule import asks_quiet
+from acud.waits.schedule import asks_quiet, ignores_blinking
 from acud.waits.targets import TargetLocation, locate, window_number, windows_titled
-from acud.waits.tiles import TileHistory, from_bytes, subtract
+from acud.waits.tiles import TileHistory, from_bytes, looks_of, subtract
 
 _LOG = log.logger("aims")
 
@@ -261,7 +261,8 @@ class TargetTracker:
         if source is not None:
             whole = active.crop or Rect(0, 0, source.width, source.height)
             quiet = subtract(whole, active.ignore) if active.fps and asks_quiet(active.machine) else ()
-            self._sources.want(source, active.wait_id, active.fps, quiet)
+            looks = bool(quiet) and ignores_blinking(active.machine.leaves)
+            self._sources.want(source, active.wait_id, active.fps, quiet, looks=looks)
 
     def read(self, active: ActiveWait) -> None:
         """Read the terminal that the wait looks at, and its widgets, now."""
@@ -328,6 +329,7 @@ class TargetTracker:
             grabbed_at=notice.mono_ns / 1e9,
             damaged_at=notice.damage_ns / 1e9,
             unsure=from_bytes(notice.unsure),
+            looks=looks_of(tiles, notice.looks) if tiles and notice.looks else {},
         )
         self._tell_waits(source, seen, notice.grab)
 

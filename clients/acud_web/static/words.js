@@ -133,7 +133,7 @@ export function condition(until) {
     case "change":
       return `something changes${until.share ? ` (${Math.round(until.share * 100)} % of the target)` : ""}`;
     case "stable":
-      return `nothing changes for ${duration(until.stable_s)}`;
+      return `nothing changes for ${duration(until.stable_s)}${until.ignore_blinking ? " but for blinking" : ""}`;
     case "file":
       return `${until.newer ? "new " : ""}file “${until.path}”${until.gone ? " is gone" : " is complete"}`;
     case "process":

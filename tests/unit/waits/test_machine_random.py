@@ -44,6 +44,7 @@ UNTILS = [
     Change(),
     Change(share=0.3, settle_s=0.5),
     Stable(2.0),
+    Stable(2.0, ignore_blinking=True),
     WindowTitle("save"),
     AllOf((Criteria("x"), Stable(1.0))),
     AnyOf((AllOf((WindowTitle("save"), Criteria("a"))), NotOf(Text("b")))),

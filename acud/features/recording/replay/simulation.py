@@ -34,6 +34,7 @@ from acud.waits.images import without_bytes
 from acud.waits.model import NOT_LOCATED
 from acud.waits.stages import stage_condition
 from acud.waits.targets import locate
+from acud.waits.tiles import bits
 
 _GAP = "not_recorded"
 _NO_WIDGETS = unknown(_GAP, "a recording holds pixels, and nothing of what programs tell of their widgets")
@@ -209,7 +210,9 @@ class Simulation:
         self._frames += 1
         view_state = self._wait.view_state
         self._touching += view_state is None or bool(tiles & view_state.view.masks.touching)
-        yield happened.FrameSeen(self._at, row.epoch, row.frame, tiles, self._at)
+        # Frames of one identity are alike, and so is each of their tiles.
+        looks = dict.fromkeys(bits(tiles), int(row.identity, 16) or 1) if row.identity and tiles else {}
+        yield happened.FrameSeen(self._at, row.epoch, row.frame, tiles, self._at, looks=looks)
 
     def _aimed(self, stretch: RecordedSegment, shown: RecordedFrame) -> happened.WaitEvent:
         found = locate(self._spec.target, self._display, stretch.width, stretch.height, ())

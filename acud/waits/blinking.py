@@ -1,0 +1,69 @@
+"""Tiles that only alternate between two looks: a caret, a blinking light. Quiet may be asked for without them.
+
+A tile blinks once it returned to the look before its present one twice in a row (A, B, A, B). A third look ends that,
+and so does a change sooner than `LEAST_LOOK_S` after the one before: between two grabs it may have shown anything.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from acud.waits.tiles import bits
+
+LEAST_LOOK_S = 0.2
+"""Four times the time between two grabs at the rate that is asked for: a look that stays so long is seen."""
+_RETURNS = 2
+NEVER = float("inf")
+
+
+class TileLooks(Struct, frozen=True):
+    """The newest look of a tile, since `at` (the grab that showed it), the one before ("" for none: 0), and how often
+    in a row it returned to the look before.
+    """
+
+    newest: int
+    before: int
+    returns: int
+    at: float
+
+    @property
+    def blinks(self) -> bool:
+        """Whether it only alternates."""
+        return self.returns >= _RETURNS
+
+
+class BlinkWatch(Struct, frozen=True):
+    """What is known of the looks of tiles since quiet may have begun (`since`: a grab's time)."""
+
+    tiles: dict[int, TileLooks] = {}
+    since: float = NEVER
+
+    @property
+    def blinking(self) -> int:
+        """The tiles that only alternate."""
+        return sum(1 << index for index, looks in self.tiles.items() if looks.blinks)
+
+    @property
+    def quiet_from(self) -> float:
+        """Since when nothing else changed."""
+        return max([self.since, *(looks.at for looks in self.tiles.values() if not looks.blinks)])
+
+    def changed(self, hit: int, looks: dict[int, int], at: float) -> BlinkWatch:
+        """Return the watch after the tiles `hit` changed. `looks`: what they show now, by tile, where that is known."""
+        known = {index: looks[index] for index in bits(hit) if index in looks} if looks else {}
+        kept = {index: told for index, told in self.tiles.items() if not hit >> index & 1}
+        shown = {index: _after(self.tiles.get(index), look, at) for index, look in known.items()}
+        since = self.since if len(known) == hit.bit_count() else at
+        return BlinkWatch(kept | shown, since)
+
+    def restarted(self, at: float) -> BlinkWatch:
+        """Return the watch after a moment in which anything may have changed; what blinks is still known."""
+        return BlinkWatch(self.tiles, at)
+
+
+def _after(told: TileLooks | None, look: int, at: float) -> TileLooks:
+    if told is None or at - told.at < LEAST_LOOK_S:
+        return TileLooks(look, 0, 0, at)
+    if told.before and look == told.before:
+        return TileLooks(look, told.newest, told.returns + 1, at)
+    return TileLooks(look, 0 if told.before else told.newest, 0, at)
