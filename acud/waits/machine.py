@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from acud.types import Answer, Change, Verdict, WaitSpec, unknown
 from acud.waits import view_updates
 from acud.waits.baselines import apply_baseline_identity
-from acud.waits.blinking import BlinkWatch
+from acud.waits.blinks import BlinkWatch
 from acud.waits.budget import BudgetStatus
 from acud.waits.conditions import NOT_JUDGED, leaves, sentences
 from acud.waits.effects import JobWithdrawal, WaitEffect

@@ -24,7 +24,7 @@ QUIET_FPS = 10.0
 CHANGE_FPS = 20.0
 """For `change`: a first repaint comes some 76 ms after a click, so 0.05 s is the most a rate cap may add."""
 BLINK_FPS = 20.0
-"""To tell what only blinks: see `acud.waits.blinking.LEAST_LOOK_S`."""
+"""To tell what only blinks: see `acud.waits.blinks.LEAST_LOOK_S`."""
 LOSSY = frozenset({GateKind.RATIO, GateKind.TILE_MAX, GateKind.DHASH, GateKind.BLOCKS, GateKind.SSIM})
 CHANGING_S = (1.0, 2.0)
 STATIC_S = (5.0, 10.0)

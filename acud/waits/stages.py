@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from acud.types import Answer, Change, Evidence, Text, TextLeaf, Then, Until, Verdict, no, yes
 from acud.waits.baselines import token_of_view
-from acud.waits.blinking import BlinkWatch
+from acud.waits.blinks import BlinkWatch
 from acud.waits.conditions import evaluate, leaves, sentences
 from acud.waits.effects import BaselineTaken, JobKind, JobWithdrawal, StageReached, WaitEffect
 from acud.waits.local_answers import apply_texts, named_leaf, with_absence

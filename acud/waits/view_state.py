@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.types import Change, Rect
-from acud.waits.blinking import BlinkWatch
+from acud.waits.blinks import BlinkWatch
 from acud.waits.events import FrameSeen, TargetLocated
 from acud.waits.tiles import Grid, Masks, masks
 

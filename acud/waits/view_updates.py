@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.waits.baselines import take_first_look
-from acud.waits.blinking import BlinkWatch
+from acud.waits.blinks import BlinkWatch
 from acud.waits.events import FrameSeen, TargetLocated
 from acud.waits.view_state import (
     MISSED,

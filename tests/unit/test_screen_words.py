@@ -124,9 +124,10 @@ def test_a_text_ends_with_the_words_in_their_field(said: Callable[[str], str], w
 
 @pytest.mark.parametrize("words", HOSTILE)
 def test_the_end_of_a_wait_quotes_what_was_seen_last(words: str) -> None:
-    live: Any = type("Stub", (), {"wait_id": WAIT, "spec": info(words).spec, "display": ":1"})
+    live: Any = type("Stub", (), {"wait_id": WAIT, "spec": info(words).spec, "display": ":1", "stages": ()})
     for verdict in (yes(words), no(words)):
-        for effect in (effects.WaitTimedOut(0.0, verdict), effects.WaitResolved(0.0, verdict, None, 1, 1, None)):  # type: ignore[arg-type]
+        resolved = effects.WaitResolved(0.0, verdict, None, 1, 1, None)  # type: ignore[arg-type]
+        for effect in (effects.WaitTimedOut(0.0, verdict), resolved, effects.WaitFailed(0.0, "it is gone", verdict)):
             said = wait_ending(live, effect).message
             assert own_words(said) == own_words(
                 wait_ending(live, msgspec.structs.replace(effect, verdict=replace(verdict, detail="x"))).message

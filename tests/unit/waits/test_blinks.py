@@ -7,7 +7,7 @@ import pytest
 from acud.errors import InvalidRequest
 from acud.types import Answer, Change, Rect, Stable, Target
 from acud.waits import events as happened
-from acud.waits.blinking import LEAST_LOOK_S
+from acud.waits.blinks import LEAST_LOOK_S
 from acud.waits.tiles import looks_of, to_bytes
 from acud.waits.validation import validate
 from tests.unit.waits.rig import Rig, spec
