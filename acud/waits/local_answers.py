@@ -87,8 +87,8 @@ def with_absence(wait: Wait, index: int, verdict: Verdict) -> Verdict:
     return replace(verdict, detail=f"{verdict.detail}; {words}") if awaited else verdict
 
 
-def named_leaf(leaf: Leaf) -> Text | WindowTitle | Widget | FileState | None:
-    """Return the text, window, widget or file that a leaf names as one that is there; None where it names none."""
+def named_leaf(leaf: Leaf) -> Text | ScreenImage | WindowTitle | Widget | FileState | None:
+    """Return the text, image, window, widget or file that a leaf names as one that is there; None: it names none."""
     return replace(leaf, gone=False) if _can_be_there(leaf) else None
 
 
