@@ -32,27 +32,26 @@ async def check_path(asked: ApiRequest[Query, Body], fields: dict[str, str]) -> 
             await _FINDERS[field](asked, value)
 
 
-async def bound(asked: ApiRequest[Query, Body], request: Any) -> Any:
-    """Return `request`; for a limited access token bound to the display that it names, itself or by its task. One that
-    names a wait or a task by its path was checked (`check_path`).
+async def bound(asked: ApiRequest[Query, Body], request: Any, granted: str = "") -> Any:
+    """Return `request`; for a limited access token bound to the display that it names, itself or by its task, or else
+    to the one that it was `granted` before. One that names a wait or a task by its path was checked (`check_path`).
 
     Raises: HttpFault 403 where it names nothing, or something of others.
     """
     if asked.access_token.unlimited or not hasattr(request, "display"):
         return request
-    display = request.display
     own = (await task_seen(asked, request.task_id)).task.display if request.task_id else ""
-    display = display or own
+    display = request.display or own or granted
     if not display:
         words = "this access token is limited: name one of its displays, or a task of its own that has one"
         raise wrong(403, "forbidden", words)
-    if display != own:
+    if display not in (own, granted):
         asked.must_see(display=display)
     _check_words(request, display_name(display))
     bounds: dict[str, Any] = {"display": display}
     wait = getattr(request, "wait", None)
     if wait is not None:  # armed with an action; it may name what it looks at itself
-        bounds["wait"] = await bound(asked, wait if wait.task_id else replace(wait, display=wait.display or display))
+        bounds["wait"] = await bound(asked, wait, display)
     return replace(request, **bounds)
 
 
