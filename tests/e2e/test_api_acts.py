@@ -23,6 +23,7 @@ from tests.e2e.gateway_support import Browser, code
 from tests.e2e.page_steps import check, printed_by, script, steps_of
 
 DAEMON_SETTINGS = SETTINGS + '[wake]\nroutes = ["command"]\ncommand = ["true"]\n'
+FILE = {"type": "not", "part": {"type": "file", "path": "~/report.pdf"}}
 NEVER = {"type": "text", "text": "never to be seen"}
 
 
@@ -133,6 +134,7 @@ def test_each_scope_does_what_it_is_for(daemon: Daemon, waiting: Api, acting: Ap
         assert reading.post(f"waits/{made}/result", peek=True)["ended"] is False
         waiting.post(f"waits/{made}/cancel")
     assert waiting.refused("POST", "actions", json=move) == (403, "forbidden")
+    assert waiting.refused("POST", "waits", json={"until": FILE}) == (403, "forbidden")
     assert waiting.refused("POST", "gui/do", json={"instruction": "press a"}) == (403, "forbidden")
     assert waiting.refused("POST", "tasks", json={"name": "with a display"}) == (403, "forbidden")
     assert acting.post("actions", **move)["cursor"] == [30, 40]
@@ -216,6 +218,7 @@ def test_a_limited_pass_reaches_its_own_alone(daemon: Daemon, screen: DisplayInf
         own_display = {"task_id": own.task_id, "actions": move}
         for path, body in (
             ("waits", {"until": NEVER}),
+            ("waits", {"until": FILE, "task_id": own.task_id}),
             ("waits", {"until": NEVER, "task_id": bare}),
             ("waits", {"until": NEVER, "display": screen.name}),
             ("waits", {"until": NEVER, "task_id": own.task_id, "display": screen.name}),

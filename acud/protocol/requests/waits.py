@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
@@ -25,6 +25,7 @@ from acud.types import (
     WaitState,
     WakeAddress,
 )
+from acud.types.conditions import FileState, ProcessExit
 from acud.types.tasks import TaskId
 
 
@@ -227,6 +228,20 @@ class EvidenceReply(Struct, frozen=True, forbid_unknown_fields=True):
     image: bytes
 
 
+def names_host(part: Any) -> bool:
+    """Tell whether the condition `part`, or one inside it, is about a file or process of the daemon's machine."""
+    if isinstance(part, FileState | ProcessExit):
+        return True
+    if isinstance(part, Struct):
+        return any(names_host(getattr(part, name)) for name in part.__struct_fields__)
+    return isinstance(part, tuple) and any(map(names_host, part))
+
+
+def _arm_needs(request: WaitCreate | WaitUpdate) -> Scope:
+    """What a wait tells of files and processes is of the machine, not of its screens."""
+    return Scope.ACT if names_host(request.until) else Scope.WAIT
+
+
 def _result_needs(request: WaitResult) -> Scope:
     """Who is told of the end gets no wake, which is more than reading; with `peek` it is not."""
     return Scope.READ if request.peek else Scope.WAIT
@@ -243,7 +258,7 @@ COMMANDS = (
         begins="waits",
         positional=2,
         errors="NoJudge for a sentence that no configured judge could answer, unless `force` arms it anyway",
-        rest=RestOperation("POST", "/api/waits", Scope.WAIT),
+        rest=RestOperation("POST", "/api/waits", Scope.WAIT, needs=_arm_needs),
     ),
     Command(WaitList, WaitListReply, fleet=FleetRoute.ALL),
     Command(WaitShow, WaitShowReply),
@@ -253,7 +268,7 @@ COMMANDS = (
         mutating=True,
         deferred=True,
         errors="Conflict when it has ended; NoJudge as for `wait_create`",
-        rest=RestOperation("POST", "/api/waits/{id}/update", Scope.WAIT, path_fields=_ID),
+        rest=RestOperation("POST", "/api/waits/{id}/update", Scope.WAIT, path_fields=_ID, needs=_arm_needs),
     ),
     Command(
         WaitCancel,

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from acud.protocol.requests.waits import names_host
 from acud.types.displays import display_name
 from acud.types.picture_views import parse
 from acud_web.api.displays import display_seen
@@ -38,7 +39,12 @@ async def bound(asked: ApiRequest[Query, Body], request: Any, granted: str = "")
 
     Raises: HttpFault 403 where it names nothing, or something of others.
     """
-    if asked.access_token.unlimited or not hasattr(request, "display"):
+    if asked.access_token.unlimited:
+        return request
+    if any(names_host(getattr(request, name, None)) for name in ("until", "expect")):
+        words = "this access token is limited, and files and processes are of no display or task"
+        raise wrong(403, "forbidden", words)
+    if not hasattr(request, "display"):
         return request
     own = (await task_seen(asked, request.task_id)).task.display if request.task_id else ""
     display = request.display or own or granted
