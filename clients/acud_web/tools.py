@@ -75,12 +75,18 @@ async def _tool(name: str) -> Tool:
     return tools[name]
 
 
+_HOST_FILES = ("image", "image_gone")
+"""Arguments of waits that may name a picture's file on this machine, which is read here."""
+
+
 async def call_tool(request: Request) -> Response:
     """Call a tool of `acud mcp` with the body as its arguments; the answer is its result."""
     asked = ApiRequest(request, Nothing(), Nothing)
     asked.must_be_unlimited("a tool")
     tool = await _tool(asked.place("name"))
     given = await asked.json()
+    if tool.name.startswith(("smart_wait", "wait_")) and any(given.get(name) for name in _HOST_FILES):
+        need(request, Scope.ACT)
 
     from acud_mcp import tool_calls
     from acud_mcp.tool import ImageResult, Options, TextResult

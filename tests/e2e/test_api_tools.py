@@ -162,6 +162,8 @@ def test_a_pass_is_good_for_no_more_than_over_rest(daemon: Daemon, screen: Displ
         for api, tool, given in (
             (reading, "smart_wait", wait),
             (reading, "task_register", {"name": "a", "isolated_display": False}),
+            (waiting, "smart_wait", {"image": "/etc/passwd"}),
+            (waiting, "smart_wait", {"file": "~/report.pdf"}),
             (waiting, "task_register", {"name": "a"}),
             (waiting, "desktop_action", move),
             (waiting, "gui_do", {"instruction": "press a"}),
