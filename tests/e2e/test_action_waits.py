@@ -172,7 +172,7 @@ def test_a_list_stops_at_what_fails_and_leaves_the_rest(client: Client, gui_daem
 
 def test_tools_act_and_wait(gui_daemon: Daemon, answers: DisplayInfo) -> None:
     async def run() -> None:
-        async with stdio(gui_daemon.home) as agent:
+        async with stdio(gui_daemon.home, "--block", "45") as agent:
             on = {"display": answers.name}
 
             async def call(tool: str, **given: object) -> Any:
@@ -205,7 +205,7 @@ def test_tools_act_and_wait(gui_daemon: Daemon, answers: DisplayInfo) -> None:
 def test_a_tool_fills_a_form(gui_daemon: Daemon) -> None:
     async def run() -> None:
         with shown(gui_daemon.client, "address") as display:
-            async with stdio(gui_daemon.home) as agent:
+            async with stdio(gui_daemon.home, "--block", "45") as agent:
                 given = {
                     "display": display.name,
                     "instruction": ["type 'Anna' into First name", "click Nowhere", "click Save"],
