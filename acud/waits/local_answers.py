@@ -326,7 +326,7 @@ def read_at(wait: Wait, texts: TextSnapshot) -> float:
     of_leaves = (
         texts.widgets_at if isinstance(leaf, Widget) else texts.read_at
         for leaf in wait.leaves
-        if is_text_leaf(wait, leaf) and not isinstance(leaf, WindowTitle)
+        if is_text_leaf(wait, leaf) and not isinstance(leaf, WindowTitle | HostLeaf)
     )
     return min(of_leaves, default=float("inf"))
 

@@ -52,7 +52,7 @@ def allowed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder(allowed: Path, request: pytest.FixtureRequest) -> Path:
     """A folder of the test's own that is not there yet, among those that conditions may name."""
-    return allowed / request.node.name
+    return Path(allowed, request.node.name)
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,9 @@ def says(client: Client, wait: WaitInfo, words: str) -> WaitInfo:
         now = shown(client, wait.wait_id)
         return now if words in now.verdict.detail else None
 
-    return until(said, f"a verdict with {words!r}")
+    found = until(said, f"a verdict with {words!r}")
+    assert found is not None
+    return found
 
 
 def test_a_download_is_complete_when_its_partial_file_is_gone_and_no_display_is_started(

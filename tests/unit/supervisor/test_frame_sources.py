@@ -352,7 +352,15 @@ def test_numbers_of_sources_that_went_are_bounded_and_none_begins_below_them(
 def test_what_changed_on_a_source_is_forgotten_with_it(rig: Rig) -> None:
     nobody: Any = SimpleNamespace(watchers=Observers(), by_name={})
     aims = TargetTracker(
-        ActiveWaits(), nobody, rig.sources, rig.clock.monotonic_s, lambda live, event: None, nobody, nobody, nobody
+        ActiveWaits(),
+        nobody,
+        rig.sources,
+        rig.clock.monotonic_s,
+        lambda live, event: None,
+        nobody,
+        nobody,
+        nobody,
+        nobody,
     )
     covered = rig.hello(":1.w5")
     for frame in (1, 2):
