@@ -240,6 +240,22 @@ def test_a_limited_pass_reaches_its_own_alone(daemon: Daemon, screen: DisplayInf
     daemon.client.wait_cancel(theirs)
 
 
+def test_a_limited_pass_names_no_file_and_no_process(daemon: Daemon, screen: DisplayInfo) -> None:
+    file, process = {"type": "file", "path": "~/a"}, {"type": "process", "pid": 1}
+    with Api(daemon, Scope.ADMIN, displays=[screen.name]) as mine:
+        own = {"display": screen.name}
+        for path, body in (
+            ("waits", own | {"until": file}),
+            ("waits", own | {"until": {"type": "not", "part": process}}),
+            ("actions", own | {"actions": [{"type": "move", "to": [3, 4]}], "wait": {"until": file}}),
+            ("gui/do", own | {"instruction": "press a", "expect": file}),
+        ):
+            assert mine.refused("POST", path, json=body) == (403, "forbidden"), (path, body)
+        assert mine.post("waits", until=NEVER, timeout_s=0, **own)["wait"]["display"] == screen.name
+    with Api(daemon, Scope.READ) as reader:
+        assert reader.refused("POST", "waits", json={"until": file}) == (403, "forbidden")
+
+
 def test_a_page_of_another_site_arms_nothing(daemon: Daemon, api: Api) -> None:
     """A browser sends the cookie along; the header and the Origin that only our pages send are missing."""
     with Browser(api.url) as browser:
