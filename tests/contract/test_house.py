@@ -36,5 +36,7 @@ def test_the_top_level_holds_what_belongs_there_and_no_picture_that_a_trial_left
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     files = {name for name in listed if "/" not in name}
     folders = {name.partition("/")[0] for name in listed if "/" in name}
-    assert files == {".gitignore", "CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml", "requirements.lock"}
+    assert files == {
+        ".gitignore", "AGENTS.md", "CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml", "requirements.lock",
+    }  # fmt: skip
     assert folders == {".ci", "acud", "clients", "conf", "docs", "examples", "scripts", "tests"}
