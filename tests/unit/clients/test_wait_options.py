@@ -55,15 +55,6 @@ NOTHING = dict.fromkeys(
 )
 
 
-ICON = "icon.png"
-
-
-@pytest.fixture(autouse=True)
-def icon_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / ICON).write_bytes(b"\x89PNG\r\n\x1a\n")
-
-
 @pytest.mark.parametrize(
     ("wanted", "until"),
     [
@@ -77,8 +68,6 @@ def icon_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (Wanted(gone=("a",), whole_words=True), Text("a", gone=True, whole_words=True)),
         (Wanted(widget=('button "Submit" enabled',)), Widget("button", "Submit", states=(WidgetState.ENABLED,))),
         (Wanted(number=("Progress >= 90 %",)), ScreenNumber(Comparison.AT_LEAST, 90, "Progress", "%")),
-        (Wanted(image=(ICON,), similarity=0.8), ScreenImage(b"\x89PNG\r\n\x1a\n", similarity=0.8)),
-        (Wanted(image_gone=(ICON,)), ScreenImage(b"\x89PNG\r\n\x1a\n", gone=True)),
         (Wanted(window=("w",)), WindowTitle("w")),
         (Wanted(window_gone=("w",)), WindowTitle("w", gone=True)),
         (Wanted(change=True, share=0.1, settle=2.0, since="t"), Change(0.1, 2.0, "t")),
@@ -106,6 +95,14 @@ def icon_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_conditions(wanted: Wanted, until: Until | None) -> None:
     assert condition_of(wanted) == until
+
+
+def test_images_are_read_from_files(tmp_path: Path) -> None:
+    icon = tmp_path / "icon.png"
+    icon.write_bytes(b"\x89PNG\r\n\x1a\n")
+    wanted = Wanted(image=(str(icon),), image_gone=(str(icon),), similarity=0.8)
+    both = (ScreenImage(icon.read_bytes(), gone=gone, similarity=0.8) for gone in (False, True))
+    assert condition_of(wanted) == AllOf(tuple(both))
 
 
 @pytest.mark.parametrize(
