@@ -7,27 +7,25 @@ doubt, a second clause that is no condition) is not read away: the sentence stay
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.types import (
     AllOf,
     AnyOf,
-    Change,
-    Comparison,
     ConditionWords,
     Criteria,
     JudgeName,
     NotOf,
-    ScreenNumber,
-    Stable,
     Text,
     Then,
     Until,
+    Widget,
     WindowTitle,
     condition_text,
 )
+from acud.waits.sentence_clauses import Phrase, clause
 
 NEEDS_VISION = (
     "this condition needs a judge that sees; set `backend` in [vision] (ACU_VISION_BACKEND) to a vision "
@@ -72,202 +70,109 @@ def meaning_notes(until: Until, judge: str) -> Iterator[str]:
 
 def meaning(sentence: str) -> Until | None:
     """Return the condition that `sentence` means, None where that is not certain."""
-    phrase = _Phrase.of(sentence)
-    while phrase is not None and (meant := _whole(phrase)) is None:
-        placed = _PLACE.search(phrase.text)
-        phrase = _Phrase(phrase.text[: placed.start()], phrase.quoted) if placed else None
-    return None if phrase is None else meant
+    phrase = Phrase.of(sentence)
+    if phrase is None:
+        return None
+    if (ended := _WHILE.match(phrase.text)) is not None:
+        return _opposite(_whole(phrase.cut(ended.end())))
+    opened = _OPENING.match(phrase.text)
+    return _whole(phrase.cut(opened.end()) if opened else phrase)
 
 
-# ---- phrases -------------------------------------------------------------------------------------------------------
+# ---- sentences -----------------------------------------------------------------------------------------------------
 
-_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "«": "»", "`": "`"}
-_QUOTED = re.compile("|".join(f"{re.escape(a)}([^{re.escape(a + b)}]+){re.escape(b)}" for a, b in _QUOTES.items()))
+_ASK = (
+    r"(?:(?:please |kindly )?(?:(?:could|can|would|will) you (?:please )?"
+    r"|i(?: want| need|'d like| would like)(?: you)? to )?"
+    r"(?:please )?(?:wait|hold on|hold off|stand by|pause|watch|check|know"
+    r"|tell me|let me know|notify me|alert me|ping me|poke me|"
+    r"inform me|warn me|remind me|wake me(?: up)?|say so|shout|give me (?:a"
+    r" shout|a ping|a heads-up)|come back|continue|go on|report)"
+    r"(?: back| here)?,? )"
+)
 _OPENING = re.compile(
-    r"(?:please )?(?:wait (?:until|till|for)|(?:wake me(?: up)?|tell me|let me know|notify me|alert me|ping me)"
-    r" (?:when|once|as soon as)|until|when|once|as soon as) ",
+    rf"{_ASK}?(?:until you see|until|till|'til|for|when|whenever|once|as soon as|if|the moment|the minute|the second) "
+    r"|(?:please )?(?:do not|don't) (?:come back|continue|go on|return|wake me(?: up)?) (?:before|until) "
+    r"|(?:please )?wait (?=the |a |<)",
     re.IGNORECASE,
 )
-_PLACE = re.compile(r" (?:on|in) (?:the |my )?(?:screen|display|desktop)$| (?:now|anywhere)$", re.IGNORECASE)
+_WHILE = re.compile(r"(?:please )?(?:wait|hold on|hold off|pause) (?:as long as|while) ", re.IGNORECASE)
+_PLACE = re.compile(
+    r"(?: (?:anywhere|somewhere))? (?:on|in) (?:the |my )?(?:screen|display|desktop)$| (?:now|anywhere|somewhere)$",
+    re.IGNORECASE,
+)
+_LATER = re.compile(r",? (?:(?:and )?(?:then|after that|afterwards|later)|followed by) ", re.IGNORECASE)
+_FIRST = re.compile(r"first,? ", re.IGNORECASE)
+_JOINED = (
+    (re.compile(r",? (?:and(?: also)?|as well as) |(?<=>), (?=<)", re.IGNORECASE), AllOf),
+    (re.compile(r",? or |(?<=>), (?=<)", re.IGNORECASE), AnyOf),
+)
+_EITHER = re.compile(r"(?:either|both) ", re.IGNORECASE)
+_BARE = re.compile(r"<\d+>")
 
 
-class _Phrase(Struct, frozen=True):
-    """A sentence with its quoted words taken out: `<0>` stands for the first of them."""
-
-    text: str
-    quoted: tuple[str, ...]
-
-    @classmethod
-    def of(cls, sentence: str) -> _Phrase | None:
-        """Return the phrase; None where quoted words are blank."""
-        plain = " ".join(sentence.split()).rstrip(".!").rstrip()
-        if "<" in plain or ">" in plain:
-            return None
-        words: list[str] = []
-
-        def take(found: re.Match[str]) -> str:
-            words.append(next(group for group in found.groups() if group is not None).strip())
-            return f"<{len(words) - 1}>"
-
-        text = _QUOTED.sub(take, plain)
-        opened = _OPENING.match(text)
-        text = text[opened.end() :] if opened else text
-        return None if not all(words) or re.search(r"[\"“”„«»`?]", text) else cls(text, tuple(words))
-
-    def name(self, given: str) -> str:
-        """Return the words that `given` stands for, "" where it is no name for certain: it is quoted, or each of its
-        words begins with a capital letter or a digit.
-        """
-        if (found := re.fullmatch(r"<(\d+)>", given)) is not None:
-            return self.quoted[int(found[1])]
-        words = given.split()
-        return given if words and all(word[0].isupper() or word[0].isdigit() for word in words) else ""
-
-
-def _whole(phrase: _Phrase) -> Until | None:
-    """Return the meaning of one clause, or of clauses joined by one word: `and`, or `or`."""
-    single = _clause(phrase)
+def _whole(phrase: Phrase) -> Until | None:
+    """Return the meaning of one clause, of clauses that are all joined by `and` or all by `or`, or of a sequence."""
+    single = _single(phrase)
     if single is not None:
         return single
-    for word, join in ((" and ", AllOf), (" or ", AnyOf)):
-        parts = phrase.text.removeprefix("either ").split(word)
+    stages = _stages(phrase)
+    if stages is not None:
+        return stages
+    for joint, join in _JOINED:
+        parts = joint.split(_EITHER.sub("", phrase.text, count=1))
         if 1 < len(parts) <= _MOST_PARTS:
-            meant = [_clause(_Phrase(part, phrase.quoted)) for part in _completed(parts)]
+            meant = [_single(phrase.with_text(part)) for part in _completed(parts)]
             known = tuple(one for one in meant if one is not None)
             return join(known) if len(known) == len(parts) else None
     return None
 
 
-def _completed(parts: Sequence[str]) -> Sequence[str]:
-    """Return the clauses with what they share: in `"A" or "B" appears` both appear."""
-    last = re.fullmatch(r"(?:the |a )?<\d+> (.+)", parts[-1])
-    if last is None:
-        return parts
-    return [f"{part} {last[1]}" if re.fullmatch(r"<\d+>", part) else part for part in parts]
-
-
-def _clause(phrase: _Phrase) -> Until | None:
-    for pattern, read in _CLAUSES:
-        found = pattern.fullmatch(phrase.text)
-        if found is not None and (meant := read(phrase, found)) is not None:
-            return meant
-    return None
-
-
-# ---- clauses -------------------------------------------------------------------------------------------------------
-
-_BE = r"(?:is|are|has become|becomes?|gets?|has|have)(?: now)?"
-_SHOWN = (
-    rf"(?:{_BE} (?:visible|shown|displayed|present|there|on screen|on (?:the )?(?:screen|display))"
-    r"|(?:appears?|shows up|show up|shows|comes up|has appeared|have appeared)"
-    r"|to (?:appear|show up|be (?:visible|shown))"
-    r"|can be (?:seen|read))"
-)
-_GONE = (
-    rf"(?:{_BE} (?:gone|disappeared|vanished)|(?:disappears?|vanish(?:es)?|goes away|go away)"
-    r"|to (?:disappear|vanish|go away|be gone)"
-    r"|(?:is|are) (?:no longer|not) (?:visible|shown|displayed|present|there|on screen|on (?:the )?(?:screen|display)))"
-)
-_NAME = r"(?P<name><\d+>|[^<>]+?)"
-_QUOTED_NAME = r"(?P<name><\d+>)"
-_TEXT_NOUN = r"(?:visible )?(?:text|words?|phrase|message|string) (?:(?:that )?(?:says|saying|reading) )?"
-_OPENED = rf"(?:{_SHOWN}|opens|pops up|is (?:open|opened)|has (?:opened|popped up)|exists|to (?:open|pop up)|is up)"
-_CLOSED = rf"(?:{_GONE}|closes|is closed|has (?:closed|been closed)|to (?:close|be closed)|is no longer open)"
-_TITLED = r"(?:titled|called|named|with the title|with title|whose title (?:is|contains|includes))"
-
-_COMPARED = {
-    Comparison.AT_LEAST: r"reach(?:es)?|has reached|is at least|to reach|gets? to|hits?",
-    Comparison.MORE: r"(?:to )?exceeds?|is (?:above|over|(?:more|greater|higher) than)|(?:rises|goes|climbs) above",
-    Comparison.LESS: r"is (?:below|under|less than|fewer than|lower than)|(?:falls|drops|goes|sinks) (?:below|under)",
-    Comparison.AT_MOST: r"is (?:at most|no more than)",
-    Comparison.EQUAL: r"is|is exactly|equals|is equal to",
-}
-_VALUE = r"(?P<value>[+-]?\d+(?:\.\d+)?)(?: ?(?P<unit>%|percent|[^\W\d]{1,12}))?"
-_UNITS = {"percent": "%"}
-_NO_LABEL = re.compile(
-    r"(?i)\b(?:bar|slider|button|window|page|screen|display|clock|time|date|it|number|count|counter|amount|of|volume)\b"
-)
-_SECONDS = {"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1, "min": 60, "mins": 60, "minute": 60, "minutes": 60}
-_COUNTS = {
-    "a": 1,
-    "one": 1,
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "ten": 10,
-    "twenty": 20,
-    "thirty": 30,
-    "sixty": 60,
-}
-_SPAN = rf"(?:for |in )?(?:at least )?(?P<span>\d+(?:\.\d+)?|{'|'.join(_COUNTS)}) ?(?P<of>{'|'.join(_SECONDS)})"
-_VIEW = r"(?:the (?:whole |entire )?(?:screen|display|picture|image|desktop)|everything)"
-
-
-def _text(*, gone: bool) -> Callable[[_Phrase, re.Match[str]], Until | None]:
-    def read(phrase: _Phrase, found: re.Match[str]) -> Until | None:
-        name = phrase.name(found["name"])
-        return Text(name, gone=gone) if name else None
-
-    return read
-
-
-def _window(*, gone: bool) -> Callable[[_Phrase, re.Match[str]], Until | None]:
-    def read(phrase: _Phrase, found: re.Match[str]) -> Until | None:
-        name = phrase.name(found["name"])
-        return WindowTitle(name, gone=gone) if name else None
-
-    return read
-
-
-def _number(compare: Comparison, *, quoted: bool) -> Callable[[_Phrase, re.Match[str]], Until | None]:
-    def read(phrase: _Phrase, found: re.Match[str]) -> Until | None:
-        label = phrase.quoted[int(found["name"][1:-1])] if quoted else found["name"]
-        if not quoted and (_NO_LABEL.search(label) or len(label.split()) > 3 or not found["unit"]):
+def _single(phrase: Phrase) -> Until | None:
+    """Return the meaning of one clause, whether or not it says that it is about the screen."""
+    while (meant := clause(phrase)) is None:
+        placed = _PLACE.search(phrase.text)
+        if placed is None:
             return None
-        unit = (found["unit"] or "").casefold()
-        return ScreenNumber(compare, float(found["value"]), label[:200], _UNITS.get(unit, unit))
-
-    return read
+        phrase = phrase.with_text(phrase.text[: placed.start()])
+    return meant
 
 
-def _stable(phrase: _Phrase, found: re.Match[str]) -> Until | None:
-    count = found["span"].casefold()
-    seconds = (_COUNTS[count] if count in _COUNTS else float(count)) * _SECONDS[found["of"].casefold()]
-    return Stable(seconds) if seconds > 0 else None
+def _completed(parts: list[str]) -> list[str]:
+    """Return the clauses with what they share: in `"A" or "B" appears`, and in `it says "A" or "B"`, both do."""
+    first, last = parts[0], parts[-1]
+    if (shared := re.fullmatch(r"(?:the |a )?<\d+> (.+)", last)) is not None:
+        return [f"{part} {shared[1]}" if _BARE.fullmatch(part) else part for part in parts]
+    if _BARE.fullmatch(last) and len(_BARE.findall(first)) == 1 and first.endswith(">"):
+        return [_BARE.sub(part, first) if _BARE.fullmatch(part) else part for part in parts]
+    return parts
 
 
-def _change(phrase: _Phrase, found: re.Match[str]) -> Until | None:
-    return Change()
+def _stages(phrase: Phrase) -> Until | None:
+    """Return the meaning of `first …, then …`: what comes later may leave out its subject, or call it `it`."""
+    first, *later = _LATER.split(_FIRST.sub("", phrase.text, count=1))
+    if not later or len(later) >= _MOST_PARTS:
+        return None
+    meant = [_single(phrase.with_text(first))]
+    for part in later:
+        rest = re.sub(r"^it (?=\S)", "", part.removesuffix(" again"))
+        whole = _single(phrase.with_text(part))
+        meant.append(whole if whole is not None else _of_subject(phrase, first.split(), rest))
+    known = tuple(one for one in meant if one is not None)
+    return Then(known) if len(known) == len(meant) else None
 
 
-def _clauses() -> Iterator[tuple[str, Callable[[_Phrase, re.Match[str]], Until | None]]]:
-    for state, gone in ((_SHOWN, False), (_GONE, True)):
-        yield rf"(?:the |a |an )?(?:{_TEXT_NOUN})?{_QUOTED_NAME} {state}", _text(gone=gone)
-        yield rf"(?:the |a |an )?(?:text|words?|phrase|message) {_NAME} {state}", _text(gone=gone)
-    yield rf"(?:the |a |an )?(?:{_TEXT_NOUN})?{_QUOTED_NAME}", _text(gone=False)
-    yield (
-        rf"(?:the )?(?:screen|display|page|terminal|console) (?:shows|says|reads|displays|contains) {_QUOTED_NAME}",
-        _text(gone=False),
-    )
-    yield rf"(?:I|you|we) (?:can )?see {_QUOTED_NAME}", _text(gone=False)
-    for state, gone in ((_OPENED, False), (_CLOSED, True)):
-        yield rf"(?:a|the|any) window {_TITLED} {_NAME} {state}", _window(gone=gone)
-        yield rf"the window {_QUOTED_NAME} {state}", _window(gone=gone)
-        yield rf"(?:the|an?) {_NAME} window {state}", _window(gone=gone)
-    yield rf"no window {_TITLED} {_NAME} (?:{_OPENED}|is left)", _window(gone=True)
-    yield rf"there is a window {_TITLED} {_NAME}", _window(gone=False)
-    yield rf"there is no window {_TITLED} {_NAME}", _window(gone=True)
-    for compare, verbs in _COMPARED.items():
-        of = r"(?:(?:number|value|count|percentage) (?:after|beside|next to|of|for) )?"
-        yield rf"(?:the )?{of}{_QUOTED_NAME} (?:{verbs}) {_VALUE}", _number(compare, quoted=True)
-        if compare is not Comparison.EQUAL:
-            yield rf"(?:the )?{_NAME} (?:{verbs}) {_VALUE}", _number(compare, quoted=False)
-    still = r"(?:still|unchanged|stable|static|quiet|the same|motionless)"
-    yield rf"nothing (?:changes|moves|has changed|has moved) {_SPAN}", _stable
-    yield rf"{_VIEW} (?:is|stays|remains|has been|has stayed|to be) {still} {_SPAN}", _stable
-    yield rf"{_VIEW} (?:has not changed|hasn't changed|does not change|doesn't change|stops changing) {_SPAN}", _stable
-    yield rf"(?:{_VIEW}|anything|something) (?:changes|has changed|to change)", _change
+def _of_subject(phrase: Phrase, words: list[str], rest: str) -> Until | None:
+    """Return the meaning of `rest` said of what `words` begin with."""
+    tries = (_single(phrase.with_text(" ".join([*words[:end], rest]))) for end in range(len(words) - 1, 0, -1))
+    return next((meant for meant in tries if meant is not None), None)
 
 
-_CLAUSES = tuple((re.compile(pattern, re.IGNORECASE), read) for pattern, read in _clauses())
+def _opposite(until: Until | None) -> Until | None:
+    """Return the condition that what was said holds no longer."""
+    match until:
+        case Text() | WindowTitle() | Widget(states=(), value=None):
+            return replace(until, gone=not until.gone)
+        case None:
+            return None
+    return NotOf(until)
