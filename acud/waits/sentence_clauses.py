@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from msgspec import Struct
 
@@ -75,15 +76,17 @@ class Phrase(Struct, frozen=True):
         return self.quoted[int(found[1])] if found else ""
 
     def name(self, given: str) -> str:
-        """Return the name that `given` is for certain, else "": quoted, or words that each have a capital or a digit."""
+        """Return the name that `given` is for certain, else "": quoted, or words that each have a capital or digit."""
         words = given.split()
         is_name = all(re.search(r"[A-Z\dÀ-ÖØ-Þ]", word) or word in ("&", "-") for word in words)
         return self.quote(given) or (given if words and is_name and "<" not in given else "")
 
 
 _HEDGE = re.compile(
-    r"\b(?:is|are|was|be|has|have|isn't|not|no|never|almost|nearly|about|only|again|yet|still|just|already|first|last|every|all|"
-    r"both|than|then|when|if|unless|until|before|after|while|because|but|on|in|at|of|with|without|longer|somehow|finally)\b"
+    r"\b(?:is|are|was|be|has|have|isn't|not|no|never|almost|nearly|about|only|again|yet|still|just|already"
+    r"|first|last|every|all|"
+    r"both|than|then|when|if|unless|until|before|after|while|because|but|on|in|at|of|with|without|longer"
+    r"|somehow|finally)\b"
 )
 
 
@@ -113,11 +116,13 @@ _MORE = r"(?: any ?more| any longer)?"
 _AT_SCREEN = r"(?:on screen|on (?:the )?(?:screen|display)|there|around)"
 _VISIBLE = rf"(?:visible|shown|displayed|present|up|{_AT_SCREEN})"
 _SHOWN = (
-    rf"(?:{_BE_}{_VISIBLE}|appears?|(?:has|have) appeared|to appear|(?:shows?|pops?|comes?|turns?) up|to (?:show|pop|come) up"
+    rf"(?:{_BE_}{_VISIBLE}|appears?|(?:has|have) appeared|to appear|(?:shows?|pops?|comes?|turns?) up"
+    rf"|to (?:show|pop|come) up"
     r"|(?:has|have) (?:shown|popped|come|turned) up|comes? into view|can be (?:seen|read|found)|shows|to be seen)"
 )
 _GONE = (
-    rf"(?:{_BE_}(?:gone(?: away)?|disappeared|vanished)|disappears?|to (?:disappear|vanish|go away|be gone)|vanish(?:es)?"
+    rf"(?:{_BE_}(?:gone(?: away)?|disappeared|vanished)|disappears?|to (?:disappear|vanish|go away|be gone)"
+    rf"|vanish(?:es)?"
     rf"|(?:goes|go) away|{_NOT} {_VISIBLE}{_MORE}|can(?:not| ?not|'t) be (?:seen|read){_MORE})"
 )
 _OPENED = rf"(?:{_SHOWN}|opens(?: up)?|opened|{_BE_}(?:open|opened)|has (?:opened|popped up)|exists|to open)"
@@ -138,18 +143,17 @@ def _flag(make: Callable[[str], Until]) -> Read:
 # ---- texts and windows ---------------------------------------------------------------------------------------------
 
 _TEXT = (
-    r"(?:visible )?(?:texts?|words?|phrase|(?:error |status |success )?messages?|string|error|notice|notification|warning|banner"
+    r"(?:visible )?(?:texts?|words?|phrase|(?:error |status |success )?messages?|string|error|notice"
+    r"|notification|warning|banner"
     r"|toast|alert|line)"
 )
 
 
 def _text_rows() -> Iterator[_Row]:
     for state, gone in ((_SHOWN, False), (_GONE, True)):
-        yield (
-            rf"{_THE}(?:{_TEXT} (?:(?:that )?(?:says|saying|reading) )?)?{_QUOTE} {state}",
-            _flag(lambda words, gone=gone: Text(words, gone=gone)),
-        )  # type: ignore[misc]
-        yield (rf"{_THE}{_TEXT} {_NAME} {state}"), _flag(lambda words, gone=gone: Text(words, gone=gone))  # type: ignore[misc]
+        read = _flag(partial(Text, gone=gone))
+        yield rf"{_THE}(?:{_TEXT} (?:(?:that )?(?:says|saying|reading) )?)?{_QUOTE} {state}", read
+        yield rf"{_THE}{_TEXT} {_NAME} {state}", read
     yield rf"{_THE}(?:{_TEXT} )?{_QUOTE}", _flag(Text)
     subject = r"(?:it|(?:the )?(?:screen|display|page|terminal|console))"
     yield (
@@ -163,12 +167,12 @@ def _window_rows() -> Iterator[_Row]:
     titled = rf"(?:{_CALLED}|whose title (?:is|contains|includes)|with)"
     in_title = r"(?: in (?:its|the) title)"
     for state, gone in ((_OPENED, False), (_CLOSED, True)):
-        read = _flag(lambda name, gone=gone: WindowTitle(name, gone=gone))  # type: ignore[misc]
+        read = _flag(partial(WindowTitle, gone=gone))
         yield rf"(?:a |the |any )?window {titled} {_NAME}{in_title}? {state}", read
         yield rf"{_THE}window {_NAME} {state}", read
         yield rf"{_THE}{_NAME} window {state}", read
     for begin, gone in ((r"(?:there is|there's) a", False), (r"(?:there is|there's) no", True), (r"no", True)):
-        read = _flag(lambda name, gone=gone: WindowTitle(name, gone=gone))  # type: ignore[misc]
+        read = _flag(partial(WindowTitle, gone=gone))
         state = rf" (?:{_OPENED}|is left)" if begin == "no" else _MORE
         yield rf"{begin} window {titled} {_NAME}{in_title}?{state}", read
         yield rf"{begin} {_NAME} window{state}", read
@@ -177,10 +181,11 @@ def _window_rows() -> Iterator[_Row]:
 # ---- widgets -------------------------------------------------------------------------------------------------------
 
 _ROLES = (
-    "toggle button", "radio button", "spin button", "button", "btn", "check box", "checkbox", "tick box", "radio", "hyperlink",
-    "link", "menu item", "menu entry", "menuitem", "menu", "tree item", "list item", "tab", "text field", "text box", "textbox",
-    "text area", "search box", "input field", "field", "entry", "input", "slider", "switch", "toggle", "combo box", "combobox",
-    "dropdown", "drop-down", "spin box", "spinbox", "progress bar", "progressbar", "option",
+    "toggle button", "radio button", "spin button", "button", "btn", "check box", "checkbox", "tick box",
+    "radio", "hyperlink", "link", "menu item", "menu entry", "menuitem", "menu", "tree item", "list item",
+    "tab", "text field", "text box", "textbox", "text area", "search box", "input field", "field", "entry",
+    "input", "slider", "switch", "toggle", "combo box", "combobox", "dropdown", "drop-down", "spin box",
+    "spinbox", "progress bar", "progressbar", "option",
 )  # fmt: skip
 _ROLE = rf"(?P<role>{'|'.join(map(re.escape, _ROLES))})"
 _WRITTEN = {"checkbox": "check box", "tick box": "check box", "radio": "radio button", "input field": "text field",
@@ -190,7 +195,8 @@ _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
         r"enabled|active|activated|available|clickable|usable|pressable", r"can be (?:clicked|pressed|used)(?: on)?"
     ),
     WidgetState.DISABLED: (
-        r"disabled|gr[ea]yed out|gr[ea]yed|inactive|unavailable|deactivated", r"gr[ea]ys out|goes gr[ea]y|to gr[ea]y out"
+        r"disabled|gr[ea]yed out|gr[ea]yed|inactive|unavailable"
+        r"|deactivated", r"gr[ea]ys out|goes gr[ea]y|to gr[ea]y out"
         rf"|can(?:not| not|'t) be (?:clicked|pressed|used){_MORE}"
     ),
     WidgetState.CHECKED: (r"checked|ticked|on|turned on|switched on|toggled on", r"turns on|goes on|to turn on"),
@@ -200,20 +206,25 @@ _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
     WidgetState.SELECTED: (r"selected|chosen|picked|highlighted", r""),
     WidgetState.UNSELECTED: (r"unselected|deselected", r""),
     WidgetState.FOCUSED: (
-        r"focus(?:s)?ed|in focus", r"(?:has|gets?|receives|gains|takes|to have|to get) (?:the )?(?:keyboard " r"|input )?focus"
+        r"focus(?:s)?ed|in focus",
+        r"(?:has|gets?|receives|gains|takes|to have|to get) (?:the )?(?:keyboard |input )?focus",
     ),
     WidgetState.UNFOCUSED: (r"unfocused|out of focus", r"loses (?:the )?(?:keyboard |input )?focus"),
     WidgetState.EXPANDED: (r"expanded|unfolded", r"expands|unfolds|to expand"),
     WidgetState.COLLAPSED: (r"collapsed|folded", r"collapses|to collapse"),
 }  # fmt: skip
 _PLAIN_NAMES = frozenset(
-    (
-        "save submit ok okay cancel send apply back close delete login upload download search continue finish install print export "
-        "import play pause stop start refresh reload edit add remove confirm retry buy checkout pay publish reply forward mute unmute "
-        "record run build debug commit push pull merge volume brightness opacity zoom username email e-mail name address subject url "
-        "city country language notifications wifi wi-fi bluetooth undo redo copy paste cut"
-    ).split()
-) | {"log in", "log out", "sign in", "sign up", "sign out", "dark mode", "add to cart", "place order", "save as"}
+    {
+        "add", "add to cart", "address", "apply", "back", "bluetooth", "brightness", "build", "buy", "cancel",
+        "checkout", "city", "close", "commit", "confirm", "continue", "copy", "country", "cut", "dark mode",
+        "debug", "delete", "download", "e-mail", "edit", "email", "export", "finish", "forward", "import",
+        "install", "language", "log in", "log out", "login", "merge", "mute", "name", "notifications", "ok",
+        "okay", "opacity", "paste", "pause", "pay", "place order", "play", "print", "publish", "pull", "push",
+        "record", "redo", "refresh", "reload", "remove", "reply", "retry", "run", "save", "save as", "search",
+        "send", "sign in", "sign out", "sign up", "start", "stop", "subject", "submit", "undo", "unmute",
+        "upload", "url", "username", "volume", "wi-fi", "wifi", "zoom",
+    }
+)  # fmt: skip
 """Names that controls have everywhere: in lower case, too, they are names and no adjectives."""
 _OPPOSITE = {
     WidgetState.ENABLED: WidgetState.DISABLED, WidgetState.DISABLED: WidgetState.ENABLED,
@@ -325,7 +336,8 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
 )
 _UNITS = {"percent": "%", "per cent": "%"}
 _NO_LABEL = re.compile(
-    r"(?i)\b(?:bar|slider|button|window|page|screen|display|clock|time|date|it|number|count|counter|amount|of|volume|file|pid|process)\b"
+    r"(?i)\b(?:bar|slider|button|window|page|screen|display|clock|time|date|it|number|count|counter|amount|of"
+    r"|volume|file|pid|process)\b"
 )
 
 
@@ -354,14 +366,18 @@ def _number_rows() -> Iterator[_Row]:
 _PATH = r"(?:(?P<path>[~/][^<>]*?[^<>\s,])|(?P<file><\d+>)|(?P<bare>[^<>\s/]+\.\w{1,8}(?:\.\w{1,4})?))"
 _DONE = r"(?:complete|completed|done|finished|ready)"
 _LOADED = (
-    rf"(?:(?:has|have) finished downloading|finish(?:es|ed) downloading|to finish downloading|{_BE_}(?:fully " rf"|completely )?"
+    rf"(?:(?:has|have) finished downloading|finish(?:es|ed) downloading|to finish downloading"
+    rf"|{_BE_}(?:fully "
+    rf"|completely )?"
     r"(?:downloaded|written|saved|copied|transferred)"
-    r"|(?:has|have) (?:completely |fully )?(?:downloaded|arrived)|(?:finished|completed) downloading|(?:is )?no longer being (?:written|"
+    r"|(?:has|have) (?:completely |fully )?(?:downloaded|arrived)|(?:finished|completed) downloading"
+    r"|(?:is )?no longer being (?:written|"
     r"downloaded)|(?:stops|has stopped) growing)"
 )
 _THERE = rf"(?:exists|to exist|{_BE_}(?:there|created|present)|appears|to appear|shows up|has appeared|turns up)"
 _DELETED = (
-    rf"(?:{_BE_}(?:gone|deleted|removed)|disappears|to disappear|to be (?:deleted|removed)|{_NOT} (?:exists?|there|present){_MORE}"
+    rf"(?:{_BE_}(?:gone|deleted|removed)|disappears|to disappear|to be (?:deleted|removed)|{_NOT} (?:exists?"
+    rf"|there|present){_MORE}"
     r"|(?:does not|doesn't|no longer) exists?)"
 )
 
@@ -398,8 +414,8 @@ _SECONDS = {
     "hour": 3600,
 }
 _COUNTS = {
-    "half a": 0.5, "half an": 0.5, "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-    "eight": 8, "nine": 9, "ten": 10, "fifteen": 15, "twenty": 20, "thirty": 30, "sixty": 60,
+    "half a": 0.5, "half an": 0.5, "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6,
+    "seven": 7, "eight": 8, "nine": 9, "ten": 10, "fifteen": 15, "twenty": 20, "thirty": 30, "sixty": 60,
 }  # fmt: skip
 _SPAN = (
     rf"(?:for |in )?(?:at least )?(?P<span>\d+(?:\.\d+)?|{'|'.join(sorted(_COUNTS, key=len, reverse=True))}) ?"
@@ -424,13 +440,16 @@ def _other_rows() -> Iterator[_Row]:
     ):  # fmt: skip
         yield rf"(?:the |a )?(?:files? )?(?:{_CALLED} )?{_PATH} {state}", read
     yield (
-        rf"(?:the )?download of (?:the file )?{_PATH} (?:{_BE_}{_DONE}|finishes|completes|has finished|has completed)",
+        rf"(?:the )?download of (?:the file )?{_PATH} (?:{_BE_}{_DONE}|finishes|completes|has finished"
+        rf"|has completed)",
         _file(downloads=True),
     )
     yield rf"(?:there is|there's) (?:a |the )?file (?:{_CALLED} )?{_PATH}", _file(whole=False)
     ended = (
-        r"(?:ends|exits|finishes|terminates|dies|quits|stops|(?:has|is) (?:ended|exited|finished|terminated|died|done|gone|over)"
-        r"|(?:is )?(?:no longer|not) (?:running|alive)(?: any ?more)?|is dead|isn't running(?: any ?more)?|to (?:end|exit|finish|terminate|stop)|ended|exited|finished)"
+        r"(?:ends|exits|finishes|terminates|dies|quits|stops|(?:has|is) (?:ended|exited|finished|terminated"
+        r"|died|done|gone|over)"
+        r"|(?:is )?(?:no longer|not) (?:running|alive)(?: any ?more)?|is dead|isn't running(?: any ?more)?"
+        r"|to (?:end|exit|finish|terminate|stop)|ended|exited|finished)"
     )
     yield rf"(?:the )?(?:process(?: with (?:the )?(?:pid|id))?|pid)(?: number)? (?P<pid>\d+) {ended}", _process
     still = r"(?:still|unchanged|stable|static|quiet|the same|motionless|idle)"

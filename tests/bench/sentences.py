@@ -1,7 +1,7 @@
 """How many everyday sentences are read as a local condition, and how many of them as another than their author means.
 
-The half to work with, or with `--closed` the other one, of tests/sentences. `local`: share of all sentences that need no
-model. `wrong`: read as a condition that is not what the author meant, or read at all where the author wants a model.
+The half to work with, or with `--closed` the other one, of tests/sentences. `local`: share of all sentences that need
+no model. `wrong`: read as a condition that is not what the author meant, or read at all where the author wants a model.
 """
 
 from __future__ import annotations
