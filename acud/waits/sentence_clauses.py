@@ -213,6 +213,8 @@ _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
     WidgetState.EXPANDED: (r"expanded|unfolded", r"expands|unfolds|to expand"),
     WidgetState.COLLAPSED: (r"collapsed|folded", r"collapses|to collapse"),
 }  # fmt: skip
+_OF_RADIO = {WidgetState.SELECTED: WidgetState.CHECKED, WidgetState.UNSELECTED: WidgetState.UNCHECKED}
+"""People select a radio button; toolkits tell that it is checked."""
 _PLAIN_NAMES = frozenset(
     {
         "add", "add to cart", "address", "apply", "back", "bluetooth", "brightness", "build", "buy", "cancel",
@@ -247,7 +249,8 @@ def _widget(states: tuple[WidgetState, ...] = (), *, gone: bool = False) -> Read
         spoken = found[0].casefold()
         if states and re.search(r" (?:on|off)$", spoken) and role not in _TWO_WAY:
             return None
-        return Widget(role, name, states=states, gone=gone)
+        told = tuple(_OF_RADIO.get(state, state) for state in states) if role.startswith("radio") else states
+        return Widget(role, name, states=told, gone=gone)
 
     return read
 

@@ -1,7 +1,8 @@
 """Sentences of two authors who saw no code, each with what it means: `work` to work with, `closed` to measure.
 
 A line of `work.jsonl` or `closed.jsonl` is `{"sentence": …, "means": …}`: a condition in the notation that the authors
-were given, or "model" where nothing local says exactly what it says.
+were given, or "model" where nothing local says exactly what it says. The closed half was opened on 2026-11-26: 0.631
+local, 1 wrong (a radio button that is selected is checked, as toolkits tell it), which has been mended since.
 """
 
 from __future__ import annotations

@@ -160,6 +160,7 @@ OTHERS: list[tuple[str, Until]] = [
         'the checkbox "Keep me signed in" gets ticked',
         Widget("check box", "Keep me signed in", states=(WidgetState.CHECKED,)),
     ),
+    ('the radio button "Express" is selected', Widget("radio button", "Express", states=(WidgetState.CHECKED,))),
     ("the Dark Mode switch is on", Widget("switch", "Dark Mode", states=(WidgetState.CHECKED,))),
     ("Opacity slider at 50 or more", Widget("slider", "Opacity", value="50", compare=ValueComparison.AT_LEAST)),
     ('the field "Name" contains exactly "Ada"', Widget("field", "Name", value="Ada")),
