@@ -15,7 +15,7 @@ from msgspec import Meta
 from acud.errors import Refused
 from acud.ids import new_id
 from acud.paths import Paths, make_private
-from acud.protocol.requests.displays import DisplayList, DisplayListReply
+from acud.protocol.requests.displays import DisplayCreate, DisplayList, DisplayListReply, DisplayReply
 from acud.protocol.requests.looks import Baseline, BaselineReply, Look, Picture
 from acud.protocol.requests.scenes import SceneGet, SceneReply
 from acud.protocol.requests.waits import ChangeReply, WaitCreate, WaitForChange, WaitReply
@@ -238,6 +238,19 @@ async def display_list(call: ToolCall, given: DisplaysAsked) -> DisplaysView:
     return DisplaysView(reply.default, tuple(_display_view(display) for display in reply.displays))
 
 
+class NewDisplay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `display_create`: pixels, 0 as in the settings."""
+
+    width: Annotated[int, Meta(ge=0, le=16384)] = 0
+    height: Annotated[int, Meta(ge=0, le=16384)] = 0
+
+
+async def display_create(call: ToolCall, given: NewDisplay) -> DisplayView:
+    """Start a display of one's own."""
+    reply: DisplayReply = await call.ask(DisplayCreate(given.width, given.height))
+    return _display_view(reply.display)
+
+
 def _display_view(display: DisplayInfo) -> DisplayView:
     windows = tuple(map(window_view, display.windows))
     return DisplayView(
@@ -375,6 +388,15 @@ TOOLS = (
     ),
 )
 
+DISPLAY_CREATE = Tool(
+    "display_create",
+    "core",
+    "Start an empty display of its own; launch programs on it. Tasks get one by themselves.",
+    request=DisplayCreate,
+    arguments=NewDisplay,
+    result=DisplayView,
+    run=display_create,
+)
 DISPLAY_LIST = Tool(
     "display_list",
     "core",

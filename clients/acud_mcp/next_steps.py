@@ -19,7 +19,7 @@ _TOOLS = {
     "baseline": "desktop_look",
     "daemon restart": "ask whoever runs acud to restart its daemon",
     "daemon start": "ask whoever runs acud to start its daemon",
-    "display create": "task_register, which makes one",
+    "display create": "display_create",
     "display list": "display_list",
     "doctor": "health_check",
     "logs": "health_check",

@@ -54,6 +54,7 @@ _TOOLS: tuple[Tool, ...] = (
     *look_tools.TOOLS,
     *action_tool.TOOLS,
     look_tools.DISPLAY_LIST,
+    look_tools.DISPLAY_CREATE,
     *gui_tools.TOOLS,
     *history_tools.TOOLS,
     *_FROM_REQUESTS,

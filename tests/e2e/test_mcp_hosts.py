@@ -48,7 +48,7 @@ TASK_CALLS: dict[str, dict[str, Any]] = {
     "task_update": {"status": "completed"},
 }
 """Arguments of the calls about a task, beside its id."""
-NOT_CALLED = {"scene", "desktop_action", "gui_find", "gui_do", "commentary", "video_record", "help"}
+NOT_CALLED = {"scene", "desktop_action", "gui_find", "gui_do", "commentary", "video_record", "help", "display_create"}
 """Tools that need a screen with something on it, or a model, or answer with text; tests of their own call them."""
 
 

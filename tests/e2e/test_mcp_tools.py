@@ -117,6 +117,18 @@ async def test_seeing(connect: Any, display: DisplayInfo) -> None:
         assert health["parts"] >= len(health["findings"])
 
 
+async def test_a_display_is_made_and_a_program_started_on_it_and_waited_for(daemon: Daemon, connect: Any) -> None:
+    async with connect() as client:
+        made = value(await client.call_tool("display_create", {"width": 400, "height": 300}))
+        assert (made["state"], made["width"], made["height"]) == ("up", 400, 300)
+        asked = {"action": "launch", "text": "xterm -T Console", "display": made["name"], "picture": False}
+        done = value(await client.call_tool("desktop_action", asked | {"until": {"window": "Console"}, "timeout": 30}))
+        assert "Console" in str(done)
+        fault_words = fault(await client.call_tool("display_create", {"width": -1}))
+        assert "width" in fault_words
+    daemon.client.display_remove(made["name"], force=True)
+
+
 async def test_the_lists(connect: Any) -> None:
     async with connect() as client:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
