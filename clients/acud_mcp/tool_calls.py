@@ -21,6 +21,8 @@ from acud_mcp.tool import ImageResult, Options, TextResult, Tool, ToolCall, pars
 
 PROGRESS_S = 3.0
 MAX_ERROR_CHARACTERS = 600
+_COMPARING = frozenset({"openclaw-bundle-mcp"})
+"""Hosts that leave out a text that is the structured content as JavaScript prints it, indented by two."""
 
 
 class DaemonCall:
@@ -34,8 +36,13 @@ class DaemonCall:
     @property
     def block_s(self) -> float:
         """How long this call may block, for the host that made it."""
+        return block_limit_s(self.client, self.options.block_s)
+
+    @property
+    def client(self) -> str:
+        """The name that the host gives itself, "" where it has not."""
         client = self._context.session.client_params
-        return block_limit_s(client.client_info.name if client else "", self.options.block_s)
+        return client.client_info.name if client else ""
 
     async def ask(self, request: msgspec.Struct) -> Any:
         """Return the daemon's reply."""
@@ -63,7 +70,7 @@ async def answer(tool: Tool, call: DaemonCall, given: dict[str, Any] | None) -> 
     """Return the result of one call; what the caller can mend is an error result of one line."""
     try:
         value = await run(tool, call, given)
-        return result(value, quotes_screens=tool.quotes_screens)
+        return result(value, quotes_screens=tool.quotes_screens, client=call.client)
     except AcudError as fault:
         return failure(words_of(fault, tool))
     except OSError as fault:
@@ -76,9 +83,10 @@ async def run(tool: Tool, call: ToolCall, given: dict[str, Any] | None) -> Any:
     return await call.ask(arguments) if tool.run is None else await tool.run(call, arguments)
 
 
-def result(value: Any, *, quotes_screens: bool = False) -> types.CallToolResult:
+def result(value: Any, *, quotes_screens: bool = False, client: str = "") -> types.CallToolResult:
     """Return `value` as structured content, with the same as text beside it; of a text only the text. A picture comes
-    with text alone: several hosts show a model the structure in place of the picture.
+    with text alone: several hosts show a model the structure in place of the picture. `client`: who asks; most hosts
+    show a model the text, so that it has no more letters than it needs.
     """
     if isinstance(value, TextResult):
         return types.CallToolResult(content=[types.TextContent(text=visible(value.text))])
@@ -86,7 +94,8 @@ def result(value: Any, *, quotes_screens: bool = False) -> types.CallToolResult:
     if isinstance(value, ImageResult):
         picture = types.ImageContent(data=image_text(value), mime_type=value.mime_type)
         return types.CallToolResult(content=[types.TextContent(text=visible(lines_of(plain))), picture])
-    return types.CallToolResult(content=[types.TextContent(text=text_of(plain))], structured_content=plain)
+    text = text_of(plain, indent=2 if client in _COMPARING else None)
+    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=plain)
 
 
 def plain_result(value: Any, *, quotes_screens: bool = False) -> dict[str, Any]:
@@ -117,9 +126,10 @@ def lines_of(plain: dict[str, Any], prefix: str = "", *, theirs: bool = False) -
     return "\n".join(lines)
 
 
-def text_of(plain: Any) -> str:
+def text_of(plain: Any, *, indent: int | None = None) -> str:
     """Return JSON values as text in which nothing is invisible or reverses the reading order."""
-    return visible(json.dumps(plain, indent=2, ensure_ascii=False))
+    separators = (",", ":") if indent is None else None
+    return visible(json.dumps(plain, indent=indent, separators=separators, ensure_ascii=False))
 
 
 def _plain(value: Any) -> Any:

@@ -316,13 +316,16 @@ class Odd(msgspec.Struct):
     inner: tuple[float, ...] = (1.0,)
 
 
-def test_the_text_is_the_structured_content_as_javascript_prints_it() -> None:
-    shown = result(Odd())
+@pytest.mark.parametrize("client", ["openclaw-bundle-mcp", "mcp"])
+def test_the_text_is_the_structured_content_indented_for_a_host_that_compares_them(client: str) -> None:
+    shown = result(Odd(), client=client)
     assert shown.structured_content == {"whole": 2, "part": 0.1235, "text": "?", "inner": [1]}
     block = shown.content[0]
     assert block.type == "text"
-    assert block.text == json.dumps(shown.structured_content, indent=2)
-    assert '"whole": 2,' in block.text
+    if client == "mcp":
+        assert block.text == '{"whole":2,"part":0.1235,"text":"?","inner":[1]}'
+    else:
+        assert block.text == json.dumps(shown.structured_content, indent=2)
 
 
 class Seen(msgspec.Struct):
