@@ -96,7 +96,7 @@ def effect_lines(effects: ActionEffects, *, only_moved_focus: bool = False) -> t
 
 def reading_line(field: FieldReading) -> str:
     """Return what a field reads in one line; "" where that is what was wanted."""
-    if field.outcome == "as_wanted":
+    if field.outcome == "as_wanted" and not field.text:
         return ""
     if field.outcome == "unreadable":
         return f"cannot be read back: {field.reason}"

@@ -117,9 +117,7 @@ async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
     expect = Text(given.expect_text) if given.expect_text else Criteria(given.expect) if given.expect else None
     listed = given.instruction if isinstance(given.instruction, tuple) else (given.instruction,)
     instruction, *then = (*listed, *given.then)
-    timeout_s = _EFFECT_S if given.timeout is None or given.until is not None else given.timeout
-    if timeout_s > call.block_s:
-        raise InvalidRequest(f"gui_do: timeout must be between 0 and {call.block_s:g}", hint="or give until")
+    timeout_s = _EFFECT_S if given.timeout is None or given.until is not None else min(given.timeout, call.block_s)
     block_s = action_block_s(call)
     request = GuiDo(
         instruction,

@@ -46,7 +46,7 @@ def wait_of(text: str) -> str:
 
 class Play:
     """One task being played. `calls` become the transcript: a wait's id stands there as `{wait N}`, N the number of
-    the call that armed it, since every run has other ids.
+    the call that armed it, and a display's name as `{display N}`, since every run has others.
     """
 
     def __init__(self, task: Task, world: World, client: Client, pictures: Path) -> None:
@@ -75,6 +75,8 @@ class Play:
         result = await self.client.call_tool(tool, json.loads(text))
         for wait, number in self.waits.items():
             text = text.replace(wait, f"{{wait {number}}}")
+        for number, display in enumerate(self.world.displays):
+            text = text.replace(display, f"{{display {number}}}")
         said = text_of(result)
         if wait_of(said):
             self.waits.setdefault(wait_of(said), len(self.calls))

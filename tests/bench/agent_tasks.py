@@ -51,7 +51,7 @@ async def _replay(transcript: dict[str, Any], count: Callable[[str], int]) -> di
                 if "wake" in step:
                     await asyncio.to_thread(world.next_wake, step["wake"] - 1, _WAKE_S)
                     continue
-                answer = await client.call_tool(step["tool"], _arguments(step, waits))
+                answer = await client.call_tool(step["tool"], _arguments(step, waits, world.displays))
                 said = text_of(answer)
                 waits[number] = wait_of(said)
                 calls += 1
@@ -60,9 +60,13 @@ async def _replay(transcript: dict[str, Any], count: Callable[[str], int]) -> di
     return {"done": done, "calls": calls, "result_tokens": tokens}
 
 
-def _arguments(step: dict[str, Any], waits: dict[int, str]) -> dict[str, Any]:
-    """Return the arguments as the transcript says; `{wait 3}` stands for the wait that step 3 armed."""
+def _arguments(step: dict[str, Any], waits: dict[int, str], displays: list[str]) -> dict[str, Any]:
+    """Return the arguments as the transcript says; `{wait 3}` stands for the wait that step 3 armed, `{display 0}` for
+    the task's first display.
+    """
     text = json.dumps(step["arguments"])
+    for number, display in enumerate(displays):
+        text = text.replace(f"{{display {number}}}", display)
     for number, wait in waits.items():
         text = text.replace(f"{{wait {number}}}", wait)
     return dict(json.loads(text))

@@ -167,6 +167,18 @@ def test_a_list_stops_at_what_fails_and_leaves_the_rest(client: Client, gui_daem
             client.gui_do("press Tab", display=display.name, then=["frobnicate it"])
 
 
+def test_a_list_goes_on_after_a_key_and_a_click_that_had_nothing_to_show(client: Client, gui_daemon: Daemon) -> None:
+    with shown(client, "address") as display:
+        done = client.gui_do(
+            "click the First name field",
+            display=display.name,
+            then=["press End", "type 'Anna' into the First name field", "click the First name field", "press Home"],
+            timeout_s=1,
+        )
+        assert done.left == ()
+        assert done.message.startswith("5 of 5 done")
+
+
 # ---- other surfaces ----------------------------------------------------------------------------------------------
 
 

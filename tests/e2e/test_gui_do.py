@@ -103,6 +103,9 @@ def test_text_is_typed_replaced_and_read_back_from_its_field(client: Client, for
     typed = client.gui_do("type 'Anna' into the Name field", display=form.name, timeout_s=20)
     assert (typed.status, reading(typed)) == ("verified", ("as_wanted", ""))
     says(client, form, "Name is Anna")
+    added = client.gui_do("type 'lena' into the Name field", display=form.name, timeout_s=20)
+    assert (added.status, reading(added)) == ("verified", ("as_wanted", "Annalena"))
+    assert "after what stood in it" in added.message
     assert client.gui_do("set the Name field to 'Berta'", display=form.name, timeout_s=20).status == "verified"
     says(client, form, "Name is Berta")
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
+from acud.accessibility.nodes import TEXT_INPUT
 from acud.errors import AcudError, InvalidRequest
 from acud.features.actions import instructions
-from acud.features.actions.instructions import Instruction, instruction_text
+from acud.features.actions.instructions import ClickOn, Instruction, PressKeys, instruction_text
 from acud.features.actions.supervisor.action_wait import FollowedWait, beside
 from acud.features.actions.supervisor.instruction import RunningInstruction, place_of
 from acud.features.actions.supervisor.instruction_run import InstructionContext, InstructionRun
@@ -84,7 +85,7 @@ class InstructionList:
         self._replies.append(reply)
         if self._origin is None and self._running.run.is_prepared:
             self._origin = self._running.run
-        if len(self._replies) == len(self._said) or not _went_well(reply):
+        if len(self._replies) == len(self._said) or not _went_well(self._parsed[len(self._replies) - 1], reply):
             self._end(reply)
         elif self._feature.core.clock.monotonic_s() >= self._until_s:
             words = f"no time was left for more after {self._request.block_s:g} s"
@@ -128,7 +129,7 @@ class InstructionList:
     def _summary(self, last: DoReply) -> DoReply:
         """Return the answer of a list: `last`, with what was done before it and what is left."""
         replies, count = self._replies, len(self._said)
-        good = [one for one in replies if _went_well(one)]
+        good = [one for parsed, one in zip(self._parsed, replies, strict=False) if _went_well(parsed, one)]
         left = tuple(instruction_text(one) for one in self._parsed[len(replies) :])
         failed = "" if len(good) == len(replies) else f"; instruction {len(replies)} failed: {last.message}"
         over = f"; {last.message}" if last.status == "unfinished" else ""
@@ -208,15 +209,22 @@ class _StepCaller:
             self._failed(fault)
 
 
-def _went_well(reply: DoReply) -> bool:
-    """Tell whether the next instruction may follow: its effect was seen, or a field is one that nobody can read."""
+def _went_well(instruction: Instruction, reply: DoReply) -> bool:
+    """Tell whether the next instruction may follow: its effect was seen, or none has to show. Nobody can read some
+    fields, keys may move a caret that stands there already, and a click may go into the field that has the focus.
+    """
+    if reply.status != "unverified":
+        return reply.status == "verified"
+    focus = reply.effects.focus if reply.effects is not None else None
+    is_in_field = isinstance(instruction, ClickOn) and focus is not None and focus.role in TEXT_INPUT
     unread = reply.field is not None and reply.field.outcome == "unreadable"
-    return reply.status == "verified" or (reply.status == "unverified" and unread)
+    return unread or is_in_field or (isinstance(instruction, PressKeys) and reply.field is None)
 
 
 def _line(reply: DoReply) -> str:
     read = reading_line(reply.field) if reply.field is not None else ""
-    return f"{reply.did}: it {read}" if read else reply.did
+    unseen = ": no effect was seen" if reply.status == "unverified" and reply.field is None else ""
+    return f"{reply.did}: it {read}" if read else f"{reply.did}{unseen}"
 
 
 def _added(spent: list[Spent]) -> Spent:

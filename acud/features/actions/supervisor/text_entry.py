@@ -40,6 +40,7 @@ _DONE: dict[Outcome, str] = {
     "different": "the field reads something else than was typed",
     "unchanged": "the field reads what it did before",
 }
+_ADDED = "the field reads what was typed after what stood in it (to replace that: set … to …)"
 
 
 def begin(run: InstructionRun, instruction: TypeInto) -> None:
@@ -167,14 +168,19 @@ class TextEntry:
             self._look_later()
 
     def _read(self, outcome: Outcome, field: WidgetNow, *, good: bool) -> None:
-        text = "" if outcome == "as_wanted" else field.quoted
+        before = self._field.text if self._field is not None else ""
+        is_added = (
+            outcome == "as_wanted" and not self._replaces and has_content(before or "") and not field.is_multi_line
+        )
+        done = _ADDED if is_added else _DONE[outcome]
+        text = field.quoted if is_added or outcome != "as_wanted" else ""
         reading = FieldReading(outcome, text, method="accessibility")
         is_held = self._instruction.enter and not good
         if not is_held and (self._instruction.enter or self._run.request.expect is not None):
-            self._press_return(_DONE[outcome], reading)
+            self._press_return(done, reading)
             return
         held = "; Return was not pressed" if is_held else ""
-        self._end(yes(_DONE[outcome]) if good else no(f"{_DONE[outcome]}{held}"), reading)
+        self._end(yes(done) if good else no(f"{done}{held}"), reading)
 
     def _end(self, verdict: Verdict, reading: FieldReading) -> None:
         seen = verdict.answer is Answer.YES
