@@ -19,6 +19,7 @@ import stat
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -27,7 +28,7 @@ from acud.paths import Paths
 
 _READ, _WRITE, _ENTER = 0o044, 0o022, 0o011
 _OTHERS = 0o007
-_SECRET_KEYS = ("api_key", "token", "secret")
+_SECRET_KEYS = ("api_key", "token", "secret", "headers")
 """How the keys of acud.toml end that hold a secret."""
 
 
@@ -206,5 +207,12 @@ def _holds_secret(config: Path) -> bool:
         tables = tomllib.loads(config.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         return False  # it is read again for its settings, and what is wrong with it is told there
-    sections = (table for table in tables.values() if isinstance(table, dict))
-    return any(value for table in sections for key, value in table.items() if key.endswith(_SECRET_KEYS))
+    return _has_secret(tables)
+
+
+def _has_secret(table: dict[str, Any]) -> bool:
+    """Tell whether a table of settings, or one in it, has a value that is a secret; headers may hold a key."""
+    return any(
+        _has_secret(value) if isinstance(value, dict) and key != "headers" else value and key.endswith(_SECRET_KEYS)
+        for key, value in table.items()
+    )

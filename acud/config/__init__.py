@@ -237,6 +237,7 @@ NOT_SETTINGS = frozenset(
         "ACU_MCP_TOOLS",
         "ACU_MCP_READ_ONLY",
         "ACU_MCP_AUTOSTART",
+        "ACU_MCP_BLOCK",
         "ACU_MCP_PORT",
         "ACU_MCP_TASKS_EXTENSION",
         "ACU_LEASE",
@@ -337,7 +338,7 @@ def load(path: Path, env: Mapping[str, str]) -> Settings:
     overrides = _from_environment(env, named_backends.names(merged))
     for name, (section, key, given) in overrides.items():
         _set(merged, section, key, _parse(name, section, key, given))
-    source = setting_errors.Source(path, _FORMER_HEADER.sub(_present_header, text), overrides)
+    source = setting_errors.SettingsText(path, _FORMER_HEADER.sub(_present_header, text), overrides)
     merged["backends"] = named_backends.read(merged.get("backends", {}), source)
     # All at once: one variable may name a route, another what that route needs.
     try:

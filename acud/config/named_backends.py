@@ -21,7 +21,7 @@ from acud.backends import (
     predefined,
 )
 from acud.config import setting_errors
-from acud.config.setting_errors import Source
+from acud.config.setting_errors import SettingsText
 from acud.errors import ConfigError
 from acud.types import JUDGE_NAME, JudgeName
 from acud.value_errors import ValueFault, value_fault
@@ -38,18 +38,18 @@ _EVERY_KIND = ", ".join(KINDS)
 _PAGE = "docs/backends.md"
 
 
-class Choice(NamedTuple):
+class BackendChoice(NamedTuple):
     """What a setting may name: the judges `more`, and backends of the `kinds`. "" is none, where `more` has it."""
 
     more: tuple[str, ...] = ("",)
     kinds: tuple[str, ...] = KINDS
 
 
-JUDGES = Choice((JudgeName.AUTO, JudgeName.OCR, JudgeName.FLEET, JudgeName.SCRIPTED, JudgeName.PASSTHROUGH))
-CHAINABLE = Choice((JudgeName.FLEET, JudgeName.SCRIPTED))
+JUDGES = BackendChoice((JudgeName.AUTO, JudgeName.OCR, JudgeName.FLEET, JudgeName.SCRIPTED, JudgeName.PASSTHROUGH))
+CHAINABLE = BackendChoice((JudgeName.FLEET, JudgeName.SCRIPTED))
 """Judges that can fail, after which acud asks the next one."""
-CHAT = Choice()
-UITARS = Choice(kinds=("ollama", "openai", "openrouter"))
+CHAT = BackendChoice()
+UITARS = BackendChoice(kinds=("ollama", "openai", "openrouter"))
 
 
 def kind_of(backend: AnyBackend) -> str:
@@ -63,14 +63,14 @@ def names(tables: Mapping[str, Any]) -> list[str]:
     return [name for name in given if re.fullmatch(JUDGE_NAME, name)] if isinstance(given, dict) else []
 
 
-def read(given: Any, source: Source) -> dict[str, AnyBackend]:
+def read(given: Any, source: SettingsText) -> dict[str, AnyBackend]:
     """Return the backends of the table `backends`, the predefined ones among them. Raises: ConfigError."""
     if not isinstance(given, dict):
         raise ConfigError(f"{source.of('backends')}: backends must be a table", hint="write [backends.NAME]")
     return predefined() | {name: _backend(name, table, source) for name, table in given.items()}
 
 
-def _backend(name: str, table: Any, source: Source) -> AnyBackend:
+def _backend(name: str, table: Any, source: SettingsText) -> AnyBackend:
     section = f"backends.{name}"
     at = f"{source.of(section)}: [{section}]"
     if not re.fullmatch(JUDGE_NAME, name):
@@ -94,7 +94,7 @@ def _backend(name: str, table: Any, source: Source) -> AnyBackend:
     return made
 
 
-def _kind(name: str, table: Mapping[str, Any], source: Source) -> str:
+def _kind(name: str, table: Mapping[str, Any], source: SettingsText) -> str:
     section = f"backends.{name}"
     own = kind_of(PREDEFINED[name]) if name in PREDEFINED else ""
     kind = table.get("kind", own)
@@ -114,7 +114,11 @@ def _kind(name: str, table: Mapping[str, Any], source: Source) -> str:
 
 
 def check_named(
-    place: str, named: str | Iterable[str], choice: Choice, backends: Mapping[str, AnyBackend], source: Source
+    place: str,
+    named: str | Iterable[str],
+    choice: BackendChoice,
+    backends: Mapping[str, AnyBackend],
+    source: SettingsText,
 ) -> None:
     """Raise ConfigError where the setting at `place` (`section.key`) names what it may not, or what there is not."""
     usable = [name for name, one in backends.items() if kind_of(one) in choice.kinds]

@@ -17,7 +17,7 @@ _TOML_LINE = re.compile(r"\(at line (\d+), ")
 _EVERY_KEY = "see conf/acud.toml for every key"
 
 
-class Source(NamedTuple):
+class SettingsText(NamedTuple):
     """Where settings are from: the file at `path` with its `text`, and `overrides` (section, key and value by the
     variable's name) on top.
     """
@@ -35,7 +35,9 @@ class Source(NamedTuple):
         return f"{self.path} with {', '.join(self.overrides)}"
 
 
-def config_error(fault: ValueFault, source: Source, known: Mapping[str, Sequence[str]], table: str = "") -> ConfigError:
+def config_error(
+    fault: ValueFault, source: SettingsText, known: Mapping[str, Sequence[str]], table: str = ""
+) -> ConfigError:
     """Return the error for what is wrong with the settings from `source`, or with its `table` alone. `known`: the keys
     of each section.
     """

@@ -76,7 +76,7 @@ class WaitState(StrEnum):
 
 
 JUDGE_NAME = r"^[a-z][a-z0-9-]{0,31}$"
-JudgeChoice = Annotated[str, Meta(pattern=JUDGE_NAME)]
+JudgeChoice = Annotated[str, Meta(pattern=JUDGE_NAME, description="the name of a judge, such as ocr or claude")]
 """Who answers `criteria`: a `JudgeName`, or a backend by its name in the settings."""
 
 

@@ -91,7 +91,7 @@ PACKAGES = {
     "ip": "iproute2", "systemd-analyze": "systemd", "openssl": "ca-certificates", "tesseract": "?tesseract-ocr",
 }  # fmt: skip
 """Program: the listed package that brings it, itself or by one it depends on."""
-ESSENTIAL = {"bash", "sh", "ln", "sleep", "true", "mount", "umount", "unshare", "python3"}
+ESSENTIAL = {"bash", "cat", "sh", "ln", "sleep", "true", "mount", "umount", "unshare", "python3"}
 """Programs of every Debian, and the interpreter that acud runs on."""
 ASKED_FOR = {
     "git": "the checkout came by it",
@@ -99,6 +99,7 @@ ASKED_FOR = {
     "electron": "no package brings it; its test is skipped by name without",
     "npm": "its tests are skipped by name without",
     "node": "its tests are skipped by name without",
+    "conformance": "npm brings it, and its tests are skipped by name without",
 }
 _RUNNERS = {"subprocess.run", "subprocess.Popen", "shutil.which", "self.spawn"}
 

@@ -286,7 +286,7 @@ def test_a_child_that_the_machine_refuses_is_started_again(
 ) -> None:
     rig: _Rig = request.getfixturevalue(name)
     with monkeypatch.context() as refusing:
-        refusing.setattr(sys, "executable", "/nonexistent")
+        refusing.setattr(sys, "executable", "/nonexistent/python")
         child = rig.child(":2")
         assert rig.owner.reasons == []  # who starts it is not called back amid that
         rig.later(0)

@@ -39,7 +39,7 @@ class Rig:
         handlers = {"wait_cancel": self._write, "events_since": self._read, "wait_result": self._wait}
         digest = RequestDigest(folder / "key")
         self.control = Control(
-            self.path, loop, self.journal, 8, lambda: 1.0, digest, handlers, lambda request: None, FaultGuard()
+            self.path, loop, self.journal, 8, lambda: 1.0, digest, handlers, lambda command, request: None, FaultGuard()
         )
         self.waiting: list[Call] = []
         self.reading: Callable[[], None] = lambda: None

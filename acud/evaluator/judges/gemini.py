@@ -34,7 +34,7 @@ class _FunctionCall(Struct, frozen=True):
     args: Raw = Raw(b"{}")
 
 
-class _Part(Struct, frozen=True, rename="camel"):
+class _GeminiPart(Struct, frozen=True, rename="camel"):
     text: str = ""
     thought: bool = False
     thought_signature: str = ""
@@ -42,7 +42,7 @@ class _Part(Struct, frozen=True, rename="camel"):
 
 
 class _Content(Struct, frozen=True):
-    parts: list[_Part] = []
+    parts: list[_GeminiPart] = []
 
 
 class _Candidate(Struct, frozen=True, rename="camel"):
@@ -56,17 +56,17 @@ class _Feedback(Struct, frozen=True, rename="camel"):
     block_reason_message: str = ""
 
 
-class _Usage(Struct, frozen=True, rename="camel"):
+class _GeminiUsage(Struct, frozen=True, rename="camel"):
     prompt_token_count: Tokens | None = None
     tool_use_prompt_token_count: Tokens = 0
     candidates_token_count: Tokens | None = None
     thoughts_token_count: Tokens = 0
 
 
-class _Answer(Struct, frozen=True, rename="camel"):
+class _GeminiAnswer(Struct, frozen=True, rename="camel"):
     candidates: list[_Candidate] = []
     prompt_feedback: _Feedback = _Feedback()
-    usage_metadata: _Usage = _Usage()
+    usage_metadata: _GeminiUsage = _GeminiUsage()
     model_version: str = ""
 
 
@@ -101,7 +101,7 @@ class GeminiProvider:
 
     def read(self, wire: HttpExchange, text: bytes) -> ProviderAnswer:
         """Return the first candidate."""
-        answer: _Answer = wire.decode(text, _Answer)
+        answer: _GeminiAnswer = wire.decode(text, _GeminiAnswer)
         usage, blocked = _usage(answer.usage_metadata), answer.prompt_feedback
         if blocked.block_reason:
             reason = f"{wire.who} refused: {blocked.block_reason_message or blocked.block_reason}"
@@ -119,7 +119,7 @@ def _entry(model: str) -> str:
     return f"/{_VERSION}/models/{quote(model.removeprefix('models/'), safe='')}"
 
 
-def _read(who: str, candidate: _Candidate, answer: _Answer, usage: TokenUsage) -> ProviderAnswer:
+def _read(who: str, candidate: _Candidate, answer: _GeminiAnswer, usage: TokenUsage) -> ProviderAnswer:
     parts, stop, model = candidate.content.parts, candidate.finish_reason, answer.model_version
     words = "".join(part.text for part in parts if not part.thought)
     asked = (part for part in parts if part.function_call is not None)
@@ -138,7 +138,7 @@ def _read(who: str, candidate: _Candidate, answer: _Answer, usage: TokenUsage) -
     return ProviderAnswer(words, calls, model=model, usage=usage, thought=thought)
 
 
-def _usage(told: _Usage) -> TokenUsage:
+def _usage(told: _GeminiUsage) -> TokenUsage:
     """Return what the answer took; thoughts are charged as output, cached input (which is cheaper) as input."""
     if told.prompt_token_count is None:
         return TokenUsage(None, told.candidates_token_count)
@@ -180,7 +180,7 @@ def _called(call: ChatCall) -> dict[str, Any]:
     return part | ({"thoughtSignature": call.signature} if call.signature else {})
 
 
-def _call(number: int, part: _Part) -> ChatCall:
+def _call(number: int, part: _GeminiPart) -> ChatCall:
     call = part.function_call
     assert call is not None, "the caller chose parts that have one"
     return ChatCall(call.id or f"call_{number}", call.name, bytes(call.args).decode(), part.thought_signature)

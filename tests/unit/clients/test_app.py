@@ -64,7 +64,6 @@ def test_help_loads_neither_sockets_nor_messages() -> None:
         ["wait"],
         ["wait", "--timeout", "soon"],
         ["wait", "x", "--region", "1,2,3"],
-        ["wait", "x", "--judge", "oracle"],
         ["wait", "x", "--share", "0.5"],
         ["wait", "x", "--target", "screen", "--region", "0,0,5,5"],
         ["wait", "list", "is", "empty"],
