@@ -59,6 +59,7 @@ from acud.types import (
     widget_condition,
 )
 from acud.types.tasks import Content
+from acud.untrusted_text import own_words
 from acud.value_errors import value_fault
 from acud_client.image_files import part_of, png_of
 from acud_mcp.condition_arguments import WORDS
@@ -185,7 +186,8 @@ class StageView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class WaitView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A wait. `status`: watching, resolved, timeout, cancelled, failed. `answer` and `evidence` are the newest
-    verdict: yes, no or unknown, and what was seen. `next`: what to call next."""
+    verdict: yes, no or unknown, and what was seen. `message`: how a wait ended that did not resolve. `next`: what to
+    call next."""
 
     wait_id: str
     status: str
@@ -228,7 +230,7 @@ def wait_view(
     """Return `info` as tools show it."""
     live = info.state is WaitState.WATCHING
     judged = info.verdict.answer is not Answer.UNKNOWN or info.verdict.code != "not_judged"
-    told = info.message if not live else ""
+    told = "" if live or info.state is WaitState.RESOLVED else own_words(info.message)
     all_notes = (*notes, info.note) if info.note and info.note not in notes else notes
     return WaitView(
         wait_id=info.wait_id,
