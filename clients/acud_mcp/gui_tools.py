@@ -22,6 +22,10 @@ from acud_mcp.wait_tools import SmartWait, Timeout, WaitView, action_block_s, ac
 _QUALITY = 72
 _SEARCH_S = 5.0
 _EFFECT_S = 2.0
+_STEP_S = 1.0
+"""How long a step of a list waits for its effect at least, where the host waits for a few seconds only."""
+_LAST_STEP_S = 1.5
+"""What the last step may take that begins in time."""
 
 
 class FindArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -119,6 +123,9 @@ async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
     instruction, *then = (*listed, *given.then)
     timeout_s = _EFFECT_S if given.timeout is None or given.until is not None else min(given.timeout, call.block_s)
     block_s = action_block_s(call)
+    if then and not given.image:  # the fewer seconds a host waits, the fewer go by over a step that has nothing to show
+        block_s = max(block_s, call.block_s - _LAST_STEP_S)
+        timeout_s = min(timeout_s, max(_STEP_S, block_s / 8))
     request = GuiDo(
         instruction,
         given.target,
@@ -289,8 +296,8 @@ TOOLS = (
     Tool(
         "gui_do",
         "core",
-        "Do one thing on screen and verify its effect: click/double-click/right-click/hover over X, type 'T' into X,"
-        " select O in X, scroll to X, drag X to Y, press ctrl+s, click(x, y).",
+        "Do one thing on screen and verify its effect: click/double-click/right-click/hover over X, type 'T' into X"
+        " (adds), set X to 'T' (replaces), select O in X, scroll to X, drag X to Y, press ctrl+s, click(x, y).",
         request=GuiDo,
         arguments=DoArguments,
         result=DoView,

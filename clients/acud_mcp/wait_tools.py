@@ -468,7 +468,8 @@ TOOLS = (
     Tool(
         "smart_wait",
         "core",
-        "Wait for something on screen without polling: give criteria or other conditions (all: help conditions);"
+        "Wait for something on screen without polling: give criteria or other conditions (also widget,"
+        " image, file, process, then: see help conditions);"
         " returns at once, and `next` says how to get the result.",
         request=WaitCreate,
         arguments=SmartWait,
