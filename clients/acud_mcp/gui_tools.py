@@ -296,8 +296,8 @@ TOOLS = (
     Tool(
         "gui_do",
         "core",
-        "Do one thing on screen and verify its effect: click/double-click/right-click/hover over X, type 'T' into X"
-        " (adds), set X to 'T' (replaces), select O in X, scroll to X, drag X to Y, press ctrl+s, click(x, y).",
+        "Do things on screen and verify each: click/double-click/right-click/hover over X, type 'T' into X"
+        " (adds), set X to 'T', select O in X, scroll to X, drag X to Y, press ctrl+s, click(x, y).",
         request=GuiDo,
         arguments=DoArguments,
         result=DoView,
