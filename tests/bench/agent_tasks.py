@@ -2,8 +2,8 @@
 
 The transcripts were made by an agent that saw the tools alone, and are replayed here against a daemon and programs of
 this run: `done` counts the tasks whose programs say so at the end. `calls` and `result_tokens` are sums over the tasks;
-a picture counts as width x height / 750 tokens, as Anthropic's documentation puts it. docs/benchmarks.md has beside them
-what another such agent needed with the tools of bece5b3.
+a picture counts as width x height / 750 tokens, as Anthropic's documentation puts it. docs/benchmarks.md has beside
+them what another such agent needed with the tools of bece5b3.
 """
 
 from __future__ import annotations
