@@ -179,6 +179,20 @@ def test_a_list_goes_on_after_a_key_and_a_click_that_had_nothing_to_show(client:
         assert done.message.startswith("5 of 5 done")
 
 
+def test_a_list_over_two_displays_tells_each_by_itself(client: Client, gui_daemon: Daemon) -> None:
+    with shown(client, "form") as one, shown(client, "address") as other:
+        scene = client.refresh_scene(displays=(one.name, other.name))
+        ids = {(widget.display_id, widget.label): widget.id for widget in scene.ax}
+        done = client.gui_do(
+            f"click {ids[one.number, 'Export']}",
+            then=[f"type 'Anna' into {ids[other.number, 'First name']}"],
+            timeout_s=10,
+        )
+        assert done.message.startswith("2 of 2 done")
+        assert done.effects is not None
+        assert done.effects.windows == ()
+
+
 # ---- other surfaces ----------------------------------------------------------------------------------------------
 
 

@@ -84,8 +84,7 @@ class InstructionRun:
         self.feature, self.core = feature, feature.core
         self.request = request
         self.target = target
-        self.origin = context.origin or self
-        """What happened besides is told as what differs from what there was before this one."""
+        self._origin = context.origin
         self._wait = context.wait
         self._is_last = context.is_last
         self.found: Found | None = None
@@ -112,6 +111,12 @@ class InstructionRun:
     watched: WatchedDisplay
 
     # ---- endings ---------------------------------------------------------------------------------------------------
+
+    @property
+    def origin(self) -> InstructionRun:
+        """The run whose beginning effects are told against: the first of the list on this display."""
+        first = self._origin
+        return first if first is not None and first.watched is self.watched else self
 
     def end(self, ending: InstructionEnding | AcudError) -> None:
         """End with `ending`, or a fault; only the first counts."""
