@@ -13,10 +13,11 @@ from acud.errors import InvalidRequest, NotFound
 from acud.protocol.requests.actions import ActionReply
 from acud.protocol.requests.waits import WaitCreate
 from acud.types import Change, DisplayInfo, Text, WaitState, WindowTitle
-from acud.types.actions import Click, Point, WindowDo, WindowVerb
+from acud.types.actions import Click, Launch, Point, WindowDo, WindowVerb
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
+from tests.e2e.desktop import titled
 from tests.e2e.gui_support import shown
 from tests.e2e.mcp_support import fault, stdio, value
 
@@ -181,6 +182,8 @@ def test_a_list_goes_on_after_a_key_and_a_click_that_had_nothing_to_show(client:
 
 def test_a_list_over_two_displays_tells_each_by_itself(client: Client, gui_daemon: Daemon) -> None:
     with shown(client, "form") as one, shown(client, "address") as other:
+        client.desktop_action(Launch(("xterm", "-T", "Beside", "-geometry", "20x5+400+0")), display=one.name)
+        titled(client, one.name, "Beside")
         scene = client.refresh_scene(displays=(one.name, other.name))
         ids = {(widget.display_id, widget.label): widget.id for widget in scene.ax}
         done = client.gui_do(
