@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from acud import api_keys, config
 from acud.evaluator.judges.picture_format import encode_for_judge
 from acud.evaluator.judges.provider import ChatRequest
+from acud.evaluator.judges.registry import make_models
 from acud.types import yes
 from acud.types.chat import ChatMessage, ChatTool
 from tests.gateway.gateway import KEY, Gateway
@@ -52,6 +55,41 @@ async def test_a_conversation_with_tools_is_taken(gateway: Gateway, name: str) -
     reply = await backend.ask(request)
     await backend.close()
     assert (reply.code, reply.text) == ("", "YES: the bar is full")
+
+
+NAMED = """
+[backends.office]
+kind = "openai"
+url = "{url}/v1"
+model = "eye"
+[backends.lab]
+kind = "anthropic"
+url = "{url}"
+model = "eye"
+price = {{ input = 1, output = 10, as_of = "2026-11-26" }}
+[backends.shut]
+kind = "openai"
+url = "{url}/v1"
+model = "eye"
+tries = 1
+"""
+
+
+@pytest.mark.asyncio
+async def test_backends_by_name_go_through_it_each_in_its_own_form(gateway: Gateway, tmp_path: Path) -> None:
+    (tmp_path / "acud.toml").write_text(NAMED.format(url=gateway.url))
+    env = {"ACU_OFFICE_API_KEY": KEY, "ACU_LAB_API_KEY": KEY, "ACU_SHUT_API_KEY": "sk-of-nobody"}
+    loaded = config.load(tmp_path / "acud.toml", env)
+    made = make_models(loaded.backends, loaded.vision, api_keys.read_all(loaded.backends, env), loaded.prices)
+    for name in ("office", "lab"):
+        reply = await made[name].evaluate(QUESTION, picture())
+        assert (reply.verdict, reply.judge or made[name].name) == (yes("the bar is full"), name)
+    assert (reply.cost_usd or 0) > 0
+    refused = await made["shut"].evaluate(QUESTION, picture())
+    assert refused.verdict.code == "rejected", refused  # the proxy says 400 to a key that it does not know
+    assert "sk-of-nobody" not in repr(refused)
+    for one in made.values():
+        await one.close()
 
 
 @pytest.mark.asyncio
