@@ -89,7 +89,7 @@ def ending_lines(reply: WaitResultReply) -> list[Text]:
 def _why(wait: WaitInfo) -> list[Text]:
     """Return why a wait was cancelled or failed: what its message says behind the condition, in acud's own words."""
     what = wait.spec.label or condition_text(wait.spec.until)
-    why = own_words(wait.message).partition(f"{what} — ")[2]
+    why = own_words(wait.message).partition(f"{what} (on ")[2].partition(") — ")[2]
     return [fact("why", why)] if why and wait.state in (WaitState.CANCELLED, WaitState.FAILED) else []
 
 

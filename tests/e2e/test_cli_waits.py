@@ -71,7 +71,7 @@ def test_the_main_job(acud: CommandLine, client: Client, display: DisplayInfo, t
     terminal.write("Download complete")
     out, err = waiting.communicate(timeout=PATIENCE_S)
     assert waiting.returncode == 0, err
-    assert out.startswith('resolved "Download complete" is visible')
+    assert out.startswith('resolved text "Download complete"')
     assert f"armed {armed}" in err
     assert "changed → resolved in" in out
     shown = acud.json("waits", "show", armed)

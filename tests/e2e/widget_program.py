@@ -10,6 +10,8 @@ import importlib
 import sys
 
 TITLE = (*sys.argv, "Form")[2]
+LINES = sys.stdin.buffer.raw
+"""Not buffered: of two lines that come at once the second one is still there to be told of."""
 
 
 class Gtk3:
@@ -37,7 +39,7 @@ class Gtk3:
         self.run = Gtk.main
 
     def read(self, *_: object) -> bool:
-        return obey(self, sys.stdin.readline())
+        return obey(self, LINES.readline().decode())
 
     def enable(self, _: str) -> None:
         self.submit.set_sensitive(True)
@@ -79,7 +81,7 @@ class Qt:
             form.addRow(label, widget)
         form.addRow("&Password", self.secret)
         self.told = core.QSocketNotifier(sys.stdin.fileno(), core.QSocketNotifier.Type.Read)
-        self.told.activated.connect(lambda *_: obey(self, sys.stdin.readline()))
+        self.told.activated.connect(lambda *_: obey(self, LINES.readline().decode()))
         self.window.show()
         self.run = self.app.exec_ if package == "PyQt5" else self.app.exec
 
