@@ -181,7 +181,7 @@ def do() -> None:
     acud do click 100 200
     acud do type "Hello" && acud do key Return
     acud do click 60 20 --target 'window:Save as' --picture after.png
-    acud do click 60 20 --until-text "Saved" --until-timeout 30s
+    acud do click 60 20 --until-text "Saved" --until-timeout 5s
     """
 
 

@@ -257,7 +257,7 @@ def wait(session: Session, *, detach: bool, **given: Any) -> int:
     acud wait '"Download complete" is visible' --timeout 10m
     acud wait --text "Build finished" --display :100
     acud wait --gone "Loading" --stable 2 --target 'window:Firefox'
-    acud wait --widget 'button "Submit" enabled'
+    acud wait --widget 'button "Export" enabled'
     acud wait "the installer shows an error" --judge ollama --detach
 
     A first word that names a command below runs it (`acud wait list`). A sentence of just that word goes behind a
