@@ -173,7 +173,11 @@ async def test_nothing_is_grabbed_once_the_last_viewer_has_left(shared: Daemon, 
         async with page_of(hub, view.name) as page:
             await page.until_equal(desk.pixels())
             assert scrape(shared).of("acud_display_wanted_fps", display=view.name) > 0
-        assert scrape(shared).of("acud_display_wanted_fps", display=view.name) == 0
+
+        def is_idle() -> bool:
+            return scrape(shared).of("acud_display_wanted_fps", display=view.name) == 0
+
+        await asyncio.to_thread(until, is_idle, "no demand of frames")  # the daemon hears of it a moment later
         _stands(shared, view, desk)
 
 

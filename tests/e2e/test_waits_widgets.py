@@ -62,7 +62,7 @@ class Form:
 def started(display: DisplayInfo, *command: str, **env: str) -> subprocess.Popen[bytes]:
     own = {"DISPLAY": display.name, "XAUTHORITY": display.auth_file, "DBUS_SESSION_BUS_ADDRESS": display.bus_address}
     switches = {"ACCESSIBILITY_ENABLED": "1", "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1", "LANG": "C.UTF-8"}
-    whole = {"PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": "/nonexistent", **switches, **own, **env}
+    whole = {"PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": "/dev/null", **switches, **own, **env}
     return subprocess.Popen(command, env=whole, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
 
