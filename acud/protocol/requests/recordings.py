@@ -12,6 +12,9 @@ from acud.types import Answer
 from acud.types.actions import Point
 from acud.types.tasks import TaskId
 
+_CLOSE_S = 30.0
+"""On a busy machine the last frames take their time: they are encoded before the files are closed."""
+
 
 class RecordStart(Struct, frozen=True, tag="record_start", forbid_unknown_fields=True):
     """Record `display` ("": the one of `task_id`, else the default) until `record_stop`, or until the task or the
@@ -120,7 +123,13 @@ COMMANDS = (
         feature="recording",
     ),
     Command(
-        RecordStop, RecordReply, deferred=True, errors="Conflict when it has ended", feature="recording", writes=True
+        RecordStop,
+        RecordReply,
+        deferred=True,
+        limit_s=_CLOSE_S,
+        errors="Conflict when it has ended",
+        feature="recording",
+        writes=True,
     ),
     Command(RecordList, RecordListReply, feature="recording", fleet=FleetRoute.ALL),
     Command(RecordShow, RecordReply, feature="recording"),
