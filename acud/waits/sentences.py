@@ -43,15 +43,17 @@ def with_meanings(until: Until, judge: str = JudgeName.AUTO) -> Until:
     match until:
         case Criteria(criteria=sentence):
             return meaning(sentence) or until
-        case AllOf(parts=parts):
-            return AllOf(tuple(with_meanings(part, judge) for part in parts))
-        case AnyOf(parts=parts):
-            return AnyOf(tuple(with_meanings(part, judge) for part in parts))
-        case Then(parts=parts):
-            return Then(tuple(with_meanings(part, judge) for part in parts))
+        case AllOf(parts=parts) | AnyOf(parts=parts) | Then(parts=parts):
+            return replace(until, parts=tuple(_inner(part, judge) for part in parts))
         case NotOf(part=part):
-            return NotOf(with_meanings(part, judge))
+            return NotOf(_inner(part, judge))
     return until
+
+
+def _inner(part: Until, judge: str) -> Until:
+    """Return the meaning of a part: a sequence is none, since only a whole condition may be one."""
+    meant = with_meanings(part, judge)
+    return part if isinstance(meant, Then) else meant
 
 
 def meaning_notes(until: Until, judge: str) -> Iterator[str]:
@@ -63,8 +65,9 @@ def meaning_notes(until: Until, judge: str) -> Iterator[str]:
                 yield f"read as: {condition_text(meant, ConditionWords.SENTENCE)}; no model is asked"
         case AllOf(parts=parts) | AnyOf(parts=parts) | Then(parts=parts):
             for part in parts:
-                yield from meaning_notes(part, judge)
-        case NotOf(part=part):
+                if _inner(part, judge) is not part:
+                    yield from meaning_notes(part, judge)
+        case NotOf(part=part) if _inner(part, judge) is not part:
             yield from meaning_notes(part, judge)
 
 
@@ -173,6 +176,6 @@ def _opposite(until: Until | None) -> Until | None:
     match until:
         case Text() | WindowTitle() | Widget(states=(), value=None):
             return replace(until, gone=not until.gone)
-        case None:
+        case None | Then():
             return None
     return NotOf(until)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
@@ -25,7 +26,7 @@ from acud.types import (
     WaitState,
     WakeAddress,
 )
-from acud.types.conditions import FileState, ProcessExit
+from acud.types.conditions import Criteria, FileState, ProcessExit
 from acud.types.tasks import TaskId
 
 
@@ -228,10 +229,18 @@ class EvidenceReply(Struct, frozen=True, forbid_unknown_fields=True):
     image: bytes
 
 
+_HOST_WORDS = re.compile(r"[~/]|\.\w|\b(?:pid|process)\b", re.IGNORECASE)
+"""In every sentence that is read as a condition on a file or process, and in some others."""
+
+
 def names_host(part: Any) -> bool:
-    """Tell whether the condition `part`, or one inside it, is about a file or process of the daemon's machine."""
+    """Tell whether the condition `part`, or one inside it, is about a file or process of the daemon's machine, or is a
+    sentence that may be read as one.
+    """
     if isinstance(part, FileState | ProcessExit):
         return True
+    if isinstance(part, Criteria):
+        return _HOST_WORDS.search(part.criteria) is not None
     if isinstance(part, Struct):
         return any(names_host(getattr(part, name)) for name in part.__struct_fields__)
     return isinstance(part, tuple) and any(map(names_host, part))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from acud.protocol.requests.waits import names_host
 from acud.types import (
     AllOf,
     AnyOf,
@@ -226,3 +227,18 @@ def test_the_half_to_work_with_is_read_as_its_author_means_it() -> None:
     read = readings("work")
     assert [one.sentence.words for one in read if one.is_wrong] == []
     assert sum(one.read is not None for one in read) >= 0.6 * len(read)
+
+
+def test_a_sequence_inside_another_condition_stays_a_sentence() -> None:
+    stages = Criteria('first "A" appears, then it goes away')
+    assert isinstance(with_meanings(stages), Then)
+    until = AllOf((stages, Criteria('"B" is visible')))
+    assert with_meanings(until) == AllOf((stages, Text("B")))
+    assert list(meaning_notes(until, JudgeName.AUTO)) == ['read as: the text "B" is visible; no model is asked']
+    assert meaning('wait while first "A" appears, then it goes away') is None
+
+
+@pytest.mark.parametrize(("sentence", "meant"), [row for row in OTHERS if names_host(row[1])])
+def test_a_sentence_about_the_host_is_seen_as_one_before_it_is_read(sentence: str, meant: Until) -> None:
+    assert names_host(Criteria(sentence))
+    assert not names_host(Criteria('"Done" is visible'))
