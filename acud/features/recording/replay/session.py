@@ -24,7 +24,7 @@ from acud.paths import Paths
 from acud.protocol.bootstrap import EvaluatorOptions
 from acud.protocol.questions import Hide
 from acud.protocol.replay import ReplayAsk, ReplayBegan, ReplayFault, ReplayLine, ReplayPair, ReplayRow
-from acud.types import Change, HiddenBox, JudgeName, Rect, Target, WaitSpec, WindowTitle
+from acud.types import Change, HiddenBox, HostLeaf, JudgeName, Rect, Target, WaitSpec, Widget, WindowTitle
 from acud.waits.conditions import leaves, names_host
 from acud.waits.sentences import with_meanings
 from acud.waits.targets import parse_target
@@ -121,7 +121,9 @@ class ReplaySession:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="acud-replay-"))
             context = build_context(self._options(folder), stack, frames)
             judge = await self._judge(context, asked)
-            spec = replace(spec, until=with_meanings(spec.until, asked))
+            meant = with_meanings(spec.until, asked)
+            if not any(isinstance(leaf, Widget | HostLeaf) for leaf in leaves(meant)):  # no recording holds those
+                spec = replace(spec, until=meant)
             deadline_s = span[0] + self._ask.timeout_s if self._ask.timeout_s else math.inf
             simulation = Simulation(recorded, spec, judge, self._ask, context, frames, report, self._tell, deadline_s)
             self._tell(await simulation.play(run, *span))
