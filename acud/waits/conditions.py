@@ -9,6 +9,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from acud.types import (
     AllOf,
     Answer,
@@ -69,14 +71,10 @@ def needs_display(until: Until) -> bool:
     return not all(isinstance(leaf, HostLeaf) for leaf in leaves(until))
 
 
-def map_leaves(until: Until, change: Callable[[Leaf], Leaf]) -> Until:
+def map_leaves(until: Until, change: Callable[[Leaf], Until]) -> Until:
     """Return the condition with `change` applied to each leaf."""
-    if isinstance(until, AllOf):
-        return AllOf(tuple(map_leaves(part, change) for part in until.parts))
-    if isinstance(until, AnyOf):
-        return AnyOf(tuple(map_leaves(part, change) for part in until.parts))
-    if isinstance(until, Then):
-        return Then(tuple(map_leaves(part, change) for part in until.parts))
+    if isinstance(until, AllOf | AnyOf | Then):
+        return replace(until, parts=tuple(map_leaves(part, change) for part in until.parts))
     return NotOf(map_leaves(until.part, change)) if isinstance(until, NotOf) else change(until)
 
 

@@ -136,7 +136,7 @@ _CALLED = (
 )
 
 
-def _flag(make: Callable[[str], Until]) -> Read:
+def _of_name(make: Callable[[str], Until]) -> Read:
     return lambda phrase, found: make(name) if (name := phrase.name(found["name"])) else None
 
 
@@ -151,28 +151,28 @@ _TEXT = (
 
 def _text_rows() -> Iterator[_Row]:
     for state, gone in ((_SHOWN, False), (_GONE, True)):
-        read = _flag(partial(Text, gone=gone))
+        read = _of_name(partial(Text, gone=gone))
         yield rf"{_THE}(?:{_TEXT} (?:(?:that )?(?:says|saying|reading) )?)?{_QUOTE} {state}", read
         yield rf"{_THE}{_TEXT} {_NAME} {state}", read
-    yield rf"{_THE}(?:{_TEXT} )?{_QUOTE}", _flag(Text)
+    yield rf"{_THE}(?:{_TEXT} )?{_QUOTE}", _of_name(Text)
     subject = r"(?:it|(?:the )?(?:screen|display|page|terminal|console))"
     yield (
         rf"{subject} (?:shows|says|reads|displays|contains|prints|to (?:show|say|read|display)) {_QUOTE}",
-        _flag(Text),
+        _of_name(Text),
     )
-    yield rf"(?:(?:I|you|we) (?:can )?see|there is|there's) (?:the (?:{_TEXT}) )?{_QUOTE}", _flag(Text)
+    yield rf"(?:(?:I|you|we) (?:can )?see|there is|there's) (?:the (?:{_TEXT}) )?{_QUOTE}", _of_name(Text)
 
 
 def _window_rows() -> Iterator[_Row]:
     titled = rf"(?:{_CALLED}|whose title (?:is|contains|includes)|with)"
     in_title = r"(?: in (?:its|the) title)"
     for state, gone in ((_OPENED, False), (_CLOSED, True)):
-        read = _flag(partial(WindowTitle, gone=gone))
+        read = _of_name(partial(WindowTitle, gone=gone))
         yield rf"(?:a |the |any )?window {titled} {_NAME}{in_title}? {state}", read
         yield rf"{_THE}window {_NAME} {state}", read
         yield rf"{_THE}{_NAME} window {state}", read
     for begin, gone in ((r"(?:there is|there's) a", False), (r"(?:there is|there's) no", True), (r"no", True)):
-        read = _flag(partial(WindowTitle, gone=gone))
+        read = _of_name(partial(WindowTitle, gone=gone))
         state = rf" (?:{_OPENED}|is left)" if begin == "no" else _MORE
         yield rf"{begin} window {titled} {_NAME}{in_title}?{state}", read
         yield rf"{begin} {_NAME} window{state}", read

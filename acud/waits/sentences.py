@@ -17,6 +17,7 @@ from acud.types import (
     ConditionWords,
     Criteria,
     JudgeName,
+    Leaf,
     NotOf,
     Text,
     Then,
@@ -25,6 +26,7 @@ from acud.types import (
     WindowTitle,
     condition_text,
 )
+from acud.waits.conditions import leaves, map_leaves
 from acud.waits.sentence_clauses import Phrase, clause
 
 NEEDS_VISION = (
@@ -40,35 +42,21 @@ def with_meanings(until: Until, judge: str = JudgeName.AUTO) -> Until:
     """Return `until` with each sentence that is certain replaced by the condition that it means, for these judges."""
     if judge not in _LOCAL_JUDGES:
         return until
-    match until:
-        case Criteria(criteria=sentence):
-            return meaning(sentence) or until
-        case AllOf(parts=parts) | AnyOf(parts=parts) | Then(parts=parts):
-            return replace(until, parts=tuple(_inner(part, judge) for part in parts))
-        case NotOf(part=part):
-            return NotOf(_inner(part, judge))
-    return until
-
-
-def _inner(part: Until, judge: str) -> Until:
-    """Return the meaning of a part: a sequence is none, since only a whole condition may be one."""
-    meant = with_meanings(part, judge)
-    return part if isinstance(meant, Then) else meant
+    return map_leaves(until, lambda leaf: _meaning_in(until, leaf) or leaf)
 
 
 def meaning_notes(until: Until, judge: str) -> Iterator[str]:
     """Yield for each sentence that is certain how it is read."""
-    match until:
-        case Criteria(criteria=sentence) if judge in _LOCAL_JUDGES:
-            meant = meaning(sentence)
-            if meant is not None:
-                yield f"read as: {condition_text(meant, ConditionWords.SENTENCE)}; no model is asked"
-        case AllOf(parts=parts) | AnyOf(parts=parts) | Then(parts=parts):
-            for part in parts:
-                if _inner(part, judge) is not part:
-                    yield from meaning_notes(part, judge)
-        case NotOf(part=part) if _inner(part, judge) is not part:
-            yield from meaning_notes(part, judge)
+    for leaf in leaves(until) if judge in _LOCAL_JUDGES else ():
+        meant = _meaning_in(until, leaf)
+        if meant is not None:
+            yield f"read as: {condition_text(meant, ConditionWords.SENTENCE)}; no model is asked"
+
+
+def _meaning_in(whole: Until, leaf: Leaf) -> Until | None:
+    """Return the meaning of a sentence in `whole`, of which only the whole may be a sequence; None for other leaves."""
+    meant = meaning(leaf.criteria) if isinstance(leaf, Criteria) else None
+    return None if isinstance(meant, Then) and leaf is not whole else meant
 
 
 def meaning(sentence: str) -> Until | None:

@@ -233,7 +233,7 @@ _HOST_WORDS = re.compile(r"[~/]|\.\w|\b(?:pid|process)\b", re.IGNORECASE)
 """In every sentence that is read as a condition on a file or process, and in some others."""
 
 
-def names_host(part: Any) -> bool:
+def may_name_host(part: Any) -> bool:
     """Tell whether the condition `part`, or one inside it, is about a file or process of the daemon's machine, or is a
     sentence that may be read as one.
     """
@@ -242,13 +242,13 @@ def names_host(part: Any) -> bool:
     if isinstance(part, Criteria):
         return _HOST_WORDS.search(part.criteria) is not None
     if isinstance(part, Struct):
-        return any(names_host(getattr(part, name)) for name in part.__struct_fields__)
-    return isinstance(part, tuple) and any(map(names_host, part))
+        return any(may_name_host(getattr(part, name)) for name in part.__struct_fields__)
+    return isinstance(part, tuple) and any(map(may_name_host, part))
 
 
 def _arm_needs(request: WaitCreate | WaitUpdate) -> Scope:
     """What a wait tells of files and processes is of the machine, not of its screens."""
-    return Scope.ACT if names_host(request.until) else Scope.WAIT
+    return Scope.ACT if may_name_host(request.until) else Scope.WAIT
 
 
 def _result_needs(request: WaitResult) -> Scope:

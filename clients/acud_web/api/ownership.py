@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.protocol.requests.waits import names_host
+from acud.protocol.requests.waits import may_name_host
 from acud.types.displays import display_name
 from acud.types.picture_views import parse
 from acud_web.api.displays import display_seen
@@ -41,7 +41,7 @@ async def bound(asked: ApiRequest[Query, Body], request: Any, granted: str = "")
     """
     if asked.access_token.unlimited:
         return request
-    if any(names_host(getattr(request, name, None)) for name in ("until", "expect")):
+    if any(may_name_host(getattr(request, name, None)) for name in ("until", "expect")):
         words = "this access token is limited, and files and processes are of no display or task"
         raise wrong(403, "forbidden", words)
     if not hasattr(request, "display"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.protocol.requests.waits import names_host
+from acud.protocol.requests.waits import may_name_host
 from acud.types import (
     AllOf,
     AnyOf,
@@ -238,7 +238,7 @@ def test_a_sequence_inside_another_condition_stays_a_sentence() -> None:
     assert meaning('wait while first "A" appears, then it goes away') is None
 
 
-@pytest.mark.parametrize(("sentence", "meant"), [row for row in OTHERS if names_host(row[1])])
+@pytest.mark.parametrize(("sentence", "meant"), [row for row in OTHERS if may_name_host(row[1])])
 def test_a_sentence_about_the_host_is_seen_as_one_before_it_is_read(sentence: str, meant: Until) -> None:
-    assert names_host(Criteria(sentence))
-    assert not names_host(Criteria('"Done" is visible'))
+    assert may_name_host(Criteria(sentence))
+    assert not may_name_host(Criteria('"Done" is visible'))
