@@ -41,7 +41,8 @@ class WidgetNow(Struct, frozen=True, forbid_unknown_fields=True):
 
     `text` None: it cannot be read, and `unread` says why. `quoted`: the text as it may be told. `reads`: what a list or
     combo box has chosen. `first`: where typing into it begins, where that is not anywhere in it (the first part of a
-    date). `is_value`: it holds one value (a number, a date), which typing replaces.
+    date). `caret`: characters before the caret (-1: not told). `is_value`: it holds one value (a number, a date), which
+    typing replaces.
     """
 
     role: str
@@ -53,6 +54,7 @@ class WidgetNow(Struct, frozen=True, forbid_unknown_fields=True):
     unread: str = ""
     reads: tuple[str, ...] = ()
     first: Point | None = None
+    caret: int = -1
     is_value: bool = False
     is_date: bool = False
     is_multi_line: bool = False

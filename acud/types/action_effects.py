@@ -80,12 +80,14 @@ class ActionEffects(Struct, frozen=True, forbid_unknown_fields=True):
     unread: str = ""
 
 
-def effect_lines(effects: ActionEffects, *, only_moved_focus: bool = False) -> tuple[str, ...]:
+def effect_lines(
+    effects: ActionEffects, *, only_moved_focus: bool = False, is_scene_told: bool = False
+) -> tuple[str, ...]:
     """Return the effects in lines; words from the screen are JSON strings in them. `only_moved_focus`: a focus that
-    stayed where it was is not told.
+    stayed where it was is not told. `is_scene_told`: what dialogs say and which buttons they have stands beside.
     """
     lines = [_window_line(one) for one in effects.windows]
-    lines += [_dialog_line(one) for one in effects.dialogs]
+    lines += [_dialog_line(one) for one in effects.dialogs if not is_scene_told or one.unread]
     focus = effects.focus
     if focus is not None and (focus.moved or not only_moved_focus):
         lines.append(_focus_line(focus))

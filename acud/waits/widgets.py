@@ -231,7 +231,7 @@ def _value_compared(leaf: Widget, node: Node, seen: WidgetsSeen) -> Verdict:
         return unknown("redaction", f"its value is hidden by the redaction rule {rule!r}, so it is not compared")
     if leaf.percent or node.role in _IN_PERCENT:
         return _percent_compared(leaf, node)
-    return _text_compared(leaf, node.text, seen)
+    return _text_compared(leaf, " ".join(node.text.split()), seen)
 
 
 def _has_value(node: Node) -> bool:

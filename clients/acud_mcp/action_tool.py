@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
+import time
 from collections.abc import Callable
 from typing import Annotated, Literal
 
@@ -14,6 +15,7 @@ from msgspec import Meta
 from acud.errors import InvalidRequest
 from acud.protocol.requests.actions import ActionReply, DesktopAction
 from acud.protocol.requests.waits import WaitCreate
+from acud.types import AllOf, AnyOf, Text
 from acud.types.action_effects import effect_lines
 from acud.types.actions import (
     Action,
@@ -41,6 +43,7 @@ from acud.types.actions import (
 from acud.value_errors import value_fault
 from acud_mcp import look_tools
 from acud_mcp.look_tools import ChangeArguments, ChangeView, LookArguments, PictureView, WindowView
+from acud_mcp.scene_changes import scene_changes
 from acud_mcp.tool import ImageResult, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
 from acud_mcp.wait_tools import SmartWait, Timeout, WaitView, action_block_s, action_wait, action_wait_view
@@ -104,7 +107,7 @@ class ActArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     timeout: Timeout | None = None
     target: str = "screen"
     view: str = ""
-    picture: bool = True
+    picture: bool | None = None
     image: bool = False
     baseline: str = ""
     display: str = ""
@@ -115,7 +118,7 @@ class ActArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class ActView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What came of an action. `baseline`: hand it to wait_for_change, which then misses nothing that it did. `wait`:
-    how the wait of `until` stands."""
+    how the wait of `until` stands. `scene`: what differs from the scene that was told last."""
 
     display: str
     baseline: str
@@ -127,6 +130,7 @@ class ActView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     picture: PictureView | None = None
     note: str = ""
     happened: tuple[str, ...] = ()
+    scene: str = ""
     wait: WaitView | None = None
     untrusted: str = ""
 
@@ -149,11 +153,14 @@ async def desktop_action(call: ToolCall, given: ActArguments) -> ActView | Pictu
             return await _screenshot(call, given)
         case "wait_idle":
             given = msgspec.structs.replace(given, duration=min(_seconds(given) or 10.0, call.block_s))
+    until_s = time.monotonic() + call.block_s
     wait = await action_wait(call, given.until, given.timeout)
     request = _request(given, typed(given), wait, action_block_s(call))
     block_s = request.block_s if request.wait is not None else 0.0
     reply: ActionReply = await call.ask_slowly(request, _seconds(given) + request.settle_timeout_s + block_s)
-    return await _shown(call, given, reply)
+    blind = given.action in _BLIND
+    changed = "" if blind else await scene_changes(call, reply.display, until_s - time.monotonic())
+    return await _shown(call, given, reply, changed)
 
 
 def _seconds(given: ActArguments) -> float:
@@ -195,7 +202,7 @@ def _request(given: ActArguments, action: Action, wait: WaitCreate | None, block
         given.target,
         given.display,
         given.view,
-        picture=given.image or (given.picture and given.action not in _BLIND),
+        picture=given.image or (given.picture is not False and given.action not in _BLIND),
         format="jpeg",
         max_side_px=given.max_side,
         quality=_QUALITY,
@@ -206,13 +213,15 @@ def _request(given: ActArguments, action: Action, wait: WaitCreate | None, block
     )
 
 
-async def _shown(call: ToolCall, given: ActArguments, reply: ActionReply) -> ActView | ImageResult:
+async def _shown(call: ToolCall, given: ActArguments, reply: ActionReply, changed: str) -> ActView | ImageResult:
     picture = reply.picture
     if picture is not None and given.image:
         picture = await look_tools.bounded(
             call, look_tools.look_of(f"display:{reply.display}", given.max_side), picture
         )
     listed = given.action == "window_list"
+    is_shown = given.image or given.picture or not changed
+    happened = _happened(reply, changed)
     view = ActView(
         display=reply.display,
         baseline=reply.baseline,
@@ -221,18 +230,34 @@ async def _shown(call: ToolCall, given: ActArguments, reply: ActionReply) -> Act
         windows=tuple(map(look_tools.window_view, reply.windows)) if listed else None,
         pid=reply.pid,
         idle=reply.idle,
-        picture=look_tools.saved(call, picture) if picture is not None else None,
-        happened=_happened(reply),
+        picture=look_tools.saved(call, picture) if picture is not None and is_shown else None,
+        happened=happened,
+        scene=changed,
         wait=action_wait_view(reply.wait),
-        note="; ".join(part for part in (_unsettled(reply), reply.note) if part),
-        untrusted=UNTRUSTED if picture or reply.text or reply.windows or reply.wait or _happened(reply) else "",
+        note="; ".join(part for part in (_unsettled(reply), reply.note, _echoed(given, reply)) if part),
+        untrusted=UNTRUSTED if picture or reply.text or reply.windows or reply.wait or happened else "",
     )
     return look_tools.with_image(view, picture if given.image else None)
 
 
-def _happened(reply: ActionReply) -> tuple[str, ...]:
+def _happened(reply: ActionReply, changed: str) -> tuple[str, ...]:
     """Return what became of windows, and a focus that moved."""
-    return effect_lines(reply.effects, only_moved_focus=True) if reply.effects is not None else ()
+    if reply.effects is None:
+        return ()
+    return effect_lines(reply.effects, only_moved_focus=True, is_scene_told=bool(changed))
+
+
+def _echoed(given: ActArguments, reply: ActionReply) -> str:
+    """Return a warning where what was waited for may be the echo of what was typed."""
+    if given.action != "type" or reply.wait is None:
+        return ""
+    typed = given.text.casefold()
+    until = reply.wait.wait.spec.until
+    awaited = until.parts if isinstance(until, AllOf | AnyOf) else (until,)
+    shown = (one.text.casefold() for one in awaited if isinstance(one, Text) and not one.gone and not one.regex)
+    if not any(words in typed for words in shown):
+        return ""
+    return "the text of until is in what was typed, so its echo meets it: wait for words of the answer alone"
 
 
 def _unsettled(reply: ActionReply) -> str:
@@ -363,8 +388,8 @@ TOOLS = (
     Tool(
         "desktop_action",
         "core",
-        "Act on the desktop: mouse, keyboard, windows, clipboard, launch. Returns a screenshot file taken at rest"
-        " and a baseline for wait_for_change.",
+        "Act on the desktop: mouse, keyboard, windows, clipboard, launch. Returns what changed in the scene, else a"
+        " screenshot file taken at rest, and a baseline.",
         request=DesktopAction,
         arguments=ActArguments,
         result=ActView,
@@ -388,7 +413,7 @@ TOOLS = (
             "duration": "seconds that it takes, or timeout",
             "lease": "of the display, where it is leased",
             "baseline": "for wait_for_change",
-            "picture": "false: no picture after it",
+            "picture": "whether one is taken after it; by default one is unless scene was called",
             "text": "text to type; keys (ctrl+s); keys held in a click; command",
             "window": "title part, id, or active",
             "view": "of the picture with the points",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated
 
 import msgspec
@@ -15,6 +16,7 @@ from acud.types.action_effects import effect_lines, reading_line
 from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud.types.grounding import Found, GroundingBackend
 from acud_mcp.look_tools import save_picture, with_image
+from acud_mcp.scene_changes import scene_changes
 from acud_mcp.tool import ImageResult, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
 from acud_mcp.wait_tools import SmartWait, Timeout, WaitView, action_block_s, action_wait, action_wait_view, address_of
@@ -85,7 +87,8 @@ class DoView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`status`: verified (its effect was seen), unverified (done, none seen); ambiguous, disabled, not_found, unknown:
     nothing was done; unfinished: the time for a list is over. `done`, `left`: what of a list was and was not done.
     `field`: what the field reads, where that is not what was typed. `happened`: windows that came or went, open dialogs
-    with texts and buttons, the focus; quoted words in both are the screen's. `wait`: how the wait of `until` stands.
+    with texts and buttons, the focus; quoted words in both are the screen's. `scene`: what differs from the scene that
+    was told last. `wait`: how the wait of `until` stands.
     """
 
     status: str
@@ -94,6 +97,7 @@ class DoView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     done: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     happened: tuple[str, ...] = ()
+    scene: str = ""
     wait: WaitView | None = None
     things: tuple[ThingView, ...] = ()
     evidence: str = ""
@@ -118,6 +122,7 @@ async def gui_find(call: ToolCall, given: FindArguments) -> FindView:
 
 async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
     """Find, act, verify."""
+    until_s = time.monotonic() + call.block_s
     expect = Text(given.expect_text) if given.expect_text else Criteria(given.expect) if given.expect else None
     listed = given.instruction if isinstance(given.instruction, tuple) else (given.instruction,)
     instruction, *then = (*listed, *given.then)
@@ -144,11 +149,16 @@ async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
     )
     follows = block_s if request.wait is not None or then else 0.0
     reply: DoReply = await call.ask_slowly(request, _SEARCH_S + timeout_s + follows)
-    return _done(call, reply)
+    changed = await scene_changes(call, reply.display, until_s - time.monotonic()) if _is_begun(reply) else ""
+    return _done(call, reply, changed)
 
 
-def _done(call: ToolCall, reply: DoReply) -> DoView | ImageResult:
-    nothing_done = reply.status not in ("verified", "unverified")
+def _is_begun(reply: DoReply) -> bool:
+    return bool(reply.done) or reply.status in ("verified", "unverified")
+
+
+def _done(call: ToolCall, reply: DoReply, changed: str) -> DoView | ImageResult:
+    nothing_done = reply.status not in ("verified", "unverified", "unfinished")
     told = reply.target_found or reply.found
     path = "" if reply.picture is None else str(save_picture(call.options.paths, reply.picture.image, "jpg"))
     view = DoView(
@@ -158,7 +168,8 @@ def _done(call: ToolCall, reply: DoReply) -> DoView | ImageResult:
         done=reply.done,
         left=reply.left,
         wait=action_wait_view(reply.wait),
-        happened=effect_lines(reply.effects) if reply.effects is not None else (),
+        happened=_happened(reply, changed),
+        scene=changed,
         things=_things(told) if nothing_done and told is not None else (),
         evidence=_evidence(reply),
         baseline=reply.baseline,
@@ -166,6 +177,12 @@ def _done(call: ToolCall, reply: DoReply) -> DoView | ImageResult:
         untrusted=UNTRUSTED,
     )
     return with_image(view, reply.picture)
+
+
+def _happened(reply: DoReply, changed: str) -> tuple[str, ...]:
+    if reply.effects is None:
+        return ()
+    return effect_lines(reply.effects, only_moved_focus=bool(changed), is_scene_told=bool(changed))
 
 
 def _evidence(reply: DoReply) -> str:

@@ -299,6 +299,8 @@ async def scene(call: ToolCall, given: SceneArguments) -> TextResult:
         target=target,
     )
     reply: SceneReply = await call.ask_slowly(request, _READ_S)
+    if not target:
+        call.scenes.tell(display, reply.scene_id)
     head, _, rest = reply.text.partition("\n")
     parts = [head, *(_left_out(one, target) for one in reply.left_out), rest]
     return TextResult("\n".join(part for part in parts if part))
@@ -372,8 +374,8 @@ TOOLS = (
     Tool(
         "scene",
         "core",
-        "Describe the screen as text: windows, widgets with ids (places for gui_do), values, texts. Cheaper than a"
-        " screenshot.",
+        "Describe the screen as text: windows, widgets with ids (places for gui_do), values, texts. Actions then"
+        " return what changed in it.",
         request=SceneGet,
         arguments=SceneArguments,
         result=TextResult,

@@ -19,6 +19,7 @@ from acud.protocol.requests import Command, declared
 from acud.protocol.requests.command import Effect
 from acud.value_errors import value_fault
 from acud_client.own_display import OwnDisplay
+from acud_mcp.scene_changes import ScenesTold
 from acud_mcp.selection import Selection
 
 
@@ -48,9 +49,10 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class ToolCall(Protocol):
-    """What a tool's handler may use: the daemon behind this call, and the caller's ear."""
+    """What a tool's handler may use: the daemon behind this call, and the caller's ear. `scenes`: its session's."""
 
     options: Options
+    scenes: ScenesTold
 
     @property
     def block_s(self) -> float:

@@ -17,6 +17,7 @@ from acud.untrusted_text import visible
 from acud_mcp.block_limits import block_limit_s
 from acud_mcp.daemon import Daemon
 from acud_mcp.next_steps import error_words
+from acud_mcp.scene_changes import ScenesTold
 from acud_mcp.tool import ImageResult, Options, TextResult, Tool, ToolCall, parse_arguments
 
 PROGRESS_S = 3.0
@@ -28,8 +29,11 @@ _COMPARING = frozenset({"openclaw-bundle-mcp"})
 class DaemonCall:
     """The `ToolCall` of one request of one client."""
 
-    def __init__(self, daemon: Daemon, options: Options, context: ServerRequestContext[Any, Any]) -> None:
+    def __init__(
+        self, daemon: Daemon, options: Options, scenes: ScenesTold, context: ServerRequestContext[Any, Any]
+    ) -> None:
         self.options = options
+        self.scenes = scenes
         self._daemon = daemon
         self._context = context
 

@@ -28,8 +28,8 @@ from examples.tasks.tasks import BY_NAME, Task, World, own_acud, playing
 
 
 def link(world: World) -> Client:
-    """Return a client of the world's `acud mcp`."""
-    command, *words = [*world.acud, "mcp"]
+    """Return a client of the world's `acud mcp` that is as patient as the hosts of most agents."""
+    command, *words = [*world.acud, "mcp", "--block", "45"]
     return Client(StdioServerParameters(command=command, args=words, env=world.env), mode="legacy")
 
 

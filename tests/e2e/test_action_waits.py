@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import titled
 from tests.e2e.gui_support import shown
-from tests.e2e.mcp_support import fault, stdio, value
+from tests.e2e.mcp_support import fault, stdio, text, value
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -245,6 +246,37 @@ def test_a_tool_fills_a_form(gui_daemon: Daemon) -> None:
         assert len(told["done"]) == 1
         assert told["left"] == ["click Save"]
         assert "wait" not in told
+
+    asyncio.run(run())
+
+
+def test_an_agent_that_was_told_a_scene_is_told_what_its_actions_change(gui_daemon: Daemon) -> None:
+    async def run() -> None:
+        with shown(gui_daemon.client, "answers") as display:
+            on = {"display": display.name}
+            async with stdio(gui_daemon.home, "--block", "45") as agent:
+                untold = value(await agent.call_tool("desktop_action", on | {"action": "mouse_move", "x": 1, "y": 1}))
+                assert "scene" not in untold
+                assert untold["picture"]["path"]
+                first = text(await agent.call_tool("scene", on))
+                opened = value(await agent.call_tool("gui_do", on | {"instruction": "click Store", "timeout": 20}))
+                ask = value(await agent.call_tool("desktop_action", on | {"action": "mouse_move", "x": 2, "y": 2}))
+                shown_too = value(
+                    await agent.call_tool(
+                        "desktop_action", on | {"action": "mouse_move", "x": 3, "y": 3, "picture": True}
+                    )
+                )
+                answer = re.search(r'\+ *(a\d+-\d+) button "Cancel"', opened["scene"])
+                assert answer, opened
+                kept = value(await agent.call_tool("gui_do", on | {"instruction": f"click {answer[1]}", "timeout": 20}))
+        assert 'button "Cancel"' not in first
+        assert list(opened).index("untrusted") < list(opened).index("scene"), "its words are the screen's"
+        assert any(line.startswith("dialog opened") for line in opened["happened"])
+        assert not any("buttons" in line for line in opened["happened"]), "the scene has them"
+        assert "nothing that is told here differs" in ask["scene"]
+        assert "picture" not in ask
+        assert shown_too["picture"]["path"]
+        assert not re.search(r'^\+? *a\d+-\d+ button "Cancel"', kept["scene"], re.MULTILINE), "it is gone"
 
     asyncio.run(run())
 

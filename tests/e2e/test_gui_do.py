@@ -65,6 +65,18 @@ def test_a_button_without_effect_is_unverified(client: Client, form: DisplayInfo
     assert done.did.startswith("click the Idle button at ")
 
 
+def test_a_field_and_its_caret_are_asked_not_only_looked_at(client: Client) -> None:
+    with shown(client, "address") as display:
+        client.gui_do("click the Last name field", display=display.name, timeout_s=20)
+        clicked = client.gui_do("click the First name field", display=display.name, timeout_s=20)
+        assert clicked.status == "verified"
+        typed = client.gui_do("type 'Anna'", display=display.name, timeout_s=20)
+        assert typed.status == "verified"
+        for said, found in (("caret moved", "verified"), ("the caret stands where it stood", "unverified")):
+            pressed = client.gui_do("press Home", display=display.name, timeout_s=20)
+            assert (pressed.status, said in pressed.message) == (found, True), pressed.message
+
+
 def test_two_that_fit_are_told_and_none_is_clicked(client: Client, form: DisplayInfo) -> None:
     done = client.gui_do("click OK", display=form.name)
     assert done.status == "ambiguous"

@@ -49,7 +49,7 @@ _RETURNS = {
 
 _PROPERTY_KINDS = {
     **dict.fromkeys(("Name", "Description", "ToolkitName", "Version"), "s"),
-    **dict.fromkeys(("ChildCount", "CharacterCount", "NRows", "NColumns"), "i"),
+    **dict.fromkeys(("ChildCount", "CharacterCount", "CaretOffset", "NRows", "NColumns"), "i"),
     **dict.fromkeys(("CurrentValue", "MinimumValue", "MaximumValue"), "d"),
     "Position": "(ii)",
 }

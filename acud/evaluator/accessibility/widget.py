@@ -76,6 +76,11 @@ class WidgetAnswers(NamedTuple):
         return max(0, self.total - len(self.children))
 
 
+def clean_lines(text: str, most: int) -> str:
+    """Return words of the screen in their lines, each as `clean` returns it."""
+    return "\n".join(clean(line, most) for line in text[: most * 4].split("\n"))[:most].strip()
+
+
 def clean(text: object, most: int = MAX_NAME) -> str:
     """Return words of the screen in one line: bounded, control characters and runs of space as one space."""
     kept = str(text)[: most * 4]
@@ -172,7 +177,7 @@ class WidgetClient:
         except NoAnswer as fault:
             fault.raise_if_gone()
             return ""
-        return clean(text, MAX_TEXT)
+        return clean_lines(text, MAX_TEXT)
 
     async def chosen(self, ref: Ref, children: Sequence[Ref]) -> str:
         """Return the name of what a combo box has chosen: its closed list says so, or it does itself."""

@@ -129,7 +129,7 @@ def _tail(scene: Scene) -> list[str]:
         lines += [f"{what} of display {one.display_id}: {_provider(how)}" for what, how in parts if _is_odd(how)]
     fields = {one.id for one in scene.ax if one.secure}
     redacted = [f"{one.where} {one.rule}" for one in scene.redactions if one.where not in fields]
-    lines += [f"redacted: {', '.join(redacted)}"] if redacted else []
+    lines += [f"redacted here, not in a picture: {', '.join(redacted)}"] if redacted else []
     return lines + [_cut(one.id, one.truncation) for one in scene.displays if one.truncation is not None]
 
 
@@ -203,11 +203,17 @@ def _changes(before: Scene, now: Scene, windows: Sequence[WindowOutline]) -> lis
     for place, window in new.items():
         was = old.get(place)
         changed = _line_changes(was.lines if was is not None else (), window.lines)
-        if was is None:
-            lines += [f"+ {_window(window)}", *changed]
-        elif changed or _window(was) != _window(window):
-            lines += [f"{'~' if _window(was) != _window(window) else 'in'} {_window(window)}", *changed]
+        if was is None or changed or _window(was) != _window(window):
+            lines += [_changed_window(was, window), *changed]
     return lines + [f"- {_window(window)}" for place, window in old.items() if place not in new]
+
+
+def _changed_window(was: WindowOutline | None, now: WindowOutline) -> str:
+    line = _window(now)
+    if now.window is None:
+        return line
+    mark = "+" if was is None else "in" if _window(was) == line else "~"
+    return f"{mark} {line}"
 
 
 def _place(outline: WindowOutline) -> tuple[int, str]:

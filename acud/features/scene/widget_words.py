@@ -108,8 +108,9 @@ def states(widget: AxElement) -> list[str]:
 
 
 def quoted(words: str) -> str:
-    """Return words from a screen as a JSON string of one line, clipped, without control characters."""
-    folded = " ".join("".join(c if c.isprintable() else " " for c in words).split())
+    """Return words from a screen as a JSON string, clipped; no control characters but those between its lines."""
+    lines = ("".join(c if c.isprintable() else " " for c in line).split() for line in words.split("\n"))
+    folded = "\n".join(" ".join(line) for line in lines)
     return untrusted_text.quoted(folded[:MAX_WORDS] + ("…" if len(folded) > MAX_WORDS else ""))
 
 

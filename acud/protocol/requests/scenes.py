@@ -35,8 +35,8 @@ class SceneGet(Struct, frozen=True, tag="scene", forbid_unknown_fields=True):
 
 
 class SceneReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """`scene` for the form `json`, `text` for `prompt`, and what `max_tokens` kept out of that (`left_out`). `diff`, of
-    the form `json`, None though `since` was given: that scene is forgotten, take the whole one.
+    """`scene_id`, and `scene` for the form `json`, `text` for `prompt`, with what `max_tokens` kept out of that
+    (`left_out`). `diff`, of the form `json`, None though `since` was given: that scene is forgotten, take the whole.
 
     `marks`: PNG bytes of the frame `marks_frame` (the scene's, or a newer one where that was gone); `marks_left_out`:
     elements without a mark, for want of room.
@@ -49,6 +49,7 @@ class SceneReply(Struct, frozen=True, forbid_unknown_fields=True):
     marks_frame: int = 0
     marks_left_out: int = 0
     left_out: tuple[LeftOut, ...] = ()
+    scene_id: int = 0
 
 
 class SceneSubscribe(Struct, frozen=True, tag="scene_subscribe", forbid_unknown_fields=True):

@@ -131,6 +131,7 @@ class _Reader:
             text=text,
             quoted=self._redactor.all_quoted([text[:MAX_WORDS]])[0].text if text else "",
             unread=unread,
+            caret=await self._caret(node) if text is not None and not parts else -1,
             first=Point(first.x + first.w // 2, first.y + first.h // 2) if first is not None else None,
             is_value=rules.is_value(node) or bool(parts),
             is_date=bool(parts) or node.role == "date editor",
@@ -157,6 +158,13 @@ class _Reader:
         if _EMBEDDED in text:
             return None, "it holds more than plain text"
         return str(text), ""
+
+    async def _caret(self, node: Node) -> int:
+        try:
+            return int(await self._connection.get(*_ref(node), (TEXT, "CaretOffset")))
+        except NoAnswer as fault:
+            fault.raise_if_gone()
+            return -1
 
     async def _joined(self, node: Node) -> str:
         """Return what the parts of a date read, with what stands between them."""

@@ -11,8 +11,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from acud.accessibility.nodes import State
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun
+from acud.features.actions.widget_effects import caret_stands, is_same, toggled, widget_effect
 from acud.features.actions.window_effects import EffectArea, focus_now, is_effect, on_tiles, window_changes, without
 from acud.protocol.observation import ObserveAsk, Observed, WidgetNow
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
@@ -32,10 +32,10 @@ _BLINK_S = 1.3
 _SETTLED_S = 0.15
 _SETTLE_TIMEOUT_S = 0.8
 _AGAIN_S = 0.2
+_WIDGETS_S = (0.15, 0.3)
+"""A program tells of its widgets by then; after the second look pixels and windows alone decide."""
 _MOST_LOOKS = 3
 """A program tells of a dialog's widgets a moment after it has opened it."""
-
-_TOGGLED = State.CHECKED | State.PRESSED | State.SELECTED | State.EXPANDED
 
 Judged = Callable[[Verdict], None]
 
@@ -48,12 +48,13 @@ def verify(
     beside: Rect | None = None,
     note: str = "",
     field: FieldReading | None = None,
+    moves_caret: bool = False,
 ) -> None:
     """End with whether what was expected came in time.
 
     By default that is an effect: a change where one can show, but for `beside` (a button lights up for any click).
     `points`: where it was done. `note` is told too. `field`: how a field read before; one that could not be read leaves
-    it unverified, unless what was expected came.
+    it unverified, unless what was expected came. `moves_caret`: it can do nothing in a field but move its caret.
     """
     request = run.request
 
@@ -65,7 +66,7 @@ def verify(
     elif request.expect is not None:
         _expect(run, judged)
     else:
-        EffectWatch(run, points, beside, judged).begin()
+        EffectWatch(run, points, beside, judged, moves_caret=moves_caret).begin()
 
 
 def conclude(
@@ -113,10 +114,19 @@ def _verdict(active: ActiveWait, timeout_s: float) -> Verdict:
 
 
 class EffectWatch:
-    """Watches pixels and windows until there is an effect, or the time is over."""
+    """Watches pixels, windows and widgets until there is an effect, or the time is over."""
 
-    def __init__(self, run: InstructionRun, points: tuple[Point, ...], beside: Rect | None, judged: Judged) -> None:
+    def __init__(
+        self,
+        run: InstructionRun,
+        points: tuple[Point, ...],
+        beside: Rect | None,
+        judged: Judged,
+        *,
+        moves_caret: bool = False,
+    ) -> None:
         self._run = run
+        self._moves_caret = moves_caret
         self._points = points
         self._judged = judged
         self._area = _watched_area(run, beside)
@@ -127,10 +137,12 @@ class EffectWatch:
         self._moved_by_itself = bool(run.moving)
 
     def begin(self) -> None:
-        """Look until one of the two is seen."""
+        """Look until one of them shows an effect."""
         self._poll()
         if not self._over:
             self._look()
+        if not self._over:
+            self._ask_widgets(_WIDGETS_S)
 
     def _end(self, verdict: Verdict) -> None:
         if not self._over:
@@ -152,6 +164,30 @@ class EffectWatch:
             self._end(yes(f"a {_KINDS[told.kind]} {_CHANGES[told.change]}"))
         else:
             run.core.loop.call_later(_POLL_S, lambda: run.later(lambda _: self._poll())(None))
+
+    # ---- widgets ---------------------------------------------------------------------------------------------------
+
+    def _ask_widgets(self, delays_s: tuple[float, ...]) -> None:
+        run, point = self._run, self._points[0] if self._points else None
+
+        def ask(_: None) -> None:
+            if not self._over:
+                run.observe(lambda now: self._told(now, delays_s[1:]), point=point)
+
+        asking = run.later(ask)
+        run.core.loop.call_later(delays_s[0], lambda: asking(None))
+
+    def _told(self, now: Observed, delays_s: tuple[float, ...]) -> None:
+        """What programs tell of the focus, the caret and a text counts; a caret is drawn too small to be sure of."""
+        if self._over:
+            return
+        told = widget_effect(self._run.before, now, is_pointed=bool(self._points))
+        if told:
+            self._end(yes(told))
+        elif delays_s:
+            self._ask_widgets(delays_s)
+        elif self._moves_caret and caret_stands(self._run.before.field, now.field):
+            self._end(no("the caret stands where it stood"))
 
     # ---- pixels ----------------------------------------------------------------------------------------------------
 
@@ -244,13 +280,9 @@ def _watched_area(run: InstructionRun, beside: Rect | None) -> EffectArea:
     area = run.area
     boxes = [_rim(beside)] if beside is not None and _rim(beside).area < _WHOLE * area.box.area else []
     loses_focus = focus is not None and focus.box is not None and focus.box.area < area.box.area // 4
-    if loses_focus and focus is not None and focus.box is not None and not _same(focus, run.before.at):
+    if loses_focus and focus is not None and focus.box is not None and not is_same(focus, run.before.at):
         boxes.append(_rim(focus.box))
     return without(area, *boxes, *run.moving)
-
-
-def _same(one: WidgetNow, other: WidgetNow | None) -> bool:
-    return other is not None and (one.role, one.box) == (other.role, other.box)
 
 
 def _rim(box: Rect) -> Rect:
@@ -285,7 +317,8 @@ def finish(run: InstructionRun, ending: InstructionEnding) -> None:
 
 
 def _finish(run: InstructionRun, ending: InstructionEnding) -> None:
-    if run.request.timeout_s <= 0:
+    is_read_back = ending.status == "verified" and ending.field is not None
+    if run.request.timeout_s <= 0 or (is_read_back and not run.is_last and not run.new_windows()):
         changes = window_changes(run.origin.windows, run.watched.windows)
         run.end(replace(ending, effects=ActionEffects(changes, focus=_focus(run, None))))
         return
@@ -363,15 +396,3 @@ def _dialogs(run: InstructionRun, now: Observed) -> tuple[OpenDialog, ...]:
 def _focus(run: InstructionRun, widget: WidgetNow | None) -> FocusNow:
     words = (widget.role, widget.name) if widget is not None else ()
     return focus_now(run.watched.windows, run.watched.focused, run.origin.focused, *words)
-
-
-def toggled(before: WidgetNow | None, now: WidgetNow | None) -> str:
-    """Return how a widget stands now that stood otherwise before ("": nothing is known of such a change)."""
-    if before is None or now is None or (before.role, before.box) != (now.role, now.box):
-        return ""
-    changed = (before.states ^ now.states) & _TOGGLED
-    state = next((one for one in (State.CHECKED, State.PRESSED, State.SELECTED, State.EXPANDED) if changed & one), None)
-    if state is None:
-        return ""
-    word = str(state.name).lower()
-    return f"the {now.role} is {word} now" if now.states & state else f"the {now.role} is not {word} any more"

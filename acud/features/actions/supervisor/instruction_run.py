@@ -86,7 +86,7 @@ class InstructionRun:
         self.target = target
         self._origin = context.origin
         self._wait = context.wait
-        self._is_last = context.is_last
+        self.is_last = context.is_last
         self.found: Found | None = None
         self.target_found: Found | None = None
         self.baseline = ""
@@ -301,7 +301,7 @@ class InstructionRun:
 
     def when_awaited(self, then: Next) -> None:
         """Go on when what is waited for after the last instruction has come, or is waited for no longer."""
-        if self._wait is None or not self._is_last:
+        if self._wait is None or not self.is_last:
             then()
         else:
             over = self.later(lambda _: then())

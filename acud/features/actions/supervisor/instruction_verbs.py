@@ -25,6 +25,9 @@ _SILENT = ("button", "push button", "link", "tab", "menu", "menu item", "icon", 
 """What lights up when it is clicked, whatever else happens: a change of its own pixels shows no effect."""
 
 
+_CARET_KEYS = frozenset({"home", "end", "left", "right", "up", "down", "kp_home", "kp_end"})
+
+
 def follow(run: InstructionRun, instruction: Instruction) -> None:
     """Begin `instruction`."""
     match instruction:
@@ -78,6 +81,11 @@ def _drag(run: InstructionRun, instruction: DragTo, start: Candidate) -> None:
 
 def _press(run: InstructionRun, instruction: PressKeys) -> None:
     def pressed() -> None:
-        verify(run, instruction_text(instruction))
+        verify(run, instruction_text(instruction), moves_caret=_moves_caret(instruction.chord))
 
     run.prepare((), lambda: run.stand(lambda: run.act((Key(instruction.chord),), pressed)))
+
+
+def _moves_caret(chord: str) -> bool:
+    """Tell whether all that the keys can do in a field is to move its caret."""
+    return all(keys.rpartition("+")[2].lower() in _CARET_KEYS for keys in chord.split())

@@ -10,9 +10,10 @@ from typing import Literal
 
 from acud.features.actions.field_text import chosen
 from acud.features.actions.instructions import SelectIn, instruction_text, unquoted
-from acud.features.actions.supervisor.effect_watch import conclude, finish, toggled, verify
+from acud.features.actions.supervisor.effect_watch import conclude, finish, verify
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun, did_text, why
 from acud.features.actions.supervisor.scroll_search import WheelSearch, is_out_of_view
+from acud.features.actions.widget_effects import toggled
 from acud.features.actions.window_effects import EffectArea
 from acud.protocol.observation import Observed, Scrollable
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare

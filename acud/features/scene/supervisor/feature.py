@@ -165,13 +165,14 @@ def _missing(feature: SceneFeature, displays: list[WatchedDisplay]) -> AcudError
 def _reply(feature: SceneFeature, request: SceneGet, displays: list[WatchedDisplay], scene: Scene) -> SceneReply:
     before = _before(feature, request, displays)
     if request.form == "json":
-        return SceneReply(scene=scene, diff=diff(before, scene) if before is not None else None)
+        changed = diff(before, scene) if before is not None else None
+        return SceneReply(scene=scene, diff=changed, scene_id=scene.scene_id)
     if before is not None:
         told = difference_text(before, scene, request.max_tokens)
     else:
         forgotten = f"whole: scene {request.since} is no longer kept" if request.since else ""
         told = prompt_text(scene, request.max_tokens, forgotten)
-    return SceneReply(text=told.text, left_out=told.left_out)
+    return SceneReply(text=told.text, left_out=told.left_out, scene_id=scene.scene_id)
 
 
 def _before(feature: SceneFeature, request: SceneGet, displays: list[WatchedDisplay]) -> Scene | None:

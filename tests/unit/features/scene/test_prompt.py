@@ -72,7 +72,7 @@ def test_what_failed_and_what_was_taken_out_always_shows() -> None:
     said = prompt_text(found, 200).text.splitlines()
     assert 'widgets of display 1: unavailable: "no bus"' in said
     assert 'display 2 :101 0x0 down: "the X server is gone"' in said
-    assert "redacted: t1-3 card" in said
+    assert "redacted here, not in a picture: t1-3 card" in said
     assert "read of display 1: 2000 of 20000 widgets (the walk's limit)" in said
 
 
@@ -151,6 +151,17 @@ def test_what_differs_is_told_by_lines() -> None:
         '+ dialog 0x700001 "Sure?" "editor" [900,100,200,100]',
         '+ a1-3 button "Yes"',
     ]
+
+
+def test_what_differs_in_no_window_stands_below_these_words() -> None:
+    many = tuple(widget(n, f"b{n}") for n in range(10, 30))
+    beside = replace(text(3), bbox=Rect(900, 500, 100, 20))
+    said = difference_text(scene(41, ax=many, ocr=(text(1),)), scene(42, ax=many, ocr=(text(1), beside))).text
+    assert said.splitlines()[1:] == ["in no window", '+ t1-3 "line 3"']
+
+
+def test_a_text_of_several_lines_keeps_them() -> None:
+    assert quoted("Apples:  12\nPears: 30") == '"Apples: 12\\nPears: 30"'
 
 
 def test_one_of_several_equal_texts_that_goes_is_told() -> None:

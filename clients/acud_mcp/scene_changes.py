@@ -1,0 +1,51 @@
+"""What an action changed in the scene that its agent was told: it need not ask again after each step."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+from acud.protocol.requests.scenes import SceneGet, SceneReply
+from acud.types.scene import SceneMode
+
+if TYPE_CHECKING:
+    from acud_mcp.tool import ToolCall
+
+_MAX_TOKENS = 1500
+_GRACE_S = 0.6
+"""A host gives a call up some time after the longest that acud blocks for it."""
+_LEAST_S = 0.4
+_MOST_S = 5.0
+
+
+class ScenesTold:
+    """The newest scenes that one session was told, by the display that they were of ("": all)."""
+
+    def __init__(self) -> None:
+        self._newest: dict[str, int] = {}
+
+    def tell(self, display: str, scene_id: int) -> None:
+        """Take down that the whole scene of `display`, or what it has new, was told."""
+        self._newest[display] = max(scene_id, self._newest.get(display, 0))
+
+    def newest(self, display: str) -> int:
+        """Return the newest one with `display` in it, 0 for none."""
+        return max(self._newest.get(display, 0), self._newest.get("", 0))
+
+
+async def scene_changes(call: ToolCall, display: str, left_s: float) -> str:
+    """Return what differs on `display` from the scene that the session was told last, as the tool `scene` says it; ""
+    for a session that was told none. `left_s`: how long the call may still block.
+    """
+    since = call.scenes.newest(display)
+    if not since:
+        return ""
+    request = SceneGet(SceneMode.ACTIVE, (display,), "prompt", _MAX_TOKENS, since)
+    try:
+        async with asyncio.timeout(min(max(left_s + _GRACE_S, _LEAST_S), _MOST_S)):
+            reply: SceneReply = await call.ask(request)
+    except TimeoutError:
+        return f"not looked at in time: call scene {json.dumps({'since': since})}"
+    call.scenes.tell(display, reply.scene_id)
+    return reply.text
