@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -13,36 +11,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from tests.environments import environment
 from tests.ports import free_port
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-HOME = ROOT / ".state" / "gateway"
 KEY = "sk-gateway-0123456789"
 _READY_S = 120.0
-
-
-def environment() -> Path:
-    """Return the proxy's interpreter, its environment made anew when the lock changed."""
-    lock = HERE / "requirements.lock"
-    stamp, wanted = HOME / ".lock", hashlib.sha256(lock.read_bytes()).hexdigest()
-    python = HOME / "bin" / "python"
-    if stamp.exists() and stamp.read_text() == wanted:
-        return python
-    uv = [str(ROOT / ".tools" / "bin" / "uv")]
-    env = {**os.environ, "UV_PYTHON_DOWNLOADS": "never", "UV_SYSTEM_CERTS": "1", "UV_NO_PROGRESS": "1"}
-    subprocess.run([*uv, "venv", "--no-config", "-q", "--clear", "-p", sys.executable, str(HOME)], env=env, check=True)
-    install = ["pip", "install", "--no-config", "-q", "-p", str(python), "--require-hashes", "-r", str(lock)]
-    subprocess.run([*uv, *install], env=env, check=True)
-    stamp.write_text(wanted)
-    return python
 
 
 class Gateway:
     """The proxy in a `with`; `url` is its address and `KEY` opens it."""
 
     def __init__(self, folder: Path) -> None:
-        self._python = environment()
+        self._python = environment(HERE)
         self._folder = folder
         self._port = free_port()
         self.url = f"http://127.0.0.1:{self._port}"
