@@ -22,6 +22,7 @@ LOCKS = (
     "conf/site.lock",
     "conf/tools.lock",
     "tests/gateway/requirements.lock",
+    "tests/llama_cpp/requirements.lock",
     "tests/omniparser/requirements.lock",
 )
 

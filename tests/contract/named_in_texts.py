@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
-BACKENDS = ("azure", "bedrock", "google")
+BACKENDS = ("azure", "bedrock", "google", "llama")
 """Names that examples give to backends; their keys have variables."""
 HOLE = "…"
 """Stands for a value that is put in at run time; pages write the same."""

@@ -242,6 +242,26 @@ async def test_health_is_asked_for_nothing_and_looks_for_the_model(name: str) ->
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize(
+    ("more", "state"),
+    [
+        ({"architecture": {"input_modalities": ["text"]}}, "down"),
+        ({"architecture": {"input_modalities": ["text", "image"]}}, "ready"),
+        ({"architecture": {"input_modalities": None}}, "ready"),
+        ({"architecture": {}}, "ready"),
+        ({"architecture": None}, "ready"),
+    ],
+)
+async def test_a_model_that_is_listed_for_text_alone_is_down(more: dict[str, Any], state: str) -> None:
+    listed = {"object": "list", "data": [{"id": MODELS["vllm"], "object": "model", **more}]}
+    async with ModelServer(gets={"/v1/models": Answer(listed)}) as server:
+        backend = model("vllm", server.url)
+        health = await backend.check_health()
+        await backend.close()
+    assert (health.state, "llama-server with --mmproj" in health.reason) == (state, state == "down")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
     ("name", "variable"),
     [("openrouter", "OPENROUTER_API_KEY"), ("claude", "ANTHROPIC_API_KEY"), ("gemini", "ACU_GEMINI_API_KEY")],
 )

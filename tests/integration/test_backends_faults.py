@@ -71,6 +71,16 @@ async def test_a_status_has_its_code_and_is_tried_again_only_where_that_can_help
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("status", [400, 500])
+async def test_a_llama_cpp_without_mmproj_is_asked_once_and_told_what_to_start_it_with(status: int) -> None:
+    words = "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"
+    body = {"error": {"code": status, "message": words, "type": "server_error"}}
+    reply, server = await judged("vllm", Answer(body, status))
+    assert (reply.verdict.answer, reply.verdict.code, len(server.posts)) == (Said.UNKNOWN, "rejected", 1)
+    assert "start llama-server with --mmproj" in reply.verdict.detail
+
+
+@pytest.mark.asyncio
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("answer", "code", "said_of_it", "tries"),

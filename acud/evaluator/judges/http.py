@@ -29,6 +29,10 @@ _SPENT = ("insufficient_quota", "credit_balance_exhausted", "enforced_spend_limi
 """How vendors say, under 400 and 429, that the money is gone (OpenAI, Anthropic): waiting a minute does not help."""
 _NO_KEY = ("api key not valid", "api key not found", "api key expired")
 """How Gemini says, under 400, that the key is none of its own."""
+_NO_PICTURES = "image input is not supported"
+"""How llama.cpp says, under 500, that it was started without a model for pictures: no other try can help."""
+TAKES_NO_PICTURES = "takes no pictures: start llama-server with --mmproj, or name a model that does"
+"""What to do about a server that serves its model for text alone."""
 MAX_BODY_BYTES = 1 << 20
 """A verdict is a sentence and a plan a page; a longer answer is not read to its end."""
 _CUT_OFF = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.WriteError)
@@ -47,6 +51,8 @@ def status_fault(status: int, said: str, after_s: float | None = None, usage: To
         return CallFailed("budget", said, usage=usage)
     if status == 400 and any(mark in words for mark in _NO_KEY):
         return CallFailed("no_key", said, usage=usage)
+    if status in (400, 500) and _NO_PICTURES in words:
+        return CallFailed("rejected", f"{said} (it {TAKES_NO_PICTURES})", usage=usage, status=status)
     if 300 <= status < 400:
         return CallFailed("judge_down", f"{said} (a redirect, which is not followed: check the url)", usage=usage)
     code = _CODES.get(status, "judge_down" if status >= 500 or status in _LATER else "rejected")

@@ -77,8 +77,15 @@ class _Completion(Struct, frozen=True):
     error: Error | None = None
 
 
+class _Architecture(Struct, frozen=True):
+    input_modalities: list[str] | None = None
+
+
 class _Listed(Struct, frozen=True):
+    """A model; llama.cpp also tells what it takes, `text` and perhaps `image`."""
+
     id: str
+    architecture: _Architecture | None = None
 
 
 class _Models(Struct, frozen=True):
@@ -166,9 +173,12 @@ class OpenAiProvider:
             await absent(wire, self._models, self.headers(key), model)
             return ProviderHealth()
         listed: _Models = await wire.ask("GET", self._models, _Models, self.headers(key))
-        names = [one.id for one in listed.data]
-        there = ", ".join(names[:5]) or "none"
-        return ProviderHealth("", "" if model in names else f"{wire.who} has no model {model}; it has {there}")
+        found = next((one for one in listed.data if one.id == model), None)
+        if found is None:
+            there = ", ".join(one.id for one in listed.data[:5]) or "none"
+            return ProviderHealth("", f"{wire.who} has no model {model}; it has {there}")
+        takes = found.architecture.input_modalities if found.architecture is not None else None
+        return ProviderHealth("", "" if takes is None or "image" in takes else f"{model} {http.TAKES_NO_PICTURES}")
 
 
 def messages(request: ChatRequest) -> list[dict[str, Any]]:
