@@ -23,6 +23,7 @@ from acud.types import (
     FileState,
     NotOf,
     ProcessExit,
+    Then,
     Until,
     WaitInfo,
     WaitState,
@@ -154,6 +155,24 @@ def test_a_wait_outlives_the_daemon_and_sees_what_happened_meanwhile(daemon: Dae
     daemon.start()
     assert '"a.zip"' in ended(client, file.wait_id).verdict.detail
     assert "its exit code is not known" in ended(client, process.wait_id).verdict.detail
+
+
+def test_files_are_stages_of_a_sequence_and_a_stage_outlives_the_daemon(daemon: Daemon, folder: Path) -> None:
+    client = daemon.client
+    folder.mkdir()
+    lock, result = folder / "build.lock", folder / "result.txt"
+    stages = (FileState(str(lock)), FileState(str(lock), gone=True), FileState(str(result), still_s=STILL_S))
+    wait = armed(client, Then(stages))
+    result.write_text("of an earlier build", encoding="utf-8")
+    assert shown(client, wait.wait_id).stages == ()
+    lock.touch()
+    until(lambda: len(shown(client, wait.wait_id).stages) == 1, "the lock")
+    daemon.kill()
+    lock.unlink()
+    daemon.start()
+    done = ended(client, wait.wait_id)
+    assert done.state is WaitState.RESOLVED
+    assert ["build.lock" in stage.verdict.detail for stage in done.stages] == [True, True]
 
 
 def test_a_path_that_may_not_be_named_is_refused_and_the_setting_is_named(client: Client, folder: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from acud import png
 from acud.errors import InvalidRequest
-from acud.types import AllOf, AnyOf, DisplayInfo, NotOf, Rect, ScreenImage, Text, WaitState
+from acud.types import AllOf, AnyOf, DisplayInfo, NotOf, Rect, ScreenImage, Text, WaitState, appears_then_goes
 from acud.types.actions import Click, CursorPosition, Point
 from acud_client import Client
 from acud_client.image_files import png_of
@@ -86,6 +86,21 @@ def test_a_picture_that_comes_moves_and_goes(client: Client, view: DisplayInfo, 
     done = ended(client, gone.wait_id)
     assert done.state is WaitState.RESOLVED
     assert "not there when" not in done.verdict.detail
+
+
+def test_a_picture_is_a_stage_of_a_sequence_and_comes_and_goes(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    window = desk.window(WINDOW, title="icons")
+    desk.show(window, page())
+    wait = client.wait_create(appears_then_goes(ScreenImage(RED)), display=view.name, timeout_s=LONG_S).wait
+    judged(client, wait.wait_id, "no")
+    desk.show(window, page((10, 60)))
+    reached = until(lambda: shown(client, wait.wait_id).stages, "its first stage")
+    assert _place(reached[0].verdict.detail) == (50, 90, 74, 100)
+    assert shown(client, wait.wait_id).state is WaitState.WATCHING
+    desk.show(window, page((200, 150), 0x20C020))
+    done = ended(client, wait.wait_id)
+    assert done.state is WaitState.RESOLVED
+    assert client.evidence(wait.wait_id, stage=1).image != client.evidence(wait.wait_id).image
 
 
 def test_a_covered_windows_picture_has_its_place_on_the_display(client: Client, view: DisplayInfo, desk: Desk) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from acud.types import Answer, DisplayInfo, NotOf, Until, Verdict, WaitInfo, WaitState, widget_condition
+from acud.types import Answer, DisplayInfo, NotOf, Then, Until, Verdict, WaitInfo, WaitState, widget_condition
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import titled, until
@@ -121,6 +121,22 @@ def test_each_change_of_a_widget_ends_the_wait_for_it(daemon: Daemon, kind: str)
         form.verdict(still, Answer.NO)
         end(form.program)
         form.end(still)
+
+
+def test_widgets_are_stages_of_a_sequence(gtk: Form) -> None:
+    wait = gtk.waits(
+        Then(tuple(map(widget_condition, ('button "Submit" enabled', "progress bar >= 90", 'dialog "Saving"'))))
+    )
+    gtk.does("dialog")  # the last comes first, which does not count
+    gtk.verdict(wait, Answer.NO, "not enabled")
+    gtk.does("close")
+    gtk.does("enable")
+    gtk.verdict(wait, Answer.NO, "it is at ")
+    gtk.does("progress 95")
+    gtk.verdict(wait, Answer.NO, 'no dialog "Saving"')
+    gtk.does("dialog")
+    stages = gtk.end(wait).stages
+    assert ["enabled" in stages[0].verdict.detail, "95 %" in stages[1].verdict.detail] == [True, True]
 
 
 def test_a_value_of_a_password_field_is_not_compared(gtk: Form) -> None:
