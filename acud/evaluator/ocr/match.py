@@ -1,7 +1,8 @@
 """Does a text show among the lines that were read? White space folded, case ignored unless told, across line breaks.
 
 Engines misread what looks alike (`-O2` as `-02`) and drop spaces. Words of five letters or more are therefore found in
-that disguise too, unless case is to match. `gone` asks for plain absence: there any length, more look-alikes and also
+that disguise too, unless case is to match; but no word is found in the end of one and the beginning of the next
+("Saved" in "Save Document"). `gone` asks for plain absence: there any length, more look-alikes and also
 doubtful readings still count as there, so that one misread letter does not end a wait.
 """
 
@@ -93,8 +94,32 @@ def _found(lines: Sequence[Line], leaf: Text) -> list[TextHit]:
         return _found_as(lines, leaf, folded)
     hits = _found_as(lines, leaf, caseless)
     if len(hits) < leaf.count and len(close(leaf.text)) >= _MIN_DISGUISED:
-        hits = max(hits, _found_as(lines, leaf, _words_close if leaf.whole_words else close), key=len)
+        hits = max(hits, _found_disguised(lines, leaf), key=len)
     return hits
+
+
+def _found_disguised(lines: Sequence[Line], leaf: Text) -> list[TextHit]:
+    if leaf.whole_words:
+        return _found_as(lines, leaf, _words_close)
+    split = _with_spaces(_words_close(leaf.text))
+    return [hit for hit in _found_as(lines, leaf, close) if _is_in_words(split, hit)]
+
+
+def _with_spaces(words: str) -> re.Pattern[str]:
+    """Return the pattern of `words` with spaces lost, or (in a group) found."""
+    parts = (re.escape(one) + (" ?" if words[n + 1 : n + 2] == " " else "( ?)") for n, one in enumerate(words))
+    return re.compile("".join(part for part, one in zip(parts, words, strict=True) if one != " ").removesuffix("( ?)"))
+
+
+def _is_in_words(split: re.Pattern[str], hit: TextHit) -> bool:
+    """Tell whether the hit cuts no word of the screen off where it has a space that was not asked for."""
+    text = _words_close(" ".join(line.text for line in hit.lines))
+    found = [one for one in split.finditer(text)]
+    return not found or any(not any(one.groups()) or _stands_alone(text, *one.span()) for one in found)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    return not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum())
 
 
 def _found_as(lines: Sequence[Line], leaf: Text, read_as: ReadAs) -> list[TextHit]:

@@ -77,6 +77,22 @@ def test_what_engines_misread_is_found_in_words_of_some_length(read: str, text: 
     assert verdict([line(read, 0, 0)], text, match_case=True).answer is Answer.NO
 
 
+@pytest.mark.parametrize(
+    ("read", "answer"),
+    [
+        (["Save Document"], Answer.NO),
+        (["Do not save", "Draft 7"], Answer.NO),
+        (["Sav ed"], Answer.YES),
+        (["file Sav", "ed"], Answer.YES),
+        (["Save Document", "Saved"], Answer.YES),
+        (["UnSaved"], Answer.YES),
+    ],
+)
+def test_no_word_is_found_in_the_end_of_one_and_the_beginning_of_the_next(read: list[str], answer: Answer) -> None:
+    lines = [line(text, 0, 18 * row) for row, text in enumerate(read)]
+    assert verdict(lines, "Saved").answer is answer
+
+
 def test_no_says_what_is_missing() -> None:
     assert verdict(TERMINAL, "failed") == Verdict(Answer.NO, '"failed" is in none of 4 lines of text')
 
