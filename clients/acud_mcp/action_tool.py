@@ -159,7 +159,7 @@ async def desktop_action(call: ToolCall, given: ActArguments) -> ActView | Pictu
     block_s = request.block_s if request.wait is not None else 0.0
     reply: ActionReply = await call.ask_slowly(request, _seconds(given) + request.settle_timeout_s + block_s)
     blind = given.action in _BLIND
-    changed = "" if blind else await scene_changes(call, reply.display, until_s - time.monotonic())
+    changed = "" if blind else await scene_changes(call, (reply.display,), until_s - time.monotonic())
     return await _shown(call, given, reply, changed)
 
 

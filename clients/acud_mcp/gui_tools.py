@@ -149,7 +149,8 @@ async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
     )
     follows = block_s if request.wait is not None or then else 0.0
     reply: DoReply = await call.ask_slowly(request, _SEARCH_S + timeout_s + follows)
-    changed = await scene_changes(call, reply.display, until_s - time.monotonic()) if _is_begun(reply) else ""
+    acted_on = reply.displays or (reply.display,)
+    changed = await scene_changes(call, acted_on, until_s - time.monotonic()) if _is_begun(reply) else ""
     return _done(call, reply, changed)
 
 

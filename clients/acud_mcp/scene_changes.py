@@ -34,18 +34,19 @@ class ScenesTold:
         return max(self._newest.get(display, 0), self._newest.get("", 0))
 
 
-async def scene_changes(call: ToolCall, display: str, left_s: float) -> str:
-    """Return what differs on `display` from the scene that the session was told last, as the tool `scene` says it; ""
+async def scene_changes(call: ToolCall, displays: tuple[str, ...], left_s: float) -> str:
+    """Return what differs on `displays` from the scene that the session was told last, as the tool `scene` says it; ""
     for a session that was told none. `left_s`: how long the call may still block.
     """
-    since = call.scenes.newest(display)
+    since = min(map(call.scenes.newest, displays))
     if not since:
         return ""
-    request = SceneGet(SceneMode.ACTIVE, (display,), "prompt", _MAX_TOKENS, since)
+    request = SceneGet(SceneMode.ACTIVE, displays, "prompt", _MAX_TOKENS, since)
     try:
         async with asyncio.timeout(min(max(left_s + _GRACE_S, _LEAST_S), _MOST_S)):
             reply: SceneReply = await call.ask(request)
     except TimeoutError:
         return f"not looked at in time: call scene {json.dumps({'since': since})}"
-    call.scenes.tell(display, reply.scene_id)
+    for display in displays:
+        call.scenes.tell(display, reply.scene_id)
     return reply.text

@@ -208,6 +208,15 @@ def test_a_missing_window_is_told_and_found_when_it_comes(client: Client, view: 
     assert ended(client, wait).state is WaitState.RESOLVED
 
 
+def test_a_window_of_another_display_is_told(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    desk.window(Rect(50, 50, 100, 60), title="Import of data")
+    titled(client, view.name, "Import of data")
+    other = client.display_create(200, 200).display
+    reply = client.wait_create(Stable(60.0), "window:import", display=other.name, timeout_s=LONG_S)
+    assert f"a window of that name is on {view.name}: give its display" in reply.notes
+    client.display_remove(other.name, force=True)
+
+
 def test_a_closed_window_is_unknown_and_found_again(client: Client, view: DisplayInfo, desk: Desk) -> None:
     window = desk.words(Rect(50, 50, 300, 60), "Nothing yet", title="Report")
     titled(client, view.name, "Report")

@@ -326,7 +326,7 @@ class AppWalk:
         if not widget.name and role in _LABELLED:
             widget.name = await self._asker.label(ref)
         if not widget.name and role in _WITH_WORDS and self._app.is_gecko:
-            widget.name = (await self._asker.text(ref)).replace(_EMBEDDED, "").strip()
+            widget.name = " ".join((await self._asker.text(ref)).replace(_EMBEDDED, "").split())
         if not secure and (self._limits.details or role in _WITH_TIP):
             widget.description = await self._asker.description(ref)
         is_edited = role in TEXT_INPUT or (role == "combo box" and widget.asked.states & State.EDITABLE)
@@ -337,7 +337,7 @@ class AppWalk:
         is_field = role in TEXT_INPUT and widget.asked.states & (State.EDITABLE | State.FOCUSABLE)
         if is_cell or (is_field and not secure and not self._app.is_gtk_4):
             widget.text = await self._asker.text(ref)
-            if empty.is_told_as_text and widget.text == empty.words:
+            if empty.is_told_as_text and " ".join(widget.text.split()) == empty.words:
                 widget.text = ""
         if role == "combo box":
             widget.text = await self._asker.chosen(ref, widget.asked.children)

@@ -77,8 +77,9 @@ class WidgetAnswers(NamedTuple):
 
 
 def clean_lines(text: str, most: int) -> str:
-    """Return words of the screen in their lines, each as `clean` returns it."""
-    return "\n".join(clean(line, most) for line in text[: most * 4].split("\n"))[:most].strip()
+    """Return words of the screen in their lines, each as `clean` returns it, with an empty last one."""
+    lines = "\n".join(clean(line, most) for line in text[: most * 4].split("\n"))[:most]
+    return lines if lines.strip() else ""
 
 
 def clean(text: object, most: int = MAX_NAME) -> str:

@@ -114,7 +114,7 @@ def _with_spaces(words: str) -> re.Pattern[str]:
 def _is_in_words(split: re.Pattern[str], hit: TextHit) -> bool:
     """Tell whether the hit cuts no word of the screen off where it has a space that was not asked for."""
     text = _words_close(" ".join(line.text for line in hit.lines))
-    found = [one for one in split.finditer(text)]
+    found = list(split.finditer(text))
     return not found or any(not any(one.groups()) or _stands_alone(text, *one.span()) for one in found)
 
 

@@ -78,7 +78,7 @@ class DoReply(Struct, frozen=True, forbid_unknown_fields=True):
     what can't be used now), `not_found` and `unknown`.
 
     Of a list `status` is that of the instruction that ended it, or `unfinished`: all went well, and its time was over.
-    `done`: what was done, a line for each; `left`: what was not begun.
+    `done`: what was done, a line for each; `left`: what was not begun; `displays`: all those where it was done.
 
     `field`: what the field or list reads that was typed into or chosen in. `effects`: what else happened; None where
     nothing was done. Neither is stored for a repeat.
@@ -100,6 +100,7 @@ class DoReply(Struct, frozen=True, forbid_unknown_fields=True):
     effects: ActionEffects | None = None
     done: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    displays: tuple[str, ...] = ()
     wait: ActionWait | None = None
     """How what was to be waited for stands; None where nothing was done, or an instruction failed."""
 

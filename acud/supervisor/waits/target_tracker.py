@@ -210,18 +210,24 @@ class TargetTracker:
         return Point(0, 0) if window is None else Point(window.bounds.x, window.bounds.y)
 
     def told(self, active: ActiveWait) -> list[str]:
-        """Return what its caller should know of the target: several windows that match, or none."""
+        """Return what its caller should know of the target: several windows that match, or one on another display."""
         watched = self._watched_displays.by_name.get(active.display)
         if watched is None or not watched.windows_known:
             return []
         named = active.spec.target.window
         fitting = windows_titled(named, watched.windows) if named and window_number(named) is None else []
         notes = [_which(named, fitting, self.find(active).window_id)] if len(fitting) > 1 else []
+        others = self._displays_with(named) if named and not fitting and window_number(named) is None else []
+        notes += [f"a window of that name is on {', '.join(others[:_MOST_NAMED])}: give its display"] if others else []
         if watched.managed and not watched.is_used:
             notes.append(
                 f"display {active.display} is new and empty: no window is there{self._elsewhere(active.display)}"
             )
         return notes
+
+    def _displays_with(self, title: str) -> list[str]:
+        shown = self._watched_displays.by_name.values()
+        return [one.name for one in shown if one.state is DisplayState.UP and windows_titled(title, one.windows)]
 
     def _elsewhere(self, display: str) -> str:
         others = [

@@ -140,6 +140,7 @@ class InstructionList:
             message=f"{len(good)} of {count} done{failed}{over}{rest}",
             done=tuple(map(_line, good)),
             left=left,
+            displays=tuple(dict.fromkeys(one.display for one in replies)),
             baseline=next((one.baseline for one in replies if one.baseline), ""),
             spent=_added([one.spent for one in replies]),
             effects=effects[-1] if effects else None,

@@ -119,7 +119,7 @@ def _part(node: Node, app: AccessibleApp) -> NodePart:
         role=node.role,
         bbox=node.box or _NOWHERE,
         label=(node.name or node.description)[:_MOST_LETTERS],
-        value="" if node.secure else node.text.replace(_EMBEDDED, "").strip()[:_MOST_LETTERS],
+        value="" if node.secure else node.text.replace(_EMBEDDED, "").strip(" ")[:_MOST_LETTERS],
         parent=node.parent,
         window=node.window,
         offscreen=node.has(State.VISIBLE) and not node.has(State.SHOWING),
