@@ -15,7 +15,9 @@ PATIENT = frozenset(
         "claude-code",  # no limit of its own
         "claude-ai",  # Claude Desktop: 60 s at the least
         "cursor-vscode",
+        "cursor",  # its command line and SDK: the official TypeScript SDK's 60 s
         "visual studio code",  # 5 minutes
+        "code-server",  # VS Code served to a browser
         "codex-mcp-client",  # tool_timeout_sec, 60 s
         "gemini-cli-mcp-client",  # 10 minutes
         "opencode",  # as long as progress is told
