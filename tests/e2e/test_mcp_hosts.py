@@ -1,5 +1,7 @@
 """Other people's clients from npm: the MCP Inspector, mcporter; and a count of tokens.
 
+test_agent_hosts.py has the hosts of agents.
+
 Skipped where npm can't install them.
 """
 
@@ -7,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ from acud_mcp.server import TOOLS, described, selected
 from acud_mcp.tool import Options
 from tests.daemon import Daemon
 from tests.e2e.mcp_support import COMMAND
+from tests.e2e.npm_support import install
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
@@ -83,16 +85,8 @@ class Npm:
 
 @pytest.fixture(scope="module")
 def npm(tmp_path_factory: pytest.TempPathFactory, daemon: Daemon, display: DisplayInfo) -> Npm:
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not installed")
     folder = tmp_path_factory.mktemp("npm")
-    asked = ["npm", "install", "--no-fund", "--no-audit", "--loglevel=error", *PACKAGES]
-    try:
-        done = subprocess.run(asked, cwd=folder, capture_output=True, text=True, timeout=400)
-    except subprocess.TimeoutExpired:
-        pytest.skip("npm did not install the packages within 400 s")
-    if done.returncode:
-        pytest.skip(f"npm can't install the packages: {(done.stderr.strip().splitlines() or ['no reason given'])[0]}")
+    install(folder, *PACKAGES)
     return Npm(folder, daemon)
 
 
