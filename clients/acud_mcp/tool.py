@@ -199,7 +199,7 @@ GLOSSARY = {
 """Words for arguments that several tools share; a tool's own `params` go first."""
 
 _LISTED_WORDS = ("target",)
-"""Those of the glossary that the list of tools shows; `help` shows all."""
+"""Those of the glossary that the list shows, once or twice: of the tools that every host loads. `help` shows all."""
 
 
 def input_schema(tool: Tool) -> Schema:
@@ -207,7 +207,8 @@ def input_schema(tool: Tool) -> Schema:
     properties: Schema = {}
     for name, node in argument_schemas(tool).items():
         if name not in tool.hidden:
-            words = tool.params.get(name, GLOSSARY[name] if name in _LISTED_WORDS else "")
+            is_listed = tool.always_load and name in _LISTED_WORDS
+            words = tool.params.get(name, GLOSSARY[name] if is_listed else "")
             properties[name] = node | ({"description": words} if words else {})
     schema: Schema = {"type": "object", "properties": properties}
     required = [name for name in _definition(tool.arguments_type).get("required", ()) if name in properties]
