@@ -152,11 +152,16 @@ class _Handlers:
         tool = self._tools.get(params.name)
         if tool is None:
             return failure(f"no tool {params.name[:100]!r} here; tools: {', '.join(self._tools)}")
-        call = DaemonCall(self._daemon, self._options, self._scenes_of(client_of(context)), context)
+        call = DaemonCall(self._daemon, self._options, self._scenes_of(context), context)
         return await answer(tool, call, params.arguments)
 
-    def _scenes_of(self, client: str) -> ScenesTold:
-        """Return what a session was told; of those that ended without a word, the oldest is forgotten."""
+    def _scenes_of(self, context: Context) -> ScenesTold:
+        """Return what a session was told; of those that ended without a word, the oldest is forgotten. A request over
+        HTTP without a session may be anybody's.
+        """
+        client = client_of(context)
+        if context.request is not None and not client:
+            return ScenesTold()
         told = self._scenes.pop(client, None) or ScenesTold()
         self._scenes[client] = told
         if len(self._scenes) > _MOST_SESSIONS:

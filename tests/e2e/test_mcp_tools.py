@@ -117,6 +117,19 @@ async def test_seeing(connect: Any, display: DisplayInfo) -> None:
         assert health["parts"] >= len(health["findings"])
 
 
+async def test_a_session_that_was_told_a_scene_is_told_what_changes(
+    connect: Any, http: HttpServer, request: pytest.FixtureRequest
+) -> None:
+    async with connect() as client, http.client("auto") as other:
+        await client.call_tool("scene", {})
+        moved = {"action": "mouse_move", "x": 5, "y": 5}
+        told = value(await client.call_tool("desktop_action", moved))
+        untold = value(await other.call_tool("desktop_action", moved))
+    has_session = not request.node.callspec.id.endswith("http-auto")
+    assert ("scene" in told) is has_session
+    assert "scene" not in untold, "another client's scene is not its own"
+
+
 async def test_a_display_is_made_and_a_program_started_on_it_and_waited_for(daemon: Daemon, connect: Any) -> None:
     async with connect() as client:
         made = value(await client.call_tool("display_create", {"width": 400, "height": 300}))
