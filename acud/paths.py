@@ -15,6 +15,7 @@ from acud.errors import ConfigError, Refused
 # sockaddr_un holds 108 bytes with the closing zero (unix(7)); the longest endpoint name below is known.
 _LONGEST_SOCKET_PATH = 107
 _LONGEST_SOCKET_NAME = "/frames-999999999"
+_TERMINALS_SOCKET_NAME = "/tmux"
 _SHM = Path("/dev/shm")  # noqa: S108 - the frame bus lives in shared memory by design
 
 
@@ -69,6 +70,18 @@ class Paths(msgspec.Struct, frozen=True):
     """The private key by which push services know this daemon; of this installation."""
     spool = _Below("spool")
     """Pictures on their way from an evaluator to a reply; swept at start."""
+
+    @property
+    def terminals(self) -> Path:
+        """The folder of the tmux server whose sessions acud opens: unlike `run` it outlives the daemon."""
+        folder = self.home / "terminals"
+        is_short = len(os.fsencode(folder)) + len(_TERMINALS_SOCKET_NAME) <= _LONGEST_SOCKET_PATH
+        return folder if is_short else self.run.with_name(f"{self.run.name}-terminals")
+
+    @property
+    def terminals_socket(self) -> Path:
+        """The socket of that server."""
+        return Path(f"{self.terminals}{_TERMINALS_SOCKET_NAME}")
 
     @property
     def handover(self) -> Path:

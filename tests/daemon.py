@@ -66,6 +66,10 @@ class Daemon:
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
         self.stop()
         self.client.close()
+        if self.paths.terminals_socket.exists():  # terminal sessions outlive a daemon, and not a test
+            subprocess.run(
+                ["tmux", "-S", str(self.paths.terminals_socket), "kill-server"], check=False, stderr=subprocess.DEVNULL
+            )
         if self._folder is not None:
             self._folder.cleanup()
 

@@ -82,6 +82,7 @@ class App(Core):
         self.store.evidence.sweep()
         self.displays.resume()
         self.takeovers.resume()
+        self.terminals.resume()
         if self.settings.wake.routes:
             self.delivery.start()
         self.wakes.resume()

@@ -28,7 +28,7 @@ from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Sources
 from acud.supervisor.fresh_frames import FrameRequests, FreshFrameResolver, WindowListReady
-from acud.supervisor.host_conditions import HostConditions
+from acud.supervisor.host_conditions import HostConditions, ProgramEnds
 from acud.supervisor.input_dispatcher import InputDispatcher
 from acud.supervisor.journal import Journal
 from acud.supervisor.live_watches import LiveWatches
@@ -41,7 +41,7 @@ from acud.supervisor.redaction import Redaction
 from acud.supervisor.screenshots import Screenshots
 from acud.supervisor.systemd_notify import SystemdNotifier
 from acud.supervisor.takeovers import Takeovers
-from acud.supervisor.terminal_sessions import Sessions
+from acud.supervisor.terminal_sessions import OwnTerminals, Sessions
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.last_pictures import LastPictures
 from acud.supervisor.waits.service import EndPolls, Waits
@@ -171,14 +171,17 @@ class Core:
         self.program_launcher = ProgramLauncher(
             self.loop, inherited, managed.living_by_name, log_path, managed.resources.check_room
         )
+        self.terminals = OwnTerminals(self.loop, self.paths.terminals_socket, self.settings.pty, inherited)
         self.host_conditions = HostConditions(
             self.loop,
             self.utc_s,
             self._env.get("HOME", "/nonexistent"),
             lambda: self.settings.host_conditions.paths,
-            self.program_launcher.ended_program,
+            ProgramEnds(self.program_launcher.ended_program, self.terminals),
         )
-        self.sessions = Sessions(self.loop, self.clock.monotonic_s, self.settings.pty, self._env)
+        self.sessions = Sessions(
+            self.loop, self.clock.monotonic_s, self.settings.pty, self._env, self.paths.terminals_socket
+        )
         polls = EndPolls(self.loop, self.clock, self.wakes)
         self.wait_runtime = WaitRuntime(
             self.journal,

@@ -203,6 +203,16 @@ class FreshFrameResolver:
 
         self._sessions.survey(name, surveyed)
 
+    def is_detached(self, pty: str, done: Callable[[bool], None]) -> None:
+        """Call `done` with whether `pty` is a tmux session that is there, and that nobody shows."""
+        name = session_name(pty)
+
+        def surveyed(survey: SessionSurvey) -> None:
+            found = survey.session(name.name) if name.kind == "tmux" else None
+            done(found is not None and not found.chains)
+
+        self._sessions.survey(name, surveyed)
+
     def session(self, target: Target, watched: WatchedDisplay, done: Callable[[AcudError | None], None]) -> None:
         """Call `done` with the fault when `target` is a session that is not there, listing those that are."""
         if not target.pty:

@@ -173,14 +173,12 @@ class ProgramLauncher:
         started.
         """
         check_server(watched)
-        env = self._environment(watched)
-        command = [_program(launch.command[0], env), *launch.command[1:]]
+        env = self.environment(watched)
+        command = [program_path(launch.command[0], env), *launch.command[1:]]
         if any("\0" in word for word in launch.command):
             raise InvalidRequest("a word of the command holds a zero byte", hint="leave it out")
-        cwd = _directory(launch.cwd, env)
-        display = self._managed(watched.name)
-        if display is not None:
-            self._check_room(display)
+        cwd = working_directory(launch.cwd, env)
+        self.check_room(watched)
         log_file = self._log_of(watched, command[0])
         written = log_file.stat().st_size if log_file.is_file() else 0
         process = spawn(self._loop, command, env, log_file, self._ended, cwd=cwd)
@@ -206,7 +204,19 @@ class ProgramLauncher:
             program.settle(None if reason == WELL else program.fault())
         _LOG.info("program.ended", pid=process.pid, reason=reason)
 
-    def _environment(self, watched: WatchedDisplay) -> dict[str, str]:
+    @property
+    def inherited(self) -> Mapping[str, str]:
+        """What every program inherits."""
+        return self._env
+
+    def check_room(self, watched: WatchedDisplay) -> None:
+        """Raise Refused on a display that is at its limit."""
+        display = self._managed(watched.name)
+        if display is not None:
+            self._check_room(display)
+
+    def environment(self, watched: WatchedDisplay) -> dict[str, str]:
+        """Return the environment of a program on `watched`."""
         display = self._managed(watched.name)
         if display is not None:
             given = display.environment(self._env) | _ACCESSIBLE
@@ -220,7 +230,8 @@ class ProgramLauncher:
         return display.places.log(f"launched-{name}") if display is not None else self._programs_log
 
 
-def _program(name: str, env: Mapping[str, str]) -> str:
+def program_path(name: str, env: Mapping[str, str]) -> str:
+    """Return the path of the program `name`. Raises: NotFound, InvalidRequest."""
     if not name or "\0" in name:
         raise InvalidRequest("the command names no program", hint='a list of words, such as ["xterm", "-e", "top"]')
     found = shutil.which(name, path=env.get("PATH", os.defpath))
@@ -231,7 +242,8 @@ def _program(name: str, env: Mapping[str, str]) -> str:
     return found
 
 
-def _directory(cwd: str, env: Mapping[str, str]) -> str:
+def working_directory(cwd: str, env: Mapping[str, str]) -> str:
+    """Return the directory `cwd`, the user's home for "". Raises: NotFound, InvalidRequest."""
     if not cwd:
         home = env.get("HOME", "/")
         return home if Path(home).is_dir() else "/"

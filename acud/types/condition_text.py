@@ -189,7 +189,9 @@ def target_text(target: Target, display: str) -> str:
     if target.region:
         box = target.region
         return f"{box.w}x{box.h}+{box.x}+{box.y} of {place}"
-    return place
+    if target.pty:
+        return f"terminal {target.pty}" + (f" on {display or target.display}" if display or target.display else "")
+    return f"monitor {target.monitor} of {place}" if target.monitor else place
 
 
 def target_argument(target: Target, display: str) -> str:
@@ -199,4 +201,6 @@ def target_argument(target: Target, display: str) -> str:
     if target.region:
         box = target.region
         return f"region:{box.x},{box.y},{box.w},{box.h}"
+    if target.pty or target.monitor:
+        return f"pty:{target.pty}" if target.pty else f"monitor:{target.monitor}"
     return f"display:{display or target.display}" if display or target.display else "screen"

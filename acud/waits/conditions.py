@@ -21,6 +21,8 @@ from acud.types import (
     Leaf,
     NotOf,
     Stable,
+    Target,
+    TextLeaf,
     Then,
     Until,
     Verdict,
@@ -66,9 +68,10 @@ def names_host(until: Until) -> bool:
     return any(isinstance(leaf, HostLeaf) for leaf in leaves(until))
 
 
-def needs_display(until: Until) -> bool:
-    """Tell whether a part asks for what only a display shows."""
-    return not all(isinstance(leaf, HostLeaf) for leaf in leaves(until))
+def needs_display(until: Until, target: Target) -> bool:
+    """Tell whether a part asks for what only a display shows; the text of a terminal session is there without one."""
+    beside = HostLeaf | TextLeaf if target.pty else HostLeaf
+    return not all(isinstance(leaf, beside) for leaf in leaves(until))
 
 
 def map_leaves(until: Until, change: Callable[[Leaf], Until]) -> Until:

@@ -64,7 +64,7 @@ class GrabRequest(Struct, frozen=True):
 
 
 class TextReadRequest(Struct, frozen=True):
-    """The text of the target's terminal (`TerminalRead`) and its widgets (`WidgetsRead`), where the condition asks for
+    """The text of the target's terminal (`TerminalSeen`) and its widgets (`WidgetsRead`), where the condition asks for
     them, are wanted from a look that begins now.
     """
 

@@ -100,7 +100,7 @@ class WindowsSeen(Struct, frozen=True):
     windows: tuple[WindowInfo, ...]
 
 
-class TerminalRead(Struct, frozen=True):
+class TerminalSeen(Struct, frozen=True):
     """What the terminal of a `pty` target holds as text now; None: that is not known, and the picture decides.
 
     `read_at`: when the look at it began.
@@ -227,7 +227,7 @@ WaitEvent = (
     | FrameSeen
     | FramesSeen
     | WindowsSeen
-    | TerminalRead
+    | TerminalSeen
     | WidgetsRead
     | HostSeen
     | JobDispatched

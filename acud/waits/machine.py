@@ -38,7 +38,7 @@ from acud.waits.events import (
     SpecUpdated,
     TargetLocated,
     TargetLost,
-    TerminalRead,
+    TerminalSeen,
     Tick,
     WaitBroken,
     WaitEvent,
@@ -113,7 +113,7 @@ def _taken(wait: Wait, event: WaitEvent) -> Outcome:
             return _frames_seen(wait, event.frames)
         case WindowsSeen():
             return apply_texts(replace(wait, windows=event.windows), event.at), ()
-        case TerminalRead():
+        case TerminalSeen():
             return _read(wait, event), ()
         case WidgetsRead():
             return _widgets_read(wait, event), ()
@@ -143,7 +143,7 @@ def _taken(wait: Wait, event: WaitEvent) -> Outcome:
     assert_never(event)
 
 
-def _read(wait: Wait, event: TerminalRead) -> Wait:
+def _read(wait: Wait, event: TerminalSeen) -> Wait:
     texts = replace(wait.texts, read_at=event.read_at)
     return apply_texts(replace(wait, terminal_text=event.text, texts=texts), event.at)
 

@@ -31,7 +31,7 @@ from acud.waits.view_state import StoredBaseline, ViewState
 CACHE_SIZE = 16
 """Identities kept per leaf: a caret has 2, a spinner up to 12; more would only delay a second opinion."""
 NOT_LOCATED = unknown("not_judged", "the target has not been looked at yet")
-NO_DISPLAY = unknown("no_display", "the wait asks for files and processes alone, and looks at no display")
+NO_DISPLAY = unknown("no_display", "the wait looks at no display")
 
 
 class VerdictCache(Struct, frozen=True):

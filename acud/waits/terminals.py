@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Literal
+from zlib import crc32
 
 from msgspec import Struct
 
@@ -15,22 +16,55 @@ from acud.waits.read_text import after_label, agreed, compared, not_after, only_
 NAMES = "name a terminal (pty:pts/3, pty:/dev/pts/3) or a tmux session (pty:build, pty:tmux:<socket>/build)"
 _TTY = re.compile(r"(?:/dev/)?pts/(\d{1,7})", re.ASCII)
 _SOCKET_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_MARK = re.compile(r"(\d{1,9})\.([0-9a-f]{4}|)", re.ASCII)
 _SHOWN = 8
 _MAX_TITLE = 40
 _MAX_QUOTE = 200
 
 
-class SessionName(Struct, frozen=True):
-    """A session as its name was understood. `socket`: tmux's, a name or an absolute path ("": the usual one)."""
+class OutputMark(Struct, frozen=True):
+    """A moment in the output of a terminal: the `line` that it writes next, counted from its first one, and a checksum
+    of the line before. Where another line is there now, the screen was cleared or drawn anew: then all is newer.
+    """
 
-    kind: Literal["tty", "tmux"]
-    name: str
-    socket: str = ""
+    line: int
+    check: str = ""
 
     @property
     def text(self) -> str:
         """The one way to write it."""
-        return f"tmux:{self.socket}/{self.name}" if self.socket else self.name
+        return f"{self.line}.{self.check}"
+
+
+def output_mark(text: str) -> OutputMark:
+    """Return the mark that `text` spells. Raises: InvalidRequest."""
+    found = _MARK.fullmatch(text)
+    if found is None:
+        hint = "take it from the answer of the call that typed"
+        raise InvalidRequest(f"{text[:40]!r} is no mark of a terminal's output", hint=hint)
+    return OutputMark(int(found[1]), found[2])
+
+
+def line_check(line: str) -> str:
+    """Return the checksum of a line for a mark."""
+    return f"{crc32(line.rstrip().encode()) & 0xFFFF:04x}"
+
+
+class SessionName(Struct, frozen=True):
+    """A session as its name was understood. `socket`: tmux's, a name or an absolute path ("": that of the sessions that
+    acud opened, then the usual one). `since`: only what it wrote after that moment is meant.
+    """
+
+    kind: Literal["tty", "tmux"]
+    name: str
+    socket: str = ""
+    since: OutputMark | None = None
+
+    @property
+    def text(self) -> str:
+        """The one way to write it."""
+        mark = f":{self.since.text}" if self.since is not None else ""
+        return f"tmux:{self.socket}/{self.name}{mark}" if self.socket else f"{self.name}{mark}"
 
 
 def session_name(text: str) -> SessionName:
@@ -39,11 +73,19 @@ def session_name(text: str) -> SessionName:
     if tty is not None:
         return SessionName("tty", f"pts/{int(tty[1])}")
     if not text.startswith("tmux:"):
-        return SessionName("tmux", _checked(text, text))
+        name, since = _marked(text)
+        return SessionName("tmux", _checked(name, text), since=since)
     socket, slash, name = text.removeprefix("tmux:").rpartition("/")
     if slash and not (_SOCKET_NAME.fullmatch(socket) or _is_plain_path(socket)):
         raise InvalidRequest(f"{socket!r} is not a tmux socket's name or absolute path", hint=NAMES)
-    return SessionName("tmux", _checked(name, text), socket)
+    name, since = _marked(name)
+    return SessionName("tmux", _checked(name, text), socket, since)
+
+
+def _marked(text: str) -> tuple[str, OutputMark | None]:
+    """Split a mark off: no name of a session holds a colon."""
+    name, colon, mark = text.partition(":")
+    return (name, output_mark(mark)) if colon and _MARK.fullmatch(mark) else (text, None)
 
 
 def _is_plain_path(path: str) -> bool:

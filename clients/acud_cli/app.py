@@ -34,6 +34,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Acting": {
         "do": ("acud_cli.do", "Act on a display: click, type, windows, programs."),
+        "terminal": ("acud_cli.terminal", "Open terminal sessions, type into them and read them."),
         "gui": ("acud_cli.gui", "Find and use what is on a display, by its description."),
     },
     "Agents": {

@@ -470,7 +470,8 @@ def tell_result(reply: WaitReply) -> None:
 
 def wait_place(wait: WaitInfo) -> str:
     """Return where a wait looks; one for files and processes alone looks at no display."""
-    return target_text(wait.spec.target, wait.display) if wait.display else "no display"
+    is_somewhere = wait.display or wait.spec.target.pty
+    return target_text(wait.spec.target, wait.display) if is_somewhere else "no display"
 
 
 def armed_line(wait: WaitInfo) -> str:

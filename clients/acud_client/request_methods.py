@@ -52,6 +52,10 @@ from acud.protocol.requests.tasks import (
     TaskExportTextsReply, TaskItemUpdate, TaskList, TaskListReply, TaskLogAction, TaskLogActionReply, TaskPlanAppend,
     TaskRegister, TaskReply, TaskSummary, TaskSummaryReply, TaskThread, TaskThreadReply, TaskUpdate,
 )
+from acud.protocol.requests.terminals import (
+    Moment, TerminalClose, TerminalClosed, TerminalList, TerminalListReply, TerminalOpen, TerminalRead, TerminalReply,
+    TerminalType,
+)
 from acud.protocol.requests.waits import (
     ChangeReply, EvidenceGet, EvidenceReply, WaitCancel, WaitCreate, WaitForChange, WaitList, WaitListReply, WaitReply,
     WaitResult, WaitResultReply, WaitShow, WaitShowReply, WaitUpdate,
@@ -293,6 +297,56 @@ class RequestMethods(ABC):
 
         Raises: NotFound for a pid that was not launched since this daemon began."""
         return self.ask(LaunchStatus(pid), LaunchStatusReply)
+
+    def terminal_open(
+        self, command: Sequence[str] = (), *, name: str = '', cwd: str = '', columns: int = 120, rows: int = 40,
+        display: str = '', task_id: str = '', moment: Moment = 'settled', lines: int = 200,
+        wait: WaitCreate | None = None, block_s: float = 10.0,
+    ) -> TerminalReply:
+        """Open a session: start `command` (a list of words; none: the user's shell) in a pseudo-terminal.
+
+        `name` "": one that is free. `cwd`: its working directory (default: the user's home). With a `display`, or a
+        task that has one, its programs get that display's environment, and end with a display of acud's own, as those
+        of `launch`. Sessions outlive the daemon, and their programs: until `terminal_close` their text can be read.
+        `wait`: what to wait for, in its text unless it names another target.
+
+        Raises: Conflict when the name is taken; Refused when too many are open; NotFound for no such program;
+        Unavailable without tmux."""
+        return self.ask(
+            TerminalOpen(tuple(command), name, cwd, columns, rows, display, task_id, moment, lines, wait, block_s),
+            TerminalReply,
+        )
+
+    def terminal_type(
+        self, terminal: str, text: str = '', *, keys: Sequence[str] = (), task_id: str = '', moment: Moment = 'settled',
+        lines: int = 200, wait: WaitCreate | None = None, block_s: float = 10.0,
+    ) -> TerminalReply:
+        """Type `text` literally, then press `keys` one after the other (`ctrl+c`, `Enter`, `Up`, `alt+x`, `q`).
+
+        The answer's text is what was written since. `wait`: what to wait for; it is armed before the keys are pressed,
+        and only what is written since counts, unless it names another target. Where the program ends, a wait for text
+        that can not come any more is cancelled.
+
+        Raises: NotFound for no such session; Conflict when its program has ended."""
+        return self.ask(TerminalType(terminal, text, tuple(keys), task_id, moment, lines, wait, block_s), TerminalReply)
+
+    def terminal_read(
+        self, terminal: str, *, lines: int = 0, since: str = '', moment: Moment = 'now', block_s: float = 10.0,
+    ) -> TerminalReply:
+        """Read a session: its screen, or its last `lines` with what was scrolled away, or what it wrote `since` a mark.
+
+        Raises: NotFound for no such session."""
+        return self.ask(TerminalRead(terminal, lines, since, moment, block_s), TerminalReply)
+
+    def terminal_list(self) -> TerminalListReply:
+        """List the sessions that are open, those whose programs have ended too."""
+        return self.ask(TerminalList(), TerminalListReply)
+
+    def terminal_close(self, terminal: str) -> TerminalClosed:
+        """Close a session: its programs are hung up, and nothing is left of it.
+
+        Raises: NotFound for no such session."""
+        return self.ask(TerminalClose(terminal), TerminalClosed)
 
     def gui_find(
         self, description: str, target: str = 'screen', *, display: str = '', backend: GroundingBackend | None = None,
@@ -793,6 +847,11 @@ class AsyncRequestMethods(ABC):
     scene_annotate = _awaited(RequestMethods.scene_annotate)
     desktop_action = _awaited(RequestMethods.desktop_action)
     launch_status = _awaited(RequestMethods.launch_status)
+    terminal_open = _awaited(RequestMethods.terminal_open)
+    terminal_type = _awaited(RequestMethods.terminal_type)
+    terminal_read = _awaited(RequestMethods.terminal_read)
+    terminal_list = _awaited(RequestMethods.terminal_list)
+    terminal_close = _awaited(RequestMethods.terminal_close)
     gui_find = _awaited(RequestMethods.gui_find)
     gui_do = _awaited(RequestMethods.gui_do)
     wait_create = _awaited(RequestMethods.wait_create)

@@ -29,5 +29,6 @@ ACTIONS = {
     "window_restore": "window back to its size",
     "clipboard_get": "the text of the clipboard",
     "clipboard_set": "text to the clipboard",
-    "launch": 'starts the program in text, such as "xterm -title Work"',
+    "launch": 'starts the program in text, such as "xterm -title Work"; a command without windows is for terminal',
+    "launch_status": "how the program with the pid in text fares that launch started, and its last lines",
 }

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from acud.errors import InvalidRequest
-from acud.protocol.requests.actions import ActionReply, DesktopAction
+from acud.protocol.requests.actions import ActionReply, DesktopAction, LaunchStatus, LaunchStatusReply
 from acud.protocol.requests.waits import WaitCreate
 from acud.types import AllOf, AnyOf, Text
 from acud.types.action_effects import effect_lines
@@ -46,7 +46,7 @@ from acud_mcp.look_tools import ChangeArguments, ChangeView, LookArguments, Pict
 from acud_mcp.scene_changes import scene_changes
 from acud_mcp.tool import ImageResult, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
-from acud_mcp.wait_tools import SmartWait, Timeout, WaitView, action_block_s, action_wait, action_wait_view
+from acud_mcp.wait_tools import SmartWait, Timeout, WaitView, action_block_s, action_wait, action_wait_view, pid_of
 
 Pair = tuple[int, int]
 Name = Literal[
@@ -79,8 +79,9 @@ Name = Literal[
     "clipboard_get",
     "clipboard_set",
     "launch",
+    "launch_status",
 ]
-_LOOKS = frozenset({"screenshot", "wait", "wait_for_change"})
+_LOOKS = frozenset({"screenshot", "wait", "wait_for_change", "launch_status"})
 _BLIND = frozenset({"cursor_position", "window_list", "clipboard_get"})
 """What is asked for its answer: no picture follows, unless the caller wants the image."""
 
@@ -135,11 +136,27 @@ class ActView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     untrusted: str = ""
 
 
-async def desktop_action(call: ToolCall, given: ActArguments) -> ActView | PictureView | ChangeView | ImageResult:
+class LaunchView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a launched program fares. `state`: running or ended. `last_lines`: what it wrote last."""
+
+    pid: int
+    display: str
+    state: str
+    end: str = ""
+    program: str = ""
+    untrusted: str = ""
+    last_lines: tuple[str, ...] = ()
+
+
+async def desktop_action(
+    call: ToolCall, given: ActArguments
+) -> ActView | PictureView | ChangeView | LaunchView | ImageResult:
     """Do one action; then, unless told not to, a picture of the display at rest."""
     if given.action in _LOOKS and given.until is not None:
         raise InvalidRequest(f"desktop_action: {given.action} takes no until", hint="call smart_wait")
     match given.action:
+        case "launch_status":
+            return await _launch_status(call, given)
         case "screenshot":
             return await _screenshot(call, given)
         case "wait_for_change":
@@ -176,6 +193,19 @@ async def _screenshot(call: ToolCall, given: ActArguments) -> PictureView | Imag
         given.target, given.display, image=given.image, max_side=given.max_side, task_id=given.task_id
     )
     return await look_tools.desktop_look(call, looked)
+
+
+async def _launch_status(call: ToolCall, given: ActArguments) -> LaunchView:
+    found: LaunchStatusReply = await call.ask(LaunchStatus(pid_of(_text(given, "the pid that launch returned"))))
+    return LaunchView(
+        pid=found.pid,
+        display=found.display,
+        state="running" if found.running else "ended",
+        end=found.end,
+        program=found.program,
+        untrusted=UNTRUSTED,
+        last_lines=found.last_lines,
+    )
 
 
 async def _change(call: ToolCall, given: ActArguments) -> ChangeView | ImageResult:
@@ -389,7 +419,7 @@ TOOLS = (
         "desktop_action",
         "core",
         "Act on the desktop: mouse, keyboard, windows, clipboard, launch. Returns what changed in the scene, else a"
-        " screenshot file taken at rest, and a baseline.",
+        " screenshot file.",
         request=DesktopAction,
         arguments=ActArguments,
         result=ActView,
@@ -414,7 +444,7 @@ TOOLS = (
             "lease": "of the display, where it is leased",
             "baseline": "for wait_for_change",
             "picture": "whether one is taken after it; by default one is unless scene was called",
-            "text": "text to type; keys (ctrl+s); keys held in a click; command",
+            "text": "text to type; keys (ctrl+s); keys held in a click; command; pid",
             "window": "title part, id, or active",
             "view": "of the picture with the points",
             "image": "return the picture too",

@@ -343,7 +343,7 @@ TOOLS = (
         shows=("run_id", "state", "reason"),
         run=gui_agent,
         wants="planner",
-        hidden=("display", "backend", "max_time", "max_steps", "max_cost_usd", "session_key"),
+        hidden=("target", "display", "backend", "max_time", "max_steps", "max_cost_usd", "session_key"),
         params={
             "max_time": "seconds",
             "max_steps": "at most so many actions",

@@ -342,8 +342,7 @@ TOOLS = (
     Tool(
         "wait_for_change",
         "core",
-        "Block until the screen, window or region changes, e.g. after a click; returns a screenshot file, or a wait_id"
-        " for wait_result.",
+        "Block until the screen, window or region changes; returns a screenshot file, or a wait_id for wait_result.",
         request=WaitForChange,
         arguments=ChangeArguments,
         result=ChangeView,
@@ -398,6 +397,8 @@ DISPLAY_CREATE = Tool(
     arguments=NewDisplay,
     result=DisplayView,
     run=display_create,
+    hidden=("width", "height"),
+    params={"width": "in pixels; 0: as in the settings", "height": "in pixels; 0: as in the settings"},
 )
 DISPLAY_LIST = Tool(
     "display_list",

@@ -196,6 +196,8 @@ TOOLS = (
         arguments=MemorySearch,
         result=MemorySearchView,
         run=memory_search,
+        hidden=("max_results",),
+        params={"max_results": "at most so many"},
         wants="workspace",
     ),
     Tool(
@@ -205,7 +207,7 @@ TOOLS = (
         arguments=MemoryRead,
         result=MemoryReadView,
         run=memory_read,
-        hidden=("limit",),
+        hidden=("offset", "limit"),
         params={"offset": "first line"},
         wants="workspace",
     ),

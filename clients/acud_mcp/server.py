@@ -23,7 +23,17 @@ from acud import __version__
 from acud.paths import resolve
 from acud.protocol.requests import REQUESTS
 from acud.protocol.requests.command import Effect
-from acud_mcp import action_tool, daemon, gui_tools, history_tools, look_tools, memory_tools, resources, wait_tools
+from acud_mcp import (
+    action_tool,
+    daemon,
+    gui_tools,
+    history_tools,
+    look_tools,
+    memory_tools,
+    resources,
+    terminal_tool,
+    wait_tools,
+)  # fmt: skip
 from acud_mcp.daemon import Daemon, Starter
 from acud_mcp.handshake import MODERN, Handshake
 from acud_mcp.help_tool import help_tool
@@ -54,6 +64,7 @@ _TOOLS: tuple[Tool, ...] = (
     *wait_tools.TOOLS,
     *look_tools.TOOLS,
     *action_tool.TOOLS,
+    *terminal_tool.TOOLS,
     look_tools.DISPLAY_LIST,
     look_tools.DISPLAY_CREATE,
     *gui_tools.TOOLS,

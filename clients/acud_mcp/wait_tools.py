@@ -113,7 +113,7 @@ def until_of(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Unti
     parts += [Change(baseline=given.baseline)] if given.change or given.baseline else []
     parts += [Stable(given.stable, given.ignore_blinking)] if given.stable else []
     parts += [FileState(given.file.strip())] if given.file.strip() else []
-    parts += [ProcessExit(_pid(given.process))] if given.process.strip() else []
+    parts += [ProcessExit(pid_of(given.process))] if given.process.strip() else []
     later = [Text(text, regex=given.regex, whole_words=whole) for text in given.then]
     if given.appears_then_goes:
         if parts:
@@ -129,10 +129,11 @@ def until_of(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Unti
     return in_sequence(first, *later)
 
 
-def _pid(text: str) -> int:
+def pid_of(text: str) -> int:
+    """Return the number of a process. Raises: InvalidRequest."""
     digits = text.strip()
     if not (digits.isascii() and digits.isdigit() and 0 < int(digits[:8]) <= 4_194_304 and len(digits) < 8):
-        raise InvalidRequest(f"process {text[:40]!r} is no pid", hint="give the pid that launch returned")
+        raise InvalidRequest(f"{text[:40]!r} is no pid", hint="give the pid that launch returned")
     return int(digits)
 
 

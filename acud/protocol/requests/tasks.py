@@ -324,7 +324,7 @@ COMMANDS = (
         tool=McpTool(
             "Summary of a task's plan and progress.",
             "tasks",
-            hidden=("as_data",),
+            hidden=("max_tokens", "as_data"),
             quotes_screens=True,
             params={"as_data": "the plan as data too"},
         ),

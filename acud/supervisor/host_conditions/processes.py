@@ -9,24 +9,43 @@ from collections.abc import Callable, Hashable
 from acud.event_loop import EventLoop
 from acud.supervisor.displays.processes import start_ticks
 from acud.supervisor.program_launcher import LaunchedProgram
+from acud.supervisor.terminal_sessions import OwnTerminals
+from acud.supervisor.terminal_sessions.own_terminals import EndedProgram
 from acud.types import ProcessExit, Verdict, no, unknown, yes
 
 Told = Callable[[Verdict], None]
-EndedProgram = Callable[[int], LaunchedProgram | None]
 _NOT_KNOWN = "its exit code is not known, as this daemon did not start it"
 GONE = -1
 """The `start_ticks` of a process that had ended when the wait was armed."""
 
 
+class ProgramEnds:
+    """How programs ended that acud started: those that `launch` did, and those in terminal sessions."""
+
+    def __init__(self, launched: Callable[[int], LaunchedProgram | None], terminals: OwnTerminals) -> None:
+        self._launched = launched
+        self._terminals = terminals
+
+    def of(self, pid: int) -> tuple[LaunchedProgram | EndedProgram, ...]:
+        """Return the newest programs of each kind that had this number and have ended."""
+        found = self._launched(pid), self._terminals.ended_program(pid)
+        return tuple(one for one in found if one is not None)
+
+    def is_known(self, pid: int) -> bool:
+        """Tell whether all is known of the end of `pid` that will be."""
+        return self._terminals.is_known(pid)
+
+    def when_known(self, pid: int, step: Callable[[], None]) -> None:
+        """Call `step`, later, once it is."""
+        self._terminals.when_known(pid, step)
+
+
 class ProcessConditions:
-    """The conditions on processes of this supervisor, by key.
+    """The conditions on processes of this supervisor, by key."""
 
-    `ended_program` returns the program that `launch` started with a number, when it has ended.
-    """
-
-    def __init__(self, loop: EventLoop, ended_program: EndedProgram) -> None:
+    def __init__(self, loop: EventLoop, ends: ProgramEnds) -> None:
         self._loop = loop
-        self._ended_program = ended_program
+        self._ends = ends
         self._descriptors: dict[Hashable, int] = {}
 
     def watch(self, key: Hashable, leaf: ProcessExit, told: Told) -> Verdict:
@@ -34,19 +53,19 @@ class ProcessConditions:
         try:
             descriptor = os.pidfd_open(leaf.pid)
         except ProcessLookupError:
-            return self._ended(leaf)
+            return self._over(leaf, told)
         except OSError as fault:
             return unknown("unreadable", f"the process {leaf.pid} cannot be watched: {fault.strerror}")
         if start_ticks(leaf.pid) != leaf.start_ticks or _has_ended(descriptor):
             os.close(descriptor)
-            return self._ended(leaf)
+            return self._over(leaf, told)
         self._descriptors[key] = descriptor
 
         def ended() -> None:
             if self._descriptors.get(key) == descriptor and _has_ended(descriptor):
                 self.unwatch(key)
-                # In this turn the launcher hears of it as well, and how it ended.
-                self._loop.call_later(0.0, lambda: told(self._ended(leaf)))
+                # In this turn the launcher hears of it as well, and how it ended; tmux tells it a moment later.
+                self._ends.when_known(leaf.pid, lambda: told(self._ended(leaf)))
 
         self._loop.watch(descriptor, ended)
         return no(f"the process {leaf.pid} is running")
@@ -63,12 +82,17 @@ class ProcessConditions:
         for key in list(self._descriptors):
             self.unwatch(key)
 
+    def _over(self, leaf: ProcessExit, told: Told) -> Verdict:
+        if self._ends.is_known(leaf.pid):
+            return self._ended(leaf)
+        self._ends.when_known(leaf.pid, lambda: told(self._ended(leaf)))
+        return unknown("not_judged", f"the process {leaf.pid} has ended, and how is being asked")
+
     def _ended(self, leaf: ProcessExit) -> Verdict:
         if leaf.start_ticks == GONE:
             return yes(f"no process has the number {leaf.pid}: it had ended before the wait began, or never was")
-        program = self._ended_program(leaf.pid)
-        known = program is not None and program.start_ticks == leaf.start_ticks
-        reason = program.reason if program is not None and known else _NOT_KNOWN
+        mine = (program for program in self._ends.of(leaf.pid) if program.start_ticks == leaf.start_ticks)
+        reason = next((program.reason for program in mine), _NOT_KNOWN)
         return yes(f"the process {leaf.pid} has ended: {reason}")
 
 

@@ -10,7 +10,7 @@ from acud.errors import AcudError
 from acud.event_loop import EventLoop
 from acud.supervisor.displays.processes import start_ticks
 from acud.supervisor.host_conditions.files import AllowedFolders, FileConditions
-from acud.supervisor.host_conditions.processes import GONE, EndedProgram, ProcessConditions
+from acud.supervisor.host_conditions.processes import GONE, ProcessConditions, ProgramEnds
 from acud.types import FileState, HostLeaf, Leaf, ProcessExit, Until, Verdict, unknown
 from acud.waits.conditions import leaves, map_leaves
 from acud.waits.host_files import host_path, is_of_new_files
@@ -19,10 +19,7 @@ Told = Callable[[dict[int, Verdict]], None]
 
 
 class HostConditions:
-    """`home`: of the daemon's user. `allowed`: the folders that conditions may name, as set now.
-
-    `ended_program` returns the program that `launch` started with a number, when it has ended.
-    """
+    """`home`: of the daemon's user. `allowed`: the folders that conditions may name, as set now."""
 
     def __init__(
         self,
@@ -30,13 +27,13 @@ class HostConditions:
         utc_s: Callable[[], float],
         home: str,
         allowed: Callable[[], tuple[str, ...]],
-        ended_program: EndedProgram,
+        ends: ProgramEnds,
     ) -> None:
         self._utc_s = utc_s
         self._allowed = AllowedFolders(allowed, home)
         self._files = FileConditions(loop, utc_s, self._allowed)
-        self._processes = ProcessConditions(loop, ended_program)
-        self._ended_program = ended_program
+        self._processes = ProcessConditions(loop, ends)
+        self._ends = ends
         self._watched: dict[str, tuple[int, ...]] = {}
 
     def checked(self, until: Until) -> Until:
@@ -52,8 +49,8 @@ class HostConditions:
             is_open = is_of_new_files(leaf) and not leaf.since_utc_s
             return replace(leaf, since_utc_s=self._utc_s()) if is_open else leaf
         if isinstance(leaf, ProcessExit) and leaf.start_ticks == 0:
-            ended = self._ended_program(leaf.pid)
-            return replace(leaf, start_ticks=start_ticks(leaf.pid) or (ended.start_ticks if ended else GONE))
+            ended = next((one.start_ticks for one in self._ends.of(leaf.pid)), GONE)
+            return replace(leaf, start_ticks=start_ticks(leaf.pid) or ended or GONE)
         return leaf
 
     def watch(self, wait_id: str, until: Until, told: Told) -> dict[int, Verdict]:

@@ -1,5 +1,6 @@
-"""Terminal sessions of this host: ttys from /proc, tmux's own by asking it."""
+"""Terminal sessions of this host: ttys from /proc, tmux's own by asking it; and those that acud opens."""
 
+from acud.supervisor.terminal_sessions.own_terminals import OwnTerminals
 from acud.supervisor.terminal_sessions.service import Sessions
 
-__all__ = ["Sessions"]
+__all__ = ["OwnTerminals", "Sessions"]

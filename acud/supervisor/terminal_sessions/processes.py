@@ -47,6 +47,23 @@ def _tty_name(number: int) -> str:
     return f"pts/{minor}" if major == _PTS_MAJOR else ""
 
 
+def has_foreground_job(leader: int, proc: Path = PROC) -> bool:
+    """Tell whether another process group than that of the session leader reads its terminal: a shell runs a command."""
+    try:
+        text = (proc / str(leader) / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    fields = text.rpartition(")")[2].split()  # state, parent, process group, session, terminal, its foreground group
+    return len(fields) > 5 and fields[2] != fields[5]
+
+
+def has_others(leader: int, proc: Path = PROC) -> bool:
+    """Tell whether there is another process in the session of `leader`: a shell's job in the background, too."""
+    pids = (int(path.name) for path in proc.iterdir() if path.name.isdecimal())
+    found = (stat(pid, proc) for pid in pids if pid != leader)
+    return any(one is not None and one.session == leader for one in found)
+
+
 def chain(pid: int, proc: Path = PROC) -> tuple[int, ...]:
     """Return `pid` and its parents, nearest first, without the first process of all."""
     found: list[int] = []

@@ -35,13 +35,20 @@ class ProgramCall:
     """
 
     def __init__(
-        self, loop: EventLoop, command: list[str], env: Mapping[str, str], timeout_s: float, done: Done
+        self,
+        loop: EventLoop,
+        command: list[str],
+        env: Mapping[str, str],
+        timeout_s: float,
+        done: Done,
+        given: bytes = b"",
     ) -> None:
+        """`given`: its standard input."""
         self._loop = loop
         self._done = done
         self._late = ""
         self._output = bytearray()
-        self._child = _started(command, env)
+        self._child = _started(command, env, given)
         self._pipes = [_unblocked(self._child.stdout), _unblocked(self._child.stderr)]
         loop.watch(self._pipes[0], self._read)
         self._process = WatchedProcess(loop, self._child.pid, self._ended, self._child)
@@ -73,17 +80,20 @@ class ProgramCall:
         self._done(Said(self._output.decode("utf-8", "replace"), told))
 
 
-def _started(command: list[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def _started(command: list[str], env: Mapping[str, str], given: bytes) -> subprocess.Popen[bytes]:
     try:
-        return subprocess.Popen(
-            command,
-            env=dict(env),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            cwd="/",
-        )
+        with os.fdopen(os.memfd_create("given"), "w+b") as stdin:  # a file holds it, however much it is
+            stdin.write(given)
+            stdin.seek(0)
+            return subprocess.Popen(
+                command,
+                env=dict(env),
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                cwd="/",
+            )
     except OSError as fault:
         raise Unavailable(
             f"cannot start {command[0]}: {fault.strerror}", hint="is it installed, and in PATH?"

@@ -21,11 +21,11 @@ from acud.errors import Unavailable
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
 from acud.supervisor.observers import Observers
-from acud.supervisor.terminal_sessions import processes, tmux
+from acud.supervisor.terminal_sessions import own_tmux, processes, tmux
 from acud.supervisor.terminal_sessions.program_call import ProgramCall, Said
 from acud.types import Verdict, WindowInfo
 from acud.waits import terminals
-from acud.waits.terminals import SessionName, SessionSurvey, Tty, session_name
+from acud.waits.terminals import OutputMark, SessionName, SessionSurvey, Tty, session_name
 
 _LOG = log.logger("sessions")
 _INHERITED = ("TMUX", "TMUX_PANE")
@@ -51,11 +51,18 @@ class Sessions:
     """Surveys sessions. `newest` holds the last survey by a target's `pty`, while it is watched."""
 
     def __init__(
-        self, loop: EventLoop, monotonic_s: Callable[[], float], settings: PtySettings, env: Mapping[str, str]
+        self,
+        loop: EventLoop,
+        monotonic_s: Callable[[], float],
+        settings: PtySettings,
+        env: Mapping[str, str],
+        own_socket: Path,
     ) -> None:
+        """`own_socket`: of the sessions that acud opened; a name alone means one of those, else the usual server's."""
         self._loop = loop
         self._now = monotonic_s
         self._settings = settings
+        self._own_socket = own_socket
         self._env = {name: value for name, value in env.items() if name not in _INHERITED}
         self._wanted: dict[object, _Wanted] = {}
         self._surveying: set[str] = set()
@@ -167,6 +174,11 @@ class Sessions:
         """Return the loop's time."""
         return self._now()
 
+    @property
+    def own_socket(self) -> str:
+        """The socket of the sessions that acud opened, "" where there are none."""
+        return str(self._own_socket) if self._own_socket.exists() else ""
+
     def ask_tmux(self, socket: str, arguments: list[str], done: Callable[[Said], None]) -> None:
         """Call tmux; what keeps it from answering is a complaint too."""
         try:
@@ -179,11 +191,16 @@ class Sessions:
 
 
 class _Round:
-    """One survey of a tmux server: what there is, then the text of the sessions `shown`."""
+    """One survey of a tmux server: what there is, then the text of the sessions `shown`.
+
+    Where no server is named, that of acud's own sessions is asked first: the usual one is, when it has no such session.
+    """
 
     def __init__(self, sessions: Sessions, name: SessionName, shown: tuple[str, ...], done: Done) -> None:
         self._sessions = sessions
+        self._name = name
         self._socket = name.socket if name.kind == "tmux" else ""
+        self._own_fault = ""
         self._shown = shown
         self._done = done
         self._begun_s = sessions.now_s()
@@ -191,16 +208,37 @@ class _Round:
 
     def begin(self) -> None:
         """Ask; `done` is called later, never at once."""
+        own = self._sessions.own_socket if not self._socket else ""
+        if own:
+            self._sessions.ask_tmux(own, tmux.listing_arguments(), lambda said: self._own_listed(own, said))
+        else:
+            self._ask()
+
+    def _ask(self) -> None:
         self._sessions.ask_tmux(self._socket, tmux.listing_arguments(), self._listed)
+
+    def _own_listed(self, socket: str, said: Said) -> None:
+        if not said.complaint and self._name.name in tmux.read_listing(said.output).names.values():
+            self._socket = socket
+            self._listed(said)
+            return
+        self._own_fault = "" if tmux.is_nobody(said.complaint) else said.complaint
+        self._ask()
 
     def _listed(self, said: Said) -> None:
         if said.complaint:
             fault = "" if tmux.is_nobody(said.complaint) else said.complaint
-            self._done(SessionSurvey(self._begun_s, fault=fault))
+            self._done(SessionSurvey(self._begun_s, fault=fault or self._own_fault))
             return
         listing = tmux.read_listing(said.output)
         panes = [pane for name in self._shown for pane in listing.shown_panes(name)]
-        if panes:
+        since = self._name.since
+        if len(panes) == 1 and since is not None:
+            arguments = own_tmux.since_arguments(panes[0], since, self._mark)
+            self._sessions.ask_tmux(
+                self._socket, arguments, lambda text: self._read_since(listing, panes[0], since, text)
+            )
+        elif panes:
             arguments = tmux.capture_arguments(panes, self._mark)
             self._sessions.ask_tmux(self._socket, arguments, lambda texts: self._read(listing, texts))
         else:
@@ -211,10 +249,15 @@ class _Round:
             _LOG.debug("tmux.unread", fault=said.complaint)
         self._finish(listing, {} if said.complaint else tmux.read_panes(said.output, self._mark))
 
+    def _read_since(self, listing: tmux.Listing, pane: str, since: OutputMark, said: Said) -> None:
+        text = None if said.complaint else own_tmux.read_since(said.output, since, self._mark)
+        self._finish(listing, {} if text is None else {pane: text})
+
     def _finish(self, listing: tmux.Listing, texts: dict[str, str]) -> None:
         found = listing.sessions(processes.chain)
         told = tuple(tmux.with_text(one, listing.shown_panes(one.name), texts) for one in found)
-        self._done(SessionSurvey(self._begun_s, sessions=told))
+        fault = "" if any(one.name == self._name.name for one in told) else self._own_fault
+        self._done(SessionSurvey(self._begun_s, sessions=told, fault=fault))
 
 
 def _check_socket(socket: str) -> None:

@@ -62,13 +62,24 @@ class WaitCreation:
         """Call `done` with the wait, stored in this turn and armed after its commit, or why there is none.
 
         A change is measured from a frame that is grabbed before; where its target is not there yet, from when it comes.
-        What asks for files and processes alone, and names no place, needs no display.
+        What asks for files and processes alone, and names no place, needs no display; nor does what asks for the text
+        of a terminal session that no window shows.
         """
         self._done = done
-        if self.spec.target == Target() and not needs_display(self.spec.until):
+        target = self.spec.target
+        is_beside = not target.display and not needs_display(self.spec.until, target)
+        if is_beside and target == Target():
             self._arm(self.spec.until, None)
+        elif is_beside and target.pty:
+            self._core.fresh_frames.is_detached(target.pty, self._later(self._on_detached))
         elif is_from_now(self.spec.until):
             self._core.fresh_frames.at(self.spec.target, self._later(self._on_target))
+        else:
+            self._on_no_target()
+
+    def _on_detached(self, is_detached: bool) -> None:
+        if is_detached:
+            self._arm(self.spec.until, None)
         else:
             self._on_no_target()
 

@@ -228,7 +228,7 @@ class Waits:
         active = self._live(request.wait_id)
         if request.until is not None:
             self.check_judged(request.until, active.spec.judge, force=request.force)
-            if not active.display and needs_display(request.until):
+            if not active.display and needs_display(request.until, active.spec.target):
                 raise InvalidRequest(
                     f"wait {active.wait_id} looks at no display", hint="cancel it, and arm another one on a display"
                 )

@@ -187,7 +187,9 @@ class TargetTracker:
         if active.spec.task_id in self._held:
             return TargetLocation(missing=PAUSED)
         if not active.display:
-            return TargetLocation(missing=NO_DISPLAY)
+            place = self._sessions.place(active.spec.target.pty, ()) if active.spec.target.pty else None
+            is_lost = isinstance(place, Verdict) and place.code.startswith("session_")
+            return TargetLocation(missing=place if is_lost and isinstance(place, Verdict) else NO_DISPLAY)
         watched = self._watched_displays.by_name.get(active.display)
         display = self._sources.by_name.get(active.display)
         if watched is None or display is None or watched.state is not DisplayState.UP:
@@ -394,7 +396,7 @@ class TargetTracker:
         for active in [active for active in self._active.values() if active.spec.target.pty == wanted]:
             if not active.ended and active.spec.task_id not in self._held:
                 text, read_at = self._sessions.text(wanted, active.machine.armed_at)
-                self._step(active, happened.TerminalRead(self._now(), text, read_at))
+                self._step(active, happened.TerminalSeen(self._now(), text, read_at))
             if not active.ended:
                 self.point(active)
 

@@ -113,5 +113,5 @@ def test_an_unknown_action() -> None:
 
 
 def test_every_name_does_something() -> None:
-    assert set(get_args(Name)) - set(MAKERS) == {"screenshot", "wait", "wait_for_change"}
+    assert set(get_args(Name)) - set(MAKERS) == {"screenshot", "wait", "wait_for_change", "launch_status"}
     assert set(MAKERS) <= set(get_args(Name))

@@ -49,7 +49,7 @@ from acud_mcp.tool import (
 from acud_mcp.tool_calls import failure, result
 from acud_mcp.wait_tools import Condition, SmartWait, policy_of, until_of, wanted_until
 
-MAX_TOOLS = 30
+MAX_TOOLS = 31
 MAX_TOKENS = 3000
 BYTES_PER_TOKEN = 4.3
 """These schemas make 4.31 bytes a token in o200k; `scripts/bench mcp` counts tokens."""

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from acud.config import PtySettings
 from acud.errors import Refused
 from acud.event_loop import EventLoop
-from acud.supervisor.host_conditions import HostConditions, inotify
+from acud.supervisor.host_conditions import HostConditions, ProgramEnds, inotify
 from acud.supervisor.host_conditions.inotify import Inotify
+from acud.supervisor.terminal_sessions import OwnTerminals
 from acud.types import AllOf, Answer, FileState, NotOf, ProcessExit, Until, Verdict
 from acud.waits.conditions import leaves
 
@@ -27,7 +29,9 @@ class Rig:
     def __init__(self, home: Path) -> None:
         self.loop = EventLoop(time.monotonic)
         self.paths: tuple[str, ...] = ("~",)
-        self.host = HostConditions(self.loop, time.time, str(home), lambda: self.paths, lambda pid: None)
+        terminals = OwnTerminals(self.loop, home / "none" / "tmux", PtySettings(), {})
+        ends = ProgramEnds(lambda pid: None, terminals)
+        self.host = HostConditions(self.loop, time.time, str(home), lambda: self.paths, ends)
         self.verdicts: dict[int, Verdict] = {}
         self.told = 0
 

@@ -191,7 +191,7 @@ def test_a_change_that_came_stays_one_on_later_pictures() -> None:
 
 def pane(rig: Rig, text: str) -> None:
     """Tell the terminal's text, read now."""
-    rig.tell(happened.TerminalRead(rig.now, text, rig.now))
+    rig.tell(happened.TerminalSeen(rig.now, text, rig.now))
 
 
 def test_a_terminal_is_read_again_after_its_picture() -> None:

@@ -127,11 +127,11 @@ def test_text_is_answered_while_nothing_shows_the_terminal() -> None:
     rig = Rig(spec(Text("ready")))
     rig.tell(happened.TargetLost(rig.now, unknown("not_viewable", "detached")))
     assert rig.wait.verdict.code == "not_viewable"
-    rig.tell(happened.TerminalRead(rig.now, "not yet"))
+    rig.tell(happened.TerminalSeen(rig.now, "not yet"))
     assert rig.wait.verdict.answer is Answer.NO
-    rig.tell(happened.TerminalRead(rig.now, None))
+    rig.tell(happened.TerminalSeen(rig.now, None))
     assert rig.wait.verdict.code == "not_viewable"
-    rig.tell(happened.TerminalRead(rig.now, "ready."))
+    rig.tell(happened.TerminalSeen(rig.now, "ready."))
     assert rig.wait.state == "resolved"
 
 

@@ -93,12 +93,16 @@ class FollowedWait:
         """End it without a verdict, for what was to bring it about has failed, for that `reason`; return what became of
         it ("": it was never armed).
         """
+        return self.give_up(f"the action failed: {reason}")
+
+    def give_up(self, reason: str) -> str:
+        """End it without a verdict for that `reason`; return what became of it ("": it was never armed)."""
         if self._armed is None:
             return ""
         self._leave()
         wait_id = self._armed.wait.wait_id
         try:
-            self._core.waits.cancel(wait_id, f"the action failed: {reason}"[:_MAX_REASON])
+            self._core.waits.cancel(wait_id, reason[:_MAX_REASON])
         except Conflict:
             return f"its wait {wait_id} had ended before: {self._core.waits.find(wait_id).state.value}"
         return f"its wait {wait_id} is cancelled"
@@ -128,7 +132,11 @@ class FollowedWait:
         if self._ended is not None and self._held_before(wait):
             notes = (*notes, "it held already before anything was done")
         return ActionWait(
-            wait, self._ended is not None, self._core.evidence_path(wait.evidence), notes, self._armed.woken_by
+            wait,
+            self._ended is not None or wait.state is not WaitState.WATCHING,
+            self._core.evidence_path(wait.evidence),
+            notes,
+            self._armed.woken_by,
         )
 
     def _held_before(self, wait: WaitInfo) -> bool:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from acud.errors import AcudError, DisplayDown, Unavailable
 from acud.features.actions.supervisor import handlers as handlers  # registers them
+from acud.features.actions.supervisor import terminals as terminals
 from acud.features.actions.supervisor.instruction import RunningInstruction
 from acud.features.actions.supervisor.instruction_run import InstructionContext
 from acud.protocol.evaluation import Job, JobResult

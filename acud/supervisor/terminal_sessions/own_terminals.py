@@ -1,0 +1,323 @@
+"""The terminal sessions that acud opens: in a tmux server of its own, which outlives the daemon.
+
+tmux holds all that is known of them; kept here is only how programs ended, for the conditions on processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from acud import log
+from acud.config import PtySettings
+from acud.errors import AcudError, Conflict, NotFound, Refused, Unavailable
+from acud.event_loop import EventLoop
+from acud.ids import new_id
+from acud.paths import make_private
+from acud.supervisor.displays.processes import start_ticks
+from acud.supervisor.displays.watched_process import WatchedProcess
+from acud.supervisor.terminal_sessions import own_tmux, tmux
+from acud.supervisor.terminal_sessions.own_tmux import TerminalState
+from acud.supervisor.terminal_sessions.program_call import ProgramCall, Said
+from acud.waits.terminals import OutputMark
+
+_LOG = log.logger("terminals")
+MOST_SESSIONS = 32
+_MOST_ENDED = 256
+_STATUS_TRIES, _STATUS_S = 50, 0.02
+"""tmux reaps a program a moment after its end."""
+_LISTED = 8
+
+Then = Callable[[str], None]
+Fail = Callable[[AcudError], None]
+
+
+class EndedProgram(Struct, frozen=True):
+    """How the program of a session ended. `start_ticks` 0: not known."""
+
+    start_ticks: int
+    reason: str
+
+
+class OwnTerminals:
+    """`socket`: of the tmux server. `env`: what its programs inherit."""
+
+    def __init__(self, loop: EventLoop, socket: Path, settings: PtySettings, env: Mapping[str, str]) -> None:
+        self._loop = loop
+        self._socket = socket
+        self._settings = settings
+        self._env = {name: value for name, value in env.items() if name not in ("TMUX", "TMUX_PANE", "DISPLAY")}
+        self._watched: dict[str, WatchedProcess] = {}
+        self._ends: dict[int, EndedProgram] = {}
+        self._awaited: dict[int, list[Callable[[], None]]] = {}
+        self._is_surveyed = True
+
+    @property
+    def has_server(self) -> bool:
+        """Whether there is a server to be asked."""
+        return self._socket.exists()
+
+    def resume(self) -> None:
+        """Find the sessions that a former daemon opened."""
+        if self.has_server:
+            self._is_surveyed = False
+            self.states(lambda _: self._surveyed(), lambda _: self._surveyed())
+
+    def _surveyed(self) -> None:
+        self._is_surveyed = True
+        for pid in [pid for pid in self._awaited if not self._is_ending(pid)]:
+            self._tell(pid)
+
+    # ---- asked for -------------------------------------------------------------------------------------------------
+
+    def states(self, then: Callable[[tuple[TerminalState, ...]], None], fail: Fail) -> None:
+        """Call `then` with every session there is; none where there is no server."""
+
+        def listed(said: Said, *, is_last: bool = False) -> None:
+            if said.complaint and not tmux.is_nobody(said.complaint):
+                fail(_unanswered(said.complaint))
+                return
+            found = own_tmux.read_states(said.output)
+            if not is_last and any(one.ended and one.exit_code is None for one in found):
+                self._call(own_tmux.reap_arguments(), lambda again: listed(again, is_last=True))
+                return
+            self._follow(found)
+            then(found)
+
+        if self.has_server:
+            self._call(own_tmux.state_arguments(), listed)
+        else:
+            self._loop.call_later(0.0, lambda: then(()))
+
+    def state(self, name: str, then: Callable[[TerminalState], None], fail: Fail) -> None:
+        """Call `then` with the session `name`, or `fail` with the fault that lists those there are."""
+
+        def listed(found: tuple[TerminalState, ...]) -> None:
+            one = next((state for state in found if state.name == name), None)
+            if one is None:
+                fail(unknown_terminal(name, found))
+            else:
+                then(one)
+
+        self.states(listed, fail)
+
+    def open(
+        self,
+        name: str,
+        command: Sequence[str],
+        cwd: str,
+        size: tuple[int, int],
+        env: Mapping[str, str],
+        *,
+        is_shell: bool,
+        shown: str,
+        touch: Callable[[], None],
+        then: Callable[[TerminalState], None],
+        fail: Fail,
+    ) -> None:
+        """Start `command` in a session `name` ("": one that is free); `env`: on top of what programs inherit.
+
+        `touch` is called before it is started. `fail` may get: Conflict, Refused, Unavailable.
+        """
+
+        def opened(free: str, said: Said) -> None:
+            if said.complaint.startswith("duplicate session"):
+                fail(_taken(free))
+            elif said.complaint:
+                fail(_unanswered(said.complaint))
+            else:
+                self.state(free, lambda found: self._keep_ticks(found, then, fail), fail)
+
+        def listed(found: tuple[TerminalState, ...]) -> None:
+            names = {one.name for one in found}
+            if name in names:
+                fail(_taken(name))
+            elif len(found) >= MOST_SESSIONS:
+                fail(_full(found))
+            else:
+                free = name or next(f"t{number}" for number in range(1, 1000) if f"t{number}" not in names)
+                words = own_tmux.open_arguments(free, command, cwd, size, env, shown=shown, is_shell=is_shell)
+                touch()
+                _LOG.info("terminal.opened", terminal=free)
+                self._call(words, lambda said: opened(free, said))
+
+        try:
+            make_private(self._socket.parent)
+        except AcudError as fault:
+            fail(fault)
+            return
+        self.states(listed, fail)
+
+    def _keep_ticks(self, found: TerminalState, then: Callable[[TerminalState], None], fail: Fail) -> None:
+        ticks = 0 if found.ended else start_ticks(found.pid) or 0
+        if not ticks:
+            then(found)  # it has ended already
+            return
+        self._act(found.name, own_tmux.ticks_arguments(found.name, ticks), lambda _: then(found), fail)
+
+    def paste(self, name: str, text: str, then: Then, fail: Fail) -> None:
+        """Type `text` as it is."""
+        self._act(name, own_tmux.paste_arguments(name, new_id("typed")), then, fail, text.encode("utf-8", "replace"))
+
+    def press(self, name: str, keys: Sequence[str], then: Then, fail: Fail) -> None:
+        """Press keys, named as tmux does."""
+        self._act(name, own_tmux.key_arguments(name, keys), then, fail)
+
+    def close(self, name: str, then: Then, fail: Fail) -> None:
+        """End a session and everything in it."""
+        _LOG.info("terminal.closed", terminal=name)
+        self._act(name, own_tmux.close_arguments(name), then, fail)
+
+    def screen(self, name: str, lines: int, then: Callable[[TerminalState, str], None], fail: Fail) -> None:
+        """Call `then` with the session and its screen, with `lines` above it."""
+        mark = f"{new_id('mark')}:"
+
+        def said(output: str) -> None:
+            told, _, text = output.partition(f"{mark}\n")
+            states = own_tmux.read_states(told)
+            if states:
+                then(states[0], text)
+            else:
+                fail(_unanswered("it does not tell how the session is"))
+
+        self._ask(own_tmux.screen_arguments(name, lines, mark), said, fail, name)
+
+    def since(self, state: TerminalState, since: OutputMark, then: Then, fail: Fail) -> None:
+        """Call `then` with what the session wrote after `since`."""
+        mark = f"{new_id('mark')}:"
+
+        def said(output: str) -> None:
+            text = own_tmux.read_since(output, since, mark)
+            if text is None:
+                fail(_unanswered("it does not tell what the session wrote"))
+            else:
+                then(text)
+
+        self._ask(own_tmux.since_arguments(state.pane, since, mark), said, fail, state.name)
+
+    def line(self, state: TerminalState, line: int, then: Then, fail: Fail) -> None:
+        """Call `then` with a line, counted from the first that the session wrote."""
+        self._ask(own_tmux.line_arguments(state.pane, line), lambda said: then(said.split("\n")[0]), fail, state.name)
+
+    # ---- calls of tmux ---------------------------------------------------------------------------------------------
+
+    def _act(self, name: str, arguments: list[str], then: Then, fail: Fail, given: bytes = b"") -> None:
+        """Do it, and see that all of it was done: a last command of the same call says so."""
+        done = new_id("done")
+
+        def said(output: str) -> None:
+            if done in output or not self.has_server:
+                then(output)
+            else:
+                fail(_unanswered("a call was cut off"))
+
+        self._ask([*arguments, ";", "display-message", "-p", done], said, fail, name, given)
+
+    def _ask(self, arguments: list[str], then: Then, fail: Fail, name: str, given: bytes = b"") -> None:
+        def said(answer: Said) -> None:
+            if not answer.complaint:
+                then(answer.output)
+            elif tmux.is_nobody(answer.complaint) or answer.complaint.startswith("can't find"):
+                self.states(lambda found: fail(unknown_terminal(name, found)), fail)
+            else:
+                fail(_unanswered(answer.complaint))
+
+        self._call(arguments, said, given)
+
+    def _call(self, arguments: list[str], done: Callable[[Said], None], given: bytes = b"") -> None:
+        command = [self._settings.tmux, "-u", "-f", "/dev/null", "-S", str(self._socket), *arguments]
+        try:
+            ProgramCall(self._loop, command, self._env, self._settings.timeout_s, done, given)
+        except Unavailable as fault:
+            said = Said("", fault.message)
+            self._loop.call_later(0.0, lambda: done(said))
+
+    # ---- ends of programs ------------------------------------------------------------------------------------------
+
+    def ended_program(self, pid: int) -> EndedProgram | None:
+        """Return how the newest program of a session with the number `pid` ended, when it has."""
+        return self._ends.get(pid)
+
+    def when_known(self, pid: int, step: Callable[[], None]) -> None:
+        """Call `step` once it is known how the program `pid` ended; soon where it is of no session."""
+        if self._is_ending(pid) or not self._is_surveyed:
+            self._awaited.setdefault(pid, []).append(step)
+        else:
+            self._loop.call_later(0.0, step)
+
+    def is_known(self, pid: int) -> bool:
+        """Tell whether all is known of the end of `pid` that will be."""
+        return self._is_surveyed and not self._is_ending(pid)
+
+    def _is_ending(self, pid: int) -> bool:
+        return any(one.pid == pid for one in self._watched.values())
+
+    def _follow(self, found: tuple[TerminalState, ...]) -> None:
+        for state in found:
+            before = self._watched.get(state.name)
+            if state.ended:
+                self._record(state)
+            elif before is None or before.pid != state.pid:
+                self._watch(state)
+
+    def _watch(self, state: TerminalState) -> None:
+        name = state.name
+        try:
+            self._watched[name] = WatchedProcess(self._loop, state.pid, lambda process, _: self._exited(name, process))
+        except ProcessLookupError:
+            _LOG.debug("terminal.ended", terminal=name)  # tmux tells it the next time
+
+    def _exited(self, name: str, process: WatchedProcess, tries: int = _STATUS_TRIES) -> None:
+        def told(state: TerminalState) -> None:
+            if state.pid == process.pid and not state.ended and tries:
+                self._loop.call_later(_STATUS_S, lambda: self._exited(name, process, tries - 1))
+            elif state.pid == process.pid and state.ended:
+                self._record(state, process.start_ticks)
+            else:
+                self._lose(name, process)
+
+        self.state(name, told, lambda _: self._lose(name, process))
+
+    def _record(self, state: TerminalState, ticks: int = 0) -> None:
+        known = self._watched.get(state.name)
+        if known is not None and known.pid == state.pid:
+            ticks = ticks or known.start_ticks
+        self._ends.pop(state.pid, None)
+        self._ends[state.pid] = EndedProgram(ticks or state.start_ticks, state.end)
+        for old in list(self._ends)[: max(0, len(self._ends) - _MOST_ENDED)]:
+            del self._ends[old]
+        if known is not None and known.pid == state.pid:
+            self._lose(state.name, known)
+
+    def _lose(self, name: str, process: WatchedProcess) -> None:
+        """Its end is known, or never will be."""
+        if self._watched.get(name) is process:
+            del self._watched[name]
+            process.close()
+            self._tell(process.pid)
+
+    def _tell(self, pid: int) -> None:
+        for step in self._awaited.pop(pid, ()):
+            step()
+
+
+def unknown_terminal(name: str, found: Sequence[TerminalState]) -> NotFound:
+    """Return the error for a session that is not there, listing those that are."""
+    there = ", ".join(one.name for one in found[:_LISTED]) or "none; open one"
+    return NotFound(f"no terminal session {name!r} is open", hint=f"sessions open: {there}")
+
+
+def _taken(name: str) -> Conflict:
+    return Conflict(f"a terminal session {name!r} is open already", hint="type into it, close it, or give another name")
+
+
+def _full(found: Sequence[TerminalState]) -> Refused:
+    ended = ", ".join(one.name for one in found if one.ended)
+    words = f"close those that have ended: {ended}" if ended else f"close one: {', '.join(one.name for one in found)}"
+    return Refused(f"{len(found)} terminal sessions are open, which is the most there may be", hint=words)
+
+
+def _unanswered(complaint: str) -> Unavailable:
+    return Unavailable(f"tmux did not do it: {complaint}", hint="is tmux 3.2 or newer installed, and in PATH?")

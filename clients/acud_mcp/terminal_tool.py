@@ -1,0 +1,238 @@
+"""The tool `terminal`: programs in a terminal session, typed into and read as text, and waited for in the same call."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from acud.errors import InvalidRequest
+from acud.protocol.requests.terminals import (
+    Moment,
+    TerminalClose,
+    TerminalClosed,
+    TerminalInfo,
+    TerminalList,
+    TerminalListReply,
+    TerminalOpen,
+    TerminalRead,
+    TerminalReply,
+    TerminalType,
+)
+from acud_mcp.tool import Tool, ToolCall
+from acud_mcp.tool_calls import UNTRUSTED
+from acud_mcp.wait_tools import SmartWait, Timeout, WaitView, action_wait, action_wait_view
+
+_DONE = "done"
+_AT_REST_S, _ANSWER_S = 10.0, 1.0
+_LINES = 100
+
+
+class TerminalArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of `terminal`."""
+
+    action: Literal["open", "type", "read", "list", "close"]
+    name: str = ""
+    text: str = ""
+    keys: str = ""
+    until: SmartWait | str | None = None
+    timeout: Timeout | None = None
+    enter: bool = True
+    lines: Annotated[int, Meta(ge=0, le=2000)] = 0
+    since: str = ""
+    cwd: str = ""
+    display: str = ""
+    task_id: str = ""
+
+
+class TerminalView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A session. `state`: prompt (its shell waits for a command), busy (its shell runs one), running or ended. `end`:
+    how its program ended. `text`: what it wrote since; `left_out`: lines above. `wait`: how the wait of `until` stands.
+    """
+
+    terminal: str = ""
+    state: str = ""
+    end: str = ""
+    pid: int = 0
+    since: str = ""
+    next: str = ""
+    wait: WaitView | None = None
+    left_out: int = 0
+    command: str = ""
+    note: str = ""
+    untrusted: str = ""
+    terminals: tuple[TerminalView, ...] | None = None
+    text: str = ""
+
+
+def _state(info: TerminalInfo) -> str:
+    if not info.running:
+        return "ended"
+    return {None: "running", True: "busy", False: "prompt"}[info.busy]
+
+
+async def terminal(call: ToolCall, given: TerminalArguments) -> TerminalView:
+    """Do what `action` says."""
+    return await _ACTIONS[given.action](call, given)
+
+
+async def _open(call: ToolCall, given: TerminalArguments) -> TerminalView:
+    _refuse(given, "keys", "since", "lines")
+    moment, block_s = _moment(call, given), _block_s(call, given)
+    request = TerminalOpen(
+        _command(given.text),
+        given.name,
+        given.cwd,
+        display=given.display,
+        task_id=given.task_id,
+        moment=moment,
+        lines=_LINES,
+        wait=await action_wait(call, _condition(given), given.timeout),
+        block_s=block_s,
+    )
+    reply: TerminalReply = await call.ask_slowly(request, block_s)
+    return _view(reply, moment, pid=reply.terminal.pid)
+
+
+def _command(text: str) -> tuple[str, ...]:
+    """Return the words of a command of a shell; one word is a program, nothing is the shell itself."""
+    words = text.split()
+    return tuple(words) if len(words) < 2 else ("sh", "-c", text)
+
+
+async def _type(call: ToolCall, given: TerminalArguments) -> TerminalView:
+    _refuse(given, "since", "cwd", "display")
+    keys = tuple(given.keys.split()) or (("Enter",) if given.enter and given.text else ())
+    moment, block_s = _moment(call, given), _block_s(call, given)
+    request = TerminalType(
+        await _named(call, given),
+        given.text.removesuffix("\n") if keys else given.text,
+        keys,
+        given.task_id,
+        moment=moment,
+        lines=given.lines or _LINES,
+        wait=await action_wait(call, _condition(given), given.timeout),
+        block_s=block_s,
+    )
+    reply: TerminalReply = await call.ask_slowly(request, block_s)
+    return _view(reply, moment)
+
+
+async def _read(call: ToolCall, given: TerminalArguments) -> TerminalView:
+    _refuse(given, "text", "keys", "cwd", "display")
+    if _condition(given) is not None:
+        hint = 'give until "done", or call smart_wait with target "pty:NAME"'
+        raise InvalidRequest("terminal: read waits for nothing else", hint=hint)
+    moment: Moment = "now" if given.until is None and given.timeout is None else _moment(call, given)
+    request = TerminalRead(
+        await _named(call, given), given.lines, given.since, moment, 0.0 if moment == "now" else _block_s(call, given)
+    )
+    reply: TerminalReply = await call.ask_slowly(request, request.block_s)
+    return _view(reply, moment)
+
+
+async def _list(call: ToolCall, given: TerminalArguments) -> TerminalView:
+    found: TerminalListReply = await call.ask(TerminalList())
+    views = tuple(
+        TerminalView(terminal=one.name, state=_state(one), end=one.end, pid=one.pid, command=one.command)
+        for one in found.terminals
+    )
+    return TerminalView(terminals=views, untrusted=UNTRUSTED if views else "")
+
+
+async def _close(call: ToolCall, given: TerminalArguments) -> TerminalView:
+    closed: TerminalClosed = await call.ask(TerminalClose(await _named(call, given)))
+    return TerminalView(terminal=closed.terminal.name, state="closed", end=closed.terminal.end)
+
+
+_ACTIONS: dict[str, Callable[[ToolCall, TerminalArguments], Awaitable[TerminalView]]] = {
+    "open": _open,
+    "type": _type,
+    "read": _read,
+    "list": _list,
+    "close": _close,
+}
+
+
+def _refuse(given: TerminalArguments, *names: str) -> None:
+    for name in names:
+        if getattr(given, name):
+            raise InvalidRequest(f"terminal: {given.action} takes no {name}", hint='see help "terminal"')
+
+
+async def _named(call: ToolCall, given: TerminalArguments) -> str:
+    """Return the session that is meant: the one that is open, where none is named. Raises: InvalidRequest."""
+    if given.name:
+        return given.name
+    found: TerminalListReply = await call.ask(TerminalList())
+    names = [one.name for one in found.terminals]
+    if len(names) != 1:
+        hint = f"sessions open: {', '.join(names)}" if names else "open one first"
+        raise InvalidRequest(f"terminal: {given.action} needs name", hint=hint)
+    return names[0]
+
+
+def _condition(given: TerminalArguments) -> SmartWait | str | None:
+    return None if given.until == _DONE else given.until
+
+
+def _moment(call: ToolCall, given: TerminalArguments) -> Moment:
+    return "done" if given.until == _DONE else "settled"
+
+
+def _block_s(call: ToolCall, given: TerminalArguments) -> float:
+    """Return how long the call may block: for what it waits for as long as its host waits."""
+    most_s = call.block_s - min(_ANSWER_S, call.block_s / 4)
+    usual_s = _AT_REST_S if given.until is None else most_s
+    return min(given.timeout if given.timeout is not None else usual_s, most_s)
+
+
+def _view(reply: TerminalReply, moment: Moment, *, pid: int = 0) -> TerminalView:
+    info = reply.terminal
+    late = moment == "done" and reply.settled is False and _state(info) in ("busy", "running")
+    step = f'not done: read with until "done", or smart_wait with process "{info.pid}"' if late else ""
+    if late and info.busy:
+        step = 'not done: read with until "done" and this since'
+    return TerminalView(
+        terminal=info.name,
+        state=_state(info),
+        end=info.end,
+        pid=pid,
+        since=reply.since if late or info.busy or (reply.wait and not reply.wait.ended) else "",
+        next=step,
+        wait=action_wait_view(reply.wait),
+        left_out=reply.left_out,
+        note=reply.note,
+        untrusted=UNTRUSTED,
+        text=reply.text,
+    )
+
+
+TOOLS = (
+    Tool(
+        "terminal",
+        "core",
+        "Run commands in a terminal without a display: open a shell or command, type into it, read it. Answers the new"
+        " text once it is at rest.",
+        request=TerminalType,
+        arguments=TerminalArguments,
+        result=TerminalView,
+        shows=("terminal", "state", "end", "text", "wait", "next"),
+        run=terminal,
+        aliases={"command": "text", "session": "name", "terminal": "name", "key": "keys"},
+        hidden=("enter", "lines", "since", "cwd", "display", "task_id"),
+        params={
+            "text": "command",
+            "keys": "ctrl+c Enter …",
+            "until": 'as smart_wait, of new text; "done": command ended',
+            "name": "the session; where one is open, that",
+            "enter": "false: no Enter after text",
+            "lines": "so many of its last lines, those scrolled away too",
+            "since": "read: what was written after this mark of an answer",
+            "cwd": "open: its working directory, a full path",
+            "display": "open: whose DISPLAY its programs get",
+        },
+    ),
+)
