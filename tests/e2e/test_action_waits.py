@@ -88,6 +88,22 @@ def test_a_click_brings_a_dialog_and_its_answer_tells_of_it(client: Client, gui_
         assert [one.buttons for one in done.effects.dialogs if one.is_new] == [("Cancel", "Overwrite")]
 
 
+def test_a_dialog_that_asks_ends_the_waiting_of_the_call_and_not_the_wait(client: Client, gui_daemon: Daemon) -> None:
+    with shown(client, "answers") as display:
+        wait = WaitCreate(Text("Overwritten by itself"), timeout_s=600)
+        done = client.gui_do("click the Store button", display=display.name, wait=wait)
+        assert done.wait is not None
+        assert (done.wait.ended, done.wait.wait.state) == (False, WaitState.WATCHING)
+        assert any("a new dialog stands still" in note for note in done.wait.notes)
+        assert done.effects is not None
+        assert [one.buttons for one in done.effects.dialogs if one.is_new] == [("Cancel", "Overwrite")]
+        assert live(client, display) == [done.wait.wait.wait_id]
+        clicked = client.gui_do("click Cancel", display=display.name, wait=WaitCreate(Text("Nothing"), timeout_s=600))
+        assert clicked.wait is not None
+        assert clicked.wait.ended
+        client.wait_cancel(done.wait.wait.wait_id)
+
+
 def test_a_wait_that_outlasts_the_call_goes_on(client: Client, answers: DisplayInfo) -> None:
     idle = Click(Point(620, 470))
     wait = WaitCreate(WindowTitle("Question"), timeout_s=600)

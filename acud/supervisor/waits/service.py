@@ -379,6 +379,11 @@ class Waits:
         state = active.state if active is not None else self._journal.store.waits.find(wait_id).state
         raise Conflict(f"wait {wait_id} has ended: {state.value}", hint="acud wait show tells how", state=state.value)
 
+    def is_judging(self, wait_id: str) -> bool:
+        """Tell whether a judge is being asked for a live wait, or will be as soon as it is free."""
+        active = self._active.get(wait_id)
+        return active is not None and bool(describe_asking(active.machine, self._clock.monotonic_s()))
+
     def _fresh(self, stored: StoredWait) -> StoredWait:
         active = self._active.get(stored.wait_id)
         return active.stored() if active is not None and not active.ended else stored

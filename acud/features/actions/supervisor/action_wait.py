@@ -10,9 +10,11 @@ from acud.errors import AcudError, Conflict
 from acud.protocol.requests.waits import ActionWait, WaitCreate, WaitReply
 from acud.supervisor.control import Call
 from acud.supervisor.core import Core
+from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.creation import WaitCreation
 from acud.supervisor.wakes import FETCH_S
-from acud.types import Policy, Target, TextLeaf, WaitInfo, WaitState
+from acud.supervisor.watched_displays import WatchedDisplay
+from acud.types import Policy, Stable, Target, TextLeaf, WaitInfo, WaitSpec, WaitState
 from acud.waits.conditions import is_local, leaves
 from acud.waits.schedule import JUDGE_FPS
 from acud.waits.sentences import with_meanings
@@ -23,6 +25,10 @@ _MAX_REASON = 500
 """Characters of why a wait was cancelled."""
 _ACTING_S = 60.0
 """A wait that ends while its action is under way wakes nobody for so long: the answer of the call will tell."""
+_STILL_S = 2.0
+"""A new dialog that stands still for so long asks for an answer: a bar moves, a notice goes."""
+_POLL_S = 0.25
+_ASKS = "a new dialog stands still: what is waited for may come only once it is answered"
 
 
 def beside(wait: WaitCreate, target: Target, task_id: str) -> WaitCreate:
@@ -53,6 +59,11 @@ class FollowedWait:
         self._frame = ("", 0, 0)
         self._ended: WaitInfo | None = None
         self._give_up: Callable[[], None] | None = None
+        self._windows: frozenset[int] = frozenset()
+        """Those on the wait's display before anything was done."""
+        self._is_followed = False
+        self._is_asked = False
+        """Whether a dialog stands still that came since."""
 
     def arm(self, then: Callable[[], None], fail: Callable[[AcudError], None]) -> None:
         """Arm it, then go on, once: it is stored by then, and sees every frame from now on."""
@@ -67,6 +78,7 @@ class FollowedWait:
             self._armed = outcome
             source = self._core.sources.by_name.get(outcome.wait.display)
             self._frame = (source.name, source.epoch, source.frame) if source is not None else self._frame
+            self._windows = frozenset(self._dialogs())
             self._call.when_started(lambda: self._follow(then))
 
         self._creation.begin(armed)
@@ -108,7 +120,8 @@ class FollowedWait:
         return f"its wait {wait_id} is cancelled"
 
     def when_over(self, done: Callable[[], None], answer_s: float) -> None:
-        """Call `done` when it has ended, or when the call is to be answered, which takes `answer_s` more.
+        """Call `done` when it has ended, when a dialog has come that asks for an answer, or when the call is to be
+        answered, which takes `answer_s` more.
 
         What needed nothing to be done arms it here.
         """
@@ -116,12 +129,63 @@ class FollowedWait:
             self.arm(lambda: self.when_over(done, answer_s), self._call.fail)
             return
         self._leave()
-        if self._ended is not None:
+        if self._ended is not None or self._is_asked:
             done()
             return
         left_s = self._until_s - self._core.clock.monotonic_s()
         over = self._call.later(lambda _: done())
-        self._watch(max(left_s, 0.0), FETCH_S + answer_s, lambda: over(None))
+        self._is_followed = True
+
+        def ended() -> None:
+            self._is_followed = False
+            over(None)
+
+        self._watch(max(left_s, 0.0), FETCH_S + answer_s, ended)
+        self._look_for_dialogs(ended)
+
+    # ---- dialogs that come meanwhile ---------------------------------------------------------------------------------
+
+    def _dialogs(self) -> list[int]:
+        watched = self._display
+        return [] if watched is None else [one.window_id for one in watched.windows if one.kind == "dialog"]
+
+    @property
+    def _display(self) -> WatchedDisplay | None:
+        assert self._armed is not None
+        return self._core.watched_displays.by_name.get(self._armed.wait.display)
+
+    def _look_for_dialogs(self, asked: Callable[[], None]) -> None:
+        if not self._is_followed:
+            return
+        watched, new = self._display, [one for one in self._dialogs() if one not in self._windows]
+        if watched is not None and new:
+            target = Target(watched.name, window=str(new[0]))
+            left_s = max(self._until_s - self._core.clock.monotonic_s(), _POLL_S)
+            still = WaitSpec(Stable(_STILL_S, ignore_blinking=True), target, left_s)
+
+            def stood(active: ActiveWait) -> None:
+                self._stood(new[0], asked, is_still=active.state is WaitState.RESOLVED)
+
+            self._core.waits.run_transient(still, watched, self._call.later(stood))
+        elif watched is not None:
+            again = self._call.later(lambda _: self._look_for_dialogs(asked))
+            self._core.loop.call_later(_POLL_S, lambda: again(None))
+
+    def _stood(self, dialog: int, asked: Callable[[], None], *, is_still: bool) -> None:
+        """A judge that looks at the dialog at this moment may find in it what is waited for."""
+        assert self._armed is not None
+        if not self._is_followed:
+            return
+        if is_still and self._core.waits.is_judging(self._armed.wait.wait_id):
+            again = self._call.later(lambda _: self._stood(dialog, asked, is_still=True))
+            self._core.loop.call_later(_POLL_S, lambda: again(None))
+        elif is_still and dialog in self._dialogs():
+            self._is_asked = True
+            self._leave()
+            asked()
+        else:
+            self._windows |= {dialog}
+            self._look_for_dialogs(asked)
 
     def told(self) -> ActionWait | None:
         """Return how it stands (None: it was never armed)."""
@@ -131,6 +195,8 @@ class FollowedWait:
         notes = self._armed.notes
         if self._ended is not None and self._held_before(wait):
             notes = (*notes, "it held already before anything was done")
+        if self._is_asked and self._ended is None:
+            notes = (*notes, _ASKS)
         return ActionWait(
             wait,
             self._ended is not None or wait.state is not WaitState.WATCHING,
