@@ -186,7 +186,7 @@ COMMANDS = (
         errors="NotFound for no such session; Conflict when its program has ended",
         feature="actions",
         destroys=True,
-        rest=RestOperation("POST", "/api/terminals/{name}/type", Scope.ACT, _WHOLE, {"name": "terminal"}),
+        rest=RestOperation("POST", "/api/terminals/{terminal}/type", Scope.ACT, _WHOLE, {"terminal": "terminal"}),
     ),
     Command(
         TerminalRead,
@@ -195,7 +195,7 @@ COMMANDS = (
         asked_s=_block_s,
         feature="actions",
         errors="NotFound for no such session",
-        rest=RestOperation("GET", "/api/terminals/{name}", Scope.READ, _WHOLE, {"name": "terminal"}),
+        rest=RestOperation("GET", "/api/terminals/{terminal}", Scope.READ, _WHOLE, {"terminal": "terminal"}),
     ),
     Command(
         TerminalList,
@@ -213,6 +213,6 @@ COMMANDS = (
         errors="NotFound for no such session",
         feature="actions",
         destroys=True,
-        rest=RestOperation("DELETE", "/api/terminals/{name}", Scope.ACT, _WHOLE, {"name": "terminal"}),
+        rest=RestOperation("DELETE", "/api/terminals/{terminal}", Scope.ACT, _WHOLE, {"terminal": "terminal"}),
     ),
 )

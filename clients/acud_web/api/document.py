@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from acud.protocol import VERSION
+from acud.protocol.requests.terminals import TerminalName
 from acud.protocol.web import Scope
 from acud_web.api.operation import Nothing, Operation, counted
 from acud_web.errors import answer
@@ -30,6 +31,7 @@ _WITH_BODY = (400, 408, 413, 415)
 _PLACES: dict[str, Any] = {
     "n": {"type": "integer", "minimum": 1},
     "ordinal": {"type": "integer", "minimum": 0, "maximum": 100_000},
+    "terminal": msgspec.json.schema(TerminalName),
 }
 _KEY: Node = {
     "name": HEADER,

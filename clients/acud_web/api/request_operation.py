@@ -38,7 +38,8 @@ def operation_of(command: Command, rest: RestOperation) -> Operation:
 
     run.__doc__ = command.request.__doc__
     query, body = (fields, Nothing) if by_query else (Nothing, fields)
-    statuses = () if rest.method == "GET" else (404, 409)
+    reads = rest.method == "GET"
+    statuses = (404,) if reads and in_path else () if reads else (404, 409)
     return Operation(rest.method, rest.path, rest.scope, run, command.reply, query, body, statuses=statuses)
 
 
