@@ -13,11 +13,22 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _PATTERN = re.compile(r"^[a-z]{1,12}-[0-9a-hjkmnp-tv-z]{23}$")
 
 
+_SHOWN = 6
+"""Characters of an id's ending that people are shown: 30 random bits, so that hundreds of ids differ in them."""
+FEWEST_OF_ENDING = 4
+"""Characters of an id's ending that name it: fewer are more likely a slip than an id."""
+
+
 def new_id(noun: str) -> str:
     """Return a fresh id such as `wait-01jd…`; `noun` is lower-case ASCII."""
     value = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 64 | secrets.randbits(64)
     digits = [_ALPHABET[value >> shift & 31] for shift in range(110, -1, -5)]
     return f"{noun}-{''.join(digits)}"
+
+
+def short_id(whole: str) -> str:
+    """Return the ending of an id, by which the daemon finds it too; what is no id stays whole."""
+    return whole[-_SHOWN:] if _PATTERN.match(whole) else whole
 
 
 def is_id(text: str, noun: str) -> bool:

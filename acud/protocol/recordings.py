@@ -18,7 +18,7 @@ VIDEO_SUFFIX = ".mp4"
 FRAMES_SUFFIX = ".jsonl"
 
 RecordingId = Annotated[str, Meta(min_length=1, max_length=64)]
-"""A recording's id, or a unique beginning of it."""
+"""A recording's id, or a unique beginning or ending of it."""
 
 
 class RecordingState(StrEnum):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import apsw
 
 from acud.errors import AcudError, InvalidRequest, NotFound, StoreUnavailable
+from acud.ids import FEWEST_OF_ENDING
 from acud.store import database_file
 from acud.store.faults import from_sqlite, translated
 from acud.store.rows import Row, RowCodec, T, Value
@@ -173,6 +175,13 @@ class Savepoint:
         self._database.end_savepoint(keep=kind is None)
 
 
+class IdQueries(NamedTuple):
+    """The statements that find at most four rows by the beginning and by the ending of their id."""
+
+    beginning: str
+    ending: str
+
+
 class Table:
     """What every table group is: statements over the one connection. Every method may raise StoreUnavailable."""
 
@@ -191,17 +200,19 @@ class Table:
         """Return the one number that a query finds; 0 for NULL."""
         return int(next(iter(self._database.read(sql, bindings)[0].values())) or 0)
 
-    def _beginning(self, codec: RowCodec[T], sql: str, several: str, beginning: str, unknown: NotFound) -> T:
-        """Return the one struct whose id, its first column, is or begins with `beginning`.
+    def _named(self, codec: RowCodec[T], sql: IdQueries, several: str, part: str, unknown: NotFound) -> T:
+        """Return the one struct whose id, its first column, is or begins with `part`, or else ends with it.
 
         Raises: `unknown`; InvalidRequest when `several` are.
         """
-        rows = self._database.read(sql, {"beginning": beginning}) if beginning else []
+        rows, how = (self._database.read(sql.beginning, {"beginning": part}) if part else []), "begin"
+        if not rows and len(part) >= FEWEST_OF_ENDING and "-" not in part:
+            rows, how = self._database.read(sql.ending, {"ending": part}), "end"
         if not rows:
             raise unknown
         ids = [str(row[codec.key]) for row in rows]
-        if len(rows) > 1 and ids[0] != beginning:
-            raise InvalidRequest(f"{several} begin with {beginning}: {', '.join(ids)}", hint="give more of the id")
+        if len(rows) > 1 and ids[0] != part:
+            raise InvalidRequest(f"{several} {how} with {part}: {', '.join(ids)}", hint="give more of the id")
         return codec.read(rows[0])
 
 

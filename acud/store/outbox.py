@@ -6,11 +6,12 @@ import msgspec
 from msgspec import Struct
 
 from acud.errors import NotFound
-from acud.store.connection import Table
+from acud.store.connection import IdQueries, Table
 from acud.store.rows import Row, RowCodec, load
 from acud.types import WakeInfo, WakeState
 
 _SQL = load("outbox")
+_BY_ID = IdQueries(_SQL["beginning"], _SQL["ending"])
 _CODEC = RowCodec(WakeInfo)
 
 
@@ -33,10 +34,13 @@ class Outbox(Table):
         """Replace what can change of a kept wake; one that retention took is left alone."""
         self._database.write(_SQL["update"], _CODEC.bind(wake))
 
-    def find(self, beginning: str) -> WakeInfo:
-        """Return the one wake whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
-        unknown = NotFound(f"no wake {beginning}", hint="acud wake list --all shows every kept one", wake_id=beginning)
-        return self._beginning(_CODEC, _SQL["beginning"], "several wakes", beginning, unknown)
+    def find(self, part: str) -> WakeInfo:
+        """Return the one wake whose id is, or begins or ends with, `part`.
+
+        Raises: NotFound; InvalidRequest if several are.
+        """
+        unknown = NotFound(f"no wake {part}", hint="acud wake list --all shows every kept one", wake_id=part)
+        return self._named(_CODEC, _BY_ID, "several wakes", part, unknown)
 
     def of_wait(self, wait_id: str) -> WakeInfo | None:
         """Return the wake that tells of the wait, None when there is none."""

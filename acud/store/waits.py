@@ -11,12 +11,13 @@ from acud.clock import Instant
 from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.protocol.requests.daemon import Purpose, UsageRow
 from acud.protocol.requests.waits import Evaluation
-from acud.store.connection import Table
+from acud.store.connection import IdQueries, Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list, load, load_of_features
 from acud.types import Budget, Evidence, Spent, Stage, Verdict, WaitSpec, WaitState, unknown
 from acud.waits.machine import StoredBaseline
 
 _SQL = load("waits")
+_BY_ID = IdQueries(_SQL["beginning"], _SQL["ending"])
 _IMAGES_SQL = load("wait_images")
 _EVALUATIONS_SQL = load("evaluations")
 _USAGE_SQL = load("usage")
@@ -106,12 +107,15 @@ class WaitTable(Table):
             raise _not_found(wait_id)
         return found
 
-    def find(self, beginning: str) -> StoredWait:
-        """Return the one wait whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
-        if not beginning:
+    def find(self, part: str) -> StoredWait:
+        """Return the one wait whose id is, or begins or ends with, `part`.
+
+        Raises: NotFound; InvalidRequest if several are.
+        """
+        if not part:
             raise InvalidRequest("an empty text is no wait id")
-        unknown = _not_found(beginning)
-        return self._beginning(_WAIT, _SQL["beginning"], "several waits", beginning, unknown)
+        unknown = _not_found(part)
+        return self._named(_WAIT, _BY_ID, "several waits", part, unknown)
 
     def newest(self, states: tuple[WaitState, ...], limit: int, of: OwnerFilter = EVERYONE) -> WaitPage:
         """Return the waits in `states` (empty: in any), newest first, at most `limit`; `of` some alone."""

@@ -8,10 +8,11 @@ from msgspec import Struct
 
 from acud.errors import NotFound
 from acud.protocol.web import AccessToken, Scope
-from acud.store.connection import Table
+from acud.store.connection import IdQueries, Table
 from acud.store.rows import RowCodec, load, load_of_features
 
 _SQL = load("web")
+_BY_ID = IdQueries(_SQL["beginning"], _SQL["ending"])
 _REVOKED_SQL = load_of_features("revoked")
 """What is deleted with an access token, or with all of a kind, also while the feature is off."""
 _PASS = RowCodec(AccessToken)
@@ -42,10 +43,13 @@ class WebPasses(Table):
         """Return the access token of the secret with this digest, which may have expired, or None."""
         return self._first(_PASS, _SQL["digest"], {"digest": digest})
 
-    def find(self, beginning: str) -> AccessToken:
-        """Return the one whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
-        unknown = NotFound(f"no token or session {beginning[:80]}", hint="acud web token list")
-        return self._beginning(_PASS, _SQL["beginning"], "several", beginning, unknown)
+    def find(self, part: str) -> AccessToken:
+        """Return the one whose id is, or begins or ends with, `part`.
+
+        Raises: NotFound; InvalidRequest if several are.
+        """
+        unknown = NotFound(f"no token or session {part[:80]}", hint="acud web token list")
+        return self._named(_PASS, _BY_ID, "several", part, unknown)
 
     def all(self) -> tuple[AccessToken, ...]:
         """Return every access token, newest first, expired ones that were not trimmed yet too."""

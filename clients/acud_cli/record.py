@@ -29,8 +29,8 @@ _recording_id = click.argument("recording_id", metavar="ID")
 def record() -> None:
     """Recordings: MP4 files of the frames that changed, with their true times, and a line about each frame beside them.
 
-    Tasks with a display of their own are recorded by themselves ([recording] enabled). An id may be cut short as long
-    as its beginning is unique.
+    Tasks with a display of their own are recorded by themselves ([recording] enabled). An id may be cut short: its
+    ending, which lists show, or its beginning is enough while it is unique.
     """
 
 

@@ -73,8 +73,8 @@ _options = together(
 def replay(session: Session, **given: Any) -> int:
     """Run a wait over RECORDING, as if what it shows happened now, and print each verdict with its time.
 
-    RECORDING is an id, its unique beginning, or the path of a recording's file or folder. No daemon is needed: an
-    evaluator of its own judges, with the settings, keys, budgets and redaction of acud.toml. Several --judge are
+    RECORDING is an id, its unique ending or beginning, or the path of a recording's file or folder. No daemon is
+    needed: an evaluator of its own judges, with the settings, keys, budgets and redaction of acud.toml. Several --judge are
     compared frame by frame.
 
     \b

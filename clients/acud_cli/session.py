@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from acud.errors import AcudError, UsageError
+from acud.ids import short_id
 from acud_cli.formatting import plain, plain_json
 
 if TYPE_CHECKING:
@@ -163,7 +164,11 @@ def complete_ids(ids: Callable[[Client], Iterable[tuple[str, str]]]) -> Callable
                 found = list(ids(session_of(ctx).client(timeout_s=1.0)))
         except AcudError:
             return []
-        return [CompletionItem(one, help=words) for one, words in found if one.startswith(incomplete)]
+        offered = (
+            (next((form for form in (short_id(one), one) if form.startswith(incomplete)), ""), words)
+            for one, words in found
+        )
+        return [CompletionItem(form, help=plain(words)) for form, words in offered if form]
 
     return complete
 

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 @click.group(short_help="Tasks: plan, actions, thread, display.")
 def task() -> None:
-    """Tasks of agents: a plan, what was done, what was said, and a display each. An id may be cut short as long as its
-    beginning is unique."""
+    """Tasks of agents: a plan, what was done, what was said, and a display each. An id may be cut short: its
+    ending, which lists show, or its beginning is enough while it is unique.
+    """
 
 
 _complete_id = complete_ids(

@@ -35,7 +35,7 @@ _FULL_ID_LENGTH = 28
 def waits() -> None:
     """List, show, arm, change and end waits: `acud waits list` is `acud wait list`, and so on.
 
-    An id may be cut short as long as its beginning is unique.
+    An id may be cut short: its ending, which lists show, or its beginning is enough while it is unique.
     """
 
 

@@ -416,7 +416,7 @@ class RequestMethods(ABC):
         return self.ask(WaitList(tuple(states), ended, limit, tuple(tasks), tuple(displays)), WaitListReply)
 
     def wait_show(self, wait_id: str, *, evaluations: int = 50) -> WaitShowReply:
-        """Show the wait `wait_id` (a unique beginning is enough) with its newest evaluations."""
+        """Show the wait `wait_id` (a unique beginning or ending is enough) with its newest evaluations."""
         return self.ask(WaitShow(wait_id, evaluations), WaitShowReply)
 
     def wait_update(
@@ -476,7 +476,7 @@ class RequestMethods(ABC):
         return self.ask(WakeList(tuple(states), seen, wait_id, limit), WakeListReply)
 
     def wake_retry(self, wake_ids: Sequence[str] = (), *, undelivered: bool = False) -> WakeRetryReply:
-        """Try the wakes `wake_ids` (unique beginnings are enough) again now, or every undelivered one with
+        """Try the wakes `wake_ids` (unique beginnings or endings are enough) again now, or every undelivered one with
         `undelivered`.
 
         Routes are those set up now. One that was sent goes out as a marked reminder.
@@ -550,8 +550,8 @@ class RequestMethods(ABC):
         """Add `message` to the thread, ask where the task stands (`query`; answered from the store, by no model), and
         set its `status`. Pausing stops judging, deadlines run on; an end cancels the task's waits and ends its display.
 
-        `task_id`: a unique beginning is enough. At least one of these must be given. A `budget` replaces the one before
-        as a whole; what its waits have spent stays spent.
+        `task_id`: a unique beginning or ending is enough. At least one of these must be given. A `budget` replaces the
+        one before as a whole; what its waits have spent stays spent.
 
         Raises: Conflict for an impossible move."""
         return self.ask(TaskUpdate(task_id, message, query, status, budget), TaskReply)
@@ -770,7 +770,7 @@ class RequestMethods(ABC):
     def web_token_revoke(
         self, pass_id: str = '', *, every: Literal['', 'token', 'session', 'pass'] = '',
     ) -> WebTokenListReply:
-        """Revoke one token or session (a unique beginning of `pass_id` is enough), or `every` one of a kind.
+        """Revoke one token or session (a unique beginning or ending of `pass_id` is enough), or `every` one of a kind.
 
         Unused codes go with `every` session. What it had open ends within a second.
 

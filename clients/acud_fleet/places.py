@@ -128,10 +128,10 @@ class PlaceFinder:
         self._places = places
 
     async def host_of(self, kind: Kind, name: str) -> str:
-        """Return the host of `name`, which may be an id's unambiguous beginning.
+        """Return the host of `name`, which may be an id's unambiguous beginning or ending.
 
         Raises: NotFound when every host was asked and none knows it; Unavailable, naming who did not answer, when one
-        of those might; Conflict when several know one that begins so.
+        of those might; Conflict when several know one that begins or ends so.
         """
         host = await self._places.host_of(kind, name) if ids.is_id(name, _NOUNS[kind]) else ""
         return host or await self._ask_all(kind, name)
@@ -152,7 +152,9 @@ class PlaceFinder:
             self._places.remember(name, found[0])
             return found[0]
         if found:
-            raise Conflict(f"{name} begins an id on several hosts: {', '.join(found)}", hint="give the whole id")
+            raise Conflict(
+                f"{name} begins or ends an id on several hosts: {', '.join(found)}", hint="give the whole id"
+            )
         silent = self._roster.away() | {
             host: str(fault) for host, fault in zip(hosts, answers, strict=True) if isinstance(fault, AcudError)
         }

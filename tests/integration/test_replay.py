@@ -188,6 +188,7 @@ def test_recordings_are_found_by_id_and_path(tmp_path: Path) -> None:
     one, other = lamps(tmp_path), lamps(tmp_path)
     assert tapes.find(one.recording_id, tmp_path) == (one.folder, one.recording_id)
     assert tapes.find(str(one.path(VIDEO_SUFFIX)), tmp_path)[1] == one.recording_id
+    assert tapes.find(one.recording_id[-6:], tmp_path) == (one.folder, one.recording_id)
     with pytest.raises(Conflict, match="names 2 recordings"):
         tapes.find(other.recording_id[:7], tmp_path)
     for strange in ("rec-../../etc", "rec-zzz", str(tmp_path / "nothing")):

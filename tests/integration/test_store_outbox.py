@@ -27,6 +27,7 @@ def test_a_wake_comes_back_as_it_was(store: Store) -> None:
     one = _wake("wait-1")
     store.outbox.insert(one)
     assert store.outbox.find(one.wake_id[:-2]) == one == store.outbox.of_wait("wait-1")
+    assert store.outbox.find(one.wake_id[-6:]) == one
     changed = replace(one, state=WakeState.SENT, next_utc_s=NOW_S + 5, attempts=2, sent_by="webhook", reason="r")
     store.outbox.update(changed)
     assert store.outbox.find(one.wake_id) == changed

@@ -58,11 +58,34 @@ def test_find_by_beginning(store: Store) -> None:
     assert store.waits.find(waits[1].wait_id[:-1]) == waits[1]
     with pytest.raises(InvalidRequest, match="several waits"):
         store.waits.find("wait-")
-    for strange in ("wait-zzzz", "%", "wait-'", "Wait"):
+    for strange in (
+        "wait-zzzz",
+        "%",
+        "wait-'",
+        "Wait",
+        waits[1].wait_id[-3:],
+        "%%%%",
+        "____",
+        "-" + waits[1].wait_id[-6:],
+    ):
         with pytest.raises(NotFound):
             store.waits.find(strange)
     with pytest.raises(InvalidRequest):
         store.waits.find("")
+
+
+def test_find_by_ending(store: Store) -> None:
+    waits = [wait() for _ in range(3)]
+    for one in waits:
+        store.waits.insert(one)
+    for one in waits:
+        assert store.waits.find(one.wait_id[-6:]) == one
+    twin = msgspec.structs.replace(wait(), wait_id=f"wait-{'0' * 17}{waits[0].wait_id[-6:]}")
+    store.waits.insert(twin)
+    with pytest.raises(InvalidRequest, match=f"several waits end with {waits[0].wait_id[-6:]}") as told:
+        store.waits.find(waits[0].wait_id[-6:])
+    assert twin.wait_id in told.value.message
+    assert store.waits.find(waits[0].wait_id[-7:]) == waits[0]
 
 
 def test_newest_first_with_total(store: Store) -> None:

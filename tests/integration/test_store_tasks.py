@@ -115,6 +115,7 @@ def test_a_thread(store: Store) -> None:
 def test_find_by_beginning_and_nothing_for_paths(store: Store) -> None:
     tasks = [_task(store) for _ in range(2)]
     assert TaskTable(store).find(tasks[1].task_id[:-1]) == tasks[1]
+    assert TaskTable(store).find(tasks[1].task_id[-6:]) == tasks[1]
     with pytest.raises(InvalidRequest, match="several tasks"):
         TaskTable(store).find("task-")
     for strange in ("", "/etc", "../..", "%", "task-'", "*", "/abs/dir", "."):

@@ -14,6 +14,9 @@ WHERE run_id = :run_id;
 -- Ids are lower-case letters, digits and '-': '{' sorts after all of them.
 SELECT * FROM agent_runs WHERE run_id >= :beginning AND run_id < :beginning || '{' ORDER BY run_id LIMIT 4;
 
+-- name: ending
+SELECT * FROM agent_runs WHERE substr(run_id, -length(:ending)) = :ending ORDER BY run_id LIMIT 4;
+
 -- name: running
 SELECT * FROM agent_runs WHERE state = 'running' ORDER BY seq;
 

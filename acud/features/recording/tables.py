@@ -12,12 +12,13 @@ from msgspec.structs import asdict, replace
 from acud.errors import NotFound
 from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.recordings import Mark
-from acud.store.connection import Table
+from acud.store.connection import IdQueries, Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, Value, load
 from acud.types import Verdict, WaitSpec, condition_text
 from acud.types.actions import Point
 
 _SQL = load("tables", Path(__file__).parent)
+_BY_ID = IdQueries(_SQL["recordings_beginning"], _SQL["recordings_ending"])
 _CODEC = RowCodec(RecordingInfo)
 _OLDEST = 100
 _ALL = 1_000_000
@@ -39,10 +40,13 @@ class RecordingTable(Table):
         """Forget a recording; harmless when it is not there."""
         self._database.write(_SQL["recordings_delete"], {"recording_id": recording_id})
 
-    def find(self, beginning: str) -> RecordingInfo:
-        """Return the one whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
-        unknown = NotFound(f"no recording {beginning[:80]}", hint="acud record list; old ones may have been deleted")
-        return self._beginning(_CODEC, _SQL["recordings_beginning"], "several recordings", beginning, unknown)
+    def find(self, part: str) -> RecordingInfo:
+        """Return the one whose id is, or begins or ends with, `part`.
+
+        Raises: NotFound; InvalidRequest if several are.
+        """
+        unknown = NotFound(f"no recording {part[:80]}", hint="acud record list; old ones may have been deleted")
+        return self._named(_CODEC, _BY_ID, "several recordings", part, unknown)
 
     def unfinished(self) -> tuple[RecordingInfo, ...]:
         """Return those that are being made, oldest first."""

@@ -18,6 +18,9 @@ WHERE recording_id = :recording_id;
 SELECT * FROM recordings
 WHERE recording_id >= :beginning AND recording_id < :beginning || '{' ORDER BY recording_id LIMIT 4;
 
+-- name: recordings_ending
+SELECT * FROM recordings WHERE substr(recording_id, -length(:ending)) = :ending ORDER BY recording_id LIMIT 4;
+
 -- name: recordings_unfinished
 SELECT * FROM recordings WHERE state = 'recording' ORDER BY seq;
 

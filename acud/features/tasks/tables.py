@@ -8,11 +8,12 @@ import msgspec
 from msgspec import Struct
 
 from acud.errors import NotFound
-from acud.store.connection import Table
+from acud.store.connection import IdQueries, Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list, load
 from acud.types.tasks import Action, ActionLog, ActionView, Message, PlanItem, Task, TaskStatus
 
 _SQL = load("tables", Path(__file__).parent)
+_BY_ID = IdQueries(_SQL["tasks_beginning"], _SQL["tasks_ending"])
 _TASK = RowCodec(Task)
 _ITEM = RowCodec(PlanItem)
 _MESSAGE = RowCodec(Message)
@@ -50,10 +51,13 @@ class TaskTable(Table):
             raise _not_found(task_id)
         return found
 
-    def find(self, beginning: str) -> Task:
-        """Return the one task whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
-        unknown = _not_found(beginning)
-        return self._beginning(_TASK, _SQL["tasks_beginning"], "several tasks", beginning, unknown)
+    def find(self, part: str) -> Task:
+        """Return the one task whose id is, or begins or ends with, `part`.
+
+        Raises: NotFound; InvalidRequest if several are.
+        """
+        unknown = _not_found(part)
+        return self._named(_TASK, _BY_ID, "several tasks", part, unknown)
 
     def newest(self, statuses: tuple[TaskStatus, ...], limit: int, of: OwnerFilter = EVERYONE) -> TaskPage:
         """Return the tasks in `statuses` (empty: in any), newest first, at most `limit`; `of` some alone."""

@@ -20,6 +20,9 @@ SELECT * FROM tasks WHERE task_id = :task_id;
 -- Ids are lower-case letters, digits and '-': '{' sorts after all of them.
 SELECT * FROM tasks WHERE task_id >= :beginning AND task_id < :beginning || '{' ORDER BY task_id LIMIT 4;
 
+-- name: tasks_ending
+SELECT * FROM tasks WHERE substr(task_id, -length(:ending)) = :ending ORDER BY task_id LIMIT 4;
+
 -- name: tasks_newest
 -- No tasks and no displays: all of them.
 SELECT * FROM tasks WHERE status IN (SELECT value FROM json_each(:statuses)) AND (

@@ -59,7 +59,7 @@ class TaskUpdate(Struct, frozen=True, tag="task_update", forbid_unknown_fields=T
     """Add `message` to the thread, ask where the task stands (`query`; answered from the store, by no model), and set
     its `status`. Pausing stops judging, deadlines run on; an end cancels the task's waits and ends its display.
 
-    `task_id`: a unique beginning is enough. At least one of these must be given. A `budget` replaces the one
+    `task_id`: a unique beginning or ending is enough. At least one of these must be given. A `budget` replaces the one
     before as a whole; what its waits have spent stays spent.
     """
 

@@ -89,7 +89,7 @@ WaitId = Annotated[str, Meta(min_length=1, max_length=64)]
 
 
 class WaitShow(Struct, frozen=True, tag="wait_show", forbid_unknown_fields=True):
-    """Show the wait `wait_id` (a unique beginning is enough) with its newest evaluations."""
+    """Show the wait `wait_id` (a unique beginning or ending is enough) with its newest evaluations."""
 
     wait_id: WaitId
     evaluations: Annotated[int, Meta(ge=0, le=1000)] = 50

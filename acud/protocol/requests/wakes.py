@@ -53,7 +53,8 @@ WakeId = Annotated[str, Meta(min_length=1, max_length=64)]
 
 
 class WakeRetry(Struct, frozen=True, tag="wake_retry", forbid_unknown_fields=True):
-    """Try the wakes `wake_ids` (unique beginnings are enough) again now, or every undelivered one with `undelivered`.
+    """Try the wakes `wake_ids` (unique beginnings or endings are enough) again now, or every undelivered one with
+    `undelivered`.
 
     Routes are those set up now. One that was sent goes out as a marked reminder.
     """

@@ -67,7 +67,7 @@ class WebTokenListReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WebTokenRevoke(Struct, frozen=True, tag="web_token_revoke", forbid_unknown_fields=True):
-    """Revoke one token or session (a unique beginning of `pass_id` is enough), or `every` one of a kind.
+    """Revoke one token or session (a unique beginning or ending of `pass_id` is enough), or `every` one of a kind.
 
     Unused codes go with `every` session. What it had open ends within a second.
     """

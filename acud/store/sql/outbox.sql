@@ -18,6 +18,9 @@ WHERE wake_id = :wake_id;
 -- Ids are lower-case letters, digits and '-': '{' sorts after all of them.
 SELECT * FROM outbox WHERE wake_id >= :beginning AND wake_id < :beginning || '{' ORDER BY wake_id LIMIT 4;
 
+-- name: ending
+SELECT * FROM outbox WHERE substr(wake_id, -length(:ending)) = :ending ORDER BY wake_id LIMIT 4;
+
 -- name: of_wait
 SELECT * FROM outbox WHERE wait_id = :wait_id AND wait_id <> '';
 

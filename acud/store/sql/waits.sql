@@ -29,6 +29,9 @@ SELECT * FROM wait_jobs WHERE wait_id = :wait_id;
 -- Ids are lower-case letters, digits and '-': '{' sorts after all of them.
 SELECT * FROM wait_jobs WHERE wait_id >= :beginning AND wait_id < :beginning || '{' ORDER BY wait_id LIMIT 4;
 
+-- name: ending
+SELECT * FROM wait_jobs WHERE substr(wait_id, -length(:ending)) = :ending ORDER BY wait_id LIMIT 4;
+
 -- name: newest
 -- No tasks and no displays: whosever they are.
 SELECT * FROM wait_jobs WHERE state IN (SELECT value FROM json_each(:states)) AND (

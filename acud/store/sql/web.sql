@@ -12,6 +12,9 @@ SELECT * FROM web_passes WHERE digest = :digest;
 -- Ids are lower-case letters, digits and '-': '{' sorts after all of them.
 SELECT * FROM web_passes WHERE pass_id >= :beginning AND pass_id < :beginning || '{' ORDER BY pass_id LIMIT 4;
 
+-- name: ending
+SELECT * FROM web_passes WHERE substr(pass_id, -length(:ending)) = :ending ORDER BY pass_id LIMIT 4;
+
 -- name: all
 SELECT * FROM web_passes ORDER BY seq DESC;
 

@@ -7,6 +7,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from acud.errors import InvalidRequest, NotFound
+from acud.ids import is_id
 from acud.protocol.delivery import Deliver, Delivered
 from acud.protocol.requests.wakes import (
     RouteTest,
@@ -34,7 +35,9 @@ _UNSEEN = tuple(state for state in WakeState if state is not WakeState.SEEN)
 def wake_list(app: App, request: WakeList, call: Call) -> WakeListReply:
     """Return the wakes asked for, newest first."""
     states = request.states or (tuple(WakeState) if request.seen else _UNSEEN)
-    page = app.store.outbox.newest(states, request.limit, request.wait_id)
+    part = request.wait_id  # a wake may outlive its wait: a whole id is not looked up
+    wait_id = app.waits.find(part).wait_id if part and not is_id(part, "wait") else part
+    page = app.store.outbox.newest(states, request.limit, wait_id)
     failing = {name.value: reason for name, reason in app.delivery.failing().items()}
     wakes = tuple(map(app.wakes.known, page.wakes))
     health = app.delivery.health(app.clock.instant().utc_s)

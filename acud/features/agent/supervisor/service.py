@@ -12,7 +12,7 @@ from acud.event_loop import Timer
 from acud.features.agent import prompt
 from acud.features.agent.supervisor.driver import Driver, Tools
 from acud.ids import new_id
-from acud.store.connection import Table
+from acud.store.connection import IdQueries, Table
 from acud.store.rows import RowCodec, load
 from acud.supervisor.journal import Journal
 from acud.supervisor.ports import TaskMemory
@@ -201,6 +201,7 @@ def _lines(run: RunInfo) -> list[ActionLog]:
 
 
 _SQL = load("tables", Path(__file__).parents[1])
+_BY_ID = IdQueries(_SQL["beginning"], _SQL["ending"])
 _RUN = RowCodec(RunInfo)
 
 
@@ -215,10 +216,13 @@ class AgentRunTable(Table):
         """Replace what can change of a run; one that retention took is left alone."""
         self._database.write(_SQL["update"], _RUN.bind(run))
 
-    def find(self, beginning: str) -> RunInfo:
-        """Return the one run whose id is, or begins with, `beginning`. Raises: NotFound; InvalidRequest if several."""
-        unknown = NotFound(f"no run {beginning}", hint="acud agent list shows the newest ones", run_id=beginning)
-        return self._beginning(_RUN, _SQL["beginning"], "several runs", beginning, unknown)
+    def find(self, part: str) -> RunInfo:
+        """Return the one run whose id is, or begins or ends with, `part`.
+
+        Raises: NotFound; InvalidRequest if several are.
+        """
+        unknown = NotFound(f"no run {part}", hint="acud agent list shows the newest ones", run_id=part)
+        return self._named(_RUN, _BY_ID, "several runs", part, unknown)
 
     def running(self) -> tuple[RunInfo, ...]:
         """Return the runs that had not ended when they were written last, oldest first."""

@@ -15,7 +15,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from acud.errors import Conflict, NotFound, Unavailable
-from acud.ids import is_id
+from acud.ids import FEWEST_OF_ENDING, is_id
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, FrameRow, SegmentHead, file_name
 from acud.waits.tiles import from_bytes
 
@@ -71,9 +71,11 @@ def find(given: str, root: Path) -> tuple[Path, str]:
     Raises: NotFound; Conflict when several are meant.
     """
     place = Path(given).expanduser()
-    if given.startswith(f"{NOUN}-") and "/" not in given and not place.exists():
+    if "/" not in given and not place.exists():
         found = {(path.parent, _id_of(path)) for path in root.glob(f"*/{NOUN}-*{FRAMES_SUFFIX}")}
-        return _one({one for one in found if one[1].startswith(given)}, given, f"{root}; acud record list")
+        begun = {one for one in found if one[1].startswith(given)}
+        ended = {one for one in found if one[1].endswith(given)} if len(given) >= FEWEST_OF_ENDING else set()
+        return _one(begun or ended, given, f"{root}; acud record list")
     if place.is_file():
         return _one({(place.parent, _id_of(place))}, given, "an .mp4 or .jsonl of acud")
     return _one(
