@@ -9,7 +9,7 @@ import click
 
 from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisStatusReply
 from acud.types.commentary import AnalysisResult, SenseMeta
-from acud_cli.formatting import bare_table, cost, count, local_time, milliseconds, plain, shortened
+from acud_cli.formatting import Listing, cost, count, local_time, milliseconds, plain, shortened
 from acud_cli.options import DURATION, limit_option
 from acud_cli.session import Session, pass_session, print_table, say, say_all
 
@@ -89,7 +89,7 @@ def _ms(seconds: float | None) -> int | None:
 
 
 def _print_config(reply: AnalysisConfigReply) -> None:
-    table = bare_table("setting", "value")
+    table = Listing("setting", "value")
     for name in reply.config.__struct_fields__:
         table.add_row(name, plain(str(getattr(reply.config, name))))
     table.add_row("has_key", str(reply.has_key))

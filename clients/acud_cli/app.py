@@ -30,7 +30,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "record": ("acud_cli.record", "Record displays, and export what a task did."),
         "replay": ("acud_cli.replay", "Try a condition, judges and a policy on a recording."),
         "events": ("acud_cli.events", "Show what happened, and with --follow what happens."),
-        "top": ("acud_cli.status", "Show displays, waits and processes, live."),
+        "top": ("acud_cli.top", "Show displays, waits and processes, live."),
     },
     "Acting": {
         "do": ("acud_cli.do", "Act on a display: click, type, windows, programs."),

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import getpass
 import shlex
-from typing import TYPE_CHECKING
 
 import click
 
 from acud.errors import NotFound
 from acud.protocol.requests.displays import DisplayListReply, DisplayReply, TakeReply
 from acud.types import DisplayInfo, MonitorInfo, WindowInfo
-from acud_cli.formatting import bare_table, duration, local_moment, plain, shortened
+from acud_cli.formatting import Listing, duration, local_moment, plain, shortened
 from acud_cli.options import DURATION, SIZE, label_option, labels_of
 from acud_cli.session import Session, pass_session, print_table, say, warn
 from acud_cli.wait_options import tell_notes
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 
 @click.group(short_help="Add, create, list, take over and remove displays.")
@@ -39,7 +35,19 @@ def _print_list(reply: DisplayListReply, windows: bool) -> None:
     if not reply.displays:
         say("no displays; make one with: acud display create, or add one with: acud display add :0")
         return
-    table = bare_table("display", "state", "size", "kind", "frame", "age", "fps", "grab", "windows")
+    table = Listing(
+        "display",
+        "state",
+        "size",
+        "fps",
+        "age",
+        "windows",
+        "kind",
+        "frame",
+        "grab",
+        flexible=("state",),
+        spare=("grab", "frame", "kind"),
+    )
     for one in reply.displays:
         table.add_row(*display_row(one))
     print_table(table)
@@ -51,7 +59,7 @@ def _print_list(reply: DisplayListReply, windows: bool) -> None:
 
 
 def display_row(one: DisplayInfo) -> list[str]:
-    """Return a display's cells: name, state, size, kind, frame, age, fps, grab path, number of windows."""
+    """Return a display's cells: name, state, size, fps, age, number of windows, kind, frame, grab path."""
     name = one.name + (" *" if one.is_default else "")
     state = f"{one.state}: {shortened(one.reason, 60)}" if one.reason else one.state.value
     state += (
@@ -60,7 +68,8 @@ def display_row(one: DisplayInfo) -> list[str]:
     age = "-" if one.frame_age_s is None else duration(one.frame_age_s)
     kind = "managed" if one.managed else "added"
     size = f"{one.width}x{one.height}" if one.width else "-"
-    return [name, state, size, kind, str(one.frame), age, f"{one.fps:.1f}", one.grab_path or "-", str(len(one.windows))]
+    numbers = [f"{one.fps:.1f}", age, str(len(one.windows))]
+    return [name, state, size, *numbers, kind, str(one.frame), one.grab_path or "-"]
 
 
 def _monitor(one: MonitorInfo) -> str:
@@ -73,15 +82,17 @@ def _print_windows(one: DisplayInfo) -> None:
     print_table(window_table(one.windows, one.focused))
 
 
-def window_table(windows: tuple[WindowInfo, ...], focused: int) -> Table:
+def window_table(windows: tuple[WindowInfo, ...], focused: int) -> Listing:
     """Return windows for a person; `focused` is the id of the one that has the focus (0: not known)."""
-    table = bare_table("id", "title", "at", "size", "shown", "program")
+    table = Listing(
+        "title", "shown", "size", "at", "program", "id", flexible=("title", "program"), spare=("program", "at", "size")
+    )
     for window in windows:
         box, focus = window.bounds, " (focus)" if window.window_id == focused else ""
         title = shortened(window.title, 60) + focus
         place, size = f"{box.x},{box.y}", f"{box.w}x{box.h}"
         shown = window.visibility if window.kind == "normal" else f"{window.visibility}, {window.kind}"
-        table.add_row(f"{window.window_id:#x}", title, place, size, shown, plain(window.wm_class))
+        table.add_row(title, shown, size, place, plain(window.wm_class), f"{window.window_id:#x}")
     return table
 
 

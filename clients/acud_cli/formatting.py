@@ -7,12 +7,15 @@ terminal's title or reverse the reading order. `plain` shows them as visible esc
 from __future__ import annotations
 
 import re
-import sys
+import time
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from acud.ids import short_id
+
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.text import Text
 
 # C0 and C1 controls and DEL (ECMA-48), line and paragraph separators, the bidirectional controls (Unicode UAX 9),
 # invisible tags, and lone surrogates, which no terminal encoding can carry.
@@ -103,16 +106,82 @@ def cost(usd: float | None) -> str:
     return f"${usd:.{digits}f}"
 
 
-def bare_table(*columns: str, flexible: tuple[str, ...] = ()) -> Table:
-    """Return an empty table without lines around it.
+_GAP = 2
+_FIRST = 1.6
+"""How much more room the first flexible column gets than the others."""
+_LEAST = 18
+"""Columns that a flexible column has at least, before a spare one is left out for it."""
 
-    On a terminal the `flexible` columns share what the others leave; in a pipe every column is as wide as it needs.
+
+class Listing:
+    """Rows in columns without lines around them, the most important first.
+
+    On a terminal `spare` columns that are empty are left out, and where it is too narrow others of them, the first
+    named first; then the `flexible` ones share what the others leave, the first with the greater part. In a pipe
+    everything is there, as wide as it needs, and ids are whole.
     """
-    from rich.table import Table
 
-    expand = bool(flexible) and sys.stdout.isatty()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim", expand=expand)
-    for name in columns:
-        ratio = 1 + flexible.index(name) if name in flexible else None
-        table.add_column(name, no_wrap=True, overflow="ellipsis", ratio=ratio)
-    return table
+    def __init__(self, *columns: str, flexible: tuple[str, ...] = (), spare: tuple[str, ...] = ()) -> None:
+        self._columns = columns
+        self._flexible = flexible
+        self._spare = spare
+        self._rows: list[tuple[Text, ...]] = []
+        self._marked = -1
+
+    def add_row(self, *cells: str | Text) -> None:
+        """Add one row; its texts are `plain` already."""
+        from rich.text import Text
+
+        self._rows.append(tuple(Text(cell) if isinstance(cell, str) else cell for cell in cells))
+
+    def mark(self, row: int) -> None:
+        """Show the row of this number, from 0, as selected."""
+        self._marked = row
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.table import Table
+
+        rows = [tuple(map(_ending, row)) for row in self._rows] if console.is_terminal else self._rows
+        widths = self._fitted(rows, options.max_width, skip_empty=console.is_terminal)
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
+        for name, width in widths.items():
+            table.add_column(name, no_wrap=True, overflow="ellipsis", width=width)
+        shown = [place for place, name in enumerate(self._columns) if name in widths]
+        for number, row in enumerate(rows):
+            table.add_row(*(row[place] for place in shown), style="reverse" if number == self._marked else None)
+        yield table
+
+    def _fitted(self, rows: list[tuple[Text, ...]], room: int, *, skip_empty: bool) -> dict[str, int]:
+        """Return the columns that have room, each with its width."""
+        widths = {
+            name: max([len(name), *(row[place].cell_len for row in rows)])
+            for place, name in enumerate(self._columns)
+            if not (skip_empty and name in self._spare and all(row[place].plain in ("", "-") for row in rows))
+        }
+        for name in (name for name in self._spare if name in widths):
+            least = (min(width, _LEAST) if one in self._flexible else width for one, width in widths.items())
+            if sum(least) + _GAP * (len(widths) - 1) <= room:
+                break
+            del widths[name]
+        left = room - _GAP * (len(widths) - 1) - sum(w for name, w in widths.items() if name not in self._flexible)
+        shared = {name: _FIRST if name == self._flexible[0] else 1.0 for name in self._flexible if name in widths}
+        # The narrowest first: what it does not need is left for the others.
+        for name in sorted(shared, key=lambda name: widths[name] / shared[name]):
+            widths[name] = max(1, min(widths[name], int(left * shared[name] / sum(shared.values()))))
+            left -= widths[name]
+            del shared[name]
+        return widths
+
+
+def _ending(cell: Text) -> Text:
+    """Return a cell as a terminal shows it: of an id the ending, by which every command finds it."""
+    from rich.text import Text
+
+    short = short_id(cell.plain)
+    return cell if short == cell.plain else Text(short, style=cell.style)
+
+
+def moment(utc_s: float) -> str:
+    """Return the time of day here for today, else the day too."""
+    whole = local_moment(utc_s)
+    return whole[11:] if whole[:10] == local_moment(time.time())[:10] else whole[:16]

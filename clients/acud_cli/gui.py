@@ -14,7 +14,7 @@ from acud.types.action_effects import effect_lines, reading_line
 from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud.types.grounding import Candidate, Found, GroundingBackend
 from acud_cli.exit_codes import Exit, of_state
-from acud_cli.formatting import bare_table, duration, local_time, shortened
+from acud_cli.formatting import Listing, duration, local_time, shortened
 from acud_cli.options import (
     DURATION,
     EnumChoice,
@@ -320,12 +320,23 @@ def _print_list(runs: tuple[RunInfo, ...]) -> None:
     if not runs:
         say("no runs")
         return
-    table = bare_table("id", "state", "display", "began", "took", "instruction", "reason", flexible=("reason",))
+    table = Listing(
+        "state",
+        "instruction",
+        "reason",
+        "took",
+        "began",
+        "display",
+        "id",
+        flexible=("instruction", "reason"),
+        spare=("display", "began", "took"),
+    )
     for one in runs:
         took = duration(one.ended_utc_s - one.created_utc_s) if one.ended_utc_s else "-"
         said = shortened(one.spec.instruction, 80)
         began = local_time(one.created_utc_s)
-        table.add_row(one.run_id, one.state.value, one.display, began, took, said, shortened(one.reason, 120))
+        reason = shortened(one.reason, 120)
+        table.add_row(one.state.value, said, reason, took, began, one.display, one.run_id)
     print_table(table)
 
 

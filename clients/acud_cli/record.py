@@ -12,7 +12,7 @@ from msgspec import Struct
 from acud.errors import AcudError
 from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.recordings import RecordReply
-from acud_cli.formatting import bare_table, count, duration, local_moment, plain, shortened
+from acud_cli.formatting import Listing, count, duration, moment, plain, shortened
 from acud_cli.options import limit_option, zip_option
 from acud_cli.session import Session, pass_session, print_table, say, say_all, warn
 from acud_client.sync import Client
@@ -79,11 +79,21 @@ def _print_list(recordings: tuple[RecordingInfo, ...]) -> None:
     if not recordings:
         say("no recordings")
         return
-    table = bare_table("id", "state", "display", "task", "began", "holds", "reason", flexible=("reason",))
+    table = Listing(
+        "state",
+        "display",
+        "holds",
+        "began",
+        "task",
+        "id",
+        "reason",
+        flexible=("reason", "holds"),
+        spare=("task", "began", "reason"),
+    )
     for one in recordings:
-        began, reason = local_moment(one.created_utc_s), shortened(one.reason, 120)
-        place = (plain(one.display), one.task_id or "-")
-        table.add_row(one.recording_id, one.state.value, *place, began, _amount(one), reason)
+        began, reason = moment(one.created_utc_s), shortened(one.reason, 120)
+        names = (one.task_id or "-", one.recording_id)
+        table.add_row(one.state.value, plain(one.display), _amount(one), began, *names, reason)
     print_table(table)
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import msgspec
@@ -25,14 +25,10 @@ from acud.protocol.replay import (
 )
 from acud.types import JudgeName
 from acud_cli.exit_codes import Exit, of_code
-from acud_cli.formatting import bare_table, count, plain, shortened
+from acud_cli.formatting import Listing, count, plain, shortened
 from acud_cli.options import BOX, DURATION, boxes, target_of, together
 from acud_cli.session import Session, as_json, pass_session, print_table, say, warn
 from acud_cli.wait_options import budget_of, budget_options, condition_options, policy_of, policy_options, wanted_of
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
 
 _MOST_DIFFERENT = 20
 
@@ -74,8 +70,8 @@ def replay(session: Session, **given: Any) -> int:
     """Run a wait over RECORDING, as if what it shows happened now, and print each verdict with its time.
 
     RECORDING is an id, its unique ending or beginning, or the path of a recording's file or folder. No daemon is
-    needed: an evaluator of its own judges, with the settings, keys, budgets and redaction of acud.toml. Several --judge are
-    compared frame by frame.
+    needed: an evaluator of its own judges, with the settings, keys, budgets and redaction of acud.toml. Several --judge
+    are compared frame by frame.
 
     \b
       acud replay rec-00t40a --criteria '"Done" is visible'
@@ -216,10 +212,10 @@ def _open(run: ReplayRun) -> str:
     return f"{words}, at {run.at_s:.3f} s"
 
 
-def side_by_side(runs: list[ReplayRun], rows: list[ReplayRow]) -> Table:
+def side_by_side(runs: list[ReplayRun], rows: list[ReplayRow]) -> Listing:
     """Return what each run first said of each frame that was judged, one frame a row."""
     judges = [f"{run.judge} #{run.run + 1}" for run in runs]
-    table = bare_table("at", "frame", *judges, flexible=tuple(judges))
+    table = Listing("at", "frame", *judges, flexible=tuple(judges))
     told: dict[tuple[int, int], dict[int, ReplayRow]] = {}
     for row in rows:
         told.setdefault((row.epoch, row.frame), {}).setdefault(row.run, row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -21,13 +21,10 @@ from acud.types.tasks import (
     TaskStatus,
     TaskView,
 )
-from acud_cli.formatting import bare_table, cost, count, duration, local_moment, milliseconds, shortened
+from acud_cli.formatting import Listing, cost, count, duration, local_moment, milliseconds, moment, shortened
 from acud_cli.options import DURATION, SIZE, EnumChoice, label_option, labels_of, limit_option, zip_option
 from acud_cli.session import Session, complete_ids, pass_session, print_table, say, say_all
 from acud_cli.wait_options import budget_of, budget_options, tell_notes
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 
 @click.group(short_help="Tasks: plan, actions, thread, display.")
@@ -282,24 +279,36 @@ def task_line(view: TaskView) -> str:
     return f"{one.task_id} {one.status}: {one.name}{where}{waits}"
 
 
-def task_table(views: tuple[TaskView, ...]) -> Table:
+def task_table(views: tuple[TaskView, ...]) -> Listing:
     """Return tasks, one a row."""
-    table = bare_table("id", "status", "done", "display", "waits", "updated", "name", flexible=("name",))
+    table = Listing(
+        "status",
+        "name",
+        "done",
+        "display",
+        "waits",
+        "updated",
+        "id",
+        flexible=("name",),
+        spare=("updated", "waits", "display"),
+    )
     for view in views:
         one = view.task
         done = sum(item.completed_at is not None for item in view.items)
-        row = [one.task_id, one.status.value, f"{done}/{len(view.items)}", one.display or "-", str(view.live_waits)]
-        table.add_row(*row, local_moment(one.updated_at), shortened(one.name, 80))
+        name, steps = shortened(one.name, 80), f"{done}/{len(view.items)}"
+        row = [one.status.value, name, steps, one.display or "-", str(view.live_waits)]
+        table.add_row(*row, moment(one.updated_at), one.task_id)
     return table
 
 
-def item_table(items: tuple[PlanItem, ...]) -> Table:
+def item_table(items: tuple[PlanItem, ...]) -> Listing:
     """Return plan items, one a row."""
-    table = bare_table("#", "status", "took", "actions", "title", flexible=("title",))
+    table = Listing("#", "status", "title", "took", "actions", flexible=("title",), spare=("actions", "took"))
     for item in items:
         took = "-" if item.duration_seconds is None else duration(item.duration_seconds)
         failed = f" ({item.failed_actions} failed)" if item.failed_actions else ""
-        table.add_row(str(item.ordinal), item.status.value, took, f"{item.actions}{failed}", shortened(item.title, 200))
+        title = shortened(item.title, 200)
+        table.add_row(str(item.ordinal + 1), item.status.value, title, took, f"{item.actions}{failed}")
     return table
 
 

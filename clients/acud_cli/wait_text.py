@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from acud.errors import DaemonDown
 from acud.protocol.requests.waits import ActionWait, Evaluation, WaitCreate, WaitResultReply, WaitShowReply
 from acud.types import Budget, ConditionWords, Then, Verdict, WaitInfo, WaitState, condition_text
-from acud.untrusted_text import own_words, quoted
+from acud.untrusted_text import own_words
 from acud_cli.exit_codes import Exit, of_state
 from acud_cli.formatting import (
-    bare_table,
+    Listing,
     cost,
     count,
     duration,
@@ -33,7 +33,6 @@ from acud_client.call import POLL_S, is_away
 from acud_client.sync import Client
 
 if TYPE_CHECKING:
-    from rich.table import Table
     from rich.text import Text
 
 
@@ -53,11 +52,11 @@ def styled(text: str, mark: str = "", style: str = "") -> Text:
     return Text.assemble((f"{mark} " if mark else "", style or "cyan"), plain(text))
 
 
-def state_word(state: WaitState) -> Text:
-    """Return the state in its colour."""
+def state_word(state: WaitState, left: str) -> Text:
+    """Return the state in its colour; of one that watches how long it still does."""
     from rich.text import Text
 
-    return Text(state.value, style=_STATE_STYLE[state])
+    return Text(left if state is WaitState.WATCHING else state.value, style=_STATE_STYLE[state])
 
 
 def fact(name: str, value: str) -> Text:
@@ -95,7 +94,7 @@ def _why(wait: WaitInfo) -> list[Text]:
 
 def _seen(verdict: Verdict) -> list[Text]:
     """Return what was seen, which may be words of a screen: quoted, and last, so that it is taken for nothing else."""
-    return [fact("seen", quoted(verdict.detail))] if verdict.detail else []
+    return [fact("seen", _between_marks(verdict.detail))] if verdict.detail else []
 
 
 def _picture(path: str, wait: WaitInfo) -> str:
@@ -106,8 +105,20 @@ def _picture(path: str, wait: WaitInfo) -> str:
 
 def verdict_words(verdict: Verdict) -> str:
     """Return the answer, and why where it is none."""
-    code = f" [{verdict.code}]" if verdict.code else ""
+    code = f" ({verdict.code.replace('_', ' ')})" if verdict.code else ""
     return f"{verdict.answer}{code}"
+
+
+def said_words(verdict: Verdict) -> str:
+    """Return the answer, and last what was seen, between marks that it cannot hold itself."""
+    if not verdict.detail:
+        return verdict_words(verdict)
+    return f"{verdict.answer}: {_between_marks(verdict.detail)}"
+
+
+def _between_marks(words: str) -> str:
+    """Return words of a screen or a model between quotation marks that they cannot end."""
+    return "“" + words.replace("“", '"').replace("”", '"') + "”"
 
 
 def effort(wait: WaitInfo) -> str:
@@ -180,32 +191,42 @@ def _end_or_rest(wait: WaitInfo) -> tuple[str, str]:
     return "ended", f"{local_moment(wait.ended_utc_s)}, after {duration(wait.ended_utc_s - wait.created_utc_s)}"
 
 
-def evaluation_table(evaluations: tuple[Evaluation, ...]) -> Table:
+def evaluation_table(evaluations: tuple[Evaluation, ...]) -> Listing:
     """Return the judged frames, oldest first."""
-    table = bare_table("time", "frame", "verdict", "judge", "took", "words", flexible=("words",))
+    table = Listing(
+        "time", "verdict", "took", "judge", "frame", "words", flexible=("words",), spare=("frame", "judge", "took")
+    )
     for one in evaluations:
         judge = one.judge if one.source == "judge" else f"{one.judge} ({one.source})"
         words = shortened(one.verdict.detail, 300)
         took = milliseconds(one.latency_ms)
-        table.add_row(local_time(one.utc_s), str(one.frame), one.verdict.answer.value, plain(judge), took, words)
+        table.add_row(local_time(one.utc_s), one.verdict.answer.value, took, plain(judge), str(one.frame), words)
     return table
 
 
-def wait_table(waits: tuple[WaitInfo, ...]) -> Table:
+def wait_table(waits: tuple[WaitInfo, ...]) -> Listing:
     """Return waits, one a row."""
-    table = bare_table(
-        "id", "state", "left", "target", "judged", "condition", "verdict", flexible=("condition", "verdict")
+    table = Listing(
+        "state",
+        "condition",
+        "verdict",
+        "where",
+        "judged",
+        "id",
+        flexible=("condition", "verdict"),
+        spare=("judged", "where"),
     )
     for wait in waits:
-        left = duration(wait.remaining_s) if wait.state is WaitState.WATCHING else "-"
         where = shortened(wait_place(wait), 30)
-        words = wait.spec.label or condition_text(wait.spec.until, ConditionWords.DETAILED)
-        said, seen = verdict_words(wait.verdict), wait.verdict.detail
-        verdict = shortened(f"{said}: {quoted(seen)}" if seen else said, 120)
-        table.add_row(
-            wait.wait_id, state_word(wait.state), left, where, str(wait.judged), shortened(words, 50), verdict
-        )
+        what, said = shortened(wait_words(wait), 80), shortened(said_words(wait.verdict), 120)
+        state = state_word(wait.state, f"{duration(wait.remaining_s)} left")
+        table.add_row(state, what, said, where, str(wait.judged), wait.wait_id)
     return table
+
+
+def wait_words(wait: WaitInfo) -> str:
+    """Return what a wait is called: its label, or its condition."""
+    return wait.spec.label or condition_text(wait.spec.until, ConditionWords.DETAILED)
 
 
 PATIENCE_S = 60.0

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from acud.types import RouteName, WakeInfo, WakeState
+from acud.untrusted_text import own_words
 from acud_cli.exit_codes import Exit
-from acud_cli.formatting import bare_table, duration, local_time, milliseconds, plain, shortened
+from acud_cli.formatting import Listing, duration, local_time, milliseconds, moment, plain, shortened
 from acud_cli.options import EnumChoice, limit_option
 from acud_cli.session import Session, complete_ids, pass_session, print_table, say, say_all
 from acud_cli.wait_options import address_of, address_options
@@ -51,7 +54,18 @@ def _print_list(reply: WakeListReply) -> None:
     if not reply.wakes:
         say("no wakes" if reply.total == 0 else f"none shown of {reply.total}")
         return
-    table = bare_table("id", "state", "made", "route", "tries", "next", "text", "reason", flexible=("text", "reason"))
+    table = Listing(
+        "state",
+        "text",
+        "reason",
+        "made",
+        "route",
+        "tries",
+        "next",
+        "id",
+        flexible=("text", "reason"),
+        spare=("next", "tries", "route", "made"),
+    )
     for one in reply.wakes:
         table.add_row(*wake_row(one))
     print_table(table)
@@ -75,21 +89,33 @@ def _health_words(one: RouteHealth) -> str:
 
 
 def wake_row(one: WakeInfo) -> list[str]:
-    """Return a wake's cells: id, state, made, route, tries, next, text, reason."""
+    """Return a wake's cells: state, text, reason, made, route, tries, next, id."""
     reminded = f" +{one.reminders}" if one.reminders else ""
     following = duration(max(0.0, one.next_utc_s - time.time())) if one.next_utc_s else "-"
-    made = local_time(one.created_utc_s)
-    text, reason = shortened(one.text, 160), shortened(one.reason, 120)
-    return [
-        one.wake_id,
-        one.state.value + reminded,
-        made,
-        one.sent_by or "-",
-        str(one.attempts),
-        following,
-        text,
-        reason,
-    ]
+    made = moment(one.created_utc_s)
+    text, reason = shortened(wake_words(one), 160), shortened(one.reason, 120)
+    way = [one.sent_by or "-", str(one.attempts), following]
+    return [one.state.value + reminded, text, reason, made, *way, one.wake_id]
+
+
+def wake_words(one: WakeInfo) -> str:
+    """Return what a wake tells, for people: without the marks and the data that it has for an agent."""
+    if found := _STUCK.match(one.text):
+        name = _json_value(found[1]).get("name", "")
+        return f"task “{name}” is stuck: its agent was told" if name else "a task is stuck: its agent was told"
+    return _MARKS.sub("", own_words(one.text))
+
+
+_STUCK = re.compile(r"\[task_stuck_resume\] (\{.*)", re.DOTALL)
+_MARKS = re.compile(r"^\[\w+ \w+\] (Job \S+: |run-\S+: )?|\s*Next: .*$")
+
+
+def _json_value(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 @wake.command("retry", short_help="Send wakes again.")

@@ -15,7 +15,7 @@ from acud.errors import Unavailable, UsageError
 from acud.http_listeners import ListenerSettings, WebSettings
 from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
 from acud.value_errors import value_fault
-from acud_cli.formatting import bare_table, local_moment, plain
+from acud_cli.formatting import Listing, local_moment, moment, plain
 from acud_cli.options import DURATION, Command, EnumChoice, together
 from acud_cli.session import Session, pass_session, print_table, say, say_all, warn
 
@@ -86,11 +86,20 @@ def print_tokens(tokens: tuple[AccessToken, ...]) -> None:
     if not tokens:
         say("no tokens, no sessions")
         return
-    table = bare_table("id", "name", "good for", "made", "until", "used", flexible=("name", "good for"))
+    table = Listing(
+        "name",
+        "good for",
+        "until",
+        "used",
+        "made",
+        "id",
+        flexible=("name", "good for"),
+        spare=("made", "used", "until"),
+    )
     for one in tokens:
-        used = local_moment(one.used_utc_s) if one.used_utc_s else "never"
-        made = local_moment(one.created_utc_s)
-        table.add_row(one.pass_id, plain(one.name) or "-", plain(_good_for(one)), made, _until(one), used)
+        used = moment(one.used_utc_s) if one.used_utc_s else "never"
+        made = moment(one.created_utc_s)
+        table.add_row(plain(one.name) or "-", plain(_good_for(one)), _until(one), used, made, one.pass_id)
     print_table(table)
 
 

@@ -79,7 +79,7 @@ def test_a_resolved_wait_tells_evidence_and_latency(paths: Paths, capsys: Output
     with StandIn(paths, waiting(wait_info(WaitState.RESOLVED))):
         run(["wait", "--text", "done"])
     out = capsys.readouterr().out
-    assert out.endswith('  seen      "it says done"\n')
+    assert out.endswith("  seen      “it says done”\n")
     assert "/evidence/picture.png" in out
     assert "changed → resolved in 142 ms, 9 frames, 3 evaluations, 2 judge calls" in out
 
