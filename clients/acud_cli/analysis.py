@@ -9,8 +9,8 @@ import click
 
 from acud.protocol.requests.commentary import AnalysisConfigReply, AnalysisStatusReply
 from acud.types.commentary import AnalysisResult, SenseMeta
-from acud_cli.formatting import Listing, cost, count, local_time, milliseconds, plain, shortened
-from acud_cli.options import DURATION, limit_option
+from acud_cli.formatting import FittedTable, cost, count, local_time, milliseconds, plain, shortened
+from acud_cli.options import DURATION, Number, WholeNumber, limit_option
 from acud_cli.session import Session, pass_session, print_table, say, say_all
 
 _SHOWN = 100
@@ -73,8 +73,8 @@ def context(session: Session) -> None:
 @click.option("--backend", metavar="NAME", help='Backend whose model comments; "" for the embedded commentary.')
 @click.option("--model", metavar="NAME", help="Its model.")
 @click.option("--max-age", type=DURATION, help="What is older is not looked at (at least 10s).")
-@click.option("--max-tokens", type=click.IntRange(1, 4000), help="The longest answer.")
-@click.option("--temperature", type=click.FloatRange(0, 2), help="0 to 2.")
+@click.option("--max-tokens", type=WholeNumber(1, 4000), help="The longest answer.")
+@click.option("--temperature", type=Number(0, 2), help="0 to 2.")
 @click.option("--push/--no-push", "push_to_feed", default=None, help="Put what is worth saying into the feed.")
 @click.option("--verbose/--no-verbose", "log_verbose", default=None, help="Log prompts and answers.")
 @pass_session
@@ -89,7 +89,7 @@ def _ms(seconds: float | None) -> int | None:
 
 
 def _print_config(reply: AnalysisConfigReply) -> None:
-    table = Listing("setting", "value")
+    table = FittedTable("setting", "value")
     for name in reply.config.__struct_fields__:
         table.add_row(name, plain(str(getattr(reply.config, name))))
     table.add_row("has_key", str(reply.has_key))
@@ -97,7 +97,7 @@ def _print_config(reply: AnalysisConfigReply) -> None:
 
 
 @analysis.command(short_help="List the feed.")
-@click.option("--after", type=click.IntRange(0), default=0, metavar="ID", help="Only what is newer than this number.")
+@click.option("--after", type=WholeNumber(0), default=0, metavar="ID", help="Only what is newer than this number.")
 @pass_session
 def feed(session: Session, *, after: int) -> None:
     """List the messages of the feed, oldest first."""
@@ -124,7 +124,7 @@ def post(session: Session, *, text: str, priority: str, source: str) -> None:
 
 
 @analysis.command(short_help="List what was seen, or tell of something seen.")
-@click.option("--after", type=click.IntRange(0), default=0, metavar="ID", help="Only what is newer than this number.")
+@click.option("--after", type=WholeNumber(0), default=0, metavar="ID", help="Only what is newer than this number.")
 @click.option("--kind", type=click.Choice(["text", "visual", "context"]), help="Tell of something seen of this kind.")
 @click.option("--text", "ocr", default="", metavar="TEXT", help="With --kind: what was read.")
 @click.option("--app", default="", metavar="NAME", help="With --kind: where.")

@@ -10,8 +10,8 @@ import click
 from acud.errors import NotFound
 from acud.protocol.requests.displays import DisplayListReply, DisplayReply, TakeReply
 from acud.types import DisplayInfo, MonitorInfo, WindowInfo
-from acud_cli.formatting import Listing, duration, local_moment, plain, shortened
-from acud_cli.options import DURATION, SIZE, label_option, labels_of
+from acud_cli.formatting import FittedTable, duration, local_moment, plain, shortened
+from acud_cli.options import DURATION, SIZE, WholeNumber, complete_displays, label_option, labels_of
 from acud_cli.session import Session, pass_session, print_table, say, warn
 from acud_cli.wait_options import tell_notes
 
@@ -35,7 +35,7 @@ def _print_list(reply: DisplayListReply, windows: bool) -> None:
     if not reply.displays:
         say("no displays; make one with: acud display create, or add one with: acud display add :0")
         return
-    table = Listing(
+    table = FittedTable(
         "display",
         "state",
         "size",
@@ -82,9 +82,9 @@ def _print_windows(one: DisplayInfo) -> None:
     print_table(window_table(one.windows, one.focused))
 
 
-def window_table(windows: tuple[WindowInfo, ...], focused: int) -> Listing:
+def window_table(windows: tuple[WindowInfo, ...], focused: int) -> FittedTable:
     """Return windows for a person; `focused` is the id of the one that has the focus (0: not known)."""
-    table = Listing(
+    table = FittedTable(
         "title", "shown", "size", "at", "program", "id", flexible=("title", "program"), spare=("program", "at", "size")
     )
     for window in windows:
@@ -99,7 +99,7 @@ def window_table(windows: tuple[WindowInfo, ...], focused: int) -> Listing:
 @display.command("add", short_help="Watch an existing X display.")
 @click.argument("name")
 @click.option("--auth-file", default="", metavar="FILE", help="Its Xauthority (default: $XAUTHORITY, ~/.Xauthority).")
-@click.option("--owner", type=click.IntRange(0), default=None, metavar="UID", help="Who else may run its X server.")
+@click.option("--owner", type=WholeNumber(0), default=None, metavar="UID", help="Who else may run its X server.")
 @pass_session
 def add_display(session: Session, *, name: str, auth_file: str, owner: int | None) -> None:
     """Watch the existing X display NAME, such as :0.
@@ -149,7 +149,7 @@ def _sentence(verb: str, reply: DisplayReply) -> str:
 
 
 @display.command("env", short_help="Print a display's variables for a shell.")
-@click.argument("name", default="")
+@click.argument("name", default="", metavar="[NAME]", shell_complete=complete_displays)
 @pass_session
 def display_env(session: Session, *, name: str) -> None:
     """Print DISPLAY, XAUTHORITY and the session bus of the display NAME for eval (default: the only one, or what
@@ -179,7 +179,7 @@ def _print_env(one: DisplayInfo) -> None:
 
 
 @display.command("take", short_help="Take a display over; agents only watch.")
-@click.argument("name", default="")
+@click.argument("name", default="", metavar="[NAME]", shell_complete=complete_displays)
 @click.option(
     "--for", "for_s", type=DURATION, default=900.0, metavar="DURATION", help="At most so long (default: 15m)."
 )
@@ -222,7 +222,7 @@ def _print_taken(reply: TakeReply) -> None:
 
 
 @display.command("release", short_help="Give a display back to agents.")
-@click.argument("name")
+@click.argument("name", metavar="NAME", shell_complete=complete_displays)
 @click.option("--lease", default="", envvar="ACU_LEASE", metavar="ID", help="What `acud display take` printed.")
 @click.option("--force", is_flag=True, help="Also without its lease.")
 @pass_session
@@ -233,7 +233,7 @@ def release_display(session: Session, *, name: str, lease: str, force: bool) -> 
 
 
 @display.command("remove", short_help="End or forget a display.")
-@click.argument("name")
+@click.argument("name", metavar="NAME", shell_complete=complete_displays)
 @click.option("--force", is_flag=True, help="Also while waits look at it.")
 @pass_session
 def remove_display(session: Session, *, name: str, force: bool) -> None:

@@ -41,7 +41,19 @@ from acud.types.actions import (
 from acud_cli.display import window_table
 from acud_cli.exit_codes import Exit, of_state
 from acud_cli.formatting import plain
-from acud_cli.options import DURATION, SIZE, EnumChoice, display_option, lease_option, task_option, together
+from acud_cli.options import (
+    DURATION,
+    SIZE,
+    EnumChoice,
+    PictureFile,
+    WholeNumber,
+    complete_targets,
+    display_option,
+    lease_option,
+    picture_kind,
+    task_option,
+    together,
+)
 from acud_cli.session import Session, pass_session, print_table, say, warn, with_path, write_picture
 from acud_cli.wait_options import action_wait_of, action_wait_options
 from acud_cli.wait_text import ACTION_BLOCK_S, followed, left_by_interrupt, tell_wait
@@ -90,19 +102,24 @@ def _number(word: str) -> int:
     return int(word)
 
 
-_JPEG = (".jpg", ".jpeg")
-
-
 act_options = together(
     display_option,
     click.option(
-        "--target", "-t", default="screen", metavar="TARGET", help="Points are from its top left: a window, a region."
+        "--target",
+        "-t",
+        default="screen",
+        metavar="TARGET",
+        shell_complete=complete_targets,
+        help="Points are from its top left: a window, a region.",
     ),
     click.option("--view", default="", metavar="TOKEN", help="Points are of the picture with this view token."),
     task_option,
     lease_option,
     click.option(
-        "--picture", type=click.Path(path_type=Path), metavar="FILE", help="Save a picture of the display afterwards."
+        "--picture",
+        type=PictureFile(".png", ".jpg", ".jpeg"),
+        metavar="FILE",
+        help="Save a picture of the display afterwards.",
     ),
     click.option(
         "--settle", type=DURATION, default=0.3, help="With --picture: first wait until nothing changed for this long."
@@ -126,7 +143,7 @@ def run_action(
             display=given["display"],
             view=given["view"],
             picture=picture is not None,
-            format="jpeg" if picture is not None and picture.suffix.lower() in _JPEG else "png",
+            format=picture_kind(picture),
             settle_s=given["settle"],
             task_id=given["task_id"],
             lease=given["lease"],
@@ -159,7 +176,7 @@ def _tell_rest(session: Session, reply: ActionReply, path: Path | None) -> None:
         tell_wait(reply.wait)
 
 
-_COORDINATE = click.IntRange(-32768, 32767)
+_COORDINATE = WholeNumber(-32768, 32767)
 _LITERAL = {"ignore_unknown_options": True}
 """Of commands that take coordinates: -5 is a number there, not an option."""
 
@@ -191,7 +208,7 @@ def do() -> None:
 @do.command("click", short_help="Click: at X Y, on an element, where the pointer is.", context_settings=_LITERAL)
 @click.argument("where", nargs=-1, metavar="[X Y | ID]")
 @_button_option
-@click.option("--count", type=click.IntRange(1, 3), default=1, show_default=True, help="2: a double click.")
+@click.option("--count", type=WholeNumber(1, 3), default=1, show_default=True, help="2: a double click.")
 @_keys_option
 @act_options
 @pass_session
@@ -234,7 +251,7 @@ def do_drag(session: Session, *, where: tuple[str, ...], button: Button, keys: s
 
 @do.command("scroll", short_help="Turn the wheel.")
 @click.argument("direction", type=EnumChoice(Direction))
-@click.argument("amount", type=click.IntRange(1, 100), default=3)
+@click.argument("amount", type=WholeNumber(1, 100), default=3)
 @click.option("--at", nargs=2, type=_COORDINATE, metavar="X Y", help="There, instead of where the pointer is.")
 @click.option("--on", "element", default="", metavar="ID", help="Over this element of a scene, instead.")
 @_keys_option
@@ -368,7 +385,7 @@ def do_launch(session: Session, *, command: tuple[str, ...], cwd: str, **given: 
 
 
 @do.command("launch-status", short_help="Show how a launched program fares.")
-@click.argument("pid", type=click.IntRange(1, 4_194_304))
+@click.argument("pid", type=WholeNumber(1, 4_194_304))
 @pass_session
 def show_launch_status(session: Session, *, pid: int) -> None:
     """Show whether the program that `acud do launch` started as PID runs, how it ended, and the last that it wrote.

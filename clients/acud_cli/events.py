@@ -14,6 +14,7 @@ from acud.errors import AcudError
 from acud.protocol.events import Event
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import local_time, plain, shortened
+from acud_cli.options import WholeNumber, limit_option
 from acud_cli.session import Session, as_json, pass_session, say, warn
 from acud_client.call import is_away
 from acud_client.stream import EventStream, Trimmed
@@ -25,16 +26,23 @@ _RETRY_S = 1.0
 @click.command(short_help="Show what happened, and with --follow what happens.")
 @click.option("--follow", "-f", is_flag=True, help="Go on as events happen, also over a restart of the daemon.")
 @click.option("--topic", default="", metavar="PREFIX", help="Only topics that begin so: wait., display.")
-@click.option("--since", type=click.IntRange(min=0), metavar="N", help="Events after this number.")
-@click.option("--last", "-n", type=click.IntRange(0, 1000), default=20, show_default=True, help="Or the last so many.")
+@click.option(
+    "after",
+    "--after",
+    "--since",
+    type=WholeNumber(0),
+    metavar="N",
+    help="Only what is newer than this number. --since: its former name, until 0.3.",
+)
+@limit_option(1000, 20, "Or the last so many.", least=0, former="--last")
 @pass_session
-def events(session: Session, *, follow: bool, topic: str, since: int | None, last: int) -> int:
+def events(session: Session, *, follow: bool, topic: str, after: int | None, limit: int) -> int:
     """Show stored events: waits armed, judged and ended, displays up and down, processes restarted.
 
     With --json: one document, or with --follow one a line.
     """
     client = session.client()
-    after = _start(client, last) if since is None else since
+    after = _start(client, limit) if after is None else after
     if follow:
         return _follow(session, client, topic, after)
     reply = client.events_since(after, topic=topic, limit=1000)

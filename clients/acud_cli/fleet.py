@@ -18,6 +18,7 @@ from acud.fleet import FleetSettings
 from acud.protocol.wakes import SharedWake
 from acud.protocol.worker import WorkerAsk
 from acud_cli.formatting import local_time
+from acud_cli.options import WholeNumber
 from acud_cli.session import Session, as_json, pass_session, say, say_all
 
 if TYPE_CHECKING:
@@ -35,9 +36,7 @@ if TYPE_CHECKING:
     help="Backend to ask, by its name in the settings. Several are a chain.",
 )
 @click.option("--kind", default="", help="Jobs of this kind alone.  [default: [jobs] kind, vision]")
-@click.option(
-    "--concurrency", type=click.IntRange(1, 10_000), help="Jobs at once.  [default: [jobs] worker_concurrency]"
-)
+@click.option("--concurrency", type=WholeNumber(1, 10_000), help="Jobs at once.  [default: [jobs] worker_concurrency]")
 @click.option("--ray", is_flag=True, help="Ask actors of Ray, as [ray] says.")
 @pass_session
 def worker(_: Session, *, backends: tuple[str, ...], kind: str, concurrency: int | None, ray: bool) -> None:
@@ -73,7 +72,7 @@ class _WakeLine(Struct, frozen=True):
 @click.command(short_help="Take an agent's wakes from the fleet's stream.")
 @click.option("--agent", default="", metavar="NAME", help="Whose (default: main, those that name no agent).")
 @click.option("--follow", "-f", is_flag=True, help="Wait for more, also while the servers are away.")
-@click.option("--limit", "-n", type=click.IntRange(min=1), metavar="N", help="At most this many.")
+@click.option("--limit", "-n", type=WholeNumber(1), metavar="N", help="At most this many.")
 @pass_session
 def wakes(session: Session, *, agent: str, follow: bool, limit: int | None) -> None:
     """Take the wakes of an agent, whichever host they came from, and print them: the host may be dead by now.

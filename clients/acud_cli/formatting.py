@@ -113,7 +113,7 @@ _LEAST = 18
 """Columns that a flexible column has at least, before a spare one is left out for it."""
 
 
-class Listing:
+class FittedTable:
     """Rows in columns without lines around them, the most important first.
 
     On a terminal `spare` columns that are empty are left out, and where it is too narrow others of them, the first

@@ -14,10 +14,14 @@ from acud.types.action_effects import effect_lines, reading_line
 from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud.types.grounding import Candidate, Found, GroundingBackend
 from acud_cli.exit_codes import Exit, of_state
-from acud_cli.formatting import Listing, duration, local_time, shortened
+from acud_cli.formatting import FittedTable, duration, local_time, shortened
 from acud_cli.options import (
     DURATION,
     EnumChoice,
+    Number,
+    WholeNumber,
+    complete_targets,
+    complete_tasks,
     display_option,
     lease_option,
     limit_option,
@@ -25,7 +29,7 @@ from acud_cli.options import (
     target_options,
     task_option,
 )
-from acud_cli.session import Session, pass_session, print_table, say, warn, with_path, write_picture
+from acud_cli.session import Session, complete_ids, pass_session, print_table, say, warn, with_path, write_picture
 from acud_cli.wait_options import Wanted, action_wait_of, action_wait_options, address_of, address_options, condition_of
 from acud_cli.wait_text import ACTION_BLOCK_S, followed, left_by_interrupt, tell_wait
 from acud_client.call import POLL_S
@@ -45,8 +49,20 @@ _EXITS = {
     "unfinished": Exit.TIMEOUT,
 }
 
+_run_id = click.argument(
+    "run_id",
+    metavar="ID",
+    shell_complete=complete_ids(
+        lambda client: ((one.run_id, f"{one.state}: {one.spec.instruction}") for one in client.agent_list(limit=50).runs)
+    ),
+)
 _target_option = click.option(
-    "--target", "-t", default="screen", metavar="TARGET", help="Where to look: screen, window:TITLE, region:x,y,w,h."
+    "--target",
+    "-t",
+    default="screen",
+    metavar="TARGET",
+    shell_complete=complete_targets,
+    help="Where to look: screen, window:TITLE, region:x,y,w,h.",
 )
 _backend_option = click.option(
     "--backend",
@@ -74,7 +90,7 @@ def gui() -> None:
 @_target_option
 @display_option
 @_backend_option
-@click.option("--candidates", type=click.IntRange(1, 50), default=8, show_default=True, help="Shown at most.")
+@click.option("--candidates", type=WholeNumber(1, 50), default=8, show_default=True, help="Shown at most.")
 @task_option
 @pass_session
 def gui_find(session: Session, *, description: str, backend: GroundingBackend | None, **given: Any) -> int:
@@ -97,7 +113,7 @@ def gui_find(session: Session, *, description: str, backend: GroundingBackend | 
 
 @gui.command("do", short_help="Do what a sentence says, and see whether it had an effect.")
 @click.argument("instructions", nargs=-1, metavar="INSTRUCTION...")
-@click.option("--file", "-f", type=click.File("r"), metavar="FILE", help="One instruction a line; - is standard input.")
+@click.option("--file", "-f", type=click.File("r"), metavar="FILE", help="One instruction a line; - is standard input. -f: its former name, until 0.3.")
 @_target_option
 @display_option
 @click.option("--view", default="", metavar="TOKEN", help="Coordinates are of the picture with this view token.")
@@ -218,11 +234,13 @@ def agent() -> None:
 @click.option("--expect", default="", metavar="SENTENCE", help="What must be visible for it to count as done.")
 @click.option("--backend", default="", metavar="NAME", help="The backend whose model plans (docs/backends.md).")
 @click.option("--model", default="", metavar="NAME", help="That backend's model (default: as set).")
-@click.option("--max-steps", type=click.IntRange(1, 200), default=RunLimits().max_steps, show_default=True)
+@click.option("--max-steps", type=WholeNumber(1, 200), default=RunLimits().max_steps, show_default=True)
 @click.option("--max-time", type=DURATION, default=RunLimits().max_time_s, help="In all (default: 10m).")
-@click.option("--max-calls", type=click.IntRange(1, 10_000), default=RunLimits().max_calls, show_default=True)
-@click.option("--max-cost", type=click.FloatRange(0), default=None, metavar="USD", help="What all models may cost.")
-@click.option("--task", "task_id", default="", metavar="ID", help="The task this run belongs to.")
+@click.option("--max-calls", type=WholeNumber(1, 10_000), default=RunLimits().max_calls, show_default=True)
+@click.option("--max-cost", type=Number(0), default=None, metavar="USD", help="What all models may cost.")
+@click.option(
+    "--task", "task_id", default="", metavar="ID", shell_complete=complete_tasks, help="The task this run belongs to."
+)
 @click.option("--detach", is_flag=True, help="Print the run's id and return at once.")
 @address_options
 @pass_session
@@ -289,7 +307,7 @@ def _print_end(found: RunInfo) -> None:
 
 
 @agent.command(short_help="Show a run with its steps.")
-@click.argument("run_id")
+@_run_id
 @pass_session
 def show(session: Session, *, run_id: str) -> int:
     """Show a run with its steps. Exit code: as of `acud agent run`."""
@@ -307,7 +325,9 @@ def _print_run(found: RunInfo) -> None:
 
 
 @agent.command("list", short_help="List runs, newest first.")
-@click.option("--task", "task_id", default="", metavar="ID", help="Only runs of this task.")
+@click.option(
+    "--task", "task_id", default="", metavar="ID", shell_complete=complete_tasks, help="Only runs of this task."
+)
 @limit_option(500, 20)
 @pass_session
 def list_runs(session: Session, *, task_id: str, limit: int) -> None:
@@ -320,7 +340,7 @@ def _print_list(runs: tuple[RunInfo, ...]) -> None:
     if not runs:
         say("no runs")
         return
-    table = Listing(
+    table = FittedTable(
         "state",
         "instruction",
         "reason",
@@ -341,7 +361,7 @@ def _print_list(runs: tuple[RunInfo, ...]) -> None:
 
 
 @agent.command(short_help="End a run now.")
-@click.argument("run_id")
+@_run_id
 @click.option("--reason", default="", metavar="TEXT", help="Kept with the run.")
 @pass_session
 def cancel(session: Session, *, run_id: str, reason: str) -> None:

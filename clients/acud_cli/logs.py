@@ -14,6 +14,7 @@ import msgspec
 
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import plain, plain_json
+from acud_cli.options import limit_option
 from acud_cli.session import Session, pass_session, warn
 
 _BLOCK = 64 * 1024
@@ -142,7 +143,7 @@ _COLOURS = {"debug": "2", "warning": "33", "error": "31", "critical": "1;31"}
 @click.command(short_help="Show the daemon's log.")
 @click.option("--follow", "-f", "follows", is_flag=True, help="Go on as lines are written.")
 @click.option("--level", type=click.Choice(LEVELS), default="debug", help="This level and above.")
-@click.option("--lines", "-n", type=click.IntRange(0, 100_000), default=50, show_default=True, help="The last so many.")
+@limit_option(100_000, 50, "The last so many lines.", least=0, former="--lines")
 @pass_session
 def logs(session: Session, *, follows: bool, level: str, lines: int) -> int:
     """Show the daemon's log ($ACU_HOME/logs/debug.log). It needs no running daemon."""

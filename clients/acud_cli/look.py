@@ -14,23 +14,38 @@ from acud.protocol.requests.looks import Picture
 from acud.protocol.requests.waits import ChangeReply
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import duration
-from acud_cli.options import BOX, DURATION, boxes, target_of, target_options, task_option
+from acud_cli.options import (
+    BOX,
+    DURATION,
+    Number,
+    PictureFile,
+    WholeNumber,
+    boxes,
+    picture_kind,
+    target_of,
+    target_options,
+    task_option,
+)
 from acud_cli.session import Session, pass_session, say, warn, write_picture
 from acud_client.sync import Client
-
-_JPEG_SUFFIXES = (".jpg", ".jpeg")
 
 
 @click.command(short_help="Take a picture of a display, a window or a region.")
 @target_options
-@click.option("--window", "-w", default="", metavar="TITLE", help="Only the window whose title contains TITLE (or id).")
-@click.option("--output", "-o", type=click.Path(path_type=Path, allow_dash=True), help="A file, or - for a pipe.")
+@click.option("--window", "-w", default="", metavar="TITLE", help="Short for --target window:TITLE.")
+@click.option(
+    "--output",
+    "-o",
+    type=PictureFile(".png", ".jpg", ".jpeg", pipe=True),
+    metavar="FILE",
+    help="A .png or .jpg file, or - for a pipe.",
+)
 @click.option("--format", "kind", type=click.Choice(["png", "jpeg"]), help="Default: by the file's name, else png.")
-@click.option("--max-side", type=click.IntRange(0, 16384), default=0, help="Shrink to this many pixels at most.")
-@click.option("--quality", type=click.IntRange(1, 100), default=90, show_default=True, help="Of a JPEG.")
+@click.option("--max-side", type=WholeNumber(0, 16384), default=0, help="Shrink to this many pixels at most.")
+@click.option("--quality", type=WholeNumber(1, 100), default=90, show_default=True, help="Of a JPEG.")
 @click.option("--on-change", type=DURATION, metavar="DURATION", help="Wait for a change first, at most so long.")
 @click.option("--settle", type=DURATION, default=0.0, help="With --on-change: until nothing changed for so long.")
-@click.option("--share", type=click.FloatRange(0, 1), default=0.0, help="With --on-change: at least this part.")
+@click.option("--share", type=Number(0, 1), default=0.0, help="With --on-change: at least this part.")
 @click.option("--since", default="", metavar="TOKEN", help="With --on-change: a change since this token.")
 @click.option("--ignore", type=BOX, multiple=True, help="With --on-change: a part that counts for nothing.")
 @click.option("--redacted", is_flag=True, help="As it may leave this machine; tells what is black, and by which rule.")
@@ -75,11 +90,14 @@ def _hidden_words(picture: Picture) -> str:
 
 
 def _kind(given: dict[str, Any]) -> Literal["png", "jpeg"]:
+    """Return the kind that was asked for. Raises: click.UsageError where the file's name says another."""
     output: Path | None = given["output"]
-    if given["kind"] == "jpeg":
-        return "jpeg"
-    is_jpeg = given["kind"] is None and output is not None and output.suffix.lower() in _JPEG_SUFFIXES
-    return "jpeg" if is_jpeg else "png"
+    asked: Literal["png", "jpeg"] | None = given["kind"]
+    if asked and output is not None and output.suffix:
+        named = picture_kind(output)
+        if named != asked and not (output.is_char_device() or output.is_fifo()):
+            raise click.UsageError(f"{output} would hold a {asked.upper()}; name it so, or leave out --format")
+    return asked or picture_kind(output)
 
 
 def _check_output(session: Session, output: Path | None) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from acud.errors import ConfigError
+from acud_cli.options import Number, WholeNumber
 from acud_cli.session import Session, pass_session, say, session_of
 from acud_mcp.selection import DEFAULT_PORT, Selection, workspace_of
 
@@ -28,7 +29,7 @@ _OPTIONS = (
     click.option(
         "--block",
         envvar="ACU_MCP_BLOCK",
-        type=click.FloatRange(0, 300),
+        type=Number(0, 300),
         metavar="SECONDS",
         help="The longest a call may block (default: what its host is known to wait for).",
     ),
@@ -58,7 +59,7 @@ def _selection(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--port",
     envvar="ACU_MCP_PORT",
-    type=click.IntRange(0, 65535),
+    type=WholeNumber(0, 65535),
     default=DEFAULT_PORT,
     show_default=True,
     help="For --http.",

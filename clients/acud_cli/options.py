@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from acud.types import Rect
+from acud.types import DisplayInfo, Rect
+from acud_cli.session import complete_ids, complete_names
+
+if TYPE_CHECKING:
+    from acud_client.sync import Client
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
@@ -77,6 +81,57 @@ class SizeType(click.ParamType[tuple[int, int]]):
         return int(found[1]), int(found[2])
 
 
+class Number(click.ParamType[float]):
+    """A number within limits, which its help and its refusals name in words."""
+
+    name = "number"
+    _noun = "a number"
+
+    def __init__(self, least: float | None = None, most: float | None = None) -> None:
+        self._least, self._most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        try:
+            number = self._read(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is not {self._noun}", param, ctx)
+        if not (self._least is None or number >= self._least) or not (self._most is None or number <= self._most):
+            self.fail(f"{value} is not {self._limits()}", param, ctx)
+        return number
+
+    def _read(self, text: str) -> float:
+        number = float(text)
+        if not math.isfinite(number):
+            raise ValueError(text)
+        return number
+
+    def _limits(self) -> str:
+        if self._most is None:
+            return f"{self._least:g} or more"
+        return f"between {self._least:g} and {self._most:g}" if self._most < 1e6 else f"at most {self._most:.0f}"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return what stands for it in a help: its limits, where it has two that a person would mind."""
+        if self._least is None or self._most is None or self._most >= 100_000:
+            return "N"
+        return f"{self._least:g}..{self._most:g}"
+
+
+class WholeNumber(Number):
+    """A whole number within limits."""
+
+    name = "whole number"
+    _noun = "a whole number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number."""
+        return int(super().convert(value, param, ctx))
+
+    def _read(self, text: str) -> float:
+        return int(text)
+
+
 DURATION = Duration()
 BOX = Box()
 SIZE = SizeType()
@@ -91,6 +146,38 @@ def labels_of(words: tuple[str, ...]) -> dict[str, str]:
             raise click.UsageError(f"{word!r} is no label; write NAME=VALUE")
         found[name] = value
     return found
+
+
+_KINDS: dict[str, Literal["png", "jpeg"]] = {"": "png", ".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg"}
+
+
+class PictureFile(click.ParamType[Path]):
+    """A file that a picture is written to, or `-` for a pipe; its name ends as one of `kinds` does."""
+
+    name = "file"
+
+    def __init__(self, *kinds: str, pipe: bool = False) -> None:
+        self._kinds = ("", *kinds)
+        self._pipe = pipe
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return its path."""
+        path = Path(value)
+        if path.is_char_device() or path.is_fifo():
+            return path
+        if str(value) == "-" and not self._pipe:
+            self.fail("this picture goes to a file; name one", param, ctx)
+        if path.suffix.lower() not in self._kinds:
+            known = " or ".join(self._kinds[1:])
+            self.fail(f"no picture of the kind {path.suffix!r} is made; end the name with {known}", param, ctx)
+        if path.is_dir():
+            self.fail(f"{value} is a folder; name a file in it", param, ctx)
+        return path
+
+
+def picture_kind(path: Path | None) -> Literal["png", "jpeg"]:
+    """Return the kind of picture that a file's name says."""
+    return _KINDS.get(path.suffix.lower(), "png") if path is not None else "png"
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -116,12 +203,57 @@ class EnumChoice(click.Choice[Member]):
         return str(choice.value if isinstance(choice, Enum) else choice)
 
 
-def limit_option(most: int, default: int, words: str = "At most this many.") -> Callable[[Command], Command]:
-    """Return the option `--limit`."""
-    return click.option("--limit", "-n", type=click.IntRange(1, most), default=default, show_default=True, help=words)
+def limit_option(
+    most: int, default: int, words: str = "At most this many.", *, least: int = 1, former: str = ""
+) -> Callable[[Command], Command]:
+    """Return the option `--limit`; `former` is the name that it had before 0.2.0."""
+    names = ["limit", "--limit", "-n", *([former] if former else [])]
+    words += f" {former}: its former name, until 0.3." if former else ""
+    return click.option(*names, type=WholeNumber(least, most), default=default, show_default=True, help=words)
 
 
-display_option = click.option("--display", "-d", default="", metavar="NAME", help="The display, such as :100.")
+_TARGETS = (
+    ("screen", "the display"),
+    ("display:", "a display"),
+    ("window:", "a window, by words of its title"),
+    ("region:", "x,y,w,h in pixels"),
+    ("monitor:", "a monitor"),
+    ("pty:", "a terminal session"),
+)
+
+
+def _display_items(displays: Iterable[DisplayInfo], prefix: str = "") -> Iterator[tuple[str, str]]:
+    return ((prefix + one.name, f"{one.state}, {one.width}x{one.height}") for one in displays)
+
+
+complete_displays = complete_names(lambda client, _: _display_items(client.display_list().displays))
+complete_tasks = complete_ids(
+    lambda client: ((one.task.task_id, one.task.name) for one in client.task_list(ended=True, limit=200).tasks)
+)
+
+
+def _targets(client: Client, begun: str) -> Iterator[tuple[str, str]]:
+    kind, sign, _ = begun.partition(":")
+    if not sign:
+        return iter(_TARGETS)
+    displays = client.display_list().displays
+    if kind == "display":
+        return _display_items(displays, "display:")
+    if kind == "monitor":
+        return ((f"monitor:{one.name}", display.name) for display in displays for one in display.monitors)
+    windows = ((f"window:{one.title}", display.name) for display in displays for one in display.windows if one.title)
+    return windows if kind == "window" else iter(())
+
+
+complete_targets = complete_names(_targets)
+display_option = click.option(
+    "--display",
+    "-d",
+    default="",
+    metavar="NAME",
+    shell_complete=complete_displays,
+    help="The display, such as :100 (default: the default one).",
+)
 label_option = click.option(
     "--label", "labels", multiple=True, metavar="NAME=VALUE", help="What its host must carry, in a fleet."
 )
@@ -137,6 +269,7 @@ target_options = together(
         "-t",
         default="",
         metavar="TARGET",
+        shell_complete=complete_targets,
         help="screen, display:NAME, window:TITLE-OR-ID, region:x,y,w,h, pty:SESSION or monitor:NAME-OR-NUMBER "
         "(default: screen).",
     ),
@@ -144,7 +277,12 @@ target_options = together(
     click.option("--region", type=BOX, help="Only this part of the display, in its pixels."),
 )
 task_option = click.option(
-    "--task", "task_id", default="", metavar="ID", help="Use this task's display, and log it in the task."
+    "--task",
+    "task_id",
+    default="",
+    metavar="ID",
+    shell_complete=complete_tasks,
+    help="Use this task's display, and log it in the task.",
 )
 
 

@@ -12,9 +12,9 @@ from msgspec import Struct
 from acud.errors import AcudError
 from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.recordings import RecordReply
-from acud_cli.formatting import Listing, count, duration, moment, plain, shortened
-from acud_cli.options import limit_option, zip_option
-from acud_cli.session import Session, pass_session, print_table, say, say_all, warn
+from acud_cli.formatting import FittedTable, count, duration, moment, plain, shortened
+from acud_cli.options import Number, complete_tasks, display_option, limit_option, zip_option
+from acud_cli.session import Session, complete_ids, pass_session, print_table, say, say_all, warn
 from acud_client.sync import Client
 
 if TYPE_CHECKING:
@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 
 _STOP_S = 30.0
-_recording_id = click.argument("recording_id", metavar="ID")
+_complete_id = complete_ids(
+    lambda client: (
+        (one.recording_id, f"{one.state}, {one.display}") for one in client.record_list(limit=100).recordings
+    )
+)
+_recording_id = click.argument("recording_id", metavar="ID", shell_complete=_complete_id)
 
 
 @click.group(short_help="Record displays, and export what a task did.")
@@ -35,9 +40,16 @@ def record() -> None:
 
 
 @record.command(short_help="Record a display, or a task's, from now on.")
-@click.option("--display", default="", metavar="NAME", help="Which display (default: the default one).")
-@click.option("--task", "task_id", default="", metavar="ID", help="For this task: on its display, until its end.")
-@click.option("--fps", type=click.FloatRange(0.1, 30), default=None, help="At most this many frames a second.")
+@display_option
+@click.option(
+    "--task",
+    "task_id",
+    default="",
+    metavar="ID",
+    shell_complete=complete_tasks,
+    help="For this task: on its display, until its end.",
+)
+@click.option("--fps", type=Number(0.1, 30), default=None, help="At most this many frames a second.")
 @pass_session
 def start(session: Session, *, display: str, task_id: str, fps: float | None) -> None:
     """Record a display, or a task's, from now on; print the recording's id."""
@@ -66,7 +78,9 @@ def _amount(one: RecordingInfo) -> str:
 
 
 @record.command("list", short_help="List recordings, newest first.")
-@click.option("--task", "task_id", default="", metavar="ID", help="Only those of this task.")
+@click.option(
+    "--task", "task_id", default="", metavar="ID", shell_complete=complete_tasks, help="Only those of this task."
+)
 @limit_option(1000, 20)
 @pass_session
 def list_recordings(session: Session, *, task_id: str, limit: int) -> None:
@@ -79,7 +93,7 @@ def _print_list(recordings: tuple[RecordingInfo, ...]) -> None:
     if not recordings:
         say("no recordings")
         return
-    table = Listing(
+    table = FittedTable(
         "state",
         "display",
         "holds",
@@ -98,7 +112,7 @@ def _print_list(recordings: tuple[RecordingInfo, ...]) -> None:
 
 
 @record.command(short_help="Remove recordings and their files.")
-@click.argument("recording_ids", metavar="ID...", nargs=-1, required=True)
+@click.argument("recording_ids", metavar="ID...", nargs=-1, required=True, shell_complete=_complete_id)
 @pass_session
 def delete(session: Session, *, recording_ids: tuple[str, ...]) -> None:
     """Remove recordings and their files; one that is being made is to be stopped first."""
@@ -108,7 +122,7 @@ def delete(session: Session, *, recording_ids: tuple[str, ...]) -> None:
 
 
 @record.command(short_help="Write everything of a task to a ZIP file.")
-@click.argument("task_id", metavar="TASK")
+@click.argument("task_id", metavar="TASK", shell_complete=complete_tasks)
 @zip_option
 @pass_session
 def export(session: Session, *, task_id: str, output: Path) -> None:

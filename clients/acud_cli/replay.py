@@ -25,7 +25,7 @@ from acud.protocol.replay import (
 )
 from acud.types import JudgeName
 from acud_cli.exit_codes import Exit, of_code
-from acud_cli.formatting import Listing, count, plain, shortened
+from acud_cli.formatting import FittedTable, count, plain, shortened
 from acud_cli.options import BOX, DURATION, boxes, target_of, together
 from acud_cli.session import Session, as_json, pass_session, print_table, say, warn
 from acud_cli.wait_options import budget_of, budget_options, condition_options, policy_of, policy_options, wanted_of
@@ -212,10 +212,10 @@ def _open(run: ReplayRun) -> str:
     return f"{words}, at {run.at_s:.3f} s"
 
 
-def side_by_side(runs: list[ReplayRun], rows: list[ReplayRow]) -> Listing:
+def side_by_side(runs: list[ReplayRun], rows: list[ReplayRow]) -> FittedTable:
     """Return what each run first said of each frame that was judged, one frame a row."""
     judges = [f"{run.judge} #{run.run + 1}" for run in runs]
-    table = Listing("at", "frame", *judges, flexible=tuple(judges))
+    table = FittedTable("at", "frame", *judges, flexible=tuple(judges))
     told: dict[tuple[int, int], dict[int, ReplayRow]] = {}
     for row in rows:
         told.setdefault((row.epoch, row.frame), {}).setdefault(row.run, row)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from contextlib import closing
-from pathlib import Path
 from typing import Any, Literal
 
 import click
@@ -15,7 +14,7 @@ from acud.types import Rect
 from acud.types.scene import SceneMode
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import cost
-from acud_cli.options import BOX, task_option
+from acud_cli.options import BOX, PictureFile, WholeNumber, complete_displays, display_option, task_option
 from acud_cli.session import Session, as_json, pass_session, say, say_all, warn, write_picture
 from acud_client.sync import Client
 
@@ -30,16 +29,24 @@ _NONE = "none"
     show_default=True,
     help="How much to look at: full scan, changes only, or (none) cached.",
 )
-@click.option("--display", "-d", "displays", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
 @click.option(
-    "--target", default="", metavar="WHAT", help="Only this: an element's id, words of a window's title, an app."
+    "--display",
+    "-d",
+    "displays",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=complete_displays,
+    help="Only this one; may be repeated.",
+)
+@click.option(
+    "--target", "-t", default="", metavar="WHAT", help="Only this: an element's id, words of a window's title, an app."
 )
 @click.option("--prompt", is_flag=True, help="With --json: the text form in it.")
-@click.option("--max-tokens", type=click.IntRange(0, 1_000_000), default=0, help="Of the text; 0 is all of it.")
-@click.option("--since", type=click.IntRange(min=0), default=0, metavar="ID", help="What differs from that scene.")
+@click.option("--max-tokens", type=WholeNumber(0, 1_000_000), default=0, help="Of the text; 0 is all of it.")
+@click.option("--since", type=WholeNumber(0), default=0, metavar="ID", help="What differs from that scene.")
 @click.option(
     "--marks",
-    type=click.Path(path_type=Path),
+    type=PictureFile(".png"),
     metavar="FILE",
     help="Write a PNG of the (first) display there, with the ids drawn in.",
 )
@@ -111,7 +118,7 @@ def _watch(session: Session, client: Client, displays: tuple[str, ...], max_toke
 
 
 @click.command(short_help="Describe a display with a vision model.")
-@click.option("--display", "-d", default="", metavar="NAME", help="Which display (default: the default one).")
+@display_option
 @click.option("--ask", default="", metavar="BACKEND", help="Backend to ask (default: auto, as [vision] says).")
 @click.option("--scene", metavar="TEXT", help="Ask no model: this is what the display shows.")
 @click.option(
@@ -122,7 +129,7 @@ def _watch(session: Session, client: Client, displays: tuple[str, ...], max_toke
     metavar="KIND TEXT X,Y,W,H",
     help="Ask no model: this is there. May be repeated.",
 )
-@click.option("--since", default=0, type=click.IntRange(min=0), metavar="ID", help="What is said is about that scene.")
+@click.option("--since", default=0, type=WholeNumber(0), metavar="ID", help="What is said is about that scene.")
 @task_option
 @pass_session
 def annotate(

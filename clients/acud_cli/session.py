@@ -153,24 +153,35 @@ def session_of(ctx: click.Context) -> Session:
     return root.obj
 
 
-def complete_ids(ids: Callable[[Client], Iterable[tuple[str, str]]]) -> Callable[..., list[CompletionItem]]:
-    """Return a completion of the ids that `ids` asks the daemon for, each with its help; none without a daemon."""
+Completion = Callable[..., "list[CompletionItem]"]
+
+
+def complete_names(names: Callable[[Client, str], Iterable[tuple[str, str]]]) -> Completion:
+    """Return a completion of what `names` asks the daemon for, given what is typed already, each with its help; none
+    without a daemon.
+    """
 
     def complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
         try:
             with ctx:
-                found = list(ids(session_of(ctx).client(timeout_s=1.0)))
+                found = list(names(session_of(ctx).client(timeout_s=1.0), incomplete))
         except AcudError:
             return []
-        offered = (
-            (next((form for form in (short_id(one), one) if form.startswith(incomplete)), ""), words)
-            for one, words in found
-        )
-        return [CompletionItem(form, help=plain(words)) for form, words in offered if form]
+        return [CompletionItem(one, help=plain(words)) for one, words in found if one.startswith(incomplete)]
 
     return complete
+
+
+def complete_ids(ids: Callable[[Client], Iterable[tuple[str, str]]]) -> Completion:
+    """Return a completion of ids: of their endings, or of the whole where one is begun, each with its help."""
+
+    def forms(client: Client, incomplete: str) -> Iterable[tuple[str, str]]:
+        for one, words in ids(client):
+            yield (short_id(one) if short_id(one).startswith(incomplete) else one), words
+
+    return complete_names(forms)
 
 
 def pass_session(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,7 +11,8 @@ import click
 from acud import __version__
 from acud.protocol.requests.daemon import StatusReply, UsageReply
 from acud_cli.exit_codes import Exit
-from acud_cli.formatting import Listing, cost, count, duration, plain
+from acud_cli.formatting import FittedTable, cost, count, duration, plain
+from acud_cli.options import WholeNumber, complete_tasks
 from acud_cli.session import Session, pass_session, print_table, say, warn
 
 if TYPE_CHECKING:
@@ -97,10 +98,8 @@ def _processes(reply: StatusReply) -> str:
 
 
 @click.command(short_help="Show what judges and models cost.")
-@click.option(
-    "--days", type=click.IntRange(1, 3650), default=7, show_default=True, help="Today and the days before it."
-)
-@click.option("--task", "task_id", default="", metavar="ID", help="Of this task alone.")
+@click.option("--days", type=WholeNumber(1, 3650), default=7, show_default=True, help="Today and the days before it.")
+@click.option("--task", "task_id", default="", metavar="ID", shell_complete=complete_tasks, help="Of this task alone.")
 @pass_session
 def usage(session: Session, *, days: int, task_id: str) -> None:
     """Show answers, tokens and dollars by day (UTC), purpose, judge, model and task.
@@ -115,7 +114,7 @@ def _print_usage(reply: UsageReply) -> None:
     if not reply.rows:
         say("nothing was asked")
         return
-    table = Listing(
+    table = FittedTable(
         "day",
         "purpose",
         "cost",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,19 @@ from acud.types.tasks import (
     TaskStatus,
     TaskView,
 )
-from acud_cli.formatting import Listing, cost, count, duration, local_moment, milliseconds, moment, shortened
-from acud_cli.options import DURATION, SIZE, EnumChoice, label_option, labels_of, limit_option, zip_option
-from acud_cli.session import Session, complete_ids, pass_session, print_table, say, say_all
+from acud_cli.formatting import FittedTable, cost, count, duration, local_moment, milliseconds, moment, shortened
+from acud_cli.options import (
+    DURATION,
+    SIZE,
+    EnumChoice,
+    WholeNumber,
+    complete_tasks,
+    label_option,
+    labels_of,
+    limit_option,
+    zip_option,
+)
+from acud_cli.session import Session, pass_session, print_table, say, say_all
 from acud_cli.wait_options import budget_of, budget_options, tell_notes
 
 
@@ -34,12 +45,9 @@ def task() -> None:
     """
 
 
-_complete_id = complete_ids(
-    lambda client: ((one.task.task_id, one.task.name) for one in client.task_list(ended=True, limit=200).tasks)
-)
-
-
-_task_id = click.argument("task_id", metavar="ID", shell_complete=_complete_id)
+_task_id = click.argument("task_id", metavar="ID", shell_complete=complete_tasks)
+_item = click.argument("item", type=WholeNumber(1), metavar="ITEM")
+_ITEM_LINE = re.compile(r"^([> ])(\d+) \[")
 _note = click.option("--note", default="", metavar="TEXT", help="Why; goes into the thread.")
 
 
@@ -65,7 +73,7 @@ def _print_view(reply: TaskReply) -> None:
     say(task_line(reply.view))
     if reply.view.items:
         print_table(item_table(reply.view.items))
-    say_all(reply.answer.splitlines())
+    say_all(map(_from_one, reply.answer.splitlines()))
 
 
 @task.command("register", short_help="Begin a task.")
@@ -124,14 +132,17 @@ def list_tasks(session: Session, *, ended: bool, statuses: tuple[TaskStatus, ...
 @task.command("show", short_help="Show one task.")
 @_task_id
 @click.option("--detail", type=EnumChoice(Detail), default="items", show_default=True, help="How much to tell.")
-@click.option(
-    "--max-tokens", type=click.IntRange(60, 100_000), default=1500, show_default=True, help="At most so long."
-)
+@click.option("--max-tokens", type=WholeNumber(60, 100_000), default=1500, show_default=True, help="At most so long.")
 @pass_session
 def show_task(session: Session, *, task_id: str, detail: Detail, max_tokens: int) -> None:
     """Show one task: its plan, with --detail actions what was done, full everything, focused the active item."""
     reply = session.client().task_summary(task_id, detail_level=detail, max_tokens=max_tokens, as_data=session.json)
-    session.show(reply, lambda: say_all(reply.summary.splitlines()))
+    session.show(reply, lambda: say_all(map(_from_one, reply.summary.splitlines())))
+
+
+def _from_one(line: str) -> str:
+    """Return a line of a summary, the number of its plan item as people count: the protocol's first is 0."""
+    return _ITEM_LINE.sub(lambda found: f"{found[1]}{int(found[2]) + 1} [", line)
 
 
 @task.command("say", short_help="Add a message to the thread.")
@@ -175,13 +186,13 @@ def fund_task(session: Session, *, task_id: str, **given: Any) -> None:
 
 @task.command("item", short_help="Set the status of a plan item.")
 @_task_id
-@click.argument("ordinal", type=click.IntRange(0))
+@_item
 @click.argument("status", type=EnumChoice(ItemStatus))
 @_note
 @pass_session
-def move_item(session: Session, *, task_id: str, ordinal: int, status: ItemStatus, note: str) -> None:
-    """Set the status of the plan item ORDINAL (the first is 0)."""
-    reply = session.client().task_item_update(task_id, ordinal, status, note=note)
+def move_item(session: Session, *, task_id: str, item: int, status: ItemStatus, note: str) -> None:
+    """Set the status of the plan item ITEM; the first is 1."""
+    reply = session.client().task_item_update(task_id, item - 1, status, note=note)
     _show(session, reply)
 
 
@@ -203,7 +214,7 @@ def append_items(session: Session, *, task_id: str, items: tuple[str, ...], note
 @click.option("--input", "input_data", type=JsonValue(), metavar="JSON", help="What went in (JSON, or any text).")
 @click.option("--output", "output_data", type=JsonValue(), metavar="JSON", help="What came out.")
 @click.option("--status", type=EnumChoice(ActionStatus), default="completed", show_default=True, help="How it went.")
-@click.option("--item", "ordinal", type=click.IntRange(0), help="The plan item (default: the active one).")
+@click.option("--item", type=WholeNumber(1), help="The plan item, from 1 (default: the active one).")
 @click.option("--took", type=DURATION, help="How long it took.")
 @pass_session
 def log_action(session: Session, *, task_id: str, action_type: ActionType, summary: str, **given: Any) -> None:
@@ -215,21 +226,21 @@ def log_action(session: Session, *, task_id: str, action_type: ActionType, summa
         input_data=given["input_data"],
         output_data=given["output_data"],
         status=given["status"],
-        ordinal=given["ordinal"],
+        ordinal=None if given["item"] is None else given["item"] - 1,
         duration_ms=None if given["took"] is None else given["took"] * 1000,
     )
-    where = "the task" if reply.action.ordinal is None else f"item {reply.action.ordinal}"
+    where = "the task" if reply.action.ordinal is None else f"item {reply.action.ordinal + 1}"
     session.show(reply, lambda: say(f"logged {reply.action.action_id} under {where}"))
 
 
 @task.command("drill", short_help="Show a plan item with its actions.")
 @_task_id
-@click.argument("ordinal", type=click.IntRange(0))
+@_item
 @limit_option(1000, 50, "Show at most this many, the newest.")
 @pass_session
-def drill_down(session: Session, *, task_id: str, ordinal: int, limit: int) -> None:
-    """Show the plan item ORDINAL with its actions and their logs."""
-    reply = session.client().task_drill_down(task_id, ordinal, limit=limit)
+def drill_down(session: Session, *, task_id: str, item: int, limit: int) -> None:
+    """Show the plan item ITEM with its actions and their logs; the first is 1."""
+    reply = session.client().task_drill_down(task_id, item - 1, limit=limit)
 
     def human() -> None:
         print_table(item_table((reply.item,)))
@@ -279,9 +290,9 @@ def task_line(view: TaskView) -> str:
     return f"{one.task_id} {one.status}: {one.name}{where}{waits}"
 
 
-def task_table(views: tuple[TaskView, ...]) -> Listing:
+def task_table(views: tuple[TaskView, ...]) -> FittedTable:
     """Return tasks, one a row."""
-    table = Listing(
+    table = FittedTable(
         "status",
         "name",
         "done",
@@ -301,9 +312,9 @@ def task_table(views: tuple[TaskView, ...]) -> Listing:
     return table
 
 
-def item_table(items: tuple[PlanItem, ...]) -> Listing:
+def item_table(items: tuple[PlanItem, ...]) -> FittedTable:
     """Return plan items, one a row."""
-    table = Listing("#", "status", "title", "took", "actions", flexible=("title",), spare=("actions", "took"))
+    table = FittedTable("#", "status", "title", "took", "actions", flexible=("title",), spare=("actions", "took"))
     for item in items:
         took = "-" if item.duration_seconds is None else duration(item.duration_seconds)
         failed = f" ({item.failed_actions} failed)" if item.failed_actions else ""

@@ -24,7 +24,7 @@ from acud.protocol.requests.daemon import ChildStatus, StatusReply
 from acud.protocol.requests.waits import WaitListReply
 from acud.types import Answer, DisplayInfo, WaitInfo
 from acud_cli.exit_codes import Exit
-from acud_cli.formatting import Listing, cost, count, duration, plain, shortened
+from acud_cli.formatting import FittedTable, cost, count, duration, plain, shortened
 from acud_cli.options import DURATION
 from acud_cli.session import Session, console, pass_session, print_table
 from acud_cli.wait_options import wait_place
@@ -192,7 +192,7 @@ class Column(NamedTuple):
     falling: bool = False
 
 
-class Pane:
+class TopList:
     """One list: what is in it, where it was scrolled to, what it is sorted by, and which row is selected."""
 
     def __init__(self, title: str, columns: tuple[Column, ...], name: Callable[[Any], str]) -> None:
@@ -275,7 +275,7 @@ class Board:
         self._opened: list[Text] = []
         self._focus = 0
         self._panes = (
-            Pane(
+            TopList(
                 "waits",
                 (
                     Column("time left", lambda one: one.remaining_s),
@@ -288,7 +288,7 @@ class Board:
                 ),
                 lambda one: one.wait_id,
             ),
-            Pane(
+            TopList(
                 "displays",
                 (
                     Column("frames", lambda one: one.fps, falling=True),
@@ -299,7 +299,7 @@ class Board:
                 ),
                 lambda one: one.name,
             ),
-            Pane(
+            TopList(
                 "processes",
                 (
                     Column("memory", lambda one: one.rss_mb, falling=True),
@@ -478,14 +478,14 @@ class Board:
         style = "bold black on cyan" if place == self._focus else "bold cyan"
         return _text(shortened(words, width).ljust(width), style)
 
-    def _table(self, place: int, items: list[Any], *, marked: bool) -> Listing:
+    def _table(self, place: int, items: list[Any], *, marked: bool) -> FittedTable:
         table = (_waits, self._displays, _processes)[place](items)
         if marked and self._panes[place].selected in items:
             table.mark(items.index(self._panes[place].selected))
         return table
 
-    def _displays(self, items: list[DisplayInfo]) -> Listing:
-        table = Listing(
+    def _displays(self, items: list[DisplayInfo]) -> FittedTable:
+        table = FittedTable(
             "display",
             "changes",
             "fps",
@@ -518,8 +518,8 @@ class Board:
 _ANSWER_STYLE = {Answer.YES: "green", Answer.NO: "", Answer.UNKNOWN: "yellow"}
 
 
-def _waits(items: list[WaitInfo]) -> Listing:
-    table = Listing(
+def _waits(items: list[WaitInfo]) -> FittedTable:
+    table = FittedTable(
         "left",
         "condition",
         "verdict",
@@ -539,8 +539,8 @@ def _waits(items: list[WaitInfo]) -> Listing:
     return table
 
 
-def _processes(items: list[ChildStatus]) -> Listing:
-    table = Listing(
+def _processes(items: list[ChildStatus]) -> FittedTable:
+    table = FittedTable(
         "process",
         "state",
         "MB",

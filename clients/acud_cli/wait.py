@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from acud.types import WaitState
 from acud_cli.exit_codes import Exit, of_state
-from acud_cli.options import DURATION, EnumChoice, limit_option
+from acud_cli.options import DURATION, EnumChoice, PictureFile, WholeNumber, limit_option
 from acud_cli.session import Session, complete_ids, pass_session, print_lines, print_table, say, write_picture
 from acud_cli.wait_options import (
     arm,
@@ -25,7 +25,7 @@ from acud_cli.wait_options import (
     tell_result,
     wanted_of,
 )
-from acud_cli.wait_text import PATIENCE_S, ending_lines, evaluation_table, show_lines, stay, wait_table
+from acud_cli.wait_text import PATIENCE_S, ending_lines, evaluation_table, show_lines, stay, wait_table, wait_words
 from acud_client.sync import Client
 
 _FULL_ID_LENGTH = 28
@@ -40,10 +40,8 @@ def waits() -> None:
 
 
 _complete_id = complete_ids(
-    lambda client: ((one.wait_id, one.state.value) for one in client.wait_list(ended=True).waits)
+    lambda client: ((one.wait_id, f"{one.state}: {wait_words(one)}") for one in client.wait_list(ended=True).waits)
 )
-
-
 _wait_id = click.argument("wait_id", metavar="ID", shell_complete=_complete_id)
 
 
@@ -78,18 +76,11 @@ def _print_list(found: Any, total: int) -> None:
 
 @waits.command("show", short_help="Show one wait with what was judged.")
 @_wait_id
-@click.option(
-    "--evaluations",
-    "-n",
-    type=click.IntRange(0, 1000),
-    default=20,
-    show_default=True,
-    help="Show at most this many, the newest.",
-)
+@limit_option(1000, 20, "Show at most this many evaluations, the newest.", least=0, former="--evaluations")
 @pass_session
-def show_wait(session: Session, *, wait_id: str, evaluations: int) -> None:
+def show_wait(session: Session, *, wait_id: str, limit: int) -> None:
     """Show one wait: condition, target, policy, verdict, evidence, and its newest evaluations."""
-    reply = session.client().wait_show(wait_id, evaluations=evaluations)
+    reply = session.client().wait_show(wait_id, evaluations=limit)
 
     def human() -> None:
         print_lines(show_lines(reply))
@@ -189,7 +180,14 @@ def result_of_wait(session: Session, *, wait_id: str, block: float | None, peek:
 
 @waits.command("evidence", short_help="Save the picture that a verdict rests on.")
 @_wait_id
-@click.option("--output", "-o", type=click.Path(path_type=Path, allow_dash=True), required=True, help="PNG file, or -.")
+@click.option(
+    "--output",
+    "-o",
+    type=PictureFile(".png", pipe=True),
+    metavar="FILE",
+    required=True,
+    help="A .png file, or - for a pipe.",
+)
 @click.option(
     "--part",
     type=click.Choice(["after", "before", "diff"]),
@@ -197,7 +195,7 @@ def result_of_wait(session: Session, *, wait_id: str, block: float | None, peek:
     show_default=True,
     help="As it resolved, as it was when last judged no, or what differs.",
 )
-@click.option("--stage", type=click.IntRange(0, 16), default=0, help="Of this stage of a sequence, counted from 1.")
+@click.option("--stage", type=WholeNumber(0, 16), default=0, help="Of this stage of a sequence, counted from 1.")
 @pass_session
 def evidence_of_wait(
     session: Session, *, wait_id: str, output: Path, part: Literal["after", "before", "diff"], stage: int

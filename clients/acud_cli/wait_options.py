@@ -45,7 +45,18 @@ from acud.types import (
 )
 from acud.value_errors import value_fault
 from acud_cli.formatting import time_given
-from acud_cli.options import BOX, DURATION, EnumChoice, boxes, target_of, target_options, together
+from acud_cli.options import (
+    BOX,
+    DURATION,
+    EnumChoice,
+    Number,
+    WholeNumber,
+    boxes,
+    complete_tasks,
+    target_of,
+    target_options,
+    together,
+)
 from acud_cli.session import warn
 from acud_client.image_files import png_of
 from acud_client.sync import Client
@@ -93,9 +104,7 @@ condition_options = together(
     click.option("--gone", multiple=True, metavar="T", help="The text T is no longer visible."),
     click.option("--match-case", is_flag=True, help="Tell upper from lower case in --text, --regex and --gone."),
     click.option("--whole-words", is_flag=True, help="Whole words only in --text and --gone: no Saved in Unsaved."),
-    click.option(
-        "--count", type=click.IntRange(1, 1000), default=1, help="--text or --regex is there at least N times."
-    ),
+    click.option("--count", type=WholeNumber(1, 1000), default=1, help="--text or --regex is there at least N times."),
     click.option(
         "--number",
         multiple=True,
@@ -111,7 +120,7 @@ condition_options = together(
     click.option("--image-gone", multiple=True, metavar="FILE", help="The picture is not, or no longer, visible."),
     click.option(
         "--similarity",
-        type=click.FloatRange(0.5, 1),
+        type=Number(0.5, 1),
         help="How alike --image and --image-gone must be (default 0.9; 1: equal pixels).",
     ),
     click.option("--window", multiple=True, metavar="TITLE", help="A window whose title contains TITLE is there."),
@@ -123,9 +132,7 @@ condition_options = together(
         help="A widget is so: 'button \"Submit\" enabled', 'entry \"Name\" = \"Ada\"', 'dialog gone'.",
     ),
     click.option("--change", is_flag=True, help="Any pixel of the target changed."),
-    click.option(
-        "--share", type=click.FloatRange(0, 1), default=0.0, help="With --change: at least this part of the target."
-    ),
+    click.option("--share", type=Number(0, 1), default=0.0, help="With --change: at least this part of the target."),
     click.option("--settle", type=DURATION, default=0.0, help="With --change: then nothing changed for this long."),
     click.option("--since", metavar="TOKEN", default="", help="With --change: since this token (acud baseline)."),
     click.option("--stable", type=DURATION, metavar="DURATION", help="Nothing in the target changed for this long."),
@@ -146,7 +153,7 @@ condition_options = together(
         help="With --file: only one created or changed from now on counts (default: of a pattern alone).",
     ),
     click.option(
-        "--process", multiple=True, type=click.IntRange(1, 4_194_304), metavar="PID", help="The process PID has ended."
+        "--process", multiple=True, type=WholeNumber(1, 4_194_304), metavar="PID", help="The process PID has ended."
     ),
     click.option("--any", "any_of", is_flag=True, help="One of the conditions is enough (default: all of them)."),
     click.option(
@@ -161,7 +168,12 @@ condition_options = together(
         metavar="T",
         help="After all that, the text T is visible later. Give it again for a further stage.",
     ),
-    click.option("--until", metavar="JSON", default="", help="A nested condition as in docs/protocol.md, as JSON."),
+    click.option(
+        "--until",
+        metavar="WORDS",
+        default="",
+        help="A sentence, or a nested condition as JSON (docs/protocol.md), as the actions take it.",
+    ),
 )
 
 
@@ -208,7 +220,11 @@ def _parts(wanted: Wanted) -> list[Until]:
     parts += [FileState(_whole(path), still_s, newer=wanted.newer) for path in wanted.file]
     parts += [FileState(_whole(path), gone=True) for path in wanted.file_gone]
     parts += [ProcessExit(pid) for pid in wanted.process]
-    return parts + ([nested_condition(wanted.until)] if wanted.until else [])
+    return parts + ([_sentence_or_json(wanted.until)] if wanted.until else [])
+
+
+def _sentence_or_json(words: str) -> Until:
+    return nested_condition(words) if words.lstrip().startswith("{") else Criteria(words)
 
 
 def _whole(path: str) -> str:
@@ -278,8 +294,8 @@ policy_options = together(
         type=EnumChoice(GateKind),
         help="What lets a changed frame through; only none and exact never miss a change.",
     ),
-    click.option("--gate-threshold", type=click.FloatRange(min=0), help="Threshold of a lossy gate."),
-    click.option("--confirm", type=click.IntRange(1, 20), help="Yeses needed, each on another picture (default 1)."),
+    click.option("--gate-threshold", type=Number(0), help="Threshold of a lossy gate."),
+    click.option("--confirm", type=WholeNumber(1, 20), help="Yeses needed, each on another picture (default 1)."),
     click.option(
         "--priority",
         type=EnumChoice(Priority),
@@ -310,13 +326,13 @@ budget_options = together(
     click.option(
         "--max-cost",
         "max_cost_usd",
-        type=click.FloatRange(0, 1_000_000),
+        type=Number(0, 1_000_000),
         metavar="USD",
         help="Spend at most this much on judges.",
     ),
     click.option(
         "--max-evaluations",
-        type=click.IntRange(0, 1_000_000_000),
+        type=WholeNumber(0, 1_000_000_000),
         metavar="N",
         help="Ask vision judges at most this many times.",
     ),
@@ -379,9 +395,23 @@ new_wait_options = together(
     address_options,
     click.option("--ignore", type=BOX, multiple=True, help="Ignore changes in this part of the target (a clock)."),
     click.option("--timeout", type=DURATION, help="How long to wait at most (default: as set, 5m; 0: look once)."),
-    click.option("--task", "task_id", default="", metavar="ID", help="The task this wait belongs to."),
+    click.option(
+        "--task",
+        "task_id",
+        default="",
+        metavar="ID",
+        shell_complete=complete_tasks,
+        help="The task this wait belongs to.",
+    ),
     click.option("--force", is_flag=True, help="Arm the sentence even if no judge is configured for it."),
-    click.option("--label", default="", metavar="TEXT", help="A name for people."),
+    click.option(
+        "label",
+        "--name",
+        "--label",
+        default="",
+        metavar="TEXT",
+        help="What it is called in lists. --label: its former name, until 0.3.",
+    ),
 )
 """Every option of a new wait."""
 
@@ -445,8 +475,7 @@ action_wait_options = together(
 def action_wait_of(given: dict[str, Any]) -> WaitCreate | None:
     """Return the wait that `action_wait_options` ask for, or None. Raises: click.UsageError."""
     words, text, timeout_s = given["until"].strip(), given["until_text"], given["until_timeout"]
-    is_json = words.startswith("{")
-    until = condition_of(Wanted("" if is_json else words, (text,) if text else (), until=words if is_json else ""))
+    until = condition_of(Wanted(text=(text,) if text else (), until=words))
     if until is not None:
         return WaitCreate(until, timeout_s=timeout_s)
     if timeout_s is not None:

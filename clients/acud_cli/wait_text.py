@@ -16,7 +16,7 @@ from acud.types import Budget, ConditionWords, Then, Verdict, WaitInfo, WaitStat
 from acud.untrusted_text import own_words
 from acud_cli.exit_codes import Exit, of_state
 from acud_cli.formatting import (
-    Listing,
+    FittedTable,
     cost,
     count,
     duration,
@@ -191,9 +191,9 @@ def _end_or_rest(wait: WaitInfo) -> tuple[str, str]:
     return "ended", f"{local_moment(wait.ended_utc_s)}, after {duration(wait.ended_utc_s - wait.created_utc_s)}"
 
 
-def evaluation_table(evaluations: tuple[Evaluation, ...]) -> Listing:
+def evaluation_table(evaluations: tuple[Evaluation, ...]) -> FittedTable:
     """Return the judged frames, oldest first."""
-    table = Listing(
+    table = FittedTable(
         "time", "verdict", "took", "judge", "frame", "words", flexible=("words",), spare=("frame", "judge", "took")
     )
     for one in evaluations:
@@ -204,9 +204,9 @@ def evaluation_table(evaluations: tuple[Evaluation, ...]) -> Listing:
     return table
 
 
-def wait_table(waits: tuple[WaitInfo, ...]) -> Listing:
+def wait_table(waits: tuple[WaitInfo, ...]) -> FittedTable:
     """Return waits, one a row."""
-    table = Listing(
+    table = FittedTable(
         "state",
         "condition",
         "verdict",

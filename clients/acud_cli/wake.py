@@ -12,10 +12,11 @@ import click
 from acud.types import RouteName, WakeInfo, WakeState
 from acud.untrusted_text import own_words
 from acud_cli.exit_codes import Exit
-from acud_cli.formatting import Listing, duration, local_time, milliseconds, moment, plain, shortened
+from acud_cli.formatting import FittedTable, duration, local_time, milliseconds, moment, plain, shortened
 from acud_cli.options import EnumChoice, limit_option
 from acud_cli.session import Session, complete_ids, pass_session, print_table, say, say_all
 from acud_cli.wait_options import address_of, address_options
+from acud_cli.wait_text import wait_words
 
 if TYPE_CHECKING:
     from acud.protocol.requests.wakes import RouteHealth, WakeListReply, WakeTestReply
@@ -30,6 +31,9 @@ def wake() -> None:
     """
 
 
+_complete_wait = complete_ids(
+    lambda client: ((one.wait_id, wait_words(one)) for one in client.wait_list(ended=True).waits)
+)
 _complete_id = complete_ids(lambda client: ((one.wake_id, one.state.value) for one in client.wake_list().wakes))
 
 
@@ -38,7 +42,9 @@ _complete_id = complete_ids(lambda client: ((one.wake_id, one.state.value) for o
 @click.option(
     "--state", "states", multiple=True, type=EnumChoice(WakeState), help="Only those in this state (may be repeated)."
 )
-@click.option("--wait", "wait_id", default="", metavar="ID", help="Only the wake of this wait.")
+@click.option(
+    "--wait", "wait_id", default="", metavar="ID", shell_complete=_complete_wait, help="Only the wake of this wait."
+)
 @limit_option(1000, 100)
 @pass_session
 def list_wakes(session: Session, *, seen: bool, states: tuple[WakeState, ...], wait_id: str, limit: int) -> None:
@@ -54,7 +60,7 @@ def _print_list(reply: WakeListReply) -> None:
     if not reply.wakes:
         say("no wakes" if reply.total == 0 else f"none shown of {reply.total}")
         return
-    table = Listing(
+    table = FittedTable(
         "state",
         "text",
         "reason",

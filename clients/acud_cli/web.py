@@ -15,8 +15,8 @@ from acud.errors import Unavailable, UsageError
 from acud.http_listeners import ListenerSettings, WebSettings
 from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
 from acud.value_errors import value_fault
-from acud_cli.formatting import Listing, local_moment, moment, plain
-from acud_cli.options import DURATION, Command, EnumChoice, together
+from acud_cli.formatting import FittedTable, local_moment, moment, plain
+from acud_cli.options import DURATION, Command, EnumChoice, WholeNumber, complete_displays, complete_tasks, together
 from acud_cli.session import Session, pass_session, print_table, say, say_all, warn
 
 
@@ -31,8 +31,23 @@ def token_limits(scope: Scope) -> Callable[[Command], Command]:
             help="read: view; wait: also arm waits; act: also act; admin: also delete.",
         ),
         click.option("--name", default="", metavar="TEXT", help="What it is called in lists."),
-        click.option("--display", "displays", multiple=True, metavar="NAME", help="Only for this display (repeat)."),
-        click.option("--task", "tasks", multiple=True, metavar="ID", help="Only for this task (repeat)."),
+        click.option(
+            "--display",
+            "-d",
+            "displays",
+            multiple=True,
+            metavar="NAME",
+            shell_complete=complete_displays,
+            help="Only for this display (repeat).",
+        ),
+        click.option(
+            "--task",
+            "tasks",
+            multiple=True,
+            metavar="ID",
+            shell_complete=complete_tasks,
+            help="Only for this task (repeat).",
+        ),
     )
 
 
@@ -86,7 +101,7 @@ def print_tokens(tokens: tuple[AccessToken, ...]) -> None:
     if not tokens:
         say("no tokens, no sessions")
         return
-    table = Listing(
+    table = FittedTable(
         "name",
         "good for",
         "until",
@@ -132,7 +147,7 @@ web.add_command(token)
 
 @web.command(short_help="Serve the dashboard and /api in the foreground.")
 @click.option("--host", help="Where to listen.  [default: [web] host, 127.0.0.1]")
-@click.option("--port", type=click.IntRange(0, 65535), help="0 takes any free one.  [default: [web] port, 18790]")
+@click.option("--port", type=WholeNumber(0, 65535), help="0 takes any free one.  [default: [web] port, 18790]")
 @pass_session
 def serve(session: Session, **given: str | int | None) -> None:
     """Serve the dashboard and /api in the foreground, until Ctrl-C; the daemon may come and go meanwhile.
@@ -147,7 +162,7 @@ def serve(session: Session, **given: str | int | None) -> None:
 @web.command(short_help="Serve /feed, /sense, /health and /agent/* in the foreground.")
 @click.option("--host", help="Where to listen.  [default: [http_endpoints] host, 127.0.0.1]")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), help="0 takes any free one.  [default: [http_endpoints] port, 18791]"
+    "--port", type=WholeNumber(0, 65535), help="0 takes any free one.  [default: [http_endpoints] port, 18791]"
 )
 @click.option("--allow-tokenless", is_flag=True, default=None, help="Serve also those who send no token.")
 @click.option("--allow-remote", is_flag=True, default=None, help="Let other machines in (unencrypted).")

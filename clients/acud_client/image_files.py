@@ -42,7 +42,7 @@ def png_of(words: str) -> bytes:
 
 
 def _redrawn(name: str, data: bytes, part: Rect | None) -> bytes:
-    from PIL import Image  # whoever cuts nothing out need not load it
+    from PIL import Image, UnidentifiedImageError  # whoever cuts nothing out need not load it
 
     try:
         with Image.open(io.BytesIO(data), formats=["PNG", "JPEG"]) as image:
@@ -59,6 +59,8 @@ def _redrawn(name: str, data: bytes, part: Rect | None) -> bytes:
             cut.convert("RGBA" if "A" in image.getbands() or "transparency" in image.info else "RGB").save(
                 written, "PNG"
             )
+    except UnidentifiedImageError as fault:
+        raise InvalidRequest(f"{name} is no picture that can be read: it is neither a PNG nor a JPEG", hint=_HINT) from fault
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as fault:
         raise InvalidRequest(f"{name} is no picture that can be read: {fault}", hint=_HINT) from fault
     return written.getvalue()

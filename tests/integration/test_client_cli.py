@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from click.shell_completion import ShellComplete
 
 from acud.paths import Paths
 from acud.protocol.evaluation import JudgeHealth
@@ -18,9 +19,12 @@ from acud.protocol.events import Event
 from acud.protocol.requests.daemon import DoctorReply, EventsSinceReply, Finding, StatusReply
 from acud.protocol.requests.displays import DisplayListReply, DisplayReply
 from acud.protocol.requests.looks import Picture
-from acud.protocol.requests.waits import ChangeReply, WaitListReply
+from acud.protocol.requests.tasks import TaskDrillDownReply, TaskListReply, TaskReply, TaskSummaryReply
+from acud.protocol.requests.waits import ChangeReply, WaitListReply, WaitShowReply
 from acud.types import DisplayInfo, DisplayState, Rect, RouteName, WaitState, WindowInfo, no, unknown, yes
+from acud.types.tasks import ItemStatus, PlanItem, Task, TaskStatus, TaskView
 from acud_cli.__main__ import run
+from acud_cli.app import cli
 from acud_cli.exit_codes import Exit
 from tests.integration.client_replies import WAIT_ID, Script, wait_info, waiting
 from tests.integration.client_stand_in import StandIn, paths_at, refusal
@@ -417,3 +421,70 @@ def test_a_daemon_that_hangs_is_told_from_one_that_is_not_there(
         assert "did not answer status within 0.2 s" in capsys.readouterr().err
         assert run(["daemon", "stop"]) == Exit.DAEMON_DOWN
         assert "acud daemon stop --force" in capsys.readouterr().err
+
+
+TASK = TaskView(
+    Task("task-00t403fe5j5y0mp5rjy05dq", "Book the flight", TaskStatus.ACTIVE, 1000.0, 1000.0, display=":100"),
+    (PlanItem(0, "open the site", ItemStatus.ACTIVE), PlanItem(1, "pay")),
+)
+
+
+def test_plan_items_count_from_one(paths: Paths, capsys: Output) -> None:
+    summary = "task Book the flight\n>0 [active] open the site (0 actions)\n 1 [pending] pay (0 actions)\n    in: 5 [x"
+    script = Script(
+        task_item_update=TaskReply(TASK),
+        task_summary=TaskSummaryReply(TASK.task.task_id, TaskStatus.ACTIVE, summary, 9),
+        task_drill_down=TaskDrillDownReply(TASK.task.task_id, TASK.items[1], ()),
+    )
+    with StandIn(paths, script) as daemon:
+        assert run(["task", "item", "y05dq", "2", "active"]) == 0
+        assert capsys.readouterr().out.splitlines()[2].split()[:3] == ["1", "active", "open"]
+        assert run(["task", "show", "y05dq"]) == 0
+        told = capsys.readouterr().out
+        assert run(["task", "drill", "y05dq", "2"]) == 0
+    assert (daemon.seen[0].body["ordinal"], daemon.seen[-1].body["ordinal"]) == (1, 1)
+    assert [line[:4] for line in told.splitlines()[1:]] == [">1 [", " 2 [", "    "]
+    assert told.endswith("    in: 5 [x\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "begun", "offered"),
+    [
+        (["wait", "--display"], "", [":100"]),
+        (["do", "click", "-d"], ":1", [":100"]),
+        (["display", "take"], "", [":100"]),
+        (["look", "--target"], "", ["screen", "display:", "window:", "region:", "monitor:", "pty:"]),
+        (["wait", "--target"], "display:", ["display::100"]),
+        (["wait", "--target"], "window:", [f"window:{EVIL}"]),
+        (["wait", "show"], "", [WAIT_ID[-6:]]),
+        (["wait", "cancel"], WAIT_ID[-6:-3], [WAIT_ID[-6:]]),
+        (["wait", "cancel"], "wait-", [WAIT_ID]),
+        (["wait", "--task"], "", [TASK.task.task_id[-6:]]),
+        (["task", "show"], "task", [TASK.task.task_id]),
+        (["wake", "list", "--wait"], "", [WAIT_ID[-6:]]),
+    ],
+    ids=str,
+)
+def test_what_the_daemon_knows_completes(paths: Paths, given: list[str], begun: str, offered: list[str]) -> None:
+    script = Script(
+        display_list=DisplayListReply((DISPLAY,), ":100"),
+        wait_list=WaitListReply((wait_info(),), 1),
+        task_list=TaskListReply((TASK,), 1),
+    )
+    with StandIn(paths, script):
+        found = ShellComplete(cli, {}, "acud", "_ACUD_COMPLETE").get_completions(given, begun)
+    assert [item.value for item in found] == offered
+    assert not set("".join(item.help or "" for item in found)) & set("\x1b\x07\x9b")
+
+
+def test_former_names_of_options_still_work(paths: Paths) -> None:
+    script = Script(wait_show=WaitShowReply(wait_info(), ()), events_since=EventsSinceReply((), 7, 0))
+    with StandIn(paths, script) as daemon:
+        assert run(["wait", "show", WAIT_ID, "--evaluations", "3"]) == 0
+        assert run(["events", "--since", "4", "--last", "2"]) == 0
+    assert (daemon.seen[0].body["evaluations"], daemon.seen[1].body["after"]) == (3, 4)
+    with StandIn(paths, waiting(wait_info())) as daemon:
+        assert run(["wait", "--text", "a", "--label", "nightly", "--detach"]) == 0
+        assert run(["wait", "--until", "the lamp is on", "--name", "nightly", "--detach"]) == 0
+    assert [one.body["label"] for one in daemon.seen] == ["nightly"] * 2
+    assert daemon.seen[1].body["until"]["type"] == "criteria"

@@ -72,6 +72,14 @@ def test_help_loads_neither_sockets_nor_messages() -> None:
         ["waits", "cancel", "--all", "wait-1"],
         ["waits", "update", "wait-1", "--until", "{"],
         ["look", "--format", "gif"],
+        ["look", "-o", "x.gif"],
+        ["look", "-o", "x.png", "--format", "jpeg"],
+        ["wait", "evidence", "wait-1", "-o", "x.jpg"],
+        ["do", "click", "1", "2", "--picture", "x.gif"],
+        ["scene", "--marks", "x.jpg"],
+        ["task", "item", "task-1", "0", "active"],
+        ["wait", "list", "-n", "many"],
+        ["wait", "list", "-n", "5000"],
         ["look", "-o", "-", "--json"],
         ["display", "create", "huge"],
         ["completion", "tcsh"],
@@ -88,6 +96,31 @@ def test_wrong_use_is_one_line_and_code_2(arguments: list[str], capsys: pytest.C
         assert said.err.startswith("acud: ")
         assert said.err.count("\n") == 1
         assert "--help)" in said.err
+        assert "range" not in said.err
+
+
+SHORT = {"-d": "--display", "-t": "--target", "-n": "--limit", "-o": "--output", "-f": "--follow", "-w": "--window"}
+FORMER = {"-f": "--file"}
+"""Short names that another option had before 0.2.0, and has until 0.3."""
+
+
+@pytest.mark.parametrize("path", _leaves(cli), ids=" ".join)
+def test_a_short_name_means_one_thing_everywhere(path: tuple[str, ...]) -> None:
+    command: click.Command = cli
+    for name in path:
+        assert isinstance(command, click.Group)
+        found = command.get_command(click.Context(command), name)
+        assert found is not None
+        command = found
+    for option in (one for one in command.params if isinstance(one, click.Option)):
+        for short in (name for name in option.opts if len(name) == 2 and name != "-h"):
+            assert SHORT[short] in option.opts or FORMER.get(short) in option.opts, f"{short} in {path}"
+        if "--display" in option.opts and path[0] != "mcp":
+            assert "-d" in option.opts
+        if "--target" in option.opts:
+            assert "-t" in option.opts
+        if len({name for name in option.opts if name.startswith("--")}) > 1 and option.name != "window_manager":
+            assert "former name" in (option.help or ""), f"{option.opts} of {path}"
 
 
 @pytest.mark.parametrize("arguments", [[], ["task"], ["do", "window"]], ids=" ".join)

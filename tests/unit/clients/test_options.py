@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 import pytest
 
 from acud_cli import formatting
-from acud_cli.options import BOX, DURATION, SIZE, seconds_of
+from acud_cli.options import BOX, DURATION, SIZE, Number, PictureFile, WholeNumber, picture_kind, seconds_of
 
 
 @pytest.mark.parametrize(
@@ -72,3 +74,38 @@ def test_costs_are_never_hidden() -> None:
     assert formatting.cost(0.000045) == "$0.000045"
     assert formatting.cost(0.0132) == "$0.0132"
     assert formatting.cost(12.3) == "$12.30"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "words"),
+    [
+        (WholeNumber(1, 1000), "abc", "'abc' is not a whole number"),
+        (WholeNumber(1, 1000), "1.5", "'1.5' is not a whole number"),
+        (WholeNumber(1, 1000), "5000", "5000 is not between 1 and 1000"),
+        (WholeNumber(1), "0", "0 is not 1 or more"),
+        (Number(0, 1), "5", "5 is not between 0 and 1"),
+        (Number(0), "nan", "'nan' is not a number"),
+    ],
+)
+def test_numbers_are_refused_in_words(kind: Number, text: str, words: str) -> None:
+    with pytest.raises(click.BadParameter) as refused:
+        kind.convert(text, None, None)
+    assert refused.value.message == words
+
+
+def test_numbers_within_their_limits() -> None:
+    assert (WholeNumber(1, 9).convert("9", None, None), Number(0, 1).convert("0.5", None, None)) == (9, 0.5)
+
+
+def test_pictures_are_named_by_their_kind(tmp_path: Path) -> None:
+    kind = PictureFile(".png", ".jpg", ".jpeg", pipe=True)
+    for name in ("a.PNG", "b.jpg", "c.jpeg", "no-suffix", "-"):
+        assert kind.convert(name, None, None) == Path(name)
+    assert [picture_kind(Path(name)) for name in ("a.PNG", "b.JPG", "no-suffix")] == ["png", "jpeg", "png"]
+    with pytest.raises(click.BadParameter, match=r"no picture of the kind '\.gif' is made; end the name with \.png or"):
+        kind.convert("x.gif", None, None)
+    with pytest.raises(click.BadParameter, match="is a folder"):
+        kind.convert(str(tmp_path), None, None)
+    with pytest.raises(click.BadParameter, match="goes to a file"):
+        PictureFile(".png").convert("-", None, None)
+    assert kind.convert("/dev/null", None, None) == Path("/dev/null")

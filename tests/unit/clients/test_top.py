@@ -12,7 +12,7 @@ from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.requests.daemon import ChildStatus, StatusReply
 from acud.protocol.requests.waits import WaitListReply
 from acud.types import DisplayInfo, DisplayState, Target, Text, WaitInfo, WaitSpec, WaitState, no
-from acud_cli.formatting import Listing
+from acud_cli.formatting import FittedTable
 from acud_cli.top import Board, TopSnapshot, sparkline
 
 DISPLAYS = tuple(
@@ -165,7 +165,9 @@ def test_sparklines_rise_to_the_highest() -> None:
 
 
 def listing(width: int, *, terminal: bool = True) -> list[str]:
-    table = Listing("state", "what", "why", "where", "empty", "id", flexible=("what", "why"), spare=("empty", "where"))
+    table = FittedTable(
+        "state", "what", "why", "where", "empty", "id", flexible=("what", "why"), spare=("empty", "where")
+    )
     table.add_row(
         "watching",
         "a condition of some length or other",
