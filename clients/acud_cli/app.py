@@ -54,6 +54,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "restore": ("acud_cli.backup", "Restore a backup, while the daemon is stopped."),
         "vacuum": ("acud_cli.backup", "Compact the database, while the daemon is stopped."),
         "fleet": ("acud_cli.fleet", "More than one host: serve, list, place, drain."),
+        "help": ("acud_cli.help_topics", "Explain conditions, targets, durations, or a command."),
         "completion": ("acud_cli.app", "Print shell completion for bash, zsh or fish."),
     },
 }

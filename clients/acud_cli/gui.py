@@ -53,7 +53,9 @@ _run_id = click.argument(
     "run_id",
     metavar="ID",
     shell_complete=complete_ids(
-        lambda client: ((one.run_id, f"{one.state}: {one.spec.instruction}") for one in client.agent_list(limit=50).runs)
+        lambda client: (
+            (one.run_id, f"{one.state}: {one.spec.instruction}") for one in client.agent_list(limit=50).runs
+        )
     ),
 )
 _target_option = click.option(
@@ -113,7 +115,13 @@ def gui_find(session: Session, *, description: str, backend: GroundingBackend | 
 
 @gui.command("do", short_help="Do what a sentence says, and see whether it had an effect.")
 @click.argument("instructions", nargs=-1, metavar="INSTRUCTION...")
-@click.option("--file", "-f", type=click.File("r"), metavar="FILE", help="One instruction a line; - is standard input. -f: its former name, until 0.3.")
+@click.option(
+    "--file",
+    "-f",
+    type=click.File("r"),
+    metavar="FILE",
+    help="One instruction a line; - is standard input. -f: its former name, until 0.3.",
+)
 @_target_option
 @display_option
 @click.option("--view", default="", metavar="TOKEN", help="Coordinates are of the picture with this view token.")

@@ -13,6 +13,7 @@ import click
 
 from acud.types import DisplayInfo, Rect
 from acud_cli.session import complete_ids, complete_names
+from acud_client.help_tables import TARGETS
 
 if TYPE_CHECKING:
     from acud_client.sync import Client
@@ -22,7 +23,7 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 
 
 class Duration(click.ParamType[float]):
-    """Seconds, plain or with units: `300`, `0.5`, `90s`, `5m`, `1h30m`."""
+    """Seconds, plain or with units: `300`, `0.5`, `90s`, `5m`, `1h30m` (`acud help durations`)."""
 
     name = "duration"
 
@@ -212,16 +213,6 @@ def limit_option(
     return click.option(*names, type=WholeNumber(least, most), default=default, show_default=True, help=words)
 
 
-_TARGETS = (
-    ("screen", "the display"),
-    ("display:", "a display"),
-    ("window:", "a window, by words of its title"),
-    ("region:", "x,y,w,h in pixels"),
-    ("monitor:", "a monitor"),
-    ("pty:", "a terminal session"),
-)
-
-
 def _display_items(displays: Iterable[DisplayInfo], prefix: str = "") -> Iterator[tuple[str, str]]:
     return ((prefix + one.name, f"{one.state}, {one.width}x{one.height}") for one in displays)
 
@@ -232,17 +223,17 @@ complete_tasks = complete_ids(
 )
 
 
-def _targets(client: Client, begun: str) -> Iterator[tuple[str, str]]:
+def _targets(client: Client, begun: str) -> Iterable[tuple[str, str]]:
     kind, sign, _ = begun.partition(":")
     if not sign:
-        return iter(_TARGETS)
+        return ((row.begun, row.words) for row in TARGETS)
     displays = client.display_list().displays
     if kind == "display":
         return _display_items(displays, "display:")
     if kind == "monitor":
         return ((f"monitor:{one.name}", display.name) for display in displays for one in display.monitors)
     windows = ((f"window:{one.title}", display.name) for display in displays for one in display.windows if one.title)
-    return windows if kind == "window" else iter(())
+    return windows if kind == "window" else ()
 
 
 complete_targets = complete_names(_targets)
@@ -270,8 +261,7 @@ target_options = together(
         default="",
         metavar="TARGET",
         shell_complete=complete_targets,
-        help="screen, display:NAME, window:TITLE-OR-ID, region:x,y,w,h, pty:SESSION or monitor:NAME-OR-NUMBER "
-        "(default: screen).",
+        help="The part of a screen to look at, such as window:Firefox (default: screen); see acud help targets.",
     ),
     display_option,
     click.option("--region", type=BOX, help="Only this part of the display, in its pixels."),

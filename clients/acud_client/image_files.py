@@ -60,7 +60,9 @@ def _redrawn(name: str, data: bytes, part: Rect | None) -> bytes:
                 written, "PNG"
             )
     except UnidentifiedImageError as fault:
-        raise InvalidRequest(f"{name} is no picture that can be read: it is neither a PNG nor a JPEG", hint=_HINT) from fault
+        raise InvalidRequest(
+            f"{name} is no picture that can be read: it is neither a PNG nor a JPEG", hint=_HINT
+        ) from fault
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as fault:
         raise InvalidRequest(f"{name} is no picture that can be read: {fault}", hint=_HINT) from fault
     return written.getvalue()

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from acud.errors import InvalidRequest
+from acud_client.help_tables import CONDITIONS, OPTIONS, TARGETS, WORDS
 from acud_mcp.action_help import ACTIONS
-from acud_mcp.condition_arguments import CONDITIONS, OPTIONS
 from acud_mcp.tool import Schema, TextResult, Tool, ToolCall, argument_schemas, argument_words
 
 
@@ -20,7 +20,7 @@ class HelpArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _conditions() -> str:
-    rows = [f"- {row.argument}: {row.words}. {json.dumps(row.example)}" for row in CONDITIONS]
+    rows = [f"- {row.argument}: {WORDS[row.argument]}. {json.dumps(row.example)}" for row in CONDITIONS]
     more = [f"- {name}: {words}" for name, words in OPTIONS.items()]
     return "\n".join(
         [
@@ -32,15 +32,17 @@ def _conditions() -> str:
     )
 
 
-_TARGETS = """Targets: the part of a screen that a tool looks at.
-- screen: your task's display, else the default display
-- display:NAME: a display of display_list, such as display::100
-- window:TITLE: the topmost window whose title contains TITLE; window:ID: that window
-- region:x,y,w,h: a rectangle in pixels of the display
-- monitor:NAME: one monitor of a display
-- pty:SESSION: a terminal session that acud reads
-scene takes the id of an element as well, and shows what is in it. Where display is an argument, it names the display \
-on which the window or region is."""
+def _targets() -> str:
+    rows = [f"- {row.form}: {row.words}".replace("`acud display list`", "display_list") for row in TARGETS]
+    return "\n".join(
+        [
+            "Targets: the part of a screen that a tool looks at.",
+            *rows,
+            "scene takes the id of an element as well, and shows what is in it. Where display is an argument, it names"
+            " the display on which the window or region is.",
+        ]
+    )
+
 
 _WAKES = """How a wait's end reaches you.
 The `next` of smart_wait says it. "you are woken": the wait's end comes to you as a message, once; go on with other \
@@ -63,7 +65,7 @@ def _actions() -> str:
 
 TOPICS: dict[str, Callable[[], str]] = {
     "conditions": _conditions,
-    "targets": lambda: _TARGETS,
+    "targets": _targets,
     "actions": _actions,
     "wakes": lambda: _WAKES,
     "tasks": lambda: _TASKS,

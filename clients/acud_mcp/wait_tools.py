@@ -61,8 +61,8 @@ from acud.types import (
 from acud.types.tasks import Content
 from acud.untrusted_text import own_words
 from acud.value_errors import value_fault
+from acud_client.help_tables import WORDS
 from acud_client.image_files import part_of, png_of
-from acud_mcp.condition_arguments import WORDS
 from acud_mcp.tool import GLOSSARY, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
 

@@ -138,6 +138,25 @@ def test_a_name_that_lies_deeper_is_found(capsys: pytest.CaptureFixture[str]) ->
     assert "acud fleet drain" in said
 
 
+@pytest.mark.parametrize("topic", ["conditions", "targets", "durations"])
+def test_the_topics_are_explained(topic: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["help", topic]) == 0
+    told = capsys.readouterr().out
+    assert len(told.splitlines()) > 8
+    assert max(map(len, told.splitlines())) <= 100
+    assert run(["help", topic, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["lines"] == told.splitlines()
+
+
+def test_the_help_of_a_command_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["help", "wait", "show"]) == 0
+    assert capsys.readouterr().out.startswith("Usage: acud wait show [OPTIONS] ID")
+    assert run(["help"]) == 0
+    assert "acud help targets" in capsys.readouterr().out
+    assert run(["help", "nonsense"]) == Exit.USAGE
+    assert "no topic and no command 'nonsense'; topics: conditions" in capsys.readouterr().err
+
+
 def test_a_near_name_is_suggested(capsys: pytest.CaptureFixture[str]) -> None:
     run(["wats"])
     assert "did you mean" in capsys.readouterr().err

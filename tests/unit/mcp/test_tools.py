@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,8 +32,10 @@ from acud.types import (
     Until,
     WindowTitle,
 )
+from acud_cli.wait import wait
+from acud_cli.wait_options import wanted_of
+from acud_client.help_tables import CONDITIONS, OPTIONS, ConditionRow
 from acud_mcp.action_tool import Name
-from acud_mcp.condition_arguments import CONDITIONS, OPTIONS, ConditionRow
 from acud_mcp.help_tool import TOPICS, tool_help
 from acud_mcp.selection import CAPS, workspace_of
 from acud_mcp.server import INSTRUCTIONS, TOOLS, described, selected
@@ -143,6 +146,17 @@ def test_the_example_of_a_condition_makes_it(row: ConditionRow) -> None:
     images = dict.fromkeys((asked.image, asked.image_gone), b"")
     assert wanted_until(asked, images).__struct_config__.tag == row.kind
     assert row.argument in row.example
+
+
+@pytest.mark.parametrize("row", CONDITIONS, ids=lambda row: row.argument)
+def test_people_and_agents_are_told_the_same(row: ConditionRow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acud_cli.wait_options.png_of", lambda _: b"")
+    monkeypatch.setattr("acud_cli.wait_options._whole", lambda path: path)
+    asked = parse_arguments(BY_TOOL["smart_wait"], row.example)
+    assert isinstance(asked, SmartWait)
+    typed = wait.make_context("wait", shlex.split(row.line), resilient_parsing=False).params
+    assert wanted_of(typed) == wanted_until(asked, dict.fromkeys((asked.image, asked.image_gone), b""))
+    assert (typed["target"] or "screen") == asked.target
 
 
 @pytest.mark.asyncio
