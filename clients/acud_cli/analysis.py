@@ -24,7 +24,11 @@ def analysis() -> None:
 @analysis.command(short_help="Show how it is doing, and what it said last.")
 @pass_session
 def show(session: Session) -> None:
-    """Show how the commentary is doing, and what it said last."""
+    """Show how the commentary is doing, and what it said last.
+
+    \b
+    acud analysis show
+    """
     reply = session.client().analysis_status()
     session.show(reply, lambda: _print_status(reply))
 
@@ -53,7 +57,11 @@ def _line(result: AnalysisResult) -> str:
 @limit_option(50, 10)
 @pass_session
 def history(session: Session, *, limit: int) -> None:
-    """List the newest results; 🧠 marks what was put into the feed."""
+    """List the newest results; 🧠 marks what was put into the feed.
+
+    \b
+    acud analysis history
+    """
     reply = session.client().analysis_history(limit)
     session.show(reply, lambda: say_all(map(_line, reply.results) if reply.results else ["nothing was said yet"]))
 
@@ -61,7 +69,11 @@ def history(session: Session, *, limit: int) -> None:
 @analysis.command(short_help="Show what it would be made from now.")
 @pass_session
 def context(session: Session) -> None:
-    """Show the words that a model would be sent now."""
+    """Show the words that a model would be sent now.
+
+    \b
+    acud analysis context
+    """
     reply = session.client().analysis_context()
     session.show(reply, lambda: say_all(reply.prompt.splitlines()))
 
@@ -79,7 +91,12 @@ def context(session: Session) -> None:
 @click.option("--verbose/--no-verbose", "log_verbose", default=None, help="Log prompts and answers.")
 @pass_session
 def config(session: Session, *, interval: float | None, max_age: float | None, **given: Any) -> None:
-    """Show how the commentary is set up; what is given is changed, until the daemon ends."""
+    """Show how the commentary is set up; what is given is changed, until the daemon ends.
+
+    \b
+    acud analysis config
+    acud analysis config --on --interval 30s
+    """
     reply = session.client().analysis_config(interval_ms=_ms(interval), max_age_ms=_ms(max_age), **given)
     session.show(reply, lambda: _print_config(reply))
 
@@ -100,7 +117,11 @@ def _print_config(reply: AnalysisConfigReply) -> None:
 @click.option("--after", type=WholeNumber(0), default=0, metavar="ID", help="Only what is newer than this number.")
 @pass_session
 def feed(session: Session, *, after: int) -> None:
-    """List the messages of the feed, oldest first."""
+    """List the messages of the feed, oldest first.
+
+    \b
+    acud analysis feed --after 120
+    """
     reply = session.client().feed_list(after)
 
     def human() -> None:
@@ -118,7 +139,11 @@ def feed(session: Session, *, after: int) -> None:
 @click.option("--source", default="", metavar="WORD", help="Who says it.")
 @pass_session
 def post(session: Session, *, text: str, priority: str, source: str) -> None:
-    """Put TEXT into the feed. A transcript is a line such as `[1s ago, openrouter] words`."""
+    """Put TEXT into the feed. A transcript is a line such as `[1s ago, openrouter] words`.
+
+    \b
+    acud analysis post "the meeting begins" --priority high
+    """
     reply = session.client().feed_post(text, priority=priority, source=source)
     session.show(reply, lambda: say(f"message {reply.id}"))
 
@@ -131,7 +156,12 @@ def post(session: Session, *, text: str, priority: str, source: str) -> None:
 @click.option("--title", default="", metavar="TEXT", help="With --kind: the window's title.")
 @pass_session
 def sense(session: Session, *, after: int, **given: Any) -> None:
-    """List what was seen, oldest first; with --kind add to it."""
+    """List what was seen, oldest first; with --kind add to it.
+
+    \b
+    acud analysis sense
+    acud analysis sense --kind text --text "Unread: 3" --app mail
+    """
     if given["kind"]:
         _tell(session, **given)
         return

@@ -41,6 +41,10 @@ def backup(session: Session, *, target: Path, evidence: bool, recordings: bool) 
     each file.
 
     Settings, keys and tokens are not in it: keep acud.toml yourself.
+
+    \b
+    acud backup ~/acud-backup
+    acud backup ~/acud.tar --evidence
     """
     ask = BackupAsk(str(target.absolute()), evidence, recordings, os.getpid())
     made = _answered(session, ask, BackupMade)
@@ -56,7 +60,12 @@ def backup(session: Session, *, target: Path, evidence: bool, recordings: bool) 
 @pass_session
 def restore(session: Session, *, source: Path, check: bool) -> None:
     """Verify the backup SOURCE (a folder, a .tar, or a database such as backups/before-*.db) as a whole, then put it in
-    place. What was there before is kept aside in ACU_HOME. The daemon must be down: acud daemon stop."""
+    place. What was there before is kept aside in ACU_HOME. The daemon must be down: acud daemon stop.
+
+    \b
+    acud restore ~/acud.tar --check
+    acud restore ~/acud.tar
+    """
     done = _answered(session, RestoreAsk(str(source.absolute()), check, os.getpid()), Restored)
     words = f"{count(done.verified, 'file')} verified, tables as of {done.migration}"
     session.show(
@@ -68,7 +77,11 @@ def restore(session: Session, *, source: Path, check: bool) -> None:
 @pass_session
 def vacuum(session: Session) -> None:
     """Write the database anew, without free pages. The daemon gives free pages back by itself as retention makes them;
-    this is for a database that an early acud made, or after much was deleted. The daemon must be down."""
+    this is for a database that an early acud made, or after much was deleted. The daemon must be down.
+
+    \b
+    acud vacuum
+    """
     done = _answered(session, CompactAsk(os.getpid()), Compacted)
     session.show(done, lambda: say(f"data.db: {done.before / 1e6:.1f} -> {done.after / 1e6:.1f} MB"))
 

@@ -46,6 +46,9 @@ def check_config(session: Session) -> None:
     A fault names the file and line, or the variable; the setting; the reason; and the next step.
 
     Exit code: 0 the settings are good (a variable that acud does not read is a warning), 2 they are not.
+
+    \b
+    acud config check
     """
     session.only_here("acud config check")
     paths = session.paths
@@ -85,7 +88,11 @@ _debug = click.option("--debug", is_flag=True, help="Log everything (the same as
 @pass_session
 def start_daemon(session: Session, *, debug: bool) -> None:
     """Start the daemon in the background and return when it serves, or when it ended, with the reason. Harmless when
-    it runs already."""
+    it runs already.
+
+    \b
+    acud daemon start
+    """
     session.only_here("acud daemon start")
     told = _running(session)
     verb = "started" if told is None else "already running"
@@ -110,7 +117,11 @@ def _running(session: Session) -> StatusReply | None:
 @_debug
 @click.pass_context
 def run_daemon(ctx: click.Context, *, debug: bool) -> NoReturn:
-    """Run the daemon in the foreground, in place of this process; for systemd and for looking at it."""
+    """Run the daemon in the foreground, in place of this process; for systemd and for looking at it.
+
+    \b
+    acud daemon run --debug
+    """
     session = session_of(ctx)
     session.only_here("acud daemon run")
     os.environ["ACU_HOME"] = str(session.paths.home)
@@ -124,7 +135,12 @@ def run_daemon(ctx: click.Context, *, debug: bool) -> NoReturn:
 @pass_session
 def stop_daemon(session: Session, *, keep_displays: bool, force: bool) -> None:
     """End the daemon and return when its process is gone. Managed displays end too; live waits stay armed for the
-    next start. Harmless when it does not run."""
+    next start. Harmless when it does not run.
+
+    \b
+    acud daemon stop
+    acud daemon stop --keep-displays
+    """
     pid = _stop(session, keep_displays=keep_displays, force=force)
     words = f"stopped (pid {pid})" if pid else "not running"
     session.show({"stopped": bool(pid), "pid": pid}, lambda: say(words))
@@ -144,7 +160,12 @@ def _stop(session: Session, *, keep_displays: bool, force: bool) -> int:
 @pass_session
 def restart_daemon(session: Session, *, debug: bool, end_displays: bool, force: bool, evaluators: bool) -> None:
     """End the daemon and start it again. Waits go on, and so do managed displays. With settings or directories that
-    it would not start with (acud config check) the one that runs is left alone, exit code 2 or 8."""
+    it would not start with (acud config check) the one that runs is left alone, exit code 2 or 8.
+
+    \b
+    acud daemon restart
+    acud daemon restart --evaluators
+    """
     session.only_here("acud daemon restart")
     if evaluators:
         _renew_evaluators(session)
@@ -172,7 +193,12 @@ def _renew_evaluators(session: Session) -> None:
 def drain_daemon(session: Session, *, timeout: float, keep_displays: bool, no_wait: bool, cancel: bool) -> int:
     """Have the daemon refuse new waits, tasks, runs, displays and recordings, and end as soon as live waits, active
     tasks and runs have finished, at the latest after --timeout: what is live then stays armed for the next start.
-    Returns when the process is gone; Ctrl-C leaves, and the drain goes on. Exit code 3: it was taken back meanwhile."""
+    Returns when the process is gone; Ctrl-C leaves, and the drain goes on. Exit code 3: it was taken back meanwhile.
+
+    \b
+    acud daemon drain --timeout 10m
+    acud daemon drain --cancel
+    """
     client = session.client()
     told = client.daemon_drain(timeout, keep_displays=keep_displays, cancel=cancel)
     if not told.draining or no_wait:
@@ -197,7 +223,11 @@ def _drained(told: DaemonDrainReply) -> str:
 @pass_session
 def reload_daemon(session: Session) -> None:
     """Have the daemon read acud.toml again (as SIGHUP does) and take the limits that can change while it runs. Says
-    what was taken and what needs a restart; a malformed file is refused as a whole."""
+    what was taken and what needs a restart; a malformed file is refused as a whole.
+
+    \b
+    acud daemon reload
+    """
     reply = session.client().daemon_reload()
     lines = [f"taken: {name}" for name in reply.taken]
     lines += [f"needs acud daemon restart: {name}" for name in reply.restart]

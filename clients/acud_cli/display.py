@@ -26,7 +26,12 @@ def display() -> None:
 @click.option("--windows", is_flag=True, help="Their windows as well.")
 @pass_session
 def list_displays(session: Session, *, ended: bool, windows: bool) -> None:
-    """List the displays with size, frame rate, age of the newest frame and how pixels are taken."""
+    """List the displays with size, frame rate, age of the newest frame and how pixels are taken.
+
+    \b
+    acud display list
+    acud display list --windows
+    """
     reply = session.client().display_list(ended=ended)
     session.show(reply, lambda: _print_list(reply, windows))
 
@@ -106,6 +111,10 @@ def add_display(session: Session, *, name: str, auth_file: str, owner: int | Non
 
     Its X server has to run as your user or root; name another user with --owner. Whoever runs it sees the cookie and
     all that acud types there.
+
+    \b
+    acud display add :0
+    acud display add :0 --auth-file /run/user/1000/gdm/Xauthority
     """
     reply = session.client().display_add(name, auth_file=auth_file, owner=-1 if owner is None else owner)
     tell_notes(reply.notes)
@@ -153,7 +162,11 @@ def _sentence(verb: str, reply: DisplayReply) -> str:
 @pass_session
 def display_env(session: Session, *, name: str) -> None:
     """Print DISPLAY, XAUTHORITY and the session bus of the display NAME for eval (default: the only one, or what
-    `screen` means)."""
+    `screen` means).
+
+    \b
+    eval "$(acud display env :100)"
+    """
     reply = session.client().display_list()
     found = _named(name, reply)
     session.show(_environment(found), lambda: _print_env(found))
@@ -227,7 +240,11 @@ def _print_taken(reply: TakeReply) -> None:
 @click.option("--force", is_flag=True, help="Also without its lease.")
 @pass_session
 def release_display(session: Session, *, name: str, lease: str, force: bool) -> None:
-    """Give the display NAME back to agents."""
+    """Give the display NAME back to agents.
+
+    \b
+    acud display release :100
+    """
     reply = session.client().display_release(name, lease=lease, force=force)
     session.show(reply, lambda: say(f"{reply.display.name} is the agents' again"))
 
@@ -237,7 +254,12 @@ def release_display(session: Session, *, name: str, lease: str, force: bool) -> 
 @click.option("--force", is_flag=True, help="Also while waits look at it.")
 @pass_session
 def remove_display(session: Session, *, name: str, force: bool) -> None:
-    """End the managed display NAME with everything on it, or stop watching an added one."""
+    """End the managed display NAME with everything on it, or stop watching an added one.
+
+    \b
+    acud display remove :100
+    acud display remove :100 --force
+    """
     reply = session.client().display_remove(name, force=force)
     tell_notes(reply.notes)
     verb = "ended" if reply.display.managed else "no longer watching"

@@ -230,7 +230,12 @@ def do_click(
 @act_options
 @pass_session
 def do_move(session: Session, *, where: tuple[str, ...], **given: object) -> int:
-    """Move the pointer to X Y, or to the element with that ID of a scene."""
+    """Move the pointer to X Y, or to the element with that ID of a scene.
+
+    \b
+    acud do move 400 300
+    acud do move t3-12
+    """
     (to,) = places(where, 1)
     return run_action(session, Move(to), given)
 
@@ -242,7 +247,12 @@ def do_move(session: Session, *, where: tuple[str, ...], **given: object) -> int
 @act_options
 @pass_session
 def do_drag(session: Session, *, where: tuple[str, ...], button: Button, keys: str, **given: object) -> int:
-    """Press at the first place, move to the second, release there; each is X Y, or the ID of an element of a scene."""
+    """Press at the first place, move to the second, release there; each is X Y, or the ID of an element of a scene.
+
+    \b
+    acud do drag 100 100 300 100
+    acud do drag t3-12 t3-14
+    """
     ends = places(where, 2)
     if len(ends) < 2:
         raise click.UsageError("a drag needs two places: where from, and where to")
@@ -267,7 +277,12 @@ def do_scroll(
     keys: str,
     **given: object,
 ) -> int:
-    """Turn the wheel AMOUNT clicks (3) up, down, left or right."""
+    """Turn the wheel AMOUNT clicks (3) up, down, left or right.
+
+    \b
+    acud do scroll down
+    acud do scroll up 10 --at 400 300
+    """
     if at and element:
         raise click.UsageError("--at and --on are two places; give one")
     over = Point(*at) if at else place([element] if element else [])
@@ -278,7 +293,12 @@ def do_scroll(
 @act_options
 @pass_session
 def do_cursor(session: Session, **given: object) -> int:
-    """Say where the pointer is, in pixels of the display."""
+    """Say where the pointer is, in pixels of the display.
+
+    \b
+    acud do cursor
+    acud do cursor --display :100
+    """
     return run_action(session, CursorPosition(), given, _print_cursor)
 
 
@@ -324,7 +344,12 @@ def do_type(session: Session, *, text: str, **given: object) -> int:
 @act_options
 @pass_session
 def do_hold(session: Session, *, what: str, for_s: float, **given: object) -> int:
-    """Press WHAT (shift, mouse:left) and keep it pressed until `acud do release`."""
+    """Press WHAT (shift, mouse:left) and keep it pressed until `acud do release`.
+
+    \b
+    acud do hold shift --for 5s
+    acud do hold mouse:left
+    """
     return run_action(session, Hold(what, for_s), given)
 
 
@@ -333,7 +358,12 @@ def do_hold(session: Session, *, what: str, for_s: float, **given: object) -> in
 @act_options
 @pass_session
 def do_release(session: Session, *, what: str, **given: object) -> int:
-    """Release WHAT, or everything that acud holds on the display."""
+    """Release WHAT, or everything that acud holds on the display.
+
+    \b
+    acud do release
+    acud do release shift
+    """
     return run_action(session, Release(what), given)
 
 
@@ -353,7 +383,12 @@ _primary_option = click.option("--primary", is_flag=True, help="The primary sele
 @act_options
 @pass_session
 def get_clipboard(session: Session, *, primary: bool, **given: object) -> int:
-    """Print the clipboard's text."""
+    """Print the clipboard's text.
+
+    \b
+    acud do clipboard get
+    acud do clipboard get --primary
+    """
     return run_action(
         session, ClipboardGet("primary" if primary else "clipboard"), given, lambda reply: say(reply.text)
     )
@@ -365,7 +400,12 @@ def get_clipboard(session: Session, *, primary: bool, **given: object) -> int:
 @act_options
 @pass_session
 def set_clipboard(session: Session, *, text: str, primary: bool, **given: object) -> int:
-    """Set the clipboard to TEXT; - reads it from standard input."""
+    """Set the clipboard to TEXT; - reads it from standard input.
+
+    \b
+    acud do clipboard set "a text"
+    date | acud do clipboard set -
+    """
     copied = sys.stdin.read() if text == "-" else text
     return run_action(session, ClipboardSet(copied, "primary" if primary else "clipboard"), given)
 
@@ -391,6 +431,9 @@ def show_launch_status(session: Session, *, pid: int) -> None:
     """Show whether the program that `acud do launch` started as PID runs, how it ended, and the last that it wrote.
 
     To wait for its end: acud wait --process PID
+
+    \b
+    acud do launch-status 4711
     """
     with session.client() as client:
         told = client.launch_status(pid)
@@ -409,7 +452,12 @@ def show_launch_status(session: Session, *, pid: int) -> None:
 @act_options
 @pass_session
 def do_idle(session: Session, *, stable: float, timeout: float, **given: object) -> int:
-    """Wait until nothing on the display changes; exit code 3 when it does not come to rest in time."""
+    """Wait until nothing on the display changes; exit code 3 when it does not come to rest in time.
+
+    \b
+    acud do idle
+    acud do idle --stable 2s --timeout 30s
+    """
     return run_action(
         session, WaitIdle(stable, timeout), given, lambda reply: say("idle" if reply.idle else "still changing")
     )
@@ -427,7 +475,7 @@ def window() -> None:
 
 
 def _plain_verb(verb: WindowVerb, summary: str) -> None:
-    @window.command(verb.value, short_help=summary, help=summary)
+    @window.command(verb.value, short_help=summary, help=f"{summary}\n\n\b\nacud do window {verb.value} Firefox")
     @click.argument("name")
     @act_options
     @pass_session
@@ -450,7 +498,11 @@ _plain_verb(WindowVerb.RESTORE, "Undo minimising and maximising of the window NA
 @act_options
 @pass_session
 def move_window(session: Session, *, name: str, x: int, y: int, **given: Any) -> int:
-    """Move the window NAME so that its client area begins at X Y."""
+    """Move the window NAME so that its client area begins at X Y.
+
+    \b
+    acud do window move Firefox 0 0
+    """
     return run_action(session, WindowDo(name, WindowVerb.MOVE, Point(x, y)), given)
 
 
@@ -460,7 +512,11 @@ def move_window(session: Session, *, name: str, x: int, y: int, **given: Any) ->
 @act_options
 @pass_session
 def resize_window(session: Session, *, name: str, size: tuple[int, int], **given: Any) -> int:
-    """Give the window NAME the client area SIZE, such as 800x600."""
+    """Give the window NAME the client area SIZE, such as 800x600.
+
+    \b
+    acud do window resize Firefox 800x600
+    """
     return run_action(session, WindowDo(name, WindowVerb.RESIZE, size=size), given)
 
 
@@ -469,7 +525,12 @@ def resize_window(session: Session, *, name: str, size: tuple[int, int], **given
 @act_options
 @pass_session
 def list_windows(session: Session, *, match: str, **given: Any) -> int:
-    """List the windows of a display whose title contains MATCH, topmost first."""
+    """List the windows of a display whose title contains MATCH, topmost first.
+
+    \b
+    acud do windows
+    acud do windows report --display :100
+    """
     return run_action(session, WindowList(match), given, _print(match))
 
 

@@ -37,6 +37,9 @@ def doctor(session: Session) -> int:
     """Check every part, and print the fix of each fault. It needs no running daemon, and tells more with one.
 
     Exit code: 0 all well, 1 warnings, 2 faults.
+
+    \b
+    acud doctor
     """
     outside = list(outside_findings(session.paths, os.environ))
     inside = _asked(session)

@@ -40,6 +40,10 @@ def events(session: Session, *, follow: bool, topic: str, after: int | None, lim
     """Show stored events: waits armed, judged and ended, displays up and down, processes restarted.
 
     With --json: one document, or with --follow one a line.
+
+    \b
+    acud events --limit 50
+    acud events --follow --topic wait.
     """
     client = session.client()
     after = _start(client, limit) if after is None else after

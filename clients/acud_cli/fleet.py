@@ -79,6 +79,9 @@ def wakes(session: Session, *, agent: str, follow: bool, limit: int | None) -> N
 
     Each is acknowledged once it is printed: it counts as seen, its host is told, and it does not come again. With
     --json: one wake a line. Whoever is killed before that leaves it to the next, with the same id.
+
+    \b
+    acud fleet wakes --follow
     """
     settings = _read_settings(session)
     try:
@@ -154,7 +157,11 @@ fleet.add_command(worker)
 @click.option("--debug", is_flag=True, help="Log every step.")
 @pass_session
 def serve(session: Session, *, debug: bool) -> None:
-    """Run the endpoint in the foreground, until Ctrl-C. Hosts and NATS servers may come and go meanwhile."""
+    """Run the endpoint in the foreground, until Ctrl-C. Hosts and NATS servers may come and go meanwhile.
+
+    \b
+    acud fleet serve
+    """
     settings = _read_settings(session)  # first: it tells when the library that the endpoint loads is missing
     from acud_fleet import endpoint
 
@@ -164,7 +171,11 @@ def serve(session: Session, *, debug: bool) -> None:
 @fleet.command(short_help="List the hosts, lost ones too.")
 @pass_session
 def hosts(session: Session) -> None:
-    """List every host that ever joined: whether it lives, its displays and room, its labels."""
+    """List every host that ever joined: whether it lives, its displays and room, its labels.
+
+    \b
+    acud fleet hosts
+    """
     reply = session.fleet_client().fleet_hosts()
     session.show(reply, lambda: _print(reply.hosts))
 
@@ -174,7 +185,12 @@ def hosts(session: Session) -> None:
 @click.option("--label", "labels", multiple=True, metavar="NAME=VALUE", help="What the host must carry.")
 @pass_session
 def place(session: Session, *, name: str, labels: tuple[str, ...]) -> None:
-    """Tell on which host the task, wait, run or recording ID lives; without one, where a new display would go now."""
+    """Tell on which host the task, wait, run or recording ID lives; without one, where a new display would go now.
+
+    \b
+    acud fleet place
+    acud fleet place --label gpu=yes
+    """
     from acud_cli.options import labels_of
 
     reply = session.fleet_client().fleet_place(name, labels=labels_of(labels))
@@ -187,7 +203,11 @@ def place(session: Session, *, name: str, labels: tuple[str, ...]) -> None:
 @click.option("--resume", is_flag=True, help="Take that back.")
 @pass_session
 def drain(session: Session, *, host: str, resume: bool) -> None:
-    """Have HOST take nothing new; what is there goes on. It holds until --resume, over restarts too."""
+    """Have HOST take nothing new; what is there goes on. It holds until --resume, over restarts too.
+
+    \b
+    acud fleet drain h1
+    """
     reply = session.fleet_client().fleet_drain(host, "resume" if resume else "drain")
     words = "takes new displays again" if resume else f"takes nothing new; {reply.host.displays} displays go on"
     session.show(reply, lambda: say(f"{host} {words}"))
@@ -197,7 +217,11 @@ def drain(session: Session, *, host: str, resume: bool) -> None:
 @click.argument("host")
 @pass_session
 def forget(session: Session, *, host: str) -> None:
-    """Forget HOST and what is known of its tasks and waits. Refused while it lives."""
+    """Forget HOST and what is known of its tasks and waits. Refused while it lives.
+
+    \b
+    acud fleet forget h1
+    """
     reply = session.fleet_client().fleet_drain(host, "forget")
     session.show(reply, lambda: say(f"forgot {host}, with {reply.host.live_waits} waits when it was last heard"))
 
@@ -210,6 +234,9 @@ def streams(session: Session, *, change: bool, nkey_seed_file: str | None) -> No
     """Tell where the fleet's streams and buckets differ from what [fleet] here asks for; --set changes them.
 
     Run it with the administrator's key: hosts may make what is missing, and change nothing.
+
+    \b
+    acud fleet streams --set
     """
     from msgspec.structs import replace
 
@@ -226,7 +253,11 @@ def streams(session: Session, *, change: bool, nkey_seed_file: str | None) -> No
 @fleet.command(short_help="Tell whether this host is in a fleet, and what the endpoint sees.")
 @pass_session
 def status(session: Session) -> None:
-    """Tell whether this host's daemon is in a fleet, and whether an endpoint here answers."""
+    """Tell whether this host's daemon is in a fleet, and whether an endpoint here answers.
+
+    \b
+    acud fleet status
+    """
     from acud.errors import AcudError
 
     told: dict[str, object] = {}

@@ -256,6 +256,9 @@ def run(session: Session, **given: Any) -> int:
     """Begin a run, and stay until it ends; Ctrl-C leaves it to the daemon.
 
     Exit code: 0 done, 4 cancelled, 5 escalated.
+
+    \b
+    acud agent run "fill in the form and send it" --backend claude --expect '"Thank you" is visible'
     """
     limits = RunLimits(given["max_steps"], given["max_time"], given["max_calls"], given["max_cost"])
     client = session.client()
@@ -318,7 +321,11 @@ def _print_end(found: RunInfo) -> None:
 @_run_id
 @pass_session
 def show(session: Session, *, run_id: str) -> int:
-    """Show a run with its steps. Exit code: as of `acud agent run`."""
+    """Show a run with its steps. Exit code: as of `acud agent run`.
+
+    \b
+    acud agent show q7k2mz
+    """
     found = session.client().agent_result(run_id, peek=True).run
     session.show(found, lambda: _print_run(found))
     return _RUN_EXITS[found.state]
@@ -339,7 +346,12 @@ def _print_run(found: RunInfo) -> None:
 @limit_option(500, 20)
 @pass_session
 def list_runs(session: Session, *, task_id: str, limit: int) -> None:
-    """List runs, newest first."""
+    """List runs, newest first.
+
+    \b
+    acud agent list
+    acud agent list --task e0471d
+    """
     reply = session.client().agent_list(task_id=task_id, limit=limit)
     session.show(reply, lambda: _print_list(reply.runs))
 
@@ -373,6 +385,10 @@ def _print_list(runs: tuple[RunInfo, ...]) -> None:
 @click.option("--reason", default="", metavar="TEXT", help="Kept with the run.")
 @pass_session
 def cancel(session: Session, *, run_id: str, reason: str) -> None:
-    """End a run now; what is under way is dropped."""
+    """End a run now; what is under way is dropped.
+
+    \b
+    acud agent cancel q7k2mz --reason "the wrong form"
+    """
     found = session.client().agent_cancel(run_id, reason=reason).run
     session.show(found, lambda: say(f"{found.state.value} {found.run_id}"))

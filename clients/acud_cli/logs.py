@@ -146,7 +146,12 @@ _COLOURS = {"debug": "2", "warning": "33", "error": "31", "critical": "1;31"}
 @limit_option(100_000, 50, "The last so many lines.", least=0, former="--lines")
 @pass_session
 def logs(session: Session, *, follows: bool, level: str, lines: int) -> int:
-    """Show the daemon's log ($ACU_HOME/logs/debug.log). It needs no running daemon."""
+    """Show the daemon's log ($ACU_HOME/logs/debug.log). It needs no running daemon.
+
+    \b
+    acud logs --limit 200
+    acud logs --follow --level warning
+    """
     path = session.paths.debug_log
     if not path.exists():
         warn(f"no log yet: {path}")

@@ -70,6 +70,10 @@ def mcp(ctx: click.Context, /, *, http: bool, port: int, fleet: bool, autostart:
 
     A host (OpenClaw, Claude Code, Cursor, VS Code …) starts this command by itself, once `acud mcp install` has told
     it. Without --caps and --tools every tool is served.
+
+    \b
+    acud mcp
+    acud mcp --caps core,tasks
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -171,6 +175,10 @@ def install(session: Session, *, host: str, file: Path | None, dry_run: bool, **
 
     The rest of the file is kept. For OpenClaw the skill file is installed too: its tool search hides tools until the
     agent knows of them.
+
+    \b
+    acud mcp install claude
+    acud mcp install openclaw --dry-run
     """
     from acud_mcp import hosts
 

@@ -52,7 +52,12 @@ def record() -> None:
 @click.option("--fps", type=Number(0.1, 30), default=None, help="At most this many frames a second.")
 @pass_session
 def start(session: Session, *, display: str, task_id: str, fps: float | None) -> None:
-    """Record a display, or a task's, from now on; print the recording's id."""
+    """Record a display, or a task's, from now on; print the recording's id.
+
+    \b
+    acud record start --display :100
+    acud record start --task e0471d --fps 5
+    """
     reply = session.client().record_start(display, task_id=task_id, fps=fps or 0.0)
     session.show(reply, lambda: say(reply.recording.recording_id))
 
@@ -61,7 +66,11 @@ def start(session: Session, *, display: str, task_id: str, fps: float | None) ->
 @_recording_id
 @pass_session
 def stop(session: Session, *, recording_id: str) -> None:
-    """End a recording with what its display shows now, and say where its files are."""
+    """End a recording with what its display shows now, and say where its files are.
+
+    \b
+    acud record stop 8whsfy
+    """
     reply = session.client(timeout_s=_STOP_S).record_stop(recording_id)
     session.show(reply, lambda: _print_stopped(reply))
 
@@ -84,7 +93,12 @@ def _amount(one: RecordingInfo) -> str:
 @limit_option(1000, 20)
 @pass_session
 def list_recordings(session: Session, *, task_id: str, limit: int) -> None:
-    """List recordings, newest first."""
+    """List recordings, newest first.
+
+    \b
+    acud record list
+    acud record list --task e0471d
+    """
     reply = session.client().record_list(task_id=task_id, limit=limit)
     session.show(reply, lambda: _print_list(reply.recordings))
 
@@ -115,7 +129,11 @@ def _print_list(recordings: tuple[RecordingInfo, ...]) -> None:
 @click.argument("recording_ids", metavar="ID...", nargs=-1, required=True, shell_complete=_complete_id)
 @pass_session
 def delete(session: Session, *, recording_ids: tuple[str, ...]) -> None:
-    """Remove recordings and their files; one that is being made is to be stopped first."""
+    """Remove recordings and their files; one that is being made is to be stopped first.
+
+    \b
+    acud record delete 8whsfy
+    """
     client = session.client()
     gone = [client.record_delete(one).recording for one in recording_ids]
     session.show({"recordings": gone}, lambda: say_all(f"deleted {one.recording_id}" for one in gone))
@@ -126,7 +144,11 @@ def delete(session: Session, *, recording_ids: tuple[str, ...]) -> None:
 @zip_option
 @pass_session
 def export(session: Session, *, task_id: str, output: Path) -> None:
-    """Write everything of a task to a ZIP file; the same as `acud task export`."""
+    """Write everything of a task to a ZIP file; the same as `acud task export`.
+
+    \b
+    acud record export e0471d -o flight.zip
+    """
     export_to(session, task_id, output)
 
 

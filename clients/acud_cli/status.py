@@ -30,6 +30,10 @@ def status(session: Session) -> int:
     agents, and every reason why it is not fully well. `acud daemon status` is the same; `acud doctor` says how to mend.
 
     Exit code: 0 it runs (with warnings too), 6 it does not run or does not answer.
+
+    \b
+    acud status
+    acud status --json
     """
     reply = session.client().status()
     session.show(reply, lambda: _print(reply))
@@ -105,6 +109,10 @@ def usage(session: Session, *, days: int, task_id: str) -> None:
     """Show answers, tokens and dollars by day (UTC), purpose, judge, model and task.
 
     Purposes: wait (a condition), effect (of what was done), find, agent, annotate, commentary.
+
+    \b
+    acud usage
+    acud usage --days 30 --task e0471d
     """
     reply = session.client().usage(days=days, task_id=task_id)
     session.show(reply, lambda: _print_usage(reply))
@@ -141,7 +149,11 @@ def _print_usage(reply: UsageReply) -> None:
 @click.command(short_help="Print the daemon's metrics in Prometheus format.")
 @pass_session
 def metrics(session: Session) -> None:
-    """Print what the daemon measures, as Prometheus reads it; docs/metrics.md explains each figure."""
+    """Print what the daemon measures, as Prometheus reads it; docs/metrics.md explains each figure.
+
+    \b
+    acud metrics
+    """
     from acud_client.exposition import text
 
     reply = session.client().metrics()

@@ -115,7 +115,13 @@ def register_task(session: Session, *, name: str, plan: tuple[str, ...], **given
 @limit_option(200, 20)
 @pass_session
 def list_tasks(session: Session, *, ended: bool, statuses: tuple[TaskStatus, ...], limit: int) -> None:
-    """List the active and paused tasks, newest first; with --all or --status the ended ones too."""
+    """List the active and paused tasks, newest first; with --all or --status the ended ones too.
+
+    \b
+    acud task list
+    acud task list --all
+    acud task list --status failed
+    """
     reply = session.client().task_list(statuses=statuses, ended=ended, limit=limit)
 
     def human() -> None:
@@ -135,7 +141,12 @@ def list_tasks(session: Session, *, ended: bool, statuses: tuple[TaskStatus, ...
 @click.option("--max-tokens", type=WholeNumber(60, 100_000), default=1500, show_default=True, help="At most so long.")
 @pass_session
 def show_task(session: Session, *, task_id: str, detail: Detail, max_tokens: int) -> None:
-    """Show one task: its plan, with --detail actions what was done, full everything, focused the active item."""
+    """Show one task: its plan, with --detail actions what was done, full everything, focused the active item.
+
+    \b
+    acud task show e0471d
+    acud task show e0471d --detail focused --max-tokens 400
+    """
     reply = session.client().task_summary(task_id, detail_level=detail, max_tokens=max_tokens, as_data=session.json)
     session.show(reply, lambda: say_all(map(_from_one, reply.summary.splitlines())))
 
@@ -150,7 +161,11 @@ def _from_one(line: str) -> str:
 @click.argument("message")
 @pass_session
 def say_in_task(session: Session, *, task_id: str, message: str) -> None:
-    """Add MESSAGE to the thread of a task; it counts as a sign of life."""
+    """Add MESSAGE to the thread of a task; it counts as a sign of life.
+
+    \b
+    acud task say e0471d "still at it"
+    """
     reply = session.client().task_update(task_id, message=message)
     _show(session, reply)
 
@@ -164,6 +179,10 @@ def move_task(session: Session, *, task_id: str, status: TaskStatus, message: st
     """Set the status of a task.
 
     Pausing stops judging; deadlines run on. Ending a task cancels its waits and ends its display.
+
+    \b
+    acud task status e0471d paused
+    acud task status e0471d completed --message "the ticket is in the mail"
     """
     reply = session.client().task_update(task_id, message=message, status=status)
     _show(session, reply)
@@ -177,6 +196,9 @@ def fund_task(session: Session, *, task_id: str, **given: Any) -> None:
     """Change the budget of a task, for all its waits together. Only what is given changes; what is spent stays spent.
 
     What it cost so far: acud usage --task ID.
+
+    \b
+    acud task budget e0471d --max-cost 0.50
     """
     client = session.client()
     view = client.task_summary(task_id, as_data=True).view
@@ -191,7 +213,12 @@ def fund_task(session: Session, *, task_id: str, **given: Any) -> None:
 @_note
 @pass_session
 def move_item(session: Session, *, task_id: str, item: int, status: ItemStatus, note: str) -> None:
-    """Set the status of the plan item ITEM; the first is 1."""
+    """Set the status of the plan item ITEM; the first is 1.
+
+    \b
+    acud task item e0471d 1 completed
+    acud task item e0471d 2 active --note "the site is slow"
+    """
     reply = session.client().task_item_update(task_id, item - 1, status, note=note)
     _show(session, reply)
 
@@ -202,7 +229,11 @@ def move_item(session: Session, *, task_id: str, item: int, status: ItemStatus, 
 @_note
 @pass_session
 def append_items(session: Session, *, task_id: str, items: tuple[str, ...], note: str) -> None:
-    """Add ITEM... at the end of the plan."""
+    """Add ITEM... at the end of the plan.
+
+    \b
+    acud task append e0471d "choose a seat" "print the ticket"
+    """
     reply = session.client().task_plan_append(task_id, items, note=note)
     _show(session, reply)
 
@@ -218,7 +249,11 @@ def append_items(session: Session, *, task_id: str, items: tuple[str, ...], note
 @click.option("--took", type=DURATION, help="How long it took.")
 @pass_session
 def log_action(session: Session, *, task_id: str, action_type: ActionType, summary: str, **given: Any) -> None:
-    """Log an action of TYPE (cli, gui, wait, vision, reasoning, other) in one sentence."""
+    """Log an action of TYPE (cli, gui, wait, vision, reasoning, other) in one sentence.
+
+    \b
+    acud task log e0471d gui "clicked Search" --took 0.4s --item 2
+    """
     reply = session.client().task_log_action(
         task_id,
         action_type,
@@ -239,7 +274,11 @@ def log_action(session: Session, *, task_id: str, action_type: ActionType, summa
 @limit_option(1000, 50, "Show at most this many, the newest.")
 @pass_session
 def drill_down(session: Session, *, task_id: str, item: int, limit: int) -> None:
-    """Show the plan item ITEM with its actions and their logs; the first is 1."""
+    """Show the plan item ITEM with its actions and their logs; the first is 1.
+
+    \b
+    acud task drill e0471d 2
+    """
     reply = session.client().task_drill_down(task_id, item - 1, limit=limit)
 
     def human() -> None:
@@ -254,7 +293,11 @@ def drill_down(session: Session, *, task_id: str, item: int, limit: int) -> None
 @limit_option(1000, 50, "Show at most this many, the newest.")
 @pass_session
 def show_thread(session: Session, *, task_id: str, limit: int) -> None:
-    """Show the thread of a task, oldest first."""
+    """Show the thread of a task, oldest first.
+
+    \b
+    acud task thread e0471d
+    """
     reply = session.client().task_thread(task_id, limit=limit)
     session.show(reply, lambda: say_all(thread_lines(reply.messages)))
 
@@ -267,6 +310,9 @@ def export_task(session: Session, *, task_id: str, output: Path) -> None:
     """Write everything of a task to a ZIP file: plan, actions, messages, waits with verdicts and pictures, videos.
 
     Texts, videos and evidence are redacted only where [redaction] says so: look at it before you pass it on.
+
+    \b
+    acud task export e0471d -o flight.zip
     """
     from acud_cli.record import export_to
 
@@ -277,7 +323,11 @@ def export_task(session: Session, *, task_id: str, output: Path) -> None:
 @_task_id
 @pass_session
 def delete_task(session: Session, *, task_id: str) -> None:
-    """Forget a task with all that was kept of it. Its waits are cancelled and its display ends."""
+    """Forget a task with all that was kept of it. Its waits are cancelled and its display ends.
+
+    \b
+    acud task delete e0471d
+    """
     reply = session.client().task_delete(task_id)
     session.show(reply, lambda: say(f"deleted {reply.task_id}, {reply.waits_cancelled} waits cancelled"))
 

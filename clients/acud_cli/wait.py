@@ -60,7 +60,13 @@ def full_id(client: Client, given: str) -> str:
 @limit_option(1000, 100)
 @pass_session
 def list_waits(session: Session, *, ended: bool, states: tuple[WaitState, ...], limit: int) -> None:
-    """List the live waits, newest first; with --all or --state the ended ones too."""
+    """List the live waits, newest first; with --all or --state the ended ones too.
+
+    \b
+    acud wait list
+    acud wait list --all --limit 20
+    acud wait list --state failed --state timeout
+    """
     reply = session.client().wait_list(states=states, ended=ended, limit=limit)
     session.show(reply, lambda: _print_list(reply.waits, reply.total))
 
@@ -79,7 +85,12 @@ def _print_list(found: Any, total: int) -> None:
 @limit_option(1000, 20, "Show at most this many evaluations, the newest.", least=0, former="--evaluations")
 @pass_session
 def show_wait(session: Session, *, wait_id: str, limit: int) -> None:
-    """Show one wait: condition, target, policy, verdict, evidence, and its newest evaluations."""
+    """Show one wait: condition, target, policy, verdict, evidence, and its newest evaluations.
+
+    \b
+    acud wait show x8fgvb
+    acud wait show x8fgvb --limit 100
+    """
     reply = session.client().wait_show(wait_id, evaluations=limit)
 
     def human() -> None:
@@ -98,6 +109,10 @@ def create_wait(session: Session, **given: Any) -> None:
     """Arm a wait for CRITERIA, a sentence, or for the conditions in the options, and return at once.
 
     The same as `acud wait --detach`. Take its result with `acud wait result ID`.
+
+    \b
+    acud wait create --text "Build finished" --timeout 1h
+    acud wait create --change --settle 2s --target window:Firefox --name page
     """
     reply = arm(session.client(), given)
     tell_notes(reply.notes)
@@ -115,7 +130,12 @@ def create_wait(session: Session, **given: Any) -> None:
 @budget_options
 @pass_session
 def update_wait(session: Session, *, wait_id: str, timeout: float | None, force: bool, **given: Any) -> None:
-    """Change condition, timeout, policy or budget of a live wait. Only what is given changes."""
+    """Change condition, timeout, policy or budget of a live wait. Only what is given changes.
+
+    \b
+    acud wait update x8fgvb --timeout 1h
+    acud wait update x8fgvb --text "Build finished" --confirm 2
+    """
     until = wanted_of(given)
     client = session.client()
     now = client.wait_show(wait_id, evaluations=0).wait
@@ -136,7 +156,12 @@ def update_wait(session: Session, *, wait_id: str, timeout: float | None, force:
 @click.option("--reason", default="", metavar="TEXT", help="Why; kept with the wait.")
 @pass_session
 def cancel_wait(session: Session, *, wait_ids: tuple[str, ...], every: bool, reason: str) -> None:
-    """End active waits without a verdict. Clients that wait for their result learn it."""
+    """End active waits without a verdict. Clients that wait for their result learn it.
+
+    \b
+    acud wait cancel x8fgvb --reason "not needed any more"
+    acud wait cancel --all
+    """
     if every == bool(wait_ids):
         raise click.UsageError("name the waits to cancel, or give --all")
     client = session.client()
@@ -163,6 +188,11 @@ def result_of_wait(session: Session, *, wait_id: str, block: float | None, peek:
     The result counts as seen, so no wake follows; --peek leaves that open.
 
     Exit code: 0 its condition holds, 3 timeout, 4 cancelled, 5 failed; 0 also while it still watches (--block).
+
+    \b
+    acud wait result x8fgvb
+    acud wait result x8fgvb --block 10s
+    acud wait result x8fgvb --peek
     """
     client = session.client()
     now = client.wait_show(wait_id, evaluations=0).wait
@@ -200,7 +230,12 @@ def result_of_wait(session: Session, *, wait_id: str, block: float | None, peek:
 def evidence_of_wait(
     session: Session, *, wait_id: str, output: Path, part: Literal["after", "before", "diff"], stage: int
 ) -> int:
-    """Save the evidence of a wait: the exact pixels that were judged, as PNG."""
+    """Save the evidence of a wait: the exact pixels that were judged, as PNG.
+
+    \b
+    acud wait evidence x8fgvb -o proof.png
+    acud wait evidence x8fgvb --part before -o before.png
+    """
     client = session.client()
     reply = client.evidence(full_id(client, wait_id), part=part, stage=stage)
     write_picture(output, reply.image)

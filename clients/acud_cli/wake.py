@@ -48,7 +48,13 @@ _complete_id = complete_ids(lambda client: ((one.wake_id, one.state.value) for o
 @limit_option(1000, 100)
 @pass_session
 def list_wakes(session: Session, *, seen: bool, states: tuple[WakeState, ...], wait_id: str, limit: int) -> None:
-    """List the wakes not seen yet, newest first; with --all or --state others too."""
+    """List the wakes not seen yet, newest first; with --all or --state others too.
+
+    \b
+    acud wake list
+    acud wake list --state undelivered
+    acud wake list --wait x8fgvb
+    """
     reply = session.client().wake_list(states=states, seen=seen or bool(wait_id), wait_id=wait_id, limit=limit)
     session.show(reply, lambda: _print_list(reply))
 
@@ -129,7 +135,12 @@ def _json_value(text: str) -> dict[str, Any]:
 @click.option("--undelivered", is_flag=True, help="Every undelivered one.")
 @pass_session
 def retry_wakes(session: Session, *, wake_ids: tuple[str, ...], undelivered: bool) -> None:
-    """Try wakes again now, over the routes that are set up now. One that was sent before goes out as a reminder."""
+    """Try wakes again now, over the routes that are set up now. One that was sent before goes out as a reminder.
+
+    \b
+    acud wake retry 1kahan
+    acud wake retry --undelivered
+    """
     if undelivered == bool(wake_ids):
         raise click.UsageError("name the wakes to try again, or give --undelivered")
     reply = session.client().wake_retry(wake_ids, undelivered=undelivered)
@@ -150,6 +161,10 @@ def test_routes(session: Session, *, routes: tuple[str, ...], session_key: str, 
     """Send a test over each route and say how it did.
 
     Exit code: 0 every route took it, 1 one did not.
+
+    \b
+    acud wake test
+    acud wake test --route openclaw
     """
     address = address_of({"routes": routes, "session_key": session_key, "agent_id": agent_id})
     reply = session.client().wake_test(address.routes or (), address=address)
@@ -171,6 +186,10 @@ def notify() -> None:
 @notify.command("test", short_help="Show a notification.")
 @pass_session
 def test_notification(session: Session) -> None:
-    """Show a notification and say which server took it."""
+    """Show a notification and say which server took it.
+
+    \b
+    acud notify test
+    """
     reply = session.client().notify_test()
     session.show(reply, lambda: say(f"shown by {plain(reply.server)}"))

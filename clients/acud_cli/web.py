@@ -63,7 +63,11 @@ def token() -> None:
 )
 @pass_session
 def create_token(session: Session, **given: Any) -> None:
-    """Make a token and print it: it can't be shown again."""
+    """Make a token and print it: it can't be shown again.
+
+    \b
+    acud web token create --scope read --name grafana --for 30d
+    """
     secret = new_secret()
     made = session.client().web_token_create(digest_of(secret), **given).found
     session.show({"token": secret, "pass": made}, lambda: _print_made(secret, made))
@@ -77,7 +81,11 @@ def _print_made(secret: str, made: AccessToken) -> None:
 @token.command("list", short_help="List tokens and sessions.")
 @pass_session
 def list_passes(session: Session) -> None:
-    """List tokens and sessions that are good now, newest first."""
+    """List tokens and sessions that are good now, newest first.
+
+    \b
+    acud web token list
+    """
     reply = session.client().web_token_list()
     session.show(reply, lambda: print_tokens(reply.passes))
 
@@ -87,7 +95,12 @@ def list_passes(session: Session) -> None:
 @click.option("--all", "every", is_flag=True, help="Every token; sessions end with acud web logout --all.")
 @pass_session
 def revoke_token(session: Session, *, pass_ids: tuple[str, ...], every: bool) -> None:
-    """Revoke tokens or sessions; what they have open ends within a second. Unique beginnings of ids are enough."""
+    """Revoke tokens or sessions; what they have open ends within a second. Unique beginnings of ids are enough.
+
+    \b
+    acud web token revoke 3hq9vn
+    acud web token revoke --all
+    """
     if bool(pass_ids) == every:
         raise UsageError("name tokens, or say --all", hint="acud web token list")
     client = session.client()
@@ -153,6 +166,9 @@ def serve(session: Session, **given: str | int | None) -> None:
     """Serve the dashboard and /api in the foreground, until Ctrl-C; the daemon may come and go meanwhile.
 
     The address is printed on standard error.
+
+    \b
+    acud web serve --port 18790
     """
     from acud_web.process import serve_gateway
 
@@ -172,6 +188,9 @@ def relay(session: Session, **given: str | int | bool | None) -> None:
 
     The daemon serves them itself with `[http_endpoints] enabled = true`; this is for a daemon that does not. The
     address and the place of the token are printed on standard error.
+
+    \b
+    acud web relay --port 18791
     """
     from acud_web.process import serve_relay
 
@@ -186,7 +205,12 @@ def relay(session: Session, **given: str | int | bool | None) -> None:
 @click.option("--open", "opened", is_flag=True, help="Open it in this machine's browser too.")
 @pass_session
 def login(session: Session, *, url: str, opened: bool, **given: Any) -> None:
-    """Print a link that logs a browser in. It is good for two minutes, and works once."""
+    """Print a link that logs a browser in. It is good for two minutes, and works once.
+
+    \b
+    acud web login
+    acud web login --scope act --name phone
+    """
     code = new_secret()
     client = session.client()
     served = url or client.status().web.get("gateway", "")
@@ -204,7 +228,11 @@ def login(session: Session, *, url: str, opened: bool, **given: Any) -> None:
 @click.option("--all", "every", is_flag=True, help="Every session, and unused links.")
 @pass_session
 def logout(session: Session, *, session_id: str | None, every: bool) -> None:
-    """Log one session out (acud web status lists them), or all of them."""
+    """Log one session out (acud web status lists them), or all of them.
+
+    \b
+    acud web logout --all
+    """
     if bool(session_id) == every:
         raise UsageError("name a session, or say --all", hint="acud web status lists them")
     gone = session.client().web_token_revoke(session_id or "", every="session" if every else "").passes
@@ -214,7 +242,11 @@ def logout(session: Session, *, session_id: str | None, every: bool) -> None:
 @web.command(short_help="Tell where the dashboard is, and who is let in.")
 @pass_session
 def status(session: Session) -> None:
-    """Tell where the dashboard is served, and who is let in."""
+    """Tell where the dashboard is served, and who is let in.
+
+    \b
+    acud web status
+    """
     client = session.client()
     served, tokens = client.status().web, client.web_token_list().passes
     session.show({"web": served, "passes": tokens}, lambda: _print_status(served, tokens))

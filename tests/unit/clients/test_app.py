@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ from click.shell_completion import ShellComplete
 from acud_cli.__main__ import run
 from acud_cli.app import SECTIONS, cli
 from acud_cli.exit_codes import MEANINGS, Exit
+from tests.contract.command_lines import wrong
 
 COMMANDS = {name: summary for section in SECTIONS.values() for name, (_, summary) in section.items()}
 
@@ -97,6 +100,22 @@ def test_wrong_use_is_one_line_and_code_2(arguments: list[str], capsys: pytest.C
         assert said.err.count("\n") == 1
         assert "--help)" in said.err
         assert "range" not in said.err
+
+
+@pytest.mark.parametrize("path", _leaves(cli), ids=" ".join)
+def test_every_help_has_an_example_that_is_right(path: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*path, "--help"]) == 0
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    own = [line for line in lines if f"acud {' '.join(path)}" in line and not line.startswith("Usage:")]
+    if path[0] == "waits":
+        path = ("wait", *path[1:])
+        own = [line for line in lines if f"acud {' '.join(path)}" in line]
+    assert own, "no example"
+    for line in own:
+        command = line[line.index(f"acud {' '.join(path)}") :].partition("   ")[0].partition(" | ")[0]
+        command = re.split(r" && | #| > |`", command)[0]
+        command = re.sub(r'\)"?$', "", command) if "$(" in line else command
+        assert not wrong(shlex.split(command)[1:]), command
 
 
 SHORT = {"-d": "--display", "-t": "--target", "-n": "--limit", "-o": "--output", "-f": "--follow", "-w": "--window"}
