@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from shutil import get_terminal_size
-from typing import Any
 
 import click
-import msgspec
 
 from acud.errors import AcudError
 from acud.protocol.events import Event
+from acud_cli.event_words import event_words
 from acud_cli.exit_codes import Exit
-from acud_cli.formatting import local_time, plain, shortened
+from acud_cli.formatting import moment, plain, shortened
 from acud_cli.options import WholeNumber, limit_option
 from acud_cli.session import Session, as_json, pass_session, say, warn
 from acud_client.call import is_away
@@ -39,7 +38,7 @@ _RETRY_S = 1.0
 def events(session: Session, *, follow: bool, topic: str, after: int | None, limit: int) -> int:
     """Show stored events: waits armed, judged and ended, displays up and down, processes restarted.
 
-    With --json: one document, or with --follow one a line.
+    With --json: one document with all that they hold, or with --follow one a line.
 
     \b
     acud events --limit 50
@@ -66,14 +65,9 @@ def _print(found: tuple[Event, ...], trimmed: int, after: int) -> None:
 
 
 def event_line(event: Event) -> str:
-    """Return one event as a line; fields without a value are left out."""
-    data = "  ".join(f"{name}={_value(value)}" for name, value in event.data.items() if value not in ("", None))
-    line = f"{event.n:>6}  {local_time(event.utc_s)}  {event.topic:<16}  {event.subject}  {data}".rstrip()
+    """Return one event as a line: its number, when, and what happened."""
+    line = f"{event.n:>6}  {moment(event.utc_s)}  {event_words(event)}"
     return shortened(line, get_terminal_size().columns) if sys.stdout.isatty() else plain(line)
-
-
-def _value(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def _trimmed_words(gap: Trimmed) -> str:

@@ -29,10 +29,10 @@ def test_a_task_from_a_shell(tmp_path: Path) -> None:
         task = made["view"]["task"]["task_id"]
         assert made["view"]["task"]["metadata"]["display_resolution"] == "320x240"
         assert "\x1b" not in acud.run("task", "list")
-        assert "item 0" in acud.run(
-            "task", "log", task, "cli", "ls -l", "--output", "text", "--item", "0", "--took", "2s"
+        assert "item 1" in acud.run(
+            "task", "log", task, "cli", "ls -l", "--output", "text", "--item", "1", "--took", "2s"
         )
-        assert "active" in acud.run("task", "item", task, "0", "active", "--note", "begun")
+        assert "active" in acud.run("task", "item", task, "1", "active", "--note", "begun")
         acud.run("task", "append", task, "third")
         acud.run("task", "say", task, "hello")
         funded = acud.json("task", "budget", task, "--max-evaluations", "5")
@@ -47,7 +47,7 @@ def test_a_task_from_a_shell(tmp_path: Path) -> None:
         acud.run("look", "--task", task, "-o", str(tmp_path / "a.png"))
         wait = acud.json("wait", "--window", "Checkout", "--task", task, "--detach")
         assert wait["wait"]["display"] == made["view"]["task"]["display"]
-        assert "ls -l" in acud.run("task", "drill", task, "0")
+        assert "ls -l" in acud.run("task", "drill", task, "1")
         assert "hello" in acud.run("task", "thread", task)
         shown = acud.json("task", "show", task, "--detail", "full", "--max-tokens", "100")
         assert shown["tokens"] <= 100

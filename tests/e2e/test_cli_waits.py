@@ -253,7 +253,7 @@ def test_json_documents(acud: CommandLine, display: DisplayInfo, arguments: tupl
         (("status",), "running: acud"),
         (("display", "list", "--windows"), "800x600"),
         (("wait", "list", "--all"), "verdict"),
-        (("events",), "wait.created"),
+        (("events",), " is armed"),
         (("top", "--once"), "capture"),
         (("logs", "-n", "10000"), "daemon.ready"),
     ],

@@ -396,7 +396,7 @@ def test_events_are_lines(paths: Paths, capsys: Output) -> None:
     with StandIn(paths, Script(events_since=EventsSinceReply((event,), 7, 6))):
         assert run(["events", "--since", "2"]) == 0
     said = capsys.readouterr()
-    assert f"wait.resolved     {WAIT_ID}  detail=evil\\x1b" in said.out
+    assert f" wait {WAIT_ID[-6:]} resolved: “evil\\x1b" in said.out
     assert "events 3 to 5 are no longer kept" in said.err
 
 
