@@ -389,8 +389,24 @@ Written by `scripts/docs` from the commands themselves; do not edit. Every comma
 JSON document on standard output (with `--follow` one a line), an error as `{"error": {"code", "message", "hint",
 "facts"}}`. Without it, answers go to standard output and everything else to standard error.
 
-Durations are seconds or have units: `300`, `90s`, `5m`, `1h30m`. The daemon is found by `ACU_HOME` (or `--home`), else
-`~/.agentic-computer-use`.
+`acud help conditions`, `acud help targets` and `acud help durations` explain what to wait for, where to look and how
+long (`300`, `90s`, `5m`, `1h30m`). An id is given by its ending, which lists show on a terminal (at least 4
+characters), its beginning, or as a whole. Items of plans and stages count from 1. The daemon is found by `ACU_HOME` (or
+`--home`), else `~/.agentic-computer-use`.
+
+A list leaves out columns for which a narrow terminal has no room; in a pipe it has all of them. `acud top` is a list of
+waits, displays and processes that keys sort, scroll and filter:
+
+| key | what it does |
+|---|---|
+| Tab, 1, 2, 3 | choose a list: waits, displays, processes |
+| ↑ ↓ PgUp PgDn Home End | move in it |
+| ← → | sort by another column |
+| r | turn the order round |
+| / | filter all lists by words; Esc ends it |
+| Enter | show the selected wait in full |
+| space | pause, and go on |
+| q | end |
 """
 
 

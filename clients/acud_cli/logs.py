@@ -145,7 +145,7 @@ _COLOURS = {"debug": "2", "warning": "33", "error": "31", "critical": "1;31"}
 @click.option("--level", type=click.Choice(LEVELS), default="debug", help="This level and above.")
 @limit_option(100_000, 50, "The last so many lines.", least=0, former="--lines")
 @pass_session
-def logs(session: Session, *, follows: bool, level: str, lines: int) -> int:
+def logs(session: Session, *, follows: bool, level: str, limit: int) -> int:
     """Show the daemon's log ($ACU_HOME/logs/debug.log). It needs no running daemon.
 
     \b
@@ -156,7 +156,7 @@ def logs(session: Session, *, follows: bool, level: str, lines: int) -> int:
     if not path.exists():
         warn(f"no log yet: {path}")
     try:
-        for line in _lines(session, follows=follows, level=level, count=lines):
+        for line in _lines(session, follows=follows, level=level, count=limit):
             _print(line, as_written=session.json)
     except KeyboardInterrupt:
         return Exit.OK

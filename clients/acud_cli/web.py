@@ -13,11 +13,13 @@ import msgspec
 from acud import config
 from acud.errors import Unavailable, UsageError
 from acud.http_listeners import ListenerSettings, WebSettings
+from acud.ids import is_id
 from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
 from acud.value_errors import value_fault
 from acud_cli.formatting import FittedTable, local_moment, moment, plain
 from acud_cli.options import DURATION, Command, EnumChoice, WholeNumber, complete_displays, complete_tasks, together
 from acud_cli.session import Session, pass_session, print_table, say, say_all, warn
+from acud_client.sync import Client
 
 
 def token_limits(scope: Scope) -> Callable[[Command], Command]:
@@ -68,9 +70,15 @@ def create_token(session: Session, **given: Any) -> None:
     \b
     acud web token create --scope read --name grafana --for 30d
     """
-    secret = new_secret()
-    made = session.client().web_token_create(digest_of(secret), **given).found
+    secret, client = new_secret(), session.client()
+    made = client.web_token_create(digest_of(secret), **_with_whole_ids(client, given)).found
     session.show({"token": secret, "pass": made}, lambda: _print_made(secret, made))
+
+
+def _with_whole_ids(client: Client, given: dict[str, Any]) -> dict[str, Any]:
+    """Return what was asked for with whole ids of tasks: a token's are compared as they are."""
+    tasks = (one if is_id(one, "task") else client.task_summary(one).task_id for one in given["tasks"])
+    return given | {"tasks": tuple(tasks)}
 
 
 def _print_made(secret: str, made: AccessToken) -> None:
@@ -216,7 +224,7 @@ def login(session: Session, *, url: str, opened: bool, **given: Any) -> None:
     served = url or client.status().web.get("gateway", "")
     if not served:
         raise Unavailable("the daemon serves no dashboard", hint=_OFF)
-    reply = client.web_login(digest_of(code), **given)
+    reply = client.web_login(digest_of(code), **_with_whole_ids(client, given))
     address = f"{served.rstrip('/')}/login#{code}"  # browsers send nobody what comes after #
     session.show({"url": address, "expires_utc_s": reply.expires_utc_s}, lambda: say(address))
     if opened and not webbrowser.open(address):

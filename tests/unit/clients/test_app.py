@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import shlex
@@ -118,6 +119,28 @@ def test_every_help_has_an_example_that_is_right(path: tuple[str, ...], capsys: 
         assert not wrong(shlex.split(command)[1:]), command
 
 
+def _command(path: tuple[str, ...]) -> click.Command:
+    command: click.Command = cli
+    for name in path:
+        assert isinstance(command, click.Group)
+        found = command.get_command(click.Context(command), name)
+        assert found is not None
+        command = found
+    return command
+
+
+@pytest.mark.parametrize("path", _leaves(cli), ids=" ".join)
+def test_a_command_takes_what_its_options_give(path: tuple[str, ...]) -> None:
+    command = _command(path)
+    assert command.callback is not None
+    given = {one.name: None for one in command.params if one.expose_value and one.name}
+    taken = inspect.signature(inspect.unwrap(command.callback))
+    first = [
+        one for one in taken.parameters.values() if one.kind is one.POSITIONAL_OR_KEYWORD and one.name not in given
+    ]
+    taken.bind(*(None for _ in first), **given)
+
+
 SHORT = {"-d": "--display", "-t": "--target", "-n": "--limit", "-o": "--output", "-f": "--follow", "-w": "--window"}
 FORMER = {"-f": "--file"}
 """Short names that another option had before 0.2.0, and has until 0.3."""
@@ -125,13 +148,7 @@ FORMER = {"-f": "--file"}
 
 @pytest.mark.parametrize("path", _leaves(cli), ids=" ".join)
 def test_a_short_name_means_one_thing_everywhere(path: tuple[str, ...]) -> None:
-    command: click.Command = cli
-    for name in path:
-        assert isinstance(command, click.Group)
-        found = command.get_command(click.Context(command), name)
-        assert found is not None
-        command = found
-    for option in (one for one in command.params if isinstance(one, click.Option)):
+    for option in (one for one in _command(path).params if isinstance(one, click.Option)):
         for short in (name for name in option.opts if len(name) == 2 and name != "-h"):
             assert SHORT[short] in option.opts or FORMER.get(short) in option.opts, f"{short} in {path}"
         if "--display" in option.opts and path[0] != "mcp":
