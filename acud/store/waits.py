@@ -175,10 +175,15 @@ class EvaluationTable(Table):
         """Keep one evaluation. Raises: Conflict when the wait is not in the store."""
         self._database.write(_EVALUATIONS_SQL["insert"], {"wait_id": wait_id, **_EVALUATION.bind(evaluation)})
 
-    def newest(self, wait_id: str, limit: int) -> tuple[Evaluation, ...]:
-        """Return the newest `limit` evaluations of a wait, oldest of them first."""
-        rows = self._database.read(_EVALUATIONS_SQL["newest"], {"wait_id": wait_id, "limit": limit})
+    def newest(self, wait_id: str, limit: int, before: int = 0) -> tuple[Evaluation, ...]:
+        """Return the newest `limit` evaluations of a wait (`before` that number), oldest of them first."""
+        wanted: Row = {"wait_id": wait_id, "limit": limit, "before": before}
+        rows = self._database.read(_EVALUATIONS_SQL["newest"], wanted)
         return tuple(_EVALUATION.read(row) for row in reversed(rows))
+
+    def count(self, wait_id: str) -> int:
+        """Return how many evaluations of a wait are kept."""
+        return int(self._database.read(_EVALUATIONS_SQL["count"], {"wait_id": wait_id})[0]["count(*)"] or 0)
 
     def trim(self, before_utc_s: float, limit: int = -1) -> int:
         """Delete evaluations made before; return how many."""

@@ -8,6 +8,7 @@ This is the vocabulary that everybody shares, clients too: import it from here, 
 
 from acud.types.condition_text import ConditionWords, condition_text, number_condition, target_argument, target_text
 from acud.types.conditions import (
+    MOST_BOXES,
     AllOf,
     Answer,
     AnyOf,
@@ -93,6 +94,7 @@ __all__ = [
     "MAX_NUMBER",
     "MAX_SIDE_PX",
     "MAX_TEXT",
+    "MOST_BOXES",
     "TILE_PX",
     "AllOf",
     "Answer",

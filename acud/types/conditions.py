@@ -10,6 +10,9 @@ from msgspec.structs import replace
 
 from acud.types.displays import PositiveSeconds, Rect, Seconds, Share, ShortText
 
+MOST_BOXES = 16
+"""Boxes that a verdict carries."""
+
 
 class Answer(StrEnum):
     """The three values of a verdict."""
@@ -27,21 +30,24 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
     `redaction`, `no_accessibility`, `incomplete`, `no_value`, `budget`, `not_judged`, `engine`, `rate_limited`,
     `no_key`, `refusal`, `truncated`, `rejected`, `unavailable`, `unreadable`, `not_allowed`, `no_permission`,
     `watch_limit`, `image_flat`, `image_too_large`, `image_unreadable`, `image_missing` … ("" for yes and no).
+    `boxes`: where what it tells of is (lines of text, a widget, an image), in pixels of the target's picture; at most
+    `MOST_BOXES`, none where nobody knows.
     """
 
     answer: Answer
     detail: str = ""
     code: str = ""
+    boxes: Annotated[tuple[Rect, ...], Meta(max_length=MOST_BOXES)] = ()
 
 
-def yes(detail: str) -> Verdict:
+def yes(detail: str, boxes: tuple[Rect, ...] = ()) -> Verdict:
     """Return a yes with its evidence."""
-    return Verdict(Answer.YES, detail)
+    return Verdict(Answer.YES, detail, boxes=boxes[:MOST_BOXES])
 
 
-def no(detail: str) -> Verdict:
+def no(detail: str, boxes: tuple[Rect, ...] = ()) -> Verdict:
     """Return a no, saying what is missing."""
-    return Verdict(Answer.NO, detail)
+    return Verdict(Answer.NO, detail, boxes=boxes[:MOST_BOXES])
 
 
 def unknown(code: str, detail: str) -> Verdict:

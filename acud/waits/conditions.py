@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from acud.types import (
+    MOST_BOXES,
     AllOf,
     Answer,
     AnyOf,
@@ -20,6 +21,7 @@ from acud.types import (
     HostLeaf,
     Leaf,
     NotOf,
+    Rect,
     Stable,
     Target,
     TextLeaf,
@@ -114,30 +116,37 @@ def _verdict(until: Until, indexes: Iterator[int], verdicts: Mapping[int, Verdic
 
 def all_of(parts: list[Verdict]) -> Verdict:
     """Return `no` when a part is no, else `unknown` when one is unknown, else `yes`."""
-    return _decided(parts, Answer.NO) or _decided(parts, Answer.UNKNOWN) or yes(_joined(parts, " and "))
+    return _decided(parts, Answer.NO) or _decided(parts, Answer.UNKNOWN) or yes(_joined(parts, " and "), _boxes(parts))
 
 
 def any_of(parts: list[Verdict]) -> Verdict:
     """Return `yes` when a part is yes, else `unknown` when one is unknown, else `no`."""
-    return _decided(parts, Answer.YES) or _decided(parts, Answer.UNKNOWN) or no(_joined(parts, "; "))
+    return _decided(parts, Answer.YES) or _decided(parts, Answer.UNKNOWN) or no(_joined(parts, "; "), _boxes(parts))
 
 
 def not_of(part: Verdict) -> Verdict:
     """Return the opposite; `unknown` stays as it is."""
     if part.answer is Answer.UNKNOWN:
         return part
-    return yes(part.detail) if part.answer is Answer.NO else no(f"still so: {part.detail}")
+    if part.answer is Answer.NO:
+        return yes(part.detail, part.boxes)
+    return no(f"still so: {part.detail}", part.boxes)
 
 
 def _decided(parts: list[Verdict], answer: Answer) -> Verdict | None:
     found = [part for part in parts if part.answer is answer]
     if not found:
         return None
-    return Verdict(answer, _joined(found, "; " if answer is Answer.NO else " and "), found[0].code)
+    words = _joined(found, "; " if answer is Answer.NO else " and ")
+    return Verdict(answer, words, found[0].code, _boxes(found))
 
 
 def _joined(parts: list[Verdict], word: str) -> str:
     return word.join(dict.fromkeys(part.detail for part in parts if part.detail))
+
+
+def _boxes(parts: list[Verdict]) -> tuple[Rect, ...]:
+    return tuple(dict.fromkeys(box for part in parts for box in part.boxes))[:MOST_BOXES]
 
 
 def open_leaves(until: Until, known: Mapping[int, Verdict]) -> frozenset[int]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from acud.types import Comparison, ScreenNumber, Verdict, no, unknown, yes
+from acud.types import Comparison, Rect, ScreenNumber, Verdict, no, unknown, yes
 
 _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Letters of scripts that put no spaces between words, where words end is not to be seen."""
@@ -139,15 +139,15 @@ def first_with_unit(leaf: ScreenNumber, found: Iterable[NumberSeen]) -> NumberSe
     return next((one for one in found if not leaf.unit or _factor(leaf.unit, one.unit) is not None), None)
 
 
-def compared(leaf: ScreenNumber, seen: NumberSeen, where: str = "") -> Verdict:
-    """Return the verdict on a number that was read; `where` is said after it."""
+def compared(leaf: ScreenNumber, seen: NumberSeen, where: str = "", boxes: tuple[Rect, ...] = ()) -> Verdict:
+    """Return the verdict on a number that was read; `where` is said after it, `boxes` hold it."""
     factor = (_factor(leaf.unit, seen.unit) or 1.0) if leaf.unit else 1.0
     answers = {_ORDER[leaf.compare](_rounded(value * factor), leaf.value) for value in seen.values}
     quoted = f'"{seen.text[:_MAX_QUOTE]}"{where}'
     if len(answers) > 1:
         return unreadable(f"reads {quoted}, which may be {seen.values[0]:g} or {seen.values[1]:g}")
     words = f"reads {quoted}"
-    return yes(words) if True in answers else no(words)
+    return yes(words, boxes) if True in answers else no(words, boxes)
 
 
 def after_label(leaf: ScreenNumber, line: str, alike: Callable[[str], str] = str.lower) -> Iterator[NumberSeen | None]:
@@ -177,8 +177,12 @@ def agreed(leaf: ScreenNumber, verdicts: Sequence[Verdict]) -> Verdict:
     return verdicts[0]
 
 
-def only_number(leaf: ScreenNumber, lines: Sequence[str], where: Callable[[int], str] = lambda _: "") -> Verdict:
-    """Return the verdict on the only number of `lines` (with the unit, where one is asked for)."""
+def only_number(
+    leaf: ScreenNumber, lines: Sequence[str], where: Callable[[int], str] = lambda _: "", boxes: Sequence[Rect] = ()
+) -> Verdict:
+    """Return the verdict on the only number of `lines` (with the unit, where one is asked for); `boxes`: of each line,
+    or none.
+    """
     found = [(at, one) for at, line in enumerate(lines) for one in numbers_in(line) if first_with_unit(leaf, [one])]
     if not found:
         return unreadable(f"no number{_of_unit(leaf)} can be read there")
@@ -188,7 +192,7 @@ def only_number(leaf: ScreenNumber, lines: Sequence[str], where: Callable[[int],
             f"{len(found)} numbers{_of_unit(leaf)} are there ({some}): give the label of one, or its region"
         )
     at, one = found[0]
-    return compared(leaf, one, where(at))
+    return compared(leaf, one, where(at), tuple(boxes[at : at + 1]))
 
 
 def not_after(leaf: ScreenNumber, label_is_there: bool) -> Verdict:

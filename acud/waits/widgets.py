@@ -158,7 +158,7 @@ class WidgetsSeen:
 
 
 def judge_widget(leaf: Widget, seen: WidgetsSeen, place: WidgetPlace, *, was_there: bool = False) -> Verdict:
-    """Return the verdict on `leaf` over the widgets in `place`.
+    """Return the verdict on `leaf` over the widgets in `place`, with boxes in display pixels.
 
     A widget that no program tells may be one of a program that tells none; `was_there`: not so, for it was told before.
     """
@@ -166,14 +166,14 @@ def judge_widget(leaf: Widget, seen: WidgetsSeen, place: WidgetPlace, *, was_the
     if not found:
         return _absent(leaf, seen, place, was_there=was_there)
     if leaf.gone:
-        return no(f"{_described(found[0], seen)}: it is still there")
+        return no(f"{_described(found[0], seen)}: it is still there", _boxes(found[0]))
     verdicts = [_judged(leaf, node, seen) for node in found]
     for answer in (Answer.YES, Answer.UNKNOWN):
         first = next((one for one in verdicts if one.answer is answer), None)
         if first is not None:
             return first
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    return no(f"{verdicts[0].detail}{more}")
+    return no(f"{verdicts[0].detail}{more}", verdicts[0].boxes)
 
 
 def _absent(leaf: Widget, seen: WidgetsSeen, place: WidgetPlace, *, was_there: bool) -> Verdict:
@@ -189,11 +189,15 @@ def _judged(leaf: Widget, node: Node, seen: WidgetsSeen) -> Verdict:
     words = _described(node, seen)
     missing = [state_word(state) for state in leaf.states if not has_state(node, state)]
     if missing:
-        return no(f"{words}: not {' and not '.join(missing)}")
+        return no(f"{words}: not {' and not '.join(missing)}", _boxes(node))
     if leaf.value is None:
-        return yes(words)
+        return yes(words, _boxes(node))
     verdict = _value_compared(leaf, node, seen)
-    return Verdict(verdict.answer, f"{words}: {verdict.detail}", verdict.code)
+    return Verdict(verdict.answer, f"{words}: {verdict.detail}", verdict.code, _boxes(node))
+
+
+def _boxes(node: Node) -> tuple[Rect, ...]:
+    return (node.box,) if node.box is not None else ()
 
 
 def has_state(node: Node, state: WidgetState) -> bool:

@@ -98,6 +98,8 @@ def show_wait(session: Session, *, wait_id: str, limit: int) -> None:
         if reply.evaluations:
             say()
             print_table(evaluation_table(reply.evaluations))
+        if len(reply.evaluations) < reply.evaluations_kept:
+            say(f"{len(reply.evaluations)} of {reply.evaluations_kept} evaluations, the newest")
 
     session.show(reply, human)
 

@@ -109,7 +109,12 @@ def test_evaluations_oldest_of_the_newest_first(store: Store) -> None:
     rows = [evaluation(NOW_S + i, cost_usd=0.5 if i else None) for i in range(5)]
     for row in rows:
         store.evaluations.add(one.wait_id, row)
-    assert store.evaluations.newest(one.wait_id, 3) == tuple(rows[2:])
+    newest = store.evaluations.newest(one.wait_id, 3)
+    assert [row.utc_s for row in newest] == [row.utc_s for row in rows[2:]]
+    older = store.evaluations.newest(one.wait_id, 3, newest[0].number)
+    assert [row.utc_s for row in older] == [row.utc_s for row in rows[:2]]
+    assert store.evaluations.newest(one.wait_id, 3, older[0].number) == ()
+    assert store.evaluations.count(one.wait_id) == 5
     assert store.usage.cost_usd_since(NOW_S + 3) == 1.0
     assert store.usage.cost_usd_since(NOW_S + 30) is None
 

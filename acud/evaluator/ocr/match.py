@@ -50,9 +50,14 @@ class TextHit(NamedTuple):
 
     lines: list[Line]
 
+    @property
+    def box(self) -> Rect:
+        """The box around the matched lines, in the view."""
+        return reduce(union, (line.box for line in self.lines))
+
     def words(self, at: Rect) -> str:
         """Return the matched lines as a quotation with their box; `at` is the view's place in its source."""
-        box = reduce(union, (line.box for line in self.lines)).moved(at.x, at.y)
+        box = self.box.moved(at.x, at.y)
         others = ", ".join(dict.fromkeys(line.reader for line in self.lines if line.reader))
         by = f" by {others}" if others else ""
         return f'"{" ".join(line.text for line in self.lines)[:_MAX_QUOTE]}" at {box.x},{box.y} ({box.w}x{box.h}){by}'
@@ -69,19 +74,24 @@ def look_for(lines: Sequence[Line], leaf: Text, min_confidence: float, at: Rect)
         return unknown("engine", f"the regular expression {fault}")
     if leaf.gone:
         return _absent(lines, leaf, hits, at)
+    boxes = _boxes(hits)
     if len(hits) >= leaf.count:
         times = f" {len(hits)} times, first" if leaf.count > 1 else ""
-        return yes(f"reads{times} {hits[0].words(at)}")
+        return yes(f"reads{times} {hits[0].words(at)}", boxes)
     if hits:
-        return no(f'"{leaf.text}" is there {len(hits)} of {leaf.count} times')
+        return no(f'"{leaf.text}" is there {len(hits)} of {leaf.count} times', boxes)
     return no(f'"{leaf.text}" is in none of {len(counted)} lines of text')
 
 
 def _absent(lines: Sequence[Line], leaf: Text, hits: list[TextHit], at: Rect) -> Verdict:
     hits = hits or ([] if leaf.regex else _found_as(lines, leaf, _words_alike if leaf.whole_words else alike))
     if hits:
-        return no(f"still reads {hits[0].words(at)}")
+        return no(f"still reads {hits[0].words(at)}", _boxes(hits))
     return yes(f'"{leaf.text}" is in none of {len(lines)} lines of text')
+
+
+def _boxes(hits: Sequence[TextHit]) -> tuple[Rect, ...]:
+    return tuple(dict.fromkeys(hit.box for hit in hits))
 
 
 def _found(lines: Sequence[Line], leaf: Text) -> list[TextHit]:

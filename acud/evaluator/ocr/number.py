@@ -27,7 +27,8 @@ def look_for_number(lines: Sequence[Line], leaf: ScreenNumber, min_confidence: f
     """Return the verdict on `leaf` over the `lines` of a view that lies at `at` in its source."""
     sure = [line for line in lines if line.confidence >= min_confidence]
     if not leaf.label:
-        return only_number(leaf, [spaced(line.text) for line in sure], lambda index: _place(sure[index], at))
+        texts, boxes = [spaced(line.text) for line in sure], [line.box for line in sure]
+        return only_number(leaf, texts, lambda index: _place(sure[index], at), boxes)
     found: list[tuple[NumberSeen, Line]] = []
     labels = 0
     for row in rows(sure):
@@ -38,7 +39,7 @@ def look_for_number(lines: Sequence[Line], leaf: ScreenNumber, min_confidence: f
                 if number is None and _ends_with_label(leaf, line):
                     number = _beside(leaf, line, row[index + 1 :], sure)
                 found += [number] if number is not None else []
-    verdicts = [compared(leaf, seen, f' after "{leaf.label}"{_place(line, at)}') for seen, line in found]
+    verdicts = [compared(leaf, seen, f' after "{leaf.label}"{_place(line, at)}', (line.box,)) for seen, line in found]
     return agreed(leaf, verdicts) if verdicts else not_after(leaf, labels > 0)
 
 

@@ -27,6 +27,7 @@ from acud.types import (
     WakeAddress,
 )
 from acud.types.conditions import Criteria, FileState, ProcessExit
+from acud.types.displays import MAX_NUMBER
 from acud.types.tasks import TaskId
 
 
@@ -89,14 +90,19 @@ WaitId = Annotated[str, Meta(min_length=1, max_length=64)]
 
 
 class WaitShow(Struct, frozen=True, tag="wait_show", forbid_unknown_fields=True):
-    """Show the wait `wait_id` (a unique beginning or ending is enough) with its newest evaluations."""
+    """Show the wait `wait_id` (a unique beginning or ending is enough) with its newest evaluations; with `before`, the
+    newest of those before the evaluation with that `number`.
+    """
 
     wait_id: WaitId
     evaluations: Annotated[int, Meta(ge=0, le=1000)] = 50
+    before: Annotated[int, Meta(ge=0, le=MAX_NUMBER)] = 0
 
 
 class Evaluation(Struct, frozen=True, forbid_unknown_fields=True):
-    """One judged frame: the verdict on the whole condition, who answered, how long it took, what it cost."""
+    """One judged frame: the verdict on the whole condition, who answered, how long it took, what it cost. `number`: of
+    all evaluations that are kept, rising with time.
+    """
 
     utc_s: float
     epoch: int
@@ -109,17 +115,22 @@ class Evaluation(Struct, frozen=True, forbid_unknown_fields=True):
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = None
+    number: int = 0
 
 
 class WaitShowReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """Evaluations oldest first. `evidence_path`: where the kept picture lies on the daemon's host ("" for none);
-    `stage_paths`: the same of each of the wait's `stages`.
+    """Evaluations oldest first, of `evaluations_kept`. `evidence_path`: where the kept picture lies on the daemon's
+    host ("" for none); `stage_paths`: the same of each of the wait's `stages`. `place`: where on its display the target
+    of a live wait is now, None where it is nowhere; `covered`: under other windows there.
     """
 
     wait: WaitInfo
     evaluations: tuple[Evaluation, ...]
     evidence_path: str = ""
     stage_paths: tuple[str, ...] = ()
+    evaluations_kept: int = 0
+    place: Rect | None = None
+    covered: bool = False
 
 
 class WaitUpdate(Struct, frozen=True, tag="wait_update", forbid_unknown_fields=True):

@@ -7,7 +7,11 @@ INSERT INTO evaluations (
 );
 
 -- name: newest
-SELECT * FROM evaluations WHERE wait_id = :wait_id ORDER BY seq DESC LIMIT :limit;
+SELECT *, seq AS number FROM evaluations WHERE wait_id = :wait_id AND (:before = 0 OR seq < :before)
+ORDER BY seq DESC LIMIT :limit;
+
+-- name: count
+SELECT count(*) FROM evaluations WHERE wait_id = :wait_id;
 
 -- name: trim
 DELETE FROM evaluations WHERE seq IN (

@@ -63,8 +63,17 @@ def wait_list(app: App, request: WaitList, call: Call) -> WaitListReply:
 def wait_show(app: App, request: WaitShow, call: Call) -> WaitShowReply:
     """Return one wait with its newest evaluations, oldest first."""
     info = app.waits.find(request.wait_id)
-    evaluations = app.store.evaluations.newest(info.wait_id, request.evaluations)
-    return WaitShowReply(info, tuple(evaluations), app.evidence_path(info.evidence), app.stage_paths(info))
+    evaluations = app.store.evaluations.newest(info.wait_id, request.evaluations, request.before)
+    place, covered = app.waits.place(info.wait_id)
+    return WaitShowReply(
+        info,
+        tuple(evaluations),
+        app.evidence_path(info.evidence),
+        app.stage_paths(info),
+        app.store.evaluations.count(info.wait_id),
+        place,
+        covered,
+    )
 
 
 @handles(WaitUpdate)

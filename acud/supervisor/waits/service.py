@@ -33,6 +33,7 @@ from acud.types import (
     JudgeChoice,
     JudgeName,
     OnDisplayLost,
+    Rect,
     Target,
     Until,
     WaitInfo,
@@ -222,6 +223,13 @@ class Waits:
         """Return where a live wait looks, its display named. Raises: NotFound; Conflict when it has ended."""
         active = self._live(wait_id)
         return replace(active.spec.target, display=active.display)
+
+    def place(self, wait_id: str) -> tuple[Rect | None, bool]:
+        """Return where on its display the target of a wait is now (None: nowhere, or it has ended), and whether it is
+        under other windows there.
+        """
+        active = self._active.get(wait_id)
+        return (None, False) if active is None or active.ended else self.targets.place(active)
 
     def update(self, request: WaitUpdate) -> tuple[WaitInfo, list[str]]:
         """Change a live wait; a timeout restarts its clock."""

@@ -211,6 +211,15 @@ class TargetTracker:
         window = next((one for one in windows if one.window_id == source.window_id), None)
         return Point(0, 0) if window is None else Point(window.bounds.x, window.bounds.y)
 
+    def place(self, active: ActiveWait) -> tuple[Rect | None, bool]:
+        """Return where on its display a wait's target is now, None where it is nowhere; and whether it is covered."""
+        found = self.find(active)
+        source = self._sources.by_name.get(found.source)
+        if found.missing is not None or source is None:
+            return None, False
+        at = self.origin(source)
+        return (found.crop or Rect(0, 0, source.width, source.height)).moved(at.x, at.y), bool(source.window_id)
+
     def told(self, active: ActiveWait) -> list[str]:
         """Return what its caller should know of the target: several windows that match, or one on another display."""
         watched = self._watched_displays.by_name.get(active.display)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from itertools import islice
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud import log
 from acud.event_loop import EventLoop, Timer
@@ -148,14 +149,18 @@ class WidgetRequests:
             self._pool.tell(worker, WidgetLook(active.wait_id))
 
     def _place(self, active: ActiveWait, found: TargetLocation) -> WidgetPlace:
-        watched = self._watched_displays.by_name[active.display]
-        window = next((one for one in watched.windows if one.window_id == found.window_id), None)
-        if found.source != active.display and window is not None:
-            at = window.bounds.x, window.bounds.y
-        else:
-            at = (found.crop.x, found.crop.y) if found.crop is not None else (0, 0)
+        at = self._corner(active.display, found.source, found.crop, found.window_id)
         ignore = tuple(box.moved(*at) for box in found.ignore)
         return WidgetPlace(found.window_id, None if found.window_id else found.crop, ignore)
+
+    def _corner(self, display: str, source: str, crop: Rect | None, window_id: int) -> tuple[int, int]:
+        """Return where the picture of a target begins on its display."""
+        watched = self._watched_displays.by_name.get(display)
+        windows = watched.windows if watched is not None else ()
+        window = next((one for one in windows if one.window_id == window_id), None)
+        if source != display and window is not None:
+            return window.bounds.x, window.bounds.y
+        return (crop.x, crop.y) if crop is not None else (0, 0)
 
     # ---- told to evaluators ----------------------------------------------------------------------------------------
 
@@ -284,5 +289,7 @@ class WidgetRequests:
         if self._displays[asked.display].worker is not worker:
             return
         indexes = [index for index, leaf in enumerate(active.machine.leaves) if isinstance(leaf, Widget)]
-        verdicts = dict(zip(indexes, answer.verdicts, strict=False))
+        x, y = self._corner(active.display, active.source, active.crop, active.window_id)
+        shown = [replace(one, boxes=tuple(box.moved(-x, -y) for box in one.boxes)) for one in answer.verdicts]
+        verdicts = dict(zip(indexes, shown, strict=False))
         self._step(active, happened.WidgetsRead(self._now(), verdicts, answer.read_mono_ns / 1e9))

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from acud.protocol.requests.waits import EvidenceGet, EvidenceReply, WaitList, WaitListReply, WaitShow, WaitShowReply
 from acud.protocol.web import Scope
 from acud.types import WaitState
+from acud.types.displays import MAX_NUMBER
 from acud_web.api.files import picture
 from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query, same
 
@@ -25,9 +26,10 @@ class WaitsQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WaitQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """How many of the newest evaluations."""
+    """How many of the newest evaluations; with `before`, of those before the one with that number."""
 
     evaluations: Annotated[int, Meta(ge=0, le=1000)] = 200
+    before: Annotated[int, Meta(ge=0, le=MAX_NUMBER)] = 0
 
 
 class EvidenceQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,7 +55,7 @@ async def waits(asked: ApiRequest[WaitsQuery, Nothing]) -> WaitListReply:
 
 async def wait(asked: ApiRequest[WaitQuery, Nothing]) -> WaitShowReply:
     """Show a wait with its newest evaluations, oldest of them first: the timeline of its verdicts."""
-    return replace(await _seen(asked, asked.query.evaluations), evidence_path="", stage_paths=())
+    return replace(await _seen(asked, asked.query.evaluations, asked.query.before), evidence_path="", stage_paths=())
 
 
 async def evidence(asked: ApiRequest[EvidenceQuery, Nothing]) -> Response:
@@ -70,14 +72,16 @@ def _must_see_all(asked: ApiRequest[WaitsQuery, Nothing], query: WaitsQuery) -> 
         asked.must_see(display=query.display)
 
 
-async def _seen(asked: ApiRequest[Query, Body], evaluations: int) -> WaitShowReply:
+async def _seen(asked: ApiRequest[Query, Body], evaluations: int, before: int = 0) -> WaitShowReply:
     """Return the wait of the path. Raises: NotFound; HttpFault 403 where the access token may not see it."""
-    return await wait_seen(asked, asked.place("id"), evaluations)
+    return await wait_seen(asked, asked.place("id"), evaluations, before)
 
 
-async def wait_seen(asked: ApiRequest[Query, Body], wait_id: str, evaluations: int = 0) -> WaitShowReply:
+async def wait_seen(
+    asked: ApiRequest[Query, Body], wait_id: str, evaluations: int = 0, before: int = 0
+) -> WaitShowReply:
     """Return the wait with this whole id. Raises: NotFound; HttpFault 403 where the access token may not see it."""
-    found = await asked.find(WaitShow(wait_id, evaluations), WaitShowReply)
+    found = await asked.find(WaitShow(wait_id, evaluations, before), WaitShowReply)
     asked.must_see(display=found.wait.display, task_id=found.wait.spec.task_id)
     same(wait_id, found.wait.wait_id, "wait")
     return found

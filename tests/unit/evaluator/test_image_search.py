@@ -69,6 +69,7 @@ ICON = png.encode(icon())
 def test_equal_pixels_are_found_at_their_place() -> None:
     found = look(put(screen(), icon(), 101, 57), ICON)
     assert found.answer is Answer.YES
+    assert found.boxes == (Rect(101, 57, 48, 20),)
     assert found.detail == "the image is at 101,57 (48x20), its middle at 125,67; similarity 1.00"
     assert look(put(screen(), icon(), 272, 180), ICON, similarity=1.0).answer is Answer.YES
     assert look(screen(), ICON).answer is Answer.NO

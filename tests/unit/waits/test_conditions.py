@@ -6,12 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acud.types import (
+    MOST_BOXES,
     AllOf,
     Answer,
     AnyOf,
     Change,
     Criteria,
     NotOf,
+    Rect,
     Stable,
     Text,
     Until,
@@ -90,6 +92,17 @@ def test_details_say_what_decided() -> None:
     assert evaluate(until, {0: yes("a"), 1: unknown("engine", "it broke"), 2: no("no c")}) == unknown(
         "engine", "it broke"
     )
+
+
+def test_boxes_are_of_the_parts_that_decided() -> None:
+    """Of what does not decide, none: a person is shown what the answer rests on."""
+    one, two = Rect(0, 0, 8, 8), Rect(40, 0, 8, 8)
+    both, either = AllOf((Text("a"), Text("b"))), AnyOf((Text("a"), Text("b")))
+    assert evaluate(both, {0: yes("a", (one,)), 1: yes("b", (two,))}).boxes == (one, two)
+    assert evaluate(both, {0: yes("a", (one,)), 1: no("no b")}).boxes == ()
+    assert evaluate(either, {0: no("no a", (one,)), 1: yes("b", (two,))}).boxes == (two,)
+    assert evaluate(NotOf(Text("a")), {0: yes("a", (one,))}).boxes == (one,)
+    assert len(yes("many", tuple(Rect(x, 0, 1, 1) for x in range(99))).boxes) == MOST_BOXES
 
 
 def test_describe_reads_well() -> None:

@@ -105,7 +105,8 @@ def test_a_field_without_a_name_is_called_by_the_label_beside_it() -> None:
     label = node("label", "Given name", ref="2", box=Rect(10, 10, 60, 20))
     form = Tree((AccessibleApp("form", 7),), (label, field))
     verdict = judged('textbox "given name" = "Ada"', form)
-    assert verdict == yes('textbox "Given name" at 80,10 (90x20 px), enabled: it reads "Ada"')
+    words = 'textbox "Given name" at 80,10 (90x20 px), enabled: it reads "Ada"'
+    assert verdict == yes(words, (Rect(80, 10, 90, 20),))
     assert judged('button "Given name"', form).answer is Answer.NO
 
 

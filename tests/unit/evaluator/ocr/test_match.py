@@ -185,7 +185,9 @@ def test_whole_words_are_found_where_letters_were_misread() -> None:
 
 def test_a_text_is_counted_in_places_apart() -> None:
     lines = [line("done done", 0, 0), line("Done", 0, 40), line("undone", 300, 80)]
-    assert verdict(lines, "done", count=4).detail == 'reads 4 times, first "done done" at 100,50 (72x16)'
+    found = verdict(lines, "done", count=4)
+    assert found.detail == 'reads 4 times, first "done done" at 100,50 (72x16)'
+    assert found.boxes == (Rect(0, 0, 72, 16), Rect(0, 40, 32, 16), Rect(300, 80, 48, 16))
     fewer = verdict(lines, "done", count=4, whole_words=True)
     assert (fewer.answer, fewer.detail) == (Answer.NO, '"done" is there 3 of 4 times')
     assert verdict(lines, r"\bdone\b", regex=True, count=3).answer is Answer.YES
@@ -198,7 +200,8 @@ def number(lines: list[Line], condition: str) -> Verdict:
 
 def test_a_number_stands_after_its_label_in_the_row_or_below_it() -> None:
     card = [line("CPU load", 0, 0), line("57 %", 0, 24), line("Errors", 300, 0), line("3", 400, 1), line("9", 300, 24)]
-    assert number(card, "CPU load >= 57 %").detail == 'reads "57 %" after "CPU load" at 100,74 (32x16)'
+    load = number(card, "CPU load >= 57 %")
+    assert (load.detail, load.boxes) == ('reads "57 %" after "CPU load" at 100,74 (32x16)', (Rect(0, 24, 32, 16),))
     assert number(card, "errors = 3").answer is Answer.YES
     assert number(card, "Errors > 3").answer is Answer.NO
 
