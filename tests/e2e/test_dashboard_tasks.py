@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import av
 import pytest
 from playwright.sync_api import Browser, expect
 
-from acud.types import Change, Criteria, DisplayInfo, Rect, WaitState
+from acud.types import Change, Criteria, DisplayInfo, Rect, Text, WaitState
 from acud.types.tasks import ActionType, ItemStatus, TaskStatus
 from acud_client import Client
 from tests.daemon import Daemon
@@ -91,6 +93,93 @@ def test_a_wait_resolves_before_ones_eyes(visitor: Visitor, daemon: Daemon) -> N
         page.get_by_role("button", name="Cancel…").click()
         page.get_by_role("button", name="Cancel the wait").click()
         expect(page.locator(".detail h1 + .badge")).to_contain_text("cancelled")
+
+
+def test_a_waits_page_shows_what_it_sees(visitor: Visitor, daemon: Daemon) -> None:
+    """Live with its target outlined; then before and after, the match, the film strip, and the recording's moment."""
+    client, page = daemon.client, visitor.page
+    display = client.display_create(640, 400).display
+    with _desk(client, display.name) as desk:
+        window = desk.words(Rect(40, 60, 320, 120), "Saving", "Export")
+        client.record_start(display=display.name)
+        wait = client.wait_create(Text("Saved"), "window:Export", display=display.name, timeout_s=600).wait
+        judged(client, wait.wait_id, "no")
+        visitor.go(f"waits/{wait.wait_id}")
+        live = page.get_by_role("region", name="Live")
+        expect(live.locator(".screen-canvas")).to_be_visible()
+        expect(live.get_by_role("img", name="The target: the window “Export”")).to_be_visible()
+        expect(live).to_contain_text("320 × 120 at 40, 60")
+        expect(live.locator(".screen-fresh[data-tone=good]")).to_be_visible()
+        desk.place(window, Rect(200, 160, 320, 120))
+        expect(live).to_contain_text("320 × 120 at 200, 160")
+        visitor.check("wait-live")
+        desk.rewrite(window, "Saved")
+        found = ended(client, wait.wait_id)
+        expect(page.locator(".detail h1 + .badge")).to_contain_text("resolved")
+        expect(live).to_be_hidden()
+        (box,) = found.verdict.boxes
+        words = f"What was found, at {box.x}, {box.y} ({box.w} × {box.h})"
+        expect(page.locator(".compare").get_by_role("img", name=words)).to_be_visible()
+        assert Rect(0, 0, 320, 120).intersect(box) == box
+        _compare(visitor)
+        _go_along_the_strip(visitor)
+        visitor.check("wait-seen")
+        page.get_by_role("link", name="See this moment in the recording").click()
+        page.wait_for_url(re.compile(r"#/recordings/[^?]+\?at=\d+$"))
+        expect(page.locator(".replay-video")).to_be_visible()
+
+
+def test_a_wait_is_edited_tried_again_and_tells_what_it_saw_last(visitor: Visitor, daemon: Daemon) -> None:
+    """Its last picture is there after its time; the same wait is armed once more, or another one like it."""
+    client, page = daemon.client, visitor.page
+    display = client.display_create(320, 240).display
+    with _desk(client, display.name) as desk:
+        desk.words(Rect(0, 0, 320, 240), "Ready")
+        wait = client.wait_create(Text("Steady"), "region:0,0,320,120", display=display.name, timeout_s=600).wait
+        judged(client, wait.wait_id, "no")
+        visitor.go(f"waits/{wait.wait_id}")
+        page.get_by_role("button", name="Edit…").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("Text").fill("Go")
+        dialog.get_by_label("Gives up after").fill("soon")
+        dialog.get_by_role("button", name="Change it").click()
+        expect(dialog).to_be_visible()
+        dialog.get_by_label("Gives up after").fill("3s")
+        visitor.check("wait-edit")
+        dialog.get_by_role("button", name="Change it").click()
+        expect(page.get_by_role("heading", name="text “Go” is shown")).to_be_visible()
+        expect(page.locator(".detail h1 + .badge")).to_contain_text("timed out")
+        expect(page.get_by_role("button", name="The last picture: open")).to_be_visible()
+        expect(page.locator(".facts-list")).to_contain_text(["Seen last"])
+        visitor.check("wait-timeout")
+        page.get_by_role("button", name="Try again").click()
+        expect(page.locator(".detail h1 + .badge")).to_contain_text("watching")
+        again = client.wait_list(displays=(display.name,)).waits[0]
+        assert again.wait_id != wait.wait_id
+        assert (again.spec.until, again.spec.target, again.spec.timeout_s) == (Text("Go"), wait.spec.target, 3)
+
+
+def test_every_kept_verdict_can_be_read(visitor: Visitor, daemon: Daemon) -> None:
+    """The newest come first; older ones come in pages, until there are no more."""
+    client, page = daemon.client, visitor.page
+    display = client.display_create(320, 240).display
+    wait = client.wait_create(Criteria("an invoice"), display=display.name, timeout_s=600).wait
+    judged(client, wait.wait_id, "no")
+    with closing(sqlite3.connect(daemon.home / "data.db", timeout=30)) as store, store:
+        columns = "wait_id, utc_s, epoch, frame, verdict, judge, source, latency_ms, identity"
+        store.execute(
+            f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 230) INSERT INTO evaluations"
+            f" ({columns}) SELECT {columns.replace('latency_ms', 'i')} FROM evaluations, n WHERE wait_id = ?",
+            (wait.wait_id,),
+        )
+    visitor.go(f"waits/{wait.wait_id}")
+    rows = page.get_by_role("region", name="Verdicts as a table").locator("tbody tr")
+    expect(rows).to_have_count(100)
+    page.get_by_role("button", name=re.compile("Show older")).click()
+    expect(rows).to_have_count(200)
+    page.get_by_role("button", name=re.compile("Show older")).click()
+    expect(rows).to_have_count(231)
+    expect(page.get_by_role("button", name=re.compile("Show older"))).to_have_count(0)
 
 
 def test_pausing_and_cancelling_ask_and_say_what_will_happen(visitor: Visitor, daemon: Daemon) -> None:
@@ -221,6 +310,48 @@ _PIXEL = """(video, [x, y]) => {
   const context = canvas.getContext("2d");
   context.drawImage(video, 0, 0);
   return [...context.getImageData(x, y, 1, 1).data];
+}"""
+
+
+def _compare(visitor: Visitor) -> None:
+    """Move the edge between the two pictures with the keyboard, and with the pointer."""
+    page = visitor.page
+    slider = page.get_by_role("slider", name="Before and after")
+    slider.focus()
+    page.keyboard.press("End")
+    expect(slider).to_have_attribute("aria-valuetext", "100 % before, 0 % after")
+    page.keyboard.press("Home")
+    expect(slider).to_have_attribute("aria-valuetext", "0 % before, 100 % after")
+    for image in page.locator(".compare img").all():
+        image.evaluate("image => image.decode()")
+    page.locator(".compare").hover(position={"x": 160, "y": 40})
+    expect(slider).to_have_value("50")
+
+
+def _go_along_the_strip(visitor: Visitor) -> None:
+    """Go through it with the keyboard alone: what was recorded of a verdict, and what was kept of the end."""
+    page = visitor.page
+    strip = page.get_by_role("list", name="Film strip")
+    cells = strip.get_by_role("button")
+    expect(strip.locator("canvas")).not_to_have_count(0)
+    page.wait_for_function("() => document.querySelector('.strip canvas').width > 16")
+    assert page.locator(".strip canvas").first.evaluate(_BRIGHT), "the window's white is in the recorded picture"
+    cells.first.focus()
+    page.keyboard.press("End")
+    expect(cells.last).to_be_focused()
+    expect(cells.last).to_have_attribute("aria-label", re.compile("When it was decided, .*yes: reads"))
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".lightbox .caption")).to_contain_text("When it was decided · yes")
+    expect(page.locator(".lightbox rect.match")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(cells.last).to_be_focused()
+
+
+_BRIGHT = """canvas => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return data.some((value, at) => at % 4 === 0 && value > 230 && data[at + 1] > 230 && data[at + 2] > 230);
 }"""
 
 

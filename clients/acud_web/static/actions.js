@@ -1,8 +1,9 @@
 // One action of a task: what it was, its logs and data, who judged it for how much, and how the screen looked then.
 
 import { lightbox } from "./dialog.js";
-import { el, fill, svg } from "./dom.js";
+import { el, svg } from "./dom.js";
 import { evidencePictures } from "./evidence.js";
+import { filmed, momentOf } from "./moments.js";
 import { badge, when } from "./parts.js";
 import { duration, money, points } from "./words.js";
 
@@ -95,18 +96,13 @@ function pictureButton(action, task, films) {
 
 function open(action, films) {
   const atMs = action.created_at * 1000;
-  const moment = films
-    .flatMap((film) => film.segments.map((segment) => ({ film, segment })))
-    .find(
-      ({ segment }) =>
-        atMs >= segment.start_utc_ms - 1000 && atMs <= segment.start_utc_ms + segment.seconds * 1000 + 2000,
-    );
+  const moment = momentOf(films, atMs);
   const ofWait = action.action_type === "wait" && action.subject ? evidencePictures(action.subject) : [];
   const ofFilm = moment
     ? [
         {
           title: `The screen at ${new Date(atMs).toLocaleTimeString()}, from the recording: ${action.summary}`,
-          node: () => filmed(moment, atMs, points(action)),
+          node: () => filmed(moment, atMs, clickMarks(points(action), moment.segment)),
         },
       ]
     : [];
@@ -119,34 +115,9 @@ function open(action, films) {
   lightbox(pictures);
 }
 
-// The recording's picture at a moment, with marks where the clicks went.
-function filmed({ film, segment }, atMs, marks) {
-  const at = Math.min(Math.max(0, (atMs - segment.start_utc_ms) / 1000), Math.max(0, segment.seconds - 0.01));
-  const video = el("video", {
-    preload: "auto",
-    playsinline: true,
-    "aria-label": "The screen at that moment",
-    width: segment.width,
-    height: segment.height,
-    src: `/api/recordings/${encodeURIComponent(film.recording_id)}/segments/${segment.number}/video`,
-  });
-  video.muted = true;
-  const place = el("div.marked", {}, video);
-  video.addEventListener(
-    "loadedmetadata",
-    () => {
-      video.currentTime = at;
-    },
-    { once: true },
-  );
-  video.addEventListener("error", () => fill(place, el("p.nothing", {}, "The recording can't be read.")), {
-    once: true,
-  });
-  if (marks.length) place.append(clickMarks(marks, segment.width, segment.height));
-  return place;
-}
-
-export function clickMarks(marks, width, height) {
+// Where the clicks went, over a picture of `width` by `height`.
+function clickMarks(marks, { width, height }) {
+  if (!marks.length) return null;
   const r = Math.max(8, width / 80);
   const words = `Clicks at ${marks.map(({ x, y }) => `${x}, ${y}`).join("; ")}`;
   const rings = marks.flatMap(({ x, y }) =>
