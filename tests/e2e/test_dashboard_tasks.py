@@ -120,6 +120,10 @@ def test_a_waits_page_shows_what_it_sees(visitor: Visitor, daemon: Daemon) -> No
         (box,) = found.verdict.boxes
         words = f"What was found, at {box.x}, {box.y} ({box.w} × {box.h})"
         expect(page.locator(".compare").get_by_role("img", name=words)).to_be_visible()
+        shown_of_it = page.locator(".compare .over").evaluate(
+            "over => parseFloat(over.style.clipPath.split(' ').at(-1))"
+        )
+        assert shown_of_it <= 100 * box.x / 320, "the edge leaves the match to be seen"
         assert Rect(0, 0, 320, 120).intersect(box) == box
         _compare(visitor)
         _go_along_the_strip(visitor)
@@ -132,10 +136,10 @@ def test_a_waits_page_shows_what_it_sees(visitor: Visitor, daemon: Daemon) -> No
 def test_a_wait_is_edited_tried_again_and_tells_what_it_saw_last(visitor: Visitor, daemon: Daemon) -> None:
     """Its last picture is there after its time; the same wait is armed once more, or another one like it."""
     client, page = daemon.client, visitor.page
-    display = client.display_create(320, 240).display
-    with _desk(client, display.name) as desk:
+    task = client.task_register("Start the race", ["One"], display_width=320, display_height=240).view.task
+    with _desk(client, task.display) as desk:
         desk.words(Rect(0, 0, 320, 240), "Ready")
-        wait = client.wait_create(Text("Steady"), "region:0,0,320,120", display=display.name, timeout_s=600).wait
+        wait = client.wait_create(Text("Steady"), "region:0,0,320,120", task_id=task.task_id, timeout_s=600).wait
         judged(client, wait.wait_id, "no")
         visitor.go(f"waits/{wait.wait_id}")
         page.get_by_role("button", name="Edit…").click()
@@ -154,8 +158,10 @@ def test_a_wait_is_edited_tried_again_and_tells_what_it_saw_last(visitor: Visito
         visitor.check("wait-timeout")
         page.get_by_role("button", name="Try again").click()
         expect(page.locator(".detail h1 + .badge")).to_contain_text("watching")
-        again = client.wait_list(displays=(display.name,)).waits[0]
+        expect(page.get_by_role("link", name="Start the race")).to_be_visible()
+        again = client.wait_list(tasks=(task.task_id,)).waits[0]
         assert again.wait_id != wait.wait_id
+        assert again.spec.task_id == task.task_id
         assert (again.spec.until, again.spec.target, again.spec.timeout_s) == (Text("Go"), wait.spec.target, 3)
 
 

@@ -71,7 +71,8 @@ export function evidenceNode(wait) {
     kept.name ? "" : kept.reason || "no picture of the deciding frame",
     kept.before ? "" : kept.before_reason,
   ].filter(Boolean);
-  const thumbs = parts.map(([part, title], at) =>
+  // One picture alone is opened by itself.
+  const thumbs = (kept.before ? parts : []).map(([part, title], at) =>
     el(
       "button",
       {
@@ -106,7 +107,21 @@ export function evidenceNode(wait) {
 function large(wait, kept, boxes) {
   const after = AFTER[wait.state] ?? AFTER.resolved;
   if (!kept.before)
-    return el("figure.seen", {}, picture(url(wait.wait_id, "after"), `${after}: large`, boxes, kept), legend(after, boxes));
+    return el(
+      "figure.seen",
+      {},
+      el(
+        "button.open",
+        {
+          type: "button",
+          "aria-label": `${after}: open`,
+          "data-focus": "evidence-after",
+          onclick: () => lightbox(evidencePictures(wait.wait_id, [["after", after, boxes, kept]])),
+        },
+        picture(url(wait.wait_id, "after"), "", boxes, kept),
+      ),
+      legend(after, boxes),
+    );
   return compared(wait.wait_id, after, kept, boxes);
 }
 
@@ -124,7 +139,7 @@ function compared(waitId, title, kept, boxes) {
     type: "range",
     min: 0,
     max: 100,
-    value: 50,
+    value: edgeBeside(boxes, kept.width),
     "aria-label": "Before and after",
     "data-focus": "compare",
   });
@@ -165,6 +180,13 @@ function compared(waitId, title, kept, boxes) {
   return figure;
 }
 
+// Where the edge stands at first, in percent: what was found is to be seen, and what was there before beside it.
+function edgeBeside(boxes, width) {
+  if (!boxes.length || !width) return 50;
+  const left = Math.min(...boxes.map(([x]) => x));
+  return Math.max(0, Math.min(50, Math.floor((100 * left) / width) - 2));
+}
+
 // ---- the film strip ----------------------------------------------------------------------------------------------------
 
 // Each picture that there is of a verdict, in order: those kept as evidence, and those of recordings.
@@ -200,17 +222,14 @@ export function seenMoments({ wait, evaluations, recordings }) {
       src: url(wait.wait_id, "after"),
       size: kept,
     });
-  const told = new Set([kept?.name && kept.before && kept.before_frame, kept?.name && kept.frame]);
-  let last = "";
-  const turns = evaluations.filter((one) => {
-    const words = `${one.verdict.answer}: ${one.verdict.detail}`;
-    const turned = words !== last;
-    last = words;
-    return turned && !told.has(one.frame);
-  });
-  for (const one of turns.slice(-MOST_FILMED)) {
+  const told = new Set([kept, ...(wait.stages ?? []).map((stage) => stage.evidence)].map((one) => one?.name && one.frame));
+  if (kept?.before) told.add(kept.before_frame);
+  const others = evaluations.filter((one, at) => !told.has(one.frame) && one.frame !== evaluations[at - 1]?.frame);
+  const { target } = wait.spec;
+  const place = target.window || target.pty || target.monitor ? null : (target.region ?? [0, 0, 0, 0]);
+  for (const one of others.slice(-MOST_FILMED)) {
     const moment = momentOf(recordings, one.utc_s * 1000, wait.display);
-    if (moment) shots.push({ title: "Recorded", utcS: one.utc_s, verdict: one.verdict, moment, frame: one.frame });
+    if (moment) shots.push({ title: "Recorded", utcS: one.utc_s, verdict: one.verdict, moment, frame: one.frame, place });
   }
   return shots.sort((a, b) => a.utcS - b.utcS);
 }
@@ -255,7 +274,12 @@ function opened(shot) {
   const title = `${clock(shot.utcS)} · ${shot.title} · ${shot.verdict.answer}: ${shot.verdict.detail || shot.verdict.code}`;
   const node = () =>
     shot.moment
-      ? filmed(shot.moment, shot.atMs, null, shot.seekS)
+      ? filmed(
+          shot.moment,
+          shot.atMs,
+          shot.place && matchBoxes(shot.verdict.boxes ?? [], shot.moment.segment, shot.place),
+          shot.seekS,
+        )
       : picture(shot.src, `${shot.title}: the watched part of the screen`, shot.verdict.boxes, shot.size);
   return { title, node };
 }

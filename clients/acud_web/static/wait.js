@@ -6,8 +6,8 @@ import { actionButton, confirmed, notice } from "./dialog.js";
 import { el, fill } from "./dom.js";
 import { evidenceNode, filmStrip, seenMoments } from "./evidence.js";
 import { momentLink, momentOf } from "./moments.js";
-import { Panel, nothing } from "./panel.js";
-import { badge, card, facts, moreButton, when } from "./parts.js";
+import { Panel, nothing, trouble } from "./panel.js";
+import { badge, card, facts, when } from "./parts.js";
 import { anew, armAgain, edit } from "./wait_forms.js";
 import { mountLive } from "./wait_live.js";
 import { comparedBy, targetWords } from "./wait_words.js";
@@ -27,6 +27,8 @@ class WaitPage {
     this.path = `/api/waits/${encodeURIComponent(waitId)}`;
     this.evaluations = [];
     this.recordings = [];
+    this.isFilmsOld = true;
+    this.task = null;
     this.seals = new Map();
     this.aborter = new AbortController();
     this.build();
@@ -35,9 +37,12 @@ class WaitPage {
       topics: ["wait.", "recording."],
       show: (body, data) => this.show(body, data),
     });
-    this.drop = page.bus.on("wait.", (event) => {
-      if (event.subject === waitId && event.topic === "wait.resolved") notice("The wait has resolved.");
-    });
+    this.drops = [
+      page.bus.on("wait.", (event) => {
+        if (event.subject === waitId && event.topic === "wait.resolved") notice("The wait has resolved.");
+      }),
+      page.bus.on("recording.", () => (this.isFilmsOld = true)),
+    ];
     this.timer = setInterval(() => {
       if (this.isWatching && !document.hidden && page.bus.state === "up") this.panel.soon();
     }, LIVE_MS);
@@ -45,7 +50,7 @@ class WaitPage {
 
   stop() {
     clearInterval(this.timer);
-    this.drop();
+    this.drops.forEach((drop) => drop());
     this.aborter.abort();
     this.panel.stop();
     this.live?.end();
@@ -77,12 +82,16 @@ class WaitPage {
   // ---- what is loaded ------------------------------------------------------------------------------------------------
 
   async load(signal) {
-    const [found, films] = await Promise.all([
-      api.get(query(this.path, { evaluations: PAGE }), signal),
-      api.get("/api/recordings?limit=1000", signal),
-    ]);
-    this.recordings = films.recordings;
-    this.merge(found.evaluations);
+    const found = await api.get(query(this.path, { evaluations: PAGE }), signal);
+    const { wait, evaluations } = found;
+    const isNew = evaluations.at(-1)?.number !== this.evaluations.at(-1)?.number;
+    const isFilmed = this.recordings.some((one) => one.state === "recording" && one.display === wait.display);
+    if (this.isFilmsOld || (isFilmed && isNew)) {
+      this.isFilmsOld = false;
+      this.recordings = (await api.get("/api/recordings?limit=1000", signal)).recordings;
+    }
+    this.task ??= wait.spec.task_id ? await taskName(wait.spec.task_id, signal) : "";
+    this.merge(evaluations);
     return found;
   }
 
@@ -110,9 +119,9 @@ class WaitPage {
     this.isWatching = wait.state === "watching";
     if (!body.contains(this.node)) fill(body, this.node);
     this.paint("head", [wait.state, wait.spec, wait.deadline_utc_s], () => this.head(wait));
-    this.paint("verdict", [wait, evaluations.at(-1)?.number], () => [
+    this.paint("verdict", [wait, evaluations.at(-1)?.number, recordings.length], () => [
       verdictNode(wait),
-      aboutWait(wait, evaluations.at(-1), recordings),
+      aboutWait(wait, evaluations.at(-1), recordings, this.task),
     ]);
     this.paint("compared", [wait.spec, wait.display, evaluations.at(-1)?.judge], () => comparedBy(wait, evaluations));
     this.paint("evidence", [wait.state, wait.evidence], () => [evidenceNode(wait)]);
@@ -158,7 +167,7 @@ class WaitPage {
       el("div.body", {}, timeline(marksOf(evaluations), wait)),
       el("p.muted.small.told", {}, `${count(evaluations.length, "verdict")} of ${kept} that are kept, newest first.`),
       evaluationTable(wait, evaluations, this.recordings),
-      rest > 0 ? moreButton(`Show older (${rest})`, () => this.older()) : null,
+      rest > 0 ? actionButton(`Show older (${rest})`, () => this.older(), { tone: "more", focus: "older" }) : null,
     ];
   }
 
@@ -175,11 +184,17 @@ class WaitPage {
       this.coming = true;
       try {
         this.live = await mountLive(this.parts.liveBody, api, wait.display);
+        if (!this.live) fill(this.parts.liveBody, el("p.muted", {}, `There is no display ${wait.display} now.`));
+      } catch (fault) {
+        if (fault.status === undefined) throw fault;
+        fill(this.parts.liveBody, trouble(fault)); // it is tried again with the next answer
       } finally {
         this.coming = false;
       }
-      if (this.aborter.signal.aborted) return void this.live?.end();
-      if (!this.live) fill(this.parts.liveBody, el("p.muted", {}, `There is no display ${wait.display} now.`));
+      if (this.aborter.signal.aborted) {
+        this.live?.end();
+        return;
+      }
     }
     this.live?.tell(this.panel.data ?? data, targetWords(wait));
   }
@@ -225,7 +240,7 @@ function verdictNode(wait) {
   );
 }
 
-function aboutWait(wait, newest, recordings) {
+function aboutWait(wait, newest, recordings, task) {
   const { spec } = wait;
   const took = wait.changed_to_resolved_ms;
   const endMs = wait.ended_utc_s * 1000;
@@ -240,22 +255,31 @@ function aboutWait(wait, newest, recordings) {
       ["Armed", when(wait.created_utc_s)],
       [wait.ended_utc_s ? "Ended" : "Gives up", when(wait.ended_utc_s || wait.deadline_utc_s)],
       ["Recorded", film ? el("a", { href: momentLink(film, endMs) }, "See this moment in the recording") : ""],
-      [
-        "Task",
-        spec.task_id
-          ? el("a", { href: `#/tasks/${encodeURIComponent(spec.task_id)}` }, el("code", {}, spec.task_id))
-          : "",
-      ],
+      ["Task", spec.task_id ? el("a", { href: `#/tasks/${encodeURIComponent(spec.task_id)}` }, task) : ""],
       [
         "Counted",
         `${count(wait.frames_seen, "frame")} seen, ${count(wait.judged, "verdict")}, ${count(wait.judge_calls, "judge call")}`,
       ],
       ["Spent", wait.cost_usd === null && !wait.judge_calls ? "nothing" : money(wait.cost_usd, wait.spent.unpriced)],
       ["Change to verdict", took === null || took === undefined ? "" : duration(took / 1000)],
-      ["Told", wait.message],
+      ["Told", wait.message ? folded("What its agent is told", wait.message) : ""],
       ["Id", el("code", {}, wait.wait_id)],
     ]),
   );
+}
+
+function folded(title, words) {
+  return el("details", {}, el("summary", {}, title), el("p.pre.muted", {}, words));
+}
+
+// A pass may allow to see a wait without its task.
+async function taskName(taskId, signal) {
+  try {
+    return (await api.get(`/api/tasks/${encodeURIComponent(taskId)}?actions=1`, signal)).task.name;
+  } catch (fault) {
+    if (fault.status !== 403 && fault.status !== 404) throw fault;
+    return "its task";
+  }
 }
 
 // The stages of a sequence: when each was reached, and the one that is watched. Their pictures are in the strip.

@@ -52,7 +52,7 @@ class WaitLive {
     outline?.setAttribute("aria-label", `The target: ${target}`);
     const found = place ? matchBoxes(wait.verdict.boxes ?? [], this.display, place) : null;
     fill(this.drawn, outline, found);
-    fill(this.words, place ? placed(place, target, whole, covered) : `The target is nowhere now: ${wait.verdict.detail}`);
+    fill(this.words, place ? placed(place, target, whole, covered, wait.spec.target.region) : `The target is nowhere now: ${wait.verdict.detail}`);
   }
 
   end() {
@@ -60,8 +60,8 @@ class WaitLive {
   }
 }
 
-function placed([x, y, w, h], target, whole, covered) {
+function placed([x, y, w, h], target, whole, covered, region) {
   if (whole) return `It looks at all of ${target}.`;
-  const where = `Outlined: ${target}, ${w} × ${h} at ${x}, ${y}.`;
+  const where = region ? `Outlined: ${target}.` : `Outlined: ${target}, ${w} × ${h} at ${x}, ${y}.`;
   return covered ? `${where} Other windows are above it; acud reads its own pixels.` : where;
 }

@@ -49,17 +49,19 @@ export function leavesOf(until) {
   return until.type === "not" ? leavesOf(until.part) : [until];
 }
 
+const LOCAL = { ocr: "OCR on this machine", scripted: "a script" };
+
 const CADENCES = {
-  event: "when something changed there",
-  fixed: "at a fixed pace, whether or not something changed",
-  adaptive: "when something changed there, more often while it goes on",
+  event: "As soon as something changed there",
+  fixed: "At a fixed pace, whether or not something changed",
+  adaptive: "When something changed there, more often while it goes on",
 };
 
 export function comparedBy(wait, evaluations) {
   const { spec } = wait;
   const heard = [...new Set(evaluations.map((one) => one.judge).filter(Boolean))];
   const named = spec.judge === "auto" ? "the judge that the settings name" : spec.judge;
-  const judges = heard.length ? heard.join(", ") : named;
+  const judges = heard.length ? heard.map((name) => LOCAL[name] ?? name).join(", ") : named;
   const { cadence, interval_s, force_after_s, confirm } = spec.policy;
   const pace = cadence === "fixed" ? `, every ${duration(interval_s)}` : `, and after ${duration(force_after_s)} in any case`;
   const twice = confirm > 1 ? ` A yes counts once it was given ${confirm} times in a row.` : "";
@@ -76,7 +78,7 @@ export function comparedBy(wait, evaluations) {
         ),
       ],
       ["When", `${CADENCES[cadence]}${pace}.${twice}`],
-      ["Judge", heard.length ? `${judges} so far` : judges],
+      ["Judge", judges],
       spec.target.ignore.length ? ["Left out", `${spec.target.ignore.length} places of the target`] : null,
     ]),
   ];
