@@ -9,7 +9,7 @@ import click
 
 from acud.protocol.requests.terminals import Moment, TerminalInfo, TerminalReply
 from acud_cli.exit_codes import Exit, of_state
-from acud_cli.formatting import bare_table, local_time, plain
+from acud_cli.formatting import FittedTable, local_time, plain
 from acud_cli.options import DURATION, display_option, task_option, together
 from acud_cli.session import Session, pass_session, print_table, say, say_all, warn
 from acud_cli.wait_options import action_wait_of, action_wait_options
@@ -150,9 +150,9 @@ def list_sessions(session: Session) -> None:
         reply = client.terminal_list()
 
     def human() -> None:
-        table = bare_table("name", "pid", "state", "opened", "command", flexible=("command",))
+        table = FittedTable("name", "state", "command", "opened", "pid", flexible=("command",), spare=("opened", "pid"))
         for one in reply.terminals:
-            table.add_row(one.name, str(one.pid), _state(one), local_time(one.opened_utc_s), plain(one.command))
+            table.add_row(one.name, _state(one), plain(one.command), local_time(one.opened_utc_s), str(one.pid))
         if reply.terminals:
             print_table(table)
 

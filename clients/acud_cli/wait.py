@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, get_args
 
 import click
 from click.shell_completion import CompletionItem
 
+from acud.protocol.requests.waits import EvidencePart
 from acud.types import WaitState
 from acud_cli.exit_codes import Exit, of_state
 from acud_cli.options import DURATION, EnumChoice, PictureFile, WholeNumber, limit_option
@@ -222,16 +223,14 @@ def result_of_wait(session: Session, *, wait_id: str, block: float | None, peek:
 )
 @click.option(
     "--part",
-    type=click.Choice(["after", "before", "diff"]),
+    type=click.Choice(get_args(EvidencePart)),
     default="after",
     show_default=True,
-    help="As it resolved, as it was when last judged no, or what differs.",
+    help="As it resolved, as it was when last judged no, what differs, or the image that is looked for.",
 )
 @click.option("--stage", type=WholeNumber(0, 16), default=0, help="Of this stage of a sequence, counted from 1.")
 @pass_session
-def evidence_of_wait(
-    session: Session, *, wait_id: str, output: Path, part: Literal["after", "before", "diff"], stage: int
-) -> int:
+def evidence_of_wait(session: Session, *, wait_id: str, output: Path, part: EvidencePart, stage: int) -> int:
     """Save the evidence of a wait: the exact pixels that were judged, as PNG.
 
     \b

@@ -57,8 +57,8 @@ from acud.protocol.requests.terminals import (
     TerminalType,
 )
 from acud.protocol.requests.waits import (
-    ChangeReply, EvidenceGet, EvidenceReply, WaitCancel, WaitCreate, WaitForChange, WaitList, WaitListReply, WaitReply,
-    WaitResult, WaitResultReply, WaitShow, WaitShowReply, WaitUpdate,
+    ChangeReply, EvidenceGet, EvidencePart, EvidenceReply, WaitCancel, WaitCreate, WaitForChange, WaitList,
+    WaitListReply, WaitReply, WaitResult, WaitResultReply, WaitShow, WaitShowReply, WaitUpdate,
 )
 from acud.protocol.requests.wakes import (
     WakeCarry, WakeCarryReply, WakeList, WakeListReply, WakeRetry, WakeRetryReply, WakeSeen, WakeSeenReply, WakeTest,
@@ -458,12 +458,11 @@ class RequestMethods(ABC):
             ChangeReply,
         )
 
-    def evidence(
-        self, wait_id: str, *, part: Literal['after', 'before', 'diff'] = 'after', stage: int = 0,
-    ) -> EvidenceReply:
+    def evidence(self, wait_id: str, *, part: EvidencePart = 'after', stage: int = 0) -> EvidenceReply:
         """Return a picture of `wait_id`: the view as it resolved the wait (`after`), as it was when the condition was
-        last seen not to hold (`before`), or what differs between the two, in red over a dimmed view (`diff`). `stage`:
-        of this stage of a sequence, counted from 1, that was reached before the end (0: of the end).
+        last seen not to hold (`before`), or what differs between the two, in red over a dimmed view (`diff`); or the
+        image that the condition looks for, the first of several (`sought`). `stage`: of this stage of a sequence,
+        counted from 1, that was reached before the end (0: of the end).
 
         Raises: NotFound when the wait has none, saying why."""
         return self.ask(EvidenceGet(wait_id, part, stage), EvidenceReply)

@@ -12,12 +12,14 @@ import av
 import pytest
 from playwright.sync_api import Browser, expect
 
-from acud.types import Change, Criteria, DisplayInfo, Rect, Text, WaitState
+from acud import png
+from acud.errors import NotFound
+from acud.types import Change, Criteria, DisplayInfo, Rect, ScreenImage, Text, WaitState
 from acud.types.tasks import ActionType, ItemStatus, TaskStatus
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.dashboard_support import SETTINGS, Visitor
-from tests.e2e.desktop import Desk, compared, ended, judged, shown, until
+from tests.e2e.desktop import Desk, compared, ended, judged, letters, shown, until
 from tests.e2e.gateway_support import served
 
 HOSTILE = '<img src=x onerror="document.title=1"> & <b>bold</b>'
@@ -163,6 +165,20 @@ def test_a_wait_is_edited_tried_again_and_tells_what_it_saw_last(visitor: Visito
         assert again.wait_id != wait.wait_id
         assert again.spec.task_id == task.task_id
         assert (again.spec.until, again.spec.target, again.spec.timeout_s) == (Text("Go"), wait.spec.target, 3)
+
+
+def test_a_wait_on_an_image_shows_the_image(visitor: Visitor, daemon: Daemon) -> None:
+    """What is looked for stands beside the words that say how."""
+    client, page = daemon.client, visitor.page
+    display = client.display_create(320, 240).display
+    sought = letters(80, 32, "OK", 20)
+    wait = client.wait_create(ScreenImage(png.encode(sought)), display=display.name, timeout_s=600).wait
+    visitor.go(f"waits/{wait.wait_id}")
+    image = page.get_by_role("img", name="The image that is looked for")
+    assert image.evaluate("image => image.decode().then(() => [image.naturalWidth, image.naturalHeight])") == [80, 32]
+    text = client.wait_create(Text("OK"), display=display.name, timeout_s=600).wait
+    with pytest.raises(NotFound, match="its condition names none"):
+        client.evidence(text.wait_id, part="sought")
 
 
 def test_every_kept_verdict_can_be_read(visitor: Visitor, daemon: Daemon) -> None:

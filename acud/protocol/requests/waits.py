@@ -222,14 +222,18 @@ class ChangeReply(Struct, frozen=True, forbid_unknown_fields=True):
     waited_s: float
 
 
+EvidencePart = Literal["after", "before", "diff", "sought"]
+
+
 class EvidenceGet(Struct, frozen=True, tag="evidence", forbid_unknown_fields=True):
     """Return a picture of `wait_id`: the view as it resolved the wait (`after`), as it was when the condition was last
-    seen not to hold (`before`), or what differs between the two, in red over a dimmed view (`diff`). `stage`: of this
-    stage of a sequence, counted from 1, that was reached before the end (0: of the end).
+    seen not to hold (`before`), or what differs between the two, in red over a dimmed view (`diff`); or the image that
+    the condition looks for, the first of several (`sought`). `stage`: of this stage of a sequence, counted from 1, that
+    was reached before the end (0: of the end).
     """
 
     wait_id: WaitId
-    part: Literal["after", "before", "diff"] = "after"
+    part: EvidencePart = "after"
     stage: Annotated[int, Meta(ge=0, le=16)] = 0
 
 

@@ -34,10 +34,10 @@ from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
 from acud.supervisor.waits.creation import WaitCreation
 from acud.supervisor.wakes import FETCH_S
-from acud.types import Change, Evidence, Until, WaitInfo, WaitSpec, WaitState
+from acud.types import Change, Evidence, ScreenImage, Then, Until, WaitInfo, WaitSpec, WaitState
 from acud.types.tasks import ActionType
 from acud.waits import baselines
-from acud.waits.conditions import is_from_now
+from acud.waits.conditions import is_from_now, leaves
 from acud.waits.sentences import meaning_notes, with_meanings
 from acud.waits.targets import parse_target
 from acud.waits.validation import check_until
@@ -194,6 +194,8 @@ def wait_for_change(app: App, request: WaitForChange, call: Call) -> None:
 def answer_evidence(app: App, request: EvidenceGet, call: Call) -> EvidenceReply | None:
     """Return a kept picture of a wait as bytes; a difference is made first."""
     info = app.waits.find(request.wait_id)
+    if request.part == "sought":
+        return _sought(app, info, request.stage)
     kept = _evidence(info, request.stage)
     if kept is None or not kept.name:
         reason = kept.reason if kept is not None else f"it is {info.state.value}"
@@ -209,6 +211,19 @@ def answer_evidence(app: App, request: EvidenceGet, call: Call) -> EvidenceReply
 
     app.screenshots.difference(kept, call.then(lambda png: call.reply(EvidenceReply(kept, png))))
     return None
+
+
+def _sought(app: App, info: WaitInfo, stage: int) -> EvidenceReply:
+    until = info.spec.until
+    parts = until.parts if isinstance(until, Then) else (until,)
+    wanted = [leaf for part in parts[max(0, stage - 1) :][:1] for leaf in leaves(part) if isinstance(leaf, ScreenImage)]
+    png = app.waits.image(wanted[0].digest) if wanted else None
+    if png is None:
+        reason = "it is kept no more" if wanted else "its condition names none"
+        raise NotFound(
+            f"wait {info.wait_id} has no image to look for: {reason}", hint="acud wait show tells its condition"
+        )
+    return EvidenceReply(Evidence(width=wanted[0].width, height=wanted[0].height), png)
 
 
 def _evidence(info: WaitInfo, stage: int) -> Evidence | None:

@@ -175,6 +175,10 @@ class Waits:
         """
         return self._runtime.images.keep(until)
 
+    def image(self, digest: str) -> bytes | None:
+        """Return the PNG of an image that conditions name by this digest, None where it is kept no more."""
+        return self._runtime.images.get(digest)
+
     def _arm(self, stored: StoredWait) -> None:
         self.armed += 1
         self._runtime.arm(stored)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 from starlette.responses import Response
 
-from acud.protocol.requests.waits import EvidenceGet, EvidenceReply, WaitList, WaitListReply, WaitShow, WaitShowReply
+from acud.protocol.requests.waits import (
+    EvidenceGet,
+    EvidencePart,
+    EvidenceReply,
+    WaitList,
+    WaitListReply,
+    WaitShow,
+    WaitShowReply,
+)
 from acud.protocol.web import Scope
 from acud.types import WaitState
 from acud.types.displays import MAX_NUMBER
@@ -33,11 +41,11 @@ class WaitQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EvidenceQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """The view as it resolved the wait, as it was before, or what differs; of a stage that was reached before the end
-    (counted from 1), with `stage`.
+    """The view as it resolved the wait, as it was before, or what differs; or the image that the condition looks for.
+    Of a stage that was reached before the end (counted from 1), with `stage`.
     """
 
-    part: Literal["after", "before", "diff"] = "after"
+    part: EvidencePart = "after"
     stage: Annotated[int, Meta(ge=0, le=16)] = 0
 
 

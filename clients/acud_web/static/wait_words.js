@@ -57,6 +57,12 @@ const CADENCES = {
   adaptive: "When something changed there, more often while it goes on",
 };
 
+// The image that is looked for.
+function sought(wait, leaf, stage) {
+  const src = `/api/waits/${encodeURIComponent(wait.wait_id)}/evidence?part=sought&stage=${stage}`;
+  return el("img.sought", { src, alt: "The image that is looked for", width: leaf.width, height: leaf.height });
+}
+
 export function comparedBy(wait, evaluations) {
   const { spec } = wait;
   const heard = [...new Set(evaluations.map((one) => one.judge).filter(Boolean))];
@@ -64,6 +70,7 @@ export function comparedBy(wait, evaluations) {
   const judges = heard.length ? heard.map((name) => LOCAL[name] ?? name).join(", ") : named;
   const { cadence, interval_s, force_after_s, confirm } = spec.policy;
   const pace = cadence === "fixed" ? `, every ${duration(interval_s)}` : `, and after ${duration(force_after_s)} in any case`;
+  const parts = spec.until.type === "then" ? spec.until.parts.map((part, at) => [part, at + 1]) : [[spec.until, 0]];
   const twice = confirm > 1 ? ` A yes counts once it was given ${confirm} times in a row.` : "";
   return [
     facts([
@@ -74,7 +81,13 @@ export function comparedBy(wait, evaluations) {
         el(
           "ul",
           {},
-          leavesOf(spec.until).map((leaf) => el("li", {}, `${condition(leaf)}: ${decidedBy(leaf, judges)}.`)),
+          parts.flatMap(([part, stage]) =>
+            leavesOf(part).map((leaf) => {
+              const first = leaf.type === "image" && leaf === leavesOf(part).find((one) => one.type === "image");
+              const words = `${condition(leaf)}: ${decidedBy(leaf, judges)}.`;
+              return el("li", {}, words, first ? sought(wait, leaf, stage) : null);
+            }),
+          ),
         ),
       ],
       ["When", `${CADENCES[cadence]}${pace}.${twice}`],
