@@ -76,7 +76,9 @@ def test_a_picture_that_comes_moves_and_goes(client: Client, view: DisplayInfo, 
     assert _place(done.verdict.detail) == (50, 90, 74, 100)
 
     gone = client.wait_create(ScreenImage(RED, gone=True), "window:icons", display=view.name, timeout_s=LONG_S).wait
-    assert _place(judged(client, gone.wait_id, "no").verdict.detail) == (50, 90, 74, 100)
+    still = judged(client, gone.wait_id, "no").verdict
+    assert _place(still.detail) == (50, 90, 74, 100)
+    assert still.boxes == (Rect(50 - WINDOW.x, 90 - WINDOW.y, 48, 20),), "of the target's own picture"
     desk.show(window, page((200, 150)))
     until(lambda: "at 240,180" in shown(client, gone.wait_id).verdict.detail, "its new place")
     place = _place(shown(client, gone.wait_id).verdict.detail)

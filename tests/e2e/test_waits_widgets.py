@@ -149,7 +149,13 @@ def test_a_value_of_a_password_field_is_not_compared(gtk: Form) -> None:
 def test_only_the_target_counts(gtk: Form) -> None:
     elsewhere = gtk.waits('button "Submit"', "region:0,0,5,5")
     gtk.verdict(elsewhere, Answer.NO, 'no button "Submit"')
-    gtk.end(gtk.waits('button "Submit"', "window:Form"))
+    submit = gtk.end(gtk.waits('button "Submit"', "window:Form"))
+    (place,) = gtk.end(gtk.waits('button "Submit"')).verdict.boxes
+    (box,) = submit.verdict.boxes
+    assert submit.evidence is not None
+    assert submit.evidence.crop is not None
+    corner = submit.evidence.crop
+    assert (box.moved(corner.x, corner.y), box.w > 8) == (place, True), "in the window's picture, and on the display's"
     gtk.end(gtk.waits('button "Submit" gone', "region:0,0,5,5"))
 
 

@@ -234,11 +234,16 @@ export function seenMoments({ wait, evaluations, recordings }) {
   return shots.sort((a, b) => a.utcS - b.utcS);
 }
 
-// The strip of these moments. ← and → go along it, Enter opens one in full size.
-export function filmStrip(shots, signal) {
+// The strip of these moments. ← and → go along it, Enter opens one in full size. `drawn` keeps what was drawn of
+// recordings from strip to strip.
+export function filmStrip(shots, drawn, signal) {
   const cells = shots.map((shot, at) => {
     shot.atMs = shot.utcS * 1000;
-    if (shot.moment) shot.canvas = el("canvas", { width: 16, height: 9 });
+    if (shot.moment) {
+      const key = `${shot.moment.film.recording_id} ${shot.utcS}`;
+      if (!drawn.has(key)) drawn.set(key, { atMs: shot.atMs, frame: shot.frame, canvas: el("canvas", { width: 16, height: 9 }) });
+      shot.thumb = drawn.get(key);
+    }
     const words = `${clock(shot.utcS)}, ${shot.verdict.answer}: ${shot.verdict.detail || shot.verdict.code}`;
     return el(
       "button",
@@ -249,7 +254,7 @@ export function filmStrip(shots, signal) {
         "data-focus": `shot-${at}`,
         onclick: () => lightbox(shots.map(opened), at),
       },
-      shot.canvas ?? el("img", { src: shot.src, alt: "", loading: "lazy", decoding: "async" }),
+      shot.thumb?.canvas ?? el("img", { src: shot.src, alt: "", loading: "lazy", decoding: "async" }),
       el("span.line", {}, badge(shot.verdict.answer), when(shot.utcS)),
       el("span.small.muted", {}, shot.title),
     );
@@ -278,7 +283,7 @@ function opened(shot) {
           shot.moment,
           shot.atMs,
           shot.place && matchBoxes(shot.verdict.boxes ?? [], shot.moment.segment, shot.place),
-          shot.seekS,
+          shot.thumb.seekS,
         )
       : picture(shot.src, `${shot.title}: the watched part of the screen`, shot.verdict.boxes, shot.size);
   return { title, node };
@@ -286,12 +291,15 @@ function opened(shot) {
 
 function draw(shots, signal) {
   const bySegment = Map.groupBy(
-    shots.filter((shot) => shot.moment),
+    shots.filter((shot) => shot.moment && !shot.thumb.isDrawn),
     (shot) => shot.moment.segment,
   );
-  for (const some of bySegment.values())
-    drawThumbnails(api, some[0].moment, some, THUMB_PX, signal).catch(() => {
+  for (const some of bySegment.values()) {
+    const thumbs = some.map((shot) => shot.thumb);
+    drawThumbnails(api, some[0].moment, thumbs, THUMB_PX, signal).catch(() => {
       // A recording that was deleted meanwhile has no pictures; the verdicts stay.
-      if (!signal.aborted) for (const shot of some) shot.canvas.replaceWith(el("span.nothing.small", {}, "no picture"));
+      if (signal.aborted) return;
+      for (const one of thumbs) if (!one.isDrawn) one.canvas.replaceWith(el("span.nothing.small", {}, "no picture"));
     });
+  }
 }

@@ -53,7 +53,7 @@ export function filmed(moment, atMs, drawn = null, seekS = null) {
 }
 
 // Small pictures of one segment, drawn one after the other by one player. `wanted`: [{atMs, frame, canvas}], of which
-// each gets `seekS`: where its frame is in the video.
+// each gets `seekS`, where its frame is in the video, and `isDrawn`.
 export async function drawThumbnails(api, moment, wanted, widthPx, signal) {
   const { segment } = moment;
   const first = Math.min(...wanted.map((one) => one.atMs)) - segment.start_utc_ms;
@@ -71,6 +71,7 @@ export async function drawThumbnails(api, moment, wanted, widthPx, signal) {
     one.canvas.width = Math.min(widthPx, segment.width);
     one.canvas.height = Math.round((one.canvas.width * segment.height) / segment.width);
     one.canvas.getContext("2d", { alpha: false }).drawImage(video, 0, 0, one.canvas.width, one.canvas.height);
+    one.isDrawn = true;
   }
   video.removeAttribute("src");
   video.load();

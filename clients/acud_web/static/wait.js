@@ -30,6 +30,7 @@ class WaitPage {
     this.isFilmsOld = true;
     this.task = null;
     this.seals = new Map();
+    this.drawn = new Map();
     this.aborter = new AbortController();
     this.build();
     this.panel = new Panel(element, page.bus, {
@@ -85,14 +86,22 @@ class WaitPage {
     const found = await api.get(query(this.path, { evaluations: PAGE }), signal);
     const { wait, evaluations } = found;
     const isNew = evaluations.at(-1)?.number !== this.evaluations.at(-1)?.number;
-    const isFilmed = this.recordings.some((one) => one.state === "recording" && one.display === wait.display);
-    if (this.isFilmsOld || (isFilmed && isNew)) {
+    if (this.isFilmsOld) {
       this.isFilmsOld = false;
       this.recordings = (await api.get("/api/recordings?limit=1000", signal)).recordings;
-    }
+    } else if (isNew) await this.growFilms(wait.display, signal);
     this.task ??= wait.spec.task_id ? await taskName(wait.spec.task_id, signal) : "";
     this.merge(evaluations);
     return found;
+  }
+
+  // A recording that is being made has grown by what a new verdict is about.
+  async growFilms(display, signal) {
+    const grow = async (one) => {
+      if (one.state !== "recording" || one.display !== display) return one;
+      return (await api.get(`/api/recordings/${encodeURIComponent(one.recording_id)}`, signal)).recording;
+    };
+    this.recordings = await Promise.all(this.recordings.map(grow));
   }
 
   // Pages that overlap are one list; after a gap the newest page stands alone.
@@ -131,7 +140,7 @@ class WaitPage {
     this.paint("strip", [shots.map((one) => [one.utcS, one.title]), films], () => {
       this.drawing?.abort();
       this.drawing = new AbortController();
-      return [filmStrip(shots, AbortSignal.any([this.aborter.signal, this.drawing.signal]))];
+      return [filmStrip(shots, this.drawn, AbortSignal.any([this.aborter.signal, this.drawing.signal]))];
     });
     this.paint("verdicts", [wait.state, evaluations.length, evaluations.at(-1)?.number, recordings.length], () =>
       this.verdicts(wait, data.evaluations_kept),
