@@ -139,6 +139,8 @@ def test_a_covered_window_is_seen_alone(client: Client, view: DisplayInfo, desk:
     above = desk.window(Rect(100, 100, 200, 200), 0xFF0000, title="Above")
     until(lambda: titled(client, view.name, "Below").visibility == "covered")
     wait = client.wait_create(Change(), "window:Below", display=view.name, timeout_s=LONG_S).wait.wait_id
+    whole = Rect(50, 50, 200, 200)
+    until(lambda: _place(client, wait) == (whole, True), "its place, under another window")
     for colour in (0x111111, 0x222222, 0x333333):
         desk.recolour(above, colour)
     other = client.wait_create(Change(), "window:Above", display=view.name, timeout_s=LONG_S).wait.wait_id
@@ -150,6 +152,11 @@ def test_a_covered_window_is_seen_alone(client: Client, view: DisplayInfo, desk:
     assert done.state is WaitState.RESOLVED
     assert done.evidence is not None
     assert (done.evidence.width, done.evidence.height) == (200, 200)
+
+
+def _place(client: Client, wait_id: str) -> tuple[Rect | None, bool]:
+    reply = client.wait_show(wait_id, evaluations=0)
+    return reply.place, reply.covered
 
 
 def test_covering_and_uncovering_is_no_change_of_the_window(
@@ -182,6 +189,7 @@ def test_an_unmapped_window_is_not_viewable(client: Client, view: DisplayInfo, d
     lost = judged(client, wait, "unknown")
     assert lost.verdict.code in ("not_viewable", "window_missing")
     assert lost.note
+    assert _place(client, wait) == (None, False)
     desk.rewrite(window, "All done")
     desk.map(window)
     done = ended(client, wait)

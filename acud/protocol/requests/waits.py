@@ -121,7 +121,7 @@ class Evaluation(Struct, frozen=True, forbid_unknown_fields=True):
 class WaitShowReply(Struct, frozen=True, forbid_unknown_fields=True):
     """Evaluations oldest first, of `evaluations_kept`. `evidence_path`: where the kept picture lies on the daemon's
     host ("" for none); `stage_paths`: the same of each of the wait's `stages`. `place`: where on its display the target
-    of a live wait is now, None where it is nowhere; `covered`: under other windows there.
+    of a live wait is now, None where it is nowhere; `covered`: in part it is under other windows or off the screen.
     """
 
     wait: WaitInfo

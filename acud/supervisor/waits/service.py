@@ -229,8 +229,8 @@ class Waits:
         return replace(active.spec.target, display=active.display)
 
     def place(self, wait_id: str) -> tuple[Rect | None, bool]:
-        """Return where on its display the target of a wait is now (None: nowhere, or it has ended), and whether it is
-        under other windows there.
+        """Return where on its display the target of a wait is now (None: nowhere, or it has ended), and whether a part
+        of it is covered, or off the screen.
         """
         active = self._active.get(wait_id)
         return (None, False) if active is None or active.ended else self.targets.place(active)

@@ -212,7 +212,9 @@ class TargetTracker:
         return Point(0, 0) if window is None else Point(window.bounds.x, window.bounds.y)
 
     def place(self, active: ActiveWait) -> tuple[Rect | None, bool]:
-        """Return where on its display a wait's target is now, None where it is nowhere; and whether it is covered."""
+        """Return where on its display a wait's target is now, None where it is nowhere; and whether it is covered,
+        or partly off the screen, so that it has a source of its own.
+        """
         found = self.find(active)
         source = self._sources.by_name.get(found.source)
         if found.missing is not None or source is None:

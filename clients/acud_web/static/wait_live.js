@@ -63,5 +63,5 @@ class WaitLive {
 function placed([x, y, w, h], target, whole, covered, region) {
   if (whole) return `It looks at all of ${target}.`;
   const where = region ? `Outlined: ${target}.` : `Outlined: ${target}, ${w} × ${h} at ${x}, ${y}.`;
-  return covered ? `${where} Other windows are above it; acud reads its own pixels.` : where;
+  return covered ? `${where} Covered, or partly off the screen: its own pixels are read.` : where;
 }
