@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from typing import NamedTuple
 
@@ -86,23 +86,29 @@ STEPS = (
 def architecture() -> str:
     """Return the picture as SVG, legible on light and on dark ground."""
     steps = "; ".join(f"{step.number} {step.words}" for step in STEPS)
+    drawn = [line for box in BOXES for line in boxed(box)] + [line for step in STEPS for line in _step(step)]
+    return framed(_WIDTH, _HEIGHT, f"The processes of acud and the way of a frame: {steps}", drawn)
+
+
+def framed(width: int, height: int, title: str, drawn: Iterable[str]) -> str:
+    """Return a picture of that size (px) as SVG; `title` is for those who do not see it."""
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">',
-            f"<title>The processes of acud and the way of a frame: {escape(steps)}</title>",
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">',
+            f"<title>{escape(title)}</title>",
             f"<style>{_STYLE}</style>",
             '<defs><marker id="end" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" '
             'orient="auto"><path id="head" d="M0 0L8 4L0 8z"/></marker></defs>',
-            f'<rect class="back" width="{_WIDTH}" height="{_HEIGHT}"/>',
-            *(line for box in BOXES for line in _box(box)),
-            *(line for step in STEPS for line in _step(step)),
+            f'<rect class="back" width="{width}" height="{height}"/>',
+            *drawn,
             "</svg>",
             "",
         ]
     )
 
 
-def _box(box: Box) -> Iterator[str]:
+def boxed(box: Box) -> Iterator[str]:
+    """Draw a box with its title and its words."""
     yield f'<rect class="{box.kind}" x="{box.x}" y="{box.y}" width="{box.width}" height="{box.height}" rx="8"/>'
     yield f'<text class="title" x="{box.x + 12}" y="{box.y + 24}">{escape(box.title)}</text>'
     for row, words in enumerate(box.words):

@@ -29,7 +29,7 @@ from acud.protocol import capture, children, delivery, envelope, evaluation, eve
 from acud.protocol.requests import REQUESTS, Command, declared
 from acud.types.scene import Scene
 from acud.waits import example
-from scripts import diagram, openapi_page, settings_page
+from scripts import concept_drawings, cost_plot, diagram, openapi_page, settings_page
 
 ROOT = Path(__file__).resolve().parent.parent
 CLI_PAGE = ROOT / "docs" / "cli.md"
@@ -48,7 +48,7 @@ OPENAPI_PAGE = ROOT / "docs" / "openapi.md"
 SCENE_SCHEMA = ROOT / "docs" / "scene.schema.json"
 SETTINGS = ROOT / "conf" / "acud.toml"
 SETTINGS_PAGE = ROOT / "docs" / "settings.md"
-ARCHITECTURE_PICTURE = ROOT / "docs" / "pictures" / "architecture.svg"
+PICTURES = ROOT / "docs" / "pictures"
 _WIDTH = 100
 
 # ---- the protocol --------------------------------------------------------------------------------------------------
@@ -480,7 +480,10 @@ def pages() -> dict[Path, str]:
     made[OPENAPI] = json.dumps(openapi, indent=1, ensure_ascii=False) + "\n"
     made[OPENAPI_PAGE] = openapi_page.page(openapi)
     made[SETTINGS_PAGE] = settings_page.page(SETTINGS.read_text(encoding="utf-8"))
-    made[ARCHITECTURE_PICTURE] = diagram.architecture()
+    made[PICTURES / "architecture.svg"] = diagram.architecture()
+    made |= {PICTURES / name: draw() for name, draw in concept_drawings.drawings().items()}
+    figures = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    made |= {PICTURES / f"cost-{theme}.svg": cost_plot.plot(figures, theme) for theme in cost_plot.THEMES}
     made[MCP_LISTING] = mcp_listing()
     made[LLMS] = llms()
     return {CLI_PAGE: cli_page(), SCENE_SCHEMA: scene_schema()} | made

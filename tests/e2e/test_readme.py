@@ -82,15 +82,16 @@ RUN_ELSEWHERE = {"scripts/demo": "test_cli_demo.py runs it", "scripts/test": "it
 
 
 def test_every_block_of_the_page_is_run() -> None:
-    run = [*block("Use it"), *block("For agents"), *RUN_ELSEWHERE]
+    run = [*block("Use it"), *block("More commands"), *block("For agents"), *RUN_ELSEWHERE]
     assert sorted(typed_lines(PAGE)) == sorted(run)
-    assert len(block("Use it")) >= 10
-    assert [name for name, _ in _FENCED.findall(PAGE)] == ["python", "json"]
+    assert len(block("Use it")) == 5
+    assert len(block("More commands")) >= 10
+    assert sorted(name for name, _ in _FENCED.findall(PAGE)) == ["json", "python"]
 
 
 @pytest.mark.timeout(600)
 def test_use_it_and_from_python(shell: Shell) -> None:
-    lines = block("Use it")
+    lines = [*block("Use it"), *block("More commands")]
     button = next(place for place, line in enumerate(lines) if "Export button" in line)
     ((_, program),) = [one for one in _FENCED.findall(PAGE) if one[0] == "python"]
     (shell.folder / "program.py").write_text(program, encoding="utf-8")

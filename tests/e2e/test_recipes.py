@@ -71,7 +71,7 @@ def test_every_recipe_is_listed_and_has_commands_and_their_output() -> None:
     parts = re.split(r"^### .+$", TEXT, flags=re.MULTILINE)[1:]
     assert len(recipes) >= LEAST
     assert [name for name, part in zip(recipes, parts, strict=True) if "```sh\n" not in part] == []
-    listed = {anchor for anchor in re.findall(r"\]\(#([\w-]+)\)", TEXT)}
+    listed = set(re.findall(r"\]\(#([\w-]+)\)", TEXT))
     assert listed == {re.sub(r"[^\w -]", "", name.lower()).replace(" ", "-") for name in recipes}
     found = steps_of(PAGE)
     assert TEXT.count("```sh\n") == len(found)
