@@ -47,6 +47,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "daemon": ("acud_cli.daemon", "Start, stop, drain and reload the daemon."),
         "config": ("acud_cli.daemon", "Check the settings."),
         "doctor": ("acud_cli.doctor", "Check every part, and print the fix of each fault."),
+        "demo": ("acud_cli.demo", "Show acud at work: a display, a terminal, a wait."),
         "notify": ("acud_cli.wake", "Test notifications on the desktop."),
         "metrics": ("acud_cli.status", "Print the daemon's metrics in Prometheus format."),
         "logs": ("acud_cli.logs", "Show the daemon's log."),
@@ -153,6 +154,7 @@ def cli(**_: Any) -> None:
 
     \b
     Start here:
+      acud demo
       acud daemon start
       acud wait '"Download complete" is visible' --timeout 5m
       acud doctor

@@ -9,7 +9,8 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from importlib import metadata
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import click
@@ -85,6 +86,7 @@ _SHM = Path("/dev/shm")  # noqa: S108 - where rings live
 def outside_findings(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:
     """Yield the findings, the basic ones first."""
     yield installation_finding()
+    yield pictures_finding({name: metadata.files(name) or [] for name in _PICTURES if _is_installed(name)})
     yield from home_findings(paths)
     yield from permission_findings(paths, env)
     yield from settings_findings(paths, env)
@@ -99,6 +101,31 @@ def installation_finding() -> Finding:
     if sys.platform != "linux" or platform.machine() != "x86_64":
         return Finding("installation", "fault", text, "acud runs on Linux, x86-64")
     return Finding("installation", "ok", text)
+
+
+_PICTURES = ("pillow", "pillow-simd")
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def pictures_finding(installed: Mapping[str, Iterable[PurePath]]) -> Finding:
+    """PIL, by the files of the packages that bring it: one, pillow-simd. The shim called `pillow` has none."""
+    owners = [name for name, files in installed.items() if any(file.parts[0] == "PIL" for file in files)]
+    fix = (
+        f"{shlex.quote(sys.executable)} -m pip uninstall -y pillow pillow-simd, then install acud from its wheelhouse "
+        "(docs/packaging.md); in a checkout: scripts/setup"
+    )
+    if not owners:
+        return Finding("PIL", "fault", "no package here brings it", fix)
+    if owners != ["pillow-simd"]:
+        return Finding("PIL", "fault", f"brought by {' and '.join(owners)}; acud needs pillow-simd alone", fix)
+    return Finding("PIL", "ok", f"pillow-simd {metadata.version('pillow-simd')}, and nothing else")
 
 
 def home_findings(paths: Paths) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""scripts/demo, as a newcomer runs it: it works, tells what happened, and leaves nothing running."""
+"""`acud demo`, as a newcomer runs it: it works, tells what happened, and leaves nothing running."""
 
 from __future__ import annotations
 
@@ -13,13 +13,10 @@ from acud.errors import DaemonDown
 from acud.paths import resolve
 from acud_client import Client
 
-ROOT = Path(__file__).parents[2]
 
-
-def test_the_demo() -> None:
-    done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "demo.py"], capture_output=True, text=True, timeout=100, check=False
-    )
+def test_the_demo(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "acud_cli", "demo", "--dir", tmp_path / "demo"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^ +\d+\.\d\d s  armed$", done.stdout, re.MULTILINE)
     assert re.search(r"latency   changed → resolved in [\d.]+ m?s$", done.stdout, re.MULTILINE)
@@ -27,7 +24,7 @@ def test_the_demo() -> None:
     assert evidence is not None
     with Image.open(evidence[1]) as picture:
         assert picture.size == (1280, 720)
-    assert _is_down(ROOT / ".state" / "demo")
+    assert _is_down(tmp_path / "demo")
 
 
 def _is_down(home: Path) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+
+import pytest
 
 from acud.paths import Paths, resolve
 from acud_cli import doctor
@@ -10,6 +12,24 @@ from acud_cli import doctor
 
 def _paths(home: Path) -> Paths:
     return resolve({"ACU_HOME": str(home)})
+
+
+@pytest.mark.parametrize(
+    ("installed", "level", "said"),
+    [
+        ({"pillow-simd": ["PIL/Image.py"], "pillow": ["pillow-12.1.1+simd.dist-info/METADATA"]}, "ok", "nothing else"),
+        ({"pillow-simd": ["PIL/Image.py"], "pillow": ["PIL/Image.py"]}, "fault", "brought by pillow and pillow-simd"),
+        ({"pillow": ["PIL/Image.py"]}, "fault", "brought by pillow; acud needs pillow-simd"),
+        ({}, "fault", "no package here brings it"),
+    ],
+)
+def test_there_is_one_pil(installed: dict[str, list[str]], level: str, said: str) -> None:
+    found = doctor.pictures_finding(
+        {name: [PurePosixPath(file) for file in files] for name, files in sorted(installed.items())}
+    )
+    assert found.level == level
+    assert said in found.text
+    assert "pip uninstall -y pillow pillow-simd" in found.fix or level == "ok"
 
 
 def test_a_home_that_is_not_there_yet_is_fine(tmp_path: Path) -> None:

@@ -1,58 +1,67 @@
-"""A display, a terminal that downloads something, and a wait for its last line: acud's main job in half a minute.
-
-Everything lives under .state/demo; what is started here is ended here (`--keep` leaves it running to look around).
+"""`acud demo`: a display, a terminal that downloads something, and a wait for its last line: acud's main job in half a
+minute. Everything lives in a directory of its own; what is started here is ended here.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import click
+
 from acud import paths as places
-from acud.errors import AcudError
+from acud.errors import Unavailable
 from acud.protocol.requests.waits import WaitShowReply
 from acud.types import DisplayInfo, WaitInfo, WaitState
 from acud_cli.formatting import count, duration, milliseconds, shortened
+from acud_cli.session import Session, pass_session
 from acud_client import Client
 
-ROOT = Path(__file__).resolve().parent.parent
-HOME = ROOT / ".state" / "demo"
-ACUD = ROOT / ".venv" / "bin" / "acud"
 CRITERIA = '"Download complete" is visible'
 DOWNLOAD = """
 printf '\\n  Fetching dataset.tar.zst from mirror\\n\\n'
 for done in 12 25 37 50 62 75 87 100; do printf '  %3d %% of 812 MB\\n' "$done"; sleep 1; done
 printf '\\n  Download complete\\n'; exec sleep 600
 """
+_ACUD = (sys.executable, "-m", "acud_cli")
 BOLD, DIM, GREEN, PLAIN = ("\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[0m") if sys.stdout.isatty() else ("",) * 4
 
 
-class Fault(Exception):
-    """A step of the demo did not work; the message is one line."""
+@click.command(short_help="Show acud at work: a display, a terminal, a wait.")
+@click.option("--keep", is_flag=True, help="Leave the daemon and the terminal running, to look around.")
+@click.option(
+    "--dir", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Keep its files there (default: ~/.cache)."
+)
+@pass_session
+def demo(session: Session, *, keep: bool, folder: Path | None) -> None:
+    """Show acud at work. Start a daemon with a display of its own, open a terminal there that prints "Download
+    complete" after some seconds, wait for that text, and tell what happened.
+
+    It needs no key, no model and no network, does not touch your daemon or your screen, and ends what it started.
+    """
+    session.only_here("acud demo")
+    home = (folder or _default_folder(os.environ)).absolute()
+    if not session.json:
+        _show(home, keep)
+        return
+    with contextlib.redirect_stdout(sys.stderr):
+        told = _show(home, keep)
+    session.show(told, lambda: None)
 
 
-def main() -> int:
-    """Run the demo and return the exit code."""
-    keep = "--keep" in sys.argv[1:]
-    try:
-        _show(keep)
-    except (Fault, AcudError, OSError) as fault:
-        print(f"demo: {fault}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("\ndemo: interrupted; what it started is ended", file=sys.stderr)
-        return 130
-    return 0
+def _default_folder(env: Mapping[str, str]) -> Path:
+    return Path(env.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "acud-demo"
 
 
-def _show(keep: bool) -> None:
+def _show(home: Path, keep: bool) -> WaitShowReply:
     began_s = time.monotonic()
-    env = _environment()
+    env = _environment(home)
     with _daemon(env, keep), Client(places.resolve(env), timeout_s=20) as client:
         display = client.display_create(1280, 720).display
         _tell(
@@ -62,17 +71,18 @@ def _show(keep: bool) -> None:
         with _terminal(display, keep):
             _tell("terminal", "an xterm there downloads something for eight seconds")
             _wait(env, display)
-            _timeline(client)
+            told = _timeline(client)
         if keep:
-            _how_to_look_around(env, display)
+            _how_to_look_around(home, display)
     _what_next(keep)
     print(f"{DIM}the whole demo took {duration(time.monotonic() - began_s)}{PLAIN}")
+    return told
 
 
-def _environment() -> dict[str, str]:
+def _environment(home: Path) -> dict[str, str]:
     """The person's environment without what would change the demo: their acud's settings, their display."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ACU_", "OLLAMA_", "DISPLAY"))}
-    return kept | {"ACU_HOME": str(HOME)}
+    return kept | {"ACU_HOME": str(home)}
 
 
 # ---- steps ---------------------------------------------------------------------------------------------------------
@@ -99,7 +109,7 @@ def _terminal(display: DisplayInfo, keep: bool) -> Iterator[None]:
     try:
         yield
         if xterm.poll() is not None:
-            raise Fault(f"the xterm ended early, with exit code {xterm.returncode}")
+            raise Unavailable(f"the xterm ended early, with exit code {xterm.returncode}")
     finally:
         if not keep:
             xterm.terminate()
@@ -109,13 +119,13 @@ def _terminal(display: DisplayInfo, keep: bool) -> Iterator[None]:
 def _wait(env: dict[str, str], display: DisplayInfo) -> None:
     arguments = ["wait", CRITERIA, "--display", display.name, "--judge", "ocr", "--timeout", "90"]
     print(f"\n{BOLD}$ acud wait '{CRITERIA}' --display {display.name} --judge ocr --timeout 90{PLAIN}", flush=True)
-    code = subprocess.run([ACUD, *arguments], env=env, check=False).returncode
+    code = subprocess.run([*_ACUD, *arguments], env=env, stdout=sys.stdout, check=False).returncode
     print()
     if code != 0:
-        raise Fault(f"the wait ended with exit code {code}; see: ACU_HOME={HOME} {ACUD} logs")
+        raise Unavailable(f"the wait ended with exit code {code}", hint=f"acud --home {env['ACU_HOME']} logs")
 
 
-def _timeline(client: Client) -> None:
+def _timeline(client: Client) -> WaitShowReply:
     newest = client.wait_list(states=[WaitState.RESOLVED], limit=1).waits[0]
     story = client.wait_show(newest.wait_id, evaluations=200)
     print(f"{BOLD}What happened{PLAIN}")
@@ -127,6 +137,7 @@ def _timeline(client: Client) -> None:
     _tell("latency", _latency(newest))
     _tell("evidence", story.evidence_path or "none was kept")
     print()
+    return story
 
 
 def _moments(story: WaitShowReply) -> Iterator[tuple[float, str]]:
@@ -147,18 +158,18 @@ def _latency(wait: WaitInfo) -> str:
     return f"changed → resolved in {GREEN}{milliseconds(wait.changed_to_resolved_ms)}{PLAIN}"
 
 
-def _how_to_look_around(env: dict[str, str], display: DisplayInfo) -> None:
-    print(f"{BOLD}Still running{PLAIN} (end it with: ACU_HOME={env['ACU_HOME']} {ACUD} daemon stop)")
-    print(f"  export ACU_HOME={env['ACU_HOME']}")
-    print(f'  eval "$({ACUD} display env {display.name})"   # programs started from this shell now show there')
-    print(f"  {ACUD} top\n")
+def _how_to_look_around(home: Path, display: DisplayInfo) -> None:
+    place = shlex.quote(str(home))
+    print(f"{BOLD}Still running{PLAIN} (end it with: acud --home {place} daemon stop)")
+    print(f"  export ACU_HOME={place}")
+    print(f'  eval "$(acud display env {display.name})"   # programs started from this shell now show there')
+    print("  acud top\n")
 
 
 def _what_next(keep: bool) -> None:
     print(f"{BOLD}Try next{PLAIN}")
-    print('  export PATH="$PWD/.venv/bin:$PATH"')
     if not keep:
-        print("  scripts/demo --keep           # leaves the daemon and the terminal running to look around")
+        print("  acud demo --keep              # leaves the daemon and the terminal running to look around")
     print("  acud daemon start && acud doctor")
     print("  acud wait --help\n")
 
@@ -171,11 +182,7 @@ def _tell(name: str, words: str) -> None:
 
 
 def _acud(env: dict[str, str], *arguments: str) -> str:
-    done = subprocess.run([ACUD, *arguments], env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run([*_ACUD, *arguments], env=env, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise Fault(done.stderr.strip().removeprefix("acud: "))
+        raise Unavailable(done.stderr.strip().removeprefix("acud: "))
     return done.stdout.strip()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
