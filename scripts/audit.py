@@ -19,6 +19,7 @@ LOCKS = (
     "requirements.lock",
     "conf/audit.lock",
     "conf/fuzz.lock",
+    "conf/package.lock",
     "conf/site.lock",
     "conf/tools.lock",
     "tests/gateway/requirements.lock",
