@@ -10,7 +10,7 @@ import click
 from acud.errors import NotFound
 from acud.protocol.requests.displays import DisplayListReply, DisplayReply, TakeReply
 from acud.types import DisplayInfo, MonitorInfo, WindowInfo
-from acud_cli.formatting import FittedTable, duration, local_moment, plain, shortened
+from acud_cli.formatting import FittedTable, count, duration, local_moment, plain, shortened
 from acud_cli.options import DURATION, SIZE, WholeNumber, complete_displays, label_option, labels_of
 from acud_cli.session import Session, pass_session, print_table, say, warn
 from acud_cli.wait_options import tell_notes
@@ -83,8 +83,9 @@ def _monitor(one: MonitorInfo) -> str:
 
 
 def _print_windows(one: DisplayInfo) -> None:
-    say(f"\n{one.name}:".strip("\n"))
-    print_table(window_table(one.windows, one.focused))
+    say(f"{one.name}: {count(len(one.windows), 'window')}")
+    if one.windows:
+        print_table(window_table(one.windows, one.focused))
 
 
 def window_table(windows: tuple[WindowInfo, ...], focused: int) -> FittedTable:

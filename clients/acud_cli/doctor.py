@@ -20,7 +20,7 @@ from acud.config import Settings
 from acud.errors import ConfigError, DaemonDown
 from acud.paths import Paths
 from acud.protocol.requests.daemon import Finding
-from acud_cli.formatting import plain
+from acud_cli.formatting import in_words, plain
 from acud_cli.session import Session, console, pass_session
 from acud_client.daemon_socket import DaemonSocket, SocketState
 
@@ -73,7 +73,9 @@ def _line(finding: Finding) -> Text:
 
     word, style = _MARKS[finding.level]
     fix = f"\n{'':11}→ {plain(finding.fix)}" if finding.fix and finding.level != "ok" else ""
-    return Text.assemble((f"  {word:<8}", style), f" {plain(finding.part)}: {plain(finding.text)}", (fix, "bold"))
+    return Text.assemble(
+        (f"  {word:<8}", style), f" {plain(finding.part)}: {plain(in_words(finding.text))}", (fix, "bold")
+    )
 
 
 _RING_MB = 15

@@ -92,6 +92,15 @@ def local_moment(utc_s: float) -> str:
     return datetime.fromtimestamp(utc_s).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
+_UNANSWERED = re.compile(r"(?:\w+: )?\[Errno \d+\] Connect call failed \('([^']*)', (\d+)[^)]*\)")
+_EXCEPTION = re.compile(r"\b[A-Z]\w*(?:Error|Timeout|Exception): (?=\S)|\[Errno \d+\] ")
+
+
+def in_words(reason: str) -> str:
+    """Return the reason of a fault without the names and numbers that a library gave it."""
+    return _EXCEPTION.sub("", _UNANSWERED.sub(r"nothing answers at \1:\2", reason))
+
+
 def count(number: int, noun: str) -> str:
     """Return `1 frame`, `2 frames`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

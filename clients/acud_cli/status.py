@@ -11,7 +11,7 @@ import click
 from acud import __version__
 from acud.protocol.requests.daemon import StatusReply, UsageReply
 from acud_cli.exit_codes import Exit
-from acud_cli.formatting import FittedTable, cost, count, duration, plain
+from acud_cli.formatting import FittedTable, cost, count, duration, in_words, plain
 from acud_cli.options import WholeNumber, complete_tasks
 from acud_cli.session import Session, pass_session, print_table, say, warn
 
@@ -45,7 +45,7 @@ def _print(reply: StatusReply) -> None:
     for name, value in _facts(reply):
         _print_fact(name, value)
     for reason in reply.degraded:
-        _warn(f"degraded: {reason}")
+        _warn(f"degraded: {in_words(reason)}")
     if reply.version != __version__:
         _warn(f"note: this command line is {__version__}; acud daemon restart takes the new version")
 
@@ -71,7 +71,7 @@ def _facts(reply: StatusReply) -> Iterator[tuple[str, str]]:
         yield "displays", "none yet"
     yield "waits", _counts(reply.waits) or "none"
     for place, judge in enumerate(reply.judges):
-        reason = f": {judge.reason}" if judge.reason else ""
+        reason = f": {in_words(judge.reason)}" if judge.reason else ""
         yield "judges" if place == 0 else "", f"{judge.name} {judge.state}{reason}"
     if not reply.judges:
         yield "judges", "none"

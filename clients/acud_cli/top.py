@@ -24,7 +24,7 @@ from acud.protocol.requests.daemon import ChildStatus, StatusReply
 from acud.protocol.requests.waits import WaitListReply
 from acud.types import Answer, DisplayInfo, WaitInfo
 from acud_cli.exit_codes import Exit
-from acud_cli.formatting import FittedTable, cost, count, duration, plain, shortened
+from acud_cli.formatting import FittedTable, cost, count, duration, in_words, plain, shortened
 from acud_cli.options import DURATION
 from acud_cli.session import Session, console, pass_session, print_table
 from acud_cli.wait_options import wait_place
@@ -459,7 +459,7 @@ class Board:
         lines = _wrapped([("bold", word) for word in words], width)
         lines += _wrapped([*self._sparks(), *(_judge(one) for one in status.judges)], width)
         for reason in status.degraded[:2]:
-            lines.append(_text(shortened(f"degraded: {reason}", width), "yellow"))
+            lines.append(_text(shortened(f"degraded: {in_words(reason)}", width), "yellow"))
         if self.fault:
             lines.append(_text(shortened(self.fault, width), "bold red"))
         return lines

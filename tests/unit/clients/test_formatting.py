@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud_cli.formatting import plain, plain_json, shortened
+from acud_cli.formatting import in_words, plain, plain_json, shortened
 
 _ACTIVE = {"Cc", "Cs", "Zl", "Zp"}
 _BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -45,3 +46,16 @@ def test_escapes_are_seen() -> None:
 def test_cutting_counts_what_is_shown() -> None:
     assert shortened("\x1b" * 9, 10) == r"\x1b\x1b\x"[:9] + "…"
     assert shortened("short", 10) == "short"
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("ConnectError: [Errno 111] Connect call failed ('127.0.0.1', 11434)", "nothing answers at 127.0.0.1:11434"),
+        ("ollama: ReadTimeout: no answer within 5 s", "ollama: no answer within 5 s"),
+        ("the model llava is not there", "the model llava is not there"),
+        ("OSError: [Errno 28] No space left on device", "No space left on device"),
+    ],
+)
+def test_reasons_have_no_names_of_libraries(reason: str, words: str) -> None:
+    assert in_words(reason) == words
