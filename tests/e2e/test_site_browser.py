@@ -70,6 +70,20 @@ def test_no_page_is_wider_than_a_phone_or_asks_anybody(page: Page, faults: list[
         assert faults == [], path.name
 
 
+def test_readers_go_on_and_back_and_choose_their_colours(page: Page, faults: list[str]) -> None:
+    page.goto((SITE / "concepts.html").as_uri())
+    page.locator(".related-pages a.next-page").click()
+    expect(page.locator("h1")).to_contain_text("Recipes")
+    page.locator(".related-pages a.prev-page").click()
+    expect(page.locator("h1")).to_contain_text("Concepts")
+    seen = set()
+    for _ in range(3):  # light, dark, as the system says
+        page.locator(".theme-toggle:visible").first.click()
+        seen.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert len(seen) == 2
+    assert faults == []
+
+
 def test_the_search_finds_without_a_network(page: Page, faults: list[str]) -> None:
     page.goto((SITE / "search.html").as_uri() + "?q=dhash")
     expect(page.locator("#search-results .search-summary")).to_contain_text("found")
@@ -82,6 +96,6 @@ def test_the_search_finds_without_a_network(page: Page, faults: list[str]) -> No
 
 
 def test_pages_can_be_read_by_everybody(page: Page) -> None:
-    for name in ("index", "waiting"):
+    for name in ("index", "waiting", "concepts", "recipes", "troubleshooting"):
         page.goto((SITE / f"{name}.html").as_uri())
         assert serious(page) == [], name

@@ -4,7 +4,7 @@ if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = f
 
 // What scrolls by itself can be reached by the keyboard.
 document.addEventListener("DOMContentLoaded", () => {
-  for (const box of document.querySelectorAll("pre, .table-wrapper, .diagram")) {
+  for (const box of document.querySelectorAll("pre, .table-wrapper, .diagram, p:has(> img)")) {
     if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
   }
 });
