@@ -415,9 +415,10 @@ class RequestMethods(ABC):
         or `displays` are named, those of any of these alone."""
         return self.ask(WaitList(tuple(states), ended, limit, tuple(tasks), tuple(displays)), WaitListReply)
 
-    def wait_show(self, wait_id: str, *, evaluations: int = 50) -> WaitShowReply:
-        """Show the wait `wait_id` (a unique beginning or ending is enough) with its newest evaluations."""
-        return self.ask(WaitShow(wait_id, evaluations), WaitShowReply)
+    def wait_show(self, wait_id: str, *, evaluations: int = 50, before: int = 0) -> WaitShowReply:
+        """Show the wait `wait_id` (a unique beginning or ending is enough) with its newest evaluations; with `before`,
+        the newest of those before the evaluation with that `number`."""
+        return self.ask(WaitShow(wait_id, evaluations, before), WaitShowReply)
 
     def wait_update(
         self, wait_id: str, *, until: Until | None = None, timeout_s: float | None = None, policy: Policy | None = None,

@@ -91,7 +91,20 @@ PACKAGES = {
     "ip": "iproute2", "systemd-analyze": "systemd", "openssl": "ca-certificates", "tesseract": "?tesseract-ocr",
 }  # fmt: skip
 """Program: the listed package that brings it, itself or by one it depends on."""
-ESSENTIAL = {"apt-cache", "apt-get", "bash", "cat", "sh", "ln", "sleep", "true", "mount", "umount", "unshare", "python3"}
+ESSENTIAL = {
+    "apt-cache",
+    "apt-get",
+    "bash",
+    "cat",
+    "sh",
+    "ln",
+    "sleep",
+    "true",
+    "mount",
+    "umount",
+    "unshare",
+    "python3",
+}
 """Programs of every Debian, and the interpreter that acud runs on."""
 ASKED_FOR = {
     "git": "the checkout came by it",
