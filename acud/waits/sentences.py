@@ -19,6 +19,7 @@ from acud.types import (
     JudgeName,
     Leaf,
     NotOf,
+    ScreenNumber,
     Text,
     Then,
     Until,
@@ -27,7 +28,9 @@ from acud.types import (
     condition_text,
 )
 from acud.waits.conditions import leaves, map_leaves
-from acud.waits.sentence_clauses import Phrase, clause
+from acud.waits.sentence_clauses import clause
+from acud.waits.sentence_phrase import Phrase
+from acud.waits.sentence_requests import asked
 
 NEEDS_VISION = (
     "this condition needs a judge that sees; set `backend` in [vision] (ACU_VISION_BACKEND) to a vision "
@@ -64,59 +67,58 @@ def meaning(sentence: str) -> Until | None:
     phrase = Phrase.of(sentence)
     if phrase is None:
         return None
-    if (ended := _WHILE.match(phrase.text)) is not None:
-        return _opposite(_whole(phrase.cut(ended.end())))
-    opened = _OPENING.match(phrase.text)
-    return _whole(phrase.cut(opened.end()) if opened else phrase)
+    for part in asked(phrase.text):
+        meant = _whole(phrase.with_text(part.condition))
+        meant = _opposite(meant) if part.ends else meant
+        if meant is not None:
+            return meant
+    return None
 
 
 # ---- sentences -----------------------------------------------------------------------------------------------------
 
-_ASK = (
-    r"(?:(?:please |kindly )?(?:(?:could|can|would|will) you (?:please )?"
-    r"|i(?: want| need|'d like| would like)(?: you)? to )?"
-    r"(?:please )?(?:wait|hold on|hold off|stand by|pause|watch|check|know"
-    r"|tell me|let me know|notify me|alert me|ping me|poke me|"
-    r"inform me|warn me|remind me|wake me(?: up)?|say so|shout|give me (?:a"
-    r" shout|a ping|a heads-up)|come back|continue|go on|report)"
-    r"(?: back| here)?,? )"
-)
-_OPENING = re.compile(
-    rf"{_ASK}?(?:until you see|until|till|'til|for|when|whenever|once|as soon as|if|the moment|the minute|the second) "
-    r"|(?:please )?(?:do not|don't) (?:come back|continue|go on|return|wake me(?: up)?) (?:before|until) "
-    r"|(?:please )?wait (?=the |a |<)",
-    re.IGNORECASE,
-)
-_WHILE = re.compile(r"(?:please )?(?:wait|hold on|hold off|pause) (?:as long as|while) ", re.IGNORECASE)
 _PLACE = re.compile(
-    r"(?: (?:anywhere|somewhere))? (?:on|in) (?:the |my )?(?:screen|display|desktop)$| (?:now|anywhere|somewhere)$",
+    r"(?: (?:anywhere|somewhere))? (?:on|in|from) (?:(?:the |my |this |that )?(?:screen|display"
+    r"|desktop)|(?:the|this) page)$"
+    r"| (?:now|anywhere|somewhere)$",
     re.IGNORECASE,
 )
-_LATER = re.compile(r",? (?:(?:and )?(?:then|after that|afterwards|later)|followed by) ", re.IGNORECASE)
-_FIRST = re.compile(r"first,? ", re.IGNORECASE)
-_JOINED = (
-    (re.compile(r",? (?:and(?: also)?|as well as) |(?<=>), (?=<)", re.IGNORECASE), AllOf),
-    (re.compile(r",? or |(?<=>), (?=<)", re.IGNORECASE), AnyOf),
+_LATER = re.compile(
+    r",? (?:(?:and )?(?:then|after that|afterwards|thereafter|later)|followed by)(?: that)?,? |, "
+    r"(?:hold on|wait) (?=for |until |till )",
+    re.IGNORECASE,
 )
-_EITHER = re.compile(r"(?:either|both) ", re.IGNORECASE)
+_FIRST = re.compile(r"(?:first|at first|first of all),? (?!of )", re.IGNORECASE)
+_IN_ORDER = re.compile(r",? in (?:that|this|exactly this|exactly that) order$", re.IGNORECASE)
+_JOINED = (
+    (" or ", re.compile(r",? or(?: else)?(?: when| if| once)? |, ", re.IGNORECASE), "either", AnyOf),
+    (" and ", re.compile(r",? and(?: also)?(?: when| if| once)? |, ", re.IGNORECASE), "both", AllOf),
+    (" as well as ", re.compile(r",? as well as ", re.IGNORECASE), "both", AllOf),
+)
+"""What joins clauses: a word that is there, where it parts them, and the word that may stand before them."""
+_ONE_OF = re.compile(r"(?:any|one|either|whichever) of (?=<|the (?:words|texts|messages) <)", re.IGNORECASE)
+_WHICHEVER = re.compile(
+    r",? ?\(?(?:whichever|whatever)(?: of them| one)? (?:is|comes|happens|occurs|appears) (?:first"
+    r"|sooner|earlier)\)?$",
+    re.IGNORECASE,
+)
 _BARE = re.compile(r"<\d+>")
+_MOST_WORDS = 40
+"""Of a clause that shares its subject or its predicate with another."""
 
 
 def _whole(phrase: Phrase) -> Until | None:
     """Return the meaning of one clause, of clauses that are all joined by `and` or all by `or`, or of a sequence."""
-    single = _single(phrase)
-    if single is not None:
-        return single
-    stages = _stages(phrase)
-    if stages is not None:
-        return stages
-    for joint, join in _JOINED:
-        parts = joint.split(_EITHER.sub("", phrase.text, count=1))
-        if 1 < len(parts) <= _MOST_PARTS:
-            meant = [_single(phrase.with_text(part)) for part in _completed(parts)]
-            known = tuple(one for one in meant if one is not None)
-            return join(known) if len(known) == len(parts) else None
-    return None
+    if (found := _WHICHEVER.search(phrase.text)) is not None:
+        of_any = _joined(phrase.with_text(phrase.text[: found.start()]))
+        return of_any if isinstance(of_any, AnyOf) else None
+    if (found := _IN_ORDER.search(phrase.text)) is not None:
+        ordered = phrase.with_text(phrase.text[: found.start()])
+        stages = _stages(ordered) or _joined(ordered)
+        if isinstance(stages, AllOf):
+            return Then(stages.parts) if _ONE_OF.match(phrase.text) is None else None
+        return stages if isinstance(stages, Then) else None
+    return _single(phrase) or _stages(phrase) or _joined(phrase)
 
 
 def _single(phrase: Phrase) -> Until | None:
@@ -129,6 +131,56 @@ def _single(phrase: Phrase) -> Until | None:
     return meant
 
 
+def _joined(phrase: Phrase) -> Until | None:
+    """Return the meaning of clauses that are all joined by `and`, or all by `or`."""
+    is_one_of = _ONE_OF.match(phrase.text) is not None
+    text = _ONE_OF.sub("", phrase.text, count=1)
+    for word, joint, before, join in _JOINED:
+        if word not in text.casefold():
+            continue
+        parts = [part for part in joint.split(re.sub(rf"(?i)\b{before} (?!of )", "", text, count=1)) if part]
+        if 1 < len(parts) <= _MOST_PARTS:
+            known = _all_meant(phrase, parts, may_share=join is AnyOf)
+            if not known:
+                return None
+            return known[0] if len(known) == 1 else AnyOf(known) if is_one_of else join(known)
+    return None
+
+
+def _all_meant(phrase: Phrase, parts: list[str], *, may_share: bool) -> tuple[Until, ...]:
+    """Return the meaning of each part, () where one has none. A part may leave out what it shares: its predicate with
+    the last part, and its subject with the first one. Of one subject all states hold at once only of a control, where
+    they are one condition, and of a number ("A" appears and disappears: one after the other); `may_share`: or any one.
+    """
+    parts = _completed(parts)
+    if any(map(_BARE.fullmatch, parts)) and not all(map(_BARE.fullmatch, parts)):
+        return ()
+    known: list[Until | None] = []
+    for part in parts:
+        if _is_noun(phrase, part) and not _is_noun(phrase, parts[-1]):
+            meant = _predicated(phrase, part, parts[-1])
+        else:
+            meant = _single(phrase.with_text(part))
+        if meant is None and part is not parts[0]:
+            meant = _of_subject(phrase, parts[0], part)
+            if not may_share and isinstance(meant, Widget):
+                known[0] = _with_states(known[0], meant)
+                continue
+            if not (may_share or isinstance(meant, ScreenNumber)):
+                return ()
+        if meant is None:
+            return ()
+        known.append(meant)
+    return () if None in known else tuple(one for one in known if one is not None)
+
+
+def _with_states(first: Until | None, other: Widget) -> Widget | None:
+    """Return a control in the states of both conditions; None where one says that it is gone, or compares a value."""
+    if not isinstance(first, Widget) or first.gone or other.gone or (first.value, other.value) != (None, None):
+        return None
+    return replace(first, states=tuple(dict.fromkeys((*first.states, *other.states))))
+
+
 def _completed(parts: list[str]) -> list[str]:
     """Return the clauses with what they share: in `"A" or "B" appears`, and in `it says "A" or "B"`, both do."""
     first, last = parts[0], parts[-1]
@@ -139,22 +191,44 @@ def _completed(parts: list[str]) -> list[str]:
     return parts
 
 
+def _is_noun(phrase: Phrase, part: str) -> bool:
+    """Tell whether a part only names something, so that its predicate stands elsewhere."""
+    return _single(phrase.with_text(f"{part} is visible")) is not None
+
+
+def _predicated(phrase: Phrase, noun: str, last: str) -> Until | None:
+    """Return what the predicate of the `last` part says of `noun`: "the text <0> or the text <1> disappears"."""
+    words = last.split()[:_MOST_WORDS]
+    tries = (_single(phrase.with_text(" ".join([noun, *words[start:]]))) for start in range(1, len(words)))
+    told, meant = next((one for one in tries if one is not None), None), _single(phrase.with_text(last))
+    return told if getattr(told, "gone", None) == getattr(meant, "gone", None) else None
+
+
 def _stages(phrase: Phrase) -> Until | None:
     """Return the meaning of `first …, then …`: what comes later may leave out its subject, or call it `it`."""
     first, *later = _LATER.split(_FIRST.sub("", phrase.text, count=1))
     if not later or len(later) >= _MOST_PARTS:
         return None
-    meant = [_single(phrase.with_text(first))]
+    first, *later = _completed([first, *later])
+    meant = [_part(phrase, first)]
     for part in later:
-        rest = re.sub(r"^it (?=\S)", "", part.removesuffix(" again"))
-        whole = _single(phrase.with_text(part))
-        meant.append(whole if whole is not None else _of_subject(phrase, first.split(), rest))
+        rest = re.sub(r"^(?:it|that|this) (?=\S)", "", part.removesuffix(" again"))
+        whole = _part(phrase, part)
+        meant.append(whole if whole is not None else _of_subject(phrase, first, rest))
     known = tuple(one for one in meant if one is not None)
-    return Then(known) if len(known) == len(meant) else None
+    is_shared = getattr(meant[-1], "gone", False) and _is_noun(phrase, first) and not _is_noun(phrase, later[-1])
+    return Then(known) if len(known) == len(meant) and not is_shared else None
 
 
-def _of_subject(phrase: Phrase, words: list[str], rest: str) -> Until | None:
-    """Return the meaning of `rest` said of what `words` begin with."""
+def _part(phrase: Phrase, text: str) -> Until | None:
+    """Return the meaning of a clause of a sequence, before which a request may stand of its own: `then wait for …`."""
+    tries = (_single(phrase.with_text(one.condition)) for one in asked(text) if not one.ends)
+    return next((meant for meant in tries if meant is not None), None)
+
+
+def _of_subject(phrase: Phrase, first: str, rest: str) -> Until | None:
+    """Return the meaning of `rest` said of what `first` begins with."""
+    words = first.split()[:_MOST_WORDS]
     tries = (_single(phrase.with_text(" ".join([*words[:end], rest]))) for end in range(len(words) - 1, 0, -1))
     return next((meant for meant in tries if meant is not None), None)
 

@@ -1,0 +1,297 @@
+"""Clauses about controls that have a name, and about numbers after a label: `the Save button is enabled`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from acud.types import Comparison, ScreenNumber, Until, ValueComparison, Widget, WidgetState
+from acud.waits.sentence_phrase import NO_NAMES, Phrase, is_hedged, is_label
+from acud.waits.sentence_words import BE_, CALLED, GONE, MORE, NAME, NOT, SHOWN, THE, VIEWER, Read, Row, named, verb
+
+# ---- controls -------------------------------------------------------------------------------------------------------
+
+_ROLES = (
+    "toggle button", "radio button", "radio-button", "spin button", "push button", "button", "btn", "check box",
+    "check-box", "checkbox", "tick box", "tickbox", "radio"
+" option", "radio", "hyperlink", "link", "menu item", "menu entry", "menuitem", "menu", "tree item", "list item",
+    "tab", "text field", "text box", "textbox", "text area", "search box", "input field", "field", "entry",
+    "text input", "text entry", "input box", "input", "slider", "switch", "toggle", "combo box", "combobox",
+    "dropdown list", "dropdown menu", "drop-down list", "drop-down menu", "dropdown", "drop-down", "spin box",
+    "spinbox", "progress bar", "progressbar", "option",
+)  # fmt: skip
+_ROLE = rf"(?P<role>{'|'.join(map(re.escape, _ROLES))})"
+_WRITTEN = {
+    "checkbox": "check box", "check-box": "check box", "tick box": "check box", "tickbox": "check box",
+    "radio": "radio button", "radio-button": "radio button", "radio option": "radio button", "push button": "button",
+    "input field": "text field", "input box": "text field", "text input": "text field", "text entry": "text field",
+    "dropdown": "combo box", "drop-down": "combo box", "dropdown list": "combo box", "dropdown menu": "combo box",
+    "drop-down list": "combo box", "drop-down menu": "combo box", "menu entry": "menu item",
+}  # fmt: skip
+_STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
+    WidgetState.ENABLED: (
+        r"enabled|active|activated|available|clickable|usable|pressable", r"can be (?:clicked|pressed|used)(?: on)?"
+    ),
+    WidgetState.DISABLED: (
+        r"disabled|gr[ea]yed out|gr[ea]yed|inactive|unavailable"
+        r"|deactivated", r"gr[ea]ys out|goes gr[ea]y|to gr[ea]y out"
+        rf"|can(?:not| not|'t) be (?:clicked|pressed|used){MORE}"
+    ),
+    WidgetState.CHECKED: (r"checked|ticked|on|turned on|switched on|toggled on", r"turns on|goes on|to turn on"),
+    WidgetState.UNCHECKED: (
+        r"unchecked|unticked|off|turned off|switched off|toggled off|cleared", r"turns off|goes off"
+    ),
+    WidgetState.SELECTED: (r"selected|chosen|picked|highlighted", r""),
+    WidgetState.UNSELECTED: (r"unselected|deselected", r""),
+    WidgetState.FOCUSED: (
+        r"focus(?:s)?ed|in focus",
+        r"(?:has|gets?|got|receives?|has received|gains|takes|to have|to get) (?:the )?(?:keyboard |input )?focus",
+    ),
+    WidgetState.UNFOCUSED: (
+        r"unfocused|out of focus",
+        r"(?:loses|lost|has lost|to lose|no longer has|does not have) (?:the )?(?:keyboard |input )?focus" + MORE,
+    ),
+    WidgetState.EXPANDED: (r"expanded|unfolded", r"expands|unfolds|to expand"),
+    WidgetState.COLLAPSED: (r"collapsed|folded", r"collapses|to collapse"),
+    WidgetState.EDITABLE: (r"editable", r"can be edited"),
+    WidgetState.MIXED: (r"indeterminate|partly checked|partially checked", r""),
+}  # fmt: skip
+_OF_RADIO = {WidgetState.SELECTED: WidgetState.CHECKED, WidgetState.UNSELECTED: WidgetState.UNCHECKED}
+"""People select a radio button; toolkits tell that it is checked."""
+_PLAIN_NAMES = frozenset(
+    {
+        "add", "add to cart", "address", "apply", "back", "bluetooth", "brightness", "build", "buy", "cancel",
+        "checkout", "city", "close", "commit", "confirm", "continue", "copy", "country", "cut", "dark mode",
+        "debug", "delete", "download", "e-mail", "edit", "email", "export", "finish", "forward", "import",
+        "install", "language", "log in", "log out", "login", "merge", "mute", "name", "notifications", "ok",
+        "okay", "opacity", "paste", "pause", "pay", "place order", "play", "print", "publish", "pull", "push",
+        "record", "redo", "refresh", "reload", "remove", "reply", "retry", "run", "save", "save as", "search",
+        "send", "sign in", "sign out", "sign up", "start", "stop", "subject", "submit", "undo", "unmute",
+        "upload", "url", "username", "volume", "wi-fi", "wifi", "zoom",
+    }
+)  # fmt: skip
+"""Names that controls have everywhere: in lower case, too, they are names and no adjectives."""
+_OPPOSITE = {
+    WidgetState.ENABLED: WidgetState.DISABLED, WidgetState.DISABLED: WidgetState.ENABLED,
+    WidgetState.CHECKED: WidgetState.UNCHECKED, WidgetState.UNCHECKED: WidgetState.CHECKED,
+    WidgetState.SELECTED: WidgetState.UNSELECTED, WidgetState.FOCUSED: WidgetState.UNFOCUSED,
+    WidgetState.EXPANDED: WidgetState.COLLAPSED, WidgetState.COLLAPSED: WidgetState.EXPANDED,
+}  # fmt: skip
+_RANGES = ("slider", "progress bar", "progressbar", "spin button", "spin box", "spinbox")
+_HOLDING = (
+    "text field", "text box", "textbox", "text area", "search box", "field", "entry", "input", "combo box", "combobox"
+)  # fmt: skip
+_TWO_WAY = ("switch", "toggle", "check box", "toggle button", "radio button", "menu item", "option")
+
+
+def _widget(states: tuple[WidgetState, ...] = (), *, gone: bool = False) -> Read:
+    def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
+        role, name = _role(found), _control_name(phrase, found)
+        if role in ("link", "hyperlink") and re.search(r"(?i)available|active", found[0]):
+            return None  # a link that is there is available
+        if (not name and "name" in found.groupdict()) or (role == "tab" and WidgetState.ENABLED in states):
+            return None  # a tab that is active is the one that shows
+        spoken = found[0].casefold()
+        if states and re.search(r" (?:on|off)$", spoken) and role not in _TWO_WAY:
+            return None
+        told = tuple(_OF_RADIO.get(state, state) for state in states) if role.startswith("radio") else states
+        return Widget(role, name, states=told, gone=gone)
+
+    return read
+
+
+_FINITE = re.compile(
+    r"(?:is|are|has|gets|becomes|turns|appears|shows|pops|comes|goes|disappears|vanishes|can|contains"
+    r"|holds|reads|reaches"
+    r"|exceeds|equals|loses|receives|to)\b",
+    re.IGNORECASE,
+)
+"""What a predicate begins with that shows where an unquoted label ends."""
+
+
+def _control_name(phrase: Phrase, found: re.Match[str]) -> str:
+    """Return what the control is called, "" where nothing names it or where that is not certain."""
+    given = found.groupdict().get("name") or ""
+    is_after = bool(given) and found.start("role") < found.start("name")
+    is_told_apart = not is_after or _FINITE.match(found.string, found.end("name") + 1) is not None
+    if given.casefold() in _PLAIN_NAMES or (is_told_apart and is_label(given, after_kind=is_after)):
+        return given
+    return phrase.name(given)
+
+
+def _role(found: re.Match[str]) -> str:
+    role = found["role"].casefold()
+    return _WRITTEN.get(role, role)
+
+
+def _valued(compare: ValueComparison, *, number: bool = False) -> Read:
+    def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
+        role, name = _role(found), _control_name(phrase, found)
+        if (not name and "name" in found.groupdict()) or role not in (_RANGES if number else _HOLDING):
+            return None
+        if number:
+            unit = found["unit"] or ""
+            if _is_floor(compare.value, found):
+                return None
+            percent = unit.casefold() in ("%", "percent", "per cent")
+            return (
+                Widget(role, name, value=_digits(found), compare=compare, percent=percent)
+                if percent or not unit
+                else None
+            )
+        given = found["held"]
+        held = phrase.quote(given) or ("" if "<" in given or " " in given else given)
+        exact = compare if found.groupdict().get("exactly") is None else ValueComparison.EQUAL
+        return Widget(role, name, value=held, compare=exact) if held else None
+
+    return read
+
+
+_ALONE = r"(?:the |a |any )?(?P<role>progress ?bar)"
+"""A kind of control of which a screen shows one, so that no name is needed."""
+
+
+def widget_rows() -> Iterator[Row]:
+    quoted, held = r"(?P<held><\d+>)", r"(?P<held><\d+>|[^<>\s]+)"
+    of_name = (rf"{THE}{_ROLE} (?:{CALLED} )?{NAME}", rf"{THE}{NAME} {_ROLE}")
+    for subject in (*of_name, _ALONE):
+        yield rf"{subject} {SHOWN}", _widget()
+        yield rf"{subject} {GONE}", _widget(gone=True)
+        yield rf"there is (?:now )?{subject}(?: there)?", _widget()
+        for compare, verbs, after in _COMPARED:
+            yield rf"{subject} (?:{verbs}) {_NUMBER}{after}", _valued(ValueComparison(compare.value), number=True)
+    for subject in of_name:
+        for state, (adjectives, verbs) in _STATE_WORDS.items():
+            verb = f"|{verbs}" if verbs else ""
+            yield rf"{subject} (?:{BE_}(?:{adjectives}){verb})", _widget((state,))
+            if state in _OPPOSITE:
+                yield rf"{subject} {NOT} (?:{adjectives}){MORE}", _widget((_OPPOSITE[state],))
+        click = r"(?:click|press|push|use|hit)(?: on)?"
+        yield rf"{VIEWER} can {click} {subject}", _widget((WidgetState.ENABLED,))
+        yield rf"{VIEWER} can (?:not|no longer) {click} {subject}{MORE}", _widget((WidgetState.DISABLED,))
+        focus = r"(?:the )?(?:keyboard |input )?focus (?:is|moves|has moved|goes|jumps|switches) (?:in|on|to|into)"
+        yield rf"{focus} {subject}", _widget((WidgetState.FOCUSED,))
+        holds = r"(?:contains|holds|to contain|to hold)(?P<exactly> exactly)?(?: the (?:text|words?))?"
+        yield rf"{subject} {holds} {quoted}", _valued(ValueComparison.CONTAINS)
+        reads = r"(?:is|reads|says|shows|to be|to read|is exactly|has the text)"
+        yield rf"{subject} {reads} {quoted}", _valued(ValueComparison.EQUAL)
+        equals = r"(?:equals|(?:is |has been |to be |gets )?(?:now )?set to|has the value|is equal to)"
+        yield rf"{subject} {equals} {held}", _valued(ValueComparison.EQUAL)
+        yield rf"{subject} has {quoted} (?:selected|chosen|picked)", _valued(ValueComparison.EQUAL)
+        yield rf"{quoted} {BE_}(?:selected|chosen|picked) in {subject}", _valued(ValueComparison.EQUAL)
+    for subject in (rf"{_ROLE} (?:{CALLED} )?{NAME}", rf"{NAME} {_ROLE}", _ALONE[_ALONE.index("(?P") :]):
+        nothing = r"there is (?:no|no longer an?|not an?)(?: more| the| any)?"
+        yield rf"{nothing} {subject}{MORE}", _widget(gone=True)
+        yield rf"no {subject} (?:is left|remains|{SHOWN}){MORE}", _widget(gone=True)
+
+
+# ---- numbers -------------------------------------------------------------------------------------------------------
+
+_NUMBER = (
+    r"(?P<before>[$€£])?(?P<value>[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|zero)"
+    r"(?: ?(?P<unit>[%€$£]|per ?cent|°[CFcf]?|[^\W\d][\w°/]{0,11}))?"
+)
+_UP = (
+    r"(?:(?:has )?(?:risen|gone|climbed|grown|increased|jumped)|rises|goes|climbs|gets|grows"
+    r"|increases|jumps|moves|is|to (?:rise|go|climb|get|grow))"
+)
+_DOWN = (
+    r"(?:(?:has )?(?:dropped|fallen|gone|sunk|shrunk|decreased|dipped)|drops|falls|goes|sinks|gets"
+    r"|shrinks|decreases|dips"
+    r"|moves|is|to (?:drop|fall|go|sink|get))"
+)
+_SAYS = r"(?:is|is at|shows|reads|says|stands at|is now|is now at|gets to|to be|at)"
+_OVER, _UNDER = r"(?:above|over|past|beyond)", r"(?:below|under|beneath)"
+_BIGGER, _LESSER = r"(?:more|greater|higher|larger|bigger) than", r"(?:less|fewer|lower|smaller) than"
+_COMPARED: tuple[tuple[Comparison, str, str], ...] = (
+    (
+        Comparison.AT_LEAST,
+        rf"{verb('reach', 'reaches', 'reached')}|{verb('hit', 'hits', 'hit')}|gets? to|{_UP} (?:up )?to"
+        rf"|(?:{_SAYS} )?(?:at least|no less than|not less than)|is (?:not|no longer) (?:{_UNDER}|{_LESSER})"
+        r"|>=|≥|is (?:at )?>=",
+        "",
+    ),
+    (
+        Comparison.AT_LEAST,
+        rf"{_SAYS}|{_UP} (?:up )?to|reaches",
+        r" (?:or|and) (?:more|higher|above"
+        r"|over|greater|up|better)",
+    ),
+    (
+        Comparison.MORE,
+        rf"{verb('exceed', 'exceeds', 'exceeded')}|{_UP} {_OVER}|{_OVER}|passes|has passed|tops|surpasses"
+        rf"|(?:{_UP}|{_SAYS}) {_BIGGER}|>",
+        "",
+    ),
+    (
+        Comparison.AT_MOST,
+        rf"(?:{_SAYS} )?(?:at most|no more than|not more than)|(?:does not|no longer) exceeds?"
+        rf"|is (?:not|no longer) (?:{_OVER}|{_BIGGER})|<=|≤",
+        "",
+    ),
+    (Comparison.AT_MOST, rf"{_SAYS}|{_DOWN} (?:down )?to", r" (?:or|and) (?:less|fewer|lower|below|under|smaller)"),
+    (Comparison.LESS, rf"{_DOWN} {_UNDER}|{_UNDER}|(?:{_DOWN}|{_SAYS}) {_LESSER}|<", ""),
+    (Comparison.NOT_EQUAL, r"is not|is no longer|!=|≠|is other than|differs from|stops being", MORE),
+    (Comparison.EQUAL, rf"{_SAYS}|is exactly|shows exactly|equals|is equal to|has the value|is set to|=|==", ""),
+)
+_UNITS = {"percent": "%", "per cent": "%"}
+_NO_UNITS = frozenset(
+    {
+        "more", "less", "again", "now", "times", "time", "left", "long", "ago", "late", "here", "there", "high",
+        "low", "higher", "lower", "fewer", "greater", "above", "below", "over", "under", "twice", "longer", "or",
+        "and", "than", "of", "in", "on", "at", "up", "down", "after", "since", "for", "to", "points", "degrees",
+        "degree", "full", "complete", "done", "today", "yet", "not", "red", "green", "blue", "away", "behind",
+        "ahead", "each", "per", "day", "days", "too", "also", "still", "only", "apart",
+    }
+)  # fmt: skip
+"""Words after a number that are no unit of it for certain."""
+_NO_LABEL = re.compile(
+    r"(?i)\b(?:bar|slider|button|window|page|screen|display|clock|time|date|it|number|count|counter|amount|of"
+    r"|file|pid|process|reading|level|value|figure|percentage|meter|gauge)\b|(?-i:\bvolume\b)"
+)
+
+
+def _digits(found: re.Match[str]) -> str:
+    value = found["value"].replace(",", "")
+    return "0" if value.casefold() == "zero" else value
+
+
+def _is_floor(compare: str, found: re.Match[str]) -> bool:
+    """Tell whether a number is "reached" from above, most likely: every count is at least 0."""
+    says_least = re.search(
+        r"(?i)at least|not? less|>=|≥|not|(?:or|and) (?:more|higher|above|over"
+        r"|greater|up)$",
+        found[0],
+    )
+    return compare == Comparison.AT_LEAST and float(_digits(found)) <= 0 and says_least is None
+
+
+def _number(compare: Comparison) -> Read:
+    def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
+        label, unit = phrase.quote(named(found)), (found["unit"] or found["before"] or "").casefold()
+        if unit in _NO_UNITS or _is_floor(compare, found):
+            return None
+        if not label:
+            label = found["name"].rstrip(":").strip()
+            is_sign = re.search(r" [<>=!≥≤≠]+ ?[+-]?\d", found[0]) is not None
+            is_certain = (
+                bool(phrase.name(label) or unit or is_sign) and label.split(" ", 1)[0].casefold() not in NO_NAMES
+            )
+            if not is_certain or "/" in label or _NO_LABEL.search(label) or is_hedged(label) or len(label.split()) > 3:
+                return None
+        return ScreenNumber(compare, float(_digits(found)), label.rstrip(":")[:200], _UNITS.get(unit, unit))
+
+    return read
+
+
+def number_rows() -> Iterator[Row]:
+    what = r"(?:number|value|count|percentage|figure|reading|counter|amount)"
+    where = (
+        r"(?:(?:right |just |directly )?(?:after|beside|next to|behind|to the right of|following)|of"
+        r"|for|labell?ed|called|named"
+        r"|(?:that|which) (?:comes|stands|follows|is|is shown) (?:after|next to|beside|behind))"
+    )
+    of_it = rf"(?:{what} {where} (?:the (?:word|label|text) )?)?{NAME}"
+    quoted = rf"(?:{what} (?P<other><\d+>)|(?P<label><\d+>) {what})"
+    for compare, verbs, after in _COMPARED:
+        yield rf"(?:the )?(?:{of_it}|{quoted}) (?:{verbs}) {_NUMBER}{after}", _number(compare)

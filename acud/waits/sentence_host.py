@@ -1,0 +1,125 @@
+"""Clauses about files and processes of the daemon's machine: `report.pdf has been downloaded`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from acud.types import FileState, ProcessExit, Until
+from acud.waits.sentence_phrase import Phrase
+from acud.waits.sentence_words import BE_, CALLED, MORE, NOT, Read, Row, particle, verb
+
+_NAMED_FILE = r"(?:(?P<file><\d+>)|(?P<ext>\.\w{1,8})(?= file\b)|(?P<bare>[^<>\s/]+\.\w{1,8}(?:\.\w{1,4})?))"
+_PATH = rf"(?:(?P<path>[~/][^<>]*?[^<>\s,])|{_NAMED_FILE})"
+_FOLDER = (
+    r"(?:(?:the )?(?:folder |directory )?(?P<folder>[~/][^<>\s,]*|<\d+>)|(?:my |the"
+    r" )?(?P<home>Downloads)(?: folder| directory)?)"
+)
+_KINDS = (
+    r"(?:(?:(?!(?:new|newer|newest|old|older|other|another|second|partial|half|copy|first|last|of|in"
+    r"|on|to|and|or|not|no)\b)"
+    r"[.\w-]+ ){0,2}(?:file|archive|backup|document|image|picture|screenshot|video|movie|song|recording|spreadsheet"
+    r"|presentation|pdf|zip|tarball|iso|csv|dump|installer|package|log|log file|lockfile|report|export|render) )"
+)
+_DONE = r"(?:complete|completed|done|finished|ready|over|through)"
+_WHOLE = r"(?:completely|fully|entirely)"
+_LOADED = (
+    rf"(?:(?:finish(?:es|ed)?|has finished|have finished|to finish|completed|is done|is finished) "
+    rf"(?:downloading|writing|copying|being written)"
+    rf"|{BE_}(?:{_WHOLE} )?(?:downloaded|written|saved|copied|transferred)(?: {_WHOLE}| to disk)?"
+    rf"|(?:has|have) (?:{_WHOLE} )?(?:downloaded|arrived)|{BE_}(?:{_WHOLE} )?complete|is {_WHOLE} there"
+    rf"|(?:is )?no longer being (?:written|downloaded)|(?:stops|has stopped) growing|is no longer growing"
+    rf"|is not (?:being written|growing) any more)"
+)
+_THERE = (
+    rf"(?:exists|to exist|{BE_}(?:there|created|present|around)|to be there|{verb('appear', 'appears', 'appeared')}"
+    rf"|{particle('show/shows/shown+showed turn/turns/turned pop/pops/popped come/comes/come', 'up')})"
+)
+_DELETED = (
+    rf"(?:{BE_}(?:gone|deleted|removed|disappeared|erased)|{verb('disappear', 'disappears', 'disappeared')}"
+    rf"|{verb('vanish', 'vanishes', 'vanished')}|to be (?:deleted|removed|gone)"
+    rf"|{NOT} (?:exists?|there|present|around){MORE}|(?:does not|no longer) exists?{MORE}"
+    rf"|{verb('go away', 'goes away', 'went away|gone away')})"
+)
+
+
+def _file(*, whole: bool = True, gone: bool = False, downloads: bool = False, plural: bool = False) -> Read:
+    def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
+        groups = found.groupdict()
+        given = f"*{groups['ext']}" if groups.get("ext") and found[0][:4].casefold() != "the " else ""
+        given = given or groups.get("path") or phrase.quote(groups.get("file") or "") or groups.get("bare") or ""
+        folder = (
+            "~/Downloads" if groups.get("home") else phrase.quote(groups.get("folder") or "") or groups.get("folder")
+        )
+        if groups.get("path") and " " in given and re.search(r"\.\w{1,8}$", given) is None:
+            return None  # more than a path
+        if folder:
+            given = (
+                f"{folder.rstrip('/')}/{given}" if given and "/" not in given and folder.startswith(("/", "~/")) else ""
+            )
+        is_path = given.startswith(("/", "~/")) and not given.endswith("/")
+        is_download = downloads and "download" in found[0].replace(given or "/", "").casefold()
+        if not is_path and (not is_download or "/" in given or "." not in given):
+            return None  # where a bare name lies is not certain
+        if plural and "*" not in given:
+            return None
+        return FileState(given if is_path else f"~/Downloads/{given}", 1.0 if whole else 0.0, gone=gone)
+
+    return read
+
+
+def _process(phrase: Phrase, found: re.Match[str]) -> Until | None:
+    pid = int(found["pid"])
+    return ProcessExit(pid) if 0 < pid <= 4_194_304 else None
+
+
+def file_rows() -> Iterator[Row]:
+    a_file = rf"(?:(?:the |a |an |my |any |some )?{_KINDS}?|the |a )?(?:{CALLED} |matching )?"
+    for state, read in (
+        (_DELETED, _file(gone=True)), (_LOADED, _file(downloads=True)), (_THERE, _file(whole=False)),
+    ):  # fmt: skip
+        yield rf"{a_file}{_PATH} {state}", read
+        yield rf"any {_PATH} file {state}", read
+        for subject in (rf"{a_file}{_NAMED_FILE}", rf"(?:any |an? |the ){_NAMED_FILE} file"):
+            yield rf"{subject} (?:in|into|to) {_FOLDER} {state}", read
+            yield rf"{subject} {state} (?:in|into|to|from) {_FOLDER}", read
+    yield rf"{a_file}{_NAMED_FILE} (?:is|lies|to be) (?:now )?in {_FOLDER}", _file(whole=False)
+    gone_all = _file(gone=True, plural=True)
+    for subject in (
+        rf"files matching {_PATH}",
+        rf"{_PATH}(?: files)?",
+        rf"(?:files matching"
+        rf" )?{_NAMED_FILE}(?: files)? in {_FOLDER}",
+    ):
+        yield rf"(?:all |the |all the |all of the |any ){subject} {_DELETED}", gone_all
+        left = r"(?:is|are) left|remains?|exists?|(?:is|are) there"
+        yield rf"(?:there (?:is|are) )?no (?:more )?(?:file matching )?{subject}(?: file)? (?:{left}){MORE}", gone_all
+    yield rf"no (?:more )?{_NAMED_FILE}(?: files?)? (?:{left}) in {_FOLDER}{MORE}", gone_all
+    yield rf"there is (?:now )?(?:a |an |the )?{_KINDS}(?:{CALLED} |matching )?{_PATH}", _file(whole=False)
+    yield (
+        (
+            rf"there is (?:now )?(?:a |an |the |any )?{_KINDS}?(?:{CALLED} |matching )?{_NAMED_FILE}(?:"
+            rf" file)? in {_FOLDER}"
+        ),
+        _file(whole=False),
+    )
+    finished = rf"(?:{BE_}{_DONE}|finishes|completes|ends|has finished|has completed|has ended|to finish|to complete)"
+    for download in (rf"download of (?:the )?{_KINDS}?{_PATH}", rf"{_PATH} download"):
+        yield rf"(?:the |my )?{download} {finished}", _file(downloads=True)
+
+
+def process_rows() -> Iterator[Row]:
+    pid = (
+        r"(?:(?:(?:the |my )?(?:process|(?:job|command|program|task)(?= with (?:the )?p))(?: with)?"
+        r"(?: the)?(?: (?:pid|process id|id))?"
+        r"|(?:the )?pid)(?: number| no\.?)? #?(?P<pid>\d+))"
+    )
+    gone = r"(?:running|alive|there|around|active)"
+    ended = (
+        r"(?:(?:ends|exits|finishes|terminates|dies|quits|stops|completes|disappears|goes away|comes to an end)"
+        r"|(?:(?:has|is|gets) )?(?:ended|exited|finished|terminated|died|done|gone|over|dead|stopped|completed|quit)"
+        rf"|(?:is )?(?:no longer|not) {gone}{MORE}|(?:no longer|does not) exists?{MORE}|stops running"
+        rf"|has stopped running"
+        r"|to (?:end|exit|finish|terminate|stop|quit|die|be done|be gone|complete|disappear))"
+    )
+    yield rf"{pid} {ended}", _process

@@ -1,0 +1,137 @@
+"""A sentence with its quoted words taken out and its contractions written in full, and what in it is a name."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "«": "»", "`": "`"}
+_QUOTED = re.compile(
+    "|".join(
+        rf"(?<!\w){re.escape(a)}((?:[^{re.escape(a + b)}]|(?<=\w){re.escape(b)}(?=\w))+){re.escape(b)}(?!\w)"
+        for a, b in _QUOTES.items()
+    )
+)
+_MOST_CHARS = 400
+"""Of a sentence without its quoted words; whoever writes more means more than a local condition says."""
+_POLITE = re.compile(r"\b(?:could|can|would|will) you\b|^is it possible\b|\b(?:please|pls|ok|okay)\?$", re.IGNORECASE)
+_IN_FULL = tuple(
+    (re.compile(pattern, re.IGNORECASE), full)
+    for pattern, full in (
+        (r"’", "'"),
+        (r"\b(?:can't|cannot)\b", "can not"),
+        (r"\b(is|are|was|has|have|do|does|did)n't\b", r"\1 not"),
+        (r"\b(it|there|that|nothing|everything)'s been\b", r"\1 has been"),
+        (r"\b(it|there|that|nothing|everything)'s\b", r"\1 is"),
+        (r"\bI'm\b", "I am"),
+        (r"\b(I|we)'d\b", r"\1 would"),
+        (r"\b(?:anymore|any longer)\b", "any more"),
+        (r" (?:finally|eventually|actually|at last)(?= |$)", ""),
+        (r" ?(?:→|⇒|=>|-+>) ?", " -> "),
+    )
+)
+"""Words that stand for others, and adverbs that add nothing, outside of quotes."""
+NO_NAMES = frozenset(
+    {
+        "the", "a", "an", "this", "that", "these", "those", "my", "your", "its", "our", "their", "his", "her", "it",
+        "all", "every", "each", "any", "some", "no", "another", "both", "other", "either", "neither", "one", "two",
+        "three", "four", "five", "first", "second", "third", "fourth", "last", "final", "only", "same", "new",
+        "newer", "newest", "old", "older", "oldest", "main", "whole", "entire", "big", "bigger", "biggest", "small",
+        "smaller", "smallest", "large", "larger", "largest", "long", "short", "top", "bottom", "left", "right",
+        "upper", "lower", "middle", "central", "front", "rear", "active", "current", "previous", "following", "red",
+        "green", "blue", "yellow", "orange", "purple", "grey", "gray", "black", "white", "pink", "brown", "dark",
+        "light", "coloured", "colored", "bright", "something", "anything", "nothing", "everything", "someone",
+        "somebody", "when", "once", "until", "till", "if", "as", "what", "which", "who", "whose", "where", "whenever",
+        "while", "after", "before", "not", "still", "again", "just", "almost", "nearly", "about", "roughly", "around",
+        "more", "less", "most", "least", "i", "you", "we", "they", "he", "she", "and", "or", "but", "so", "then",
+        "is", "are", "there", "today", "tomorrow", "yesterday", "many", "several", "few",
+    }
+)  # fmt: skip
+"""Words that no unquoted name begins with: a sentence begins with a capital letter, too. "Dark Mode""
+" is a plain name."""
+_HEDGE = re.compile(
+    r"\b(?:is|are|was|be|has|have|isn't|not|no|never|almost|nearly|about|only|again|yet|still|just|already"
+    r"|first|last|every|all|"
+    r"both|than|then|when|if|unless|until|before|after|while|because|but|on|in|at|of|with|without|longer"
+    r"|somehow|finally|that|which|whose|where|next|below|under|beside|above|left|right|from|for|by|or|and)\b"
+)
+_SENTENCE_CASE = re.compile(r"[A-ZÀ-ÖØ-Þ][\w-]*(?: (?!\w+ly\b)[a-zß-öø-ÿ][\w-]*){1,3}")
+_NO_LABEL = re.compile(
+    r"\b(?:also|even|soon|often|always|too|really|quite|very|once|maybe|perhaps|sometimes|ever|there"
+    r"|here|you|he|she|it|we"
+    r"|they|dialog|window|form|page|bar|menu|panel|pane|tab|button|field|list|box|column|row|view|site|app)\b"
+)
+_LABEL_VERBS = frozenset(
+    {
+        "accept", "add", "agree", "allow", "apply", "attach", "book", "browse", "buy", "change", "check", "choose",
+        "clear", "close", "compare", "confirm", "connect", "copy", "create", "delete", "deploy", "disable", "discard",
+        "download", "edit", "enable", "enter", "export", "find", "finish", "follow", "forward", "get", "hide",
+        "ignore", "import", "insert", "install", "join", "keep", "leave", "load", "log", "make", "mark", "move",
+        "open", "overwrite", "pay", "place", "play", "post", "print", "proceed", "publish", "quit", "receive",
+        "refresh", "reload", "remember", "remove", "rename", "replace", "reply", "report", "request", "reset",
+        "restart", "restore", "resume", "retry", "run", "save", "scan", "search", "select", "send", "set", "share",
+        "show", "sign", "skip", "start", "stay", "stop", "submit", "subscribe", "switch", "sync", "take", "test",
+        "try", "turn", "undo", "unlock", "update", "upload", "use", "verify", "view", "wrap",
+    }
+)  # fmt: skip
+"""What labels of more than one word begin with that are written like a sentence: "Remember me", "Place order"."""
+
+
+class Phrase(Struct, frozen=True):
+    """Words of a sentence with its quoted ones taken out: `<0>` stands for the first of them."""
+
+    text: str
+    quoted: tuple[str, ...]
+
+    @classmethod
+    def of(cls, sentence: str) -> Phrase | None:
+        """Return the sentence as a phrase; None where quoted words are blank, quotes are left over, it
+        asks, or it is long."""
+        plain = " ".join(sentence.split())
+        if re.search(r"<\d", plain):
+            return None
+        words: list[str] = []
+
+        def take(found: re.Match[str]) -> str:
+            words.append(next(group for group in found.groups() if group is not None).strip())
+            return f"<{len(words) - 1}>"
+
+        text = _QUOTED.sub(take, plain).rstrip(".! ")
+        if _POLITE.search(text):
+            text = re.sub(r" ?\?(?= |$)", ".", text).rstrip(".! ")
+        for pattern, full in _IN_FULL:
+            text = pattern.sub(full, text)
+        is_odd = not all(words) or len(text) > _MOST_CHARS or re.search(r"[\"“”„«»`?]", text) is not None
+        return None if is_odd else cls(text.strip(), tuple(words))
+
+    def with_text(self, text: str) -> Phrase:
+        """Return other words of the same sentence."""
+        return Phrase(text.strip(" ,"), self.quoted)
+
+    def quote(self, given: str) -> str:
+        """Return the quoted words that `given` stands for, "" where it stands for none."""
+        found = re.fullmatch(r"<(\d+)>", given)
+        return self.quoted[int(found[1])] if found else ""
+
+    def name(self, given: str) -> str:
+        """Return the name that `given` is for certain, else "": quoted, or words that each have a capital or digit."""
+        words = given.split()
+        is_name = all(re.search(r"[A-Z\dÀ-ÖØ-Þ]", word) or word in ("&", "-") for word in words)
+        may_be = bool(words) and "<" not in given and words[0].casefold() not in NO_NAMES
+        return self.quote(given) or (given if may_be and is_name else "")
+
+
+def is_hedged(words: str) -> bool:
+    """Tell whether words that were not quoted say more than a name: lower-case ones that belong to a sentence."""
+    return _HEDGE.search(words) is not None
+
+
+def is_label(words: str, *, after_kind: bool) -> bool:
+    """Tell whether words are a label in sentence case. Those of a label stand together behind the kind of control
+    (`the radio button Express delivery`); before it (`the Remember me checkbox`) only a verb shows that they do.
+    """
+    first = words.split(" ", 1)[0].casefold()
+    if _SENTENCE_CASE.fullmatch(words) is None or is_hedged(words) or _NO_LABEL.search(words) or first in NO_NAMES:
+        return False
+    return after_kind or first in _LABEL_VERBS

@@ -1,0 +1,184 @@
+"""What a sentence says to the one who waits, beside its condition: openings such as `could you tell me as soon as`, and
+closings such as `, thanks` or `-> wake me up`.
+
+All words here are a closed vocabulary. Words that it does not have stay in the condition, which is then none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Asked(NamedTuple):
+    """What may be the condition of a sentence. `ends`: it is waited for that it no longer holds."""
+
+    condition: str
+    ends: bool = False
+
+
+def _words(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+# ---- vocabulary ----------------------------------------------------------------------------------------------------
+
+_PLEASE = r"(?:please|pls|plz|kindly|just|simply)"
+_THANKS = r"(?:thanks|thank you|thx|ty|cheers)(?: (?:very much|so much|a lot|a bunch|in advance))?"
+_GREETING = (
+    rf"(?:hey|hi|hello|ok|okay|alright|so|and|also|{_PLEASE}|{_THANKS}|do me a favou?r|if you "
+    rf"(?:can|could|would))"
+)
+_AWAY = (
+    r"I (?:am|will be) (?:just |now )?(?:off|away|going|heading|stepping|popping|leaving|out|getting|grabbing|making"
+    r"|taking|having)(?: (?:to|out|off|away|for|a|an|the|some|my|of|get|grab|make|fetch|have|take|go|be|eat|sleep"
+    r"|coffee|tea|lunch|dinner|breakfast|break|walk|shower|nap|meeting|drink|snack|cup|quick|short|bit|while|moment"
+    r"|minute|few|minutes|from|keyboard|desk|bed|home|kitchen|now|in|on|call|phone))*(?=[,;.:]| so | and )"
+)
+"""Where the one who asks is meanwhile."""
+_MODAL = (
+    rf"(?:(?:could|can|would|will) you(?: (?:be so kind as to|{_PLEASE}))*"
+    r"|(?:I|we)(?: (?:just|only|really))? (?:want|need|would like|would love)(?: you)? to"
+    r"|is it possible(?: for you)? to|(?:you|we|I) (?:can|may|could|should)|(?:make|be) sure (?:to"
+    r"|you)|remember to|do not forget to"
+    r"|(?:I would appreciate it|it would be (?:great|nice|good|lovely)) if you (?:could|would))"
+)
+_A_SIGN = (
+    r"(?:an? |the )?(?:quick |little |short )?(?:shout|ping|heads[- ]?up|nudge|nod|buzz|call|signal|sign|yell|hint|note"
+    r"|word|holler|ring|tap|beep|message|notice|notification|line|poke|wave)"
+)
+_WANT_SIGN = rf"(?:I|we) (?:want|need|would like|would love|could use) {_A_SIGN}"
+_TELL = (
+    r"(?:(?:tell|inform|warn|remind|nudge|buzz|call|message|signal) (?:me|us)|(?:notify|alert|ping"
+    r"|poke)(?: me| us)?|let (?:me|us) know"
+    rf"|wake (?:me|us)(?: up)?|(?:give|send|drop|shoot) (?:me|us) {_A_SIGN}|say so|speak up|(?:shout"
+    rf"|yell|beep|holler)(?: at me)?"
+    r"|(?:come|get|report) back(?: to me)?|(?:report|return)(?: to me)?|continue|go on|go ahead|carry"
+    r" on|proceed|resume|move on"
+    r"|know|hear (?:from you|about it)|(?:be|get) (?:told|notified|informed|alerted|pinged|woken(?: up)?))"
+)
+_TELLING = (
+    r"would you mind (?:telling me|letting me know|notifying me|alerting me|pinging me|waking"
+    r" me(?: up)?|waiting)"
+)
+_WAIT = (
+    r"(?:(?:wait|hold on|hold off|hold it|hang on|hang tight|sit tight|stand by|pause|stay put|sleep"
+    r"|do nothing|idle|block|rest|relax"
+    r"|leave me alone|waiting)"
+    r"|keep (?:on )?(?:waiting|looking|watching|checking|monitoring)|(?:I am|we are) waiting)"
+)
+_SCREEN = r"(?:the|my|this|that) (?:whole |entire )?(?:screen|display|desktop)"
+_WATCH = r"(?:watch|monitor|observe|look at|check(?: on)?|keep (?:an eye|your eyes|one eye) on|keep (?:on )?watching)"
+_WATCH_ALL = (
+    rf"(?:{_WATCH} (?:{_SCREEN}|things|this|it|that|everything)|watch|check|look(?= for )"
+    rf"|monitor(?= for )|keep an eye out|watch out|look out)"
+)
+_HOW = r"(?: (?:back|here|for me|closely|right away|straight away|immediately|at once|please|pls|then))*"
+_ASK = rf"(?:(?:{_MODAL} )?(?:{_PLEASE},? )*(?:{_TELL}|{_WATCH_ALL}|{_WAIT})|{_TELLING}|{_WANT_SIGN}){_HOW}"
+_DO_NOT = (
+    rf"(?:{_PLEASE} )?do not (?:(?:come back|continue|go on|return|proceed|move on|carry on|do anything"
+    rf"(?: else)?|stop waiting)"
+    r"|(?:wake|bother|disturb|ping|tell) me(?: up)?)"
+)
+_AND = r"(?:[,;:.!]| -| –| —){0,3}(?: (?:and then|and|so|then))?"
+_WHEN = (
+    r"(?:(?:only |right |exactly )?(?:until after|until|till|'til|when|whenever|once|as soon as|after"
+    r"|if and when|if|whether"
+    r"|in case)|(?:at|on|upon)(?= (?:the next|the first|any|a) change)|the (?:very )?(?:moment|minute"
+    r"|instant)(?: that| when)?|the (?:very second|second that)|should)"
+)
+_GOES_ON = (
+    r"(?:continue|go on|go ahead|carry on|proceed|resume|move on|start|come back|take over|take a look|have a look"
+    r"|do (?:the next step|the rest|anything(?: else)?)|get (?:going|back to work|on with it))"
+)
+_GOING_ON = r"(?:continuing|going on|proceeding|moving on|carrying on|doing anything(?: else)?|resuming)"
+
+# ---- openings ------------------------------------------------------------------------------------------------------
+
+_PIECE = _words(rf"(?:{_AWAY}|{_ASK}|{_GREETING}){_AND} ")
+_OPENED = _words(rf"(?:{_WHEN}|(?<=\w )the second|(?P<ends>as long as|while)|(?P<thing>for|await)) ")
+_GREETED = _words(rf"(?:{_GREETING}|{_AWAY}){_AND} ")
+_WAIT_THE = _words(r"(?<=\bwait )(?:the |a |<)")
+_NOT_BEFORE = _words(rf"{_DO_NOT} (?:(?P<ends>as long as|while)|before|until|till) ")
+_WATCHED = _words(rf"(?:{_MODAL} )?(?:{_PLEASE} )*(?:(?:watch|look|monitor|keep an eye) (?:out )?for|{_WATCH}) ")
+_ONE = _words(r"(?:there is (?:one|it)|(?:you|I|we) (?:can )?(?:see|find|spot) (?:it|one)|(?:it|one) is there)")
+_IT = _words(r"(?:it|that|this|one) ")
+_ASKED_WHEN = _words(rf"(?:{_ASK}) {_WHEN} ")
+_MOST_PIECES = 8
+
+
+def _opened(text: str) -> Iterator[Asked]:
+    """Yield the condition after an opening, and `text` itself before it."""
+    yield Asked(text)
+    start, may_begin = 0, True
+    for _ in range(_MOST_PIECES):
+        if (watched := _WATCHED.match(text, start)) is not None:
+            yield from _watched(text[watched.end() :])
+        if (rest := _NOT_BEFORE.match(text, start)) is not None:
+            yield Asked(text[rest.end() :], ends=rest["ends"] is not None)
+            return
+        if (rest := _OPENED.match(text, start)) is not None:
+            yield from _after(text[rest.end() :], rest)
+            return
+        if (piece := _PIECE.match(text, start)) is None:
+            break
+        may_begin &= _GREETED.fullmatch(piece[0]) is not None or piece[0].endswith(": ")
+        start = piece.end()
+    if start and (may_begin or _WAIT_THE.match(text, start) is not None):
+        yield Asked(text[start:])
+
+
+def _after(rest: str, opened: re.Match[str]) -> Iterator[Asked]:
+    if opened["ends"]:
+        yield Asked(rest, ends=True)
+        return
+    yield Asked(rest)
+    if opened["thing"]:
+        yield Asked(f"there is {rest}")
+        yield from _watched(rest)
+
+
+def _watched(text: str) -> Iterator[Asked]:
+    """Yield the condition of `X and tell me when it …`, said of X."""
+    subject, _, request = text.partition(" and ")
+    found = _ASKED_WHEN.match(request)
+    if found is None:
+        return
+    subject, said = re.sub(r"(?: for me)?,?$", "", subject), request[found.end() :]
+    if _ONE.fullmatch(said) is not None:
+        yield Asked(f"there is {subject}")
+    elif (pronoun := _IT.match(said)) is not None:
+        yield Asked(f"{subject} {said[pronoun.end() :]}")
+
+
+# ---- closings ------------------------------------------------------------------------------------------------------
+
+_CLOSING = _words(
+    rf"(?:[,;:.!]| -| –| —| ->| =){{0,3}}(?: (?:and then|and|then|so))? (?:"
+    rf"{_THANKS}|{_PLEASE}|ok|okay|:-?\)"
+    rf"|(?:{_MODAL} )?(?:{_PLEASE} )*{_TELL}(?: about (?:it|that|this))?{_HOW}"
+    r"(?: (?:when|once|as soon as|if) (?:(?:it|this|that) (?:happens|has happened|is the case)"
+    r"|(?:both|all)(?: of them)? (?:happen|have happened)(?P<order> in (?:that|this) order)))?"
+    rf"|(?:that |so |so that )?(?:I|we|you) can {_GOES_ON}|before (?:you|we|I) {_GOES_ON}|before {_GOING_ON}"
+    r"|not (?:before|earlier|sooner)(?: than that)?"
+    r")$"
+)
+_MOST_CLOSINGS = 5
+
+
+def _closed(text: str) -> Iterator[str]:
+    """Yield `text`, and what is left of it without its closings, one by one."""
+    yield text
+    for _ in range(_MOST_CLOSINGS):
+        found = _CLOSING.search(text)
+        if found is None:
+            return
+        text = text[: found.start()] + (found["order"] or "")
+        yield text
+
+
+def asked(text: str) -> Iterator[Asked]:
+    """Yield what may be the condition in `text`: what takes fewest words for an opening or a closing comes first."""
+    for rest in _closed(text):
+        yield from _opened(rest)
