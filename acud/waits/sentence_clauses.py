@@ -112,7 +112,7 @@ _SPAN = (
     r"(?: straight| in a row| without (?:any |a )?(?:change|movement|interruption|break)| or (?:more|longer))?"
 )
 _VIEW = (
-    r"(?:(?:(?:the |my |that |this )?(?:whole |entire )?(?:screen|display|picture|image|desktop))"
+    r"(?:(?:(?:the |my |that |this )?(?:whole |entire )?(?:screen|display|desktop))"
     r"|everything(?: on (?:the )?screen)?)"
 )
 _ANYHOW = r"(?: (?:in any way|at all|whatsoever))*"
@@ -133,7 +133,7 @@ def _change_rows() -> Iterator[Row]:
     on = r"(?: (?:anywhere )?(?:on|in|of|to) (?:the |my |that |this )?(?:whole |entire )?(?:screen|display|desktop))?"
     moves = r"(?:(?:has |have )?(?:changed|moved|happened)|changes|moves|happens|to change|to move)"
     yield rf"nothing(?: at all)?{on} {moves}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _stable
-    a_no = r"(?:there (?:has been|have been|is|was|are|were) )?no (?:changes?|movements?|motion|activity)"
+    a_no = r"(?:there (?:has been|have been|is|was|are|were) )?no (?:changes?|movements?|motion)"
     yield rf"{a_no}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _stable
     stays = (
         r"(?:(?:is|stays|remains|keeps|stands|sits|holds|(?:has|have) (?:been|stayed|remained|kept"
@@ -152,7 +152,13 @@ def _change_rows() -> Iterator[Row]:
     yield rf"{_SPAN},? nothing(?: at all)?{on} {moves}{_ANYHOW}{on}{_ANYHOW}", _stable
     any_one = r"(?:anything|something|something, anything|any ?thing|any pixel)"
     changing = r"(?:changes|has changed|to change|moves|is changing)"
-    yield rf"(?:{_VIEW}|{any_one}(?: at all)?{on}){_ANYHOW} {changing}{_ANYHOW}{on}{_ANYHOW}", _change
+    yield (
+        (
+            rf"(?:(?:the |my )?(?:whole |entire )?(?:screen|display)|{any_one}(?: at all)?{on}){_ANYHOW}"
+            rf" {changing}{_ANYHOW}{on}{_ANYHOW}"
+        ),
+        _change,
+    )
     yield rf"{any_one}(?: at all)? happens{_ANYHOW} on (?:the |my )?(?:screen|display)", _change
     happens = r"(?: (?:happens|occurs|is (?:seen|noticed|detected)))?"
     yield rf"(?:there is )?(?:any|a|some|the next|the first) change{_ANYHOW}{on}{_ANYHOW}{happens}", _change

@@ -100,6 +100,25 @@ def _widget(states: tuple[WidgetState, ...] = (), *, gone: bool = False) -> Read
     return read
 
 
+def _state_pattern() -> str:
+    """Return a pattern for all states, each a group of its own: of a name in `_TOLD_STATES`."""
+    said = []
+    for state, (adjectives, verbs) in _STATE_WORDS.items():
+        said.append(rf"(?P<{state.name}>{BE_}(?:{adjectives}){f'|{verbs}' if verbs else ''})")
+        if state in _OPPOSITE:
+            said.append(rf"(?P<NOT_{state.name}>{NOT} (?:{adjectives}){MORE})")
+    return "|".join(said)
+
+
+_IN_A_STATE = _state_pattern()
+_TOLD_STATES = {state.name: state for state in _STATE_WORDS} | {f"NOT_{one.name}": _OPPOSITE[one] for one in _OPPOSITE}
+
+
+def _in_told_state(phrase: Phrase, found: re.Match[str]) -> Until | None:
+    state = next(state for group, state in _TOLD_STATES.items() if found[group])
+    return _widget((state,))(phrase, found)
+
+
 _FINITE = re.compile(
     r"(?:is|are|has|gets|becomes|turns|appears|shows|pops|comes|goes|disappears|vanishes|can|contains"
     r"|holds|reads|reaches"
@@ -124,27 +143,25 @@ def _role(found: re.Match[str]) -> str:
     return _WRITTEN.get(role, role)
 
 
-def _valued(compare: ValueComparison, *, number: bool = False) -> Read:
+def _valued(compare: ValueComparison) -> Read:
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
         role, name = _role(found), _control_name(phrase, found)
-        if (not name and "name" in found.groupdict()) or role not in (_RANGES if number else _HOLDING):
+        held = phrase.quote(found["held"]) or ("" if "<" in found["held"] else found["held"])
+        if not name or not held or role not in _HOLDING:
             return None
-        if number:
-            unit = found["unit"] or ""
-            if _is_floor(compare.value, found):
-                return None
-            percent = unit.casefold() in ("%", "percent", "per cent")
-            return (
-                Widget(role, name, value=_digits(found), compare=compare, percent=percent)
-                if percent or not unit
-                else None
-            )
-        given = found["held"]
-        held = phrase.quote(given) or ("" if "<" in given or " " in given else given)
         exact = compare if found.groupdict().get("exactly") is None else ValueComparison.EQUAL
-        return Widget(role, name, value=held, compare=exact) if held else None
+        return Widget(role, name, value=held, compare=exact)
 
     return read
+
+
+def _ranged(phrase: Phrase, found: re.Match[str]) -> Until | None:
+    role, name, unit = _role(found), _control_name(phrase, found), (found["unit"] or "").casefold()
+    compare, percent = _compared(found), unit in ("%", "percent", "per cent")
+    is_named = bool(name) or "name" not in found.groupdict()
+    if compare is None or not is_named or role not in _RANGES or (unit and not percent):
+        return None
+    return Widget(role, name, value=_digits(found), compare=ValueComparison(compare.value), percent=percent)
 
 
 _ALONE = r"(?:the |a |any )?(?P<role>progress ?bar)"
@@ -158,14 +175,9 @@ def widget_rows() -> Iterator[Row]:
         yield rf"{subject} {SHOWN}", _widget()
         yield rf"{subject} {GONE}", _widget(gone=True)
         yield rf"there is (?:now )?{subject}(?: there)?", _widget()
-        for compare, verbs, after in _COMPARED:
-            yield rf"{subject} (?:{verbs}) {_NUMBER}{after}", _valued(ValueComparison(compare.value), number=True)
+        yield rf"{subject} {_IS_A_NUMBER}", _ranged
     for subject in of_name:
-        for state, (adjectives, verbs) in _STATE_WORDS.items():
-            verb = f"|{verbs}" if verbs else ""
-            yield rf"{subject} (?:{BE_}(?:{adjectives}){verb})", _widget((state,))
-            if state in _OPPOSITE:
-                yield rf"{subject} {NOT} (?:{adjectives}){MORE}", _widget((_OPPOSITE[state],))
+        yield rf"{subject} (?:{_IN_A_STATE})", _in_told_state
         click = r"(?:click|press|push|use|hit)(?: on)?"
         yield rf"{VIEWER} can {click} {subject}", _widget((WidgetState.ENABLED,))
         yield rf"{VIEWER} can (?:not|no longer) {click} {subject}{MORE}", _widget((WidgetState.DISABLED,))
@@ -193,12 +205,12 @@ _NUMBER = (
 )
 _UP = (
     r"(?:(?:has )?(?:risen|gone|climbed|grown|increased|jumped)|rises|goes|climbs|gets|grows"
-    r"|increases|jumps|moves|is|to (?:rise|go|climb|get|grow))"
+    r"|increases|jumps|to (?:rise|go|climb|get|grow))"
 )
 _DOWN = (
     r"(?:(?:has )?(?:dropped|fallen|gone|sunk|shrunk|decreased|dipped)|drops|falls|goes|sinks|gets"
     r"|shrinks|decreases|dips"
-    r"|moves|is|to (?:drop|fall|go|sink|get))"
+    r"|to (?:drop|fall|go|sink|get))"
 )
 _SAYS = r"(?:is|is at|shows|reads|says|stands at|is now|is now at|gets to|to be|at)"
 _OVER, _UNDER = r"(?:above|over|past|beyond)", r"(?:below|under|beneath)"
@@ -219,7 +231,7 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     ),
     (
         Comparison.MORE,
-        rf"{verb('exceed', 'exceeds', 'exceeded')}|{_UP} {_OVER}|{_OVER}|passes|has passed|tops|surpasses"
+        rf"{verb('exceed', 'exceeds', 'exceeded')}|(?:is |{_UP} )?{_OVER}|passes|has passed|tops|surpasses"
         rf"|(?:{_UP}|{_SAYS}) {_BIGGER}|>",
         "",
     ),
@@ -230,9 +242,16 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
         "",
     ),
     (Comparison.AT_MOST, rf"{_SAYS}|{_DOWN} (?:down )?to", r" (?:or|and) (?:less|fewer|lower|below|under|smaller)"),
-    (Comparison.LESS, rf"{_DOWN} {_UNDER}|{_UNDER}|(?:{_DOWN}|{_SAYS}) {_LESSER}|<", ""),
+    (Comparison.LESS, rf"(?:is |{_DOWN} )?{_UNDER}|(?:{_DOWN}|{_SAYS}) {_LESSER}|<", ""),
     (Comparison.NOT_EQUAL, r"is not|is no longer|!=|≠|is other than|differs from|stops being", MORE),
     (Comparison.EQUAL, rf"{_SAYS}|is exactly|shows exactly|equals|is equal to|has the value|is set to|=|==", ""),
+)
+_IS_A_NUMBER = (
+    rf"(?P<verb>{'|'.join(verbs for _, verbs, _ in _COMPARED)}) {_NUMBER}"
+    rf"(?P<after>{'|'.join(dict.fromkeys(after for _, _, after in _COMPARED if after))}|)"
+)
+_COMPARISONS = tuple(
+    (compare, re.compile(verbs, re.IGNORECASE), re.compile(after, re.IGNORECASE)) for compare, verbs, after in _COMPARED
 )
 _UNITS = {"percent": "%", "per cent": "%"}
 _NO_UNITS = frozenset(
@@ -247,8 +266,16 @@ _NO_UNITS = frozenset(
 """Words after a number that are no unit of it for certain."""
 _NO_LABEL = re.compile(
     r"(?i)\b(?:bar|slider|button|window|page|screen|display|clock|time|date|it|number|count|counter|amount|of"
-    r"|file|pid|process|reading|level|value|figure|percentage|meter|gauge)\b|(?-i:\bvolume\b)"
+    r"|file|pid|process|reading|level|value|figure|percentage|meter|gauge"
+    r"|\w+est|average|mean|median|sum|combined|current|overall|own)\b|(?-i:\bvolume\b)"
+    r"|(?-i:\b(?:upload|download|build|render|installation|update|scan|backup|copy|transfer|job|task"
+    r"|song|video|game|film"
+    r"|movie)$)"
 )
+
+
+_REACHED = re.compile(r"(?!(?:\w+ )*(?:at least|no|not|>=|≥))", re.IGNORECASE)
+"""A verb of motion: neither `at least` nor `not less than`."""
 
 
 def _digits(found: re.Match[str]) -> str:
@@ -256,32 +283,27 @@ def _digits(found: re.Match[str]) -> str:
     return "0" if value.casefold() == "zero" else value
 
 
-def _is_floor(compare: str, found: re.Match[str]) -> bool:
-    """Tell whether a number is "reached" from above, most likely: every count is at least 0."""
-    says_least = re.search(
-        r"(?i)at least|not? less|>=|≥|not|(?:or|and) (?:more|higher|above|over"
-        r"|greater|up)$",
-        found[0],
-    )
-    return compare == Comparison.AT_LEAST and float(_digits(found)) <= 0 and says_least is None
+def _compared(found: re.Match[str]) -> Comparison | None:
+    """Return how a number is compared. None where it "reaches" 0: most likely from above, as no count is less."""
+    for compare, verbs, after in _COMPARISONS:
+        if verbs.fullmatch(found["verb"]) and after.fullmatch(found["after"]):
+            is_reached = compare is Comparison.AT_LEAST and not found["after"] and _REACHED.match(found["verb"])
+            return None if is_reached and float(_digits(found)) <= 0 else compare
+    return None
 
 
-def _number(compare: Comparison) -> Read:
-    def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
-        label, unit = phrase.quote(named(found)), (found["unit"] or found["before"] or "").casefold()
-        if unit in _NO_UNITS or _is_floor(compare, found):
+def _number(phrase: Phrase, found: re.Match[str]) -> Until | None:
+    label, unit = phrase.quote(named(found)), (found["unit"] or found["before"] or "").casefold()
+    compare = _compared(found)
+    if compare is None or unit in _NO_UNITS:
+        return None
+    if not label:
+        label = found["name"].rstrip(":").strip()
+        is_certain = bool(phrase.name(label) or unit or re.match(r"[<>=!≥≤≠]", found["verb"]))
+        is_name = label.split(" ", 1)[0].casefold() not in NO_NAMES and len(label.split()) <= 3 and "/" not in label
+        if not is_certain or not is_name or _NO_LABEL.search(label) or is_hedged(label):
             return None
-        if not label:
-            label = found["name"].rstrip(":").strip()
-            is_sign = re.search(r" [<>=!≥≤≠]+ ?[+-]?\d", found[0]) is not None
-            is_certain = (
-                bool(phrase.name(label) or unit or is_sign) and label.split(" ", 1)[0].casefold() not in NO_NAMES
-            )
-            if not is_certain or "/" in label or _NO_LABEL.search(label) or is_hedged(label) or len(label.split()) > 3:
-                return None
-        return ScreenNumber(compare, float(_digits(found)), label.rstrip(":")[:200], _UNITS.get(unit, unit))
-
-    return read
+    return ScreenNumber(compare, float(_digits(found)), label.rstrip(":")[:200], _UNITS.get(unit, unit))
 
 
 def number_rows() -> Iterator[Row]:
@@ -293,5 +315,4 @@ def number_rows() -> Iterator[Row]:
     )
     of_it = rf"(?:{what} {where} (?:the (?:word|label|text) )?)?{NAME}"
     quoted = rf"(?:{what} (?P<other><\d+>)|(?P<label><\d+>) {what})"
-    for compare, verbs, after in _COMPARED:
-        yield rf"(?:the )?(?:{of_it}|{quoted}) (?:{verbs}) {_NUMBER}{after}", _number(compare)
+    yield rf"(?:the )?(?:{of_it}|{quoted}) {_IS_A_NUMBER}", _number

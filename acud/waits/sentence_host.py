@@ -43,6 +43,12 @@ _DELETED = (
 )
 
 
+_AS_TEXT = re.compile(
+    r"(?i) (?:appear|show|turn|pop|come|came|disappear|vanish|go|went)\w*\b| (?:there|gone|present"
+    r"|around|disappeared)\b"
+)
+
+
 def _file(*, whole: bool = True, gone: bool = False, downloads: bool = False, plural: bool = False) -> Read:
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
         groups = found.groupdict()
@@ -53,6 +59,8 @@ def _file(*, whole: bool = True, gone: bool = False, downloads: bool = False, pl
         )
         if groups.get("path") and " " in given and re.search(r"\.\w{1,8}$", given) is None:
             return None  # more than a path
+        if groups.get("file") and not folder and not groups.get("kind") and _AS_TEXT.search(found[0]) is not None:
+            return None  # quoted words appear, a file exists
         if folder:
             given = (
                 f"{folder.rstrip('/')}/{given}" if given and "/" not in given and folder.startswith(("/", "~/")) else ""
@@ -74,7 +82,7 @@ def _process(phrase: Phrase, found: re.Match[str]) -> Until | None:
 
 
 def file_rows() -> Iterator[Row]:
-    a_file = rf"(?:(?:the |a |an |my |any |some )?{_KINDS}?|the |a )?(?:{CALLED} |matching )?"
+    a_file = rf"(?:(?:the |a |an |my |any |some )?(?P<kind>{_KINDS})?|the |a )?(?:{CALLED} |matching )?"
     for state, read in (
         (_DELETED, _file(gone=True)), (_LOADED, _file(downloads=True)), (_THERE, _file(whole=False)),
     ):  # fmt: skip

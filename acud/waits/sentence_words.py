@@ -34,17 +34,18 @@ _BE = (
 )
 BE_ = rf"(?:{_BE} (?:now )?)?"
 NOT = (
-    r"(?:(?:is|are|has|have) (?:no longer|not)|(?:has|have) not been|(?:is|are) not (?:being|to be)"
+    r"(?:(?:is|are|has|have) (?:no longer|not)|(?:is|are) not (?:being|to be)"
     r"|stops being|no longer|not)"
 )
 MORE = r"(?: any ?more| any longer)?"
 _AT_SCREEN = r"(?:on screen|(?:up )?on (?:the |my |this |that )?(?:screen|display)|on (?:the|this) page|there|around)"
+_ON_SCREEN = r"on (?:the |my |this |that )?(?:screen|display)"
 _VISIBLE = (
-    rf"(?:visible|shown|displayed|present|up|seen|printed|written|readable|legible|on display|in view|in sight"
+    rf"(?:visible|shown|displayed|present|seen|readable|legible|on display|in view|in sight"
     rf"|{_AT_SCREEN})"
 )
 SHOWN = (
-    rf"(?:{BE_}{_VISIBLE}|to be seen|can be (?:seen|read|found)|(?:to )?shows?"
+    rf"(?:{BE_}{_VISIBLE}|{BE_}(?:written|printed) {_ON_SCREEN}|to be seen|can be (?:seen|read|found)|(?:to )?shows?"
     rf"|{verb('appear', 'appears', 'appeared')}|{verb('come into view', 'comes into view', 'come into view')}"
     rf"|{particle('show/shows/shown+showed pop/pops/popped come/comes/come+came', 'up')}"
     rf"|{particle('turn/turns/turned flash/flashes/flashed', 'up')})"
@@ -60,12 +61,12 @@ GONE = (
     rf"|{_SEEN_NOT})"
 )
 OPENED = (
-    rf"(?:{SHOWN}|{BE_}open(?:ed)?|{verb('open', 'opens', 'opened')}|{verb('open up', 'opens up', 'opened up')}"
+    rf"(?:{SHOWN}|{BE_}(?:open(?:ed)?|up)|{verb('open', 'opens', 'opened')}|{verb('open up', 'opens up', 'opened up')}"
     r"|exists|to exist)"
 )
 CLOSED = (
     rf"(?:{GONE}|{BE_}(?:closed|shut)|{verb('close', 'closes', 'closed')}|{verb('shut', 'shuts', 'shut')}"
-    rf"|{NOT} open{MORE}|{BE_}left|no longer exists|does not exist any more)"
+    rf"|{NOT} open{MORE}|no longer exists|does not exist any more)"
 )
 THE = r"(?:the |a |an )?"
 NAME = r"(?P<name><\d+>|[^<>]+?)"

@@ -16,9 +16,11 @@ from acud.types import (
     AnyOf,
     ConditionWords,
     Criteria,
+    FileState,
     JudgeName,
     Leaf,
     NotOf,
+    ProcessExit,
     ScreenNumber,
     Text,
     Then,
@@ -91,8 +93,8 @@ _LATER = re.compile(
 _FIRST = re.compile(r"(?:first|at first|first of all),? (?!of )", re.IGNORECASE)
 _IN_ORDER = re.compile(r",? in (?:that|this|exactly this|exactly that) order$", re.IGNORECASE)
 _JOINED = (
-    (" or ", re.compile(r",? or(?: else)?(?: when| if| once)? |, ", re.IGNORECASE), "either", AnyOf),
-    (" and ", re.compile(r",? and(?: also)?(?: when| if| once)? |, ", re.IGNORECASE), "both", AllOf),
+    (" or ", re.compile(r",? or(?: else)?(?: when| if| once| until| for)? |, ", re.IGNORECASE), "either", AnyOf),
+    (" and ", re.compile(r",? and(?: also)?(?: when| if| once| until| for)? |, ", re.IGNORECASE), "both", AllOf),
     (" as well as ", re.compile(r",? as well as ", re.IGNORECASE), "both", AllOf),
 )
 """What joins clauses: a word that is there, where it parts them, and the word that may stand before them."""
@@ -123,12 +125,14 @@ def _whole(phrase: Phrase) -> Until | None:
 
 def _single(phrase: Phrase) -> Until | None:
     """Return the meaning of one clause, whether or not it says that it is about the screen."""
+    is_placed = False
     while (meant := clause(phrase)) is None:
         placed = _PLACE.search(phrase.text)
         if placed is None:
             return None
+        is_placed |= placed[0].casefold() != " now"
         phrase = phrase.with_text(phrase.text[: placed.start()])
-    return meant
+    return None if is_placed and isinstance(meant, FileState | ProcessExit) else meant
 
 
 def _joined(phrase: Phrase) -> Until | None:
