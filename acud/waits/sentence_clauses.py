@@ -43,7 +43,7 @@ def clause(phrase: Phrase) -> Until | None:
 _TEXT = (
     r"(?:visible )?(?:texts?|words?|phrase|(?:error |status |success |warning |info )?messages?|string"
     r"|sentence|error|notice"
-    r"|note|notification|warning|banner|toast|alert|line|prompt)"
+    r"|note|notification|warning|banner|toast|alert|line)"
 )
 _SAYING = (
     r"(?:(?:that |which )?(?:says|reads|shows|contains)|saying|reading|containing|with the "

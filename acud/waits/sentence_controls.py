@@ -87,6 +87,8 @@ _TWO_WAY = ("switch", "toggle", "check box", "toggle button", "radio button", "m
 def _widget(states: tuple[WidgetState, ...] = (), *, gone: bool = False) -> Read:
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
         role, name = _role(found), _control_name(phrase, found)
+        if role == "option" and states:
+            return None  # of a list, of radio buttons, of a combo box
         if role in ("link", "hyperlink") and re.search(r"(?i)available|active", found[0]):
             return None  # a link that is there is available
         if (not name and "name" in found.groupdict()) or (role == "tab" and WidgetState.ENABLED in states):
@@ -133,7 +135,8 @@ def _control_name(phrase: Phrase, found: re.Match[str]) -> str:
     given = found.groupdict().get("name") or ""
     is_after = bool(given) and found.start("role") < found.start("name")
     is_told_apart = not is_after or _FINITE.match(found.string, found.end("name") + 1) is not None
-    if given.casefold() in _PLAIN_NAMES or (is_told_apart and is_label(given, after_kind=is_after)):
+    is_plain = given.casefold() in _PLAIN_NAMES and not (given.islower() and found["role"].startswith("progress"))
+    if is_plain or (is_told_apart and is_label(given, after_kind=is_after)):
         return given
     return phrase.name(given)
 
@@ -219,7 +222,7 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     (
         Comparison.AT_LEAST,
         rf"{verb('reach', 'reaches', 'reached')}|{verb('hit', 'hits', 'hit')}|gets? to|{_UP} (?:up )?to"
-        rf"|(?:{_SAYS} )?(?:at least|no less than|not less than)|is (?:not|no longer) (?:{_UNDER}|{_LESSER})"
+        rf"|(?:{_SAYS} |{_UP} to )?(?:at least|no less than|not less than)|is (?:not|no longer) (?:{_UNDER}|{_LESSER})"
         r"|>=|≥|is (?:at )?>=",
         "",
     ),
@@ -237,7 +240,7 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     ),
     (
         Comparison.AT_MOST,
-        rf"(?:{_SAYS} )?(?:at most|no more than|not more than)|(?:does not|no longer) exceeds?"
+        rf"(?:{_SAYS} |{_DOWN} to )?(?:at most|no more than|not more than)|(?:does not|no longer) exceeds?"
         rf"|is (?:not|no longer) (?:{_OVER}|{_BIGGER})|<=|≤",
         "",
     ),

@@ -82,7 +82,7 @@ def _process(phrase: Phrase, found: re.Match[str]) -> Until | None:
 
 
 def file_rows() -> Iterator[Row]:
-    a_file = rf"(?:(?:the |a |an |my |any |some )?(?P<kind>{_KINDS})?|the |a )?(?:{CALLED} |matching )?"
+    a_file = rf"(?:(?:the |a |an |my |any |some )?(?P<kind>{_KINDS}(?:at )?)?|the |a )?(?:{CALLED} |matching )?"
     for state, read in (
         (_DELETED, _file(gone=True)), (_LOADED, _file(downloads=True)), (_THERE, _file(whole=False)),
     ):  # fmt: skip
@@ -103,6 +103,7 @@ def file_rows() -> Iterator[Row]:
         left = r"(?:is|are) left|remains?|exists?|(?:is|are) there"
         yield rf"(?:there (?:is|are) )?no (?:more )?(?:file matching )?{subject}(?: file)? (?:{left}){MORE}", gone_all
     yield rf"no (?:more )?{_NAMED_FILE}(?: files?)? (?:{left}) in {_FOLDER}{MORE}", gone_all
+    yield rf"there (?:is|are) no (?:more )?{_NAMED_FILE}(?: files?)?(?: left)? in {_FOLDER}{MORE}", gone_all
     yield rf"there is (?:now )?(?:a |an |the )?{_KINDS}(?:{CALLED} |matching )?{_PATH}", _file(whole=False)
     yield (
         (
@@ -124,7 +125,8 @@ def process_rows() -> Iterator[Row]:
     )
     gone = r"(?:running|alive|there|around|active)"
     ended = (
-        r"(?:(?:ends|exits|finishes|terminates|dies|quits|stops|completes|disappears|goes away|comes to an end)"
+        r"(?:(?:ends|exits|finishes|terminates|dies|quits|stops|completes|disappears|goes away|comes"
+        r" to an end|has come to an end|has finished running)"
         r"|(?:(?:has|is|gets) )?(?:ended|exited|finished|terminated|died|done|gone|over|dead|stopped|completed|quit)"
         rf"|(?:is )?(?:no longer|not) {gone}{MORE}|(?:no longer|does not) exists?{MORE}|stops running"
         rf"|has stopped running"

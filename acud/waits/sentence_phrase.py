@@ -15,7 +15,11 @@ _QUOTED = re.compile(
 )
 _MOST_CHARS = 400
 """Of a sentence without its quoted words; whoever writes more means more than a local condition says."""
-_POLITE = re.compile(r"\b(?:could|can|would|will) you\b|^is it possible\b|\b(?:please|pls|ok|okay)\?$", re.IGNORECASE)
+_POLITE = re.compile(
+    r"\b(?:could|can|would|will) (?:you|ya|u)\b|^is it possible\b|\b(?:please|pls|ok"
+    r"|okay)\?$",
+    re.IGNORECASE,
+)
 _IN_FULL = tuple(
     (re.compile(pattern, re.IGNORECASE), full)
     for pattern, full in (

@@ -38,7 +38,7 @@ _AWAY = (
 )
 """Where the one who asks is meanwhile."""
 _MODAL = (
-    rf"(?:(?:could|can|would|will) you(?: (?:be so kind as to|{_PLEASE}))*"
+    rf"(?:(?:could|can|would|will) (?:you|ya|u)(?: (?:be so kind as to|{_PLEASE}))*"
     r"|(?:I|we)(?: (?:just|only|really))? (?:want|need|would like|would love)(?: you)? to"
     r"|is it possible(?: for you)? to|(?:you|we|I) (?:can|may|could|should)|(?:make|be) sure (?:to"
     r"|you)|remember to|do not forget to"
@@ -51,7 +51,7 @@ _A_SIGN = (
 _WANT_SIGN = rf"(?:I|we) (?:want|need|would like|would love|could use) {_A_SIGN}"
 _TELL = (
     r"(?:(?:tell|inform|warn|remind|nudge|buzz|call|message|signal) (?:me|us)|(?:notify|alert|ping"
-    r"|poke)(?: me| us)?|let (?:me|us) know"
+    r"|poke)(?: me| us)?|let (?:me|us) know|lemme know|lmk"
     rf"|wake (?:me|us)(?: up)?|(?:give|send|drop|shoot) (?:me|us) {_A_SIGN}|say so|speak up|(?:shout"
     rf"|yell|beep|holler)(?: at me)?"
     r"|(?:come|get|report) back(?: to me)?|(?:report|return)(?: to me)?|continue|go on|go ahead|carry"
@@ -74,7 +74,7 @@ _WATCH_ALL = (
     rf"(?:{_WATCH} (?:{_SCREEN}|things|this|it|that|everything)|watch|check|look(?= for )"
     rf"|monitor(?= for )|keep an eye out|watch out|look out)"
 )
-_HOW = r"(?: (?:back|here|for me|closely|right away|straight away|immediately|at once|please|pls|then))*"
+_HOW = r"(?: (?:back|here|for me|closely|right away|straight away|immediately|asap|at once|please|pls|then))*"
 _ASK = rf"(?:(?:{_MODAL} )?(?:{_PLEASE},? )*(?:{_TELL}|{_WATCH_ALL}|{_WAIT})|{_TELLING}|{_WANT_SIGN}){_HOW}"
 _DO_NOT = (
     rf"(?:{_PLEASE} )?do not (?:(?:come back|continue|go on|return|proceed|move on|carry on|do anything"
@@ -158,7 +158,7 @@ _CLOSING = _words(
     rf"(?:[,;:.!]| -| –| —| ->| =){{0,3}}(?: (?:and then|and|then|so))? (?:"
     rf"{_THANKS}|{_PLEASE}|ok|okay|:-?\)"
     rf"|(?:{_MODAL} )?(?:{_PLEASE} )*{_TELL}(?: about (?:it|that|this))?{_HOW}"
-    r"(?: (?:when|once|as soon as|if) (?:(?:it|this|that) (?:happens|has happened|is the case)"
+    r"(?: (?:when|once|as soon as|if) (?:(?:it|this|that) (?:happens|has happened|occurs|does|is the case)"
     r"|(?:both|all)(?: of them)? (?:happen|have happened)(?P<order> in (?:that|this) order)))?"
     rf"|(?:that |so |so that )?(?:I|we|you) can {_GOES_ON}|before (?:you|we|I) {_GOES_ON}|before {_GOING_ON}"
     r"|not (?:before|earlier|sooner)(?: than that)?"

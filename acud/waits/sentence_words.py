@@ -56,7 +56,8 @@ GONE = (
     rf"|{verb('disappear', 'disappears', 'disappeared')}|{verb('vanish', 'vanishes', 'vanished')}"
     rf"|{particle('go/goes/gone+went fade/fades/faded', '(?:away|out of sight)')}"
     rf"|{verb('leave', 'leaves', 'left')} the (?:screen|display)"
-    rf"|{NOT} (?:{_VISIBLE}|to be seen){MORE}|is off (?:the )?screen|no longer (?:appears|shows(?:"
+    rf"|{NOT} (?:{_VISIBLE}|to be seen)(?: (?:anywhere )?{_ON_SCREEN}| anywhere)?{MORE}|is off (?:the"
+    rf" )?screen|no longer (?:appears|shows(?:"
     rf" up)?)|(?:do|does) not (?:appear|show(?: up)?) any more"
     rf"|{_SEEN_NOT})"
 )

@@ -98,7 +98,11 @@ _JOINED = (
     (" as well as ", re.compile(r",? as well as ", re.IGNORECASE), "both", AllOf),
 )
 """What joins clauses: a word that is there, where it parts them, and the word that may stand before them."""
-_ONE_OF = re.compile(r"(?:any|one|either|whichever) of (?=<|the (?:words|texts|messages) <)", re.IGNORECASE)
+_ONE_OF = re.compile(
+    r"(?:any|(?:at least )?one|either|whichever) of (?=<|the (?:words|texts|messages)"
+    r" <)",
+    re.IGNORECASE,
+)
 _WHICHEVER = re.compile(
     r",? ?\(?(?:whichever|whatever)(?: of them| one)? (?:is|comes|happens|occurs|appears) (?:first"
     r"|sooner|earlier)\)?$",

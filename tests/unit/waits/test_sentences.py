@@ -471,6 +471,9 @@ NEAR_MISSES = [
     'once "A" appears, wait for 5 seconds',
     'first "A", then 5 seconds nothing, then "B"',
     '"A" then anything',
+    "the download progress bar reaches 50 %",
+    'the option "A" is selected',
+    'the "A" prompt appears',
 ]
 """Neighbours of what is read: relative words, places, colours, plurals, repetition, doubts, negated requests, order."""
 REQUESTS = [
@@ -502,6 +505,9 @@ REQUESTS = [
     "wait until {} before continuing",
     "wake me up the very second {}",
     "wake me: {}",
+    "lmk asap when {}",
+    "can u tell me when {}?",
+    "I'm waiting until {}",
     "{}; tell me when it happens",
 ]
 """Openings and closings: what they leave of a sentence is its condition."""
