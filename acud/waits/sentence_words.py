@@ -1,5 +1,4 @@
-"""Patterns that the clauses of sentences share: verbs in their forms, what is shown, gone, open or"
-" closed, and names."""
+"""Patterns that the clauses of sentences share: verbs in their forms, what is shown, gone, open or closed, names."""
 
 from __future__ import annotations
 
