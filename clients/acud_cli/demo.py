@@ -44,6 +44,10 @@ def demo(session: Session, *, keep: bool, folder: Path | None) -> None:
     complete" after some seconds, wait for that text, and tell what happened.
 
     It needs no key, no model and no network, does not touch your daemon or your screen, and ends what it started.
+
+    \b
+    acud demo
+    acud demo --keep
     """
     session.only_here("acud demo")
     home = (folder or _default_folder(os.environ)).absolute()

@@ -10,12 +10,15 @@ import click
 from acud.protocol.requests.terminals import Moment, TerminalInfo, TerminalReply
 from acud_cli.exit_codes import Exit, of_state
 from acud_cli.formatting import FittedTable, local_time, plain
-from acud_cli.options import DURATION, display_option, task_option, together
-from acud_cli.session import Session, pass_session, print_table, say, say_all, warn
+from acud_cli.options import DURATION, WholeNumber, display_option, task_option, together
+from acud_cli.session import Session, complete_names, pass_session, print_table, say, say_all, warn
 from acud_cli.wait_options import action_wait_of, action_wait_options
 from acud_cli.wait_text import ACTION_BLOCK_S, followed, left_by_interrupt, tell_wait
 
 _REST_S = 10.0
+_complete_session = complete_names(
+    lambda client, _: ((one.name, one.command) for one in client.terminal_list().terminals)
+)
 
 
 @click.group(short_help="Open terminal sessions, type into them and read them.")
@@ -30,7 +33,7 @@ def terminal() -> None:
     acud terminal type build 'echo made it' --done
     acud terminal type build 'make -C /tmp nothing' --until-text Stop
     acud terminal type build --key ctrl+c
-    acud terminal read build --lines 20
+    acud terminal read build --limit 20
     acud terminal list
     acud terminal close build
     """
@@ -68,6 +71,10 @@ def open_session(session: Session, *, command: tuple[str, ...], name: str, cwd: 
     """Open a session with PROGRAM (default: a shell); print its name and what it has written.
 
     With a display or a task, its programs are programs of that display, and end with one of acud's own.
+
+    \b
+    acud terminal open --name build
+    acud terminal open --display :100 -- top
     """
     columns, rows = _size(size)
     moment, block_s = _moment(given, "settled")
@@ -97,7 +104,7 @@ def _size(text: str) -> tuple[int, int]:
 
 
 @terminal.command("type", short_help="Type into a session.")
-@click.argument("name")
+@click.argument("name", shell_complete=_complete_session)
 @click.argument("text", default="")
 @click.option("--key", "keys", multiple=True, metavar="CHORD", help="Press it after the text, in place of Enter.")
 @click.option("--no-enter", is_flag=True, help="Press no Enter after the text.")
@@ -109,6 +116,10 @@ def type_into(session: Session, *, name: str, text: str, keys: tuple[str, ...], 
     """Type TEXT (- reads it from standard input) and Enter into the session NAME; print what it wrote since.
 
     What is waited for counts in what was written since, too.
+
+    \b
+    acud terminal type build 'echo made it' --done
+    acud terminal type build --key ctrl+c
     """
     typed = sys.stdin.read().removesuffix("\n") if text == "-" else text
     pressed = keys or (("Enter",) if typed and not no_enter else ())
@@ -129,23 +140,40 @@ def type_into(session: Session, *, name: str, text: str, keys: tuple[str, ...], 
 
 
 @terminal.command("read", short_help="Print the text of a session.")
-@click.argument("name")
-@click.option("--lines", type=click.IntRange(0, 2000), default=0, metavar="N", help="The last N lines, not the screen.")
+@click.argument("name", shell_complete=_complete_session)
+@click.option(
+    "limit",
+    "--limit",
+    "-n",
+    "--lines",
+    type=WholeNumber(0, 2000),
+    default=0,
+    help="The last so many lines, not the screen. --lines: its former name, until 0.3.",
+)
 @click.option("--since", default="", metavar="MARK", help="What it wrote since; from the JSON of another answer.")
 @_moment_options
 @pass_session
-def read_session(session: Session, *, name: str, lines: int, since: str, **given: Any) -> int:
-    """Print what the session NAME shows."""
+def read_session(session: Session, *, name: str, limit: int, since: str, **given: Any) -> int:
+    """Print what the session NAME shows.
+
+    \b
+    acud terminal read build
+    acud terminal read build --limit 20
+    """
     moment, block_s = _moment(given, "settled" if given["timeout"] is not None else "now")
     with session.client() as client:
-        reply = client.terminal_read(name, lines=lines, since=since, moment=moment, block_s=block_s)
+        reply = client.terminal_read(name, lines=limit, since=since, moment=moment, block_s=block_s)
         return _told(session, reply, moment)
 
 
 @terminal.command("list", short_help="List the sessions.")
 @pass_session
 def list_sessions(session: Session) -> None:
-    """List the sessions that are open, those whose programs have ended too."""
+    """List the sessions that are open, those whose programs have ended too.
+
+    \b
+    acud terminal list
+    """
     with session.client() as client:
         reply = client.terminal_list()
 
@@ -155,15 +183,21 @@ def list_sessions(session: Session) -> None:
             table.add_row(one.name, _state(one), plain(one.command), local_time(one.opened_utc_s), str(one.pid))
         if reply.terminals:
             print_table(table)
+        else:
+            say("no sessions; open one with: acud terminal open")
 
     session.show(reply, human)
 
 
 @terminal.command("close", short_help="Close sessions.")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=_complete_session)
 @pass_session
 def close_sessions(session: Session, *, names: tuple[str, ...]) -> None:
-    """Close the sessions NAME: their programs are hung up, and nothing is left of them."""
+    """Close the sessions NAME: their programs are hung up, and nothing is left of them.
+
+    \b
+    acud terminal close build
+    """
     with session.client() as client:
         for name in names:
             closed = client.terminal_close(name)

@@ -9,7 +9,7 @@ from acud.errors import AcudError
 COMMANDS = (
     "wait", "waits", "wake", "task", "usage", "look", "scene", "annotate", "baseline", "display", "analysis", "record",
     "replay", "events", "top", "do", "gui", "agent", "mcp", "web", "status", "daemon", "config", "doctor", "notify",
-    "metrics", "logs", "backup", "restore", "vacuum", "fleet", "completion", "terminal",
+    "metrics", "logs", "backup", "restore", "vacuum", "fleet", "help", "completion", "terminal",
 )  # fmt: skip
 """The commands of the CLI; a test compares them with it."""
 

@@ -260,7 +260,7 @@ def test_over_the_command_line(client: Client, daemon: Daemon) -> None:
     acud.run("terminal", "type", "cli", "echo o''k", "--until-text", "ok")
     acud.run("terminal", "type", "cli", "true", "--until-text", "never", code=Exit.CANCELLED)
     assert "cli" in acud.run("terminal", "list")
-    assert "ok" in acud.run("terminal", "read", "cli", "--lines", "20")
+    assert "ok" in acud.run("terminal", "read", "cli", "--limit", "20")
     assert acud.json("terminal", "read", "cli")["terminal"]["busy"] is False
     acud.run("terminal", "close", "cli")
     acud.run("terminal", "read", "cli", code=Exit.NOT_FOUND)
