@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
+from io import RawIOBase
 from pathlib import Path
 
 import msgspec
@@ -488,3 +493,32 @@ def test_former_names_of_options_still_work(paths: Paths) -> None:
         assert run(["wait", "--until", "the lamp is on", "--name", "nightly", "--detach"]) == 0
     assert [one.body["label"] for one in daemon.seen] == ["nightly"] * 2
     assert daemon.seen[1].body["until"]["type"] == "criteria"
+
+
+def test_top_runs_on_a_terminal_and_ends_by_a_key(paths: Paths) -> None:
+    script = Script(status=STATUS, wait_list=WaitListReply((wait_info(),), 1), wait_show=WaitShowReply(wait_info(), ()))
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+    before = termios.tcgetattr(theirs)
+    with StandIn(paths, script), os.fdopen(ours, "r+b", buffering=0) as terminal:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "acud_cli", "top"], env=os.environ | {"TERM": "xterm"}, stdin=theirs, stdout=theirs
+        )
+        shown = _until(terminal, b"quit")
+        assert b" 2 displays 1" in shown
+        assert WAIT_ID[-6:].encode() in shown
+        terminal.write(b"\r")
+        assert WAIT_ID.encode() in _until(terminal, b"any key: back")
+        terminal.write(b"\x1b[B")
+        _until(terminal, b"quit")
+        terminal.write(b"q")
+        assert child.wait(30) == 0
+        assert termios.tcgetattr(theirs) == before
+    os.close(theirs)
+
+
+def _until(terminal: RawIOBase, end: bytes) -> bytes:
+    shown = b""
+    while end not in shown:
+        shown += terminal.read(65536) or b""
+    return shown
