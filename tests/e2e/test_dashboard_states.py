@@ -178,7 +178,8 @@ def test_every_verdict_is_charted_and_its_reason_fits_a_phone(browser: Browser, 
         body = answer.json()
         one = body["evaluations"][0]
         words = "the button Export is grey, and the bar at the bottom says 40 %"
-        body["evaluations"] = [{**one, "frame": n, "verdict": {**one["verdict"], "detail": words}} for n in range(300)]
+        verdict = {**one["verdict"], "detail": words}
+        body["evaluations"] = [{**one, "frame": n, "number": n + 1, "verdict": verdict} for n in range(300)]
         asked = parse_qs(urlsplit(route.request.url).query).get("evaluations", ["200"])
         body["evaluations"] = body["evaluations"][-int(asked[0]) :]
         route.fulfill(response=answer, json=body)

@@ -14,6 +14,7 @@ import { comparedBy, targetWords } from "./wait_words.js";
 import { clock, condition, count, duration, money } from "./words.js";
 
 const PAGE = 100;
+const MOST = 1000; // in one answer: the chart shows them all, the table as many as were asked for
 const LIVE_MS = 2000; // a target that moves is no event
 
 export function mountWait(element, page, waitId) {
@@ -26,6 +27,7 @@ class WaitPage {
     this.page = page;
     this.path = `/api/waits/${encodeURIComponent(waitId)}`;
     this.evaluations = [];
+    this.rows = PAGE;
     this.recordings = [];
     this.isFilmsOld = true;
     this.task = null;
@@ -83,7 +85,7 @@ class WaitPage {
   // ---- what is loaded ------------------------------------------------------------------------------------------------
 
   async load(signal) {
-    const found = await api.get(query(this.path, { evaluations: PAGE }), signal);
+    const found = await api.get(query(this.path, { evaluations: this.evaluations.length ? PAGE : MOST }), signal);
     const { wait, evaluations } = found;
     const isNew = evaluations.at(-1)?.number !== this.evaluations.at(-1)?.number;
     if (this.isFilmsOld) {
@@ -114,9 +116,12 @@ class WaitPage {
   }
 
   async older() {
-    const before = this.evaluations[0].number;
-    const found = await api.get(query(this.path, { evaluations: PAGE, before }), this.aborter.signal);
-    this.evaluations = [...found.evaluations, ...this.evaluations];
+    this.rows *= 2;
+    if (this.rows > this.evaluations.length && this.panel.data.evaluations_kept > this.evaluations.length) {
+      const before = this.evaluations[0].number;
+      const found = await api.get(query(this.path, { evaluations: MOST, before }), this.aborter.signal);
+      this.evaluations = [...found.evaluations, ...this.evaluations];
+    }
     this.show(this.panel.body, this.panel.data);
   }
 
@@ -142,7 +147,7 @@ class WaitPage {
       this.drawing = new AbortController();
       return [filmStrip(shots, this.drawn, AbortSignal.any([this.aborter.signal, this.drawing.signal]))];
     });
-    this.paint("verdicts", [wait.state, evaluations.length, evaluations.at(-1)?.number, recordings.length], () =>
+    this.paint("verdicts", [wait.state, this.rows, evaluations.length, evaluations.at(-1)?.number, recordings.length], () =>
       this.verdicts(wait, data.evaluations_kept),
     );
     this.follow(data);
@@ -171,11 +176,12 @@ class WaitPage {
   verdicts(wait, kept) {
     const { evaluations } = this;
     if (!evaluations.length) return nothing("Not judged yet.");
-    const rest = kept - evaluations.length;
+    const listed = evaluations.slice(-this.rows);
+    const rest = kept - listed.length;
     return [
       el("div.body", {}, timeline(marksOf(evaluations), wait)),
-      el("p.muted.small.told", {}, `${count(evaluations.length, "verdict")} of ${kept} that are kept, newest first.`),
-      evaluationTable(wait, evaluations, this.recordings),
+      el("p.muted.small.told", {}, `${count(listed.length, "verdict")} of ${kept} that are kept, newest first.`),
+      evaluationTable(wait, listed, this.recordings),
       rest > 0 ? actionButton(`Show older (${rest})`, () => this.older(), { tone: "more", focus: "older" }) : null,
     ];
   }
