@@ -78,7 +78,7 @@ def package(interpreters: list[Path], out: Path) -> dict[str, Any]:
     wheels = bundle / "wheels"
     wheels.mkdir(parents=True)
     pythons = [_add_wheels(interpreter, wheels) for interpreter in interpreters]
-    _add_files(bundle, version, pythons)
+    add_files(bundle, version, pythons)
     archive = _archive(bundle)
     return {
         "version": version,
@@ -217,8 +217,8 @@ def runtime_packages() -> list[str]:
 # ---- the bundle ----------------------------------------------------------------------------------------------------
 
 
-def _add_files(bundle: Path, version: str, pythons: Iterable[str]) -> None:
-    """Put everything but the wheels into `bundle`, and the hashes of all of it."""
+def add_files(bundle: Path, version: str, pythons: Iterable[str]) -> None:
+    """Put everything but the wheels into `bundle`, and the hashes of all of it. Safe to repeat."""
     install = (ROOT / "conf" / "package" / "install").read_text(encoding="utf-8")
     install = install.replace("@VERSION@", version).replace("@PYTHONS@", " ".join(pythons))
     (bundle / "install").write_text(install, encoding="utf-8")
@@ -227,12 +227,14 @@ def _add_files(bundle: Path, version: str, pythons: Iterable[str]) -> None:
         shutil.copy(ROOT / name, bundle)
     shutil.copytree(ROOT / "conf" / "systemd", bundle / "systemd", dirs_exist_ok=True)
     shutil.copytree(ROOT / "docs", bundle / "docs", dirs_exist_ok=True)
-    sums = [
-        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(bundle)}\n"
-        for path in sorted(bundle.rglob("*"))
-        if path.is_file()
-    ]
-    (bundle / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
+    write_sums(bundle)
+
+
+def write_sums(bundle: Path) -> None:
+    """Write SHA256SUMS, which `install` checks everything else against."""
+    files = sorted(path for path in bundle.rglob("*") if path.is_file() and path.name != "SHA256SUMS")
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(bundle)}\n" for path in files]
+    (bundle / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
 
 
 def _archive(bundle: Path) -> Path:

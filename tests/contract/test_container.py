@@ -1,4 +1,4 @@
-"""The container recipe: what hadolint says of it, who it runs as, and the /dev/shm it asks for. No image is built."""
+"""The container recipe: what hadolint says of it, who it runs as, and the /dev/shm it asks for. Built by hand."""
 
 from __future__ import annotations
 
@@ -71,5 +71,5 @@ def test_what_it_copies_and_mounts_is_there() -> None:
     assert {name for name in named if not (ROOT / name).exists()} == set()
 
 
-def test_the_page_says_that_no_image_was_built() -> None:
-    assert "**the image itself was not built**" in (ROOT / "docs" / "packaging.md").read_text(encoding="utf-8")
+def test_the_page_says_how_the_image_was_built() -> None:
+    assert "**The image was built by buildah**" in (ROOT / "docs" / "packaging.md").read_text(encoding="utf-8")

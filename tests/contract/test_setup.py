@@ -89,10 +89,12 @@ PACKAGES = {
     "soffice": "?libreoffice-calc",
     "nats-server": "nats-server", "curl": "curl",
     "ip": "iproute2", "systemd-analyze": "systemd", "openssl": "ca-certificates", "tesseract": "?tesseract-ocr",
+    "debootstrap": "?debootstrap",
 }  # fmt: skip
 """Program: the listed package that brings it, itself or by one it depends on."""
 ESSENTIAL = {
     "apt-cache",
+    "tar",
     "apt-get",
     "bash",
     "cat",
