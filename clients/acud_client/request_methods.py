@@ -675,7 +675,7 @@ class RequestMethods(ABC):
     def record_timeline(self, recording_id: str, *, after_ms: int = 0, limit: int = 1000) -> TimelineReply:
         """Return what happened (verdicts, waits, actions, messages, tasks) on the display of a recording, and in its
         task, between its first frame and its end: the first `limit` marks later than `after_ms` (UTC milliseconds), or
-        all of the first millisecond where those are more."""
+        all of the first millisecond where those are more. With `after_ms` 0 also which waits ran meanwhile."""
         return self.ask(RecordTimeline(recording_id, after_ms, limit), TimelineReply)
 
     def record_delete(self, recording_id: str) -> RecordReply:

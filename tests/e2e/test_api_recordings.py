@@ -137,6 +137,10 @@ def test_what_happened_while_it_was_made(api: Api, daemon: Daemon) -> None:
     times = [mark["utc_ms"] for mark in marks["marks"]]
     assert times == sorted(times)
     assert marks["start_ms"] <= times[0] <= times[-1] <= marks["end_ms"]
+    spans = {span["wait_id"]: span for span in marks["waits"]}
+    assert (spans[judged]["state"], spans[judged]["condition"]) == ("cancelled", "it rains")
+    assert spans[judged]["from_ms"] < verdicts[0]["utc_ms"] <= spans[judged]["until_ms"]
+    assert api.get(f"recordings/{recording}/timeline", after_ms=times[0])["waits"] == []
     paged, after = [], 0
     while (page := api.get(f"recordings/{recording}/timeline", after_ms=after, limit=2))["marks"]:
         paged += page["marks"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from acud.protocol.recordings import RecordingInfo
-from acud.types import DisplayInfo, Rect
+from acud.types import Change, DisplayInfo, Rect, WaitState, WindowTitle
 from acud.types.actions import Click, Point
 from tests.daemon import Daemon
 from tests.e2e.chromium import SETTINGS, Chromium, Pixels, Visit, is_there
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.skipif(not is_there(), reason="there is no Chromium")
 
 _BITS = 4
 _STEPS = 7
+STILL_S = 4.0
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +151,106 @@ def click_shows(visit: Visit) -> None:
     while row.get_attribute("aria-current") != "true":
         visit.page.keyboard.press("]")
     assert number(visit) == 4
+
+
+def test_lanes_of_waits_and_links_with_the_moment(daemon: Daemon, chromium: Chromium) -> None:
+    client = daemon.client
+    view = client.display_create(320, 240).display
+    recording_id = client.record_start(view.name).recording.recording_id
+    with Desk(view.name, view.auth_file) as desk:
+        window = blackboard(daemon, desk, recording_id)
+        change = client.wait_create(Change(), target="screen", display=view.name, timeout_s=60).wait.wait_id
+        count_up(daemon, desk, window, recording_id, range(1, 3))
+        assert client.wait_end(change, timeout_s=60).wait.state is WaitState.RESOLVED
+        never = client.wait_create(
+            WindowTitle("Nowhere"), display=view.name, label="Nowhere", timeout_s=STILL_S
+        ).wait.wait_id
+        client.wait_end(never, timeout_s=60)  # nothing changes meanwhile
+        count_up(daemon, desk, window, recording_id, range(3, 5))
+        client.record_stop(recording_id)
+    with chromium.visit(daemon, f"recordings/{recording_id}") as visit:
+        page, where = visit.page, visit.page.locator(".replay-where")
+        lanes = page.get_by_role("list", name="Waits that ran meanwhile").get_by_role("listitem")
+        assert ["resolved" in lanes.nth(0).inner_text(), "timed out" in lanes.nth(1).inner_text()] == [True, True]
+        assert lanes.nth(0).locator(".replay-run[data-answer=yes]").count() == 1
+        assert lanes.nth(1).get_by_role("link", name="Nowhere").get_attribute("href") == f"#/waits/{never}"
+        page.keyboard.press("End")  # at once: nothing was clicked
+        assert number(visit) == 4
+        page.keyboard.press("Home")
+        assert "frame 1 of" in where.inner_text()
+        zooms(visit)
+        previews(visit)
+        page.get_by_role("button", name="Waits").click()
+        assert page.locator(".replay-marks li:visible", has_text="Wait").count() == 0
+        page.keyboard.press("Home")
+        while number(visit) != 3:
+            page.keyboard.press("ArrowRight")
+        visit.until("() => /at=\\d+&hide=wait/.test(location.hash)")
+        visit.shot("screens-replay-lanes")
+        moment = where.inner_text()
+        visit.go("waits")
+        page.get_by_role("heading", name="Waits").wait_for()
+        page.go_back()
+        page.wait_for_function(
+            "(moment) => document.querySelector('.replay-where')?.textContent === moment", arg=moment
+        )
+        assert number(visit) == 3
+        assert page.get_by_role("button", name="Waits").get_attribute("aria-pressed") == "false"
+        stillness_is_skipped(visit)
+
+
+def zooms(visit: Visit) -> None:
+    """Zoom in with a key and with the wheel, and out again: the strip grows, and the moment stays in sight."""
+    wide = "document.querySelector('.replay-strip').clientWidth / document.querySelector('.replay-scroll').clientWidth"
+    assert visit.page.evaluate(wide) == pytest.approx(1, abs=0.01)
+    visit.page.keyboard.press("+")
+    assert visit.page.evaluate(wide) == pytest.approx(2, abs=0.02)
+    visit.page.keyboard.press("End")
+    assert visit.page.locator(".replay-head").evaluate(
+        "(head) => { const box = head.getBoundingClientRect();"
+        "const all = head.closest('.replay-scroll').getBoundingClientRect();"
+        "return box.left >= all.left - 1 && box.right <= all.right + 1; }"
+    )
+    visit.page.locator(".replay-line").hover(position={"x": 40, "y": 10})
+    visit.page.keyboard.down("Control")
+    visit.page.mouse.wheel(0, 100)
+    visit.page.keyboard.up("Control")
+    visit.until(f"() => {wide} < 1.9")
+    visit.page.keyboard.press("0")
+    assert visit.page.evaluate(wide) == pytest.approx(1, abs=0.01)
+
+
+def previews(visit: Visit) -> None:
+    """Hold the pointer over the last frame: its picture shows above the line, and what is shown stays."""
+    line = visit.page.locator(".replay-line")
+    box = line.bounding_box()
+    assert box is not None
+    line.hover(position={"x": box["width"] - 2, "y": 10})
+    visit.until(
+        "() => { const v = document.querySelector('.replay-preview video'); return v.currentTime > 0 && !v.seeking; }"
+    )
+    until(
+        lambda: visit.page.evaluate(_DECODED.replace('"video"', '".replay-preview video"')) == 4, "the 4 in the preview"
+    )
+    visit.page.mouse.move(5, 5)
+    visit.page.locator(".replay-preview").wait_for(state="hidden")
+
+
+def stillness_is_skipped(visit: Visit) -> None:
+    """Play from the beginning: the time in which nothing changed is left out, and the end is reached."""
+    visit.page.get_by_role("checkbox", name="Skip stillness").check()
+    visit.page.get_by_role("slider", name="Time").focus()
+    visit.page.keyboard.press("Home")
+    number(visit)
+    visit.page.evaluate(
+        "() => { window.seen = []; const video = document.querySelector('.replay-video');"
+        "const look = () => { window.seen.push(video.currentTime); requestAnimationFrame(look); }; look(); }"
+    )
+    visit.page.keyboard.press("Space")
+    until(lambda: painted_number(visit) == 4, "the last number")
+    seen = visit.page.evaluate("window.seen")
+    jumps = [after - before for before, after in itertools.pairwise(seen)]
+    assert max(jumps) > STILL_S / 4, "nothing was left out"
 
 
 def test_a_gap_is_shown_as_one(daemon: Daemon, chromium: Chromium) -> None:

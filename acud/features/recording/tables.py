@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 
 from acud.errors import NotFound
 from acud.protocol.recordings import RecordingInfo
-from acud.protocol.requests.recordings import Mark
+from acud.protocol.requests.recordings import Mark, WaitSpan
 from acud.store.connection import IdQueries, Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, Value, load
 from acud.types import Verdict, WaitSpec, condition_text
@@ -23,6 +23,8 @@ _CODEC = RowCodec(RecordingInfo)
 _OLDEST = 100
 _ALL = 1_000_000
 """More than a millisecond holds."""
+_MOST_SPANS = 200
+"""More lanes than a page can show."""
 
 
 class RecordingTable(Table):
@@ -108,6 +110,11 @@ class Timeline(Table):
         whole = tuple(mark for mark in found if mark.utc_ms < found[limit].utc_ms)
         return whole or self._at(span, found[0].utc_ms), True
 
+    def waits(self, span: TimelineSpan) -> tuple[WaitSpan, ...]:
+        """Return the waits that ran at any moment of `span`, the earliest first; at most the newest 200."""
+        rows = self._database.read(_SQL["timeline_wait_spans"], {**asdict(span), "limit": _MOST_SPANS})
+        return tuple(_wait_span(row) for row in reversed(list(rows)))
+
     def _at(self, span: TimelineSpan, utc_ms: int) -> tuple[Mark, ...]:
         near = replace(span, from_s=max(span.from_s, utc_ms / 1000), end_s=(utc_ms + 1) / 1000)
         return tuple(mark for mark in self._within(near, _ALL) if mark.utc_ms == utc_ms)
@@ -131,14 +138,24 @@ def _mark(row: Row) -> Mark:
     mark = msgspec.convert(row, Mark)
     if spec is None:
         return replace(mark, points=_points(acted))
-    wait = msgspec.json.decode(str(spec), type=WaitSpec)
-    condition = wait.label or condition_text(wait.until)
+    condition = _condition(spec)
     if verdict is None:
         return replace(mark, text=condition)
     said = msgspec.json.decode(str(verdict), type=Verdict)
     if mark.kind == "verdict":
         return replace(mark, title=f"{condition} ({mark.title})", text=said.detail, answer=said.answer)
     return replace(mark, text=f"{condition}: {said.detail}" if said.detail else condition, answer=said.answer)
+
+
+def _wait_span(row: Row) -> WaitSpan:
+    condition, verdict = _condition(row.pop("spec")), row.pop("verdict")
+    answer = msgspec.json.decode(str(verdict), type=Verdict).answer
+    return msgspec.convert({**row, "condition": condition, "answer": answer}, WaitSpan)
+
+
+def _condition(spec: Value) -> str:
+    wait = msgspec.json.decode(str(spec), type=WaitSpec)
+    return wait.label or condition_text(wait.until)
 
 
 def _points(acted: list[Value]) -> tuple[Point, ...]:

@@ -75,6 +75,15 @@ WHERE ended_utc_s >= :from_s AND ended_utc_s <= :end_s
     AND (display = :display OR (:task_id <> '' AND json_extract(spec, '$.task_id') = :task_id))
 ORDER BY ended_utc_s, seq LIMIT :limit;
 
+-- name: timeline_wait_spans
+-- The newest that ran at any moment of the span.
+SELECT wait_id, spec, state, CAST(json_extract(created, '$.utc_s') * 1000 AS INTEGER) AS from_ms,
+    CAST(ended_utc_s * 1000 AS INTEGER) AS until_ms, verdict
+FROM wait_jobs
+WHERE json_extract(created, '$.utc_s') <= :end_s AND (ended_utc_s = 0 OR ended_utc_s >= :from_s)
+    AND (display = :display OR (:task_id <> '' AND json_extract(spec, '$.task_id') = :task_id))
+ORDER BY seq DESC LIMIT :limit;
+
 -- name: timeline_actions
 -- An action is written down when it has ended; what it did to the screen came of its beginning.
 SELECT CAST((actions.created_at - COALESCE(duration_ms, 0) / 1000) * 1000 AS INTEGER) AS utc_ms, 'action' AS kind,

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from acud.protocol.recordings import RecordingId, RecordingInfo
 from acud.protocol.requests.command import Command, FleetRoute
-from acud.types import Answer
+from acud.types import Answer, WaitState
 from acud.types.actions import Point
 from acud.types.tasks import TaskId
 
@@ -66,7 +66,7 @@ class RecordShow(Struct, frozen=True, tag="record_show", forbid_unknown_fields=T
 class RecordTimeline(Struct, frozen=True, tag="record_timeline", forbid_unknown_fields=True):
     """Return what happened (verdicts, waits, actions, messages, tasks) on the display of a recording, and in its task,
     between its first frame and its end: the first `limit` marks later than `after_ms` (UTC milliseconds), or all of the
-    first millisecond where those are more.
+    first millisecond where those are more. With `after_ms` 0 also which waits ran meanwhile.
     """
 
     recording_id: RecordingId
@@ -93,9 +93,22 @@ class Mark(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     points: tuple[Point, ...] = ()
 
 
+class WaitSpan(Struct, frozen=True, forbid_unknown_fields=True):
+    """A wait that ran while a recording was made: from `from_ms` up to `until_ms` (UTC; 0: it still runs), which may
+    lie before and after the recording. `condition`: its label, or what it waits for. `answer`: its newest verdict.
+    """
+
+    wait_id: str
+    condition: str
+    state: WaitState
+    from_ms: int
+    until_ms: int
+    answer: Answer
+
+
 class TimelineReply(Struct, frozen=True, forbid_unknown_fields=True):
     """Marks, the earliest first. `more`: there are later ones; ask for those after the last. `end_ms`: up to when was
-    looked.
+    looked. `waits`: those that ran meanwhile, the earliest first, at most the newest 200.
     """
 
     recording_id: str
@@ -103,6 +116,7 @@ class TimelineReply(Struct, frozen=True, forbid_unknown_fields=True):
     end_ms: int
     marks: tuple[Mark, ...]
     more: bool = False
+    waits: tuple[WaitSpan, ...] = ()
 
 
 class RecordDelete(Struct, frozen=True, tag="record_delete", forbid_unknown_fields=True):

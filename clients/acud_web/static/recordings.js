@@ -192,7 +192,7 @@ async function mountOne(element, page, recordingId, values) {
     replay,
     card("About it", about),
   );
-  const stop = await mountReplay(replay, page.api, recordingId, Number(values.get("at")) || 0);
+  const stop = await mountReplay(replay, page.api, recordingId, Number(values.get("at")) || 0, (values.get("hide") ?? "").split(","));
   const timer = setInterval(() => elapsed(element), 1000);
   return () => {
     clearInterval(timer);

@@ -1,29 +1,36 @@
 // A recording, frame by frame, with what happened meanwhile on the same time line.
 
-import { el, fill } from "./dom.js";
+import { notice } from "./dialog.js";
+import { el, fill, settled } from "./dom.js";
 import { busy } from "./keys.js";
-import { Axis, neighbour } from "./replay_axis.js";
-import { ClickLayer, MarkList, ticks } from "./replay_marks.js";
+import { Axis, neighbour, STILL_MS } from "./replay_axis.js";
+import { ClickLayer, filtered, KINDS, MarkList, words } from "./replay_marks.js";
+import { Preview } from "./replay_preview.js";
+import { Track } from "./replay_track.js";
 import { sheet } from "./sheet.js";
 import { clock, dial } from "./words.js";
 
 const LEAP = 10; // frames of Shift and an arrow
 const SPEEDS = [0.5, 1, 2, 4, 8];
+const LINK_MS = 400; // browsers refuse a page that changes its address all the time
 const SCROLLS = new Set(["Home", "End", "PageUp", "PageDown"]); // of the page, while the focus is not in the recording
 
-/** Show the recording in `element`, from `at_ms` (UTC; 0: its beginning). Returns what ends it. */
-export async function mountReplay(element, api, recordingId, at_ms = 0) {
+/** Show the recording in `element`, from `at_ms` (UTC; 0: its beginning), without marks of the kinds in `hidden`. Returns what ends it. */
+export async function mountReplay(element, api, recordingId, at_ms = 0, hidden = []) {
   await sheet("screens.css");
   const path = `/api/recordings/${encodeURIComponent(recordingId)}`;
   const { recording } = await api.get(path);
-  const [axis, marks] = await Promise.all([axisOf(api, path, recording), marksOf(api, path)]);
+  const [axis, { marks, waits }] = await Promise.all([axisOf(api, path, recording), timelineOf(api, path)]);
   if (axis.isEmpty) {
     fill(element, el("div.nothing", {}, recording.reason ? `No picture yet: ${recording.reason}` : "No picture yet."));
     return () => {};
   }
-  const replay = new Replay(path, recording, axis, marks);
+  const replay = new Replay(path, recording, axis, marks, waits, hidden);
   fill(element, replay.node);
-  replay.go(axis.indexAt(at_ms));
+  replay.track.scaled(1);
+  if (at_ms) replay.jump(at_ms);
+  else replay.go(0);
+  replay.focus();
   return () => replay.end();
 }
 
@@ -43,26 +50,38 @@ async function rowsOf(api, path) {
   return rows;
 }
 
-async function marksOf(api, path) {
-  const marks = [];
+async function timelineOf(api, path) {
+  const found = { marks: [], waits: [] };
   for (let more = true; more;) {
-    const page = await api.get(`${path}/timeline?limit=5000&after_ms=${marks.at(-1)?.utc_ms ?? 0}`);
-    marks.push(...page.marks);
+    const page = await api.get(`${path}/timeline?limit=5000&after_ms=${found.marks.at(-1)?.utc_ms ?? 0}`);
+    found.marks.push(...page.marks);
+    found.waits.push(...page.waits);
     more = page.more && page.marks.length > 0;
   }
-  return marks;
+  return found;
 }
 
 export class Replay {
-  constructor(path, recording, axis, marks) {
+  constructor(path, recording, axis, marks, waits, hidden) {
     this.path = path;
+    this.hash = `#/recordings/${encodeURIComponent(recording.recording_id)}`;
     this.axis = axis;
-    this.marks = marks;
+    this.all = this.marks = marks;
+    this.kinds = new Set(KINDS.map(([kind]) => kind).filter((kind) => !hidden.includes(kind)));
     this.index = 0;
     this.segment = null;
+    this.newest = null;
+    this.link = settled(() => this.linked(), LINK_MS);
     this.clicks = new ClickLayer();
     this.list = new MarkList(marks, (utc_ms) => this.jump(utc_ms));
+    this.preview = new Preview(axis, (segment) => this.urlOf(segment));
+    this.track = new Track(axis, waits, {
+      seek: (utc_ms) => { this.stop(); this.go(this.axis.indexAt(utc_ms)); },
+      hover: (utc_ms, x) => this.preview.show(utc_ms, x, utc_ms === null ? "" : this.near(utc_ms)),
+    });
+    this.line = this.track.line;
     this.build(recording);
+    this.filter();
   }
 
   // ---- the page ----------------------------------------------------------------------------------------------------
@@ -72,11 +91,11 @@ export class Replay {
     this.video.muted = true; // it has no sound; some browsers play nothing else by themselves
     this.trouble = el("p.replay-trouble", { role: "alert", hidden: true });
     this.where = el("output.replay-where", { "aria-live": "off" });
-    this.line = this.buildLine();
     this.tools = this.buildTools();
     this.picture = el("div.replay-picture", {}, this.video, this.clicks.node);
     this.node = el("div.replay-page", {},
-      el("div.replay-main", {}, this.picture, this.trouble, this.line, this.tools, help()), this.list.node);
+      el("div.replay-main", {}, this.picture, this.trouble, this.tools, el("div.replay-time", {}, this.track.node, this.preview.node), help()),
+      el("div.replay-side", {}, this.buildFilter(), this.list.none, this.list.node));
     // Wherever the focus is: who has just opened a recording has it nowhere in it.
     this.onKey = (event) => this.pressed(event);
     document.addEventListener("keydown", this.onKey);
@@ -86,28 +105,36 @@ export class Replay {
     this.video.addEventListener("play", () => this.follow());
   }
 
-  buildLine() {
-    this.head = el("span.replay-head");
-    const bars = this.axis.segments.map((segment) => this.bar("replay-bar", segment, `segment ${segment.number}`));
-    const gaps = this.axis.gaps.map((gap) => this.bar("replay-gap", gap, `no picture: ${gap.reason || "no reason is known"}`));
-    const line = el("div.replay-line", { role: "slider", tabindex: "0", "aria-label": "Time",
-      "aria-valuemin": "1", "aria-valuemax": String(this.axis.frames.length) }, bars, gaps, ticks(this.marks, this.axis), this.head);
-    const seek = (event) => this.go(this.axis.indexAt(this.timeUnder(event)));
-    line.addEventListener("pointerdown", (event) => { line.setPointerCapture(event.pointerId); this.stop(); seek(event); });
-    line.addEventListener("pointermove", (event) => { if (event.buttons & 1) seek(event); });
-    return line;
-  }
-
-  bar(kind, stretch, title) {
-    const node = el(`span.${kind}`, { title });
-    node.style.left = `${100 * this.axis.share(stretch.begin)}%`;
-    node.style.width = `${100 * (this.axis.share(stretch.end) - this.axis.share(stretch.begin))}%`;
+  buildFilter() {
+    const there = KINDS.filter(([kind]) => this.all.some((mark) => mark.kind === kind));
+    const chip = ([kind, name]) => el("button.chip", { type: "button", "aria-pressed": String(this.kinds.has(kind)),
+      onclick: (event) => this.toggleKind(kind, event.currentTarget) }, name);
+    this.search = el("input", { type: "search", placeholder: "Find in what happened", "aria-label": "Find in what happened",
+      oninput: () => this.filter() });
+    const node = el("div.replay-filter", { role: "group", "aria-label": "Which marks are shown" }, there.map(chip), this.search);
+    node.hidden = !this.all.length;
     return node;
   }
 
-  timeUnder(event) {
-    const box = this.line.getBoundingClientRect();
-    return this.axis.begin + ((event.clientX - box.left) / box.width) * (this.axis.end - this.axis.begin);
+  toggleKind(kind, chip) {
+    if (!this.kinds.delete(kind)) this.kinds.add(kind);
+    chip.setAttribute("aria-pressed", String(this.kinds.has(kind)));
+    this.filter();
+    this.link();
+  }
+
+  /** Show what the filter leaves, in the list, on the line, and to the keys from mark to mark. */
+  filter() {
+    this.marks = filtered(this.all, this.kinds, this.search.value);
+    this.list.show(this.marks);
+    this.track.show(this.marks, this.all);
+  }
+
+  /** Return what happened last at `utc_ms`, within a few pixels of it. */
+  near(utc_ms) {
+    const reach_ms = (6 * (this.axis.end - this.axis.begin)) / Math.max(1, this.track.strip.clientWidth);
+    const mark = this.marks.findLast((one) => Math.abs(one.utc_ms - utc_ms) <= reach_ms);
+    return mark ? words(mark) : "";
   }
 
   buildTools() {
@@ -115,10 +142,12 @@ export class Replay {
     this.playButton = button("▶", "Play (Space)", () => this.toggle());
     this.speed = el("select", { "aria-label": "Speed", onchange: () => this.paced() },
       SPEEDS.map((speed) => el("option", { value: speed, selected: speed === 1 }, `${speed} ×`)));
+    this.skip = el("input", { type: "checkbox" });
     return el("div.replay-tools", {}, this.playButton,
       button("‹", "Previous frame (←)", () => this.step(-1)), button("›", "Next frame (→)", () => this.step(1)),
       button("⇤", "Previous mark ([)", () => this.mark(false)), button("⇥", "Next mark (])", () => this.mark(true)),
-      this.speed, this.where);
+      this.speed, el("label.replay-skip", {}, this.skip, "Skip stillness"), this.track.tools(() => this.newest ?? this.frame.utc_ms),
+      button("Link", "Copy a link to this moment", () => this.share()), this.where);
   }
 
   // ---- going there -------------------------------------------------------------------------------------------------
@@ -128,6 +157,12 @@ export class Replay {
     this.index = Math.max(0, Math.min(this.axis.frames.length - 1, index));
     this.seek();
     this.tell();
+    this.link();
+  }
+
+  /** Take the keys that elsewhere scroll the page, unless somebody is at something else already. */
+  focus() {
+    if ([document.body, document.getElementById("main")].includes(document.activeElement)) this.line.focus({ preventScroll: true });
   }
 
   step(by) {
@@ -148,6 +183,28 @@ export class Replay {
     this.tell();
   }
 
+  // ---- the moment in the address -----------------------------------------------------------------------------------
+
+  get address() {
+    const hidden = KINDS.map(([kind]) => kind).filter((kind) => !this.kinds.has(kind));
+    return `${this.hash}?at=${Math.round(this.newest ?? this.frame.utc_ms)}${hidden.length ? `&hide=${hidden.join(",")}` : ""}`;
+  }
+
+  linked() {
+    if (location.hash.split("?")[0] === this.hash) history.replaceState(history.state, "", this.address);
+  }
+
+  async share() {
+    const url = new URL(this.address, location.href).href;
+    history.replaceState(history.state, "", this.address);
+    try {
+      await navigator.clipboard.writeText(url);
+      notice("The link to this moment is on your clipboard.");
+    } catch { // no right to it, or a page without TLS
+      notice("The browser does not let this page use the clipboard: the link is in the address bar.", "bad");
+    }
+  }
+
   get frame() {
     return this.axis.frames[this.index];
   }
@@ -162,8 +219,12 @@ export class Replay {
   load(segment) {
     this.segment = segment;
     this.picture.style.aspectRatio = `${segment.width} / ${segment.height}`;
-    this.video.src = `${this.path}/segments/${segment.number}/video`;
+    this.video.src = this.urlOf(segment);
     this.paced();
+  }
+
+  urlOf(segment) {
+    return `${this.path}/segments/${segment.number}/video`;
   }
 
   // ---- playing -----------------------------------------------------------------------------------------------------
@@ -189,11 +250,21 @@ export class Replay {
     this.tell();
     const next = () => {
       if (this.video.paused) return;
+      if (this.skip.checked && !this.video.seeking) this.skipStill();
       this.index = this.axis.indexIn(this.segment, this.video.currentTime * 1000);
       this.tell();
       requestAnimationFrame(next);
     };
     requestAnimationFrame(next);
+  }
+
+  /** Of a frame that shows long only the beginning is played. */
+  skipStill() {
+    const played_ms = this.video.currentTime * 1000 - this.frame.at_ms;
+    if (this.axis.shown_ms(this.index) <= STILL_MS || played_ms < STILL_MS * this.video.playbackRate || this.video.ended) return;
+    const next = this.axis.frames[this.index + 1];
+    if (next?.segment === this.segment) this.go(this.index + 1);
+    else this.nextSegment();
   }
 
   nextSegment() {
@@ -215,6 +286,9 @@ export class Replay {
 
   end() {
     document.removeEventListener("keydown", this.onKey);
+    this.link.cancel();
+    this.preview.end();
+    this.track.end();
     this.stop();
     this.video.removeAttribute("src");
     this.video.load();
@@ -226,17 +300,17 @@ export class Replay {
     const { utc_ms, frame, segment } = this.frame;
     const now = this.newest ?? utc_ms;
     const next = this.axis.frames[this.index + 1]?.utc_ms ?? this.axis.end;
-    const words = `${clock(utc_ms / 1000)} · frame ${this.index + 1} of ${this.axis.frames.length} · ${dial((utc_ms - this.axis.begin) / 1000)}`;
-    fill(this.where, words);
+    const said = `${clock(utc_ms / 1000)} · frame ${this.index + 1} of ${this.axis.frames.length} · ${dial((utc_ms - this.axis.begin) / 1000)}`;
+    fill(this.where, said);
     this.where.title = `frame ${frame} of the display, segment ${segment.number}`;
-    this.head.style.left = `${100 * this.axis.share(now)}%`;
+    this.track.point(now);
     this.line.setAttribute("aria-valuenow", String(this.index + 1));
-    this.line.setAttribute("aria-valuetext", words);
+    this.line.setAttribute("aria-valuetext", said);
     fill(this.playButton, this.video.paused ? "▶" : "❚❚");
     this.playButton.setAttribute("aria-label", this.video.paused ? "Play (Space)" : "Pause (Space)");
     this.list.at(now);
     // A click falls between two frames: it is drawn on the last one that was shown before its effect.
-    this.clicks.show(this.marks, utc_ms, segment.width, segment.height, Math.max(now, next - 1));
+    this.clicks.show(this.all, utc_ms, segment.width, segment.height, Math.max(now, next - 1));
   }
 
   pressed(event) {
@@ -255,6 +329,8 @@ export class Replay {
       ",": () => this.step(-1), ".": () => this.step(1),
       "[": () => this.mark(false), "]": () => this.mark(true), PageUp: () => this.mark(false), PageDown: () => this.mark(true),
       Home: () => this.step(-Infinity), End: () => this.step(Infinity), " ": () => this.toggle(),
+      "+": () => this.track.zoom(1, this.newest ?? this.frame.utc_ms), "-": () => this.track.zoom(-1, this.newest ?? this.frame.utc_ms),
+      0: () => this.track.whole(),
     };
   }
 }
@@ -262,5 +338,5 @@ export class Replay {
 function help() {
   const key = (name) => el("kbd", {}, name);
   return el("p.replay-help", {}, key("←"), " ", key("→"), " frame, with ", key("Shift"), ` ${LEAP} · `, key("["), " ", key("]"),
-    " mark · ", key("Home"), " ", key("End"), " · ", key("Space"), " play");
+    " mark · ", key("Home"), " ", key("End"), " · ", key("Space"), " play · ", key("+"), " ", key("−"), " ", key("0"), " zoom");
 }

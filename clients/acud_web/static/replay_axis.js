@@ -1,5 +1,7 @@
 // One time line out of the segments of a recording: where each frame is, and what lies between; pure.
 
+export const STILL_MS = 1500; // without a change for so long: stillness
+
 /** `segments`: those of a recording, each with its `rows` ({at_ms, utc_ms, frame}). Times are UTC ms. */
 export class Axis {
   constructor(segments) {
@@ -38,6 +40,22 @@ export class Axis {
     const first = this.frames.findIndex((frame) => frame.segment === segment);
     const later = segment.rows.findIndex((row) => row.at_ms > at_ms);
     return first + Math.max(0, (later < 0 ? segment.rows.length : later) - 1);
+  }
+
+  /** Return the stretches in which nothing changed, but the shortest: {begin, end}. */
+  get stills() {
+    const least_ms = Math.max(STILL_MS, (this.end - this.begin) / 100);
+    return this.segments.flatMap((segment) => segment.rows.flatMap((row, at) => {
+      const next_ms = segment.rows[at + 1]?.utc_ms ?? segment.end;
+      return next_ms - row.utc_ms > least_ms ? [{ begin: row.utc_ms, end: next_ms }] : [];
+    }));
+  }
+
+  /** Return how long frame number `index` shows in its segment. */
+  shown_ms(index) {
+    const { segment, at_ms } = this.frames[index];
+    const next = this.frames[index + 1];
+    return (next?.segment === segment ? next.at_ms : segment.end - segment.begin) - at_ms;
   }
 
   /** Return where `utc_ms` is on the line, 0 to 1. */

@@ -108,7 +108,8 @@ class RecordingService:
             max(start_ms, after_ms + 1) / 1000, end_s, recording.display, recording.display_number, recording.task_id
         )
         marks, more = self._timeline.page(span, limit)
-        return TimelineReply(recording.recording_id, start_ms, int(end_s * 1000), marks, more)
+        waits = () if after_ms else self._timeline.waits(span)
+        return TimelineReply(recording.recording_id, start_ms, int(end_s * 1000), marks, more, waits)
 
     # ---- begun: in the savepoint of a call ---------------------------------------------------------------------------
 
