@@ -45,6 +45,9 @@ class Takeovers:
         self._live: dict[int, Takeover] = {}
         self.taken = Observers[Callable[[str, str], None]]()
         """Called with the name of a display that a person has just taken over, and the words for it."""
+        self.handed_back = Observers[Callable[[WatchedDisplay, str], None]]()
+        """Called in the turn's transaction when a person gives a display back with a note, with the words for it."""
+        self._notes: dict[int, str] = {}
 
     def resume(self) -> None:
         """Take up what a former supervisor kept; what ran out meanwhile ends now."""
@@ -90,8 +93,11 @@ class Takeovers:
         self._journal.after_commit(lambda: self._taken(watched, takeover, fresh=before is None))
         return takeover
 
-    def release(self, watched: WatchedDisplay, lease: str, *, force: bool) -> None:
-        """Give `watched` back. Raises: Conflict when nobody has it; Refused without its lease, unless `force`."""
+    def release(self, watched: WatchedDisplay, lease: str, *, force: bool, note: str = "") -> None:
+        """Give `watched` back; `note` is for the agents.
+
+        Raises: Conflict when nobody has it; Refused without its lease, unless `force`.
+        """
         takeover = self._stored(watched)
         if takeover is None:
             raise Conflict(f"display {watched.name} is not taken over", hint="acud display list")
@@ -99,8 +105,23 @@ class Takeovers:
             raise _refused(watched, takeover, _GIVE_BACK)
         self._journal.store.takeovers.drop(watched.number)
         reason = "given back" if _proves(lease, takeover) else "forced"
-        self._tell("display.released", watched, takeover, reason=reason)
-        self._journal.after_commit(lambda: self._forget(takeover))
+        self._tell("display.released", watched, takeover, reason=reason, **({"note": note} if note else {}))
+        words = (
+            f"{takeover.who} gave {watched.name} back at {utc_iso(self._clock.instant().utc_s)}: {note}" if note else ""
+        )
+        if note:
+            for handed_back in self.handed_back:
+                handed_back(watched, words)
+        self._journal.after_commit(lambda: self._released(takeover, words))
+
+    def take_note(self, watched: WatchedDisplay) -> str:
+        """Return what was said when `watched` was given back last, to the first that asks after it; "" for nothing."""
+        return self._notes.pop(watched.number, "")
+
+    def _released(self, takeover: Takeover, words: str) -> None:
+        self._forget(takeover)
+        if words:
+            self._notes[takeover.number] = words
 
     def _stored(self, watched: WatchedDisplay) -> Takeover | None:
         # Of the store, not of `_live`: another request of this very turn may have taken or released it.
@@ -115,6 +136,7 @@ class Takeovers:
     def _taken(self, watched: WatchedDisplay, takeover: Takeover, *, fresh: bool) -> None:
         self._hold(takeover)
         if fresh:
+            self._notes.pop(watched.number, None)
             for one in self._watched_displays.of_server(watched):
                 self._input_dispatcher.drop(one, words_of(watched, takeover))
                 for taken in self.taken:

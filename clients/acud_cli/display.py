@@ -239,14 +239,15 @@ def _print_taken(reply: TakeReply) -> None:
 @click.argument("name", metavar="NAME", shell_complete=complete_displays)
 @click.option("--lease", default="", envvar="ACU_LEASE", metavar="ID", help="What `acud display take` printed.")
 @click.option("--force", is_flag=True, help="Also without its lease.")
+@click.option("--note", default="", metavar="TEXT", help="What the agents are to know.")
 @pass_session
-def release_display(session: Session, *, name: str, lease: str, force: bool) -> None:
+def release_display(session: Session, *, name: str, lease: str, force: bool, note: str) -> None:
     """Give the display NAME back to agents.
 
     \b
-    acud display release :100
+    acud display release :100 --note "I signed in"
     """
-    reply = session.client().display_release(name, lease=lease, force=force)
+    reply = session.client().display_release(name, lease=lease, force=force, note=note)
     session.show(reply, lambda: say(f"{reply.display.name} is the agents' again"))
 
 

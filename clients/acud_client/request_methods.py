@@ -177,11 +177,12 @@ class RequestMethods(ABC):
         Refused agents get `who` and `note`. With the `lease` held already, it is prolonged: `for_s` from now."""
         return self.ask(DisplayTake(display, who, for_s, note, lease), TakeReply)
 
-    def display_release(self, display: str, *, lease: str = '', force: bool = False) -> DisplayReply:
-        """Give `display` back before its lease runs out.
+    def display_release(self, display: str, *, lease: str = '', force: bool = False, note: str = '') -> DisplayReply:
+        """Give `display` back before its lease runs out. `note`: what the agents are to know. It is in the event, in
+        the thread of each task that has this display, and in the answer to the first actions on it.
 
         Raises: Refused without its lease, unless `force`; Conflict when it is not taken over."""
-        return self.ask(DisplayRelease(display, lease, force), DisplayReply)
+        return self.ask(DisplayRelease(display, lease, force, note), DisplayReply)
 
     def look(
         self, target: str = 'screen', *, display: str = '', format: Literal['png', 'jpeg'] = 'png',

@@ -13,6 +13,7 @@ import pytest
 from acud.errors import AcudError, Conflict, NotFound, Refused
 from acud.types import Change, DisplayInfo, WaitState
 from acud.types.actions import Click, Drag, Hold, Point, TypeText, WindowList
+from acud.types.tasks import TaskStatus
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
 from tests.e2e.desktop import Desk, ended, until
@@ -82,6 +83,24 @@ def test_whose_it_is(daemon: Daemon, view: DisplayInfo) -> None:
     assert told[-1][1] == {"who": "Kim", "reason": "forced"}
     assert taken.lease not in daemon.log()
     assert not any(taken.lease in str(data) for _, data in told)
+
+
+def test_what_a_person_says_at_the_end_reaches_the_agents(daemon: Daemon) -> None:
+    client = daemon.client
+    task = client.task_register("Book", ("pay",)).view.task
+    lease = client.display_take(task.display, who="Kim", for_s=600).lease
+    client.display_release(task.display, lease=lease, note="I paid; the code is 12.")
+    said = f"Kim gave {task.display} back at "
+    thread = client.task_thread(task.task_id).messages
+    assert [(one.role, one.content.startswith(said)) for one in thread] == [("user", True)]
+    told = [event for event in client.events_since(0).events if event.topic == "display.released"]
+    assert told[-1].data["note"] == "I paid; the code is 12."
+    first = act(client, Click(Point(8, 8)), task_id=task.task_id, request_id="7f1f7a0e")
+    assert first.note.startswith(said)
+    assert first.note.endswith("I paid; the code is 12.")
+    assert act(client, Click(Point(8, 8)), task_id=task.task_id, request_id="7f1f7a0e").note == first.note  # a repeat
+    assert act(client, Click(Point(9, 9)), task_id=task.task_id).note == ""
+    client.task_update(task.task_id, status=TaskStatus.CANCELLED)
 
 
 @pytest.mark.parametrize("spelling", [":0{}", ":{}.0", "{}", "unix:{}"])

@@ -14,7 +14,7 @@ import pytest
 from acud.errors import Refused
 from acud.protocol.web import Scope
 from acud.types import DisplayInfo
-from acud.types.actions import Click, Launch, Point, TypeText
+from acud.types.actions import Click, ClipboardGet, ClipboardSet, Launch, Point, TypeText
 from tests.daemon import Daemon
 from tests.e2e.chromium import SETTINGS, Chromium, Visit, is_there
 from tests.e2e.desktop import titled, until
@@ -164,6 +164,120 @@ def test_whoever_may_not_or_comes_too_late_is_told(daemon: Daemon, chromium: Chr
     with at_screen(chromium, daemon, view, scope=Scope.READ) as visit:
         visit.page.get_by_role("button", name="Fit").wait_for()
         assert visit.page.get_by_role("button", name="Take over").count() == 0
+
+
+def test_keys_of_the_menu_held_keys_full_screen_and_a_note(
+    daemon: Daemon, chromium: Chromium, view: DisplayInfo, tmp_path: Path
+) -> None:
+    recorder = Recording(daemon.client, view.name, tmp_path)
+    with at_screen(chromium, daemon, view) as visit:
+        page = visit.page
+        take(visit)
+        click_pixel(visit, 50, 60)
+        page.get_by_text("Keys", exact=True).click()
+        visit.shot("screens-takeover-keys")
+        page.get_by_role("button", name="Ctrl+Alt+Del").click()
+        assert until(lambda: struck(recorder, CTRL | ALT), "Ctrl+Alt+Del")
+        page.get_by_text("Keys", exact=True).click()
+        page.get_by_role("button", name="Super", exact=True).first.click()
+        page.keyboard.press("d")
+        assert until(lambda: struck(recorder, SUPER), "the next key with Super")
+        page.get_by_role("button", name="Hold keys").click()
+        before = len(recorder.lines("key"))
+        page.keyboard.down("w")
+        down = until(lambda: recorder.lines("key")[before:], "the key down")[0].split()[1]
+        assert recorder.lines("key")[-1].startswith(f"key {down} "), "released before it was"
+        page.keyboard.up("w")
+        recorder.until(lambda lines: lines[-1] == f"keyup {down}", "the key up")
+        page.keyboard.down("Shift")
+        page.keyboard.press("W")
+        assert until(lambda: [line for line in struck(recorder, SHIFT) if line.split()[1] == down], "W with Shift held")
+        page.evaluate("window.dispatchEvent(new Event('blur'))")
+        recorder.until(lambda lines: lines[-1].startswith("keyup"), "the release of Shift when the window loses focus")
+        page.keyboard.up("Shift")
+        page.get_by_role("button", name="Full screen").click()
+        visit.until("() => document.fullscreenElement?.matches('.screen-single')")
+        visit.until(  # the picture has its new size
+            "() => new Promise((done) => { const top = () => document.querySelector('.screen-canvas')"
+            ".getBoundingClientRect().top; const was = top(); setTimeout(() => done(was === top()), 300); })"
+        )
+        click_pixel(visit, 320, 240)
+        assert recorder.presses(2)[1][:3] == (1, 320, 240)
+        page.get_by_role("button", name="Leave full screen").click()
+        visit.until("() => !document.fullscreenElement")
+        page.get_by_role("textbox", name="Note for the agents").fill("I signed in.")
+        page.get_by_role("button", name="Give back").click()
+        page.get_by_role("button", name="Take over").wait_for()
+    assert act(daemon.client, Click(Point(5, 5)), display=view.name).note.endswith("I signed in.")
+
+
+SHIFT, CTRL, ALT, SUPER = 1, 4, 8, 64
+"""Bits of an X event's state."""
+
+
+def struck(recorder: Recording, modifiers: int) -> list[str]:
+    """Return the keys that came with exactly these modifiers down (besides locks and mouse buttons)."""
+    wanted = SHIFT | CTRL | ALT | SUPER
+    return [line for line in recorder.lines("key ") if int(line.split()[2]) & wanted == modifiers]
+
+
+def test_the_clipboard_both_ways(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
+    act(daemon.client, ClipboardSet("of the display"), display=view.name)
+    with at_screen(chromium, daemon, view, permissions=["clipboard-read", "clipboard-write"]) as visit:
+        page = visit.page
+        take(visit)
+        page.get_by_role("button", name="Clipboard").click()
+        page.get_by_role("button", name="Read the display's").click()
+        visit.until("() => document.querySelector('dialog textarea[readonly]').value === 'of the display'")
+        page.get_by_role("button", name="Copy to this computer").click()
+        visit.until("async () => await navigator.clipboard.readText() === 'of the display'")
+        page.evaluate("navigator.clipboard.writeText('of this computer, ä')")
+        page.get_by_role("button", name="Read this computer's").click()
+        page.get_by_text("Nothing is on the display yet").wait_for()
+        visit.shot("screens-takeover-clipboard")
+        page.get_by_role("button", name="Put on the display").click()
+        page.get_by_text("It is on the display's clipboard").wait_for()
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="Give back").click()
+        page.get_by_role("button", name="Take over").wait_for()
+    assert act(daemon.client, ClipboardGet(), display=view.name).text == "of this computer, ä"
+    with at_screen(chromium, daemon, view, permissions=[]) as visit:  # a browser that refuses
+        take(visit)
+        visit.page.get_by_role("button", name="Clipboard").click()
+        visit.page.get_by_role("button", name="Read this computer's").click()
+        visit.page.get_by_role("alert").filter(has_text="does not let this page use the clipboard").wait_for()
+
+
+def test_fingers(daemon: Daemon, chromium: Chromium, view: DisplayInfo, tmp_path: Path) -> None:
+    recorder = Recording(daemon.client, view.name, tmp_path)
+    with at_screen(chromium, daemon, view, has_touch=True) as visit:
+        take(visit)
+        box = visit.page.locator(".screen-canvas").bounding_box()
+        assert box is not None
+        scale = box["width"] / view.width
+        wire = visit.page.context.new_cdp_session(visit.page)
+
+        def touch(kind: str, *places: tuple[int, int]) -> None:
+            points = [{"x": box["x"] + (x + 0.5) * scale, "y": box["y"] + (y + 0.5) * scale} for x, y in places]
+            wire.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+        touch("touchStart", (50, 60))
+        touch("touchEnd")
+        assert recorder.presses(1)[0][:3] == (1, 50, 60)
+        touch("touchStart", (70, 80))
+        assert recorder.presses(2)[1][:3] == (3, 70, 80), "a long press"
+        touch("touchEnd")
+        touch("touchStart", (100, 100))
+        touch("touchMove", (150, 150))
+        touch("touchMove", (200, 210))
+        touch("touchEnd")
+        assert recorder.presses(3)[2][:3] == (1, 100, 100)
+        recorder.until(lambda lines: "release 1 200 210" in lines, "the end of the drag")
+        touch("touchStart", (200, 300))
+        touch("touchStart", (200, 300), (260, 300))
+        touch("touchMove", (200, 200), (260, 200))
+        touch("touchEnd")
+        assert recorder.presses(4)[3][0] == 5, "two fingers that go up scroll down"
 
 
 KEYS = [

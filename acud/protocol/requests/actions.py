@@ -51,8 +51,8 @@ class ActionReply(Struct, frozen=True, forbid_unknown_fields=True):
     `cursor` in display pixels. `text`: what the last `clipboard_get` read. `windows`: of the last `window_list`. `pid`:
     of the last program launched. `idle`: whether the last `wait_idle` saw the display idle. `settled`: whether it had
     settled when the picture was taken. `note`: what is left out, such as a repeat's picture and clipboard text, which
-    are not stored. `effects`: windows that came or went, and the focus, as far as the answer could know; with `picture`
-    it waits for them.
+    are not stored; and what a person said who gave the display back. `effects`: windows that came or went, and the
+    focus, as far as the answer could know; with `picture` it waits for them.
     """
 
     display: str

@@ -104,11 +104,14 @@ class TakeReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DisplayRelease(Struct, frozen=True, tag="display_release", forbid_unknown_fields=True):
-    """Give `display` back before its lease runs out."""
+    """Give `display` back before its lease runs out. `note`: what the agents are to know. It is in the event, in the
+    thread of each task that has this display, and in the answer to the first actions on it.
+    """
 
     display: str
     lease: Annotated[str, Meta(max_length=64)] = ""
     force: bool = False
+    note: Annotated[str, Meta(max_length=500)] = ""
 
 
 def _create_needs(request: DisplayCreate) -> Scope:

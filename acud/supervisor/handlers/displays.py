@@ -87,5 +87,5 @@ def display_take(app: App, request: DisplayTake, call: Call) -> None:
 def display_release(app: App, request: DisplayRelease, call: Call) -> DisplayReply:
     """Give the display back."""
     watched = app.watched_displays.get(request.display)
-    app.takeovers.release(watched, request.lease, force=request.force)
+    app.takeovers.release(watched, request.lease, force=request.force, note=request.note.strip())
     return DisplayReply(app.displays.taken_info(watched, None))

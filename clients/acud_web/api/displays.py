@@ -59,10 +59,11 @@ class Taken(Struct, frozen=True):
 
 
 class ReleaseBody(Struct, frozen=True, forbid_unknown_fields=True):
-    """The lease. `force` does without it, and needs an access token of scope admin."""
+    """The lease. `force` does without it, and needs an access token of scope admin. `note` is told to the agents."""
 
     lease: Annotated[str, Meta(max_length=64)] = ""
     force: bool = False
+    note: Annotated[str, Meta(max_length=500)] = ""
 
 
 class ActionsBody(Struct, frozen=True, forbid_unknown_fields=True):
@@ -108,7 +109,7 @@ async def release(asked: ApiRequest[Nothing, ReleaseBody]) -> DisplayReply:
     body = await asked.body()
     if body.force:
         need(asked.connection, Scope.ADMIN)
-    found = await asked.ask(DisplayRelease(name, body.lease, body.force), DisplayReply)
+    found = await asked.ask(DisplayRelease(name, body.lease, body.force, body.note), DisplayReply)
     return DisplayReply(_told(found.display), found.notes)
 
 

@@ -5,6 +5,7 @@ import { Screen } from "./live_screen.js";
 import { facts, takenWords } from "./live_words.js";
 import { Zoom } from "./live_zoom.js";
 import { Takeover } from "./takeover.js";
+import { TakeoverTools } from "./takeover_tools.js";
 import { clock } from "./words.js";
 
 const EXACT = { fps: 30, max_side_px: 0 };
@@ -18,7 +19,8 @@ export class Single {
     this.may = may;
     this.screen = new Screen(api, display, { ...EXACT, changed: () => this.painted() });
     this.surface = el("textarea.screen-keys", { "data-keys": "all", "aria-label": `Keyboard and pointer of ${display.name}`,
-      "aria-describedby": "takeover-strip", autocomplete: "off", autocapitalize: "off", spellcheck: "false", tabindex: "-1" });
+      "aria-describedby": "takeover-strip", autocomplete: "off", autocapitalize: "off", spellcheck: "false", tabindex: "-1",
+      inputmode: matchMedia("(pointer: coarse)").matches ? "none" : null }); // a tap is no wish for a keyboard
     this.takeover = new Takeover(api, display.name, this.screen.canvas, this.surface, () => this.tell());
     this.build();
     this.screen.tell();
@@ -30,13 +32,18 @@ export class Single {
     this.button = el("button.primary", { type: "button", hidden: !this.may, onclick: () => this.toggle() });
     this.strip = el("p.takeover-strip", { id: "takeover-strip", role: "status" });
     this.refused = el("p.takeover-fault", { role: "alert", hidden: true });
+    this.tools = new TakeoverTools(this.takeover);
+    this.full = el("button.small", { type: "button", onclick: () => this.toggleFull() }, "Full screen");
+    this.full.hidden = !document.fullscreenEnabled;
+    this.onfull = () => this.filled();
+    document.addEventListener("fullscreenchange", this.onfull);
     this.frame = el("div.screen-frame", {}, this.screen.picture);
     this.screen.picture.append(this.surface);
     this.surface.addEventListener("stepout", () => this.button.focus());
     this.zoom = new Zoom(this.screen.canvas, this.frame);
     this.node = el("div.screen-single", {},
       el("header.head", {}, el("a.to-all", { href: "#/screens" }, "← All screens"), el("h1", {}, this.display.name), this.facts),
-      el("div.screen-tools", {}, el("p.screen-state", {}, this.screen.badge, this.screen.delay), this.zoom.tools, this.button),
+      el("div.screen-tools", {}, el("p.screen-state", {}, this.screen.badge, this.screen.delay), this.zoom.tools, this.full, this.tools.node, this.button),
       this.strip, this.refused, this.frame);
   }
 
@@ -46,7 +53,9 @@ export class Single {
   }
 
   end() {
-    this.takeover.giveBack();
+    this.takeover.giveBack(this.tools.note.value);
+    document.removeEventListener("fullscreenchange", this.onfull);
+    if (document.fullscreenElement === this.node) document.exitFullscreen();
     this.zoom.end();
     this.screen.end();
   }
@@ -77,12 +86,32 @@ export class Single {
   async toggle() {
     this.button.disabled = true;
     try {
-      if (this.takeover.lease) await this.takeover.giveBack();
+      if (this.takeover.lease) await this.giveBack();
       else await this.take();
     } finally {
       this.button.disabled = false;
       if (!this.takeover.lease) this.button.focus();
     }
+  }
+
+  async giveBack() {
+    await this.takeover.giveBack(this.tools.note.value);
+    if (!this.takeover.fault) this.tools.note.value = "";
+  }
+
+  // In full screen the browser lets the page have the keys that it keeps for itself otherwise (Chromium alone).
+  async toggleFull() {
+    if (document.fullscreenElement) return document.exitFullscreen();
+    await this.node.requestFullscreen();
+    await navigator.keyboard?.lock?.();
+    if (this.takeover.lease) this.surface.focus({ preventScroll: true });
+  }
+
+  filled() {
+    const is = document.fullscreenElement === this.node;
+    if (!is) navigator.keyboard?.unlock?.();
+    fill(this.full, is ? "Leave full screen" : "Full screen");
+    this.zoom.apply();
   }
 
   async take() {
@@ -95,6 +124,7 @@ export class Single {
     const has = Boolean(this.takeover.lease);
     this.node.classList.toggle("taken", has);
     this.surface.tabIndex = has ? 0 : -1;
+    this.tools.update();
     fill(this.button, has ? "Give back" : "Take over");
     this.button.setAttribute("aria-pressed", String(has));
     say(this.strip, has ? this.mine() : this.theirs());

@@ -1,8 +1,9 @@
 // A display in a person's hands: taken, kept while the page is open and seen, given back; pointer and keys sent to it.
 
-import { action, leaves, modifier } from "./takeover_keys.js";
+import { action, held, leaves, modified, modifier } from "./takeover_keys.js";
 import { PointerHands } from "./takeover_pointer.js";
 import { ActionQueue } from "./takeover_queue.js";
+import { TouchHands } from "./takeover_touch.js";
 
 const FOR_S = 60; // a page that died keeps a display no longer
 const RENEW_MS = 20_000;
@@ -22,6 +23,9 @@ export class Takeover {
     this.lease = "";
     this.until_utc_s = 0;
     this.fault = "";
+    this.holds = false; // whether keys are pressed and released as they are here, rather than what they write is typed
+    this.down = new Map(); // KeyboardEvent.code -> what is held for it
+    this.sticky = new Set(); // modifiers for the next key
     this.queue = new ActionQueue((actions) => this.send(actions), (fault, undone) => this.failed(fault, undone));
     this.push = (...actions) => this.queue.push(...actions);
   }
@@ -62,15 +66,49 @@ export class Takeover {
     await this.lend().catch(() => this.lease && (this.timer = setTimeout(() => this.renew(), RENEW_MS / 4)));
   }
 
-  /** Give the display back once what was asked for has been done. */
-  async giveBack() {
+  /** Give the display back once what was asked for has been done; `note` is for the agents. */
+  async giveBack(note = "") {
     if (!this.lease) return;
     this.deafen();
     this.queue.push({ type: "release", what: "" });
     await this.queue.idle();
     const lease = this.lease;
     this.ended("");
-    await this.api.post(`${this.path}/release`, { lease }).catch((fault) => this.tell(fault.error));
+    await this.api.post(`${this.path}/release`, { lease, note }).catch((fault) => this.tell(fault.error));
+  }
+
+  /** Do `actions` after all that was asked for before, and return the daemon's answer. Rejects with its refusal. */
+  async ask(...actions) {
+    await this.queue.idle();
+    return this.api.post(`${this.path}/actions`, { actions, lease: this.lease });
+  }
+
+  /** Press and release `chord`, with the modifiers that wait for a key. */
+  press(chord) {
+    this.pushKey({ type: "key", chord });
+    this.surface.focus({ preventScroll: true });
+  }
+
+  pushKey(wanted) {
+    this.push(modified(wanted, [...this.sticky]));
+    if (!this.sticky.size) return;
+    this.sticky.clear();
+    this.changed(this);
+  }
+
+  /** Have the next key pressed with the modifier `name`, or no longer. */
+  stick(name) {
+    if (!this.sticky.delete(name)) this.sticky.add(name);
+    this.surface.focus({ preventScroll: true });
+    this.changed(this);
+  }
+
+  /** Hold keys down as long as they are down here, or type what they write. */
+  setHolds(holds) {
+    this.letGo();
+    this.holds = holds;
+    this.surface.focus({ preventScroll: true });
+    this.changed(this);
   }
 
   /** It is no longer ours: given back, run out, or taken away. */
@@ -105,6 +143,8 @@ export class Takeover {
   mend() {
     this.mending = true;
     this.pointer?.forget();
+    this.touch?.forget();
+    this.down.clear();
     this.queue.push({ type: "release", what: "" });
     this.queue.idle().finally(() => (this.mending = false));
   }
@@ -114,6 +154,7 @@ export class Takeover {
   listen() {
     this.ear = new AbortController();
     this.pointer = new PointerHands(this.canvas, this.surface, this.push);
+    this.touch = new TouchHands(this.canvas, this.surface, this.push);
     const hear = (target, type, answer) => target.addEventListener(type, answer, { signal: this.ear.signal });
     hear(this.surface, "keydown", (event) => this.pressed(event));
     hear(this.surface, "keyup", (event) => this.released(event));
@@ -126,22 +167,44 @@ export class Takeover {
   }
 
   deafen() {
+    this.letGo();
     this.pointer?.stop();
+    this.touch?.stop();
     this.ear?.abort();
-    this.pointer = this.ear = null;
-    this.alone = "";
+    this.pointer = this.touch = this.ear = null;
+    this.sticky.clear();
   }
 
   pressed(event) {
     if (leaves(event)) return this.stepOut(event);
+    if (this.holds && this.holdKey(event)) return;
     this.alone = modifier(event);
     const wanted = action(event);
     if (!wanted && !this.alone) return; // an input method's, or a dead key: what it makes comes as text
     event.preventDefault();
-    if (wanted) this.push(wanted);
+    if (wanted) this.pushKey(wanted);
+  }
+
+  /** Press the key of `event` until it is released here. Returns whether it is one that can be held. */
+  holdKey(event) {
+    const what = held(event);
+    if (!what) return false;
+    event.preventDefault();
+    if (!event.repeat && !this.down.has(event.code)) {
+      this.down.set(event.code, what);
+      this.push({ type: "hold", what });
+    }
+    return true;
   }
 
   released(event) {
+    const what = this.down.get(event.code);
+    if (what) {
+      this.down.delete(event.code);
+      this.push({ type: "release", what });
+      event.preventDefault();
+      return;
+    }
     // A modifier pressed and released by itself means something of its own (a menu, a launcher).
     const name = modifier(event);
     if (name && name === this.alone) this.push({ type: "key", chord: name });
@@ -150,14 +213,15 @@ export class Takeover {
   }
 
   composed(event) {
-    if (event.data) this.push({ type: "type", text: event.data });
+    if (event.data) this.pushKey({ type: "type", text: event.data });
     this.surface.value = "";
   }
 
   typed(event) {
     if (event.isComposing || event.inputType === "insertCompositionText") return;
     // A touch keyboard tells of no keys, only of text.
-    if (event.data) this.push({ type: "type", text: event.data });
+    if (event.data) this.pushKey({ type: "type", text: event.data });
+    else if (event.inputType === "insertLineBreak") this.pushKey({ type: "key", chord: "Return" });
     this.surface.value = "";
   }
 
@@ -170,7 +234,10 @@ export class Takeover {
   /** Nothing stays pressed on the display when what is released here would not be heard. */
   letGo() {
     this.alone = "";
+    this.push(...[...this.down.values()].reverse().map((what) => ({ type: "release", what })));
+    this.down.clear();
     this.pointer?.letGo();
+    this.touch?.letGo();
   }
 
   seen() {

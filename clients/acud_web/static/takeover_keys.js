@@ -52,6 +52,22 @@ export function action(event) {
   return name ? { type: "key", chord: [...modifiers(event), name].join("+") } : null;
 }
 
+/** Return the name to hold while the key of `event` is down, "" for one that can't be held: of an input method, AltGr. */
+export function held(event) {
+  const typesAltGr = event.getModifierState?.("AltGraph");
+  if (event.isComposing || event.key === "AltGraph" || (typesAltGr && isCharacter(event.key))) return "";
+  if (isCharacter(event.key)) return SIGNS[event.key] ?? event.key.toLowerCase();
+  return modifier(event) || named(event);
+}
+
+/** Return `action`, of a key, with the modifiers `more` (names for a chord) added; other actions as they are. */
+export function modified(action, more) {
+  const name = action.type === "type" && isCharacter(action.text) ? SIGNS[action.text] ?? action.text.toLowerCase() : "";
+  const keys = action.type === "key" ? action.chord.split("+") : name ? [name] : [];
+  if (!keys.length || !more.length) return action;
+  return { type: "key", chord: [...more.filter((key) => !keys.includes(key)), ...keys].join("+") };
+}
+
 /** Tell whether `event` is the way out for a keyboard: Ctrl+Shift+F12. */
 export function leaves(event) {
   return event.key === "F12" && event.ctrlKey && event.shiftKey;

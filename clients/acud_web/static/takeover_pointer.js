@@ -45,7 +45,7 @@ export class Wheel {
   }
 }
 
-/** Turns the pointer's events over `canvas` into actions for `push`; `keys` is the element that is to have the focus. */
+/** Turns the events of mouse and pen over `canvas` into actions for `push`; `keys` is the element that is to have the focus. */
 export class PointerHands {
   constructor(canvas, keys, push) {
     this.canvas = canvas;
@@ -60,9 +60,10 @@ export class PointerHands {
   listen(surface) {
     const hear = (type, answer) =>
       surface.addEventListener(type, answer, { signal: this.ear.signal, passive: false });
-    hear("pointerdown", (event) => this.pressed(event));
-    hear("pointermove", (event) => this.moved(event));
-    hear("pointerup", (event) => this.released(event));
+    const byMouse = (type, answer) => hear(type, (event) => event.pointerType !== "touch" && answer(event));
+    byMouse("pointerdown", (event) => this.pressed(event));
+    byMouse("pointermove", (event) => this.moved(event));
+    byMouse("pointerup", (event) => this.released(event));
     hear("pointercancel", () => this.letGo());
     hear("wheel", (event) => this.turned(event));
     // A press elsewhere would take the focus away from the keys.

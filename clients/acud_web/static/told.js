@@ -88,7 +88,7 @@ function ofDisplay(verb, event, data) {
   return {
     kind,
     who: "Display",
-    words: `${event.subject} ${does}${data.who ? ` (${data.who})` : ""}${until}${said(data.reason || data.note)}`,
+    words: `${event.subject} ${does}${data.who ? ` (${data.who})` : ""}${until}${said(data.note || data.reason)}`,
     href: `#/screens/${encodeURIComponent(event.subject)}`,
   };
 }

@@ -149,6 +149,8 @@ class _Acted:
     def answer(self, picture: Picture | None, note: str = "") -> None:
         """Reply; neither a picture nor what the clipboard held is stored for a repeat."""
         done = self.sequence.progress
+        said = "" if self.request.lease else self.feature.core.takeovers.take_note(self.watched)
+        note = "; ".join(part for part in (said, note) if part)
         reply = ActionReply(
             display=self.watched.name,
             done=done.done,

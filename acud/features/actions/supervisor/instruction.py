@@ -86,10 +86,11 @@ class RunningInstruction:
             self.caller.fail(ending)
             return
         run = self.run
+        said = "" if self.request.lease else self.feature.core.takeovers.take_note(run.watched)
         reply = DoReply(
             status=ending.status,
             display=run.watched.name,
-            message=ending.message,
+            message="; ".join(part for part in (ending.message, said) if part),
             did=ending.did,
             found=run.found,
             target_found=run.target_found,

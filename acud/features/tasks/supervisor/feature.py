@@ -34,6 +34,7 @@ class TasksFeature(RunningFeature):
         self.tasks = Tasks(core, self._cleanup.soon)
         self._alarms = StuckAlarms(core)
         core.wait_runtime.recorded.add(self.tasks.wait_recorded, Order.FEATURES)
+        core.takeovers.handed_back.add(self.tasks.handed_back, Order.FEATURES)
         core.ports.provide(tasks=self.tasks)
 
     def resume_first(self) -> None:

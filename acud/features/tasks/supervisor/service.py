@@ -338,6 +338,13 @@ class Tasks:
         self.table.add_message(task.task_id, Message("system", stored.message, "wait", stored.ended_utc_s))
         self._touch(task)
 
+    def handed_back(self, watched: WatchedDisplay, words: str) -> None:
+        """A person gave a display back with a note: say it in the tasks that have this display, in the transaction."""
+        for status in (TaskStatus.ACTIVE, TaskStatus.PAUSED):
+            for task in self.table.all_in(status):
+                if task.display_number == watched.number:
+                    self._say(task, "user", "text", words)
+
     # ---- the log of what others did --------------------------------------------------------------------------------
 
     def log_action(self, task_id: str, action: Action, lines: Iterable[ActionLog] = ()) -> None:
