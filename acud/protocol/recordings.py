@@ -109,6 +109,27 @@ def file_name(recording_id: str, number: int, suffix: str) -> str:
     return f"{recording_id}-{number:04d}{suffix}"
 
 
+class Chapter(Struct, frozen=True, forbid_unknown_fields=True):
+    """A place in a segment's video, `at_ms` after its beginning."""
+
+    at_ms: int
+    title: str
+
+
+class DownloadAsk(Struct, frozen=True, forbid_unknown_fields=True):
+    """Write the video of a segment, open as `source_fd`, to the empty file `target_fd` as other players like it.
+
+    `start_utc_ms`: of the video's beginning. `chapters`: in the order of their times.
+    """
+
+    source_fd: int
+    target_fd: int
+    parent_pid: int
+    title: str
+    start_utc_ms: int
+    chapters: tuple[Chapter, ...] = ()
+
+
 # ---- supervisor -> recorder ----------------------------------------------------------------------------------------
 
 

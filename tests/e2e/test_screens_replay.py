@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 
+import av
 import numpy as np
 import pytest
 
@@ -136,6 +139,25 @@ def test_each_step_shows_its_frame(daemon: Daemon, chromium: Chromium) -> None:
         assert shown_numbers(visit, "ArrowLeft") == numbers[::-1]
         click_shows(visit)
         visit.shot("screens-replay")
+        plays_elsewhere(visit, recording_id)
+
+
+def plays_elsewhere(visit: Visit, recording_id: str) -> None:
+    """Download the video: it has the task's name, its start, chapters, and begins with the first window, not black."""
+    visit.go(f"recordings/{recording_id}")
+    with visit.page.expect_download() as coming:
+        visit.page.get_by_role("link", name="Download the MP4").click()
+    assert re.fullmatch(r"acud-display-\d+-\d{4}-\d\d-\d\d-\d{6}\.mp4", coming.value.suggested_filename)
+    with av.open(str(coming.value.path()), "r") as film:
+        assert film.metadata["title"] == "Count to six"
+        began = datetime.fromisoformat(film.metadata["creation_time"])
+        titles = [chapter["metadata"]["title"] for chapter in film.chapters()]
+        frames = [frame.to_ndarray(format="gray") for frame in film.decode(video=0)]
+    assert abs(datetime.now(UTC) - began) < timedelta(minutes=5)
+    assert any(title.startswith("click at 100,50") for title in titles), titles
+    assert [int(np.ptp(frame)) > 20 for frame in frames] == [True] * len(frames), "a bare picture"
+    shown = [sum(1 << bit for bit in range(_BITS) if frame[48, 32 + 48 * bit] > 128) for frame in frames]
+    assert [one for one, _ in itertools.groupby(shown)] == list(range(_STEPS))
 
 
 def click_shows(visit: Visit) -> None:

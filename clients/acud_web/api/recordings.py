@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Annotated
 
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
 from acud.errors import Conflict, NotFound
-from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, RecordingInfo, RecordingState, file_name
+from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, RecordingInfo, RecordingState, Segment, file_name
 from acud.protocol.requests.recordings import (
+    Mark,
     RecordDelete,
     RecordList,
     RecordListReply,
@@ -21,10 +23,15 @@ from acud.protocol.requests.recordings import (
     RecordTimeline,
     TimelineReply,
 )
+from acud.protocol.requests.tasks import TaskList, TaskListReply
 from acud.protocol.web import Scope
+from acud.types.tasks import TaskStatus
 from acud_web.api.files import FileAnswer, FramesPage, open_below, read_page
 from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query, same
 from acud_web.api.tasks import task_seen
+from acud_web.api.video_file import VideoFile, made_video, video_chapters
+
+_PAGE = 5000
 
 
 class RecordingsQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -88,6 +95,45 @@ async def video(asked: ApiRequest[Nothing, Nothing]) -> Response:
     found, number = await _segment(asked)
     settled = _is_settled(found, number)
     return FileAnswer(asked.connection, await _opened(asked, found, number, VIDEO_SUFFIX), "video/mp4", settled=settled)
+
+
+async def download(asked: ApiRequest[Nothing, Nothing]) -> Response:
+    """Send the video of a segment as a file for other players: with a title, its start, a chapter for each wait and
+    action, and without the one-colour pictures at its beginning.
+    """
+    found, number = await _segment(asked)
+    segment = next(one for one in found.segments if one.number == number)
+    chapters = video_chapters(await _marks(asked, found), segment)
+    ask = VideoFile(await _title(asked, found, number), segment.start_utc_ms, chapters)
+    made = await made_video(asked.gateway.paths.recordings, await _opened(asked, found, number, VIDEO_SUFFIX), ask)
+    answer = FileAnswer(asked.connection, made, "video/mp4", settled=False)
+    answer.headers["Content-Disposition"] = f'attachment; filename="{_file_name(found, segment)}"'
+    return answer
+
+
+async def _marks(asked: ApiRequest[Nothing, Nothing], found: RecordingInfo) -> list[Mark]:
+    marks: list[Mark] = []
+    while True:
+        after_ms = marks[-1].utc_ms if marks else 0
+        page = await asked.find(RecordTimeline(found.recording_id, after_ms, _PAGE), TimelineReply)
+        marks += page.marks
+        if not page.more:
+            return marks
+
+
+async def _title(asked: ApiRequest[Nothing, Nothing], found: RecordingInfo, number: int) -> str:
+    """Return what the video is of: its task, else its display; and which part of the recording."""
+    name = f"Display {found.display}"
+    if found.task_id:
+        tasks = await asked.ask(TaskList(tuple(TaskStatus), limit=1, tasks=(found.task_id,)), TaskListReply)
+        name = tasks.tasks[0].task.name if tasks.tasks else name
+    return f"{name}, part {number} of {len(found.segments)}" if len(found.segments) > 1 else name
+
+
+def _file_name(found: RecordingInfo, segment: Segment) -> str:
+    began = datetime.fromtimestamp(segment.start_utc_ms / 1000, UTC).strftime("%Y-%m-%d-%H%M%S")
+    part = f"-{segment.number}" if len(found.segments) > 1 else ""
+    return f"acud-display-{found.display.lstrip(':').replace('.', '-')}-{began}{part}.mp4"
 
 
 async def frames(asked: ApiRequest[FramesQuery, Nothing]) -> FramesPage:
@@ -169,6 +215,14 @@ OPERATIONS = (
         video,
         media="video/mp4",
         statuses=(206, 304, 404, 416),
+    ),
+    Operation(
+        "GET",
+        "/api/recordings/{id}/segments/{n}/download",
+        Scope.READ,
+        download,
+        media="video/mp4",
+        statuses=(404, 503),
     ),
     Operation(
         "GET", "/api/recordings/{id}/segments/{n}/frames", Scope.READ, frames, FramesPage, FramesQuery, statuses=(404,)

@@ -61,8 +61,8 @@ function downloads(one, path) {
       el(
         "a",
         {
-          href: `${path}/segments/${segment.number}/video`,
-          download: `${one.recording_id}-${segment.number}.mp4`,
+          href: `${path}/segments/${segment.number}/download`,
+          download: "", // the answer names the file
           "aria-label": `Download the MP4 of ${one.display}, part ${segment.number}`,
         },
         one.segments.length > 1 ? `MP4 part ${segment.number}` : "MP4",
