@@ -11,7 +11,19 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.types import Answer, Cadence, Change, GateKind, HostLeaf, JudgeName, PixelLeaf, Stable, Verdict, WindowTitle
+from acud.types import (
+    Answer,
+    Cadence,
+    Change,
+    GateKind,
+    HostLeaf,
+    JudgeName,
+    PixelLeaf,
+    Stable,
+    Verdict,
+    Widget,
+    WindowTitle,
+)
 from acud.waits.conditions import NOT_JUDGED, evaluate, open_leaves
 from acud.waits.effects import (
     FrameRateDemand,
@@ -423,14 +435,18 @@ def _answered(wait: Wait, now: PlanBasis) -> bool:
 
 
 def _is_awaited(wait: Wait) -> bool:
-    """Tell whether the target, or the windows or files that a part asks for, have not been found out yet."""
+    """Tell whether the target, or the windows, widgets or files that a part asks for, have not been found out yet."""
     listless = wait.windows is None and wait.windows_missing is NOT_JUDGED
     unread = any(
         isinstance(leaf, HostLeaf) and index not in wait.host_answers for index, leaf in enumerate(wait.leaves)
     )
+    widgetless = wait.missing is None and any(
+        isinstance(leaf, Widget) and index not in wait.widgets for index, leaf in enumerate(wait.leaves)
+    )
     return (
         wait.missing is NOT_LOCATED
         or unread
+        or widgetless
         or wait.coming
         or (listless and any(isinstance(leaf, WindowTitle) for leaf in wait.leaves))
     )

@@ -103,6 +103,35 @@ def test_a_pass_that_only_reads_has_no_controls(visitor: Visitor, daemon: Daemon
     expect(visitor.page.get_by_role("heading", name=display.name)).to_be_visible()
     expect(visitor.page.get_by_role("button", name="Take over")).to_have_count(0)
     visitor.check("read-only-screen")
+    wait = daemon.client.wait_create(Text("never there"), display=display.name).wait
+    for panel in ("waits", "tasks", "screens", f"screens/{display.name}"):
+        visitor.go(panel)
+        assert visitor.page.get_by_role("link", name=re.compile("^New |^Wait for")).count() == 0
+        assert visitor.page.get_by_role("button", name="Select", exact=True).count() == 0
+    for panel in ("waits/new", "tasks/new", "screens/new"):
+        visitor.go(panel)
+        expect(visitor.page.locator(".nothing")).to_contain_text("This session may")
+        expect(visitor.page.locator(".panel form")).to_have_count(0)
+    daemon.client.wait_cancel(wait.wait_id)
+    daemon.client.display_remove(display.name)
+
+
+def test_a_pass_that_waits_makes_waits_and_tasks_but_no_displays(visitor: Visitor, daemon: Daemon) -> None:
+    """What `wait` may do is there; what needs `act` is not."""
+    display = daemon.client.display_create(320, 240).display
+    daemon.client.task_register("Not to be paused", ["Look"], isolated_display=False)
+    visitor.login(daemon.client, Scope.WAIT)
+    visitor.go("screens")
+    expect(visitor.page.get_by_role("link", name=display.name)).to_be_visible()
+    expect(visitor.page.get_by_role("link", name="New display")).to_have_count(0)
+    visitor.go("tasks")
+    expect(visitor.page.get_by_role("link", name="Not to be paused")).to_be_visible()
+    expect(visitor.page.get_by_role("button", name="Select", exact=True)).to_have_count(0)
+    visitor.page.get_by_role("link", name="New task").click()
+    expect(visitor.page.get_by_label("with a display of its own")).to_be_disabled()
+    visitor.go("waits/new")
+    expect(visitor.page.locator("select[name=kind] option[value=file]")).to_have_count(0)
+    visitor.check("new-wait-of-a-wait-session")
     daemon.client.display_remove(display.name)
 
 

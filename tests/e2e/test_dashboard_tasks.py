@@ -229,6 +229,109 @@ def test_pausing_and_cancelling_ask_and_say_what_will_happen(visitor: Visitor, d
     expect(page.locator(".detail h1 + .badge")).to_contain_text("cancelled")
 
 
+def test_a_wait_is_drawn_tried_and_armed(browser: Browser, daemon: Daemon) -> None:
+    """The text in a drawn region is offered; what holds now is told by the judge, and nobody is woken for a try."""
+    client = daemon.client
+    display = client.display_create(640, 480).display
+    visitor = Visitor(browser, served(daemon), width=1440, height=900)
+    visitor.login(client)
+    page = visitor.page
+    with _desk(client, display.name) as desk:
+        desk.words(Rect(40, 300, 400, 60), "Somewhere else")
+        window = desk.words(Rect(40, 40, 400, 60), "Download complete")
+        visitor.go(f"screens/{display.name}")
+        page.get_by_role("link", name="Wait for something here").click()
+        expect(page.get_by_role("button", name="Somewhere else", exact=True)).to_be_visible()
+        _draw(visitor, Rect(20, 20, 460, 120), display)
+        expect(page.get_by_label("Width", exact=True)).to_have_value("460")
+        expect(page.get_by_role("button", name="Somewhere else", exact=True)).to_have_count(0)
+        page.get_by_role("button", name="Download complete", exact=True).click()
+        _try(visitor, "Holds now. Reads")
+        visitor.check("new-wait")
+        desk.rewrite(window, "Downloading 40 %")
+        _try(visitor, "Does not hold now")
+        tried = client.wait_list(ended=True, displays=(display.name,)).waits
+        assert [one.spec.label[:6] for one in tried] == ["Tried:"] * 2
+        assert not [one for one in client.wake_list().wakes if one.wait_id in {wait.wait_id for wait in tried}]
+        page.get_by_role("button", name="Start waiting").press("Enter")
+        expect(page.locator(".detail h1 + .badge")).to_contain_text("watching")
+        wait = client.wait_list(displays=(display.name,)).waits[0]
+        assert wait.spec.target.region == Rect(20, 20, 460, 120)
+        desk.rewrite(window, "Download complete")
+        expect(page.locator(".detail h1 + .badge")).to_contain_text("resolved")
+        _every_kind(visitor, display)
+    visitor.close()
+    client.display_remove(display.name, force=True)
+
+
+def test_displays_and_tasks_are_made_with_the_keyboard_alone(browser: Browser, daemon: Daemon) -> None:
+    """On a phone, in the dark."""
+    visitor = Visitor(browser, served(daemon), width=390, height=844, dark=True)
+    visitor.login(daemon.client)
+    page = visitor.page
+    visitor.go("screens")
+    page.get_by_role("link", name="New display").press("Enter")
+    page.get_by_label("Size").focus()
+    page.keyboard.type("another")
+    page.get_by_label("Width in pixels").fill("500")
+    page.get_by_label("Height in pixels").fill("20")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.get_by_label("Height in pixels").evaluate(
+        "input => !input.checkValidity() && input === document.activeElement"
+    )
+    page.keyboard.press("Control+A")
+    page.keyboard.type("300")
+    visitor.check("new-display")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".screen-facts")).to_contain_text("500 × 300")
+    visitor.go("tasks/new")
+    page.get_by_label("Name").focus()
+    page.keyboard.type("Made in the page")
+    page.keyboard.press("Tab")
+    page.keyboard.type("Open the portal\n\n  Download it  ")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")  # no display of its own
+    visitor.check("new-task")
+    page.get_by_role("button", name="Begin it").press("Enter")
+    expect(page.get_by_role("heading", name="Made in the page")).to_be_visible()
+    made = next(one for one in daemon.client.task_list().tasks if one.task.name == "Made in the page")
+    assert [item.title for item in made.items] == ["Open the portal", "Download it"]
+    assert not made.task.display
+    visitor.close()
+
+
+def test_several_waits_are_cancelled_and_several_tasks_paused_at_once(visitor: Visitor, daemon: Daemon) -> None:
+    """What can't be done to one of them is said before, and that one is left alone."""
+    client, page = daemon.client, visitor.page
+    display = client.display_create(320, 240).display
+    waits = [client.wait_create(Change(), display=display.name, label=f"bulk {n}").wait.wait_id for n in range(3)]
+    visitor.go("waits")
+    page.get_by_role("button", name="Select", exact=True).press("Enter")
+    page.get_by_role("checkbox", name="bulk 0").check()
+    page.get_by_role("checkbox", name="bulk 2").press("Space")
+    expect(page.get_by_role("group", name="With the marked waits")).to_contain_text("2 marked")
+    visitor.check("waits-marked")
+    page.get_by_role("group", name="With the marked waits").get_by_role("button", name="Cancel…").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Cancel 2 waits?")
+    page.get_by_role("button", name="Cancel them").click()
+    expect(page.locator(".notice")).to_contain_text("2 waits cancelled")
+    states = [shown(client, wait_id).state for wait_id in waits]
+    assert states == [WaitState.CANCELLED, WaitState.WATCHING, WaitState.CANCELLED]
+    for name, status in (("To pause", TaskStatus.ACTIVE), ("Paused before", TaskStatus.PAUSED)):
+        client.task_update(client.task_register(name, ["One"], isolated_display=False).view.task.task_id, status=status)
+    visitor.go("tasks")
+    page.get_by_role("button", name="Select", exact=True).click()
+    for name in ("To pause", "Paused before"):
+        page.get_by_role("checkbox", name=name).check()
+    page.get_by_role("button", name="Pause…").click()
+    expect(page.get_by_role("dialog")).to_contain_text("1 of those marked can't be")
+    page.get_by_role("button", name="Pause them").click()
+    expect(page.locator("a.row", has_text="To pause").locator(".badge")).to_contain_text("paused")
+    client.display_remove(display.name, force=True)
+
+
 def test_what_the_daemon_says_is_text(visitor: Visitor, daemon: Daemon) -> None:
     """Names and messages of agents never become markup."""
     task = daemon.client.task_register(HOSTILE, [HOSTILE], isolated_display=False).view.task
@@ -310,6 +413,66 @@ def _work(client: Client, task_id: str) -> None:
     client.task_item_update(task_id, 1, ItemStatus.ACTIVE)
     client.task_log_action(task_id, ActionType.GUI, "click left at 50,50", output_data={"points": [[50, 50]]})
     client.task_update(task_id, message="The portal is open; the report is being made.")
+
+
+def _draw(visitor: Visitor, region: Rect, display: DisplayInfo) -> None:
+    """Draw `region` of the display on its picture."""
+    box = visitor.page.locator(".region-layer").bounding_box()
+    assert box is not None
+    share = box["width"] / display.width
+    visitor.page.mouse.move(box["x"] + region.x * share, box["y"] + region.y * share)
+    visitor.page.mouse.down()
+    visitor.page.mouse.move(box["x"] + (region.x + region.w) * share, box["y"] + (region.y + region.h) * share, steps=3)
+    visitor.page.mouse.up()
+
+
+def _try(visitor: Visitor, words: str) -> None:
+    visitor.page.get_by_role("button", name="Try it now").click()
+    expect(visitor.page.get_by_role("status", name="Tried on the present picture")).to_contain_text(words)
+
+
+_KINDS: dict[str, tuple[dict[str, str], str]] = {
+    "number": ({"label": "Progress", "value": "30"}, "Unknown"),
+    "criteria": ({"criteria": "an invoice is open"}, "Does not hold now. No rule of the script fits"),
+    "window": ({"title": "No such window"}, "Does not hold now"),
+    "widget": ({"role": "button", "name": "Save"}, "Unknown. The display has no session bus"),
+    "change": ({}, "Does not hold now. The target has not changed"),
+    "stable": ({"stable_s": "900"}, "Does not hold now"),
+    "file": ({"path": "/etc/hostname"}, "is not one that a condition may name"),
+    "process": ({"pid": "1"}, "Does not hold now. The process 1 is running"),
+}
+
+
+def _every_kind(visitor: Visitor, display: DisplayInfo) -> None:
+    """Try a condition of each kind, an image of the picture and two together; the region is moved by keys."""
+    page = visitor.page
+    visitor.go("waits/new")
+    page.locator("select[name=display]").select_option(display.name)
+    kind = page.locator("select[name=kind]").first
+    for name, (values, said) in _KINDS.items():
+        kind.select_option(name)
+        for field, value in values.items():
+            page.locator(f".condition input[name={field}]").fill(value)
+        _try(visitor, said)
+    kind.select_option("image")
+    page.get_by_role("button", name="Try it now").click()
+    expect(page.get_by_role("alert").filter(has_text="Draw a region")).to_be_visible()
+    page.locator(".region-layer").press("ArrowUp")
+    page.locator(".region-layer").press("ArrowUp")
+    expect(page.get_by_label("Top", exact=True)).to_have_value("112")
+    for label, value in {"Left": "30", "Top": "30", "Width": "400", "Height": "80"}.items():
+        page.get_by_label(label, exact=True).fill(value)
+        page.get_by_label(label, exact=True).press("Tab")
+    page.get_by_role("button", name="Cut out the region").click()
+    _try(visitor, "Holds now. The image is at")
+    page.get_by_role("button", name="Another condition").click()
+    page.locator(".condition").nth(1).locator("input[name=text]").fill("nowhere to be read")
+    _try(visitor, "Does not hold now")
+    page.locator("select[name=together]").select_option("any")
+    _try(visitor, "Holds now")
+    page.locator("select[name=together]").select_option("then")
+    _try(visitor, "text “nowhere to be read” is shown: Does not hold now")  # each part by itself
+    visitor.check("new-wait-kinds")
 
 
 def _see_the_click(visitor: Visitor) -> None:

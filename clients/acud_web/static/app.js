@@ -13,7 +13,7 @@ import { clock } from "./words.js";
 
 const byId = (id) => document.getElementById(id);
 const bus = new Bus(api);
-const page = { api, bus, me: null, go, may };
+const page = { api, bus, me: null, go, may, isLimited };
 let leave = () => {};
 let shownAt = "";
 
@@ -26,6 +26,11 @@ const SCOPES = ["read", "wait", "act", "admin"];
 // Whether this session's scope reaches so far. The gateway checks it too; here it only keeps buttons away.
 function may(scope) {
   return SCOPES.indexOf(page.me?.scope) >= SCOPES.indexOf(scope);
+}
+
+// Whether this session is limited to some displays or tasks; what is of no single one is not for it.
+function isLimited() {
+  return Boolean(page.me?.displays?.length || page.me?.tasks?.length);
 }
 
 // ---- panels -----------------------------------------------------------------------------------------------------------

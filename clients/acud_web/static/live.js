@@ -1,6 +1,7 @@
 // The panel of screens: all displays in a grid, or one of them in exact pixels, which a person can take over.
 
 import { el, fill, settled } from "./dom.js";
+import { makeLink } from "./bulk.js";
 import { Screen } from "./live_screen.js";
 import { Single } from "./live_single.js";
 import { facts, takenWords } from "./live_words.js";
@@ -13,7 +14,7 @@ const THUMBNAIL = { fps: 4, max_side_px: 480 };
 export async function mountScreens(element, page, name = "", number = 0) {
   await sheet("screens.css");
   const { api, bus } = page;
-  const panel = name ? new One(element, page, name, number) : new Grid(element, api, bus);
+  const panel = name ? new One(element, page, name, number) : new Grid(element, page);
   await panel.load();
   const soon = settled(() => panel.load().catch(() => null)); // the page's banner tells of a daemon that is away
   const offs = ["display.", "task.", "missed"].map((topic) => bus.on(topic, soon));
@@ -35,12 +36,13 @@ async function displays(api) {
 }
 
 class Grid {
-  constructor(element, api, bus) {
-    this.api = api;
+  constructor(element, page) {
+    this.api = page.api;
     this.cards = new Map();
     this.list = el("ul.screen-grid");
     this.place = el("div", {});
-    fill(element, el("header.head", {}, el("h1", {}, "Screens")), this.place);
+    fill(element, el("header.head", {}, el("h1", {}, "Screens"),
+      el("div.tools", {}, page.isLimited() ? null : makeLink(page, { href: "#/screens/new", words: "New display", scope: "act" }))), this.place);
   }
 
   async load() {
@@ -115,7 +117,7 @@ class One {
   show(display) {
     this.number = display.number;
     if (this.single) return this.single.update(display);
-    this.single = new Single(this.page.api, display, this.page.may("act"));
+    this.single = new Single(this.page.api, display, this.page.may);
     fill(this.element, this.single.node);
     this.single.begin();
   }

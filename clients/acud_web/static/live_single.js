@@ -12,7 +12,7 @@ const EXACT = { fps: 30, max_side_px: 0 };
 const HATCH = "Ctrl+Shift+F12";
 
 export class Single {
-  /** `may`: whether this access token may take the display over. */
+  /** `may(scope)`: of this access token: `act` to take the display over, `wait` to wait for something there. */
   constructor(api, display, may) {
     this.api = api;
     this.display = display;
@@ -29,7 +29,9 @@ export class Single {
 
   build() {
     this.facts = el("p.screen-facts");
-    this.button = el("button.primary", { type: "button", hidden: !this.may, onclick: () => this.toggle() });
+    this.button = el("button.primary", { type: "button", hidden: !this.may("act"), onclick: () => this.toggle() });
+    const about = new URLSearchParams({ display: this.display.name, task: this.display.task?.task_id ?? "" });
+    this.toWait = this.may("wait") ? el("a.button", { href: `#/waits/new?${about}` }, "Wait for something here") : null;
     this.strip = el("p.takeover-strip", { id: "takeover-strip", role: "status" });
     this.refused = el("p.takeover-fault", { role: "alert", hidden: true });
     this.tools = new TakeoverTools(this.takeover);
@@ -43,7 +45,7 @@ export class Single {
     this.zoom = new Zoom(this.screen.canvas, this.frame);
     this.node = el("div.screen-single", {},
       el("header.head", {}, el("a.to-all", { href: "#/screens" }, "← All screens"), el("h1", {}, this.display.name), this.facts),
-      el("div.screen-tools", {}, el("p.screen-state", {}, this.screen.badge, this.screen.delay), this.zoom.tools, this.full, this.tools.node, this.button),
+      el("div.screen-tools", {}, el("p.screen-state", {}, this.screen.badge, this.screen.delay), this.zoom.tools, this.full, this.tools.node, this.toWait, this.button),
       this.strip, this.refused, this.frame);
   }
 

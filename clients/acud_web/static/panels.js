@@ -13,11 +13,17 @@ const lazily =
   async (...given) =>
     (await import(module))[name](...given);
 
+// `#/tasks/new` and the like: the form that makes one.
+const orNew =
+  (made, mount) =>
+  (...given) =>
+    (given[2][0] === "new" ? made : mount)(...given);
+
 export const PANELS = [
   { path: "", title: "Overview", key: "o", mount: lazily("./now.js", "mountNow") },
-  { path: "tasks", title: "Tasks", key: "t", mount: lazily("./tasks.js", "mountTasks") },
-  { path: "waits", title: "Waits", key: "w", mount: lazily("./waits.js", "mountWaits") },
-  { path: "screens", title: "Screens", key: "s", mount: screens },
+  { path: "tasks", title: "Tasks", key: "t", mount: orNew(lazily("./new_task.js", "mountNewTask"), lazily("./tasks.js", "mountTasks")) },
+  { path: "waits", title: "Waits", key: "w", mount: orNew(lazily("./new_wait.js", "mountNewWait"), lazily("./waits.js", "mountWaits")) },
+  { path: "screens", title: "Screens", key: "s", mount: orNew(lazily("./new_display.js", "mountNewDisplay"), screens) },
   { path: "feed", title: "Feed", key: "f", mount: lazily("./feed.js", "mountFeed") },
   { path: "recordings", title: "Recordings", key: "r", mount: lazily("./recordings.js", "mountRecordings") },
   { path: "commentary", title: "Commentary", key: "c", mount: lazily("./commentary.js", "mountCommentary") },

@@ -41,6 +41,38 @@ export function taskRow({ task, items, live_waits: waits }) {
   );
 }
 
+const MOVES = {
+  paused: {
+    words: "Pause…",
+    title: "Pause",
+    verb: "Pause them",
+    done: "paused",
+    lines: ["Their waits stand still and judge nothing; their time limits go on.", "Their agents may go on working: they see the status with their next request."],
+    good: ({ task }) => task.status === "active",
+  },
+  active: {
+    words: "Resume…",
+    title: "Resume",
+    verb: "Resume them",
+    done: "resumed",
+    lines: ["Their waits look again at what is on the screens."],
+    good: ({ task }) => task.status === "paused",
+  },
+  cancelled: {
+    words: "Cancel…",
+    title: "Cancel",
+    verb: "Cancel them",
+    tone: "danger",
+    done: "cancelled",
+    lines: ["Their waits are cancelled.", "Their own displays end with all programs on them.", "They can't be taken up again."],
+    good: ({ task }) => ["active", "paused"].includes(task.status),
+  },
+};
+
+function moving(status) {
+  return { ...MOVES[status], run: ({ task }) => api.post(`/api/tasks/${encodeURIComponent(task.task_id)}/status`, { status }) };
+}
+
 const SHAPE = {
   title: "Tasks",
   noun: "tasks",
@@ -58,6 +90,8 @@ const SHAPE = {
   empty: (kind) => (kind === "ended" ? "No task has ended yet." : noTasks()),
   beyond: (rest) => el("p.muted", { class: "muted small nothing" }, `${rest} older ones: acud task list --all`),
   mount: mountTask,
+  make: { href: "#/tasks/new", words: "New task", scope: "wait" },
+  bulk: { scope: "act", acts: [moving("paused"), moving("active"), moving("cancelled")] },
   hint: "Choose a task to see its plan, what was done, and what was said.",
 };
 

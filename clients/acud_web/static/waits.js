@@ -61,6 +61,22 @@ const SHAPE = {
   empty: (kind) => (kind === "ended" ? "No wait has ended yet." : noWaits()),
   beyond: (rest) => el("p.muted", { class: "muted small nothing" }, `${rest} older ones: acud wait list`),
   mount: mountWait,
+  make: { href: "#/waits/new", words: "New wait", scope: "wait" },
+  bulk: {
+    scope: "wait",
+    acts: [
+      {
+        words: "Cancel…",
+        title: "Cancel",
+        verb: "Cancel them",
+        tone: "danger",
+        done: "cancelled",
+        lines: ["They stop watching and never resolve.", "Their agents are not woken; blocked calls return as cancelled."],
+        good: (one) => one.state === "watching",
+        run: (one) => api.post(`/api/waits/${encodeURIComponent(one.wait_id)}/cancel`),
+      },
+    ],
+  },
   hint: "Choose a wait to see its verdicts and its evidence.",
 };
 

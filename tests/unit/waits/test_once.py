@@ -17,6 +17,7 @@ from acud.types import (
     Text,
     Until,
     WaitState,
+    Widget,
     WindowTitle,
     no,
     unknown,
@@ -73,6 +74,16 @@ def test_nothing_is_said_before_the_first_frame_and_the_first_list() -> None:
     rig.change(None)
     rig.identify("a")
     assert over(rig).verdict.detail == "the target has not changed since the baseline"
+
+
+def test_nothing_is_said_before_the_widgets_were_read() -> None:
+    rig = once(Widget("button", "Save")).start()
+    assert rig.wait.state is WaitState.WATCHING
+    rig.tell(happened.WidgetsRead(rig.now, {0: no('no button "Save" is there')}, rig.now))
+    assert over(rig).verdict.detail == 'no button "Save" is there'
+    rig = once(Widget("button", "Save"), target=Target(window="Editor"))
+    rig.tell(happened.TargetLost(rig.now, unknown("window_missing", "no window matches"), coming=False))
+    assert over(rig).verdict.code == "window_missing"
 
 
 def test_a_baseline_tells_at_once_whether_it_changed() -> None:

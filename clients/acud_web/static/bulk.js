@@ -1,0 +1,128 @@
+// Something done to several rows of a list at once: they are marked, what will happen is said, then it is done to each.
+
+import { confirmed, doing, notice } from "./dialog.js";
+import { el, fill } from "./dom.js";
+import { sentence } from "./panel.js";
+import { count } from "./words.js";
+
+const AT_ONCE = 4;
+
+/** The link to the form that makes one; null where this session's scope does not reach. */
+export function makeLink(page, { href, words, scope }) {
+  return page.may(scope) ? el("a.button", { class: "button primary", href }, words) : null;
+}
+
+/** `shape`: noun, in the plural; id(one); and `bulk`: {scope, acts}, each act {words, title, lines, verb, tone, good(one),
+ * done, run(one)}. `tools` belongs into the head of the list, `bar` above it; `show(list, rows)` follows the list. */
+export class Bulk {
+  constructor(page, shape) {
+    this.shape = shape;
+    this.marked = new Map();
+    this.isOn = false;
+    this.rows = [];
+    this.may = Boolean(shape.bulk) && page.may(shape.bulk.scope);
+    this.toggle = el("button", { type: "button", "aria-pressed": "false", hidden: true, onclick: () => this.turn(!this.isOn) }, "Select");
+    this.tools = [this.toggle];
+    this.all = el("button", { type: "button", onclick: () => this.markAll() });
+    this.told = el("span.muted", { role: "status" });
+    this.buttons = this.may ? shape.bulk.acts.map((act) => [act, this.button(act)]) : [];
+    this.bar = el("div.bulk", { hidden: true, role: "group", "aria-label": `With the marked ${shape.noun}` },
+      this.all, this.told, el("div.tools", {}, this.buttons.map(([, button]) => button)));
+  }
+
+  turn(isOn) {
+    this.isOn = isOn;
+    this.marked.clear();
+    this.toggle.setAttribute("aria-pressed", String(isOn));
+    this.bar.hidden = !isOn;
+    this.paint();
+  }
+
+  /** Follow the rows that are shown now; the mark of one that is gone goes with it. */
+  show(list, rows) {
+    this.list = list;
+    this.rows = rows;
+    const here = new Map(rows.map((one) => [this.shape.id(one), one]));
+    for (const id of this.marked.keys()) if (!here.has(id)) this.marked.delete(id);
+    for (const [id, one] of here) if (this.marked.has(id)) this.marked.set(id, one);
+    this.paint();
+  }
+
+  paint() {
+    this.toggle.hidden = !this.may || (!this.rows.length && !this.isOn);
+    this.list?.classList.toggle("selecting", this.isOn);
+    const byId = new Map(this.rows.map((one) => [this.shape.id(one), one]));
+    for (const row of this.list?.children ?? []) this.box(row, byId.get(row.querySelector("a.row")?.dataset.focus));
+    const isAll = this.marked.size === this.rows.length && this.rows.length > 0;
+    fill(this.all, isAll ? "None" : `All ${this.rows.length} shown`);
+    fill(this.told, `${this.marked.size} marked`);
+    for (const [act, button] of this.buttons) button.disabled = !this.fit(act).length;
+  }
+
+  box(row, one) {
+    const before = row.querySelector(":scope > .mark");
+    if (!this.isOn || !one) return before?.remove();
+    const id = this.shape.id(one);
+    const box = before ?? el("input.mark", { type: "checkbox", "data-focus": `mark-${id}`,
+      "aria-label": row.querySelector(".title")?.textContent ?? "", onchange: () => this.mark(id, box.checked) });
+    box.checked = this.marked.has(id);
+    if (!before) row.prepend(box);
+    return undefined;
+  }
+
+  mark(id, isMarked) {
+    if (isMarked) this.marked.set(id, this.rows.find((one) => this.shape.id(one) === id));
+    else this.marked.delete(id);
+    this.paint();
+  }
+
+  markAll() {
+    const isAll = this.marked.size === this.rows.length;
+    this.marked = new Map(isAll ? [] : this.rows.map((one) => [this.shape.id(one), one]));
+    this.paint();
+  }
+
+  fit(act) {
+    return [...this.marked.values()].filter(act.good);
+  }
+
+  button(act) {
+    const button = el("button", { type: "button", class: act.tone ?? null }, act.words);
+    button.addEventListener("click", doing(button, () => this.run(act)));
+    return button;
+  }
+
+  async run(act) {
+    const rows = this.fit(act);
+    const many = count(rows.length, this.shape.noun.slice(0, -1));
+    const left = this.marked.size - rows.length;
+    const lines = [...act.lines, left ? `${left} of those marked can't be: they are left alone.` : ""].filter(Boolean);
+    if (!(await confirmed(`${act.title} ${many}?`, lines, act.verb, { tone: act.tone ?? "primary" }))) return;
+    const faults = await each(rows, act.run, (done) => fill(this.told, `${done} of ${rows.length}`));
+    const first = faults.at(0);
+    if (first) notice(`${rows.length - faults.length} of ${many} ${act.done}. ${sentence(first.error)}`, "bad");
+    else notice(`${many} ${act.done}.`);
+    this.turn(false);
+    this.toggle.focus();
+  }
+}
+
+// Do `run` with each of `rows`, some at once; returns the faults of those that failed.
+async function each(rows, run, told) {
+  const faults = [];
+  const left = [...rows];
+  let done = 0;
+  const worker = async () => {
+    for (let one = left.shift(); one; one = left.shift()) {
+      try {
+        await run(one);
+      } catch (fault) {
+        if (fault.status === undefined) throw fault;
+        faults.push(fault);
+      }
+      told(++done);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return faults;
+}
