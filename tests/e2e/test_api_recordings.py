@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import json
+from pathlib import Path
 from typing import Any
 
 import av
@@ -105,6 +108,36 @@ def test_a_recording_is_served_while_it_is_made(api: Api, display: DisplayInfo) 
     assert api.refused("POST", f"recordings/{begun}/stop") == (409, "conflict")
     assert api.delete(f"recordings/{begun}")["recording"]["recording_id"] == begun
     assert api.refused("GET", f"recordings/{begun}") == (404, "not_found")
+
+
+def test_a_condition_is_tried_on_it_line_by_line(api: Api, daemon: Daemon, made: dict[str, Any]) -> None:
+    """One at a time; the process that replays ends with its client, and knows no other recording's id."""
+    path = f"/api/recordings/{made['recording_id']}/replay"
+    body = {"until": {"type": "change"}, "judges": ["ocr"]}
+    lines = [json.loads(line) for line in api.raw.post(path, json=body, timeout=60).text.splitlines()]
+    assert [lines[0]["type"], *(one["type"] for one in lines[-2:])] == ["began", "run", "done"]
+    assert lines[-2]["state"] == "resolved"
+    assert lines[0]["frames"] == made["frames"]
+    files = api.raw.post(path, json={"until": {"type": "file", "path": "~/x"}}, timeout=60).text.splitlines()
+    assert [json.loads(line)["type"] for line in files] == ["fault", "done"]
+    with api.raw.stream("POST", path, json=body, timeout=60) as answer:
+        assert answer.status_code == 200
+        assert api.raw.post(path, json=body).status_code == 429
+        assert _replaying(daemon)
+    until(lambda: not _replaying(daemon), "the end of its process")
+    assert api.raw.post("/api/recordings/rec-none/replay", json=body).status_code == 404
+    assert api.raw.post(path, json={"until": {"type": "nothing"}}).status_code == 422
+
+
+def _replaying(daemon: Daemon) -> list[Path]:
+    """Return the processes of this daemon that replay."""
+    home = f"ACU_HOME={daemon.home}".encode()
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended
+            if b"acud.features.recording.replay" in (process / "cmdline").read_bytes():
+                found += [process] if home in (process / "environ").read_bytes().split(b"\0") else []
+    return found
 
 
 def test_what_happened_while_it_was_made(api: Api, daemon: Daemon) -> None:

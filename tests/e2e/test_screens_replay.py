@@ -13,12 +13,14 @@ from datetime import UTC, datetime, timedelta
 import av
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from acud.protocol.recordings import RecordingInfo
+from acud.protocol.web import Scope
 from acud.types import Change, DisplayInfo, Rect, WaitState, WindowTitle
 from acud.types.actions import Click, Point
 from tests.daemon import Daemon
-from tests.e2e.chromium import SETTINGS, Chromium, Pixels, Visit, is_there
+from tests.e2e.chromium import PATIENCE_MS, SETTINGS, Chromium, Pixels, Visit, is_there
 from tests.e2e.desktop import Desk, until
 from tests.e2e.recording import act
 
@@ -273,6 +275,50 @@ def stillness_is_skipped(visit: Visit) -> None:
     seen = visit.page.evaluate("window.seen")
     jumps = [after - before for before, after in itertools.pairwise(seen)]
     assert max(jumps) > STILL_S / 4, "nothing was left out"
+
+
+def test_a_condition_is_tried_on_a_recording(daemon: Daemon, chromium: Chromium) -> None:
+    """Its verdicts stand on the time line and in a list that goes there; nothing is armed; who only looks can't."""
+    client = daemon.client
+    view = client.display_create(640, 320).display
+    recording_id = client.record_start(view.name).recording.recording_id
+    with Desk(view.name, view.auth_file) as desk:
+        until(lambda: found(daemon, recording_id).frames, "the frame of the bare display")
+        with one_more(daemon, recording_id, "the first words"):
+            window = desk.words(Rect(20, 20, 500, 60), "Downloading 40 %")
+        with one_more(daemon, recording_id, "the second"):
+            desk.rewrite(window, "Download complete")
+        client.record_stop(recording_id)
+    with chromium.visit(daemon, f"recordings/{recording_id}", viewport={"width": 390, "height": 844}) as visit:
+        page = visit.page
+        page.get_by_label("Text", exact=True).fill("Download complete")
+        page.get_by_label("Text", exact=True).press("Enter")
+        said = page.get_by_role("status", name="Tried on the recording")
+        expect(said).to_contain_text("It would have resolved at", timeout=PATIENCE_MS)
+        answers = page.locator(".trial-rows .badge")
+        assert answers.last.inner_text().split() == ["✓", "yes"]
+        assert answers.first.inner_text().split() == ["✕", "no"]
+        assert page.locator(".replay-line .trial-tick").count() == answers.count() >= 2
+        assert not client.wait_list(displays=(view.name,), ended=True).waits
+        page.keyboard.press("Home")
+        before = page.locator(".replay-where").inner_text()
+        page.locator(".trial-rows button").last.press("Enter")
+        expect(page.locator(".replay-where")).not_to_have_text(before)
+        visit.shot("replay-trial-phone")
+        page.set_viewport_size({"width": 1440, "height": 1000})
+        page.locator("select[name=target]").select_option("draw")
+        page.locator(".region-layer").press("ArrowUp")
+        for name, value in {"Left": "0", "Top": "160", "Width": "640", "Height": "160"}.items():
+            page.get_by_label(name, exact=True).fill(value)
+            page.get_by_label(name, exact=True).press("Tab")
+        page.get_by_role("button", name="Try it on the recording").click()
+        expect(said).to_contain_text("It would not have resolved by the end", timeout=PATIENCE_MS)
+        page.emulate_media(color_scheme="dark")
+        visit.shot("replay-trial")
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    with chromium.visit(daemon, f"recordings/{recording_id}", Scope.READ) as visit:
+        expect(visit.page.get_by_role("slider", name="Time")).to_be_visible()
+        expect(visit.page.get_by_text("Try a condition")).to_have_count(0)
 
 
 def test_a_gap_is_shown_as_one(daemon: Daemon, chromium: Chromium) -> None:

@@ -7,7 +7,7 @@ whose the thing is that it tells of, since an access token may be limited to som
 from __future__ import annotations
 
 from acud.protocol.requests import REQUESTS
-from acud_web.api import daemon, displays, events, recordings, tasks, waits, wakes
+from acud_web.api import daemon, displays, events, recordings, tasks, trials, waits, wakes
 from acud_web.api.operation import Operation
 from acud_web.api.request_operation import operation_of
 from acud_web.route_table import Row
@@ -18,6 +18,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *tasks.OPERATIONS,
     *waits.OPERATIONS,
     *recordings.OPERATIONS,
+    *trials.OPERATIONS,
     *wakes.OPERATIONS,
     *events.OPERATIONS,
     *(operation_of(command, command.rest) for command in REQUESTS if command.rest is not None),

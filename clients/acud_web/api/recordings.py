@@ -87,7 +87,7 @@ async def recordings(asked: ApiRequest[RecordingsQuery, Nothing]) -> Recordings:
 
 async def recording(asked: ApiRequest[Nothing, Nothing]) -> Recorded:
     """Show a recording with its segments."""
-    return Recorded(await _seen(asked))
+    return Recorded(await recording_seen(asked))
 
 
 async def video(asked: ApiRequest[Nothing, Nothing]) -> Response:
@@ -145,7 +145,7 @@ async def frames(asked: ApiRequest[FramesQuery, Nothing]) -> FramesPage:
 
 async def timeline(asked: ApiRequest[TimelineQuery, Nothing]) -> TimelineReply:
     """List what happened while a recording was made: verdicts, waits, actions, messages, changes of its task."""
-    found, query = await _seen(asked), asked.query
+    found, query = await recording_seen(asked), asked.query
     return await asked.find(RecordTimeline(found.recording_id, query.after_ms, query.limit), TimelineReply)
 
 
@@ -166,17 +166,17 @@ async def start(asked: ApiRequest[Nothing, StartBody]) -> Recorded:
 
 async def stop(asked: ApiRequest[Nothing, Nothing]) -> Recorded:
     """End a recording with what its display shows now; the answer comes when its files are closed."""
-    found = await _seen(asked)
+    found = await recording_seen(asked)
     return Recorded((await asked.find(RecordStop(found.recording_id), RecordReply)).recording)
 
 
 async def delete(asked: ApiRequest[Nothing, Nothing]) -> Recorded:
     """Forget a recording that has ended, and remove its files."""
-    found = await _seen(asked)
+    found = await recording_seen(asked)
     return Recorded((await asked.find(RecordDelete(found.recording_id), RecordReply)).recording)
 
 
-async def _seen(asked: ApiRequest[Query, Body]) -> RecordingInfo:
+async def recording_seen(asked: ApiRequest[Query, Body]) -> RecordingInfo:
     """Return the recording of the path. Raises: NotFound; HttpFault 403 where the access token may not see it."""
     recording_id = asked.place("id")
     found = (await asked.find(RecordShow(recording_id), RecordReply)).recording
@@ -186,7 +186,7 @@ async def _seen(asked: ApiRequest[Query, Body]) -> RecordingInfo:
 
 
 async def _segment(asked: ApiRequest[Query, Body]) -> tuple[RecordingInfo, int]:
-    found, number = await _seen(asked), asked.place("n")
+    found, number = await recording_seen(asked), asked.place("n")
     for segment in found.segments:
         if str(segment.number) == number:
             return found, segment.number

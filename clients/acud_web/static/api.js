@@ -51,6 +51,30 @@ async function answered(answer, method, path) {
 
 const listeners = new Set();
 
+// Send `body`, and call `heard` with each line of JSON of the answer as it comes. Rejects with an ApiError, also where the
+// answer ends before its last line (`done`).
+async function stream(path, body, heard, signal) {
+  const headers = { Accept: "application/x-ndjson", "X-Acud": "1", "Content-Type": "application/json" };
+  const cut = () => new ApiError(0, "unreachable", "the answer ended before it was whole", "try it again");
+  try {
+    const answer = await fetch(path, { method: "POST", headers, credentials: "same-origin", cache: "no-store", body: JSON.stringify(body), signal });
+    if (!answer.ok) return await answered(answer, "POST", path);
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let rest = "", part = await reader.read(); !part.done; part = await reader.read()) {
+      const lines = (rest + part.value).split("\n");
+      rest = lines.pop();
+      for (const line of lines.map((one) => JSON.parse(one))) {
+        if (line.type === "done") return line;
+        heard(line);
+      }
+    }
+  } catch (fault) {
+    if (signal?.aborted || fault instanceof ApiError) throw fault;
+    throw cut();
+  }
+  throw cut();
+}
+
 // A query without its empty values; a list is its name several times.
 export function query(path, values) {
   const rows = Object.entries(values).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
@@ -61,6 +85,7 @@ export function query(path, values) {
 export const api = {
   get: (path, signal) => ask("GET", path, undefined, signal),
   post: (path, body, signal) => ask("POST", path, body, signal),
+  stream,
   del: (path, signal) => ask("DELETE", path, undefined, signal),
   ws(path) {
     const url = new URL(path, location.href);

@@ -180,9 +180,9 @@ class NewWait {
     if (!rows.length) return null;
     const unlike = [...new Map(rows.map((row) => [row[0], row])).values()];
     const buttons = unlike.slice(0, MOST_OFFERED).map(([words, type, values]) =>
-      el("button.chip", { type: "button", title: words, onclick: () => this.conditions.suggest(type, values) }, words.length > 48 ? `${words.slice(0, 47)}…` : words));
+      el("button.offer", { type: "button", title: words, onclick: () => this.conditions.suggest(type, values) }, words.length > 48 ? `${words.slice(0, 47)}…` : words));
     const rest = unlike.length - buttons.length;
-    return el("div.chips", { role: "group", "aria-label": `${title} found there` }, buttons, rest > 0 ? el("span.muted", { class: "muted small" }, `and ${rest} more: draw a smaller region`) : null);
+    return el("div.offer-row", { role: "group", "aria-label": `${title} found there` }, buttons, rest > 0 ? el("span.muted", { class: "muted small" }, `and ${rest} more: draw a smaller region`) : null);
   }
 
   // ---- tasks and judges, where this session may see them ----------------------------------------------------------------

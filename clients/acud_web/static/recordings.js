@@ -173,6 +173,7 @@ async function mountOne(element, page, recordingId, values) {
   const [found, { mountReplay }] = await Promise.all([api.get(path), import("./replay.js")]);
   const one = found.recording ?? found;
   const replay = el("div.replay", {});
+  const trial = el("div", {});
   const about = el("ul.rows", { "aria-label": "The recording" });
   const panel = new Panel(el("div", {}), page.bus, {
     load: (signal) => api.get(path, signal),
@@ -190,13 +191,16 @@ async function mountOne(element, page, recordingId, values) {
     element,
     panelHead(`Recording of ${one.display}`, el("a.button", { href: "#/recordings" }, "← Recordings")),
     replay,
+    trial,
     card("About it", about),
   );
   const stop = await mountReplay(replay, page.api, recordingId, Number(values.get("at")) || 0, (values.get("hide") ?? "").split(","));
+  const stopTrial = page.may("wait") && (await import("./replay_trial.js")).mountTrial(trial, page, one, replay);
   const timer = setInterval(() => elapsed(element), 1000);
   return () => {
     clearInterval(timer);
     panel.stop();
     stop?.();
+    stopTrial?.();
   };
 }

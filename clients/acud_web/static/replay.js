@@ -99,6 +99,7 @@ export class Replay {
     // Wherever the focus is: who has just opened a recording has it nowhere in it.
     this.onKey = (event) => this.pressed(event);
     document.addEventListener("keydown", this.onKey);
+    this.node.addEventListener("moment", (event) => this.jump(event.detail)); // from a condition that is tried on it
     this.video.addEventListener("error", () => this.broken());
     this.video.addEventListener("ended", () => this.nextSegment());
     this.video.addEventListener("pause", () => this.tell());
