@@ -81,7 +81,11 @@ class LiveWatches:
             self._watches[key] = _Watch(watched.name, fps, self._now() + for_s)
         else:
             self._watches.pop(key, None)
+        was_shown = watched.name in self._shown
         self._apply()
+        source = self._sources.by_name.get(watched.name)
+        if not was_shown and watched.name in self._shown and source is not None and source.up:
+            self._check(source, self._shown[watched.name])  # its first picture does not wait for the next tick
         if self._shown and self._timer is None:
             self._timer = self._loop.call_later(0.0, self._tick)
         return key

@@ -79,6 +79,11 @@ async def login_page(request: Request) -> Response:
     return _answer(request, "login.html")
 
 
+async def alive(_request: Request) -> Response:
+    """Say that the gateway serves; nothing more, because anybody may ask."""
+    return answer({"ok": True})
+
+
 async def root(_request: Request) -> Response:
     """Send a browser to the dashboard."""
     return RedirectResponse("/dashboard", 303)
@@ -162,6 +167,7 @@ ROUTES = (
     Row("GET", "/", root, None),
     Row("GET", "/dashboard", dashboard, None),
     Row("GET", "/login", login_page, None),
+    Row("GET", "/healthz", alive, None),
     Row("GET", "/static/{name}", static, None),
     Row("POST", "/api/login", login, None, _BODY_BYTES),
     Row("POST", "/api/logout", logout, Scope.READ, 0),

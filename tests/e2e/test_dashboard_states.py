@@ -40,7 +40,8 @@ def test_every_panel_says_what_to_do_while_there_is_nothing(browser: Browser) ->
         visitor.login(empty.client)
         for panel in PANELS:
             visitor.go(panel)
-            expect(visitor.page.locator(".panel .nothing, .panel table, .panel .entry").first).to_be_visible()
+            said = ".panel .nothing:visible, .panel table:visible, .panel .first-steps:visible, .panel .line:visible"
+            expect(visitor.page.locator(said).first).to_be_visible()
             visitor.check(f"empty-{panel or 'now'}")
         assert not visitor.unserved
         visitor.close()
@@ -141,8 +142,8 @@ def test_a_screen_names_its_task_and_a_link_opens_that_display_or_none(visitor: 
     assert task.display
     visitor.login(daemon.client)
     visitor.go("screens")
-    card = visitor.page.locator(".screen-card").filter(has=visitor.page.get_by_role("link", name=task.display))
-    expect(card.locator(".screen-facts")).to_contain_text("Book the flight")
+    card = visitor.page.locator(".screen-card").filter(has=visitor.page.get_by_role("link", name="Book the flight"))
+    expect(card.locator(".screen-facts")).to_contain_text(task.display)
     visitor.check("screens-task")
     visitor.go(f"tasks/{task.task_id}")
     visitor.page.get_by_role("link", name=task.display, exact=True).click()
@@ -154,6 +155,91 @@ def test_a_screen_names_its_task_and_a_link_opens_that_display_or_none(visitor: 
     visitor.go(f"tasks/{task.task_id}")
     expect(visitor.page.locator(".task-facts")).to_contain_text(f"{task.display}, ended with the task")
     expect(visitor.page.get_by_role("link", name=task.display, exact=True)).to_have_count(0)
+
+
+def test_waits_and_events_are_found_by_what_is_in_the_address(visitor: Visitor, daemon: Daemon) -> None:
+    """Search and filters narrow the list, stay in the address, and go along into a row. Nobody meets an id."""
+    task = daemon.client.task_register("Pay the invoice", ["Look"]).view.task
+    for label in ("the invoice is paid", "the portal is open", "the portal is closed"):
+        daemon.client.wait_create(Text(label), task_id=task.task_id, label=label)
+    cancelled = daemon.client.wait_list(tasks=(task.task_id,)).waits[0]
+    daemon.client.wait_cancel(cancelled.wait_id)
+    visitor.login(daemon.client)
+    page = visitor.page
+    visitor.go("waits")
+    page.get_by_label("Task").select_option(label="Pay the invoice")
+    page.get_by_label("Display").select_option(task.display)
+    expect(page.locator("a.row")).to_have_count(2)
+    page.get_by_role("button", name="All", exact=True).click()
+    expect(page.locator("a.row")).to_have_count(3)
+    page.get_by_label("State").select_option("cancelled")
+    expect(page.locator("a.row")).to_have_count(1)
+    page.get_by_label("State").select_option("")
+    page.get_by_role("searchbox").fill("portal")
+    expect(page.locator("a.row")).to_have_count(2)
+    visitor.check("waits-found")
+    page.locator("a.row").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("text=portal"))
+    expect(page.locator(".list a.row")).to_have_count(2)
+    assert "[smart_wait" not in page.locator("main").inner_text()
+    page.goto(f"{visitor.url}/dashboard#/feed?text=portal")
+    expect(page.locator(".log .line").first).to_contain_text("portal")
+    expect(page.locator(".log .line:not(:has-text('portal'))")).to_have_count(0)
+    assert cancelled.wait_id not in page.locator("main").inner_text()
+    page.locator(".log time").first.hover()
+    expect(page.locator(".log time").first).to_have_attribute("title", re.compile(r"(ago|just now) · .*20\d\d"))
+    visitor.check("feed-found")
+    daemon.client.task_update(task.task_id, status="cancelled")
+
+
+def test_the_palette_finds_what_there_is_with_keys_alone(visitor: Visitor, daemon: Daemon) -> None:
+    """Panels, actions, displays, tasks and waits, by a few letters of their names."""
+    task = daemon.client.task_register("Quarterly report", ["Look"], isolated_display=False).view.task
+    visitor.login(daemon.client)
+    page = visitor.page
+    page.keyboard.press("Control+k")
+    page.keyboard.type("quar rep")
+    expect(page.get_by_role("listbox").get_by_role("option", selected=True)).to_contain_text("Quarterly report")
+    visitor.check("palette")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile(f"#/tasks/{task.task_id}"))
+    page.keyboard.press("Control+k")
+    page.keyboard.type("heal")
+    expect(page.get_by_role("listbox").get_by_role("option", selected=True)).to_contain_text("Health")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Health", level=1)).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("no such thing")
+    expect(page.get_by_role("listbox")).to_contain_text("Nothing by that name")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    daemon.client.task_update(task.task_id, status="cancelled")
+
+
+def test_idle_screens_can_be_hidden_and_the_overview_shows_the_others_first(visitor: Visitor, daemon: Daemon) -> None:
+    """A card names the task, and says how many waits watch; what is idle stands last and goes with one switch."""
+    idle = daemon.client.display_create(320, 240).display
+    task = daemon.client.task_register("Watch the portal", ["Look"]).view.task
+    daemon.client.wait_create(Text("never there"), task_id=task.task_id)
+    visitor.login(daemon.client)
+    page = visitor.page
+    cards = page.locator(".screen-card")
+    expect(cards.first).to_contain_text("Watch the portal")
+    expect(cards.first.get_by_role("link", name=f"1 wait watching {task.display}")).to_be_visible()
+    expect(cards.first.locator(".screen-picture")).to_have_attribute("data-state", re.compile("live|still"))
+    visitor.check("now-screens")
+    visitor.go("screens")
+    expect(page.get_by_role("region", name="Idle")).to_contain_text(idle.name)
+    page.get_by_role("button", name="Hide 1 idle").click()
+    expect(page.get_by_role("region", name="Idle")).to_have_count(0)
+    page.reload()
+    expect(page.get_by_role("button", name="Show 1 idle")).to_be_visible()
+    expect(cards).to_have_count(1)
+    visitor.check("screens-without-idle")
+    daemon.client.task_update(task.task_id, status="cancelled")
+    daemon.client.display_remove(idle.name)
 
 
 def test_health_says_what_the_doctor_says_and_the_same_each_time(visitor: Visitor, daemon: Daemon) -> None:

@@ -18,7 +18,10 @@ from tests.e2e.gateway_support import SETTINGS, Browser, code, served, token
 
 GUARDED = [row for row in ROWS if row.scope is not None]
 IDS = [f"{row.method} {row.path}" for row in GUARDED]
-PUBLIC = {("GET", "/"), ("GET", "/dashboard"), ("GET", "/login"), ("GET", "/static/{name}"), ("POST", "/api/login")}
+PUBLIC = {
+    *(("GET", path) for path in ("/", "/dashboard", "/login", "/static/{name}", "/healthz")),
+    ("POST", "/api/login"),
+}
 """What anybody may ask for; none of it holds data."""
 NOWHERE = "task-00000000000000000000001"
 MARK = "zebra-crossing"
@@ -90,6 +93,12 @@ def asked(row: Row, path: str, bench: Bench, bearer: str = "", head: dict[str, s
 
 def test_only_these_are_public() -> None:
     assert {(row.method, row.path) for row in ROWS if row.scope is None} == PUBLIC
+
+
+def test_without_an_access_token_health_says_only_that_it_is_alive(bench: Bench) -> None:
+    with Browser(bench.url) as browser:
+        assert browser.ask("GET", "/healthz") == (200, {"ok": True})
+        assert browser.ask("GET", "/api/health")[0] == 401
 
 
 def test_no_route_is_there_twice() -> None:

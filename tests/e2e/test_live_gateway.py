@@ -156,6 +156,29 @@ def test_mjpeg_shows_changes_and_ends_with_the_pass(daemon: Daemon, url: str, vi
             assert len(list(islice(shown, 5))) < 5  # it ends; what was on its way may still come
 
 
+def test_a_small_picture_is_of_now_hides_nothing_here_and_is_not_sent_twice(
+    daemon: Daemon, url: str, view: DisplayInfo, desk: Desk
+) -> None:
+    secret, _ = token(daemon.client, Scope.READ)
+    path = f"/api/live/{view.name}.jpeg"
+    with Browser(url, secret) as browser:
+        desk.fill(view_box(view), 0xC03020)
+        until(lambda: _colour(browser.raw.get(path)) == "red", "the picture")
+        before = browser.raw.get(path)
+        seal = {"If-None-Match": before.headers["etag"]}
+        assert browser.raw.get(path, headers=seal).status_code == 304
+        desk.fill(view_box(view), 0x20C030)
+        until(lambda: _colour(browser.raw.get(path, headers=seal)) == "green", "the next picture")
+        assert browser.ask("GET", "/api/live/:9998.jpeg")[0] == 404
+
+
+def _colour(answer: httpx.Response) -> str:
+    if answer.status_code == 304:
+        return ""
+    red, green, _ = np.asarray(Image.open(io.BytesIO(answer.content)).convert("RGB"))[120, 160].astype(int)
+    return "red" if red > 150 > green else "green" if green > 150 > red else ""
+
+
 def _until_like(shown: Iterator[Image.Image], colour: tuple[int, int, int]) -> None:
     for picture in shown:
         if np.abs(np.asarray(picture.convert("RGB"))[120, 160].astype(int) - colour).max() < 8:

@@ -199,6 +199,15 @@ class OpenRing:
             picture = self._whole(view, hidden)
             return view.frame, self._wholes.get(view.frame, hidden, lambda: picture_parts.whole_jpeg(picture))
 
+    def thumbnail(self, known: Known, max_side_px: int, *, hides: bool) -> bytes:
+        """Return the newest frame as a JPEG of at most `max_side_px`. Raises: FrameGone."""
+        hidden = known.hidden if hides else ()
+        size = _scaled_size(self.size, max_side_px)
+        with self._view(known, hides) as view:
+            whole = self._whole(view, hidden)
+            picture = whole if size == self.size else _resized(whole, size)
+            return self._wholes.get(view.frame, (size, hidden), lambda: picture_parts.whole_jpeg(picture))
+
     def _view(self, known: Known, hides: bool) -> FrameView:
         view = self.reader.newest(1, known.frame if hides else None)
         if hides and view.frame != known.frame:

@@ -7,6 +7,7 @@ the present is not shown: while there are no pixels it is a grey one that says w
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import textwrap
 import time
 from collections.abc import AsyncGenerator
@@ -20,7 +21,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from acud.errors import UsageError
+from acud.errors import Unavailable, UsageError
 from acud.frames.reader import FrameGone
 from acud.protocol.requests.looks import LiveWatch, LiveWatched
 from acud.protocol.web import Scope
@@ -231,7 +232,56 @@ def _hub(connection: HTTPConnection) -> DisplayHub:
     return hub
 
 
+# ---- one small picture -----------------------------------------------------------------------------------------------
+
+_THUMBNAIL_PX = 320
+_FIRST_S = 3.0
+"""A capture that stands still is reported within so long."""
+
+
+async def thumbnail(request: Request) -> Response:
+    """Send the display as it is now, as a JPEG of at most 320 px; 304 while it shows what its `ETag` names. Raises:
+    Unavailable while there are no pixels.
+    """
+    name = await _display(request)
+    hub = _hub(request)
+    display, viewer, news = hub.display(name), object(), asyncio.Event()
+    display.join(viewer, news.set, 1.0)
+    try:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_FIRST_S):
+                while display.known is None and display.lost is None and display.bye is None:
+                    news.clear()
+                    await news.wait()
+        return await _small(request, hub, display)
+    finally:
+        await display.leave(viewer)
+
+
+async def _small(request: Request, hub: DisplayHub, display: LiveDisplay) -> Response:
+    known, ring = display.known, display.ring
+    hides = hub.hides(address_of(request))
+    why = display.bye or display.lost
+    if known is None or ring is None or (hides and known.fault):
+        reason = why.reason if why is not None else known.fault if known is not None else "no grab was answered"
+        raise Unavailable(f"no picture of {display.name}: {reason}")
+    seal = hashlib.sha256(repr((ring.reader.epoch, known.frame, hides and known.hidden)).encode()).hexdigest()[:16]
+    head = {"ETag": f'"{seal}"', "Cache-Control": "no-cache"}
+    if request.headers.get("if-none-match") == head["ETag"]:
+        return Response(status_code=304, headers=head)
+    ring.begin()
+    work = asyncio.get_running_loop().run_in_executor(
+        hub.workers, lambda: ring.thumbnail(known, _THUMBNAIL_PX, hides=hides)
+    )
+    work.add_done_callback(lambda _: ring.end())
+    try:
+        return Response(await asyncio.shield(work), headers=head, media_type="image/jpeg")
+    except FrameGone:
+        raise Unavailable(f"no picture of {display.name}: it changes faster than it is read") from None
+
+
 ROUTES = (
+    Row("GET", "/api/live/{display}.jpeg", thumbnail, Scope.READ),
     Row("GET", "/api/live/{display}.mjpeg", pictures, Scope.READ),
     Row("WS", "/api/live/{display}", live, Scope.READ),
 )

@@ -5,7 +5,7 @@ import { el, svg } from "./dom.js";
 import { evidencePictures } from "./evidence.js";
 import { filmed, momentOf } from "./moments.js";
 import { badge, when } from "./parts.js";
-import { duration, money, points } from "./words.js";
+import { clock, duration, money, points } from "./words.js";
 
 export function actionNode({ action, logs }, task, films) {
   const side = [
@@ -101,7 +101,7 @@ function open(action, films) {
   const ofFilm = moment
     ? [
         {
-          title: `The screen at ${new Date(atMs).toLocaleTimeString()}, from the recording: ${action.summary}`,
+          title: `The screen at ${clock(atMs / 1000)}, from the recording: ${action.summary}`,
           node: () => filmed(moment, atMs, clickMarks(points(action), moment.segment)),
         },
       ]

@@ -17,10 +17,13 @@ async function ask(method, path, body, signal) {
   const headers = { Accept: "application/json" };
   if (method !== "GET") headers["X-Acud"] = "1";
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  let answer;
+  return answered(await fetched(method, path, headers, body, signal), method, path);
+}
+
+async function fetched(method, path, headers, body, signal) {
   try {
     const patience = AbortSignal.timeout(ANSWER_MS);
-    answer = await fetch(path, {
+    return await fetch(path, {
       method,
       headers,
       credentials: "same-origin",
@@ -32,7 +35,6 @@ async function ask(method, path, body, signal) {
     if (signal?.aborted) throw fault;
     throw new ApiError(0, "unreachable", "the gateway does not answer", "start it: acud daemon start");
   }
-  return answered(answer, method, path);
 }
 
 async function answered(answer, method, path) {
@@ -87,6 +89,13 @@ export const api = {
   post: (path, body, signal) => ask("POST", path, body, signal),
   stream,
   del: (path, signal) => ask("DELETE", path, undefined, signal),
+  // A picture as {blob, etag}, or null while it is the one that `etag` names.
+  async picture(path, etag, signal) {
+    const answer = await fetched("GET", path, etag ? { "If-None-Match": etag } : {}, undefined, signal);
+    if (answer.status === 304) return null;
+    if (!answer.ok) return answered(answer, "GET", path);
+    return { blob: await answer.blob(), etag: answer.headers.get("ETag") };
+  },
   ws(path) {
     const url = new URL(path, location.href);
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";

@@ -7,7 +7,9 @@ import { el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { list as shortcutList, listen, shortcut } from "./keys.js";
 import { loading, trouble } from "./panel.js";
+import { openPalette } from "./palette.js";
 import { PANELS } from "./panels.js";
+import { hoverTimes } from "./parts.js";
 import { themeSwitch } from "./theme.js";
 import { clock } from "./words.js";
 
@@ -83,6 +85,25 @@ async function show() {
     place.dataset.shown = "trouble";
     if (fault.status === undefined) throw fault;
   }
+}
+
+// ---- the command palette ------------------------------------------------------------------------------------------------
+
+function commands() {
+  const action = (title, run) => ({ kind: "Action", title, run });
+  return [
+    ...PANELS.map(({ title, key, path }) => ({ kind: "Panel", title, key, run: () => go(path) })),
+    action("Waits that timed out", () => go("waits?state=timeout")),
+    action("Events that need a person", () => go("feed?kind=needs")),
+    action("Hide idle screens", () => go("screens?idle=hidden")),
+    action("Switch the theme", () => byId("theme").click()),
+    action("Keyboard shortcuts", shortcutList),
+    ...(byId("logout").hidden ? [] : [action("Log out", () => byId("logout").click())]),
+  ];
+}
+
+function palette() {
+  if (page.me && !document.querySelector("dialog[open]")) openPalette(page, commands());
 }
 
 // ---- the link ---------------------------------------------------------------------------------------------------------
@@ -168,8 +189,16 @@ function toggleMenu() {
 }
 
 themeSwitch(byId("theme"));
+byId("find").addEventListener("click", palette);
+document.addEventListener("keydown", (event) => {
+  if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+  if (event.target.closest?.("[data-keys=all]")) return; // a takeover: the key is the display's
+  event.preventDefault();
+  palette();
+});
 navigation();
 listen();
+hoverTimes();
 byId("menu").addEventListener("click", toggleMenu);
 byId("nav").addEventListener("keydown", (event) => {
   if (event.key === "Escape") {

@@ -1,14 +1,18 @@
-// What was said and what happened, each kind in its own colour and named in words: agent, user, wait, system, error.
+// What was said to a task, and the log of what happened: one line each, coloured where a person is needed.
 
 import { api, query } from "./api.js";
-import { el, fill, keyed } from "./dom.js";
-import { Panel } from "./panel.js";
-import { moreButton, panelHead, segments, when } from "./parts.js";
-import { told } from "./told.js";
-import { condition, count } from "./words.js";
+import { el, fill, settled } from "./dom.js";
+import { Filters, keepInUrl, searched } from "./filters.js";
+import { learn, taskName } from "./names.js";
+import { loading, nothing, trouble } from "./panel.js";
+import { panelHead, segments, when } from "./parts.js";
+import { eventPlace, told } from "./told.js";
+import { count } from "./words.js";
+import { VirtualList } from "./virtual.js";
 
-const PAGE = 100;
-const MOST = 1000;
+const PAGE = 1000;
+const MOST = 50_000;
+const SOON_MS = 400;
 const ANNOUNCE_MS = 4000;
 
 // ---- a task's messages --------------------------------------------------------------------------------------------------
@@ -56,114 +60,163 @@ export function legend() {
 
 // ---- events ---------------------------------------------------------------------------------------------------------------
 
-export function feedEntry(event) {
+/** One line of the log. */
+export function logLine(event) {
   const { kind, who, words, href } = told(event);
+  const times = event.times > 1 ? el("span.muted", {}, ` × ${event.times}`) : null;
   return el(
     "li",
-    { class: `entry ${kind}` },
-    el("span.who", {}, who),
-    el("span.when", {}, when(event.utc_s)),
-    el(
-      "p.what",
-      {},
-      href ? el("a", { href }, words) : words,
-      event.times > 1 ? el("span.muted", {}, ` × ${event.times}`) : null,
-    ),
+    { class: `line ${kind === "error" ? "needs" : ""}`.trim() },
+    when(event.utc_s),
+    el("span.who", {}, kind === "error" ? `! ${who}` : who),
+    el("span.what", { title: words }, href ? el("a", { href }, words) : words, times),
   );
+}
+
+/** Return the newest of the newest `limit` events, newest first; the same again and again is one, with `times`. */
+export async function latest(limit, signal) {
+  const log = new EventLog();
+  await log.older(limit, signal);
+  await log.learnNames(signal);
+  return log.rows();
+}
+
+// The events that are kept, newest first, read page by page from the newest on.
+class EventLog {
+  constructor() {
+    this.events = [];
+    this.first = -1; // the number of the oldest that was asked for
+    this.isWhole = false;
+  }
+
+  async older(limit, signal) {
+    if (this.first < 0) this.first = (await api.get("/api/events?limit=1", signal)).newest + 1;
+    const since = Math.max(0, this.first - 1 - limit);
+    const found = await api.get(query("/api/events", { since, limit: Math.min(limit, PAGE) }), signal);
+    const before = found.events.filter((one) => one.n < this.first).toReversed();
+    this.events.push(...before);
+    this.first = since + 1;
+    this.isWhole = since === 0 || found.trimmed > since || this.events.length >= MOST;
+  }
+
+  take(event) {
+    if (event.n > (this.events[0]?.n ?? 0)) this.events.unshift(event);
+  }
+
+  async learnNames(signal) {
+    const subjects = (noun) => this.events.filter((one) => one.topic.startsWith(noun)).map((one) => one.subject);
+    const places = this.events.map(eventPlace);
+    await learn({ waits: [...subjects("wait."), ...places.map((one) => one.wait)], tasks: places.map((one) => one.task) }, signal);
+  }
+
+  rows(fits = () => true) {
+    const rows = [];
+    for (const event of this.events) {
+      if (!fits(event)) continue;
+      const words = told(event).words;
+      const before = rows.at(-1);
+      if (before?.words === words) before.times += 1;
+      else rows.push({ ...event, words, times: 1 });
+    }
+    return rows;
+  }
 }
 
 const KINDS = [
   ["", "All"],
+  ["needs", "Needs a person"],
   ["task.", "Tasks"],
   ["wait.", "Waits"],
-  ["faults", "Faults"],
+  ["display.", "Displays"],
 ];
 
-export function mountFeed(element, { bus }) {
-  const list = el("ul.feed", { "aria-label": "Events" });
+export async function mountFeed(element, { bus }, _rest, values) {
+  const aborter = new AbortController();
   const spoken = el("p.hidden", { "aria-live": "polite" });
-  const body = el("div", {});
-  let limit = PAGE,
-    chosen = "",
+  const body = el("div", {}, loading());
+  let log = new EventLog();
+  let kind = values.get("kind") ?? "";
+  let shown = 0,
     fresh = 0,
-    newest = 0;
-  const panel = new Panel(body, bus, {
-    load: (signal) => latest(limit, signal),
-    topics: ["task.", "wait.", "wake.", "display.", "child.", "judge.", "recording.", "daemon.", "web."],
-    isEmpty: (data) => !data.events.length,
-    empty: () => "Nothing has happened yet. What agents, waits and displays do is told here.",
-    show: (place, data) => {
-      fresh += newest ? data.events.filter((one) => one.n > newest).length : 0;
-      newest = data.newest;
-      const shown = data.events.filter((one) => fits(one, chosen));
-      keyed(list, shown, (one) => one.n, feedEntry);
-      const more = !data.trimmed && data.first > 0 && limit < MOST;
-      const end = data.trimmed ? el("p.muted.small.nothing", {}, "Older events are not kept any more.") : null;
-      fill(
-        place,
-        shown.length ? list : el("p.nothing", {}, "None of this kind among the newest."),
-        more
-          ? moreButton("Show older", () => {
-              limit = Math.min(MOST, limit * 3);
-              panel.refresh();
-            })
-          : end,
-      );
-    },
-  });
+    isReading = false;
+  const filters = new Filters("events", ["display", "task", "within"], values, () => anew());
+  const list = new VirtualList("Events", (one) => `${one.n} ${one.times} ${one.words}`, logLine, () => more());
+  const fits = (event) => {
+    if (kind === "needs" ? told(event).kind !== "error" : !event.topic.startsWith(kind)) return false;
+    if (!filters.any) return true;
+    const place = eventPlace(event);
+    const words = searched(told(event).who, told(event).words, taskName(place.task), place.display);
+    return filters.fits({ ...place, words, utcS: event.utc_s });
+  };
+  const paint = () => {
+    const rows = log.rows(fits);
+    filters.offerFrom(log.events.map(eventPlace), (name, value) => (name === "task" ? taskName(value) : value));
+    filters.say(rows.length, log.events.length, log.isWhole ? "" : ", older ones to come");
+    list.show(rows, Math.max(0, rows.length - shown));
+    shown = rows.length;
+    if (rows.length) fill(body, list.node);
+    else if (log.isWhole || !log.events.length)
+      fill(body, nothing(log.events.length ? "None of these events fits the search and the filters." : EMPTY));
+    if (!log.isWhole && (filters.any || kind) && log.events.length) more();
+  };
+  const anew = () => {
+    list.node.scrollTop = 0;
+    shown = Infinity;
+    paint();
+  };
+  // Older events come when the end of the list is in sight, and all of them for a search.
+  const more = async (limit = PAGE) => {
+    if (isReading || log.isWhole) return;
+    isReading = true;
+    try {
+      await log.older(limit, aborter.signal);
+      await log.learnNames(aborter.signal);
+      shown = Infinity; // what came is below
+    } catch (fault) {
+      if (aborter.signal.aborted) return;
+      if (!log.events.length) fill(body, trouble(fault, () => more()));
+      if (fault.status === undefined) throw fault;
+      return;
+    } finally {
+      isReading = false;
+    }
+    paint();
+  };
+  const news = settled(async () => {
+    await log.learnNames(aborter.signal).catch(() => null); // then it is told without names
+    if (!aborter.signal.aborted) paint();
+  }, SOON_MS);
+  const offs = [
+    bus.on("", (event) => {
+      if (!event.n) return;
+      log.take(event);
+      fresh += 1;
+      news();
+    }),
+    bus.on("missed", () => {
+      log = new EventLog();
+      more();
+    }),
+  ];
   // A busy daemon would flood a screen reader: it hears how many came, at most every few seconds.
   const timer = setInterval(() => {
-    if (fresh) fill(spoken, `${count(fresh, "new event")}: ${told(panel.data.events[0]).words}`);
+    if (fresh && log.events.length) fill(spoken, `${count(fresh, "new event")}: ${told(log.events[0]).words}`);
     fresh = 0;
   }, ANNOUNCE_MS);
-  fill(
-    element,
-    panelHead(
-      "Feed",
-      segments("Which events", KINDS, chosen, (to) => {
-        chosen = to;
-        if (panel.data) panel.took(panel.data);
-      }),
-    ),
-    el("div.card", {}, body),
-    spoken,
-  );
+  const choice = segments("Which events", KINDS, kind, (to) => {
+    kind = to;
+    keepInUrl({ kind: to });
+    anew();
+  });
+  fill(element, panelHead("Feed", choice), filters.node, el("div.card", {}, body), spoken);
+  await more(PAGE / 2);
   return () => {
     clearInterval(timer);
-    panel.stop();
+    aborter.abort();
+    news.cancel();
+    offs.forEach((off) => off());
+    list.stop();
   };
 }
 
-function fits(event, chosen) {
-  return chosen === "faults" ? told(event).kind === "error" : event.topic.startsWith(chosen);
-}
-
-// The newest of the newest `limit` events, newest first; the same again and again is one, with `times`. What they are
-// about is named by `name`.
-export async function latest(limit, signal) {
-  const head = await api.get("/api/events?limit=1", signal);
-  const first = Math.max(0, head.newest - limit);
-  const found = await api.get(`/api/events?since=${first}&limit=${limit}`, signal);
-  const names = await named(found.events, signal);
-  const events = [];
-  for (const event of found.events.toReversed()) {
-    const one = { ...event, name: names.get(event.subject) ?? "", times: 1 };
-    const before = events.at(-1);
-    if (before && told(before).words === told(one).words) before.times += 1;
-    else events.push(one);
-  }
-  return { events, newest: found.newest, first, trimmed: found.trimmed };
-}
-
-const NAMES = new Map();
-
-// Waits are told by their ids alone; their names are asked for once.
-async function named(events, signal) {
-  const unknown = events.filter((event) => event.topic.startsWith("wait.") && !NAMES.has(event.subject));
-  if (unknown.length) {
-    const { waits } = await api.get(query("/api/waits", { limit: 200 }), signal);
-    for (const wait of waits) NAMES.set(wait.wait_id, wait.spec.label || condition(wait.spec.until));
-    for (const event of unknown) if (!NAMES.has(event.subject)) NAMES.set(event.subject, "");
-  }
-  return NAMES;
-}
+const EMPTY = "Nothing has happened yet. What agents, waits and displays do is told here.";

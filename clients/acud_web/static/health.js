@@ -4,7 +4,7 @@ import { api } from "./api.js";
 import { el, fill } from "./dom.js";
 import { notifyCard } from "./notify.js";
 import { Panel } from "./panel.js";
-import { badge, card, facts, panelHead, tick, when } from "./parts.js";
+import { badge, card, facts, panelHead, when } from "./parts.js";
 import { count, duration, money } from "./words.js";
 
 export function mountHealth(element, { bus, me }) {
@@ -16,11 +16,7 @@ export function mountHealth(element, { bus, me }) {
     show,
   });
   fill(element, panelHead("Health"), el("div.grid", {}, body, notifyCard()));
-  const timer = setInterval(() => tick(element), 1000);
-  return () => {
-    clearInterval(timer);
-    panel.stop();
-  };
+  return () => panel.stop();
 }
 
 // An access token that is limited to some tasks or displays may not ask for the findings; `degraded` says so.

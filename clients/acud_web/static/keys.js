@@ -30,6 +30,7 @@ export function list() {
     el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, words)),
   );
   const more = [
+    ["Ctrl+K", "Find panels, displays, tasks, waits and actions"],
     ["↑ ↓", "Next and previous row of a list"],
     ["Enter", "Open the row"],
     ["Esc", "Close a dialog"],

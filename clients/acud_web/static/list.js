@@ -1,43 +1,54 @@
-// A list with one of its rows beside it: which kind of rows, more of them on request, the chosen one marked.
+// A list that can be searched, with one of its rows beside it: which kind of rows, filters, the chosen one marked.
 
 import { Bulk, makeLink } from "./bulk.js";
 import { el, fill, keyed } from "./dom.js";
+import { Filters, keepInUrl, urlQuery } from "./filters.js";
 import { arrows } from "./keys.js";
-import { Panel, nothing } from "./panel.js";
-import { moreButton, panelHead, segments, tick } from "./parts.js";
+import { Panel } from "./panel.js";
+import { panelHead, segments } from "./parts.js";
 
-const PAGE = 50;
-
-// `shape`: title; noun, in the plural; kinds and the chosen `kind`, which lasts from visit to visit; most rows;
-// load(kind, limit, signal) -> {rows, total}; topics and everyMs of the panel; id(one); row(one), whose link carries the id
-// as data-focus; empty(kind); beyond(rest), what stands below the most rows; mount(element, page, id) -> stop; hint;
+// `shape`: title; noun, in the plural; kinds and the `kind` that is chosen without another in the address; filters, by
+// name; most rows; load(kind, limit, signal) -> {rows, total}; topics and everyMs of the panel; id(one); facets(one), what
+// filters look at; words(name, value), how a filter's value reads; row(one), whose link carries the id as data-focus;
+// empty(kind); beyond(rest), what stands below the most rows; mount(element, page, id, values) -> stop;
 // make, the link to the form for a new one; bulk, what can be done to several (bulk.js).
-export function mountList(element, page, shape, chosen) {
+export function mountList(element, page, shape, chosen, values) {
   const list = el("ul.rows", { "aria-label": shape.title });
   const body = el("div.scroller", {});
   const detail = el("div.detail", {});
   const bulk = new Bulk(page, shape);
-  let limit = PAGE;
-  if (chosen && shape.kind === "live") shape.kind = "all";
+  let kind = values.get("kind") || (chosen || values.get("state") ? "all" : shape.kind);
+  const filters = new Filters(shape.noun, shape.filters, values, () => {
+    if (panel.data) panel.took(panel.data);
+  });
   const panel = new Panel(body, page.bus, {
-    load: (signal) => shape.load(shape.kind, limit, signal),
+    load: (signal) => shape.load(kind, shape.most, signal),
     topics: shape.topics,
     everyMs: shape.everyMs,
+    soonMs: 1000,
     isEmpty: (data) => !data.rows.length,
     empty: () => {
+      filters.say(0, 0);
       bulk.show(list, []);
-      return shape.empty(shape.kind);
+      return shape.empty(kind);
     },
     show: (place, data) => {
-      keyed(list, data.rows, shape.id, shape.row);
-      for (const row of list.querySelectorAll("a.row")) mark(row, row.dataset.focus === chosen);
-      bulk.show(list, data.rows);
-      fill(place, list, further(data.total - data.rows.length));
+      const facets = new Map(data.rows.map((one) => [one, shape.facets(one)]));
+      filters.offerFrom([...facets.values()], shape.words);
+      const shown = data.rows.filter((one) => filters.fits(facets.get(one)));
+      filters.say(shown.length, data.rows.length);
+      keyed(list, shown, shape.id, shape.row);
+      list.dataset.listed = shown.length;
+      const query = urlQuery();
+      for (const row of list.querySelectorAll("a.row")) mark(row, row.dataset.focus === chosen, query);
+      bulk.show(list, shown);
+      const rest = data.total - data.rows.length;
+      fill(place, shown.length ? list : none(shape.noun), rest > 0 ? shape.beyond(rest) : null);
     },
   });
-  const choice = segments(`Which ${shape.noun}`, shape.kinds, shape.kind, (to) => {
-    shape.kind = to;
-    limit = PAGE;
+  const choice = segments(`Which ${shape.noun}`, shape.kinds, kind, (to) => {
+    kind = to;
+    keepInUrl({ kind: to === shape.kind ? "" : to });
     panel.refresh();
   });
   fill(
@@ -45,30 +56,28 @@ export function mountList(element, page, shape, chosen) {
     el(
       "div",
       { class: chosen ? "split open" : "split" },
-      el("div.list", {}, panelHead(shape.title, choice, bulk.tools, shape.make && makeLink(page, shape.make)), el("div.card", {}, bulk.bar, body)),
+      el("div.list-head", {}, panelHead(shape.title, choice, bulk.tools, shape.make && makeLink(page, shape.make)), filters.node),
+      el("div.list", {}, el("div.card", {}, bulk.bar, body)),
       detail,
     ),
   );
   arrows(list);
-  const stop = chosen ? shape.mount(detail, page, chosen) : fill(detail, el("div.card", {}, nothing(shape.hint)));
-  const timer = setInterval(() => tick(element), 1000);
+  detail.hidden = !chosen;
+  const stop = chosen ? shape.mount(detail, page, chosen, values) : () => {};
   return () => {
-    clearInterval(timer);
     panel.stop();
-    if (chosen) stop();
+    stop();
   };
-
-  function further(rest) {
-    if (rest <= 0) return null;
-    if (limit >= shape.most) return shape.beyond(rest);
-    return moreButton(`Show more (${rest})`, () => {
-      limit = Math.min(shape.most, limit + PAGE);
-      panel.refresh();
-    });
-  }
 }
 
-function mark(row, here) {
+function none(noun) {
+  return el("p.nothing", {}, `None of these ${noun} fits the search and the filters.`);
+}
+
+// A row opens with the search and the filters as they are.
+function mark(row, here, query) {
+  const href = row.getAttribute("href").split("?")[0] + query;
+  if (row.getAttribute("href") !== href) row.setAttribute("href", href);
   if (here) row.setAttribute("aria-current", "true");
   else row.removeAttribute("aria-current");
 }

@@ -1,100 +1,103 @@
 // The panel of screens: all displays in a grid, or one of them in exact pixels, which a person can take over.
 
+import { busyDisplays, isIdle } from "./displays.js";
 import { el, fill, settled } from "./dom.js";
 import { makeLink } from "./bulk.js";
-import { Screen } from "./live_screen.js";
+import { keepInUrl } from "./filters.js";
 import { Single } from "./live_single.js";
-import { facts, takenWords } from "./live_words.js";
+import { Panel } from "./panel.js";
+import { panelHead } from "./parts.js";
 import { sheet } from "./sheet.js";
+import { Cards } from "./thumbnails.js";
 
-const THUMBNAIL = { fps: 4, max_side_px: 480 };
+export const TOPICS = ["display.", "task.", "wait.created", "wait.resolved", "wait.timeout", "wait.cancelled", "wait.failed"];
 
 /** Show the displays in `element`: all of them, or the one called `name`, which another one may be called by now: where
  * a `number` is given, it is that one or none. `page`: `api`, `bus`, and whether this access token `may`. Returns what ends it. */
-export async function mountScreens(element, page, name = "", number = 0) {
+export async function mountScreens(element, page, name = "", values = new URLSearchParams()) {
   await sheet("screens.css");
-  const { api, bus } = page;
-  const panel = name ? new One(element, page, name, number) : new Grid(element, page);
-  await panel.load();
-  const soon = settled(() => panel.load().catch(() => null)); // the page's banner tells of a daemon that is away
-  const offs = ["display.", "task.", "missed"].map((topic) => bus.on(topic, soon));
+  if (!name) {
+    const grid = new Grid(element, page, values);
+    return () => grid.stop();
+  }
+  const one = new One(element, page, name, Number(values.get("number") ?? 0));
+  await one.load();
+  const soon = settled(() => one.load().catch(() => null)); // the page's banner tells of a daemon that is away
+  const offs = ["display.", "task.", "missed"].map((topic) => page.bus.on(topic, soon));
   return () => {
     soon.cancel();
     offs.forEach((off) => off());
-    panel.end();
+    one.end();
   };
 }
 
-/** The displays with the titles of the tasks on them, which a pass may not allow to see. */
-async function displays(api) {
-  const [listed, tasks] = await Promise.all([
-    api.get("/api/displays"),
-    api.get("/api/tasks?status=active&status=paused&limit=200").catch((fault) => fault.status === 403 ? { tasks: [] } : Promise.reject(fault)),
-  ]);
-  const on = new Map(tasks.tasks.map(({ task }) => [task.display_number, task]));
-  return listed.displays.map((display) => ({ ...display, task: on.get(display.number) }));
-}
+// Tasks first, then what is watched without one, then what is idle, which can be hidden.
+const GROUPS = [
+  ["Tasks", (one) => Boolean(one.task)],
+  ["Without a task", (one) => !one.task && !isIdle(one)],
+  ["Idle", isIdle],
+];
 
 class Grid {
-  constructor(element, page) {
-    this.api = page.api;
-    this.cards = new Map();
-    this.list = el("ul.screen-grid");
-    this.place = el("div", {});
-    fill(element, el("header.head", {}, el("h1", {}, "Screens"),
-      el("div.tools", {}, page.isLimited() ? null : makeLink(page, { href: "#/screens/new", words: "New display", scope: "act" }))), this.place);
+  constructor(element, page, values) {
+    this.cards = new Cards();
+    this.hides = values.get("idle") === "hidden";
+    this.switch = el("button", { type: "button", "aria-pressed": String(this.hides), hidden: true, onclick: () => this.toggle() });
+    const body = el("div.grid", {});
+    const make = page.isLimited() ? null : makeLink(page, { href: "#/screens/new", words: "New display", scope: "act" });
+    fill(element, panelHead("Screens", this.switch, make), body);
+    this.panel = new Panel(body, page.bus, {
+      load: (signal) => busyDisplays(page.api, signal),
+      topics: TOPICS,
+      soonMs: 2000,
+      show: (place, shown) => this.show(place, shown),
+      isEmpty: (shown) => !shown.length,
+      empty: nothing,
+    });
   }
 
-  async load() {
-    const shown = await displays(this.api);
-    for (const name of [...this.cards.keys()]) if (!shown.some((one) => one.name === name)) this.drop(name);
-    for (const display of shown) this.put(display);
-    fill(this.list, shown.map((display) => this.cards.get(display.name).node));
-    fill(this.place, shown.length ? this.list : nothing());
+  toggle() {
+    this.hides = !this.hides;
+    this.switch.setAttribute("aria-pressed", String(this.hides));
+    keepInUrl({ idle: this.hides ? "hidden" : "" });
+    if (this.panel.data) this.panel.took(this.panel.data);
   }
 
-  put(display) {
-    const card = this.cards.get(display.name);
-    if (card) card.update(display);
-    else this.cards.set(display.name, new Card(this.api, display));
+  show(place, displays) {
+    const idle = displays.filter(isIdle).length;
+    this.switch.hidden = !idle;
+    fill(this.switch, this.hides ? `Show ${idle} idle` : `Hide ${idle} idle`);
+    const shown = displays.filter((one) => !this.hides || !isIdle(one)).sort(byTask);
+    this.cards.keep(shown);
+    const groups = GROUPS.map(([title, fits]) => [title, shown.filter(fits)]).filter(([, ones]) => ones.length);
+    const kept = new Map([...place.querySelectorAll(":scope > section")].map((one) => [one.getAttribute("aria-label"), one]));
+    fill(place, groups.length ? groups.map(([title, ones]) => this.group(kept.get(title), title, ones)) : allIdle());
   }
 
-  drop(name) {
-    this.cards.get(name).screen.end();
-    this.cards.delete(name);
+  group(before, title, displays) {
+    const node = before ?? el("section", { "aria-label": title }, el("h2.screen-group", {}), el("ul.screen-grid"));
+    fill(node.firstChild, `${title} · ${displays.length}`);
+    fill(node.lastChild, this.cards.of(displays));
+    return node;
   }
 
-  end() {
-    for (const name of [...this.cards.keys()]) this.drop(name);
+  stop() {
+    this.panel.stop();
+    this.cards.keep([]);
   }
+}
+
+function byTask(one, other) {
+  return (one.task?.name ?? "").localeCompare(other.task?.name ?? "", undefined, { numeric: true }) || one.number - other.number;
+}
+
+function allIdle() {
+  return el("p.nothing", {}, "All displays are idle.");
 }
 
 function nothing() {
-  return el("div.nothing", {}, el("p", {}, "No display yet. One is made with each task that asks for it, or by hand:"),
-    el("p", {}, el("code", {}, "acud display create"), " · ", el("code", {}, "acud display add :0")));
-}
-
-class Card {
-  constructor(api, display) {
-    this.screen = new Screen(api, display, THUMBNAIL);
-    this.link = el("a.screen-link", { href: `#/screens/${encodeURIComponent(display.name)}` });
-    this.facts = el("p.screen-facts");
-    this.taken = el("p.screen-taken");
-    this.node = el("li.screen-card", {}, this.screen.picture,
-      el("div.screen-words", {}, el("h2", {}, this.link), this.facts, this.taken,
-        el("p.screen-state", {}, this.screen.badge, this.screen.delay)));
-    this.screen.tell();
-    this.update(display);
-  }
-
-  update(display) {
-    this.screen.display = display;
-    fill(this.link, display.name);
-    fill(this.facts, facts(display));
-    const words = takenWords(display);
-    fill(this.taken, words);
-    this.taken.hidden = !words;
-  }
+  return [el("p", {}, "No display yet. One is made with each task that asks for it, or by hand:"),
+    el("p", {}, el("code", {}, "acud display create"), " · ", el("code", {}, "acud display add :0"))];
 }
 
 class One {
@@ -107,7 +110,7 @@ class One {
   }
 
   async load() {
-    const named = (await displays(this.page.api)).find((one) => one.name === this.name);
+    const named = (await busyDisplays(this.page.api)).find((one) => one.name === this.name);
     const display = !this.number || named?.number === this.number ? named : undefined;
     if (display) this.show(display);
     else if (this.single) this.single.gone();

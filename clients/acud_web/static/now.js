@@ -1,34 +1,54 @@
-// The overview: what is going on now, in numbers and in two lists.
+// The overview: what is going on now, in numbers, as pictures and in lists; before anything is, the first three steps.
 
 import { query } from "./api.js";
+import { busyDisplays, isIdle } from "./displays.js";
 import { el, fill, keyed } from "./dom.js";
-import { feedEntry, latest } from "./feed.js";
+import { latest, logLine } from "./feed.js";
+import { TOPICS } from "./live.js";
 import { Panel } from "./panel.js";
-import { card, panelHead, tick, when } from "./parts.js";
-import { noTasks, taskRow } from "./tasks.js";
-import { noWaits, waitRow } from "./waits.js";
-import { money } from "./words.js";
+import { card, panelHead, when } from "./parts.js";
+import { sheet } from "./sheet.js";
+import { taskRow } from "./tasks.js";
+import { Cards } from "./thumbnails.js";
+import { waitRow } from "./waits.js";
+import { count, money } from "./words.js";
 
+const SCREENS = 12;
 const TASKS = 8;
 const WAITS = 8;
 const EVENTS = 12;
 
-export function mountNow(element, { api, bus }) {
+export async function mountNow(element, { api, bus }) {
+  await sheet("screens.css");
   const tiles = el("div.tiles", {});
-  const tasks = el("div.body.flush", {});
-  const waits = el("div.body.flush", {});
-  const feed = el("div.body.flush", {});
-  const cards = el(
-    "div.grid.halves",
-    {},
-    card("Tasks under way", tasks, el("a", { href: "#/tasks" }, "All tasks")),
-    card("Newest waits", waits, el("a", { href: "#/waits" }, "All waits")),
-  );
+  const [screens, tasks, waits, feed] = [1, 2, 3, 4].map(() => el("div.body.flush", {}));
+  const cards = new Cards();
+  const parts = {
+    screens: card("Screens", screens, el("a", { href: "#/screens" }, "All screens")),
+    tasks: card("Tasks under way", tasks, el("a", { href: "#/tasks" }, "All tasks")),
+    waits: card("Newest waits", waits, el("a", { href: "#/waits?kind=all" }, "All waits")),
+  };
+  const begin = firstSteps();
+  const has = { screens: null, tasks: null, waits: null };
+  // What holds nothing takes no room; where nothing is there at all, the first steps stand in its place.
+  const arrange = (name, some) => {
+    has[name] = some;
+    for (const [one, node] of Object.entries(parts)) node.hidden = has[one] === false;
+    begin.hidden = !Object.values(has).every((one) => one === false);
+    return !some;
+  };
   fill(
     element,
     panelHead("Overview"),
     tiles,
-    el("div.grid", {}, cards, card("Latest events", feed, el("a", { href: "#/feed" }, "The feed"))),
+    el(
+      "div.grid",
+      {},
+      begin,
+      parts.screens,
+      el("div.grid.halves", {}, parts.tasks, parts.waits),
+      card("Latest events", feed, el("a", { href: "#/feed" }, "The feed")),
+    ),
   );
   const panels = [
     new Panel(tiles, bus, {
@@ -36,13 +56,21 @@ export function mountNow(element, { api, bus }) {
       show: showTiles,
       topics: ["task.", "wait.", "display.", "wake.", "child."],
       everyMs: 10000,
+      soonMs: 1000,
+    }),
+    new Panel(screens, bus, {
+      load: (signal) => busyDisplays(api, signal),
+      topics: TOPICS,
+      soonMs: 2000,
+      isEmpty: (shown) => arrange("screens", shown.length > 0),
+      show: (body, shown) => showScreens(body, cards, shown),
     }),
     new Panel(tasks, bus, {
       load: (signal) => api.get(query("/api/tasks", { status: ["active", "paused"], limit: TASKS }), signal),
       topics: ["task.", "wait."],
       everyMs: 5000,
-      isEmpty: (data) => !data.tasks.length,
-      empty: noTasks,
+      soonMs: 1000,
+      isEmpty: (data) => arrange("tasks", data.tasks.length > 0),
       show: (body, data) =>
         fill(
           body,
@@ -52,8 +80,8 @@ export function mountNow(element, { api, bus }) {
     new Panel(waits, bus, {
       load: (signal) => api.get(`/api/waits?limit=${WAITS}`, signal),
       topics: ["wait."],
-      isEmpty: (data) => !data.waits.length,
-      empty: noWaits,
+      soonMs: 1000,
+      isEmpty: (data) => arrange("waits", data.waits.length > 0),
       show: (body, data) =>
         fill(
           body,
@@ -61,22 +89,43 @@ export function mountNow(element, { api, bus }) {
         ),
     }),
     new Panel(feed, bus, {
-      load: async (signal) => (await latest(4 * EVENTS, signal)).events.slice(0, EVENTS),
+      load: async (signal) => (await latest(4 * EVENTS, signal)).slice(0, EVENTS),
       topics: ["task.", "wait.", "wake.", "display.", "child.", "recording."],
+      soonMs: 1000,
       isEmpty: (events) => !events.length,
       empty: () => "Nothing has happened yet.",
       show: (body, events) =>
         fill(
           body,
-          list("Latest events", events, (one) => one.n, feedEntry, body, "feed"),
+          list("Latest events", events, (one) => one.n, logLine, body, "log-rows"),
         ),
     }),
   ];
-  const timer = setInterval(() => tick(element), 1000);
   return () => {
-    clearInterval(timer);
     panels.forEach((panel) => panel.stop());
+    cards.keep([]);
   };
+}
+
+// Those where something is going on first.
+function showScreens(body, cards, displays) {
+  const busy = displays.toSorted((one, other) => isIdle(one) - isIdle(other) || one.number - other.number);
+  const shown = busy.slice(0, SCREENS);
+  cards.keep(shown);
+  const grid = body.querySelector("ul") ?? el("ul.screen-grid", { "aria-label": "Screens" });
+  const rest = displays.length - shown.length;
+  fill(body, fill(grid, cards.of(shown)), rest ? el("a.more", { href: "#/screens" }, `${count(rest, "more screen")}`) : null);
+}
+
+function firstSteps() {
+  const steps = [
+    ["Connect an agent", "It learns the tools by itself. Once, on the host:", "acud mcp install"],
+    ["Give it a screen", "A task of an agent brings its own. By hand:", "acud display create"],
+    ["Wait for something", "Say what the screen should show; the agent is woken when it does. By hand:", 'acud wait create "the build has finished"'],
+  ].map(([title, words, command]) => el("li", {}, el("h3", {}, title), el("p", {}, words), el("code", {}, command)));
+  return el("section.card.first-steps", { "aria-label": "The first three steps", hidden: true },
+    el("div.head", {}, el("h2", {}, "Three steps to begin")), el("ol", {}, steps),
+    el("p.muted.small", {}, "What happens then is shown here as it happens."));
 }
 
 function list(label, items, keyOf, make, body, kind = "rows") {

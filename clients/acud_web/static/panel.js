@@ -3,13 +3,14 @@
 import { el, fill, settled } from "./dom.js";
 
 // load(signal) -> data; show(body, data) paints it; isEmpty(data) and empty() say what stands there instead. It loads
-// again after events of `topics`, after a gap in them, every `everyMs` while the page is visible, and on `refresh()`.
+// again `soonMs` after events of `topics`, after a gap in them, every `everyMs` while the page is visible, and on
+// `refresh()`.
 export class Panel {
-  constructor(body, bus, { load, show, isEmpty = () => false, empty = () => "", topics = [], everyMs = 0 }) {
+  constructor(body, bus, { load, show, isEmpty = () => false, empty = () => "", topics = [], everyMs = 0, soonMs = 400 }) {
     Object.assign(this, { body, bus, load, show, isEmpty, empty });
     this.aborter = new AbortController();
     this.data = null;
-    this.soon = settled(() => this.refresh(), 400);
+    this.soon = settled(() => this.refresh(), soonMs);
     this.offs = [...topics, "missed"].map((topic) => bus.on(topic, this.soon));
     this.offs.push(
       bus.on("link", (event) => {

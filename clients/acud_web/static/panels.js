@@ -5,7 +5,7 @@ import { fill } from "./dom.js";
 async function screens(element, page, rest, values) {
   const { mountScreens } = await import("./live.js");
   fill(element);
-  return mountScreens(element, page, rest[0] ?? "", Number(values.get("number") ?? 0));
+  return mountScreens(element, page, rest[0] ?? "", values);
 }
 
 const lazily =

@@ -1,7 +1,7 @@
 // Small pieces that several panels show.
 
 import { el, svg } from "./dom.js";
-import { ago, clock, iso, stateWord } from "./words.js";
+import { ago, clock, duration, iso, moment, stateWord } from "./words.js";
 
 export function badge(state, more = "") {
   const { tone, sign, word } = stateWord(state);
@@ -26,22 +26,19 @@ export function panelHead(title, ...tools) {
   return el("div.head", {}, el("h1", {}, title), el("div.tools", {}, tools));
 }
 
-// A time, told as a clock time; the whole of it on hover and for machines.
+// A time, told as a clock time of where the reader is; how long ago that was shows on hover.
 export function when(utcS) {
-  return utcS ? el("time", { datetime: iso(utcS), title: iso(utcS) }, clock(utcS)) : el("span", {}, "never");
+  return utcS ? el("time", { datetime: iso(utcS) }, clock(utcS)) : el("span", {}, "never");
 }
 
-// How long ago; kept right by `tick`.
-export function since(utcS) {
-  return el("time", { datetime: iso(utcS), title: iso(utcS), "data-since": utcS }, ago(utcS));
-}
-
-// Elapsed times and "… ago" go on while nothing else changes.
-export function tick(root = document) {
-  for (const node of root.querySelectorAll("[data-since]")) {
-    const words = ago(Number(node.dataset.since));
-    if (node.textContent !== words) node.textContent = words;
-  }
+// Keep what times say on hover right: it is made as the pointer comes.
+export function hoverTimes() {
+  document.addEventListener("pointerover", (event) => {
+    const node = event.target.closest?.("time[datetime]");
+    if (!node) return;
+    const utcS = Date.parse(node.dateTime) / 1000;
+    node.title = `${utcS > Date.now() / 1000 ? `in ${duration(utcS - Date.now() / 1000)}` : ago(utcS)} · ${moment(utcS)}`;
+  });
 }
 
 export function facts(rows) {

@@ -1,11 +1,15 @@
 // Recordings: begin, stop, watch again, take away.
 
-import { api } from "./api.js";
+import { api, query } from "./api.js";
 import { actionButton, confirmed, notice } from "./dialog.js";
 import { el, fill, keyed } from "./dom.js";
+import { Filters, searched } from "./filters.js";
+import { learn, taskName } from "./names.js";
 import { Panel } from "./panel.js";
-import { badge, card, panelHead, tick, when } from "./parts.js";
-import { bytes, count, dial, duration } from "./words.js";
+import { badge, card, panelHead, when } from "./parts.js";
+import { bytes, count, dial, duration, stateWord } from "./words.js";
+
+const MOST = 1000;
 
 export function recordingRow(one, page) {
   const path = `/api/recordings/${encodeURIComponent(one.recording_id)}`;
@@ -36,7 +40,7 @@ export function recordingRow(one, page) {
     el(
       "div.row",
       {},
-      el("span.title", {}, one.automatic ? `Of its task, ${one.display}` : one.display, " · ", when(one.created_utc_s)),
+      el("span.title", {}, one.name ? `${one.name} · ` : "", one.display, " · ", when(one.created_utc_s)),
       el("span.tools", {}, running ? elapsed : null, badge(one.state)),
       el(
         "span.facts",
@@ -45,7 +49,7 @@ export function recordingRow(one, page) {
         el("span", {}, count(one.frames, "frame")),
         el("span", {}, bytes(one.size_bytes)),
         one.dropped || one.gone ? el("span.warn-text", {}, `${one.dropped + one.gone} frames missed`) : null,
-        one.task_id ? el("a", { href: `#/tasks/${encodeURIComponent(one.task_id)}` }, "its task") : null,
+        one.task_id ? el("a", { href: `#/tasks/${encodeURIComponent(one.task_id)}` }, one.name || "its task") : null,
         one.reason ? el("span", {}, one.reason) : null,
       ),
       el("span.facts", {}, el("span.tools", {}, tools, downloads(one, path))),
@@ -82,11 +86,18 @@ export async function mountRecordings(element, page, [chosen], values) {
   if (chosen) return mountOne(element, page, chosen, values);
   const list = el("ul.rows", { "aria-label": "Recordings" });
   const body = el("div", {});
+  const filters = new Filters("recordings", ["display", "task", "state", "within"], values, () => {
+    if (panel.data) panel.took(panel.data);
+  });
   const panel = new Panel(body, page.bus, {
-    load: (signal) => api.get("/api/recordings", signal),
+    load: async (signal) => {
+      const { recordings } = await api.get(query("/api/recordings", { limit: MOST }), signal);
+      await learn({ tasks: recordings.map((one) => one.task_id) }, signal);
+      return recordings.map((one) => ({ ...one, name: taskName(one.task_id) }));
+    },
     topics: ["recording."],
     everyMs: 5000,
-    isEmpty: (data) => !data.recordings.length,
+    isEmpty: (rows) => !rows.length,
     empty: () => [
       el("p", {}, "Nothing has been recorded yet."),
       el(
@@ -97,26 +108,32 @@ export async function mountRecordings(element, page, [chosen], values) {
         ".",
       ),
     ],
-    show: (place, data) =>
-      fill(
-        place,
-        keyed(
-          list,
-          data.recordings,
-          (one) => one.recording_id,
-          (one) => recordingRow(one, page),
-        ),
-      ),
+    show: (place, rows) => {
+      filters.offerFrom(rows.map(facets), (name, value) =>
+        name === "task" ? taskName(value) : name === "state" ? stateWord(value).word : value,
+      );
+      const shown = rows.filter((one) => filters.fits(facets(one)));
+      filters.say(shown.length, rows.length);
+      keyed(
+        list,
+        shown,
+        (one) => one.recording_id,
+        (one) => recordingRow(one, page),
+      );
+      fill(place, shown.length ? list : el("p.nothing", {}, "None of these recordings fits the search and the filters."));
+    },
   });
-  fill(element, panelHead("Recordings"), el("div.card", {}, page.may("act") ? starter(page) : null, body));
-  const timer = setInterval(() => {
-    tick(element);
-    elapsed(element);
-  }, 1000);
+  fill(element, panelHead("Recordings"), filters.node, el("div.card", {}, page.may("act") ? starter(page) : null, body));
+  const timer = setInterval(() => elapsed(element), 1000);
   return () => {
     clearInterval(timer);
     panel.stop();
   };
+}
+
+function facets(one) {
+  const { display, state, task_id: task, created_utc_s: utcS } = one;
+  return { display, state, task, utcS, words: searched(display, one.name, one.reason, one.recording_id) };
 }
 
 function elapsed(root) {

@@ -2,10 +2,12 @@
 
 import { api, query } from "./api.js";
 import { el } from "./dom.js";
+import { searched } from "./filters.js";
 import { mountList } from "./list.js";
-import { badge, progress, since } from "./parts.js";
+import { nameTask } from "./names.js";
+import { badge, progress, when } from "./parts.js";
 import { mountTask } from "./task.js";
-import { count } from "./words.js";
+import { count, stateWord } from "./words.js";
 
 const MOST = 200;
 const KINDS = [
@@ -34,7 +36,7 @@ export function taskRow({ task, items, live_waits: waits }) {
         progress(items),
         waits ? el("span", {}, count(waits, "wait")) : null,
         task.display ? el("span", {}, task.display) : null,
-        el("span", {}, since(task.updated_at)),
+        el("span", {}, when(task.updated_at)),
         task.stuck_at ? el("span.warn-text", {}, "stuck") : null,
       ),
     ),
@@ -81,8 +83,17 @@ const SHAPE = {
   most: MOST,
   load: async (kind, limit, signal) => {
     const { tasks, total } = await api.get(query("/api/tasks", { status: STATUSES[kind], limit }), signal);
+    for (const { task } of tasks) nameTask(task);
     return { rows: tasks, total };
   },
+  filters: ["state", "display", "within"],
+  facets: ({ task, items }) => ({
+    words: searched(task.name, task.agent_id, task.display, task.task_id, ...items.map((item) => item.title)),
+    state: task.status,
+    display: task.display,
+    utcS: task.updated_at,
+  }),
+  words: (name, value) => (name === "state" ? stateWord(value).word : value),
   topics: ["task.", "wait.created", "wait.resolved", "wait.timeout", "wait.failed", "wait.cancelled"],
   everyMs: 5000,
   id: (one) => one.task.task_id,
@@ -92,11 +103,10 @@ const SHAPE = {
   mount: mountTask,
   make: { href: "#/tasks/new", words: "New task", scope: "wait" },
   bulk: { scope: "act", acts: [moving("paused"), moving("active"), moving("cancelled")] },
-  hint: "Choose a task to see its plan, what was done, and what was said.",
 };
 
-export function mountTasks(element, page, [chosen]) {
-  return mountList(element, page, SHAPE, chosen);
+export function mountTasks(element, page, [chosen], values) {
+  return mountList(element, page, SHAPE, chosen, values);
 }
 
 export function noTasks() {

@@ -1,12 +1,14 @@
 // Events of the daemon in words: {kind, who, words, href}.
 
-import { clock } from "./words.js";
+import { taskDisplay, taskName, waitName, waitPlace } from "./names.js";
+import { clock, stateWord } from "./words.js";
 
 const WAIT = {
   created: ["wait", "is armed"],
   updated: ["system", "was changed"],
   judged: ["wait", "was judged"],
   note: ["wait", "says"],
+  stage: ["wait", "reached a stage"],
   resolved: ["good", "resolved"],
   timeout: ["error", "timed out"],
   cancelled: ["system", "was cancelled"],
@@ -29,22 +31,41 @@ const DISPLAY = {
   down: ["error", "is down"],
   ended: ["system", "ended"],
   geometry: ["system", "changed its size"],
+  limited: ["system", "reached a limit"],
   taken: ["user", "was taken over"],
   released: ["user", "was given back"],
 };
 
+const OTHERS = {
+  "daemon.started": ["system", "Daemon", "The daemon has started"],
+  "daemon.stopping": ["system", "Daemon", "The daemon stops"],
+  "daemon.draining": ["system", "Daemon", "The daemon takes no new work"],
+  "daemon.drained": ["system", "Daemon", "The daemon has no work under way any more"],
+  "daemon.drain_cancelled": ["system", "Daemon", "The daemon takes new work again"],
+  "daemon.reloaded": ["system", "Daemon", "The daemon has read its settings again"],
+  "store.damaged": ["error", "Store", "The store is damaged"],
+  "judge.changed": ["system", "Judge", "Judges have changed"],
+  "web.revoked": ["system", "Access", "A session or a token was revoked"],
+  "analysis.result": ["agent", "Commentary", "The commentary said something"],
+  "agent.started": ["agent", "Agent", "A run of the agent began"],
+  "agent.ended": ["agent", "Agent", "A run of the agent ended"],
+  "fleet.joined": ["system", "Fleet", "A host joined"],
+  "fleet.lost": ["error", "Fleet", "A host does not answer"],
+  "fleet.back": ["system", "Fleet", "A host is back"],
+  "fleet.left": ["system", "Fleet", "A host left"],
+};
+
+const WORDS = { wait: ofWait, task: ofTask, wake: ofWake, display: ofDisplay, child: ofChild, recording: ofRecording };
+
 export function told(event) {
   const [noun, verb] = event.topic.split(".");
-  const make = { wait: ofWait, task: ofTask, wake: ofWake, display: ofDisplay, child: ofChild, recording: ofRecording }[
-    noun
-  ];
-  return make ? make(verb, event, event.data ?? {}) : { kind: "system", who: noun, words: plain(event), href: "" };
+  const make = WORDS[noun];
+  return make ? make(verb, event, event.data ?? {}) : ofOther(event);
 }
 
 function ofWait(verb, event, data) {
   const [kind, does] = WAIT[verb] ?? ["system", verb];
-  const name = event.name || event.subject;
-  const words = `${quoted(name)} ${does}${said(data.detail ?? data.message ?? data.note ?? data.reason ?? answer(data))}`;
+  const words = `${called(waitName(event.subject) || data.label || data.condition, "A wait")} ${does}${said(data.detail ?? data.text ?? data.note ?? data.reason ?? answer(data))}`;
   return { kind, who: "Wait", words, href: `#/waits/${encodeURIComponent(event.subject)}` };
 }
 
@@ -56,28 +77,33 @@ function answer(data) {
 function ofTask(verb, event, data) {
   const [kind, does] = TASK[verb] ?? ["agent", verb];
   const failed = data.status === "failed";
-  const does2 = verb === "updated" ? changed(data) : verb === "ended" ? (data.status ?? does) : does;
+  const does2 = verb === "updated" ? changed(data) : verb === "ended" && data.status ? `is ${stateWord(data.status).word}` : does;
   return {
     kind: failed ? "error" : data.status === "cancelled" ? "system" : kind,
     who: "Task",
-    words: `${quoted(data.name || event.subject)} ${does2}`,
+    words: `${called(data.name || taskName(event.subject), "A task")} ${does2}`,
     href: verb === "deleted" ? "" : `#/tasks/${encodeURIComponent(event.subject)}`,
   };
 }
 
 function changed(data) {
-  if (data.status && data.ordinal !== undefined) return `step ${data.ordinal + 1} is ${data.status}`;
-  if (data.status) return `is ${data.status}`;
+  if (data.status && data.ordinal !== undefined) return `step ${data.ordinal + 1} is ${stateWord(data.status).word}`;
+  if (data.status) return `is ${stateWord(data.status).word}`;
   if (data.appended) return `has ${data.appended} more steps`;
   return "went on";
 }
 
+// Where no route is set up agents fetch their results: that needs nobody.
+export const NO_ROUTE = /^no route is set up/;
+
 function ofWake(verb, event, data) {
   const [kind, words] = WAKE[verb] ?? ["system", verb];
+  const isUsual = NO_ROUTE.test(data.reason ?? "");
+  if (isUsual) return { kind: "system", who: "Wake", words: `Nobody was woken${about(data)}: no wake route is set up`, href: "#/wakes" };
   return {
     kind,
     who: "Wake",
-    words: `${words}${said(data.reason || (data.sent_by && `by ${data.sent_by}`))}`,
+    words: `${words}${about(data)}${said(data.reason || (data.sent_by && `by ${data.sent_by}`))}`,
     href: "#/wakes",
   };
 }
@@ -114,12 +140,29 @@ function ofRecording(verb, event, data) {
   };
 }
 
-function plain(event) {
-  return [event.topic.replace(".", " "), event.subject, event.data?.reason].filter(Boolean).join(" · ");
+function ofOther(event) {
+  const [kind, who, words] = OTHERS[event.topic] ?? ["system", "Event", event.topic.replaceAll(/[._]/g, " ")];
+  const data = event.data ?? {};
+  return { kind, who, words: `${words}${event.topic.startsWith("fleet.") ? `: ${event.subject}` : ""}${said(data.reason)}`, href: "" };
 }
 
-function quoted(name) {
-  return `“${name}”`;
+function about(data) {
+  const name = waitName(data.wait_id) || taskName(data.task_id);
+  return name ? ` about ${called(name)}` : "";
+}
+
+function called(name, otherwise) {
+  return name ? `“${name}”` : otherwise;
+}
+
+/** Return which display, task and wait an event is about: ids, and empty texts. */
+export function eventPlace(event) {
+  const data = event.data ?? {};
+  const [noun] = event.topic.split(".");
+  const wait = noun === "wait" ? event.subject : (data.wait_id ?? "");
+  const task = noun === "task" ? event.subject : (data.task_id ?? (waitPlace(wait).task || ""));
+  const display = noun === "display" ? event.subject : (data.display ?? (waitPlace(wait).display || taskDisplay(task)));
+  return { wait, task, display: display || "" };
 }
 
 function said(words) {

@@ -3,6 +3,7 @@
 import { api } from "./api.js";
 import { bars } from "./charts.js";
 import { el, fill } from "./dom.js";
+import { learn, taskName } from "./names.js";
 import { Panel } from "./panel.js";
 import { card, panelHead, segments } from "./parts.js";
 import { count, money } from "./words.js";
@@ -22,7 +23,11 @@ export function mountUsage(element, { bus }) {
   let days = "7",
     measure = "";
   const panel = new Panel(body, bus, {
-    load: (signal) => api.get(`/api/usage?days=${days}`, signal),
+    load: async (signal) => {
+      const data = await api.get(`/api/usage?days=${days}`, signal);
+      await learn({ tasks: data.rows.map((row) => row.task_id) }, signal);
+      return data;
+    },
     topics: ["wait.resolved", "wait.timeout", "wait.failed"],
     everyMs: 30000,
     isEmpty: (data) => !data.rows.length,
@@ -106,7 +111,7 @@ function lastDays(days, now = Date.now()) {
 
 function table(rows) {
   const heads = [
-    ["Day"],
+    ["Day (UTC)"],
     ["Judge"],
     ["Task"],
     ["Evaluations", "number"],
@@ -121,7 +126,7 @@ function table(rows) {
       {},
       el("td.nowrap", {}, row.day),
       el("td", {}, row.judge),
-      el("td", {}, row.task_id ? el("a", { href: `#/tasks/${encodeURIComponent(row.task_id)}` }, row.task_id) : "–"),
+      el("td", {}, row.task_id ? el("a", { href: `#/tasks/${encodeURIComponent(row.task_id)}` }, taskName(row.task_id) || "a task") : "–"),
       el("td.number", {}, row.evaluations.toLocaleString()),
       el("td.number", {}, known(row.tokens_in)),
       el("td.number", {}, known(row.tokens_out)),

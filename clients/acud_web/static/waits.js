@@ -2,9 +2,11 @@
 
 import { api, query } from "./api.js";
 import { el } from "./dom.js";
+import { searched } from "./filters.js";
 import { mountList } from "./list.js";
-import { badge, since, when } from "./parts.js";
-import { condition } from "./words.js";
+import { learn, nameWait, taskName } from "./names.js";
+import { badge, when } from "./parts.js";
+import { condition, stateWord } from "./words.js";
 
 const MOST = 1000;
 const ENDED_STATES = ["resolved", "timeout", "cancelled", "failed"];
@@ -33,8 +35,9 @@ export function waitRow(wait) {
         badge(verdict.answer),
         el("span", {}, short(said)),
         wait.display ? el("span", {}, wait.display) : null,
+        taskName(wait.spec.task_id) ? el("span", {}, taskName(wait.spec.task_id)) : null,
         wait.ended_utc_s
-          ? el("span", {}, "ended ", since(wait.ended_utc_s))
+          ? el("span", {}, "ended ", when(wait.ended_utc_s))
           : el("span", {}, "until ", when(wait.deadline_utc_s)),
       ),
     ),
@@ -53,9 +56,22 @@ const SHAPE = {
   most: MOST,
   load: async (kind, limit, signal) => {
     const { waits, total } = await api.get(query("/api/waits", { state: STATES[kind], limit }), signal);
+    waits.forEach(nameWait);
+    await learn({ tasks: waits.map((one) => one.spec.task_id) }, signal);
     return { rows: waits, total };
   },
   topics: ["wait."],
+  filters: ["state", "display", "task", "judge", "within"],
+  facets: (wait) => ({
+    words: searched(wait.spec.label, condition(wait.spec.until), wait.display, taskName(wait.spec.task_id), wait.spec.judge,
+      wait.verdict.detail, wait.verdict.answer, wait.wait_id),
+    state: wait.state,
+    display: wait.display,
+    task: wait.spec.task_id,
+    judge: wait.spec.judge,
+    utcS: wait.ended_utc_s || wait.created_utc_s,
+  }),
+  words: (name, value) => (name === "task" ? taskName(value) : name === "state" ? stateWord(value).word : value),
   id: (one) => one.wait_id,
   row: waitRow,
   empty: (kind) => (kind === "ended" ? "No wait has ended yet." : noWaits()),
@@ -77,11 +93,10 @@ const SHAPE = {
       },
     ],
   },
-  hint: "Choose a wait to see its verdicts and its evidence.",
 };
 
-export function mountWaits(element, page, [chosen]) {
-  return mountList(element, page, SHAPE, chosen);
+export function mountWaits(element, page, [chosen], values) {
+  return mountList(element, page, SHAPE, chosen, values);
 }
 
 // The page of one wait is fetched when one is first opened: lists and the overview do not need it.

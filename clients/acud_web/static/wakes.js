@@ -3,8 +3,10 @@
 import { api, query } from "./api.js";
 import { actionButton, notice } from "./dialog.js";
 import { el, fill, keyed } from "./dom.js";
+import { learn, taskName, waitName } from "./names.js";
 import { Panel } from "./panel.js";
 import { badge, panelHead, segments, when } from "./parts.js";
+import { NO_ROUTE } from "./told.js";
 import { count } from "./words.js";
 
 const KINDS = [
@@ -21,7 +23,11 @@ export function mountWakes(element, page) {
   const body = el("div", {});
   let chosen = KINDS[0][0];
   const panel = new Panel(body, page.bus, {
-    load: (signal) => api.get(query("/api/wakes", { state: STATES[chosen] }), signal),
+    load: async (signal) => {
+      const data = await api.get(query("/api/wakes", { state: STATES[chosen] }), signal);
+      await learn({ tasks: data.wakes.map((one) => one.task_id), waits: data.wakes.map((one) => one.wait_id) }, signal);
+      return { ...data, wakes: data.wakes.map((one) => ({ ...one, name: waitName(one.wait_id) || taskName(one.task_id) })) };
+    },
     topics: ["wake."],
     isEmpty: (data) => {
       routes(failing, data);
@@ -77,6 +83,24 @@ function routes(place, data) {
   );
 }
 
+// What an agent is woken for; the text that it gets is for programs.
+const FOR = {
+  resolved: "has resolved",
+  timeout: "timed out",
+  failed: "failed",
+  task_stuck: "is stuck: its agent is to take it up again",
+  agent_done: "was done by its run",
+  agent_escalated: "needs a person: its run can't go on",
+};
+
+function link(wake) {
+  if (wake.kind === "test") return "A test of the wake routes";
+  const noun = wake.wait_id ? "A wait" : wake.task_id ? "A task" : "A run of the agent";
+  const words = `${wake.name ? `“${wake.name}”` : noun} ${FOR[wake.kind] ?? "has news"}`;
+  if (wake.wait_id) return el("a", { href: `#/waits/${encodeURIComponent(wake.wait_id)}` }, words);
+  return wake.task_id ? el("a", { href: `#/tasks/${encodeURIComponent(wake.task_id)}` }, words) : words;
+}
+
 function row(wake, page) {
   const again =
     wake.state === "undelivered" && page.may("act")
@@ -100,18 +124,16 @@ function row(wake, page) {
     el(
       "div.row",
       {},
-      el("span.title", { title: wake.text }, wake.text),
+      el("span.title", {}, link(wake)),
       el("span.tools", {}, badge(wake.state), again),
       el(
         "span.facts",
         {},
-        el("span", {}, wake.kind.replace("_", " ")),
         when(wake.created_utc_s),
         el("span", {}, count(wake.attempts, "attempt")),
         wake.sent_by ? el("span", {}, `taken by ${wake.sent_by}`) : null,
         wake.next_utc_s && wake.state !== "seen" ? el("span", {}, "next ", when(wake.next_utc_s)) : null,
-        wake.wait_id ? el("a", { href: `#/waits/${encodeURIComponent(wake.wait_id)}` }, "its wait") : null,
-        wake.reason ? el("span.bad-text", {}, wake.reason) : null,
+        wake.reason ? el("span.bad-text", {}, NO_ROUTE.test(wake.reason) ? "no wake route is set up" : wake.reason) : null,
         tries,
       ),
     ),

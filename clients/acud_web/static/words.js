@@ -56,6 +56,13 @@ export function clock(utcS, now = Date.now()) {
   return today ? CLOCK.format(at) : `${DAY.format(at)}, ${CLOCK.format(at)}`;
 }
 
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long", hourCycle: "h23" });
+
+// The whole of a time, with its day and zone.
+export function moment(utcS) {
+  return utcS ? MOMENT.format(new Date(utcS * 1000)) : "";
+}
+
 export function iso(utcS) {
   return utcS ? new Date(utcS * 1000).toISOString() : "";
 }
