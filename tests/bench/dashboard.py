@@ -180,6 +180,7 @@ def _lists(daemon: Daemon, chromium: Chromium) -> dict[str, Any]:
 
 
 def _scrolled(visit: Visit, selector: str) -> float:
+    visit.page.wait_for_timeout(_SETTLE_S * 1000)
     frames = visit.page.evaluate(_SCROLL, [selector, _SCROLLS])
     return statistics.quantiles(frames, n=20)[-1]
 
