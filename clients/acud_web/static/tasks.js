@@ -109,7 +109,7 @@ export function mountTasks(element, page, [chosen], values) {
   return mountList(element, page, SHAPE, chosen, values);
 }
 
-export function noTasks() {
+function noTasks() {
   return [
     el("p", {}, "No task is under way."),
     el(

@@ -54,7 +54,7 @@ function earlier(best, one) {
 // ---- one picture ------------------------------------------------------------------------------------------------------
 
 /** States as of a live picture: `connecting`, `live` (it has just changed), `still`, `lost` (`reason` says why). */
-export class Thumbnail {
+class Thumbnail {
   constructor(display) {
     this.name = display.name;
     this.canvas = el("canvas.screen-canvas", { role: "img", width: 4, height: 3, "aria-label": `Screen of ${display.name}` });
@@ -129,7 +129,7 @@ export class Thumbnail {
 // ---- its card ---------------------------------------------------------------------------------------------------------
 
 /** A display in a grid: its picture, its task's name, and how its waits do. */
-export class DisplayCard {
+class DisplayCard {
   constructor(display) {
     this.screen = new Thumbnail(display);
     this.link = el("a.screen-link", {

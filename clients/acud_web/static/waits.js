@@ -112,7 +112,7 @@ function mountWait(element, page, waitId) {
   };
 }
 
-export function noWaits() {
+function noWaits() {
   return [
     el("p", {}, "Nothing is being waited for."),
     el("p", {}, "By hand: ", el("code", {}, 'acud wait create "the build has finished"')),
