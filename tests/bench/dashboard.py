@@ -36,7 +36,7 @@ _WATCH_S = 15.0
 _SETTLE_S = 5.0
 _SCROLLS = 120
 _PATIENCE_S = 300.0
-_WHOLE = {"viewport": {"width": 1920, "height": 1600}}
+_WHOLE: dict[str, Any] = {"viewport": {"width": 1920, "height": 1600}}
 """All 64 pictures are in sight."""
 
 
@@ -102,7 +102,7 @@ async def _events(client: AsyncClient, tasks: list[str], count: int) -> None:
 
 def _first_paint_ms(daemon: Daemon, chromium: Chromium) -> int:
     with chromium.visit(daemon, "") as visit:
-        found = []
+        found: list[float] = []
         for _ in range(3):
             visit.page.reload()
             visit.until("() => performance.getEntriesByName('first-contentful-paint').length")
@@ -181,7 +181,7 @@ def _lists(daemon: Daemon, chromium: Chromium) -> dict[str, Any]:
 
 def _scrolled(visit: Visit, selector: str) -> float:
     visit.page.wait_for_timeout(_SETTLE_S * 1000)
-    frames = visit.page.evaluate(_SCROLL, [selector, _SCROLLS])
+    frames: list[float] = visit.page.evaluate(_SCROLL, [selector, _SCROLLS])
     return statistics.quantiles(frames, n=20)[-1]
 
 
