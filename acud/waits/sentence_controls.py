@@ -222,7 +222,7 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     (
         Comparison.AT_LEAST,
         rf"{verb('reach', 'reaches', 'reached')}|{verb('hit', 'hits', 'hit')}|gets? to|{_UP} (?:up )?to"
-        rf"|(?:{_SAYS} |{_UP} to )?(?:at least|no less than|not less than)|is (?:not|no longer) (?:{_UNDER}|{_LESSER})"
+        rf"|(?:{_SAYS} )?{_BIGGER} or equal to|(?:{_SAYS} |{_UP} to )?(?:at least|no less than|not less than)|is (?:not|no longer) (?:{_UNDER}|{_LESSER})"
         r"|>=|≥|is (?:at )?>=",
         "",
     ),
@@ -240,7 +240,7 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     ),
     (
         Comparison.AT_MOST,
-        rf"(?:{_SAYS} |{_DOWN} to )?(?:at most|no more than|not more than)|(?:does not|no longer) exceeds?"
+        rf"(?:{_SAYS} )?{_LESSER} or equal to|(?:{_SAYS} |{_DOWN} to )?(?:at most|no more than|not more than)|(?:does not|no longer) exceeds?"
         rf"|is (?:not|no longer) (?:{_OVER}|{_BIGGER})|<=|≤",
         "",
     ),
@@ -274,7 +274,9 @@ _NO_LABEL = re.compile(
     r"|(?-i:\b(?:upload|download|build|render|installation|update|scan|backup|copy|transfer|job|task"
     r"|song|video|game|film"
     r"|movie)$)"
+    r"|(?-i:\b(?:folder|directory|archive|log|logfile)\b)|\w\.[a-z]\w{0,4}$"
 )
+"""Subjects that are no label for certain: what is on the screen as a whole, what takes time, a file by its name."""
 
 
 _REACHED = re.compile(r"(?!(?:\w+ )*(?:at least|no|not|>=|≥))", re.IGNORECASE)

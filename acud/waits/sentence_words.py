@@ -58,6 +58,9 @@ GONE = (
     rf"|{NOT} (?:{_VISIBLE}|to be seen)(?: (?:anywhere )?{_ON_SCREEN}| anywhere)?{MORE}|is off (?:the"
     rf" )?screen|no longer (?:appears|shows(?:"
     rf" up)?)|(?:do|does) not (?:appear|show(?: up)?) any more"
+    rf"|{verb('vanish', 'vanishes', 'vanished')} from the (?:screen|display)"
+    rf"|{verb('disappear', 'disappears', 'disappeared')} from the (?:screen|display)"
+    rf"|(?:no longer exists|does not exist any more)"
     rf"|{_SEEN_NOT})"
 )
 OPENED = (

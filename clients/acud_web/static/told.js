@@ -158,7 +158,7 @@ function called(name, otherwise) {
 /** Return which display, task and wait an event is about: ids, and empty texts. */
 export function eventPlace(event) {
   const data = event.data ?? {};
-  const [noun] = event.topic.split(".");
+  const noun = event.topic.split(".")[0];
   const wait = noun === "wait" ? event.subject : (data.wait_id ?? "");
   const task = noun === "task" ? event.subject : (data.task_id ?? (waitPlace(wait).task || ""));
   const display = noun === "display" ? event.subject : (data.display ?? (waitPlace(wait).display || taskDisplay(task)));

@@ -66,6 +66,9 @@ NUMBERS = [
     ('the value of "Load" is at most 3', "Load <= 3"),
 ]
 NEAR_MISSES = [
+    "backup.tar has grown bigger than 5 GB",
+    "the Downloads folder exceeds 5 GB",
+    "server.log reaches 100 MB",
     "Red button is enabled",
     "Second button enabled",
     "Main window closes",
