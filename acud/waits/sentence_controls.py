@@ -222,7 +222,8 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     (
         Comparison.AT_LEAST,
         rf"{verb('reach', 'reaches', 'reached')}|{verb('hit', 'hits', 'hit')}|gets? to|{_UP} (?:up )?to"
-        rf"|(?:{_SAYS} )?{_BIGGER} or equal to|(?:{_SAYS} |{_UP} to )?(?:at least|no less than|not less than)|is (?:not|no longer) (?:{_UNDER}|{_LESSER})"
+        rf"|(?:{_SAYS} )?{_BIGGER} or equal to"
+        rf"|(?:{_SAYS} |{_UP} to )?(?:at least|no less than|not less than)|is (?:not|no longer) (?:{_UNDER}|{_LESSER})"
         r"|>=|≥|is (?:at )?>=",
         "",
     ),
@@ -240,7 +241,8 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     ),
     (
         Comparison.AT_MOST,
-        rf"(?:{_SAYS} )?{_LESSER} or equal to|(?:{_SAYS} |{_DOWN} to )?(?:at most|no more than|not more than)|(?:does not|no longer) exceeds?"
+        rf"(?:{_SAYS} )?{_LESSER} or equal to"
+        rf"|(?:{_SAYS} |{_DOWN} to )?(?:at most|no more than|not more than)|(?:does not|no longer) exceeds?"
         rf"|is (?:not|no longer) (?:{_OVER}|{_BIGGER})|<=|≤",
         "",
     ),
