@@ -9,10 +9,24 @@ from functools import partial
 from acud.types import Change, Stable, Text, Until, WindowTitle
 from acud.waits.sentence_controls import number_rows, widget_rows
 from acud.waits.sentence_host import file_rows, process_rows
-from acud.waits.sentence_phrase import Phrase
-from acud.waits.sentence_words import CALLED, CLOSED, GONE, MORE, NAME, OPENED, OTHER, QUOTE, SHOWN, THE, Row, of_name
+from acud.waits.sentence_phrase import Phrase, is_label
+from acud.waits.sentence_words import (
+    CALLED,
+    CLOSED,
+    GONE,
+    MORE,
+    NAME,
+    OPENED,
+    OTHER,
+    QUOTE,
+    SHOWN,
+    THE,
+    Read,
+    Row,
+    of_name,
+)
 
-_SEEN = (
+_IN_OTHER_WORDS = (
     (re.compile(r"(?:I|you|we) (?:can )?(?:see|read|find|spot) (.+)", re.IGNORECASE), r"there is \1"),
     (
         re.compile(
@@ -21,14 +35,50 @@ _SEEN = (
         ),
         r"there is no \1 any more",
     ),
+    (re.compile(r"(?:the )?([^:]+): (.+ or (?:more|less|fewer|higher|lower|above|below))", re.IGNORECASE), r"\1 is \2"),
+    (
+        re.compile(
+            r"(?:the )?([^:]+): ((?:at (?:least|most)|above|over|below|under|more than|less than|fewer than) .+)",
+            re.IGNORECASE,
+        ),
+        r"\1 is \2",
+    ),
+    (
+        re.compile(r"(.+) shows an? (?:number|value) ((?:above|over|below|under|\w+ than|of at) .+)", re.IGNORECASE),
+        r"\1 is \2",
+    ),
+    (
+        re.compile(
+            r"(.*<\d+>) box (is|gets|becomes|has been|is not|is no longer) (ticked|checked|unticked|unchecked)",
+            re.IGNORECASE,
+        ),
+        r"\1 check box \2 \3",
+    ),
+    (
+        re.compile(
+            r"((?:a|any|some)) file (?:ending (?:in|with)|with the (?:extension|ending|suffix)|that ends (?:in"
+            r"|with)) (\.\w+) (?!.*(?:gone|disappear|vanish|delete|remove|no longer|not ))(.+)",
+            re.IGNORECASE,
+        ),
+        r"\1 \2 file \3",
+    ),
+    (re.compile(r"(.+) \((pid \d+)\) (.+)", re.IGNORECASE), r"\1 with \2 \3"),
+    (
+        re.compile(
+            r"(?:the |a )?((?:check |radio |push |toggle |menu |text |progress )?\w+), (?:(?:it is|which is|that is) )?"
+            r"(?:called|named|labell?ed|titled) (<\d+>), (.+)",
+            re.IGNORECASE,
+        ),
+        r"the \1 \2 \3",
+    ),
 )
-"""What somebody sees is there."""
+"""What somebody sees is there; and other clauses that say the same as one that is known."""
 
 
 def clause(phrase: Phrase) -> Until | None:
     """Return what one clause means, None where that is not certain."""
     text = phrase.text
-    for pattern, there in _SEEN:
+    for pattern, there in _IN_OTHER_WORDS:
         if (seen := pattern.fullmatch(text)) is not None:
             text = seen.expand(there)
     for row, read in _CLAUSES:
@@ -52,15 +102,34 @@ _SAYING = (
 _SCREEN = r"(?:(?:the |my |this )?(?:screen|display|page|terminal|console))"
 
 
+_SAID_BY = re.compile(
+    r"(?i)\b(?:to|said|says|wrote|sent|typed|types|entered|told|gave|posted|asked|uses|used|wants|likes|chose|picked)\b"
+    r"|ing\b"
+)
+
+
+def _of_label(*, gone: bool = False) -> Read:
+    """Return a reader of words that are not quoted, written like a sentence: the text Payment received."""
+
+    def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
+        words = found["name"]
+        is_certain = is_label(words, after_kind=True) and _SAID_BY.search(words) is None
+        return Text(phrase.name(words) or words, gone=gone) if phrase.name(words) or is_certain else None
+
+    return read
+
+
 def _text_rows() -> Iterator[Row]:
     a_text = rf"{THE}(?:{_TEXT} (?:{_SAYING} )?(?:the {_TEXT} )?)?{QUOTE}(?: {_TEXT})?"
     for state, gone in ((SHOWN, False), (GONE, True)):
         read = of_name(partial(Text, gone=gone))
         yield rf"{a_text} {state}", read
         yield rf"{THE}{_TEXT} {NAME} {state}", read
+        yield rf"the (?:text|words?|phrase) {NAME} {state}", _of_label(gone=gone)
         yield rf"(?:the |a |an ){_TEXT} {state} {_SAYING} {QUOTE}", read
     yield a_text, of_name(Text)
     yield rf"there is (?:now )?{a_text}(?: there)?", of_name(Text)
+    yield rf"there is (?:now )?the (?:text|words?|phrase) {NAME}", _of_label()
     gone_read = of_name(partial(Text, gone=True))
     yield rf"there is no (?:longer )?(?:a |the |any )?(?:{_TEXT} (?:{_SAYING} )?{QUOTE}{MORE})", gone_read
     yield rf"there is (?:no longer|no|not) (?:a |the |any )?{QUOTE} any more", gone_read
@@ -84,6 +153,9 @@ def _window_rows() -> Iterator[Row]:
         yield rf"{THE}window {NAME} {state}", read
         yield rf"{THE}{NAME} window {state}", read
         yield rf"(?:a |the |any )window {state},? {titled} {NAME}{in_title}?", read
+    a_title = r"(?:the title of (?:a|any|some) window|(?:a|any|some) window(?:'s)? title)"
+    yield rf"{a_title} (?:contains|includes|has|says|reads|is|becomes) {QUOTE}", of_name(WindowTitle)
+    yield rf"{QUOTE} (?:is|appears|shows up|comes up) in {a_title}", of_name(WindowTitle)
     for begin, gone in (
         (r"there is (?:now )?(?:a|the|any)", False), (r"there is (?:no|no longer an?|not an?)(?: more|"
 r" the| any)?", True), (r"no", True)
@@ -132,14 +204,14 @@ def _change_rows() -> Iterator[Row]:
     still = r"(?:still|unchanged|stable|static|quiet|the same|motionless|idle|calm|steady|frozen)"
     on = r"(?: (?:anywhere )?(?:on|in|of|to) (?:the |my |that |this )?(?:whole |entire )?(?:screen|display|desktop))?"
     moves = r"(?:(?:has |have )?(?:changed|moved|happened)|changes|moves|happens|to change|to move)"
-    yield rf"nothing(?: at all)?{on} {moves}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _stable
+    yield rf"(?:nothing(?: at all)?|no pixel|not a single pixel){on} {moves}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _stable
     a_no = r"(?:there (?:has been|have been|is|was|are|were) )?no (?:changes?|movements?|motion)"
     yield rf"{a_no}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _stable
     stays = (
-        r"(?:(?:is|stays|remains|keeps|stands|sits|holds|(?:has|have) (?:been|stayed|remained|kept"
+        r"(?:(?:is|stays|remains|looks|keeps|stands|sits|holds|(?:has|have) (?:been|stayed|remained|kept"
         r"|stood)|to (?:be|stay|remain)) )?"
     )
-    yield rf"{_VIEW} {stays}(?:completely |perfectly |totally |entirely |absolutely )?{still} {_SPAN}", _stable
+    yield rf"{_VIEW} {stays}(?:exactly |completely |perfectly |totally |entirely |absolutely )?{still} {_SPAN}", _stable
     yield (
         (
             rf"{_VIEW} (?:has not|have not|does not|stops|has stopped) (?:changed?|changing"
@@ -150,7 +222,11 @@ def _change_rows() -> Iterator[Row]:
     passing = r"(?:pass|passes|go by|goes by|have passed|has passed)"
     yield rf"{_SPAN} {passing} without (?:any |a )?(?:change|movement)s?{_ANYHOW}{on}", _stable
     yield rf"{_SPAN},? nothing(?: at all)?{on} {moves}{_ANYHOW}{on}{_ANYHOW}", _stable
-    any_one = r"(?:anything|something|something, anything|any ?thing|any pixel)"
+    yield (
+        rf"{_SPAN} (?:of (?:no (?:change|movement)|stillness)|without (?:any |a )?(?:change|movement)s?){_ANYHOW}{on}",
+        _stable,
+    )
+    any_one = r"(?:anything|something|something, anything|any ?thing|any pixel|(?:even )?(?:one|a single) pixel)"
     changing = r"(?:changes|has changed|to change|moves|is changing)"
     yield (
         (
@@ -161,7 +237,12 @@ def _change_rows() -> Iterator[Row]:
     )
     yield rf"{any_one}(?: at all)? happens{_ANYHOW} on (?:the |my )?(?:screen|display)", _change
     happens = r"(?: (?:happens|occurs|is (?:seen|noticed|detected)))?"
-    yield rf"(?:there is )?(?:any|a|some|the next|the first) change{_ANYHOW}{on}{_ANYHOW}{happens}", _change
+    yield (
+        rf"(?:there is )?(?:any|a|some|the next|the first) (?:change|movement){_ANYHOW}{on}{_ANYHOW}{happens}",
+        _change,
+    )
+    other = r"(?:looks different|is different|is no longer the same)"
+    yield rf"(?:the |my )?(?:screen|display) {other}(?: (?:from|than|as) (?:it (?:does|is) )?now)?", _change
 
 
 _CLAUSES = tuple(

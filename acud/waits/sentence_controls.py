@@ -30,7 +30,8 @@ _WRITTEN = {
 }  # fmt: skip
 _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
     WidgetState.ENABLED: (
-        r"enabled|active|activated|available|clickable|usable|pressable", r"can be (?:clicked|pressed|used)(?: on)?"
+        r"enabled|active|activated|available|clickable|usable|pressable"
+        r"|ready to be (?:clicked|pressed)", r"can be (?:clicked|pressed|used)(?: on)?"
     ),
     WidgetState.DISABLED: (
         r"disabled|gr[ea]yed out|gr[ea]yed|inactive|unavailable"
@@ -54,6 +55,7 @@ _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
     WidgetState.EXPANDED: (r"expanded|unfolded", r"expands|unfolds|to expand"),
     WidgetState.COLLAPSED: (r"collapsed|folded", r"collapses|to collapse"),
     WidgetState.EDITABLE: (r"editable", r"can be edited"),
+    WidgetState.PRESSED: (r"pressed|pressed in|pushed in", r""),
     WidgetState.MIXED: (r"indeterminate|partly checked|partially checked", r""),
 }  # fmt: skip
 _OF_RADIO = {WidgetState.SELECTED: WidgetState.CHECKED, WidgetState.UNSELECTED: WidgetState.UNCHECKED}
@@ -76,6 +78,7 @@ _OPPOSITE = {
     WidgetState.CHECKED: WidgetState.UNCHECKED, WidgetState.UNCHECKED: WidgetState.CHECKED,
     WidgetState.SELECTED: WidgetState.UNSELECTED, WidgetState.FOCUSED: WidgetState.UNFOCUSED,
     WidgetState.EXPANDED: WidgetState.COLLAPSED, WidgetState.COLLAPSED: WidgetState.EXPANDED,
+    WidgetState.PRESSED: WidgetState.UNPRESSED,
 }  # fmt: skip
 _RANGES = ("slider", "progress bar", "progressbar", "spin button", "spin box", "spinbox")
 _HOLDING = (
@@ -89,6 +92,8 @@ def _widget(states: tuple[WidgetState, ...] = (), *, gone: bool = False) -> Read
         role, name = _role(found), _control_name(phrase, found)
         if role == "option" and states:
             return None  # of a list, of radio buttons, of a combo box
+        if role != "toggle button" and {WidgetState.PRESSED, WidgetState.UNPRESSED} & set(states):
+            return None  # a click, which no screen shows
         if role in ("link", "hyperlink") and re.search(r"(?i)available|active", found[0]):
             return None  # a link that is there is available
         if (not name and "name" in found.groupdict()) or (role == "tab" and WidgetState.ENABLED in states):
@@ -193,6 +198,9 @@ def widget_rows() -> Iterator[Row]:
         equals = r"(?:equals|(?:is |has been |to be |gets )?(?:now )?set to|has the value|is equal to)"
         yield rf"{subject} {equals} {held}", _valued(ValueComparison.EQUAL)
         yield rf"{subject} has {quoted} (?:selected|chosen|picked)", _valued(ValueComparison.EQUAL)
+        yield rf"{subject} (?:has|contains) {quoted} in it", _valued(ValueComparison.CONTAINS)
+        yield rf"{quoted} is (?:now )?in {subject}", _valued(ValueComparison.CONTAINS)
+        yield rf"the (?:value|position) of {subject} {_IS_A_NUMBER}", _ranged
         yield rf"{quoted} {BE_}(?:selected|chosen|picked) in {subject}", _valued(ValueComparison.EQUAL)
     for subject in (rf"{_ROLE} (?:{CALLED} )?{NAME}", rf"{NAME} {_ROLE}", _ALONE[_ALONE.index("(?P") :]):
         nothing = r"there is (?:no|no longer an?|not an?)(?: more| the| any)?"
@@ -224,12 +232,13 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
         rf"{verb('reach', 'reaches', 'reached')}|{verb('hit', 'hits', 'hit')}|gets? to|{_UP} (?:up )?to"
         rf"|(?:{_SAYS} )?{_BIGGER} or equal to"
         rf"|(?:{_SAYS} |{_UP} to )?(?:at least|no less than|not less than)|is (?:not|no longer) (?:{_UNDER}|{_LESSER})"
+        r"|(?:is )?at or (?:above|over)|reaches or exceeds"
         r"|>=|≥|is (?:at )?>=",
         "",
     ),
     (
         Comparison.AT_LEAST,
-        rf"{_SAYS}|{_UP} (?:up )?to|reaches",
+        rf"{_SAYS}|{_UP} (?:up )?to|reaches|hits",
         r" (?:or|and) (?:more|higher|above"
         r"|over|greater|up|better)",
     ),
@@ -243,13 +252,27 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
         Comparison.AT_MOST,
         rf"(?:{_SAYS} )?{_LESSER} or equal to"
         rf"|(?:{_SAYS} |{_DOWN} to )?(?:at most|no more than|not more than)|(?:does not|no longer) exceeds?"
-        rf"|is (?:not|no longer) (?:{_OVER}|{_BIGGER})|<=|≤",
+        rf"|is (?:not|no longer) (?:{_OVER}|{_BIGGER})|(?:is )?at or (?:below|under)|<=|≤",
         "",
     ),
-    (Comparison.AT_MOST, rf"{_SAYS}|{_DOWN} (?:down )?to", r" (?:or|and) (?:less|fewer|lower|below|under|smaller)"),
+    (
+        Comparison.AT_MOST,
+        rf"{_SAYS}|is down to|{_DOWN} (?:down )?to",
+        r" (?:or|and) (?:less|fewer|lower|below|under|smaller)",
+    ),
     (Comparison.LESS, rf"(?:is |{_DOWN} )?{_UNDER}|(?:{_DOWN}|{_SAYS}) {_LESSER}|<", ""),
-    (Comparison.NOT_EQUAL, r"is not|is no longer|!=|≠|is other than|differs from|stops being", MORE),
-    (Comparison.EQUAL, rf"{_SAYS}|is exactly|shows exactly|equals|is equal to|has the value|is set to|=|==", ""),
+    (
+        Comparison.NOT_EQUAL,
+        r"is not(?: equal to)?|is no longer|is different from|is anything but|!=|≠|is other than|differs from"
+        r"|stops being",
+        MORE,
+    ),
+    (
+        Comparison.EQUAL,
+        rf"{_SAYS}|is exactly|shows exactly|equals|is equal to|has the value|is set to|becomes|has become"
+        rf"|changes to|=|==",
+        "",
+    ),
 )
 _IS_A_NUMBER = (
     rf"(?P<verb>{'|'.join(verbs for _, verbs, _ in _COMPARED)}) {_NUMBER}"
@@ -316,7 +339,9 @@ def _number(phrase: Phrase, found: re.Match[str]) -> Until | None:
 def number_rows() -> Iterator[Row]:
     what = r"(?:number|value|count|percentage|figure|reading|counter|amount)"
     where = (
-        r"(?:(?:right |just |directly )?(?:after|beside|next to|behind|to the right of|following)|of"
+        r"(?:(?:shown |displayed |written )?(?:right |just |directly )?(?:after|beside|next to|behind"
+        r"|(?:to the )?right of"
+        r"|following)|of"
         r"|for|labell?ed|called|named"
         r"|(?:that|which) (?:comes|stands|follows|is|is shown) (?:after|next to|beside|behind))"
     )

@@ -9,7 +9,7 @@ from acud.types import FileState, ProcessExit, Until
 from acud.waits.sentence_phrase import Phrase
 from acud.waits.sentence_words import BE_, CALLED, MORE, NOT, Read, Row, particle, verb
 
-_NAMED_FILE = r"(?:(?P<file><\d+>)|(?P<ext>\.\w{1,8})(?= file\b)|(?P<bare>[^<>\s/]+\.\w{1,8}(?:\.\w{1,4})?))"
+_NAMED_FILE = r"(?:(?P<file><\d+>)|(?P<ext>\.\w{1,8})(?= files?\b)|(?P<bare>[^<>\s/]+\.\w{1,8}(?:\.\w{1,4})?))"
 _PATH = rf"(?:(?P<path>[~/][^<>]*?[^<>\s,])|{_NAMED_FILE})"
 _FOLDER = (
     r"(?:(?:the )?(?:folder |directory )?(?P<folder>[~/][^<>\s,]*|<\d+>)|(?:my |the"
@@ -26,10 +26,10 @@ _WHOLE = r"(?:completely|fully|entirely)"
 _LOADED = (
     rf"(?:(?:finish(?:es|ed)?|has finished|have finished|to finish|completed|is done|is finished) "
     rf"(?:downloading|writing|copying|being written)"
-    rf"|{BE_}(?:{_WHOLE} )?(?:downloaded|written|saved|copied|transferred)(?: {_WHOLE}| to disk)?"
+    rf"|{BE_}(?:{_WHOLE} )?(?:downloaded|written|saved|copied|transferred)(?: to disk)?(?: {_WHOLE})?"
     rf"|(?:has|have) (?:{_WHOLE} )?(?:downloaded|arrived)|{BE_}(?:{_WHOLE} )?complete|is {_WHOLE} there"
     rf"|(?:is )?no longer being (?:written|downloaded)|(?:stops|has stopped) growing|is no longer growing"
-    rf"|is not (?:being written|growing) any more)"
+    rf"|is not (?:being written|growing) any more|does not grow any more)"
 )
 _THERE = (
     rf"(?:exists|to exist|{BE_}(?:there|created|present|around)|to be there|{verb('appear', 'appears', 'appeared')}"
@@ -119,7 +119,8 @@ def file_rows() -> Iterator[Row]:
 
 def process_rows() -> Iterator[Row]:
     pid = (
-        r"(?:(?:(?:the |my )?(?:process|(?:job|command|program|task)(?= with (?:the )?p))(?: with)?"
+        r"(?:(?:(?:the |my )?(?:process|(?:job|command|program|task|script|build|compiler|server|app|application"
+        r"|simulation|training)(?= with (?:the )?p))(?: with)?"
         r"(?: the)?(?: (?:pid|process id|id))?"
         r"|(?:the )?pid)(?: number| no\.?)? #?(?P<pid>\d+))"
     )

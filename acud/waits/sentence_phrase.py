@@ -16,10 +16,12 @@ _QUOTED = re.compile(
 _MOST_CHARS = 400
 """Of a sentence without its quoted words; whoever writes more means more than a local condition says."""
 _POLITE = re.compile(
-    r"\b(?:could|can|would|will) (?:you|ya|u)\b|^is it possible\b|\b(?:please|pls|ok"
-    r"|okay)\?$",
+    r"\b(?:could|can|would|will) (?:you|ya|u)\b|^is it possible\b|^would it be possible\b|^any chance\b"
+    r"|\b(?:could|can|may) (?:I|we) (?:get|have|ask)\b|\b(?:please|pls|ok|okay)\?$",
     re.IGNORECASE,
 )
+_ASKS_FIRST = re.compile(r"\?(?= [^?]+ (?:it|that) (?:does|is|has)$)", re.IGNORECASE)
+"""Of a question before a request that makes it one for the time when it is so."""
 _IN_FULL = tuple(
     (re.compile(pattern, re.IGNORECASE), full)
     for pattern, full in (
@@ -28,10 +30,14 @@ _IN_FULL = tuple(
         (r"\b(is|are|was|has|have|do|does|did)n't\b", r"\1 not"),
         (r"\b(it|there|that|nothing|everything)'s been\b", r"\1 has been"),
         (r"\b(it|there|that|nothing|everything)'s\b", r"\1 is"),
-        (r"\bI'm\b", "I am"),
+        (r"\b(is|are|was|has|have|do|does|did)nt\b", r"\1 not"),
+        (r"\btheres\b", "there is"),
+        (r"\b(?:I'm|Im)\b", "I am"),
+        (r"\b(I|we)'ve\b", r"\1 have"),
+        (r"\bwanna\b", "want to"),
         (r"\b(I|we)'d\b", r"\1 would"),
         (r"\b(?:anymore|any longer)\b", "any more"),
-        (r" (?:finally|eventually|actually|at last)(?= |$)", ""),
+        (r" (?:finally|eventually|actually|at last|ever(?= (?!was|has)\w+s\b))(?= |$)", ""),
         (r" ?(?:→|⇒|=>|-+>) ?", " -> "),
     )
 )
@@ -104,6 +110,7 @@ class Phrase(Struct, frozen=True):
         text = _QUOTED.sub(take, plain).rstrip(".! ")
         if _POLITE.search(text):
             text = re.sub(r" ?\?(?= |$)", ".", text).rstrip(".! ")
+        text = _ASKS_FIRST.sub(".", text)
         for pattern, full in _IN_FULL:
             text = pattern.sub(full, text)
         is_odd = not all(words) or len(text) > _MOST_CHARS or re.search(r"[\"“”„«»`?]", text) is not None

@@ -26,33 +26,69 @@ def _words(pattern: str) -> re.Pattern[str]:
 
 _PLEASE = r"(?:please|pls|plz|kindly|just|simply)"
 _THANKS = r"(?:thanks|thank you|thx|ty|cheers)(?: (?:very much|so much|a lot|a bunch|in advance))?"
+_GRATEFUL = (
+    r"(?:many thanks|much appreciated|that would be (?:great|nice|good|lovely|helpful)|(?:will|would|could) you)"
+)
 _GREETING = (
-    rf"(?:hey|hi|hello|ok|okay|alright|so|and|also|{_PLEASE}|{_THANKS}|do me a favou?r|if you "
+    rf"(?:(?:hey|hi|hello)(?: there)?|hiya|yo|good (?:morning|afternoon|evening)|ok|okay|alright|so|and|also|now|listen"
+    rf"|brb|afk|be right back|sorry|sorry to bother you(?:,? but)?|{_PLEASE}|{_THANKS}|do me a favou?r|if you "
     rf"(?:can|could|would))"
 )
 _AWAY = (
-    r"I (?:am|will be) (?:just |now )?(?:off|away|going|heading|stepping|popping|leaving|out|getting|grabbing|making"
-    r"|taking|having)(?: (?:to|out|off|away|for|a|an|the|some|my|of|get|grab|make|fetch|have|take|go|be|eat|sleep"
+    r"(?:I (?:am|will be) (?:just |now )?(?:busy|back|in|on|at|not at|off|away|going|heading|stepping|popping"
+    r"|leaving|out"
+    r"|getting|grabbing|making|taking|having)"
+    r"|(?:just )?(?:off|gone|going|heading|stepping|popping|getting|grabbing) (?:to|for|a|some))"
+    r"(?: (?:to|out|off|away|for|a|an|the|some|my|of|get|grab|make|fetch|have|take|go|be|eat|sleep"
     r"|coffee|tea|lunch|dinner|breakfast|break|walk|shower|nap|meeting|drink|snack|cup|quick|short|bit|while|moment"
-    r"|minute|few|minutes|from|keyboard|desk|bed|home|kitchen|now|in|on|call|phone))*(?=[,;.:]| so | and )"
+    r"|minute|few|minutes|from|keyboard|desk|bed|home|kitchen|now|in|on|call|phone|garden|office|train|shop|gym"
+    r"|soon|later))*(?=[,;.:]| so | and )"
 )
 """Where the one who asks is meanwhile."""
+_FREE = (
+    r"(?:(?:(?!(?:left|right|top|bottom|upper|lower|first|second|third|both|two|three|all|each|every|only|other|again"
+    r"|not|no|every|time|times|often|always|never|twice|more|still|if|unless|when|once|until|before|after|while"
+    r"|whenever|within|pane|panel|window|dialog|tab|screen|monitor"
+    r"|desktop|button|red|green|blue|see|watch|look|read|know|hear|wait|click|press|open|close|check)(?![\w-]))"
+    r"[A-Za-z'-]+)(?: |(?=[,;.:]|$))){1,14}"
+)
+"""Words of a reason or of what was done before: none that could tell more of the condition."""
+_BACKGROUND = (
+    rf"I (?:have )?(?:just )?(?:started|launched|kicked off|begun|began|queued|submitted|set up|went|had to|want to"
+    rf"|need to|have to|can not|do not want to|do not have time to) {_FREE}(?=[,;.:])"
+)
+"""What the one who asks has done, or wants: nothing that is to be seen."""
+_REASON = (
+    rf"(?:because|cause|cuz|cos|so|so that) I (?:can|want to|need to|have to|must|do not want to|will"
+    rf"|am going to) {_FREE}"
+    rf"|I (?:want|need|have) to {_FREE}"
+    rf"|(?<=[,;:.] )I do not want to (?:miss|forget|lose|waste) {_FREE}"
+)
 _MODAL = (
     rf"(?:(?:could|can|would|will) (?:you|ya|u)(?: (?:be so kind as to|{_PLEASE}))*"
-    r"|(?:I|we)(?: (?:just|only|really))? (?:want|need|would like|would love)(?: you)? to"
-    r"|is it possible(?: for you)? to|(?:you|we|I) (?:can|may|could|should)|(?:make|be) sure (?:to"
+    r"|(?:I|we)(?: (?:just|only|really))? (?:want|need|have|would like|would love)(?: you)? to"
+    r"|(?:is it|would it be) possible(?: for you)? to|(?:you|we|I) (?:can|may|could|should|must)"
+    r"|any chance you (?:could|can)|be (?:so kind|a dear|so good) (?:and|as to|to)|may I ask you to|(?:make"
+    r"|be) sure (?:to"
     r"|you)|remember to|do not forget to"
-    r"|(?:I would appreciate it|it would be (?:great|nice|good|lovely)) if you (?:could|would))"
+    r"|(?:I would appreciate it|I would be (?:grateful|glad|happy|thankful)|(?:it )?would be (?:great|nice|good|lovely"
+    r"|helpful)) if you (?:could|would))"
 )
 _A_SIGN = (
     r"(?:an? |the )?(?:quick |little |short )?(?:shout|ping|heads[- ]?up|nudge|nod|buzz|call|signal|sign|yell|hint|note"
     r"|word|holler|ring|tap|beep|message|notice|notification|line|poke|wave)"
 )
-_WANT_SIGN = rf"(?:I|we) (?:want|need|would like|would love|could use) {_A_SIGN}"
+_WANT_SIGN = (
+    r"(?:(?:(?:I|we) )?(?:want|need|would like|would love|could use|would appreciate|would be (?:grateful|glad|happy"
+    rf"|thankful) for)|(?:can|could|may) (?:I|we) (?:get|have)) {_A_SIGN}"
+)
 _TELL = (
-    r"(?:(?:tell|inform|warn|remind|nudge|buzz|call|message|signal) (?:me|us)|(?:notify|alert|ping"
+    r"(?:(?:tell|inform|warn|remind|nudge|buzz|call|message|signal|text|page|phone|ring|alarm) (?:me|us)(?: up)?"
+    r"|(?:notify|alert|ping"
     r"|poke)(?: me| us)?|let (?:me|us) know|lemme know|lmk"
-    rf"|wake (?:me|us)(?: up)?|(?:give|send|drop|shoot) (?:me|us) {_A_SIGN}|say so|speak up|(?:shout"
+    rf"|wake(?: me| us)?(?: up)?|(?:give|send|drop|shoot|show)(?: me| us)? {_A_SIGN}|hit (?:me|us) up"
+    r"|(?:come (?:and )?)?(?:get|fetch) (?:me|us)|(?:get|catch) my attention|(?:sound|raise) (?:the|an) alarm"
+    r"|make (?:a|some) noise|say something|get back to (?:me|us)|keep (?:me|us) posted|trigger|say so|speak up|(?:shout"
     rf"|yell|beep|holler)(?: at me)?"
     r"|(?:come|get|report) back(?: to me)?|(?:report|return)(?: to me)?|continue|go on|go ahead|carry"
     r" on|proceed|resume|move on"
@@ -65,7 +101,7 @@ _TELLING = (
 _WAIT = (
     r"(?:(?:wait|hold on|hold off|hold it|hang on|hang tight|sit tight|stand by|pause|stay put|sleep"
     r"|do nothing|idle|block|rest|relax"
-    r"|leave me alone|waiting)"
+    r"|leave me alone|waiting|stick around|hold your horses|keep still|poll|keep your eyes peeled|stare at the screen)"
     r"|keep (?:on )?(?:waiting|looking|watching|checking|monitoring)|(?:I am|we are) waiting)"
 )
 _SCREEN = r"(?:the|my|this|that) (?:whole |entire )?(?:screen|display|desktop)"
@@ -74,18 +110,21 @@ _WATCH_ALL = (
     rf"(?:{_WATCH} (?:{_SCREEN}|things|this|it|that|everything)|watch|check|look(?= for )"
     rf"|monitor(?= for )|keep an eye out|watch out|look out)"
 )
-_HOW = r"(?: (?:back|here|for me|closely|right away|straight away|immediately|asap|at once|please|pls|then))*"
+_HOW = (
+    r"(?: (?:back|here|for me|closely|right away|straight away|immediately|directly|patiently|quietly"
+    r"|there|right there|right here|asap|at once|please|pls|then))*"
+)
 _ASK = rf"(?:(?:{_MODAL} )?(?:{_PLEASE},? )*(?:{_TELL}|{_WATCH_ALL}|{_WAIT})|{_TELLING}|{_WANT_SIGN}){_HOW}"
 _DO_NOT = (
     rf"(?:{_PLEASE} )?do not (?:(?:come back|continue|go on|return|proceed|move on|carry on|do anything"
-    rf"(?: else)?|stop waiting)"
+    rf"(?: else)?|stop waiting|move|touch anything)"
     r"|(?:wake|bother|disturb|ping|tell) me(?: up)?)"
 )
 _AND = r"(?:[,;:.!]| -| –| —){0,3}(?: (?:and then|and|so|then))?"
 _WHEN = (
     r"(?:(?:only |right |exactly )?(?:until after|until|till|'til|when|whenever|once|as soon as|after"
     r"|if and when|if|whether"
-    r"|in case)|(?:at|on|upon)(?= (?:the next|the first|any|a) change)|the (?:very )?(?:moment|minute"
+    r"|in case)|(?:at|on|upon)(?= (?:the next|the first|any|a) change)|(?:for )?the (?:very )?(?:moment|minute"
     r"|instant)(?: that| when)?|the (?:very second|second that)|should)"
 )
 _GOES_ON = (
@@ -96,8 +135,11 @@ _GOING_ON = r"(?:continuing|going on|proceeding|moving on|carrying on|doing anyt
 
 # ---- openings ------------------------------------------------------------------------------------------------------
 
-_PIECE = _words(rf"(?:{_AWAY}|{_ASK}|{_GREETING}){_AND} ")
-_OPENED = _words(rf"(?:{_WHEN}|(?<=\w )the second|(?P<ends>as long as|while)|(?P<thing>for|await)) ")
+_PIECE = _words(rf"(?:{_AWAY}|{_ASK}|{_BACKGROUND}|{_GREETING}){_AND} ")
+_OPENED = _words(
+    rf"(?:{_WHEN}(?: (?:you (?:see|notice|find)|it happens) that)?|(?<=\w )the second|(?P<ends>as long as|while)"
+    rf"|(?P<thing>for|await)) "
+)
 _GREETED = _words(rf"(?:{_GREETING}|{_AWAY}){_AND} ")
 _WAIT_THE = _words(r"(?<=\bwait )(?:the |a |<)")
 _NOT_BEFORE = _words(rf"{_DO_NOT} (?:(?P<ends>as long as|while)|before|until|till) ")
@@ -105,12 +147,34 @@ _WATCHED = _words(rf"(?:{_MODAL} )?(?:{_PLEASE} )*(?:(?:watch|look|monitor|keep 
 _ONE = _words(r"(?:there is (?:one|it)|(?:you|I|we) (?:can )?(?:see|find|spot) (?:it|one)|(?:it|one) is there)")
 _IT = _words(r"(?:it|that|this|one) ")
 _ASKED_WHEN = _words(rf"(?:{_ASK}) {_WHEN} ")
+_THAT = _words(r"(?:it|(?:that|this)(?: (?:text|message|notice|word|window|button))?) ")
+_DOES = _words(r"(?:it|that|this) (?:does|is|has)")
+_NAMED = r"(?:the |an? |any )?(?:[a-z]+ ){0,3}<\d+>(?: (?!now\b|right\b|at\b|on\b)[a-z]+)?"
+_STATED = tuple(
+    _words(
+        rf"(?:{_GREETING},? )*{said}(?: on {_SCREEN}| now| right now"
+        rf"| at the moment)*[,;.] (?:{_GREETING},? )*(?P<ask>.+)"
+    )
+    for said in (
+        r"(?:it|the screen|the display|(?!(?:some|any|every)(?:one|body)\b)[a-z]{3,}) (?:still |currently |now )?"
+        rf"(?:keeps (?:on )?(?:saying|showing)|says|shows) (?P<it>{_NAMED})",
+        rf"there is (?:still |currently |now )?(?P<it>{_NAMED})",
+        rf"(?P<it>{_NAMED}) is (?:still |currently |now )?(?:visible|shown|on|open|disabled|gr[ea]yed out"
+        rf"|(?:un)?ticked)",
+    )
+)
+"""What is so now, before it is asked for what shall become of it."""
+_QUESTION = _words(
+    rf"(?:{_GREETING},? )*(?P<verb>has|have|is|are) (?P<it>(?:the |an? |any )?(?:[a-z]+ ){{0,3}}<\d+>"
+    r"(?: (?:window|button|link|message|check box))?) (?P<said>[^.]+?)(?: yet| already)?\. (?P<ask>.+)"
+)
 _MOST_PIECES = 8
 
 
 def _opened(text: str) -> Iterator[Asked]:
     """Yield the condition after an opening, and `text` itself before it."""
     yield Asked(text)
+    yield from _stated(text)
     start, may_begin = 0, True
     for _ in range(_MOST_PIECES):
         if (watched := _WATCHED.match(text, start)) is not None:
@@ -139,6 +203,19 @@ def _after(rest: str, opened: re.Match[str]) -> Iterator[Asked]:
         yield from _watched(rest)
 
 
+def _stated(text: str) -> Iterator[Asked]:
+    """Yield the condition of `X is so now, tell me when it …`, and of `has X …? Tell me when it does`."""
+    stated = next((found for one in _STATED if (found := one.fullmatch(text)) is not None), None)
+    if stated is not None and (request := _ASKED_WHEN.match(stated["ask"])) is not None:
+        said = stated["ask"][request.end() :]
+        if (pronoun := _THAT.match(said)) is not None:
+            yield Asked(f"{stated['it']} {said[pronoun.end() :]}")
+    asks = _QUESTION.fullmatch(text)
+    request = asks and _ASKED_WHEN.match(asks["ask"])
+    if asks and request and _DOES.fullmatch(asks["ask"], request.end()) is not None:
+        yield Asked(f"{asks['it']} {asks['verb']} {asks['said']}")
+
+
 def _watched(text: str) -> Iterator[Asked]:
     """Yield the condition of `X and tell me when it …`, said of X."""
     subject, _, request = text.partition(" and ")
@@ -155,8 +232,8 @@ def _watched(text: str) -> Iterator[Asked]:
 # ---- closings ------------------------------------------------------------------------------------------------------
 
 _CLOSING = _words(
-    rf"(?:[,;:.!]| -| –| —| ->| =){{0,3}}(?: (?:and then|and|then|so))? (?:"
-    rf"{_THANKS}|{_PLEASE}|ok|okay|:-?\)"
+    rf"(?:[,;:.!]| -| –| —| ->| =){{0,3}}(?: (?:and then|and|only then|then|so))? (?:"
+    rf"{_THANKS}|{_GRATEFUL}|{_REASON}|{_WANT_SIGN}|{_PLEASE}|ok|okay|:-?\)"
     rf"|(?:{_MODAL} )?(?:{_PLEASE} )*{_TELL}(?: about (?:it|that|this))?{_HOW}"
     r"(?: (?:when|once|as soon as|if) (?:(?:it|this|that) (?:happens|has happened|occurs|does|is the case)"
     r"|(?:both|all)(?: of them)? (?:happen|have happened)(?P<order> in (?:that|this) order)))?"

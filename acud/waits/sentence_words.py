@@ -44,27 +44,33 @@ _VISIBLE = (
     rf"|{_AT_SCREEN})"
 )
 SHOWN = (
-    rf"(?:{BE_}{_VISIBLE}|{BE_}(?:written|printed) {_ON_SCREEN}|to be seen|can be (?:seen|read|found)|(?:to )?shows?"
+    rf"(?:{BE_}{_VISIBLE}|{BE_}(?:written|printed) {_ON_SCREEN}|(?:is |are )?to be (?:seen|read)|can be (?:seen"
+    rf"|read|found)|(?:to )?shows?"
     rf"|{verb('appear', 'appears', 'appeared')}|{verb('come into view', 'comes into view', 'come into view')}"
     rf"|{particle('show/shows/shown+showed pop/pops/popped come/comes/come+came', 'up')}"
     rf"|{particle('turn/turns/turned flash/flashes/flashed', 'up')})"
 )
-_SEEN_NOT = rf"(?:can (?:not|no longer) be (?:seen|read|found){MORE}|is nowhere to be (?:seen|found))"
+_SEEN_NOT = (
+    rf"(?:can (?:not|no longer) be (?:seen|read|found){MORE}|(?:is|are) nowhere (?:to be (?:seen|found)|{_ON_SCREEN}))"
+)
 GONE = (
     rf"(?:{BE_}(?:gone(?: away)?|disappeared|vanished|out of sight)|to be gone"
     rf"|{verb('disappear', 'disappears', 'disappeared')}|{verb('vanish', 'vanishes', 'vanished')}"
     rf"|{particle('go/goes/gone+went fade/fades/faded', '(?:away|out of sight)')}"
-    rf"|{verb('leave', 'leaves', 'left')} the (?:screen|display)"
+    rf"|(?:{verb('leave', 'leaves', 'left')}) the (?:screen|display)"
     rf"|{NOT} (?:{_VISIBLE}|to be seen)(?: (?:anywhere )?{_ON_SCREEN}| anywhere)?{MORE}|is off (?:the"
     rf" )?screen|no longer (?:appears|shows(?:"
     rf" up)?)|(?:do|does) not (?:appear|show(?: up)?) any more"
     rf"|{verb('vanish', 'vanishes', 'vanished')} from the (?:screen|display)"
     rf"|{verb('disappear', 'disappears', 'disappeared')} from the (?:screen|display)"
+    rf"|{BE_}(?:cleared|removed|wiped) from the (?:screen|display)|(?:{verb('go', 'goes', 'gone|went')}"
+    rf"|drops) off the screen"
     rf"|(?:no longer exists|does not exist any more)"
     rf"|{_SEEN_NOT})"
 )
 OPENED = (
     rf"(?:{SHOWN}|{BE_}(?:open(?:ed)?|up)|{verb('open', 'opens', 'opened')}|{verb('open up', 'opens up', 'opened up')}"
+    rf"|{verb('pop open', 'pops open', 'popped open')}"
     r"|exists|to exist)"
 )
 CLOSED = (

@@ -91,6 +91,9 @@ _LATER = re.compile(
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"(?:first|at first|first of all),? (?!of )", re.IGNORECASE)
+_DUE = re.compile(r"\b(?:has to|have to|must) (?!not\b)", re.IGNORECASE)
+_I_WANT = re.compile(r"^(?:I|we) (?:want|need|would like) (?=\S+ (?:\S+ ){0,6}to )", re.IGNORECASE)
+"""In a sequence, what has to happen is what is waited for."""
 _IN_ORDER = re.compile(r",? in (?:that|this|exactly this|exactly that) order$", re.IGNORECASE)
 _JOINED = (
     (" or ", re.compile(r",? or(?: else)?(?: when| if| once| until| for)? |, ", re.IGNORECASE), "either", AnyOf),
@@ -141,6 +144,10 @@ def _single(phrase: Phrase) -> Until | None:
 
 def _joined(phrase: Phrase) -> Until | None:
     """Return the meaning of clauses that are all joined by `and`, or all by `or`."""
+    for pattern, full in _LEFT_OUT:
+        phrase = phrase.with_text(pattern.sub(full, phrase.text))
+    if (listed := _listed(phrase)) is not None:
+        return listed
     is_one_of = _ONE_OF.match(phrase.text) is not None
     text = _ONE_OF.sub("", phrase.text, count=1)
     for word, joint, before, join in _JOINED:
@@ -153,6 +160,59 @@ def _joined(phrase: Phrase) -> Until | None:
                 return None
             return known[0] if len(known) == 1 else AnyOf(known) if is_one_of else join(known)
     return None
+
+
+_LEFT_OUT = (
+    (re.compile(r"^(<\d+>) ([^<]+?),? or (<\d+>) (?:does|is|has)$", re.IGNORECASE), r"\1 \2 or \3 \2"),
+    (re.compile(r"^(<\d+>) ([^<]+?),? and so (?:does|is|has) (<\d+>)$", re.IGNORECASE), r"\1 \2 and \3 \2"),
+    (
+        re.compile(r"^(<\d+>) is (visible|shown|there|on the screen),? (?:and|but) (<\d+>) is not$", re.IGNORECASE),
+        r"\1 is \2 and \3 is not \2",
+    ),
+)
+"""What a second clause leaves out, and how it is in full."""
+_KINDS = (
+    "window", "text", "word", "message", "phrase", "notification", "button", "toggle button", "radio button",
+    "check box", "checkbox", "tick box", "switch", "toggle", "link", "menu item", "field", "text field", "slider",
+    "progress bar", "tab",
+)  # fmt: skip
+_PLURALS = {f"{one}{'es' if one.endswith(('x', 'ch')) else 's'}": one for one in _KINDS}
+_KIND = rf"(?P<kind>{'|'.join(sorted(_PLURALS, key=len, reverse=True))})"
+_LIST = r"(?P<list><\d+>(?:(?:, |,? (?:or|and) )<\d+>)+)"
+_ANY_OF = r"(?P<any>(?:any|(?:at least )?one|either|whichever) of (?:the )?)"
+_ALL_OF = r"(?P<all>(?:both|all|all three)(?: of)?(?: the)? )"
+_THESE = r"(?:these|those|the following)(?: two| three)?"
+_LISTS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?:{_ANY_OF}|{_ALL_OF}|the )?{_KIND},? {_LIST},? (?P<said>.+)",
+        rf"(?:{_ANY_OF}|{_ALL_OF}|the )?{_LIST} {_KIND} (?P<said>.+)",
+        rf"{_ANY_OF}{_LIST} (?P<said>.+)",
+        rf"(?:{_ANY_OF}|{_ALL_OF}){_THESE}(?: {_KIND})?(?P<said> .+?)??(?: first)?(?: will do| is (?:enough"
+        rf"|fine))?: {_LIST}",
+    )
+)
+"""Lists of quoted words of one kind, of which one thing is said."""
+
+
+def _listed(phrase: Phrase) -> Until | None:
+    """Return the meaning of what is said of each in a list: `both windows, <0> and <1>, are closed`."""
+    found = next((one for pattern in _LISTS if (one := pattern.fullmatch(phrase.text)) is not None), None)
+    if found is None:
+        return None
+    groups, names = found.groupdict(), _BARE.findall(found["list"])
+    is_or, is_and = (f" {word} " in found["list"].casefold() for word in ("or", "and"))
+    is_any, is_all = groups.get("any") is not None, groups.get("all") is not None
+    if (is_or and (is_all or is_and)) or not (is_or or is_and or is_any or is_all) or len(names) > _MOST_PARTS:
+        return None
+    if is_all and found["all"].casefold().startswith("both") and len(names) != 2:
+        return None
+    kind = _PLURALS[groups["kind"].casefold()] if groups.get("kind") else ""
+    said = re.sub(r"(?i)^(are|have|is) (?:both|all) ", r"\1 ", (groups["said"] or "is visible").strip(" ,"))
+    parts = [_single(phrase.with_text(f"the {kind} {name} {said}" if kind else f"{name} {said}")) for name in names]
+    known = tuple(one for one in parts if one is not None)
+    join = AnyOf if is_any or is_or else AllOf
+    return join(known) if len(known) == len(parts) else None
 
 
 def _all_meant(phrase: Phrase, parts: list[str], *, may_share: bool) -> tuple[Until, ...]:
@@ -218,9 +278,10 @@ def _stages(phrase: Phrase) -> Until | None:
     if not later or len(later) >= _MOST_PARTS:
         return None
     first, *later = _completed([first, *later])
+    first, *later = (_DUE.sub("to ", _I_WANT.sub("", part)) for part in (first, *later))
     meant = [_part(phrase, first)]
     for part in later:
-        rest = re.sub(r"^(?:it|that|this) (?=\S)", "", part.removesuffix(" again"))
+        rest = re.sub(r"^(?:(?:until|till|for) )?(?:it|that|this) (?=\S)", "", part.removesuffix(" again"))
         whole = _part(phrase, part)
         meant.append(whole if whole is not None else _of_subject(phrase, first, rest))
     known = tuple(one for one in meant if one is not None)
