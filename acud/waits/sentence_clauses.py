@@ -205,7 +205,11 @@ def _change_rows() -> Iterator[Row]:
     on = r"(?: (?:anywhere )?(?:on|in|of|to) (?:the |my |that |this )?(?:whole |entire )?(?:screen|display|desktop))?"
     moves = r"(?:(?:has |have )?(?:changed|moved|happened)|changes|moves|happens|to change|to move)"
     yield rf"(?:nothing(?: at all)?|no pixel|not a single pixel){on} {moves}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _stable
-    a_no = r"(?:there (?:has been|have been|is|was|are|were) )?no (?:changes?|movements?|motion)"
+    a_no = (
+        r"(?:(?:there (?:has been|have been|is|was|are|were) )?no|there (?:has|have) not been (?:any|a single))"
+        r" (?:changes?|movements?|motion)"
+    )
+    yield rf"it (?:is|stays|has been|has stayed) {still} on (?:the |my )?(?:screen|display) {_SPAN}", _stable
     yield rf"{a_no}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _stable
     stays = (
         r"(?:(?:is|stays|remains|looks|keeps|stands|sits|holds|(?:has|have) (?:been|stayed|remained|kept"
@@ -220,7 +224,7 @@ def _change_rows() -> Iterator[Row]:
         _stable,
     )
     passing = r"(?:pass|passes|go by|goes by|have passed|has passed)"
-    yield rf"{_SPAN} {passing} without (?:any |a )?(?:change|movement)s?{_ANYHOW}{on}", _stable
+    yield rf"{_SPAN} {passing} with(?:out(?: any| a)?| no) (?:change|movement)s?{_ANYHOW}{on}", _stable
     yield rf"{_SPAN},? nothing(?: at all)?{on} {moves}{_ANYHOW}{on}{_ANYHOW}", _stable
     yield (
         rf"{_SPAN} (?:of (?:no (?:change|movement)|stillness)|without (?:any |a )?(?:change|movement)s?){_ANYHOW}{on}",
@@ -241,7 +245,7 @@ def _change_rows() -> Iterator[Row]:
         rf"(?:there is )?(?:any|a|some|the next|the first) (?:change|movement){_ANYHOW}{on}{_ANYHOW}{happens}",
         _change,
     )
-    other = r"(?:looks different|is different|is no longer the same)"
+    other = r"(?:looks different|is different|is no longer the same|is not the same any more)"
     yield rf"(?:the |my )?(?:screen|display) {other}(?: (?:from|than|as) (?:it (?:does|is) )?now)?", _change
 
 

@@ -36,7 +36,7 @@ _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
     WidgetState.DISABLED: (
         r"disabled|gr[ea]yed out|gr[ea]yed|inactive|unavailable"
         r"|deactivated", r"gr[ea]ys out|goes gr[ea]y|to gr[ea]y out"
-        rf"|can(?:not| not|'t) be (?:clicked|pressed|used){MORE}"
+        rf"|can(?:not| not| no longer|'t) be (?:clicked|pressed|used){MORE}"
     ),
     WidgetState.CHECKED: (r"checked|ticked|on|turned on|switched on|toggled on", r"turns on|goes on|to turn on"),
     WidgetState.UNCHECKED: (
@@ -263,7 +263,8 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     (Comparison.LESS, rf"(?:is |{_DOWN} )?{_UNDER}|(?:{_DOWN}|{_SAYS}) {_LESSER}|<", ""),
     (
         Comparison.NOT_EQUAL,
-        r"is not(?: equal to)?|is no longer|is different from|is anything but|!=|≠|is other than|differs from"
+        r"is not(?: equal to)?|is no longer|is different from|is anything (?:but|other than)|!=|≠|is other than"
+        r"|differs from"
         r"|stops being",
         MORE,
     ),

@@ -29,6 +29,7 @@ _LOADED = (
     rf"|{BE_}(?:{_WHOLE} )?(?:downloaded|written|saved|copied|transferred)(?: to disk)?(?: {_WHOLE})?"
     rf"|(?:has|have) (?:{_WHOLE} )?(?:downloaded|arrived)|{BE_}(?:{_WHOLE} )?complete|is {_WHOLE} there"
     rf"|(?:is )?no longer being (?:written|downloaded)|(?:stops|has stopped) growing|is no longer growing"
+    rf"|(?:exists|is there) and (?:is (?:{_WHOLE} )?(?:complete|written)|(?:is )?no longer growing|has stopped growing)"
     rf"|is not (?:being written|growing) any more|does not grow any more)"
 )
 _THERE = (

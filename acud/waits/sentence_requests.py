@@ -54,8 +54,12 @@ _FREE = (
 )
 """Words of a reason or of what was done before: none that could tell more of the condition."""
 _BACKGROUND = (
-    rf"I (?:have )?(?:just )?(?:started|launched|kicked off|begun|began|queued|submitted|set up|went|had to|want to"
-    rf"|need to|have to|can not|do not want to|do not have time to) {_FREE}(?=[,;.:])"
+    r"(?:I (?:have )?(?:just )?(?:started|launched|kicked off|begun|began|queued|submitted|set up|went|had to|want to"
+    r"|need to|have to|can not|do not want to|do not have time to)"
+    r"|(?:my|the) (?!(?:left|right|upper|lower|top|bottom|first|second|third|other|only)\b)(?:[a-z]+ ){1,2}(?:is"
+    r"|are|has"
+    rf"|takes|needs|will|runs)) {_FREE}(?=[,;.] (?!(?:when|if|once|until|while)\b)(?!.*\b(?:it|there|they|them"
+    rf"|that)\b))"
 )
 """What the one who asks has done, or wants: nothing that is to be seen."""
 _REASON = (
@@ -111,7 +115,7 @@ _WATCH_ALL = (
     rf"|monitor(?= for )|keep an eye out|watch out|look out)"
 )
 _HOW = (
-    r"(?: (?:back|here|for me|closely|right away|straight away|immediately|directly|patiently|quietly"
+    r"(?: (?:back|here|for me|about it|closely|right away|straight away|immediately|directly|patiently|quietly"
     r"|there|right there|right here|asap|at once|please|pls|then))*"
 )
 _ASK = rf"(?:(?:{_MODAL} )?(?:{_PLEASE},? )*(?:{_TELL}|{_WATCH_ALL}|{_WAIT})|{_TELLING}|{_WANT_SIGN}){_HOW}"
@@ -218,11 +222,11 @@ def _stated(text: str) -> Iterator[Asked]:
 
 def _watched(text: str) -> Iterator[Asked]:
     """Yield the condition of `X and tell me when it …`, said of X."""
-    subject, _, request = text.partition(" and ")
-    found = _ASKED_WHEN.match(request)
+    subject, *rest = re.split(r",? and |[,;.] | - ", text, maxsplit=1)
+    found = _ASKED_WHEN.match(rest[0]) if rest else None
     if found is None:
         return
-    subject, said = re.sub(r"(?: for me)?,?$", "", subject), request[found.end() :]
+    subject, said = re.sub(r"(?: for me)?,?$", "", subject), rest[0][found.end() :]
     if _ONE.fullmatch(said) is not None:
         yield Asked(f"there is {subject}")
     elif (pronoun := _IT.match(said)) is not None:

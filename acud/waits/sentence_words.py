@@ -48,6 +48,7 @@ SHOWN = (
     rf"|read|found)|(?:to )?shows?"
     rf"|{verb('appear', 'appears', 'appeared')}|{verb('come into view', 'comes into view', 'come into view')}"
     rf"|{particle('show/shows/shown+showed pop/pops/popped come/comes/come+came', 'up')}"
+    rf"|(?:comes?|came|come) on(?:to)? (?:the |my )?(?:screen|display)"
     rf"|{particle('turn/turns/turned flash/flashes/flashed', 'up')})"
 )
 _SEEN_NOT = (

@@ -190,6 +190,7 @@ _LISTS = tuple(
         rf"{_ANY_OF}{_LIST} (?P<said>.+)",
         rf"(?:{_ANY_OF}|{_ALL_OF}){_THESE}(?: {_KIND})?(?P<said> .+?)??(?: first)?(?: will do| is (?:enough"
         rf"|fine))?: {_LIST}",
+        rf"(?P<any>whichever (?:is|comes|appears|shows up) first): {_LIST}",
     )
 )
 """Lists of quoted words of one kind, of which one thing is said."""
@@ -208,7 +209,7 @@ def _listed(phrase: Phrase) -> Until | None:
     if is_all and found["all"].casefold().startswith("both") and len(names) != 2:
         return None
     kind = _PLURALS[groups["kind"].casefold()] if groups.get("kind") else ""
-    said = re.sub(r"(?i)^(are|have|is) (?:both|all) ", r"\1 ", (groups["said"] or "is visible").strip(" ,"))
+    said = re.sub(r"(?i)^(are|have|is) (?:both|all) ", r"\1 ", (groups.get("said") or "is visible").strip(" ,"))
     parts = [_single(phrase.with_text(f"the {kind} {name} {said}" if kind else f"{name} {said}")) for name in names]
     known = tuple(one for one in parts if one is not None)
     join = AnyOf if is_any or is_or else AllOf

@@ -556,6 +556,16 @@ NEAR_MISSES = [
     'don\'t touch anything when "Done" appears',
     'wait for the moment "Done" turns red',
     'gone: "Loading"',
+    'the lamp is green, "Done" appears',
+    'the lamp is on, when "Done" appears',
+    'the left one is open, tell me when "Done" appears',
+    'the chat is open. Tell me when it says "Done"',
+    'I started the chat, tell me when it says "Done"',
+    'my inbox: tell me when "Done" appears',
+    "watch the left pane, tell me when it is gone",
+    'whichever comes first: "Won" or red',
+    "~/out.mp4 exists and the lamp is green",
+    "it has been quiet on the left screen for 5 seconds",
     'off: "Loading"',
     # what is so now
     'is the left "Save" button enabled? Tell me when it is',
@@ -616,6 +626,8 @@ REQUESTS = [
     "could I get a ping when {}?",
     "any chance you could tell me when {}?",
     "sound the alarm when {}",
+    "my laptop is on the sofa, poke me if {}",
+    "the render is running, tell me when {}",
     "{}, then alarm me",
     "{}, only then report back",
     "tell me as soon as you see that {}",
@@ -849,7 +861,9 @@ OTHERS: list[tuple[str, Until]] = [
     ('the "A" or "B" buttons appear', AnyOf((Widget("button", "A"), Widget("button", "B")))),
     ('"A" shows up or "B" does', AnyOf((Text("A"), Text("B")))),
     ('"A" is visible but "B" isn\'t', AllOf((Text("A"), Text("B", gone=True)))),
+    ('whichever comes first: "Won" or "Lost"', AnyOf((Text("Won"), Text("Lost")))),
     # what is so now
+    ('keep watching for "A", alert me when you see it', Text("A")),
     ('has a window named "X" come up? tell me when it does', WindowTitle("X")),
     ('is "Done" visible yet? tell me when it is', Text("Done")),
     ('ok so thunderbird keeps saying "Loading", ping me once that text is gone', Text("Loading", gone=True)),
@@ -879,7 +893,11 @@ OTHERS: list[tuple[str, Until]] = [
     ('"A" appears in a window title', WindowTitle("A")),
     ("a file ending in .pdf appears in ~/Downloads", FileState("~/Downloads/*.pdf", 0.0)),
     ("the build (pid 77) is finished", ProcessExit(77)),
+    ("~/out.mp4 exists and is complete", FileState("~/out.mp4")),
+    ('the button "OK" can no longer be pressed', Widget("button", "OK", states=(WidgetState.DISABLED,))),
     ("5 seconds of no change", Stable(5)),
+    ("it's been quiet on the screen for 20 seconds", Stable(20)),
+    ("there haven't been any changes on screen for 20 seconds", Stable(20)),
     ("the screen looks different from now", Change()),
 ]
 
@@ -898,7 +916,11 @@ def test_a_request_says_nothing_of_its_condition(request_for: str) -> None:
 
 @pytest.mark.parametrize("length", [400, 4000, 40_000])
 @pytest.mark.parametrize(
-    "words", ["please ", "tell me and ", '"A" and ', " - ", "the Save button ", "a ", "a.b ", ", thanks", "not "]
+    "words",
+    [
+        *("please ", "tell me and ", '"A" and ', " - ", "the Save button ", "a ", "a.b ", ", thanks", "not "),
+        *("because I can go ", "it says ", '"A", ', "my cat is fat, ", "first ", ": or more"),
+    ],
 )
 def test_a_sentence_of_any_length_is_soon_read(words: str, length: int) -> None:
     began_s = time.process_time()
