@@ -103,7 +103,8 @@ _SCREEN = r"(?:(?:the |my |this )?(?:screen|display|page|terminal|console))"
 
 
 _SAID_BY = re.compile(
-    r"(?i)\b(?:to|said|says|wrote|sent|typed|types|entered|told|gave|posted|asked|uses|used|wants|likes|chose|picked)\b"
+    r"(?i)\b(?:to|said|says|wrote|sent|typed|types|entered|told|gave|posted|asked|uses|used|wants|likes|chose|picked"
+    r"|pasted|copied|mentioned|highlighted|quoted|meant|means|made|put|showed|twice|again|once)\b"
     r"|ing\b"
 )
 

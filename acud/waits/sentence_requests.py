@@ -1,7 +1,8 @@
 """What a sentence says to the one who waits, beside its condition: openings such as `could you tell me as soon as`, and
 closings such as `, thanks` or `-> wake me up`.
 
-All words here are a closed vocabulary. Words that it does not have stay in the condition, which is then none.
+All words here are a closed vocabulary, but for those of a reason (`because I need to leave`) and of what was before
+(`I started it an hour ago`). Words that it does not have stay in the condition, which is then none.
 """
 
 from __future__ import annotations
@@ -170,7 +171,7 @@ _STATED = tuple(
 """What is so now, before it is asked for what shall become of it."""
 _QUESTION = _words(
     rf"(?:{_GREETING},? )*(?P<verb>has|have|is|are) (?P<it>(?:the |an? |any )?(?:[a-z]+ ){{0,3}}<\d+>"
-    r"(?: (?:window|button|link|message|check box))?) (?P<said>[^.]+?)(?: yet| already)?\. (?P<ask>.+)"
+    r"(?: (?:window|button|link|message|check box))?) (?P<said>(?!not |no )[^.]+?)(?: yet| already)?\. (?P<ask>.+)"
 )
 _MOST_PIECES = 8
 
