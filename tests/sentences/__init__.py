@@ -3,8 +3,8 @@
 A line of `work.jsonl` or `closed.jsonl` is `{"sentence": …, "means": …}`: a condition in the notation that the authors
 were given, or "model" where nothing local says exactly what it says. A half that was opened joins the half to work
 with. Closed halves as they were opened on 2026-11-26, each by another author: 0.631 local and 1 wrong; 0.392 and 1,
-after which the rules were made anew; 0.608 and 1 (a file's size taken for a number on the screen); 0.585 and 0; 0.554 and
-0, the present one.
+after which the rules were made anew; 0.608 and 1 (a file's size taken for a number on the screen); 0.585 and 0;
+0.554 and 0, the present one.
 """
 
 from __future__ import annotations
