@@ -164,7 +164,7 @@ def test_a_wait_is_edited_tried_again_and_tells_what_it_saw_last(visitor: Visito
         visitor.check("wait-timeout")
         page.get_by_role("button", name="Try again").click()
         expect(page.locator(".detail h1 + .badge")).to_contain_text("watching")
-        expect(page.get_by_role("link", name="Start the race")).to_be_visible()
+        expect(page.get_by_role("link", name="Start the race", exact=True)).to_be_visible()
         again = client.wait_list(tasks=(task.task_id,)).waits[0]
         assert again.wait_id != wait.wait_id
         assert again.spec.task_id == task.task_id
@@ -527,7 +527,7 @@ def _go_along_the_strip(visitor: Visitor) -> None:
     cells = strip.get_by_role("button")
     expect(strip.locator("canvas")).not_to_have_count(0)
     page.wait_for_function("() => document.querySelector('.strip canvas').width > 16")
-    assert page.locator(".strip canvas").first.evaluate(_BRIGHT), "the window's white is in the recorded picture"
+    until(lambda: page.locator(".strip canvas").first.evaluate(_BRIGHT), "the window's white in the recorded picture")
     cells.first.focus()
     page.keyboard.press("End")
     expect(cells.last).to_be_focused()

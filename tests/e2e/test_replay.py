@@ -194,7 +194,7 @@ def test_a_change_and_its_replay_say_the_same(recorder: Daemon, screen: DisplayI
     assert done.evidence is not None
     run = told["runs"][0]
     assert (run["state"], run["frame"]) == ("resolved", done.evidence.frame)
-    assert run["verdict"] == msgspec.to_builtins(done.verdict)
+    assert run["verdict"] == msgspec.json.decode(msgspec.json.encode(done.verdict))
     assert run["judge_calls"] == 0
 
 

@@ -137,7 +137,7 @@ async def test_what_the_fields_of_a_page_hold_and_what_its_list_offers(browsers:
         texts = {name: field.text for name, field in fields.items()}
         assert texts == {
             "Name": "Ann Smith",
-            "Notes": "first line second line",
+            "Notes": "first line\nsecond line",
             "Amount": "42",
             "Secret": "",
             "Blank": "",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from acud.evaluator.ocr.match import look_for
+from acud.evaluator.ocr.match import letters_close, look_for
 from acud.evaluator.ocr.reader import RapidEngine, ScreenReader
 from acud.evaluator.ocr.second_reader import SecondReader
 from acud.evaluator.ocr.tesseract import Tesseract
@@ -92,7 +92,9 @@ def test_reading_changes_gives_the_text_that_reading_everything_gives(engine: Ra
     reader.read(("view",), drawn(LINES, colours))
     for lines in edits():
         pixels = drawn(lines, colours)
-        assert texts(reader, pixels) == texts(engine, pixels)
+        # Of letters that look alike another processor's rounding may choose another one: -o or -0.
+        read, whole = (list(map(letters_close, texts(one, pixels))) for one in (reader, engine))
+        assert read == whole
 
 
 def test_a_dialog_that_covers_lines_and_goes_again(engine: RapidEngine) -> None:

@@ -239,9 +239,10 @@ def test_the_command_line_ends_with_them(words: str) -> None:
     apart = [at for at, (one, other) in enumerate(zip(hostile, harmless, strict=True)) if one != other]
     assert all(hostile[at].startswith("  seen      ") for at in apart)
     assert apart[-1] == len(hostile) - 1
-    assert json.loads(hostile[-1].removeprefix("  seen      ")).encode("utf-16", "surrogatepass") == words.encode(
-        "utf-16", "surrogatepass"
-    )
+    begin, *said, end = hostile[-1].removeprefix("  seen      ")
+    assert (begin, end) == ("“", "”")
+    assert not {"“", "”"} & set(said), "they end with the line alone"
+    assert "".join(said).isprintable()
 
 
 @pytest.mark.parametrize("words", HOSTILE)

@@ -57,21 +57,24 @@ class Trial(Response):
         self.headers["Cache-Control"] = "no-store"
         self._connection = connection
         self._ask = ask
+        self._is_told = False
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        """Send it. Raises: HttpFault 429 while another one is under way."""
+        """Send it; its end is told when the next one may begin. Raises: HttpFault 429 while another is under way."""
         if _place.locked():
             raise wrong(429, "too_many", "a condition is being tried on a recording already: try again in a moment")
         revocations: Revocations = self._connection.state.revocations
         async with _place, _replaying(self._ask) as lines:
             ended = revocations.until_ended(self._connection.state.access_token)
             await first_of(self._send(lines, send), ended, _gone(receive))
+        if self._is_told:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send(self, lines: asyncio.StreamReader, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         while line := await lines.readline():
             await send({"type": "http.response.body", "body": line, "more_body": True})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        self._is_told = True
 
 
 async def _gone(receive: Receive) -> None:
