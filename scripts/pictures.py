@@ -249,7 +249,7 @@ def _browser(env: dict[str, str]) -> Iterator[Page]:
 
 def _shot(page: Page, name: str) -> Path:
     page.wait_for_selector(".panel[data-shown]")
-    page.wait_for_function("!document.querySelector('.skeleton')")
+    page.wait_for_function("() => !document.querySelector('.skeleton')")
     page.wait_for_timeout(1_500)  # thumbnails have come
     path = PICTURES / f"{name}.png"
     page.screenshot(path=path)
