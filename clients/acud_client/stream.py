@@ -48,11 +48,13 @@ class EventCursor:
     """`floor`: every event up to it was handed out, or is known not to be for this reader.
 
     Events come in the order of their numbers. An event names the number before it on its topic; a beat names the newest
-    of all. Either can show that something is missing between the floor and it.
+    of all. Either can show that something is missing between the floor and it. `is_whole`: every topic is read, so that
+    a number that is left out shows it too, whatever its topic is.
     """
 
-    def __init__(self, floor: int) -> None:
+    def __init__(self, floor: int, *, is_whole: bool = False) -> None:
         self.floor = floor
+        self._is_whole = is_whole
         self._handed: set[int] = set()
         self._by_topic: dict[str, int] = {}
 
@@ -79,6 +81,8 @@ class EventCursor:
             return Heard.KNOWN
         if event.prev > max(self.floor, self._by_topic.get(event.topic, 0)):
             return Heard.GAP
+        if self._is_whole and event.n > self.seen + 1:
+            return Heard.GAP
         self._hand(event)
         return Heard.FRESH
 
@@ -104,7 +108,7 @@ class Inbox:
 
     def __init__(self, topic: str, after: int | None) -> None:
         self.topic = topic
-        self.cursor = EventCursor(after or 0)
+        self.cursor = EventCursor(after or 0, is_whole=not topic)
         self.from_now = after is None
         self.behind = True
         self._ready: deque[Event | Trimmed] = deque()
