@@ -43,7 +43,7 @@ from acud.types.actions import (
 from acud.value_errors import value_fault
 from acud_mcp import look_tools
 from acud_mcp.look_tools import ChangeArguments, ChangeView, LookArguments, PictureView, WindowView
-from acud_mcp.scene_changes import scene_changes
+from acud_mcp.scene_changes import SceneChanges, scene_changes
 from acud_mcp.tool import ImageResult, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
 from acud_mcp.wait_tools import SmartWait, Timeout, WaitView, action_block_s, action_wait, action_wait_view, pid_of
@@ -176,7 +176,7 @@ async def desktop_action(
     block_s = request.block_s if request.wait is not None else 0.0
     reply: ActionReply = await call.ask_slowly(request, _seconds(given) + request.settle_timeout_s + block_s)
     blind = given.action in _BLIND
-    changed = "" if blind else await scene_changes(call, (reply.display,), until_s - time.monotonic())
+    changed = SceneChanges() if blind else await scene_changes(call, (reply.display,), until_s - time.monotonic())
     return await _shown(call, given, reply, changed)
 
 
@@ -243,14 +243,16 @@ def _request(given: ActArguments, action: Action, wait: WaitCreate | None, block
     )
 
 
-async def _shown(call: ToolCall, given: ActArguments, reply: ActionReply, changed: str) -> ActView | ImageResult:
+async def _shown(
+    call: ToolCall, given: ActArguments, reply: ActionReply, changed: SceneChanges
+) -> ActView | ImageResult:
     picture = reply.picture
     if picture is not None and given.image:
         picture = await look_tools.bounded(
             call, look_tools.look_of(f"display:{reply.display}", given.max_side), picture
         )
     listed = given.action == "window_list"
-    is_shown = given.image or given.picture or not changed
+    is_shown = given.image or given.picture or not changed.is_told
     happened = _happened(reply, changed)
     view = ActView(
         display=reply.display,
@@ -262,19 +264,21 @@ async def _shown(call: ToolCall, given: ActArguments, reply: ActionReply, change
         idle=reply.idle,
         picture=look_tools.saved(call, picture) if picture is not None and is_shown else None,
         happened=happened,
-        scene=changed,
+        scene=changed.words,
         wait=action_wait_view(reply.wait),
         note="; ".join(part for part in (_unsettled(reply), reply.note, _echoed(given, reply)) if part),
-        untrusted=UNTRUSTED if picture or reply.text or reply.windows or reply.wait or happened else "",
+        untrusted=UNTRUSTED
+        if picture or reply.text or reply.windows or reply.wait or happened or changed.words
+        else "",
     )
     return look_tools.with_image(view, picture if given.image else None)
 
 
-def _happened(reply: ActionReply, changed: str) -> tuple[str, ...]:
+def _happened(reply: ActionReply, changed: SceneChanges) -> tuple[str, ...]:
     """Return what became of windows, and a focus that moved."""
     if reply.effects is None:
         return ()
-    return effect_lines(reply.effects, only_moved_focus=True, is_scene_told=bool(changed))
+    return effect_lines(reply.effects, only_moved_focus=True, is_scene_told=changed.is_told)
 
 
 def _echoed(given: ActArguments, reply: ActionReply) -> str:

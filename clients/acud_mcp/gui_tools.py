@@ -16,7 +16,7 @@ from acud.types.action_effects import effect_lines, reading_line
 from acud.types.agent_runs import RunInfo, RunLimits, RunState
 from acud.types.grounding import Found, GroundingBackend
 from acud_mcp.look_tools import save_picture, with_image
-from acud_mcp.scene_changes import scene_changes
+from acud_mcp.scene_changes import SceneChanges, scene_changes
 from acud_mcp.tool import ImageResult, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
 from acud_mcp.wait_tools import SmartWait, Timeout, WaitView, action_block_s, action_wait, action_wait_view, address_of
@@ -150,7 +150,7 @@ async def gui_do(call: ToolCall, given: DoArguments) -> DoView | ImageResult:
     follows = block_s if request.wait is not None or then else 0.0
     reply: DoReply = await call.ask_slowly(request, _SEARCH_S + timeout_s + follows)
     acted_on = reply.displays or (reply.display,)
-    changed = await scene_changes(call, acted_on, until_s - time.monotonic()) if _is_begun(reply) else ""
+    changed = await scene_changes(call, acted_on, until_s - time.monotonic()) if _is_begun(reply) else SceneChanges()
     return _done(call, reply, changed)
 
 
@@ -158,7 +158,7 @@ def _is_begun(reply: DoReply) -> bool:
     return bool(reply.done) or reply.status in ("verified", "unverified")
 
 
-def _done(call: ToolCall, reply: DoReply, changed: str) -> DoView | ImageResult:
+def _done(call: ToolCall, reply: DoReply, changed: SceneChanges) -> DoView | ImageResult:
     nothing_done = reply.status not in ("verified", "unverified", "unfinished")
     told = reply.target_found or reply.found
     path = "" if reply.picture is None else str(save_picture(call.options.paths, reply.picture.image, "jpg"))
@@ -170,7 +170,7 @@ def _done(call: ToolCall, reply: DoReply, changed: str) -> DoView | ImageResult:
         left=reply.left,
         wait=action_wait_view(reply.wait),
         happened=_happened(reply, changed),
-        scene=changed,
+        scene=changed.words,
         things=_things(told) if nothing_done and told is not None else (),
         evidence=_evidence(reply),
         baseline=reply.baseline,
@@ -180,10 +180,10 @@ def _done(call: ToolCall, reply: DoReply, changed: str) -> DoView | ImageResult:
     return with_image(view, reply.picture)
 
 
-def _happened(reply: DoReply, changed: str) -> tuple[str, ...]:
+def _happened(reply: DoReply, changed: SceneChanges) -> tuple[str, ...]:
     if reply.effects is None:
         return ()
-    return effect_lines(reply.effects, only_moved_focus=bool(changed), is_scene_told=bool(changed))
+    return effect_lines(reply.effects, only_moved_focus=changed.is_told, is_scene_told=changed.is_told)
 
 
 def _evidence(reply: DoReply) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from acud.errors import AcudError
 from acud.protocol.requests.scenes import SceneGet, SceneReply
 from acud.types.scene import SceneMode
+from acud_mcp.next_steps import error_words
 
 if TYPE_CHECKING:
     from acud_mcp.tool import ToolCall
@@ -17,6 +19,15 @@ _GRACE_S = 0.6
 """A host gives a call up some time after the longest that acud blocks for it."""
 _LEAST_S = 0.4
 _MOST_S = 5.0
+
+
+class SceneChanges(NamedTuple):
+    """What is told of a scene after an action. `is_told`: `words` are what differs; else they say why that is not known
+    ("": the session uses no scenes).
+    """
+
+    words: str = ""
+    is_told: bool = False
 
 
 class ScenesTold:
@@ -34,19 +45,22 @@ class ScenesTold:
         return max(self._newest.get(display, 0), self._newest.get("", 0))
 
 
-async def scene_changes(call: ToolCall, displays: tuple[str, ...], left_s: float) -> str:
-    """Return what differs on `displays` from the scene that the session was told last, as the tool `scene` says it; ""
-    for a session that was told none. `left_s`: how long the call may still block.
+async def scene_changes(call: ToolCall, displays: tuple[str, ...], left_s: float) -> SceneChanges:
+    """Return what differs on `displays` from the scene that the session was told last, as the tool `scene` says it.
+
+    `left_s`: how long the call may still block. The action is done by then: that this look fails is no fault of it.
     """
     since = min(map(call.scenes.newest, displays))
     if not since:
-        return ""
+        return SceneChanges()
     request = SceneGet(SceneMode.ACTIVE, displays, "prompt", _MAX_TOKENS, since)
     try:
         async with asyncio.timeout(min(max(left_s + _GRACE_S, _LEAST_S), _MOST_S)):
             reply: SceneReply = await call.ask(request)
     except TimeoutError:
-        return f"not looked at in time: call scene {json.dumps({'since': since})}"
+        return SceneChanges(f"not looked at in time: call scene {json.dumps({'since': since})}")
+    except AcudError as fault:
+        return SceneChanges(f"not looked at: {error_words(fault)}")
     for display in displays:
         call.scenes.tell(display, reply.scene_id)
-    return reply.text
+    return SceneChanges(reply.text, is_told=True)
