@@ -20,9 +20,8 @@ class ReplayAsk(Struct, frozen=True, forbid_unknown_fields=True):
     """A condition, and the recording to try it on.
 
     `recording`: an id, a unique beginning or ending of one, or the path of one of its files or their folder.
-    `timeout_s` None:
-    to the end of what is replayed; 0: one look. `latency_s`: how long an answer takes in the recording's time; None: as
-    long as it takes here. `parent_pid`: who must still be alive.
+    `timeout_s` None: to the end of what is replayed; 0: one look. `latency_s`: how long an answer takes in the
+    recording's time; None: as long as it takes here. `parent_pid`: who must still be alive.
     """
 
     recording: Annotated[str, Meta(min_length=1, max_length=4096)]

@@ -7,7 +7,7 @@ from typing import Any
 
 from acud.ids import short_id
 from acud.protocol.events import Event
-from acud_cli.formatting import local_time, milliseconds
+from acud_cli.formatting import between_marks, local_time, milliseconds
 
 _WAITS = {
     "created": "is armed",
@@ -62,7 +62,7 @@ def _wait(verb: str, event: Event, data: dict[str, Any]) -> str:
 
 
 def _task(verb: str, event: Event, data: dict[str, Any]) -> str:
-    name = f" “{data['name']}”" if data.get("name") else ""
+    name = f" {between_marks(str(data['name']))}" if data.get("name") else ""
     does = _TASKS.get(verb, verb)
     if verb == "updated":
         does = _changed(data) or does
@@ -142,4 +142,4 @@ def _why(data: dict[str, Any]) -> str:
 
 
 def _seen(words: object) -> str:
-    return ": “" + str(words).replace("“", '"').replace("”", '"') + "”" if words else ""
+    return f": {between_marks(str(words))}" if words else ""

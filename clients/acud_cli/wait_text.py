@@ -17,6 +17,7 @@ from acud.untrusted_text import own_words
 from acud_cli.exit_codes import Exit, of_state
 from acud_cli.formatting import (
     FittedTable,
+    between_marks,
     cost,
     count,
     duration,
@@ -94,7 +95,7 @@ def _why(wait: WaitInfo) -> list[Text]:
 
 def _seen(verdict: Verdict) -> list[Text]:
     """Return what was seen, which may be words of a screen: quoted, and last, so that it is taken for nothing else."""
-    return [fact("seen", _between_marks(verdict.detail))] if verdict.detail else []
+    return [fact("seen", between_marks(verdict.detail))] if verdict.detail else []
 
 
 def _picture(path: str, wait: WaitInfo) -> str:
@@ -113,12 +114,7 @@ def said_words(verdict: Verdict) -> str:
     """Return the answer, and last what was seen, between marks that it cannot hold itself."""
     if not verdict.detail:
         return verdict_words(verdict)
-    return f"{verdict.answer}: {_between_marks(verdict.detail)}"
-
-
-def _between_marks(words: str) -> str:
-    """Return words of a screen or a model between quotation marks that they cannot end."""
-    return "“" + words.replace("“", '"').replace("”", '"') + "”"
+    return f"{verdict.answer}: {between_marks(verdict.detail)}"
 
 
 def effort(wait: WaitInfo) -> str:

@@ -12,7 +12,17 @@ import click
 from acud.types import RouteName, WakeInfo, WakeState
 from acud.untrusted_text import own_words
 from acud_cli.exit_codes import Exit
-from acud_cli.formatting import FittedTable, duration, in_words, local_time, milliseconds, moment, plain, shortened
+from acud_cli.formatting import (
+    FittedTable,
+    between_marks,
+    duration,
+    in_words,
+    local_time,
+    milliseconds,
+    moment,
+    plain,
+    shortened,
+)
 from acud_cli.options import EnumChoice, limit_option
 from acud_cli.session import Session, complete_ids, pass_session, print_table, say, say_all
 from acud_cli.wait_options import address_of, address_options
@@ -114,7 +124,7 @@ def wake_words(one: WakeInfo) -> str:
     """Return what a wake tells, for people: without the marks and the data that it has for an agent."""
     if found := _STUCK.match(one.text):
         name = _json_value(found[1]).get("name", "")
-        return f"stuck: task “{name}”" if name else "stuck: a task"
+        return f"stuck: task {between_marks(str(name))}" if name else "stuck: a task"
     return _MARKS.sub("", own_words(one.text))
 
 

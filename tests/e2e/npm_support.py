@@ -12,11 +12,11 @@ import pytest
 INSTALL = ("npm", "install", "--no-fund", "--no-audit", "--loglevel=error")
 
 
-def install(folder: Path, *packages: str) -> Path:
+def install(folder: Path, *packages: str, env: Mapping[str, str] | None = None) -> Path:
     """Install the packages into `folder` and return the folder of their programs."""
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed")
-    run(folder, *INSTALL, *packages)
+    run(folder, *INSTALL, *packages, env=env)
     return folder / "node_modules" / ".bin"
 
 

@@ -38,15 +38,14 @@ def inside(root: Path, script: str) -> str:
 
 
 def _interpreters() -> dict[str, Path]:
-    """Return the interpreters here by what they are called on Debian 12 and on Ubuntu 24.04."""
+    """Return the interpreters in PATH that have headers, by what they are called on Debian 12 and on Ubuntu 24.04."""
     found = {}
     for name in ("3.11", "3.12"):
-        kept = Path.home().glob(f".pyenv/versions/{name}.*/bin/python{name}")
-        for path in [shutil.which(f"python{name}"), *kept]:
-            asked = [path or "false", "-c", "import sysconfig, pathlib; print(sysconfig.get_path('include'))"]
-            said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
-            if said and (Path(said) / "Python.h").is_file():
-                found.setdefault(name, Path(str(path)))
+        path = shutil.which(f"python{name}")
+        asked = [path or "false", "-c", "import sysconfig; print(sysconfig.get_path('include'))"]
+        said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+        if path and said and (Path(said) / "Python.h").is_file():
+            found[name] = Path(path)
     return found
 
 

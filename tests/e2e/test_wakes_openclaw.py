@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import time
 import urllib.error
@@ -21,6 +20,7 @@ import pytest
 from acud.types import RouteName, WakeAddress, WakeState, WindowTitle
 from tests.daemon import Daemon
 from tests.e2e import faults
+from tests.e2e.npm_support import install
 from tests.ports import free_port
 from tests.wake_receiver import TOKEN
 
@@ -37,19 +37,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     given = os.environ.get("ACU_TEST_OPENCLAW", "")
     if given:
         return Path(given)
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not installed")
     made = tmp_path_factory.mktemp("openclaw")
     env = os.environ | {"PATH": f"{made}/node_modules/.bin:{os.environ['PATH']}"}
-    for package in PACKAGES:
-        asked = ["npm", "install", "--no-fund", "--no-audit", "--loglevel=error", package]
-        try:
-            done = subprocess.run(asked, cwd=made, env=env, capture_output=True, text=True, timeout=300)
-        except subprocess.TimeoutExpired:
-            pytest.skip(f"npm did not install {package} within 300 s")
-        if done.returncode:
-            why = (done.stderr.strip().splitlines() or ["no reason given"])[0]
-            pytest.skip(f"npm can't install {package}: {why}")
+    for package in PACKAGES:  # the second needs the node of the first
+        install(made, package, env=env)
     return made
 
 

@@ -77,7 +77,9 @@ class WidgetAnswers(NamedTuple):
 
 
 def clean_lines(text: str, most: int) -> str:
-    """Return words of the screen in their lines, each as `clean` returns it, with an empty last one."""
+    """Return words of the screen in their lines, each as `clean` returns it. A line break at the end stays: what is
+    typed there begins a line.
+    """
     lines = "\n".join(clean(line, most) for line in text[: most * 4].split("\n"))[:most]
     return lines if lines.strip() else ""
 

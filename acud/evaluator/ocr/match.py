@@ -111,20 +111,20 @@ def _found(lines: Sequence[Line], leaf: Text) -> list[TextHit]:
 def _found_disguised(lines: Sequence[Line], leaf: Text) -> list[TextHit]:
     if leaf.whole_words:
         return _found_as(lines, leaf, _words_close)
-    split = _with_spaces(_words_close(leaf.text))
-    return [hit for hit in _found_as(lines, leaf, close) if _is_in_words(split, hit)]
+    return [hit for hit in _found_as(lines, leaf, close) if _is_in_words(leaf.text, hit)]
 
 
-def _with_spaces(words: str) -> re.Pattern[str]:
-    """Return the pattern of `words` with spaces lost, or (in a group) found."""
+def _with_spaces(text: str) -> re.Pattern[str]:
+    """Return the pattern of `text` with spaces lost, or (in a group) found."""
+    words = _words_close(text)
     parts = (re.escape(one) + (" ?" if words[n + 1 : n + 2] == " " else "( ?)") for n, one in enumerate(words))
     return re.compile("".join(part for part, one in zip(parts, words, strict=True) if one != " ").removesuffix("( ?)"))
 
 
-def _is_in_words(split: re.Pattern[str], hit: TextHit) -> bool:
-    """Tell whether the hit cuts no word of the screen off where it has a space that was not asked for."""
+def _is_in_words(wanted: str, hit: TextHit) -> bool:
+    """Tell whether the hit of `wanted` cuts no word of the screen off where it has a space that was not asked for."""
     text = _words_close(" ".join(line.text for line in hit.lines))
-    found = list(split.finditer(text))
+    found = list(_with_spaces(wanted).finditer(text))
     return not found or any(not any(one.groups()) or _stands_alone(text, *one.span()) for one in found)
 
 

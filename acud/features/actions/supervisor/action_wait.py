@@ -59,9 +59,10 @@ class FollowedWait:
         self._frame = ("", 0, 0)
         self._ended: WaitInfo | None = None
         self._give_up: Callable[[], None] | None = None
-        self._windows: frozenset[int] = frozenset()
-        """Those on the wait's display before anything was done."""
+        self._known_dialogs: frozenset[int] = frozenset()
+        """Those on the wait's display that were there before, or did not stand still."""
         self._is_followed = False
+        """Whether somebody is to be told of its end."""
         self._is_asked = False
         """Whether a dialog stands still that came since."""
 
@@ -78,7 +79,7 @@ class FollowedWait:
             self._armed = outcome
             source = self._core.sources.by_name.get(outcome.wait.display)
             self._frame = (source.name, source.epoch, source.frame) if source is not None else self._frame
-            self._windows = frozenset(self._dialogs())
+            self._known_dialogs = frozenset(self._dialogs())
             self._call.when_started(lambda: self._follow(then))
 
         self._creation.begin(armed)
@@ -157,7 +158,7 @@ class FollowedWait:
     def _look_for_dialogs(self, asked: Callable[[], None]) -> None:
         if not self._is_followed:
             return
-        watched, new = self._display, [one for one in self._dialogs() if one not in self._windows]
+        watched, new = self._display, [one for one in self._dialogs() if one not in self._known_dialogs]
         if watched is not None and new:
             target = Target(watched.name, window=str(new[0]))
             left_s = max(self._until_s - self._core.clock.monotonic_s(), _POLL_S)
@@ -184,7 +185,7 @@ class FollowedWait:
             self._leave()
             asked()
         else:
-            self._windows |= {dialog}
+            self._known_dialogs |= {dialog}
             self._look_for_dialogs(asked)
 
     def told(self) -> ActionWait | None:
