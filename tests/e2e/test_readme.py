@@ -177,6 +177,10 @@ CLOSES = "acud do key alt+F4"
 SECONDS = {"acud scene --watch": 3, "acud events --follow --topic wait.": 3, "acud logs --follow --level warning": 3}
 """Goes on until Ctrl-C: sent after so long."""
 AFTER = {'eval "$(acud display take "$DISPLAY" --for 15m --env)"': '; acud display release "$DISPLAY"'}
+CHANGES = ("acud look --on-change 10 --settle 0.5 -o after.png", 'acud wait --change --since "$token" --timeout 10')
+"""Waits for a change, which a window makes meanwhile."""
+PARTS = {"acting": {"do", "gui"}, "seeing": {"wait", "scene", "look", "terminal", "replay", "annotate", "baseline)"}}
+"""Whose examples share a shell and a daemon; all others are "the rest"."""
 _NAMED = (Exit.OK, Exit.TIMEOUT, Exit.NOT_FOUND, Exit.REFUSED)
 """It was understood and done, or what it names (rec-00t40a, t3-12, :100) is not there."""
 OUTCOMES = {
@@ -195,7 +199,7 @@ OUTCOMES = {
 
 
 def test_what_is_not_run_here_is_an_example() -> None:
-    assert NOT_HERE.keys() | SECONDS.keys() | OUTCOMES.keys() | AFTER.keys() <= set(examples())
+    assert {*NOT_HERE, *SECONDS, *OUTCOMES, *AFTER, *CHANGES} <= set(examples())
     assert all(any(line.startswith(begun) for line in examples()) for begun in NOT_HERE_AT_ALL)
 
 
@@ -203,18 +207,26 @@ def _elsewhere(line: str) -> bool:
     return line in NOT_HERE or line.startswith(tuple(NOT_HERE_AT_ALL)) or bool(_IDS.search(line))
 
 
+def _part(line: str) -> str:
+    command = line.removeprefix('eval "$(').split()[1]
+    return next((part for part, commands in PARTS.items() if command in commands), "the rest")
+
+
+def _typed(line: str) -> str:
+    """Return the line in a shell of its own, so that it changes nothing for the next one."""
+    if line in SECONDS:
+        return f"timeout --preserve-status -s INT {SECONDS[line]} {line}"
+    beside = "(sleep 1; exec xterm -e sleep 2) & " if line in CHANGES else ""
+    return f"({beside}{line}{AFTER.get(line, '')})"
+
+
 @pytest.mark.timeout(600)
-def test_the_examples_of_the_help(shell: Shell) -> None:
-    lines = sorted((line for line in examples() if not _elsewhere(line)), key=lambda line: line == CLOSES)
-    assert len(lines) >= 40
-    # Each in a shell of its own, so that none changes what the next one sees.
-    typed = [
-        f"timeout --preserve-status -s INT {SECONDS[line]} {line}"
-        if line in SECONDS
-        else f"({line}{AFTER.get(line, '')})"
-        for line in lines
-    ]
-    ended_so = shell.run([*WORLD, *typed, "kill $(jobs -p); acud daemon stop"])
+@pytest.mark.parametrize("part", [*PARTS, "the rest"])
+def test_the_examples_of_the_help(shell: Shell, part: str) -> None:
+    lines = [line for line in examples() if not _elsewhere(line) and _part(line) == part]
+    lines.sort(key=lambda line: line == CLOSES)
+    assert len(lines) >= 15
+    ended_so = shell.run([*WORLD, *map(_typed, lines), "kill $(jobs -p); acud daemon stop"])
     assert [one for one in ended_so[: len(WORLD)] if one[0]] == []
     wrong = [
         (line, code, said)

@@ -66,7 +66,8 @@ export class Single {
     this.display = display;
     this.screen.display = display;
     fill(this.facts, facts(display));
-    if (this.takeover.lease && !display.taken_by) this.takeover.ended("The display was given back by somebody else.");
+    const { lease, giving } = this.takeover;
+    if (lease && !giving && !display.taken_by) this.takeover.ended("The display was given back by somebody else.");
     this.tell();
   }
 

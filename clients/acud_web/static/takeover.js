@@ -23,6 +23,7 @@ export class Takeover {
     this.lease = "";
     this.until_utc_s = 0;
     this.fault = "";
+    this.giving = false; // whether it is on its way back
     this.holds = false; // whether keys are pressed and released as they are here, rather than what they write is typed
     this.down = new Map(); // KeyboardEvent.code -> what is held for it
     this.sticky = new Set(); // modifiers for the next key
@@ -68,13 +69,16 @@ export class Takeover {
 
   /** Give the display back once what was asked for has been done; `note` is for the agents. */
   async giveBack(note = "") {
-    if (!this.lease) return;
+    if (!this.lease || this.giving) return;
+    this.giving = true;
     this.deafen();
+    clearTimeout(this.timer);
     this.queue.push({ type: "release", what: "" });
     await this.queue.idle();
-    const lease = this.lease;
-    this.ended("");
-    await this.api.post(`${this.path}/release`, { lease, note }).catch((fault) => this.tell(fault.error));
+    const given = this.api.post(`${this.path}/release`, { lease: this.lease, note });
+    const words = await given.then(() => "", (fault) => fault.error);
+    this.giving = false;
+    this.ended(words); // ours until the daemon has said that it is not
   }
 
   /** Do `actions` after all that was asked for before, and return the daemon's answer. Rejects with its refusal. */
