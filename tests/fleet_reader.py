@@ -14,6 +14,7 @@ from acud.fleet import FleetSettings
 from acud_fleet.wakes import AgentWakes
 
 ACK_WAIT_S = 1.0
+"""How long it may be silent on servers that are made for it (`FleetServers`)."""
 
 
 def start(url: str, agent: str, manner: str) -> subprocess.Popen[str]:
@@ -25,7 +26,7 @@ def start(url: str, agent: str, manner: str) -> subprocess.Popen[str]:
 async def _read(url: str, agent: str, manner: str) -> None:
     async with NatsConnection(FleetSettings(url=url), "reader") as connection:
         await connection.ready()
-        async with AgentWakes(connection, agent, ack_wait_s=ACK_WAIT_S) as wakes:
+        async with AgentWakes(connection, agent) as wakes:
             async for taken in wakes:
                 print(taken.wake.id, taken.deliveries, flush=True)
                 if manner == "ack":

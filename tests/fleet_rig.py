@@ -12,12 +12,12 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from acud.paths import resolve
 from acud_client import Client
 from tests.daemon import Daemon
-from tests.nats_servers import Nats
+from tests.fleet_servers import FleetServers
 
 BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n'
 LEASE_S = 6
@@ -114,7 +114,8 @@ class Fleet:
 
     `url_of`: what a host's `[fleet] url` says, where that is not the servers' own. `login_of`: lines of `[fleet]` by
     which a host, or the one named "endpoint", says who it is. `prefix_of`: see `Daemon`. `address`: the servers'.
-    `lease_s`: how long a host may be silent; on three servers 10 s.
+    `lease_s`: how long a host may be silent; on three servers 10 s. `admin`: the administrator's settings of `[fleet]`;
+    `jobs`: of `[jobs]`.
     """
 
     def __init__(
@@ -125,17 +126,20 @@ class Fleet:
         room: int = 4,
         more: str = "",
         extra: str = 'ping_interval: "2s"\nping_max: 2\n',
-        url_of: Callable[[str, Nats], str] = lambda host, nats: nats.url,
+        url_of: Callable[[str, FleetServers], str] = lambda host, nats: nats.url,
         login_of: Callable[[str], str] = lambda name: "",
         prefix_of: Callable[[str], tuple[str, ...]] = lambda host: (),
         address: str = "127.0.0.1",
         lease_s: float = LEASE_S,
+        admin: dict[str, Any] | None = None,
+        jobs: dict[str, Any] | None = None,
     ) -> None:
         self._stack = ExitStack()
-        self.nats = Nats(servers, extra, address)
+        self._replicas = 3 if servers == 3 else 1
+        lease_s = lease_s if self._replicas == 1 else 10
+        self.nats = FleetServers(servers, extra, address, lease_s=lease_s, login=admin, jobs=jobs)
         self._hosts = hosts
         self._room = room
-        self._replicas = 3 if servers == 3 else 1
         self._more = more
         self._lease_s = lease_s
         self._url_of = url_of

@@ -29,7 +29,8 @@ class NatsServer:
         self._address = address
         self._folder = folder / name
         self._folder.mkdir(parents=True)
-        self._extra = extra
+        self.extra = extra
+        """It counts from the next start on."""
         self.port = free_port(address=address)
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -43,7 +44,7 @@ class NatsServer:
         config = self._folder / "nats.conf"
         config.write_text(
             f'server_name: {self.name}\nlisten: "{self._address}:{self.port}"\n'
-            f'jetstream {{ store_dir: "{self._folder / "store"}" }}\n' + self._extra
+            f'jetstream {{ store_dir: "{self._folder / "store"}" }}\n' + self.extra
         )
         with (self._folder / "log").open("ab") as log:
             self.process = subprocess.Popen(["nats-server", "-c", str(config)], stdout=log, stderr=log)

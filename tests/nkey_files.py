@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 import time
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,17 @@ from typing import Any
 import nacl.signing
 import nkeys
 
-SHIPPED = Path(__file__).parents[1] / "conf/nats/permissions.conf"
-USERS = ("H1", "H2", "ENDPOINT", "WORKER", "AGENT", "ADMIN")
+from acud_fleet.access import Grant, Grants, Role, permissions
+
+USERS = {
+    "ADMIN": (Role.ADMIN, "admin"),
+    "H1": (Role.HOST, "h1"),
+    "H2": (Role.HOST, "h2"),
+    "ENDPOINT": (Role.ENDPOINT, "endpoint"),
+    "WORKER": (Role.WORKER, "vision"),
+    "AGENT": (Role.AGENT, "main"),
+}
+"""Members of a fleet by the names of their seeds."""
 
 
 def user(file: Path) -> str:
@@ -25,13 +33,13 @@ def user(file: Path) -> str:
     return _public(pair)
 
 
-def shipped_permissions(seeds: Path) -> str:
-    """Return `conf/nats/permissions.conf` for users whose seeds are written to `seeds`, by their names there."""
-    text = SHIPPED.read_text(encoding="utf-8")
-    for name in USERS:
-        text = re.sub(rf'^{name}: "U…"$', f"{name}: {user(seeds / name)}", text, flags=re.MULTILINE)
-    assert "U…" not in text
-    return text
+def granted(seeds: Path) -> str:
+    """Return what a server's configuration says of `USERS`, whose seeds are written to `seeds`."""
+    held = Grants("acud")
+    for name, (role, own) in USERS.items():
+        kinds = ("vision",) if role is Role.HOST else ()
+        held = held.with_grant(Grant(role, own, (user(seeds / name),), kinds=kinds))
+    return permissions(held)
 
 
 class Operator:

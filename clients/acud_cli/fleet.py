@@ -12,11 +12,10 @@ import click
 import msgspec
 from msgspec import Struct
 
-from acud import config
-from acud.errors import ConfigError
 from acud.fleet import FleetSettings
 from acud.protocol.wakes import SharedWake
 from acud.protocol.worker import WorkerAsk
+from acud_cli.fleet_access import fleet_settings, grant, grants, init, revoke
 from acud_cli.formatting import local_time
 from acud_cli.options import WholeNumber
 from acud_cli.session import Session, as_json, pass_session, say, say_all
@@ -83,24 +82,13 @@ def wakes(session: Session, *, agent: str, follow: bool, limit: int | None) -> N
     \b
     acud fleet wakes --follow
     """
-    settings = _read_settings(session)
+    settings = fleet_settings(session)
     try:
         count = asyncio.run(_take(session, settings, agent, follow, limit))
     except KeyboardInterrupt:
         return
     if not count and not session.json:
         say(f"no wakes for {agent or 'main'}")
-
-
-def _read_settings(session: Session) -> FleetSettings:
-    """Return the settings of the fleet. Raises: ConfigError when it has no server, Unavailable without its library."""
-    from acud.features.fleet import require_nats
-
-    settings = config.load(session.home.config, os.environ).fleet
-    if not settings.urls:
-        raise ConfigError("[fleet] url names no NATS server", hint=f"set it in {session.home.config}; docs/scaling.md")
-    require_nats()
-    return settings
 
 
 async def _take(session: Session, settings: FleetSettings, agent: str, follow: bool, limit: int | None) -> int:
@@ -151,6 +139,10 @@ def fleet() -> None:
 
 fleet.add_command(wakes)
 fleet.add_command(worker)
+fleet.add_command(init)
+fleet.add_command(grant)
+fleet.add_command(grants)
+fleet.add_command(revoke)
 
 
 @fleet.command(short_help="Run the endpoint that speaks for all hosts.")
@@ -162,7 +154,7 @@ def serve(session: Session, *, debug: bool) -> None:
     \b
     acud fleet serve
     """
-    settings = _read_settings(session)  # first: it tells when the library that the endpoint loads is missing
+    settings = fleet_settings(session)  # first: it tells when the library that the endpoint loads is missing
     from acud_fleet import endpoint
 
     endpoint.serve(settings, session.home.of_fleet(), debug=debug)
@@ -224,30 +216,6 @@ def forget(session: Session, *, host: str) -> None:
     """
     reply = session.fleet_client().fleet_drain(host, "forget")
     session.show(reply, lambda: say(f"forgot {host}, with {reply.host.live_waits} waits when it was last heard"))
-
-
-@fleet.command(short_help="Tell how the servers' streams are set up, or set them up.")
-@click.option("--set", "change", is_flag=True, help="Make what is missing and change what differs.")
-@click.option("--nkey-seed-file", metavar="FILE", help="The administrator's seed (default: [fleet] nkey_seed_file).")
-@pass_session
-def streams(session: Session, *, change: bool, nkey_seed_file: str | None) -> None:
-    """Tell where the fleet's streams and buckets differ from what [fleet] here asks for; --set changes them.
-
-    Run it with the administrator's key: hosts may make what is missing, and change nothing.
-
-    \b
-    acud fleet streams --set
-    """
-    from msgspec.structs import replace
-
-    settings = _read_settings(session)
-    from acud_fleet import streams
-
-    if nkey_seed_file is not None:
-        settings = replace(settings, nkey_seed_file=nkey_seed_file, credentials_file="")
-    found = asyncio.run(streams.look(settings, change=change))
-    lines = [f"{one.name}: {one.state}{one.differs and ': '}{one.differs}" for one in found]
-    session.show(found, lambda: say_all(lines))
 
 
 @fleet.command(short_help="Tell whether this host is in a fleet, and what the endpoint sees.")

@@ -75,7 +75,7 @@ class EventForwarder:
         self._fault = fault.message
 
     async def _follow(self) -> None:
-        stream = await streams.ensure(self._connection, streams.events(self._connection.names))
+        stream = await self._connection.find(streams.events(self._connection.names))
         at = await self._position(stream)
         _LOG.info("fleet.events_from", instance=at.instance, n=at.n)
         async with self._client.events(after=at.n) as events:

@@ -46,8 +46,8 @@ _AGAIN_S = 1.0
 _WRITTEN = 16
 """Words of this host that may still stand somewhere: a copy of a bucket may be behind."""
 _WARNED_S = 600.0
-_KEYS = "give each host a key of its own, and the permissions of conf/nats/permissions.conf; see docs/scaling.md"
-_PERMITS = "give it the permissions of conf/nats/permissions.conf; see docs/scaling.md"
+_KEYS = "give each host a key of its own: acud fleet grant host NAME; see docs/scaling.md"
+_PERMITS = "acud fleet grant host NAME, restart the servers, then acud fleet init; see docs/scaling.md"
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _LEAVE_S = 2.0
 

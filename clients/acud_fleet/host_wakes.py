@@ -19,7 +19,6 @@ from acud import log
 from acud.errors import AcudError
 from acud.features.fleet.cancellation import cancellation_kept
 from acud.features.fleet.connection import NatsConnection
-from acud.features.fleet.names import key_of
 from acud.features.fleet.server_policy import fault_text
 from acud.protocol.delivery import Deliver, Delivered
 from acud.protocol.requests.wakes import WakeCarryReply
@@ -27,13 +26,12 @@ from acud.protocol.wakes import SeenWake, SharedWake
 from acud_client.aio import AsyncClient
 from acud_fleet import streams
 from acud_fleet.events import ID
-from acud_fleet.wakes import AgentWakes, TakenWake, bound, subject_of
+from acud_fleet.wakes import ANYBODY, AgentWakes, TakenWake, bound
 
 _LOG = log.logger("fleet")
 _MAX_REASON = 200
 _AGAIN_S = 1.0
 _PAUSE_MAX_S = 300.0
-_ACK_WAIT_S = 30.0
 _AT_ONCE = 100
 _FETCH_S = 5.0
 
@@ -70,11 +68,11 @@ class WakePublisher:
 
     async def _publish(self, delivery: Deliver) -> None:
         names = self._connection.names
-        self._stream = self._stream or await streams.ensure(self._connection, streams.wakes(names))
+        self._stream = self._stream or await self._connection.find(streams.wakes(names))
         body = msgspec.json.encode(shared(delivery, self._host))
         with self._connection.translated("wake"):
             await self._connection.streams.publish(
-                subject_of(self._connection, delivery.agent_id),
+                names.wake(delivery.agent_id or ANYBODY, self._host),
                 body,
                 stream=self._stream,
                 headers={ID: delivery.wake_id},
@@ -152,9 +150,8 @@ class WakeAcks:
 
     async def _follow(self) -> None:
         names = self._connection.names
-        stream = await streams.ensure(self._connection, streams.wakes(names))
-        durable = f"seen_{key_of(self._host)}"
-        source, _ = await bound(self._connection, stream, durable, names.seen(self._host), _ACK_WAIT_S)
+        stream = await self._connection.find(streams.wakes(names))
+        source, _ = await bound(self._connection, stream, names.seen_reader(self._host), f"host {self._host}")
         self._fault = ""
         while True:
             try:

@@ -1,7 +1,7 @@
 """The streams in which events and wakes outlive the host that made them, and the buckets (key-value stores) of a fleet.
 
-Hosts make what is missing and change nothing: who may change a stream may have it sent elsewhere, or emptied. The
-administrator of the servers does it with a key of his own (`look`).
+The administrator makes and changes them (`initialisation`): who may change a stream may have it sent elsewhere, or
+emptied.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import nats.errors
 import nats.js.errors
@@ -18,8 +18,7 @@ from nats.js.api import StreamConfig
 from nats.js.kv import KeyValue
 
 from acud.features.fleet.connection import NatsConnection
-from acud.features.fleet.names import FleetNames, bucket_stream, differences, with_wanted_settings
-from acud.fleet import FleetSettings
+from acud.features.fleet.names import FleetNames
 
 _DAY_S = 86_400.0
 PUBLISH_S = 3.0
@@ -50,72 +49,11 @@ def events(names: FleetNames) -> StreamConfig:
 
 def wakes(names: FleetNames) -> StreamConfig:
     """The stream of wakes, and of the word that they were seen."""
-    return _config(names.stream("WAKES"), names.wake("*"), names.seen("*"))
-
-
-async def ensure(connection: NatsConnection, wanted: StreamConfig) -> str:
-    """Make the stream where there is none, on as many servers as `[fleet] replicas` says; return its name. One that is
-    there stays as it is: what differs is told, and is the administrator's to change.
-
-    Raises: Unavailable when no server answers, or there are too few of them.
-    """
-    name = str(wanted.name)
-    wanted = wanted.evolve(num_replicas=connection.settings.replicas)
-    with connection.translated(f"stream {name}"):
-        try:
-            found = await connection.streams.stream_info(name)
-        except nats.js.errors.NotFoundError:
-            found = await connection.streams.add_stream(wanted)
-    connection.compared(name, differences(found.config, wanted))
-    return name
-
-
-class StreamState(Struct, frozen=True):
-    """A stream (`KV_…`: a bucket) on the servers. `differs`: where it is not as hosts want it, in words."""
-
-    name: str
-    state: Literal["well", "different", "missing", "made", "changed"]
-    differs: str = ""
-
-
-def wanted(connection: NatsConnection) -> list[StreamConfig]:
-    """Return every stream and bucket of a fleet but that of jobs, whose limits are each asker's own settings."""
-    names, lease_s = connection.names, connection.settings.lease_s
-    lasting = {"hosts": lease_s, "members": 0.0, "drains": 0.0, "places": PLACES_KEPT_S}
-    found = [events(names), wakes(names)]
-    found += [bucket_stream(names, name, ttl_s) for name, ttl_s in lasting.items()]
-    return [one.evolve(num_replicas=connection.settings.replicas) for one in found]
-
-
-async def look(settings: FleetSettings, *, change: bool) -> list[StreamState]:
-    """Return how each stream stands; with `change` make what is missing and set right what differs.
-
-    Raises: Unavailable when no server answers, or this key may not do that; ConfigError.
-    """
-    async with NatsConnection(settings, "acud fleet streams", inbox="admin") as connection:
-        await connection.ready()
-        return [await _looked(connection, one, change) for one in wanted(connection)]
+    return _config(names.stream("WAKES"), names.wake("*", "*"), names.seen("*", "*"))
 
 
 def _config(name: str, *subjects: str) -> StreamConfig:
     return StreamConfig(name=name, subjects=list(subjects), max_age=KEPT_S, duplicate_window=TWICE_S, allow_direct=True)
-
-
-async def _looked(connection: NatsConnection, wanted: StreamConfig, change: bool) -> StreamState:
-    name = str(wanted.name)
-    with connection.translated(f"stream {name}"):
-        try:
-            found = (await connection.streams.stream_info(name)).config
-        except nats.js.errors.NotFoundError:
-            if change:
-                await connection.streams.add_stream(wanted)
-            return StreamState(name, "made" if change else "missing")
-        differs = differences(found, wanted)
-        if not differs:
-            return StreamState(name, "well")
-        if change:
-            await connection.streams.update_stream(with_wanted_settings(found, wanted))
-        return StreamState(name, "changed" if change else "different", differs)
 
 
 class BucketEntry(Struct, frozen=True):

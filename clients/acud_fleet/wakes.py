@@ -11,16 +11,14 @@ from typing import Self
 
 import msgspec
 import nats.errors
-import nats.js.errors
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
-from nats.js.api import AckPolicy, ConsumerConfig
 
 from acud import log
-from acud.errors import AcudError
+from acud.errors import AcudError, InvalidRequest
 from acud.features.fleet.cancellation import cancellation_kept
 from acud.features.fleet.connection import NatsConnection
-from acud.features.fleet.names import key_of
+from acud.features.fleet.names import sender_of
 from acud.protocol.wakes import SeenWake, SharedWake
 from acud_fleet import streams
 from acud_fleet.events import ID
@@ -71,10 +69,10 @@ class AgentWakes:
     over it inside an `async with`. What was taken and not acknowledged goes back at the end.
     """
 
-    def __init__(self, connection: NatsConnection, agent: str = "", *, ack_wait_s: float = ACK_WAIT_S) -> None:
+    def __init__(self, connection: NatsConnection, agent: str = "") -> None:
         self._connection = connection
         self._agent = agent or ANYBODY
-        self._ack_wait_s = ack_wait_s
+        self._ack_wait_s = ACK_WAIT_S
         self._stream = ""
         self._source: JetStreamContext.PullSubscription | None = None
         self._held: dict[str, TakenWake] = {}
@@ -146,9 +144,9 @@ class AgentWakes:
 
     async def _taken(self, message: Msg) -> TakenWake | None:
         try:
-            wake = msgspec.json.decode(message.data, type=SharedWake)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-            _LOG.warning("fleet.wake_unreadable", agent=self._agent, fault=str(fault))
+            wake = read_wake(message)
+        except InvalidRequest as fault:
+            _LOG.warning("fleet.wake_refused", agent=self._agent, fault=fault.message)
             await message.term()
             return None
         taken = TakenWake(self, wake, message)
@@ -160,7 +158,7 @@ class AgentWakes:
 
     async def see(self, wake: SharedWake) -> None:
         """Leave word for the wake's host that it was seen. Raises: Unavailable."""
-        subject = self._connection.names.seen(wake.host)
+        subject = self._connection.names.seen(wake.host, self._agent)
         body, headers = msgspec.json.encode(SeenWake(wake.id)), {ID: f"seen:{wake.id}"}
         with self._connection.translated(f"wake {wake.id}"):
             await self._connection.streams.publish(subject, body, stream=self._stream, headers=headers)
@@ -188,10 +186,10 @@ class AgentWakes:
     # ---- the consumer ----------------------------------------------------------------------------------------------
 
     async def _bind(self) -> None:
-        self._stream = await streams.ensure(self._connection, streams.wakes(self._connection.names))
-        durable = f"wake_{key_of(self._agent)}"
-        subject = subject_of(self._connection, self._agent)
-        self._source, self._ack_wait_s = await bound(self._connection, self._stream, durable, subject, self._ack_wait_s)
+        names = self._connection.names
+        self._stream = await self._connection.find(streams.wakes(names))
+        reader, what = names.wake_reader(self._agent), f"agent {self._agent}"
+        self._source, self._ack_wait_s = await bound(self._connection, self._stream, reader, what)
 
     async def _hold_all(self) -> None:
         while True:
@@ -201,38 +199,23 @@ class AgentWakes:
                     await taken.hold()
 
 
-async def bound(
-    connection: NatsConnection, stream: str, durable: str, subject: str, ack_wait_s: float
-) -> tuple[JetStreamContext.PullSubscription, float]:
-    """Return the durable consumer `durable` of `subject`, made where there is none, and how long it waits for an
-    acknowledgement. Raises: Unavailable.
-    """
-    with connection.translated(f"consumer {durable}"):
-        try:
-            return await _bound(connection, stream, durable, subject, ack_wait_s)
-        except TimeoutError:  # the question went with a server; what was made over it is found
-            return await _bound(connection, stream, durable, subject, ack_wait_s)
-
-
-def subject_of(connection: NatsConnection, agent_id: str) -> str:
-    """Return the subject of an agent's wakes."""
-    return connection.names.wake(key_of(agent_id or ANYBODY))
-
-
-async def _bound(
-    connection: NatsConnection, stream: str, durable: str, subject: str, ack_wait_s: float
-) -> tuple[JetStreamContext.PullSubscription, float]:
+def read_wake(message: Msg) -> SharedWake:
+    """Return the wake in a message. Raises: InvalidRequest for what is none, or in another host's name."""
     try:
-        found = await connection.streams.consumer_info(stream, durable)
-    except nats.js.errors.NotFoundError:
-        config = ConsumerConfig(
-            name=durable,  # named so, it is made on a subject that holds the filter: servers can permit just that
-            durable_name=durable,
-            filter_subject=subject,
-            ack_policy=AckPolicy.EXPLICIT,
-            ack_wait=ack_wait_s,
-            max_ack_pending=1000,
-        )
-        found = await connection.streams.add_consumer(stream, config)
-    source = await connection.streams.pull_subscribe_bind(durable, stream=stream)
-    return source, found.config.ack_wait or ack_wait_s
+        wake = msgspec.json.decode(message.data, type=SharedWake)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        raise InvalidRequest(f"no wake: {fault}") from fault
+    if sender_of(message.subject) != wake.host:
+        raise InvalidRequest(f"a wake in the name of host {wake.host}, sent by {sender_of(message.subject)}")
+    return wake
+
+
+async def bound(
+    connection: NatsConnection, stream: str, reader: str, what: str
+) -> tuple[JetStreamContext.PullSubscription, float]:
+    """Return the durable consumer `reader`, which the administrator made for `what`, and how long it waits for an
+    acknowledgement. Raises: Unavailable, also when it is missing.
+    """
+    found = await connection.consumer(stream, reader, what)
+    with connection.translated(f"consumer {reader}"):
+        return await connection.streams.pull_subscribe_bind(reader, stream=stream), found.config.ack_wait or ACK_WAIT_S

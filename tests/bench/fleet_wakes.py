@@ -14,7 +14,7 @@ from acud.protocol.delivery import Deliver
 from acud.types import RouteName, WakeKind
 from acud_fleet.host_wakes import WakePublisher
 from acud_fleet.wakes import AgentWakes
-from tests.nats_servers import Nats
+from tests.fleet_servers import FleetServers
 
 _WAKES = 500
 _TEXT = "[smart_wait resolved] Job wait-01jd: the download has finished → the bar is full. Next: wait_result"
@@ -26,7 +26,7 @@ def run() -> dict[str, Any]:
 
 
 async def _measured(replicas: int) -> dict[str, float]:
-    with Nats(replicas) as nats:
+    with FleetServers(replicas) as nats:
         async with NatsConnection(FleetSettings(url=nats.url, replicas=replicas), "bench") as connection:  # type: ignore[arg-type]
             await connection.ready()
             sent_ms = await _sent(WakePublisher("bench", connection))

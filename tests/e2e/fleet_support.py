@@ -97,7 +97,7 @@ def stored(url: str | FleetSettings, name: str) -> list[tuple[str, Event | Trimm
     """Return what the stream of events holds of a host, oldest first: message id and event, or gap."""
 
     async def work(connection: NatsConnection) -> list[tuple[str, Event | Trimmed]]:
-        stream = await streams.ensure(connection, streams.events(connection.names))
+        stream = await connection.find(streams.events(connection.names))
         state = (await connection.streams.stream_info(stream)).state
         found = []
         for seq in range(state.first_seq, state.last_seq + 1):
@@ -113,7 +113,7 @@ def settled(daemon: Daemon, url: str | FleetSettings, name: str = "h1") -> None:
     """Return once the stream's newest event of the host `name` is the newest that its daemon keeps."""
 
     async def newest(connection: NatsConnection) -> int:
-        stream = await streams.ensure(connection, streams.events(connection.names))
+        stream = await connection.find(streams.events(connection.names))
         try:
             found = await connection.streams.get_last_msg(stream, connection.names.event(name, ">"))
         except nats.js.errors.NotFoundError:

@@ -18,7 +18,7 @@ from acud_fleet.streams import Bucket
 from tests.daemon import Daemon
 from tests.e2e.fleet_support import host, joined, over
 from tests.fleet_rig import CALM_S, LEASE_S, until
-from tests.nats_servers import Nats
+from tests.fleet_servers import FleetServers
 
 SHORT = {"lease_s": LEASE_S}
 TAKEN = "another daemon is host h1 of this fleet"
@@ -54,7 +54,7 @@ def write_lease(servers: FleetSettings, instance: str) -> None:
 
 
 def test_the_second_stays_out_and_comes_in_when_the_first_has_gone(tmp_path: Path) -> None:
-    with Nats() as nats, host(nats.url, "h1", tmp_path / "a", fleet=SHORT) as first:
+    with FleetServers(lease_s=LEASE_S) as nats, host(nats.url, "h1", tmp_path / "a", fleet=SHORT) as first:
         joined(first)
         servers = FleetSettings(url=nats.url, lease_s=LEASE_S)
         until(lambda: has_it(first, servers), "the lease")
@@ -70,7 +70,7 @@ def test_the_second_stays_out_and_comes_in_when_the_first_has_gone(tmp_path: Pat
 
 
 def test_of_two_that_came_at_once_the_younger_gives_way(tmp_path: Path) -> None:
-    with Nats() as nats, host(nats.url, "h1", tmp_path, fleet={"lease_s": CALM_S}) as daemon:
+    with FleetServers(lease_s=CALM_S) as nats, host(nats.url, "h1", tmp_path, fleet={"lease_s": CALM_S}) as daemon:
         servers = FleetSettings(url=nats.url, lease_s=CALM_S)  # what is written here is to be read before it runs out
         until(lambda: has_it(daemon, servers), "the lease")
         write_lease(servers, f"1-{int(time.time() * 1000) + 60_000}")
@@ -82,7 +82,7 @@ def test_of_two_that_came_at_once_the_younger_gives_way(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bucket", ["members", "hosts"])
 def test_who_writes_under_its_name_is_told_of_and_does_not_keep_it_out(tmp_path: Path, bucket: str) -> None:
-    with Nats() as nats, host(nats.url, "h1", tmp_path, fleet={"lease_s": CALM_S}) as daemon:
+    with FleetServers(lease_s=CALM_S) as nats, host(nats.url, "h1", tmp_path, fleet={"lease_s": CALM_S}) as daemon:
         servers = FleetSettings(url=nats.url, lease_s=CALM_S)
         until(lambda: has_it(daemon, servers), "the lease")
         found = holder(servers)
@@ -107,7 +107,7 @@ def _entries(servers: FleetSettings) -> dict[str, HostState]:
 
 
 def test_the_next_run_of_a_killed_daemon_has_its_name_at_once(tmp_path: Path) -> None:
-    with Nats() as nats, host(nats.url, "h1", tmp_path, fleet={"lease_s": 600}) as daemon:
+    with FleetServers(lease_s=600) as nats, host(nats.url, "h1", tmp_path, fleet={"lease_s": 600}) as daemon:
         servers = FleetSettings(url=nats.url, lease_s=600)
         until(lambda: has_it(daemon, servers), "the lease")
         daemon.kill()

@@ -21,6 +21,7 @@ def test_a_host_behind_a_link_that_was_down_tells_everything_once(wire: Wire, tm
     with Fleet(
         {"h1": 'is = "h1"', "h2": 'is = "h2"'},
         extra=users.config,
+        admin={"nkey_seed_file": users.seed("endpoint")},
         more=MORE,
         login_of=users.login,
         prefix_of=lambda host: wire.prefix if host == "h1" else (),

@@ -1,4 +1,4 @@
-"""`conf/nats/permissions.conf` is enough for a fleet's work, from a wait to its wake that was seen, and for no more."""
+"""What `acud fleet grant` writes is enough for a fleet's work, from a wait to its wake seen, and no more."""
 
 from __future__ import annotations
 
@@ -29,10 +29,13 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def fleet(seeds: Path) -> Iterator[Fleet]:
-    """Two hosts and an endpoint on a server with the shipped permissions."""
-    shipped = nkey_files.shipped_permissions(seeds)
+    """Two hosts and an endpoint on a server with accounts for each."""
+    granted = nkey_files.granted(seeds)
     labels = {"h1": 'is = "h1"', "h2": 'is = "h2"'}
-    with Fleet(labels, extra=shipped, more=MORE, login_of=lambda name: _login(seeds, name), lease_s=CALM_S) as running:
+    admin = {"nkey_seed_file": str(seeds / "ADMIN")}
+    with Fleet(
+        labels, extra=granted, more=MORE, login_of=lambda name: _login(seeds, name), lease_s=CALM_S, admin=admin
+    ) as running:
         yield running
 
 
@@ -68,14 +71,17 @@ def test_a_wait_goes_from_its_agent_to_a_worker_and_back(fleet: Fleet, seeds: Pa
     assert "fleet.denied" not in said
 
 
-def test_the_administrator_sees_how_streams_are_set_up(fleet: Fleet, seeds: Path, tmp_path: Path) -> None:
-    lease = f"lease_s = {CALM_S}\n"
+def test_the_administrator_sees_how_the_servers_are_set_up(fleet: Fleet, seeds: Path, tmp_path: Path) -> None:
+    lease = f"host = 'h1'\nlease_s = {CALM_S}\n"
     (tmp_path / "acud.toml").write_text(f'[fleet]\nurl = "{fleet.nats.url}"\n{lease}{_login(seeds, "h1")}')
     command = CommandLine(tmp_path)
-    told = command.run("fleet", "streams", "--nkey-seed-file", str(seeds / "ADMIN")).splitlines()
+    admin = ("--nkey-seed-file", str(seeds / "ADMIN"))
+    told = command.run("fleet", "init", "--check", *admin).splitlines()
     buckets = [f"KV_acud_{name}: well" for name in ("hosts", "members", "drains", "places")]
-    assert told == ["ACUD_EVENTS: well", "ACUD_WAKES: well", *buckets]
-    assert json.loads(command.run("fleet", "streams", "--set", "--nkey-seed-file", str(seeds / "ADMIN"), "--json"))
+    consumers = ["wakes-main: well", "seen-h1: well", "workers-vision: well"]
+    assert told == ["ACUD_EVENTS: well", "ACUD_WAKES: well", "ACUD_JOBS: well", *buckets, *consumers]
+    made = command.run("fleet", "init", "--host", "h9", *admin).splitlines()
+    assert "seen-h9: made" in made
 
 
 async def _ready(worker: Worker) -> None:
@@ -90,15 +96,22 @@ async def _ready(worker: Worker) -> None:
             [
                 "acud.req.h2",
                 "acud.event.h2.wait.resolved",
-                "acud.seen.h1",
-                "acud.answer.asker.job",
+                "acud.seen.h1.main",
+                "acud.wake.main.h2",
+                "acud.job.vision.h2",
+                "acud.answer.h1.asker.job",
                 "$KV.acud_hosts.h2",
                 "$KV.acud_drains.h1",
                 "$KV.acud_places.h2.task.x",
                 "$KV.acud_places._.request.x",
                 "_INBOX.endpoint.x.1",
+                "$JS.API.STREAM.CREATE.ACUD_MORE",
                 "$JS.API.STREAM.DELETE.ACUD_EVENTS",
                 "$JS.API.STREAM.PURGE.ACUD_WAKES",
+                "acud.api.STREAM.PURGE.ACUD_WAKES",
+                "acud.api.STREAM.MSG.DELETE.ACUD_JOBS",
+                "acud.api.CONSUMER.MSG.NEXT.ACUD_WAKES.wakes-main",
+                "acud.api.CONSUMER.MSG.NEXT.ACUD_JOBS.workers-vision",
                 "$JS.API.STREAM.UPDATE.ACUD_WAKES",
                 "$JS.API.STREAM.UPDATE.ACUD_EVENTS",
                 "$JS.API.STREAM.UPDATE.KV_acud_places",
@@ -110,22 +123,35 @@ async def _ready(worker: Worker) -> None:
                 "$JS.API.DIRECT.GET.ACUD_EVENTS.acud.event.h2.>",
                 "$JS.API.DIRECT.GET.KV_acud_places.$KV.acud_places.h2.>",
                 "$JS.API.STREAM.MSG.DELETE.ACUD_WAKES",
-                "$JS.API.CONSUMER.CREATE.ACUD_WAKES.seen_h1.acud.wake.main",
-                "$JS.API.CONSUMER.DURABLE.CREATE.ACUD_WAKES.seen_h1",
+                "$JS.API.CONSUMER.CREATE.ACUD_WAKES.seen-h1.acud.seen.h1.*",
+                "$JS.API.CONSUMER.DURABLE.CREATE.ACUD_WAKES.seen-h1",
             ],
-            ["acud.req.h2", "acud.req.*", "acud.wake.>", "acud.event.>", "_INBOX.>", "_INBOX.host-h2.>"],
+            [
+                "acud.req.h2",
+                "acud.req.*",
+                "acud.answer.h2.*.*",
+                "acud.wake.>",
+                "acud.event.>",
+                "_INBOX.>",
+                "_INBOX.host-h2.>",
+            ],
         ),
         (
             "ENDPOINT",
-            ["acud.event.h1.wait.resolved", "acud.wake.main", "acud.job.vision", "$JS.API.STREAM.DELETE.KV_acud_hosts"],
+            [
+                "acud.event.h1.wait.resolved",
+                "acud.wake.main.h1",
+                "acud.job.vision.h1",
+                "$JS.API.STREAM.DELETE.KV_acud_hosts",
+            ],
             ["acud.req.h1", "acud.job.>", "acud.wake.>", "_INBOX.>"],
         ),
         (
             "WORKER",
             [
                 "acud.req.h1",
-                "acud.job.vision",
-                "acud.wake.main",
+                "acud.job.vision.h1",
+                "acud.wake.main.h1",
                 "$KV.acud_hosts.h1",
                 "$JS.API.STREAM.MSG.GET.ACUD_JOBS",
             ],
@@ -135,13 +161,14 @@ async def _ready(worker: Worker) -> None:
             "AGENT",
             [
                 "acud.req.h1",
-                "acud.wake.main",
+                "acud.wake.main.h1",
+                "acud.seen.h1.other",
                 "$KV.acud_hosts.h1",
-                "$JS.API.CONSUMER.MSG.NEXT.ACUD_WAKES.seen_h1",
-                "$JS.API.CONSUMER.CREATE.ACUD_WAKES.wake_main.acud.wake.other",
+                "acud.api.CONSUMER.MSG.NEXT.ACUD_WAKES.seen-h1",
+                "$JS.API.CONSUMER.CREATE.ACUD_WAKES.wakes-main.acud.wake.other.*",
                 "$JS.API.STREAM.MSG.GET.ACUD_EVENTS",
             ],
-            ["acud.>", "acud.wake.main", "_INBOX.>", "_INBOX.host-h1.>"],
+            ["acud.>", "acud.wake.main.*", "_INBOX.>", "_INBOX.host-h1.>"],
         ),
     ],
 )

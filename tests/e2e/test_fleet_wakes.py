@@ -15,8 +15,8 @@ from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.fleet_support import HOLDS, host, joined, resolved, settled, stored, taken, wake_of
+from tests.fleet_servers import FleetServers
 from tests.integration.store_support import open_store
-from tests.nats_servers import Nats
 from tests.ports import free_port
 from tests.wake_receiver import Receiver
 
@@ -24,7 +24,7 @@ SECRET = "key-of-the-webhook-of-the-test"
 
 
 def test_a_wake_outlives_its_host_before_and_after_it_was_published(tmp_path: Path) -> None:
-    with Nats() as nats, host(nats.url, "h1", tmp_path) as daemon:
+    with FleetServers() as nats, host(nats.url, "h1", tmp_path) as daemon:
         joined(daemon)
         first = wake_of(daemon, resolved(daemon), WakeState.SENT)
         assert (first.sent_by, first.attempts) == ("fleet", 1)
@@ -45,7 +45,7 @@ def test_a_wake_outlives_its_host_before_and_after_it_was_published(tmp_path: Pa
 
 def test_a_host_that_is_killed_over_its_publishing_doubles_nothing(tmp_path: Path) -> None:
     rounds, ids = 4, []
-    with Nats() as nats, host(nats.url, "h1", tmp_path) as daemon:
+    with FleetServers() as nats, host(nats.url, "h1", tmp_path) as daemon:
         for number in range(rounds):
             joined(daemon)
             wait = resolved(daemon)
@@ -60,7 +60,7 @@ def test_a_host_that_is_killed_over_its_publishing_doubles_nothing(tmp_path: Pat
 
 
 def test_what_comes_while_the_server_is_away_is_kept_and_sent_when_it_is_back(tmp_path: Path) -> None:
-    with Nats() as nats, host(nats.url, "h1", tmp_path, wake={"retry_max_s": 300}) as daemon:
+    with FleetServers() as nats, host(nats.url, "h1", tmp_path, wake={"retry_max_s": 300}) as daemon:
         joined(daemon)
         nats.servers[0].kill()
         waits = [resolved(daemon) for _ in range(5)]
@@ -73,7 +73,7 @@ def test_what_comes_while_the_server_is_away_is_kept_and_sent_when_it_is_back(tm
 
 
 def test_events_go_on_over_kills_without_a_gap_or_a_double(tmp_path: Path) -> None:
-    with Nats() as nats, host(nats.url, "h1", tmp_path) as daemon:
+    with FleetServers() as nats, host(nats.url, "h1", tmp_path) as daemon:
         waits = []
         for _ in range(3):
             waits.append(resolved(daemon))
@@ -95,7 +95,7 @@ def test_events_go_on_over_kills_without_a_gap_or_a_double(tmp_path: Path) -> No
 
 
 def test_events_that_are_kept_no_more_are_told_as_a_gap_and_a_new_store_is_told_from_its_first(tmp_path: Path) -> None:
-    with Nats() as nats, host(nats.url, "h1", tmp_path, store={"keep_events": 1000}) as daemon:
+    with FleetServers() as nats, host(nats.url, "h1", tmp_path, store={"keep_events": 1000}) as daemon:
         settled(daemon, nats.url)
         daemon.stop()
         before = stored(nats.url, "h1")
@@ -126,7 +126,7 @@ def test_events_that_are_kept_no_more_are_told_as_a_gap_and_a_new_store_is_told_
 
 
 def test_another_host_brings_the_wakes_of_a_dead_one(tmp_path: Path) -> None:
-    with Nats() as nats, Receiver() as receiver:
+    with FleetServers() as nats, Receiver() as receiver:
         carrier = {
             "routes": ["webhook"],
             "webhook_url": receiver.url,
@@ -147,7 +147,7 @@ def test_another_host_brings_the_wakes_of_a_dead_one(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_carrier_whose_routes_fail_leaves_the_wake_to_another(tmp_path: Path) -> None:
-    with Nats() as nats, Receiver() as receiver:
+    with FleetServers() as nats, Receiver() as receiver:
         dead = {"webhook_url": f"http://127.0.0.1:{free_port()}/", "webhook_secret": SECRET}
         failing = {"routes": ["fleet", "webhook"], "carry": ["main"], **dead}
         with host(nats.url, "h1", tmp_path, wake=failing) as daemon:
@@ -162,7 +162,7 @@ def test_a_carrier_whose_routes_fail_leaves_the_wake_to_another(tmp_path: Path) 
 
 
 def test_the_command_line_takes_an_agents_wakes(tmp_path: Path) -> None:
-    with Nats() as nats, host(nats.url, "h1", tmp_path) as daemon:
+    with FleetServers() as nats, host(nats.url, "h1", tmp_path) as daemon:
         joined(daemon)
         acud = CommandLine(daemon.home)
         assert acud.run("fleet", "wakes") == "no wakes for main\n"

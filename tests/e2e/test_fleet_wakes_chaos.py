@@ -13,7 +13,7 @@ from acud.types import WakeInfo
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.e2e.fleet_support import HOLDS, host, joined, settled, stored, taken
-from tests.nats_servers import Nats
+from tests.fleet_servers import FleetServers
 
 WAITS = 3
 ROUNDS = 15
@@ -25,7 +25,7 @@ VICTIMS = ("supervisor", "fleet", "server")
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_wake_is_received_once_and_every_event_is_stored_once(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
-    with Nats() as nats, host(nats.url, "h1", tmp_path) as daemon:
+    with FleetServers() as nats, host(nats.url, "h1", tmp_path) as daemon:
         name = daemon.client.display_create(64, 64).display.name
         waits: list[str] = []
         for number in range(ROUNDS):
@@ -44,7 +44,7 @@ def test_every_wake_is_received_once_and_every_event_is_stored_once(tmp_path: Pa
         assert [event.n for event in told] == list(range(1, len(told) + 1))
 
 
-def _kill(victim: str, daemon: Daemon, nats: Nats) -> None:
+def _kill(victim: str, daemon: Daemon, nats: FleetServers) -> None:
     if victim == "supervisor":
         daemon.kill()
         daemon.start()

@@ -40,6 +40,8 @@ def test_three_hosts_on_three_servers_outlive_worker_host_leader_and_wire(wire: 
         {host: f'is = "{host}"' for host in HOSTS},
         servers=3,
         extra=users.config,
+        jobs={"ack_wait_s": 2},
+        admin={"nkey_seed_file": users.seed("endpoint")},
         more=MORE,
         login_of=users.login,
         prefix_of=lambda host: wire.prefix if host == "h3" else (),
@@ -81,12 +83,12 @@ def test_three_hosts_on_three_servers_outlive_worker_host_leader_and_wire(wire: 
 def _judged_although_its_worker_is_killed(fleet: Fleet, users: Users, folder: Path) -> WaitInfo:
     """Return a wait that a second worker judged, the first being killed over it."""
     url, login = fleet.nats.url, users.login("worker") + "replicas = 3\n"
-    with Worker(folder / "a", url, {"fault": "hang"}, login=login, ack_wait_s=2) as first:
+    with Worker(folder / "a", url, {"fault": "hang"}, login=login) as first:
         asyncio.run(_ready(first))
         wait = armed(fleet, "h2", Criteria("a lamp is lit"))
         asyncio.run(first.took())
         first.kill()
-        with Worker(folder / "b", url, {"default": "yes"}, login=login, ack_wait_s=2) as second:
+        with Worker(folder / "b", url, {"default": "yes"}, login=login) as second:
             _ended(fleet, wait)
             asyncio.run(_closed(second))
             figures = second.figures()

@@ -71,7 +71,8 @@ def _event(data: bytes) -> None:
 
 
 def _job(data: bytes) -> None:
-    job_worker.check_job(codec.decode(data, VisionJob, limit=_REACHED.nats.max_payload), _REACHED)
+    job = codec.decode(data, VisionJob, limit=_REACHED.nats.max_payload)
+    job_worker.check_job(job, FleetNames("acud").job("vision", "h1"), _REACHED)
 
 
 def _told(data: bytes) -> None:
@@ -85,6 +86,7 @@ class _Message:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
+        self.subject = "acud.wake.main.h1"
 
     async def term(self) -> None:
         return None
@@ -116,7 +118,11 @@ _READERS: tuple[tuple[Any, list[bytes]], ...] = (
     (_event, [packed(Event), packed(Trimmed)]),
     (
         _job,
-        [msgspec.msgpack.encode(sample(VisionJob) | {"version": 1, "answer_to": FleetNames("acud").answer("w", "a")})],
+        [
+            msgspec.msgpack.encode(
+                sample(VisionJob) | {"version": 1, "host": "h1", "answer_to": FleetNames("acud").answer("h1", "w", "a")}
+            )
+        ],
     ),
     (_told, [packed(one) for one in get_args(ToAsker)] + [packed(VisionAnswer)]),
     (_of_child(VisionOpen), [packed(VisionOpen)]),
@@ -138,6 +144,8 @@ FLEET = (
         lambda: [bytes([place]) + seed for place, (_, seeds) in enumerate(_READERS) for seed in seeds],
     ),
     Decoder(
-        "fleet_wakes", _wake, lambda: [msgspec.json.encode(sample(SharedWake)), msgspec.json.encode(sample(SeenWake))]
+        "fleet_wakes",
+        _wake,
+        lambda: [msgspec.json.encode(sample(SharedWake) | {"host": "h1"}), msgspec.json.encode(sample(SeenWake))],
     ),
 )

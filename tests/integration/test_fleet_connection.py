@@ -18,8 +18,8 @@ from acud.protocol import VERSION
 from acud.protocol.fleet import HostState
 from acud_fleet.places import Places
 from acud_fleet.registry import Registry
-from acud_fleet.streams import Bucket
-from tests.nats_servers import Nats
+from acud_fleet.streams import PLACES_KEPT_S, Bucket
+from tests.fleet_servers import FleetServers
 
 _LONG_S = 30.0
 _ENDPOINTS = 8
@@ -33,10 +33,10 @@ async def until(check, what: str) -> None:  # type: ignore[no-untyped-def]
 
 
 async def test_a_bucket_is_written_read_and_compared() -> None:
-    with Nats() as nats:
+    with FleetServers() as nats:
         async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
-            bucket = Bucket(connection, "places")
+            bucket = Bucket(connection, "places", ttl_s=PLACES_KEPT_S)
             assert await bucket.get("a") is None
             await bucket.put("a.x.1", b"1")
             await bucket.put("b.x.2", b"2")
@@ -50,7 +50,7 @@ async def test_a_bucket_is_written_read_and_compared() -> None:
 
 
 async def test_a_lease_of_another_length_is_refused_by_name() -> None:
-    with Nats() as nats:
+    with FleetServers() as nats:
         async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
             await Bucket(connection, "hosts", ttl_s=10).put("a", b"")
@@ -60,11 +60,11 @@ async def test_a_lease_of_another_length_is_refused_by_name() -> None:
 
 async def test_a_server_that_is_killed_is_told_and_found_again() -> None:
     news: list[bool] = []
-    with Nats() as nats:
+    with FleetServers() as nats:
         settings = FleetSettings(url=nats.url)
         async with NatsConnection(settings, "test", lambda connected, text: news.append(connected)) as connection:
             await connection.ready()
-            bucket = Bucket(connection, "places")
+            bucket = Bucket(connection, "places", ttl_s=PLACES_KEPT_S)
             await bucket.put("a", b"1")
             nats.servers[0].kill()
             await until(lambda: not connection.connected, "the loss")
@@ -83,7 +83,7 @@ async def test_a_server_that_is_killed_is_told_and_found_again() -> None:
 async def test_of_many_who_claim_the_same_at_once_one_wins() -> None:
     """Endpoints with connections of their own: one place on a host, and where a request goes."""
     state = HostState("h1", "x", {}, 0, 9, 0.0, "1", VERSION, time.time())
-    with Nats() as nats:
+    with FleetServers(lease_s=600) as nats:
         async with AsyncExitStack() as stack:
             settings = FleetSettings(url=nats.url, lease_s=600)  # a host that says nothing more all the while
             opened = [NatsConnection(settings, f"endpoint {n}") for n in range(_ENDPOINTS)]
@@ -156,7 +156,7 @@ def _is_over(connection: socket.socket) -> bool:
 @pytest.mark.parametrize("words", [b"", b"no server of this kind\r\n"])
 @pytest.mark.parametrize("was_there", [False, True])
 async def test_a_server_that_turns_everybody_away_is_not_held_on_to(words: bytes, was_there: bool) -> None:
-    with Nats() as nats:
+    with FleetServers() as nats:
         port = nats.servers[0].port
         if not was_there:
             nats.servers[0].kill()

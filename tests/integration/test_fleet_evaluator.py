@@ -16,9 +16,9 @@ from acud.protocol.evaluation import JobResult, Judges
 from acud.protocol.jobs import VisionAnswer, VisionJob, digest_of
 from acud.protocol.questions import Hide
 from acud.types import Answer, Criteria, HiddenBox, Rect, yes
+from tests.fleet_servers import FleetServers
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
 from tests.integration.jobs_rig import Worker, connected, queued
-from tests.nats_servers import Nats
 
 CRITERIA = Criteria("the lamp is green")
 SECRET = Rect(32, 32, 64, 64)
@@ -37,7 +37,7 @@ def ring(tmp_path: Path):  # type: ignore[no-untyped-def]
 def test_what_goes_to_a_worker_is_redacted_and_whole_in_itself(tmp_path: Path, ring: PaintedRing) -> None:
     hide = Hide((HiddenBox("region", SECRET),))
     alone = CHAIN | {"backends": ("fleet",)}  # in a chain, who has no worker yet is asked last
-    with Nats() as nats, EvaluatorRig(tmp_path, owns_ocr=True, fleet_url=nats.url, **alone) as rig:
+    with FleetServers() as nats, EvaluatorRig(tmp_path, owns_ocr=True, fleet_url=nats.url, **alone) as rig:
         rig.ready()
         job = replace(ring.job(ask(CRITERIA)), hide=hide)
         rig.send(job)
@@ -78,7 +78,7 @@ def test_an_evaluator_loads_nats_only_when_it_is_to_ask() -> None:
 
 def test_a_worker_answers_an_evaluator(tmp_path: Path, ring: PaintedRing) -> None:
     script = {"rules": [{"pixel": [200, 150, "#00c800"], "answer": "yes"}], "tokens_in": 700, "cost_usd": 0.001}
-    with Nats() as nats, Worker(tmp_path / "worker", nats.url, script):
+    with FleetServers() as nats, Worker(tmp_path / "worker", nats.url, script):
         chain = CHAIN | {"backends": ("fleet",)}
         with EvaluatorRig(tmp_path, owns_ocr=True, fleet_url=nats.url, **chain) as rig:
             rig.ready()
@@ -91,7 +91,7 @@ async def _answered(url: str) -> tuple[VisionJob, bytes]:
     """Answer the job in the queue with yes."""
     async with connected(url) as connection:
         await queued(connection)
-        data = (await connection.streams.get_last_msg("ACUD_JOBS", "acud.job.vision")).data
+        data = (await connection.streams.get_last_msg("ACUD_JOBS", "acud.job.vision.*")).data
         assert data is not None
         job = codec.decode(data, VisionJob)
         answer = VisionAnswer(job.job_id, 0, digest_of(data), yes("it is green"), cost_usd=0.0)

@@ -6,14 +6,15 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from acud.evaluator.judges.judge import JudgeQuestion, first_answer
 from acud.features.fleet.connection import NatsConnection
 from acud.protocol import codec
 from acud.protocol.jobs import VisionAnswer, VisionJob, digest_of
 from acud.types import Answer, unknown, yes
+from tests.fleet_servers import FleetServers
 from tests.integration.jobs_rig import LONG_S, QUESTION, Worker, connected, emptied, host, noise, picture, queued, until
-from tests.nats_servers import Nats
 
 pytestmark = pytest.mark.asyncio
 
@@ -22,7 +23,7 @@ GREEN = {"default": "yes"}
 
 async def test_a_worker_answers_and_its_job_leaves_the_queue(tmp_path: Path) -> None:
     script = {"default": "yes", "tokens_in": 900, "tokens_out": 11, "cost_usd": 0.002}
-    with Nats() as nats, Worker(tmp_path, nats.url, script) as worker:
+    with FleetServers() as nats, Worker(tmp_path, nats.url, script) as worker:
         async with host(nats.url) as judge, connected(nats.url) as connection:
             reply = await judge.evaluate(QUESTION, picture())
             assert reply.verdict.answer is Answer.YES
@@ -39,7 +40,7 @@ async def test_a_worker_answers_and_its_job_leaves_the_queue(tmp_path: Path) -> 
 
 async def test_questions_about_one_picture_share_a_job(tmp_path: Path) -> None:
     script = {"default": "no", "rules": [{"criteria": "green"}]}
-    with Nats() as nats, Worker(tmp_path, nats.url, script) as worker:
+    with FleetServers() as nats, Worker(tmp_path, nats.url, script) as worker:
         async with host(nats.url) as judge:
             await worker.ready()
             shown = picture()
@@ -52,12 +53,12 @@ async def test_questions_about_one_picture_share_a_job(tmp_path: Path) -> None:
 
 
 async def test_a_worker_killed_in_mid_job_is_followed_by_another_and_answered_once(tmp_path: Path) -> None:
-    with Nats() as nats, Worker(tmp_path / "a", nats.url, {"fault": "hang"}, ack_wait_s=1) as first:
+    with FleetServers(jobs={"ack_wait_s": 1}) as nats, Worker(tmp_path / "a", nats.url, {"fault": "hang"}) as first:
         async with host(nats.url) as judge:
             asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
             await first.took()
             first.kill()
-            with Worker(tmp_path / "b", nats.url, GREEN, ack_wait_s=1) as second:
+            with Worker(tmp_path / "b", nats.url, GREEN) as second:
                 assert (await asked).verdict.answer is Answer.YES
                 second.end()
                 await second.ended()
@@ -68,9 +69,9 @@ async def test_a_worker_killed_in_mid_job_is_followed_by_another_and_answered_on
 async def test_a_slow_model_keeps_its_job(tmp_path: Path) -> None:
     slow = {"delay_ms": 9000, "default": "yes"}
     with (
-        Nats() as nats,
-        Worker(tmp_path / "a", nats.url, slow, ack_wait_s=4) as one,
-        Worker(tmp_path / "b", nats.url, slow, ack_wait_s=4) as other,
+        FleetServers(jobs={"ack_wait_s": 4}) as nats,
+        Worker(tmp_path / "a", nats.url, slow) as one,
+        Worker(tmp_path / "b", nats.url, slow) as other,
     ):
         async with host(nats.url) as judge:
             await one.ready()
@@ -84,8 +85,8 @@ async def test_a_slow_model_keeps_its_job(tmp_path: Path) -> None:
     assert sum(each["redelivered"] for each in told) == 0
 
 
-async def test_without_a_worker_it_is_unknown_by_the_deadline_and_the_job_is_withdrawn() -> None:
-    with Nats() as nats:
+async def test_without_a_worker_it_is_unknown_by_the_deadline_and_who_comes_later_drops_the_job(tmp_path: Path) -> None:
+    with FleetServers() as nats:
         async with host(nats.url, timeout_s=3.0) as judge, connected(nats.url) as connection:
             health = await judge.check_health()  # has it connect, too: the job alone has to be taken in time
             assert (health.state, "no worker" in health.reason) == ("down", True)
@@ -93,18 +94,22 @@ async def test_without_a_worker_it_is_unknown_by_the_deadline_and_the_job_is_wit
             assert (reply.verdict.answer, reply.verdict.code) == (Answer.UNKNOWN, "unavailable")
             assert "no worker answered within 3 s; no worker of kind 'vision'" in reply.verdict.detail
             assert (await judge.check_health()).state == "down"
-            await emptied(connection)
+            with Worker(tmp_path, nats.url, GREEN) as worker:
+                await emptied(connection)
+                worker.end()
+                await worker.ended()
+                assert (worker.figures()["jobs"], worker.figures()["answers"]) == (0, 0)
 
 
 async def test_a_job_that_ends_worker_after_worker_is_given_up(tmp_path: Path) -> None:
-    with Nats() as nats:
+    with FleetServers(jobs={"ack_wait_s": 1}) as nats:
         async with host(nats.url, max_deliver=2) as judge:
             asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
             for name in ("a", "b"):
-                with Worker(tmp_path / name, nats.url, {"fault": "hang"}, ack_wait_s=1) as worker:
+                with Worker(tmp_path / name, nats.url, {"fault": "hang"}) as worker:
                     await worker.took()
                     worker.kill()
-            with Worker(tmp_path / "c", nats.url, GREEN, ack_wait_s=1) as third:
+            with Worker(tmp_path / "c", nats.url, GREEN) as third:
                 verdict = (await asked).verdict
                 assert (verdict.answer, verdict.code) == (Answer.UNKNOWN, "unavailable")
                 assert "workers in a row" in verdict.detail
@@ -114,7 +119,7 @@ async def test_a_job_that_ends_worker_after_worker_is_given_up(tmp_path: Path) -
 
 
 async def test_a_worker_that_is_told_to_end_finishes_what_it_has(tmp_path: Path) -> None:
-    with Nats() as nats, Worker(tmp_path, nats.url, {"delay_ms": 5000, "default": "yes"}) as worker:
+    with FleetServers() as nats, Worker(tmp_path, nats.url, {"delay_ms": 5000, "default": "yes"}) as worker:
         async with host(nats.url) as judge:
             asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
             await worker.took()
@@ -125,7 +130,7 @@ async def test_a_worker_that_is_told_to_end_finishes_what_it_has(tmp_path: Path)
 
 
 async def test_a_worker_that_ends_before_its_model_answers_gives_the_job_back(tmp_path: Path) -> None:
-    with Nats() as nats, Worker(tmp_path / "a", nats.url, {"fault": "hang"}, drain_s=0) as first:
+    with FleetServers() as nats, Worker(tmp_path / "a", nats.url, {"fault": "hang"}, drain_s=0) as first:
         async with host(nats.url) as judge:
             asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
             await first.took()
@@ -137,7 +142,7 @@ async def test_a_worker_that_ends_before_its_model_answers_gives_the_job_back(tm
 
 
 async def test_answers_that_are_none_are_refused() -> None:
-    with Nats() as nats:
+    with FleetServers() as nats:
         async with host(nats.url) as judge, connected(nats.url) as connection:
             asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
             job, data = await _stolen(connection)
@@ -159,7 +164,7 @@ async def test_answers_that_are_none_are_refused() -> None:
 
 
 async def test_an_answer_that_cannot_be_read_ends_the_call_at_once() -> None:
-    with Nats() as nats:
+    with FleetServers() as nats:
         async with host(nats.url) as judge, connected(nats.url) as connection:
             asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
             job, _ = await _stolen(connection)
@@ -168,24 +173,25 @@ async def test_an_answer_that_cannot_be_read_ends_the_call_at_once() -> None:
             assert (verdict.code, "malformed" in verdict.detail) == ("unavailable", True)
 
 
-async def test_a_job_whose_answers_would_go_elsewhere_is_refused(tmp_path: Path) -> None:
-    with Nats() as nats, Worker(tmp_path, nats.url, GREEN) as worker:
-        async with host(nats.url, timeout_s=20) as judge, connected(nats.url) as connection:
+async def test_a_job_in_anothers_name_or_whose_answers_would_go_elsewhere_is_refused(tmp_path: Path) -> None:
+    with FleetServers() as nats, Worker(tmp_path, nats.url, GREEN) as worker:
+        async with connected(nats.url) as connection:
             await worker.ready()
             heard = await connection.nats.subscribe("acud.>")
             shown = picture()
             sides = (shown.width, shown.height, shown.view_width, shown.view_height)
+            sent = "acud.job.vision.mallory"
             job = VisionJob("job-1", "mallory", shown.jpeg, *sides, (), 9e9, "acud.req.alpha")  # type: ignore[arg-type]
-            await judge.check_health()  # makes the stream
-            for body in (codec.encode(job), b"nothing of the kind"):
-                await connection.streams.publish("acud.job.vision", body)
-            await until(lambda: len(worker.events("job.refused")) == 2, "two refusals")
+            others = replace(job, host="alpha", answer_to="acud.answer.alpha.a.job-1")
+            for body in (codec.encode(job), codec.encode(others), b"nothing of the kind"):
+                await connection.streams.publish(sent, body)
+            await until(lambda: len(worker.events("job.refused")) == 3, "three refusals")
             subjects = {heard._pending_queue.get_nowait().subject for _ in range(heard.pending_msgs)}
-            assert subjects <= {"acud.job.vision"}
+            assert subjects <= {sent}
 
 
 async def test_a_job_larger_than_the_servers_take_is_refused_by_name() -> None:
-    with Nats(extra="max_payload: 65536\n") as nats:
+    with FleetServers(extra="max_payload: 65536\n") as nats:
         async with host(nats.url) as judge:
             reply = await judge.evaluate(QUESTION, noise(400))
     assert (reply.verdict.code, "max_payload" in reply.verdict.detail) == ("rejected", True)
@@ -194,7 +200,7 @@ async def test_a_job_larger_than_the_servers_take_is_refused_by_name() -> None:
 
 
 async def test_servers_that_are_down_are_unknown_then_the_circuit_opens_and_the_chain_goes_on() -> None:
-    with Nats() as nats:
+    with FleetServers() as nats:
         nats.servers[0].kill()
         settings = {"connect_timeout_s": 0.2, "breaker_failures": 2, "breaker_open_s": 60}
         async with host(nats.url, **settings) as judge:
@@ -226,6 +232,6 @@ class _Sure:
 async def _stolen(connection: NatsConnection) -> tuple[VisionJob, bytes]:
     """Look at the job in the queue as a worker would."""
     await queued(connection)
-    found = await connection.streams.get_last_msg("ACUD_JOBS", "acud.job.vision")
+    found = await connection.streams.get_last_msg("ACUD_JOBS", "acud.job.vision.alpha")
     assert found.data is not None
     return codec.decode(found.data, VisionJob), found.data

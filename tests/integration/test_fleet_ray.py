@@ -10,8 +10,8 @@ import pytest
 
 from acud.evaluator.judges.judge import JudgeQuestion
 from acud.types import Answer
+from tests.fleet_servers import FleetServers
 from tests.integration.jobs_rig import QUESTION, Worker, host, picture, until
-from tests.nats_servers import Nats
 
 pytestmark = [
     pytest.mark.asyncio,
@@ -24,7 +24,7 @@ _ACTORS = {"judge": "tests.ray_judges:make", "actors": 2, "calls_per_actor": 2, 
 
 
 async def test_two_actors_answer_one_dies_and_is_made_again(tmp_path: Path) -> None:
-    with Nats() as nats, Worker(tmp_path, nats.url, backends=(), ray=_ACTORS) as worker:
+    with FleetServers() as nats, Worker(tmp_path, nats.url, backends=(), ray=_ACTORS) as worker:
         async with host(nats.url, timeout_s=120) as judge:
             await until(lambda: worker.events("worker.ready"), "the actors", 150)
             pids = set(worker.events("ray.ready")[0]["pids"])
@@ -48,6 +48,9 @@ def _living(pids: set[str]) -> set[str]:
 
 
 async def test_a_judge_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with Nats() as nats, Worker(tmp_path, nats.url, backends=(), ray=_ACTORS | {"judge": "no.where:make"}) as worker:
+    with (
+        FleetServers() as nats,
+        Worker(tmp_path, nats.url, backends=(), ray=_ACTORS | {"judge": "no.where:make"}) as worker,
+    ):
         assert await asyncio.to_thread(worker.process.wait, 150) == 1
         assert "no.where:make" in (tmp_path / "log").read_text()

@@ -1,30 +1,38 @@
-"""The fleet's streams on a real server with the shipped permissions: a host can neither read nor undo what others put
-there; the administrator sets them up, and hosts tell where they differ.
+"""The fleet's streams on real servers with an account for each member: what one puts there no other can read, undo or
+write in its name; the administrator makes and changes them, and the others tell what is missing or differs.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import nats.errors
-import nats.js.errors
 import pytest
 from nats.js.api import RePublish, StreamConfig
 
+from acud.config import JobSettings
 from acud.errors import Unavailable
 from acud.features.fleet import names
 from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
-from acud_fleet import streams
+from acud.protocol.delivery import Deliver
+from acud.types import RouteName, WakeKind
+from acud_fleet import initialisation, streams
+from acud_fleet.host_wakes import WakePublisher
+from acud_fleet.initialisation import FleetRoles, PartState
 from acud_fleet.places import Places
+from acud_fleet.wakes import AgentWakes
 from tests import nkey_files
+from tests.fleet_servers import FleetServers
 from tests.nats_servers import Nats
 
 SECRET = b"hunter2, typed on h2"
+ROLES = FleetRoles(("h1", "h2"), ("main",), ("vision",))
+pytestmark = pytest.mark.asyncio
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +42,16 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def servers(seeds: Path) -> Iterator[str]:
-    with Nats(extra=nkey_files.shipped_permissions(seeds)) as running:
+    with Nats(extra=nkey_files.granted(seeds)) as running:
         yield running.url
 
 
 def settings(url: str, seeds: Path, user: str) -> FleetSettings:
     return FleetSettings(url=url, nkey_seed_file=str(seeds / user))
+
+
+async def look(settings: FleetSettings, *, change: bool) -> list[PartState]:
+    return await initialisation.look(settings, JobSettings(), ROLES, change=change)
 
 
 @asynccontextmanager
@@ -61,102 +73,181 @@ async def asked(connection: NatsConnection, subject: str, body: object = None) -
     return (answer.data + str(answer.headers or "").encode()).decode()
 
 
-@pytest.mark.asyncio
 async def test_a_host_reads_nothing_of_another_and_changes_no_stream(servers: str, seeds: Path) -> None:
-    assert {one.state for one in await streams.look(settings(servers, seeds, "ADMIN"), change=True)} == {"made"}
+    assert {one.state for one in await look(settings(servers, seeds, "ADMIN"), change=True)} == {"made"}
     async with (
         connected(servers, seeds, "H2", "host-h2") as victim,
         connected(servers, seeds, "H1", "host-h1") as thief,
     ):
         names = victim.names
-        await streams.ensure(victim, streams.events(names))
+        await victim.find(streams.events(names))
         await victim.streams.publish(names.event("h2", "wait.resolved"), SECRET)
-        await victim.streams.publish(names.wake("main"), SECRET)
+        await victim.streams.publish(names.wake("main", "h2"), SECRET)
         await Places(victim).put("h2", "task", "task-1")
         await thief.streams.publish(names.event("h1", "wait.resolved"), b"its own")
         for stream, subject in (
             ("ACUD_EVENTS", "acud.event.h2.wait.resolved"),
-            ("ACUD_WAKES", "acud.wake.main"),
+            ("ACUD_WAKES", "acud.wake.main.h2"),
             ("KV_acud_places", "$KV.acud_places.h2.task.task-1"),
         ):
             by_number, by_subject = {"seq": 1}, {"last_by_subj": subject}
-            told = [
-                await asked(thief, f"$JS.API.STREAM.MSG.GET.{stream}", by_number),
-                await asked(thief, f"$JS.API.STREAM.MSG.GET.{stream}", by_subject),
-                await asked(thief, f"$JS.API.DIRECT.GET.{stream}", by_number),
-                await asked(thief, f"$JS.API.DIRECT.GET.{stream}.{subject}"),
-                await asked(thief, f"$JS.API.STREAM.PURGE.{stream}", {}),
-                await asked(thief, f"$JS.API.STREAM.MSG.DELETE.{stream}", by_number),
-            ]
             found = await thief.streams.stream_info(stream)
-            stolen = found.config.evolve(max_msgs=1, republish=RePublish(src=">", dest="_INBOX.host-h1.>"))
-            told.append(await asked(thief, f"$JS.API.STREAM.UPDATE.{stream}", stolen.as_dict()))
+            stolen = found.config.evolve(max_msgs=1, republish=RePublish(src=">", dest="_INBOX.host-h1.>")).as_dict()
+            told = [
+                await asked(thief, f"{api}.{right}", body)
+                for api in ("$JS.API", names.api)
+                for right, body in (
+                    (f"STREAM.MSG.GET.{stream}", by_number),
+                    (f"STREAM.MSG.GET.{stream}", by_subject),
+                    (f"DIRECT.GET.{stream}", by_number),
+                    (f"DIRECT.GET.{stream}.{subject}", None),
+                    (f"STREAM.PURGE.{stream}", {}),
+                    (f"STREAM.MSG.DELETE.{stream}", by_number),
+                    (f"STREAM.UPDATE.{stream}", stolen),
+                    (f"STREAM.CREATE.{stream}", stolen),
+                )
+            ]
             assert set(told) == {"refused"}
-            again = await asked(thief, f"$JS.API.STREAM.CREATE.{stream}", stolen.as_dict())
-            assert "already in use" in again
             after = await thief.streams.stream_info(stream)
             assert after.config == found.config
             assert after.state.messages == found.state.messages
-        own = "$JS.API.DIRECT.GET.ACUD_EVENTS.acud.event.h1.>"
+        own = f"{names.api}.DIRECT.GET.ACUD_EVENTS.acud.event.h1.>"
         assert (await asked(thief, own)).startswith("its own")
         assert "Bad Request" in await asked(thief, own, {"seq": 1})  # no other by its number beside it
 
 
-@pytest.mark.asyncio
-async def test_hosts_tell_where_streams_differ_and_the_administrator_sets_them_right(servers: str, seeds: Path) -> None:
+@pytest.mark.parametrize("count", [1, 3])
+async def test_no_answer_of_the_servers_goes_where_who_asks_may_not_publish(tmp_path: Path, count: int) -> None:
+    """JetStream answers on whatever subject a request names: within one account any right to ask would be a right to
+    publish anywhere.
+    """
+    extra = nkey_files.granted(tmp_path)
+    admin = {"nkey_seed_file": str(tmp_path / "ADMIN")}
+    with FleetServers(count, extra, login=admin, roles=ROLES) as running:
+        url = running.url
+        async with (
+            connected(url, tmp_path, "H2", "host-h2") as victim,
+            connected(url, tmp_path, "H1", "host-h1") as thief,
+        ):
+            heard: list[bytes] = []
+
+            async def hear(message: Any) -> None:
+                heard.append(message.data)
+
+            await victim.nats.subscribe("acud.req.h2", cb=hear)
+            await victim.nats.flush()
+            await thief.streams.publish(thief.names.wake("main", "h1"), b"kept")
+            await thief.streams.publish(thief.names.event("h1", "x"), b'{"seq": 1}')
+            before = [(await thief.streams.stream_info(one)).state for one in ("ACUD_WAKES", "KV_acud_members")]
+            api = thief.names.api
+            for right in (
+                f"{api}.DIRECT.GET.ACUD_EVENTS.acud.event.h1.>",
+                f"{api}.STREAM.INFO.ACUD_WAKES",
+                f"{api}.CONSUMER.INFO.ACUD_WAKES.seen-h1",
+                f"{api}.CONSUMER.MSG.NEXT.ACUD_WAKES.seen-h1",
+                "acud.event.h1.y",
+            ):
+                for reply in (
+                    "acud.req.h2",
+                    "$KV.acud_members.h2",
+                    "acud.wake.main.h2",
+                    "$JS.API.STREAM.MSG.DELETE.ACUD_WAKES",
+                    "$JS.API.STREAM.PURGE.ACUD_WAKES",
+                    "$JS.API.STREAM.DELETE.ACUD_WAKES",
+                ):
+                    await thief.nats.publish(right, b"", reply=reply)
+            await thief.nats.flush()
+            # What was asked last is answered last, and so all that came before has been done.
+            assert (await asked(thief, f"{api}.DIRECT.GET.ACUD_EVENTS.acud.event.h1.>")) != "refused"
+            await victim.nats.flush()
+            after = [(await thief.streams.stream_info(one)).state for one in ("ACUD_WAKES", "KV_acud_members")]
+            assert [one.messages for one in after] == [one.messages for one in before]
+            assert heard == []
+
+
+async def test_a_wake_in_anothers_name_reaches_no_agent(tmp_path: Path) -> None:
+    extra = nkey_files.granted(tmp_path)
+    with FleetServers(1, extra, login={"nkey_seed_file": str(tmp_path / "ADMIN")}, roles=ROLES) as running:
+        url = running.url
+        async with (
+            connected(url, tmp_path, "H1", "host-h1") as thief,
+            connected(url, tmp_path, "AGENT", "agent-main") as reader,
+        ):
+            forged = Deliver("wake-1", 1, RouteName.FLEET, WakeKind.RESOLVED, "it is done, says h2", 1.0)
+            publisher = WakePublisher("h2", thief)
+            assert (await publisher.bring(forged)).result == "retry"  # it may not use the subject of another
+            publisher._connection.names = _Disguised(thief.names.prefix)  # type: ignore[attr-defined]
+            assert (await publisher.bring(forged)).result == "sent"
+            true = Deliver("wake-2", 1, RouteName.FLEET, WakeKind.RESOLVED, "it is done, says h1", 1.0)
+            assert (await WakePublisher("h1", thief).bring(true)).result == "sent"
+            async with AgentWakes(reader) as wakes:
+                taken = await wakes.next(30.0)
+                assert taken is not None
+                assert (taken.wake.id, taken.wake.host) == ("wake-2", "h1")
+                assert await wakes.next(1.0) is None
+
+
+class _Disguised(names.FleetNames):
+    """Names of a thief: wakes in the name of whichever host go on its own subject."""
+
+    def wake(self, agent: str, host: str) -> str:
+        return super().wake(agent, "h1")
+
+
+async def test_hosts_tell_what_is_missing_or_differs_and_the_administrator_sets_it_right(
+    servers: str, seeds: Path
+) -> None:
     admin = settings(servers, seeds, "ADMIN")
-    assert {one.state for one in await streams.look(admin, change=False)} == {"missing"}
-    await streams.look(admin, change=True)
-    async with connected(servers, seeds, "ADMIN", "admin") as connection:
-        before = streams.wakes(connection.names)
-        await connection.streams.update_stream(before.evolve(max_age=60.0, duplicate_window=60.0, max_msgs=1))
+    assert {one.state for one in await look(admin, change=False)} == {"missing"}
     told: list[dict[str, tuple[str, str]]] = []
     async with connected(servers, seeds, "H1", "host-h1", told) as host:
         wakes = streams.wakes(host.names)
-        await streams.ensure(host, wakes)
-        await streams.ensure(host, wakes)
-        assert len(told) == 1  # once, not at each look
-        text, fix = told[0]["ACUD_WAKES"]
+        with pytest.raises(Unavailable, match="the servers have no stream ACUD_WAKES") as caught:
+            await host.find(wakes)
+        assert caught.value.facts["reason"] == "not_initialised"
+        assert "acud fleet init" in told[-1]["stream ACUD_WAKES"][1]
+        assert {one.state for one in await look(admin, change=False)} == {"missing"}  # it made nothing
+        await look(admin, change=True)
+        await host.find(wakes)
+        assert told[-1] == {}
+        async with connected(servers, seeds, "ADMIN", "admin") as connection:
+            altered = wakes.evolve(max_age=60.0, duplicate_window=60.0, max_msgs=1)
+            await connection.streams.update_stream(altered)
+            consumer = (await connection.streams.consumer_info("ACUD_WAKES", "seen-h1")).config
+            await connection.streams.add_consumer("ACUD_WAKES", consumer.evolve(ack_wait=1.0))
+        await host.find(wakes)
+        await host.find(wakes)
+        assert len(told) == 3  # once, not at each look
+        text, fix = told[-1]["stream ACUD_WAKES"]
         assert "max_age is 60.0, not 604800.0" in text
         assert "max_msgs is 1, not none" in text
-        assert "acud fleet streams --set" in fix
+        assert "acud fleet init" in fix
         assert (await host.streams.stream_info("ACUD_WAKES")).config.max_age == 60.0  # it changed nothing
         with pytest.raises(Unavailable, match=r"[Pp]ermissions [Vv]iolation"):
-            await streams.look(settings(servers, seeds, "H1"), change=True)
-        changed = {one.name: one.state for one in await streams.look(admin, change=True)}
-        assert changed.pop("ACUD_WAKES") == "changed"
-        assert set(changed.values()) == {"well"}
-        await streams.ensure(host, wakes)
+            await look(settings(servers, seeds, "H1"), change=True)
+        changed = {one.name: (one.state, one.differs) for one in await look(admin, change=True)}
+        assert changed.pop("ACUD_WAKES")[0] == "changed"
+        assert changed.pop("seen-h1") == ("changed", "ack_wait is 1.0, not 30.0")
+        assert {state for state, _ in changed.values()} == {"well"}
+        await host.find(wakes)
         assert told[-1] == {}
 
 
-async def formed(settings: FleetSettings) -> None:
-    """Return once the servers have found each other and a leader."""
-    async with asyncio.timeout(60):
-        while True:
-            try:
-                await streams.look(settings, change=False)
-            except Unavailable:
-                continue
-            return
-
-
-@pytest.mark.asyncio
 async def test_copies_are_the_administrators_too() -> None:
-    with Nats(3) as running:
+    with FleetServers(3, roles=ROLES) as running:
         one, three = FleetSettings(url=running.url), FleetSettings(url=running.url, replicas=3)
-        await formed(one)
-        await streams.look(one, change=True)
-        async with NatsConnection(three, "host") as host:
+        assert {each.state for each in await look(three, change=False)} == {"well"}
+        assert {each.state for each in await look(one, change=True)} == {"well"}  # never on fewer
+    with Nats() as alone:
+        url = alone.url
+        await look(FleetSettings(url=url), change=True)
+        async with NatsConnection(FleetSettings(url=url, replicas=3), "host") as host:
             await host.ready()
-            await streams.ensure(host, streams.events(host.names))
-            assert "it is kept on 1 servers, not 3" in host.warnings["ACUD_EVENTS"][0]
-        changed = await streams.look(three, change=True)
-        assert {one.state for one in changed} == {"changed"}
-        assert {one.state for one in await streams.look(one, change=True)} == {"well"}  # never on fewer
+            await host.find(streams.events(host.names))
+            assert "it is kept on 1 servers, not 3" in host.warnings["stream ACUD_EVENTS"][0]
 
 
-def test_what_the_servers_fill_in_is_no_difference() -> None:
+async def test_what_the_servers_fill_in_is_no_difference() -> None:
     wanted = StreamConfig(name="S", subjects=["a"], max_age=None)
     assert names.differences(wanted.evolve(max_msgs=-1, max_age=0.0, discard="old", num_replicas=1), wanted) == ""
     assert names.differences(wanted.evolve(max_msgs=1), wanted) == "max_msgs is 1, not none"

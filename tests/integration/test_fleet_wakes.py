@@ -14,7 +14,8 @@ from acud_fleet import streams
 from acud_fleet.host_wakes import WakePublisher
 from acud_fleet.wakes import AgentWakes, TakenWake
 from tests import fleet_reader
-from tests.nats_servers import Nats, NatsServer
+from tests.fleet_servers import FleetServers
+from tests.nats_servers import NatsServer
 
 _LONG_S = 60.0
 pytestmark = pytest.mark.asyncio
@@ -42,7 +43,7 @@ async def _next(wakes: AgentWakes) -> TakenWake:
 
 
 async def test_a_wake_is_kept_for_its_agent_and_given_out_once() -> None:
-    with Nats() as nats:
+    with FleetServers() as nats:
         async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
             publisher = WakePublisher("h1", connection)
@@ -63,7 +64,7 @@ async def test_a_wake_is_kept_for_its_agent_and_given_out_once() -> None:
 
 
 async def test_what_a_reader_did_not_acknowledge_goes_back_at_its_end() -> None:
-    with Nats() as nats:
+    with FleetServers() as nats:
         async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
             await _sent(WakePublisher("h1", connection), _delivery("wake-1"))
@@ -75,7 +76,7 @@ async def test_what_a_reader_did_not_acknowledge_goes_back_at_its_end() -> None:
 
 
 async def test_a_reader_that_is_killed_over_a_wake_leaves_it_to_the_next_with_the_same_id() -> None:
-    with Nats() as nats:
+    with FleetServers(ack_wait_s=fleet_reader.ACK_WAIT_S) as nats:
         async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
             await _sent(WakePublisher("h1", connection), _delivery("wake-1"))
@@ -94,11 +95,11 @@ async def test_a_reader_that_is_killed_over_a_wake_leaves_it_to_the_next_with_th
 
 
 async def test_a_living_reader_keeps_its_wake_as_long_as_it_likes() -> None:
-    with Nats() as nats:
+    with FleetServers(ack_wait_s=4.0) as nats:
         async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
             await _sent(WakePublisher("h1", connection), _delivery("wake-1"))
-            async with AgentWakes(connection, ack_wait_s=4.0) as slow, AgentWakes(connection) as other:
+            async with AgentWakes(connection) as slow, AgentWakes(connection) as other:
                 taken = await _next(slow)
                 assert await other.next(9.0) is None  # more than twice as long as the stream waits
                 await taken.ack()
@@ -106,7 +107,7 @@ async def test_a_living_reader_keeps_its_wake_as_long_as_it_likes() -> None:
 
 
 async def test_servers_that_are_away_are_waited_for() -> None:
-    with Nats() as nats:
+    with FleetServers() as nats:
         async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
             publisher = WakePublisher("h1", connection)
@@ -131,7 +132,7 @@ async def test_servers_that_are_away_are_waited_for() -> None:
 async def test_the_leader_of_three_dies_and_every_wake_comes_once() -> None:
     count = 300
     ids = {f"wake-{number:03}" for number in range(count)}
-    with Nats(3) as nats:
+    with FleetServers(3) as nats:
         async with NatsConnection(FleetSettings(url=nats.url, replicas=3), "test") as connection:
             await connection.ready()
             publisher = WakePublisher("h1", connection)
@@ -153,7 +154,7 @@ async def test_the_leader_of_three_dies_and_every_wake_comes_once() -> None:
             assert set(found) == ids
 
 
-async def _leader(nats: Nats, connection: NatsConnection) -> NatsServer:
+async def _leader(nats: FleetServers, connection: NatsConnection) -> NatsServer:
     info = await connection.streams.stream_info(streams.wakes(connection.names).name)
     assert info.config.num_replicas == 3
     assert info.cluster is not None

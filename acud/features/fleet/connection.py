@@ -11,7 +11,7 @@ from typing import Self
 import nats.errors
 import nats.js.errors
 from nats.js import JetStreamContext
-from nats.js.api import KeyValueConfig
+from nats.js.api import ConsumerInfo, StreamConfig
 from nats.js.kv import KeyValue
 
 from acud import log
@@ -27,14 +27,16 @@ _AGAIN_S = 0.5
 _PING_S = 5
 _MISSED_PINGS = 2
 """A connection that stopped passing bytes is given up after 15 s at most."""
+_NO_JETSTREAM = 10039
+"""nats-server's error of an account without JetStream (server/errors.json, JSNotEnabledForAccountErr)."""
 _API_S = 8.0
 """Longer than the election of a new leader takes (5.25 s measured, docs/scaling.md)."""
 _DENIED = "ermissions violation"
 """What a server says of a subject that this user may not use (nats-server, `Permissions Violation for …`)."""
 _HINT = "acud fleet status; nats-server needs JetStream (-js) and the permissions of docs/scaling.md"
+MEND = "with the administrator's key: acud fleet init"
 ConnectionNews = Callable[[bool, str], None]
 Warned = Callable[[dict[str, tuple[str, str]]], None]
-MEND = "with the administrator's key: acud fleet streams --set"
 
 
 class NatsConnection:
@@ -130,9 +132,21 @@ class NatsConnection:
             reconnected_cb=self._connected,
             **credentials,
         )
-        self._js = self.nats.jetstream(timeout=_API_S)
+        self._js = await self._jetstream()
         self._ready.set()
         await self._connected()
+
+    async def _jetstream(self) -> JetStreamContext:
+        """Return JetStream of this user's account; where that has none, the part of another's that it shares."""
+        own = self.nats.jetstream(timeout=_API_S)
+        try:
+            await own.account_info()
+        except nats.js.errors.APIError as fault:
+            if fault.err_code == _NO_JETSTREAM:
+                return self.nats.jetstream(prefix=self.names.api, timeout=_API_S)
+        except (nats.errors.Error, OSError, TimeoutError):
+            pass  # may not be asked, or no leader now: whatever is done with it says so
+        return own
 
     async def _connected(self) -> None:
         self.fault = ""
@@ -189,28 +203,54 @@ class NatsConnection:
         if self._warned is not None:
             self._warned(self.warnings)
 
-    def compared(self, stream: str, differs: str) -> None:
-        """Tell where a stream is not set up as this side wants it."""
-        self.warn(stream, differs and f"the stream {stream} is set up differently: {differs}", MEND)
+    async def find(self, wanted: StreamConfig) -> str:
+        """Return the name of a stream that is there, and tell where it is not set up as this side wants it: the
+        administrator alone makes and changes streams.
+
+        Raises: Unavailable when it is missing (`reason` is `not_initialised`), or no server answers.
+        """
+        name = str(wanted.name)
+        with self.translated(f"stream {name}"):
+            try:
+                found = await self.streams.stream_info(name)
+            except nats.js.errors.NotFoundError:
+                found = None
+        if found is None:
+            raise self.lacking(f"stream {name}")
+        differs = differences(found.config, wanted.evolve(num_replicas=self.settings.replicas))
+        self.warn(f"stream {name}", differs and f"the stream {name} is set up differently: {differs}", MEND)
+        return name
+
+    def lacking(self, what: str, fix: str = MEND) -> Unavailable:
+        """Tell that `what` is missing on the servers, and return the error of it."""
+        text = f"the servers have no {what}"
+        self.warn(what, text, fix)
+        return Unavailable(text, hint=fix, reason="not_initialised")
 
     async def bucket(self, name: str, *, ttl_s: float = 0.0) -> KeyValue:
-        """Return the bucket `name`, made where there is none. `ttl_s`: how long a key lasts (0: for ever).
+        """Return the bucket `name`. `ttl_s`: how long a key lasts (0: for ever).
 
-        Raises: ConfigError when it is there with another lifetime; Unavailable when no server answers.
+        Raises: ConfigError when it is there with another lifetime; Unavailable as `find` does.
         """
+        await self.find(bucket_stream(self.names, name, ttl_s))
         wanted = self.names.bucket(name)
         with self.translated(f"bucket {wanted}"):
-            try:
-                found = await self.streams.key_value(wanted)
-            except nats.js.errors.BucketNotFoundError:
-                replicas = self.settings.replicas
-                config = KeyValueConfig(wanted, ttl=ttl_s or None, replicas=replicas, history=1, direct=True)
-                return await self.streams.create_key_value(config)
+            found = await self.streams.key_value(wanted)
             await _check_age(found, ttl_s)
-            stream = bucket_stream(self.names, name, ttl_s).evolve(num_replicas=self.settings.replicas)
-            info = await self.streams.stream_info(str(stream.name))
-            self.compared(str(stream.name), differences(info.config, stream))
             return found
+
+    async def consumer(self, stream: str, name: str, what: str) -> ConsumerInfo:
+        """Return how the durable consumer `name` of `stream` stands, which gives out `what`.
+
+        Raises: Unavailable when it is missing, or no server answers.
+        """
+        with self.translated(f"consumer {name}"):
+            try:
+                found: ConsumerInfo = await self.streams.consumer_info(stream, name)
+            except nats.js.errors.NotFoundError:
+                raise self.lacking(f"consumer {name}", f"acud fleet grant {what}, then acud fleet init") from None
+        self.warn(f"consumer {name}", "", "")
+        return found
 
     @contextlib.contextmanager
     def translated(self, what: str) -> Iterator[None]:
@@ -232,5 +272,5 @@ async def _check_age(bucket: KeyValue, ttl_s: float) -> None:
     if abs(found - ttl_s) > 1e-3:
         raise ConfigError(
             f"bucket {status.bucket} keeps keys for {found:g} s, not {ttl_s:g}",
-            hint="set [fleet] lease_s alike on every host, or remove the bucket with the nats tool",
+            hint="set [fleet] lease_s alike on every host and where acud fleet init is run",
         )

@@ -122,8 +122,10 @@ class FleetJudge:
         try:
             async with asyncio.timeout(_SLACK_S / 2):
                 there = await self._job_client.workers()
-        except (TimeoutError, Unavailable):
+        except TimeoutError:
             return f"{late}; the servers do not answer now"
+        except Unavailable as fault:
+            return f"{late}; {fault.message}"
         return f"{late}; {_count(there)} of kind {self._jobs.kind!r}"
 
     # ---- health ----------------------------------------------------------------------------------------------------

@@ -36,7 +36,6 @@ class OpenJob:
         loop = asyncio.get_running_loop()
         self.job_id = job_id
         self.digest = digest
-        self.sequence = 0
         self.begun = 0
         """How many workers began it."""
         self.answers: list[asyncio.Future[VisionAnswer]] = [loop.create_future() for _ in range(questions)]
@@ -61,10 +60,10 @@ class JobClient:
         self.host = own_host(fleet)
         self._connection = NatsConnection(fleet, f"acud jobs of {self.host}", inbox=f"host-{self.host}")
         self._queue = JobQueue(self._connection, jobs)
+        self._subject = self._connection.names.job(jobs.kind, self.host)
         self._max_begun = jobs.max_deliver
         self._asker = new_id("asker")
         self._open: dict[str, OpenJob] = {}
-        self._dropping: set[asyncio.Task[None]] = set()
         self._prepared = asyncio.Lock()
         self._is_prepared = False
 
@@ -76,7 +75,6 @@ class JobClient:
         """End the connection; what is open fails."""
         for asked in tuple(self._open.values()):
             asked.fail(Unavailable("the evaluator ends"))
-        await asyncio.gather(*self._dropping, return_exceptions=True)
         await self._connection.__aexit__(None, None, None)
 
     async def prepare(self, within_s: float) -> None:
@@ -96,14 +94,14 @@ class JobClient:
             return
         client = self._connection.nats
         with self._connection.translated("subscribing to answers"):
-            await client.subscribe(self._connection.names.answer(self._asker, "*"), cb=self._told)
-        await self._queue.make()
+            await client.subscribe(self._connection.names.answer(self.host, self._asker, "*"), cb=self._told)
+        await self._queue.find()
         self._is_prepared = True
 
     async def workers(self) -> int:
         """Return how many places of workers are known to be there, free or busy. Raises: Unavailable."""
         state = await self._queue.state()
-        return (state.num_waiting or 0) + (state.num_ack_pending or 0) if state is not None else 0
+        return (state.num_waiting or 0) + (state.num_ack_pending or 0)
 
     # ---- one job -----------------------------------------------------------------------------------------------------
 
@@ -114,13 +112,13 @@ class JobClient:
         """
         job_id = new_id("job")
         whole = replace(
-            job, job_id=job_id, host=self.host, answer_to=self._connection.names.answer(self._asker, job_id)
+            job, job_id=job_id, host=self.host, answer_to=self._connection.names.answer(self.host, self._asker, job_id)
         )
         body = codec.encode(whole)
         self._check_size(len(body))
         asked = self._open[job_id] = OpenJob(job_id, digest_of(body), len(job.questions))
         try:
-            asked.sequence = await self._published(job_id, body)
+            await self._published(job_id, body)
         except BaseException:
             del self._open[job_id]
             raise
@@ -134,28 +132,26 @@ class JobClient:
                 hint="raise max_payload in its configuration, or lower [jobs] max_side_px or jpeg_quality",
             )
 
-    async def _published(self, job_id: str, body: bytes) -> int:
+    async def _published(self, job_id: str, body: bytes) -> None:
         """Publish until a server has stored it; a repeat has the same id, and is stored once."""
         end_s = asyncio.get_running_loop().time() + _PUBLISH_S
         while True:
             try:
-                return await self._publish(job_id, body)
+                await self._publish(job_id, body)
+                return
             except nats.js.errors.NoStreamResponseError as fault:
-                # No leader right now, or the stream went with a server's disk.
+                # No leader right now, or the stream went with a server's disk; the administrator makes it again.
                 if asyncio.get_running_loop().time() > end_s or not self._connection.connected:
                     raise self._not_taken(fault) from fault
-                with contextlib.suppress(Unavailable):
-                    await self._queue.make()
                 await asyncio.sleep(_AGAIN_S)
             except (nats.errors.Error, OSError, TimeoutError) as fault:
                 raise self._not_taken(fault) from fault
 
-    async def _publish(self, job_id: str, body: bytes) -> int:
+    async def _publish(self, job_id: str, body: bytes) -> None:
         headers = {"Nats-Msg-Id": job_id}
         streams = self._connection.streams
         with cancellation_kept():
-            ack = await streams.publish(self._queue.subject, body, timeout=_PUBLISH_S, headers=headers)
-        return int(ack.seq)
+            await streams.publish(self._subject, body, timeout=_PUBLISH_S, headers=headers)
 
     def _not_taken(self, fault: BaseException) -> AcudError:
         if not self._connection.connected:
@@ -163,20 +159,10 @@ class JobClient:
         return Unavailable(f"the fleet's stream {self._queue.stream} takes no job: {fault_text(fault)}")
 
     def forget(self, asked: OpenJob) -> None:
-        """Stop waiting for `asked`. What no worker has finished is taken out of the queue, as far as that goes."""
-        if self._open.pop(asked.job_id, None) is None or all(
-            one.done() and not one.cancelled() for one in asked.answers
-        ):
-            return
-        if asked.sequence and self._connection.connected:
-            task = asyncio.create_task(self._drop(asked.sequence))
-            self._dropping.add(task)
-            task.add_done_callback(self._dropping.discard)
-
-    async def _drop(self, sequence: int) -> None:
-        # It may be done by now; and what stays behind ends with its deadline.
-        with contextlib.suppress(Unavailable):
-            await self._queue.drop(sequence)
+        """Stop waiting for `asked`. A worker that takes it later hears that nothing of it is open, and drops it: who
+        could delete it here could delete the jobs of others.
+        """
+        self._open.pop(asked.job_id, None)
 
     # ---- what comes back -----------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from acud.errors import InvalidRequest, Unavailable
 from acud.features.fleet.cancellation import cancellation_kept
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.job_queue import JobQueue
+from acud.features.fleet.names import sender_of
 from acud.features.fleet.server_policy import fault_text
 from acud.protocol import codec
 from acud.protocol.jobs import VERSION, VisionAnswer, VisionBegun, VisionJob, VisionOpen, digest_of
@@ -104,7 +105,6 @@ class JobWorker:
     def __init__(self, connection: NatsConnection, settings: JobSettings) -> None:
         self.refused = 0
         self._connection = connection
-        self._settings = settings
         self._queue = JobQueue(connection, settings)
         self._subscription: Any = None
 
@@ -115,8 +115,6 @@ class JobWorker:
         """
         try:
             if self._subscription is None:
-                await self._queue.make()
-                await self._queue.make_consumer()
                 self._subscription = await self._queue.subscribe()
             found = await self._subscription.fetch(1, timeout=_FETCH_S)
         except TimeoutError:
@@ -134,13 +132,13 @@ class JobWorker:
     async def _read(self, message: Msg) -> TakenJob | None:
         try:
             job = codec.decode(message.data, VisionJob, limit=self._connection.nats.max_payload)
-            check_job(job, self._connection)
+            check_job(job, message.subject, self._connection)
         except InvalidRequest as fault:
             self.refused += 1
             _LOG.warning("job.refused", fault=fault.message)
             await message.term()
             return None
-        return TakenJob(message, job, self._connection, self._settings.ack_wait_s / _RENEWALS)
+        return TakenJob(message, job, self._connection, self._queue.ack_wait_s / _RENEWALS)
 
     async def let_go(self) -> None:
         """Take no more; jobs that came and were not begun go back at once."""
@@ -155,12 +153,16 @@ class JobWorker:
             await subscription.unsubscribe()
 
 
-def check_job(job: VisionJob, connection: NatsConnection) -> None:
-    """Raises: InvalidRequest for a job that would have its answer sent elsewhere than to who asks for jobs."""
+def check_job(job: VisionJob, subject: str, connection: NatsConnection) -> None:
+    """Raises: InvalidRequest for a job that another host asks than it says, or whose answers would go elsewhere."""
     if job.version != VERSION:
         raise InvalidRequest(f"a job of version {job.version}, not {VERSION}", hint="bring both to one version")
-    words = job.answer_to.split(".")
-    if job.answer_to != connection.names.answer(words[-2] if len(words) > 1 else "", job.job_id) or not all(
-        word.replace("-", "").isalnum() for word in words[-2:]
+    if sender_of(subject) != job.host:
+        raise InvalidRequest(f"a job in the name of host {job.host}, which did not ask it")
+    asker = job.answer_to.split(".")[-2:-1]
+    if (
+        not asker
+        or not asker[0].replace("-", "").isalnum()
+        or (job.answer_to != connection.names.answer(job.host, asker[0], job.job_id))
     ):
-        raise InvalidRequest("a job whose answers would go to a subject that is not for answers")
+        raise InvalidRequest("a job whose answers would go elsewhere than to the host that asks")

@@ -42,10 +42,20 @@ def key_of(name: str) -> str:
     return name if _PLAIN_KEY.fullmatch(name) else "=" + name.encode().hex()
 
 
+def sender_of(subject: str) -> str:
+    """Return who sent a message on a subject that ends with its sender: the servers let no other use it."""
+    return subject.rpartition(".")[2]
+
+
 class FleetNames(msgspec.Struct, frozen=True):
     """Every name on the servers of the fleet whose subjects begin with `prefix`."""
 
     prefix: str
+
+    @property
+    def api(self) -> str:
+        """What JetStream's subjects begin with in an account that shares the streams of another."""
+        return f"{self.prefix}.api"
 
     def request(self, host: str) -> str:
         """The subject of requests to `host`."""
@@ -55,25 +65,37 @@ class FleetNames(msgspec.Struct, frozen=True):
         """The subject of an event of `host`; `topic` may be `>`."""
         return f"{self.prefix}.event.{host}.{topic}"
 
-    def wake(self, agent: str) -> str:
-        """The subject of wakes for `agent`."""
-        return f"{self.prefix}.wake.{agent}"
+    def wake(self, agent: str, host: str) -> str:
+        """The subject of wakes that `host` sends to `agent`; either may be `*`."""
+        return f"{self.prefix}.wake.{_token(agent)}.{host}"
 
-    def seen(self, host: str) -> str:
-        """The subject of the word that wakes of `host` were seen."""
-        return f"{self.prefix}.seen.{host}"
+    def seen(self, host: str, agent: str) -> str:
+        """The subject of the words of `agent` that wakes of `host` were seen; either may be `*`."""
+        return f"{self.prefix}.seen.{host}.{_token(agent)}"
 
     def told(self, host: str, topic: str) -> str:
         """The subject of the events of `host` that are not stored; `topic` may be `>`."""
         return f"{self.prefix}.told.{host}.{topic}"
 
-    def job(self, kind: str) -> str:
-        """The subject of jobs of `kind`."""
-        return f"{self.prefix}.job.{kind}"
+    def job(self, kind: str, host: str) -> str:
+        """The subject of jobs of `kind` that `host` asks; either may be `*`."""
+        return f"{self.prefix}.job.{kind}.{host}"
 
-    def answer(self, asker: str, job_id: str) -> str:
-        """The subject of answers to a job that `asker` asked; `job_id` may be `*`."""
-        return f"{self.prefix}.answer.{asker}.{job_id}"
+    def answer(self, host: str, asker: str, job_id: str) -> str:
+        """The subject of answers to a job that `asker`, a process of `host`, asked; `job_id` may be `*`."""
+        return f"{self.prefix}.answer.{host}.{asker}.{job_id}"
+
+    def workers(self, kind: str) -> str:
+        """The consumer of the workers of `kind`."""
+        return f"workers-{kind}"
+
+    def wake_reader(self, agent: str) -> str:
+        """The consumer of the wakes of `agent`."""
+        return f"wakes-{key_of(agent)}"
+
+    def seen_reader(self, host: str) -> str:
+        """The consumer of the words that wakes of `host` were seen."""
+        return f"seen-{key_of(host)}"
 
     def bucket(self, name: str) -> str:
         """The bucket `name`: hosts (living ones), members (all that ever joined), places, drains."""
@@ -115,6 +137,10 @@ def bucket_stream(names: FleetNames, name: str, ttl_s: float) -> StreamConfig:
         deny_delete=True,
         allow_direct=True,
     )
+
+
+def _token(name: str) -> str:
+    return name if name == "*" else key_of(name)
 
 
 def _plain(name: str, config: StreamConfig) -> object:

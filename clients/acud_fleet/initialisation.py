@@ -1,0 +1,143 @@
+"""What the administrator makes on a fleet's servers: streams, buckets, and a consumer for each who takes from them.
+
+Nobody else may: who makes a stream may have it sent elsewhere, and who makes a consumer may have what it gives out sent
+to any subject.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import nats.js.errors
+from msgspec import Struct
+from nats.js.api import AckPolicy, ConsumerConfig, StreamConfig
+
+from acud.config import JobSettings
+from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.job_queue import jobs_consumer, jobs_stream
+from acud.features.fleet.names import FleetNames, bucket_stream, differences, with_wanted_settings
+from acud.fleet import FleetSettings
+from acud_fleet import streams
+from acud_fleet.wakes import ACK_WAIT_S
+
+_IN_HAND = 1000
+_CONSUMER = ("filter_subject", "ack_policy", "ack_wait", "max_deliver", "max_ack_pending", "deliver_subject")
+"""What decides what a consumer gives out, to whom, and how often."""
+State = Literal["well", "different", "missing", "made", "changed"]
+
+
+class FleetRoles(Struct, frozen=True):
+    """Who takes part: names of hosts, of agents that take wakes, and kinds of jobs that workers take."""
+
+    hosts: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+
+    def with_more(self, hosts: Iterable[str], agents: Iterable[str], kinds: Iterable[str]) -> FleetRoles:
+        """Return these and more, each once."""
+        more = ((self.hosts, hosts), (self.agents, agents), (self.kinds, kinds))
+        return FleetRoles(*(tuple(dict.fromkeys((*held, *added))) for held, added in more))
+
+
+class PartState(Struct, frozen=True):
+    """A stream, bucket (`KV_…`) or consumer on the servers. `differs`: where it is not as it is to be, in words."""
+
+    name: str
+    state: State
+    differs: str = ""
+
+
+async def look(settings: FleetSettings, jobs: JobSettings, roles: FleetRoles, *, change: bool) -> list[PartState]:
+    """Return how each part stands; with `change` make what is missing and set right what differs.
+
+    Raises: Unavailable when no server answers, or this key may not do that; ConfigError.
+    """
+    async with NatsConnection(settings, "acud fleet init", inbox="admin") as connection:
+        await connection.ready()
+        found = [await _stream(connection, one, change) for one in wanted_streams(connection, jobs)]
+        missing = {one.name for one in found if one.state == "missing"}
+        for stream, one in wanted_consumers(connection.names, jobs, roles):
+            if stream in missing:
+                found.append(PartState(str(one.durable_name), "missing"))
+            else:
+                found.append(await _consumer(connection, stream, one, change))
+        return found
+
+
+def wanted_streams(connection: NatsConnection, jobs: JobSettings) -> list[StreamConfig]:
+    """Return every stream and bucket of a fleet."""
+    names, lease_s = connection.names, connection.settings.lease_s
+    lasting = {"hosts": lease_s, "members": 0.0, "drains": 0.0, "places": streams.PLACES_KEPT_S}
+    found = [streams.events(names), streams.wakes(names), jobs_stream(names, jobs)]
+    found += [bucket_stream(names, name, ttl_s) for name, ttl_s in lasting.items()]
+    return [one.evolve(num_replicas=connection.settings.replicas) for one in found]
+
+
+def wanted_consumers(names: FleetNames, jobs: JobSettings, roles: FleetRoles) -> Iterable[tuple[str, ConsumerConfig]]:
+    """Yield every consumer, after the stream that it takes from."""
+    wakes = names.stream("WAKES")
+    for agent in roles.agents:
+        yield wakes, _reader(names.wake_reader(agent), names.wake(agent, "*"))
+    for host in roles.hosts:
+        yield wakes, _reader(names.seen_reader(host), names.seen(host, "*"))
+    for kind in roles.kinds:
+        yield names.stream("JOBS"), jobs_consumer(names, jobs, kind)
+
+
+def _reader(name: str, subject: str) -> ConsumerConfig:
+    return ConsumerConfig(
+        name=name,
+        durable_name=name,
+        filter_subject=subject,
+        ack_policy=AckPolicy.EXPLICIT,
+        ack_wait=ACK_WAIT_S,
+        max_ack_pending=_IN_HAND,
+    )
+
+
+async def _stream(connection: NatsConnection, wanted: StreamConfig, change: bool) -> PartState:
+    name = str(wanted.name)
+    with connection.translated(f"stream {name}"):
+        try:
+            found = (await connection.streams.stream_info(name)).config
+        except nats.js.errors.NotFoundError:
+            if change:
+                await connection.streams.add_stream(wanted)
+            return PartState(name, "made" if change else "missing")
+        differs = differences(found, wanted)
+        if not differs:
+            return PartState(name, "well")
+        if change:
+            await connection.streams.update_stream(with_wanted_settings(found, wanted))
+        return PartState(name, "changed" if change else "different", differs)
+
+
+async def _consumer(connection: NatsConnection, stream: str, wanted: ConsumerConfig, change: bool) -> PartState:
+    name = str(wanted.durable_name)
+    with connection.translated(f"consumer {name}"):
+        try:
+            found = (await connection.streams.consumer_info(stream, name)).config
+        except nats.js.errors.NotFoundError:
+            if change:
+                await connection.streams.add_consumer(stream, wanted)
+            return PartState(name, "made" if change else "missing")
+        differs = "; ".join(
+            f"{field} is {_plain(found, field)}, not {_plain(wanted, field)}"
+            for field in _CONSUMER
+            if _plain(found, field) != _plain(wanted, field)
+        )
+        if not differs:
+            return PartState(name, "well")
+        if change:
+            await connection.streams.add_consumer(stream, wanted)
+        return PartState(name, "changed" if change else "different", differs)
+
+
+def _plain(config: ConsumerConfig, field: str) -> object:
+    value = getattr(config, field)
+    if field == "max_deliver":
+        return value or -1
+    if field == "ack_wait":
+        return float(value)
+    return str(getattr(value, "value", value)) if value else "none"

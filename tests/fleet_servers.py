@@ -1,0 +1,93 @@
+"""Real NATS servers with what a fleet's administrator makes on them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self, TypeVar
+
+from msgspec.structs import replace
+
+from acud.config import JobSettings
+from acud.errors import Unavailable
+from acud.features.fleet.connection import NatsConnection
+from acud.fleet import FleetSettings
+from acud_fleet import initialisation
+from acud_fleet.initialisation import FleetRoles, PartState
+from tests.nats_servers import Nats
+
+_READY_S = 60.0
+Found = TypeVar("Found")
+ROLES = FleetRoles(("h1", "h2", "h3", "alpha"), ("main", "other", "an.agent"), ("vision",))
+"""Whom tests call so."""
+
+
+class FleetServers(Nats):
+    """Servers on which hosts, agents and workers of the usual names find all that they need. Use in `with`.
+
+    `lease_s`: as the hosts' own settings say. `ack_wait_s`: how long readers of wakes may be silent. `login`: further
+    settings of `[fleet]`, the administrator's credentials. `jobs`: of `[jobs]`.
+    """
+
+    def __init__(
+        self,
+        count: int = 1,
+        extra: str = "",
+        address: str = "127.0.0.1",
+        *,
+        lease_s: float = 10.0,
+        ack_wait_s: float = 0.0,
+        login: dict[str, Any] | None = None,
+        roles: FleetRoles = ROLES,
+        jobs: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(count, extra, address)
+        self._count = count
+        self._lease_s = lease_s
+        self._ack_wait_s = ack_wait_s
+        self._login = login or {}
+        self._roles = roles
+        self._jobs = JobSettings(**(jobs or {}))
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        try:
+            self.initialise()
+            if self._ack_wait_s:
+                _run(self._shortened)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    @property
+    def settings(self) -> FleetSettings:
+        """The administrator's."""
+        copies: Any = 3 if self._count == 3 else 1
+        return FleetSettings(url=self.url, lease_s=self._lease_s, replicas=copies, **self._login)
+
+    def initialise(self) -> list[PartState]:
+        """Make what is missing, once the servers have found each other."""
+        end_s = time.monotonic() + _READY_S
+        while True:
+            try:
+                return _run(lambda: initialisation.look(self.settings, self._jobs, self._roles, change=True))
+            except Unavailable:
+                if time.monotonic() > end_s:
+                    raise
+                time.sleep(0.1)
+
+    async def _shortened(self) -> None:
+        async with NatsConnection(self.settings, "test") as connection:
+            await connection.ready()
+            names = connection.names
+            for stream, one in initialisation.wanted_consumers(names, self._jobs, replace(self._roles, kinds=())):
+                await connection.streams.add_consumer(stream, one.evolve(ack_wait=self._ack_wait_s))
+
+
+def _run(work: Callable[[], Coroutine[Any, Any, Found]]) -> Found:
+    """Return what `work` returns, in a loop of its own: the test may be in one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(work())).result()
