@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
+from acud.config import JobSettings
 from acud.errors import ConfigError, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.server_policy import rejection
 from acud.fleet import FleetSettings
-from acud_fleet.streams import Bucket
+from acud_fleet import initialisation
+from acud_fleet.initialisation import FleetRoles
+from acud_fleet.streams import PLACES_KEPT_S, Bucket
 from tests import nkey_files
 from tests.certificates import Authority, Pair
 from tests.nats_servers import Nats
@@ -33,7 +36,8 @@ async def _joined(url: str, **given: Any):  # type: ignore[no-untyped-def]
 
 async def _works(url: str, **given: Any) -> None:
     async with _joined(url, **given) as connection:
-        bucket = Bucket(connection, "places")
+        await initialisation.look(connection.settings, JobSettings(), FleetRoles(), change=True)
+        bucket = Bucket(connection, "places", ttl_s=PLACES_KEPT_S)
         await bucket.put("a", b"1")
         found = await bucket.get("a")
         assert found is not None
@@ -53,7 +57,7 @@ async def _refused(url: str, words: str, **given: Any) -> None:
             raise AssertionError(f"{words!r} is not what was said: {connection.fault}") from None
         assert not connection.connected
         with pytest.raises(Unavailable, match="no NATS server of the fleet answers"):
-            await Bucket(connection, "places").get("a")
+            await Bucket(connection, "places", ttl_s=PLACES_KEPT_S).get("a")
     assert True not in news
 
 
