@@ -24,6 +24,8 @@ _LOG = log.logger("fleet")
 _READS = 4
 """In a lease."""
 _LONGEST_S = 2.0
+_PROOF = "_"
+"""A key beside the leases: no host is called so."""
 
 
 class Life(StrEnum):
@@ -111,11 +113,17 @@ class Registry:
 
     async def members(self) -> dict[str, Member]:
         """Return every host that ever joined, by name."""
-        leases = {entry.key: entry for entry in await self._hosts.entries()}
+        leases = {entry.key: entry for entry in await self._hosts.entries() if entry.key != _PROOF}
         drains = {entry.key for entry in await self._drains.entries()}
         known = {entry.key: entry for entry in await self._members.entries()}
         hosts = sorted(known.keys() | leases.keys())
         return {host: _member(host, known, leases, host in drains) for host in hosts}
+
+    async def prove(self) -> None:
+        """Write beside the leases. Raises: Unavailable when too few servers are there to store it: leases then run out
+        because nobody can renew them.
+        """
+        await self._hosts.put(_PROOF, b"")
 
     async def claim(self, member: Member) -> bool:
         """Count one display more on a host; False when its words changed meanwhile. Its own next ones replace this."""
@@ -138,8 +146,11 @@ class Registry:
 
 
 class Roster:
-    """The members of the fleet, as `run` last read them. A lease that is missing means a lost host only when reading
-    went well for a whole lease: after an outage of the servers everybody's has run out.
+    """The members of the fleet, as `run` last read them.
+
+    A lease that is missing means a lost host only when the servers took what was written to them for a whole lease, and
+    nothing new of the host was read meanwhile: while too few servers are up every lease runs out, and one that was away
+    may answer from an old copy.
     """
 
     def __init__(self, connection: NatsConnection, told: Told) -> None:
@@ -148,6 +159,8 @@ class Roster:
         self._told = told
         self._lease_s = connection.settings.lease_s
         self._good_since_s: float | None = None
+        self._heard: dict[str, tuple[float, float]] = {}
+        """The time in a host's newest words, and when they were first read here."""
         self._members: dict[str, Member] = {}
         self._changed = asyncio.Condition()
         self.fault = "not read yet"
@@ -175,7 +188,9 @@ class Roster:
     async def read(self) -> None:
         """Read the members now. Raises: Unavailable when no server answers."""
         began_s = time.monotonic()
+        await self._prove()
         read = await self._registry.members()
+        self._hear(read)
         self._good_since_s = began_s if self._good_since_s is None else self._good_since_s
         self.fault = ""
         sure = not self._members or began_s - self._good_since_s >= self._lease_s
@@ -184,9 +199,27 @@ class Roster:
             self._changed.notify_all()
         self._tell(before)
 
+    async def _prove(self) -> None:
+        try:
+            await self._registry.prove()
+        except Unavailable as fault:
+            raise Unavailable(
+                f"which hosts live can't be told, as too few NATS servers of the fleet take a word: {fault.message}",
+                hint="start the other servers; hosts go on by themselves meanwhile",
+                reason="no_quorum",
+            ) from fault
+
+    def _hear(self, read: dict[str, Member]) -> None:
+        now_s = time.monotonic()
+        for host, member in read.items():
+            if host not in self._heard or self._heard[host][0] != member.state.utc_s:
+                self._heard[host] = (member.state.utc_s, now_s)
+
     def _believed(self, member: Member, sure: bool) -> Member:
         known = self._members.get(member.host)
-        if sure or member.life is not Life.LOST or known is None or known.life is not Life.UP:
+        if member.life is not Life.LOST or known is None or known.life is not Life.UP:
+            return member
+        if sure and time.monotonic() - self._heard[member.host][1] >= self._lease_s:
             return member
         return msgspec.structs.replace(member, life=Life.UP)
 

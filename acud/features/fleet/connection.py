@@ -27,6 +27,11 @@ _AGAIN_S = 0.5
 _PING_S = 5
 _MISSED_PINGS = 2
 """A connection that stopped passing bytes is given up after 15 s at most."""
+_SAFE_VERSION = (2, 11)
+"""Below, a cluster may hold copies that differ after too few of its servers were up (2.9.10: seen here; 2.9 gets no
+more fixes, nats-server issue 4174; drift of copies up to 2.10: issues 5205, 5576).
+"""
+_NEWER = "a newer nats-server, one server after the other: docs/scaling.md, Versions of nats-server"
 _NO_JETSTREAM = 10039
 """nats-server's error of an account without JetStream (server/errors.json, JSNotEnabledForAccountErr)."""
 _API_S = 8.0
@@ -151,7 +156,15 @@ class NatsConnection:
     async def _connected(self) -> None:
         self.fault = ""
         _LOG.info("fleet.connected", server=self.server)
+        self._judge_version()
         self._tell(True, self.server)
+
+    def _judge_version(self) -> None:
+        found = self.nats.connected_server_version
+        is_old = self.settings.replicas > 1 and (found.major, found.minor) < _SAFE_VERSION
+        name = f"nats-server {found.major}.{found.minor}.{found.patch}"
+        text = f"{name} may keep an old copy of a stream after too few servers were up"
+        self.warn("version", text if is_old else "", _NEWER)
 
     async def _disconnected(self) -> None:
         if not self.nats.is_closed:
