@@ -102,5 +102,6 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
     keep_actions: Annotated[int, Meta(ge=1000)] = 200_000
     keep_events: Annotated[int, Meta(ge=1000)] = 200_000
     evidence_max_mb: Positive = 2000
+    verdict_pictures_max_mb: Annotated[float, Meta(ge=0)] = 100
     keep_backups: Count = 3
     busy_timeout_s: Positive = 2

@@ -24,7 +24,7 @@ from acud.evaluator.judges.prompt import question_key
 from acud.evaluator.judges.rate_limit import Claim
 from acud.evaluator.ports import RedactedPixels, Withheld
 from acud.evaluator.view_pixels import ViewPixels
-from acud.protocol.evaluation import Answered, LeafAnswer
+from acud.protocol.evaluation import Answered, LeafAnswer, SmallPicture
 from acud.protocol.questions import Ask, display_of
 from acud.types import (
     Answer,
@@ -189,7 +189,18 @@ class WaitQuestions:
         self._context.gates.judged(self._ask, self._shot, self._verdicts)
         if self._ask.asks and self._whole().answer is Answer.NO:
             self._context.last_negative_views.held_not(self._ask.wait_id, await self._last_view())
-        return replace(await self._result(later), later=later)
+        return await self._pictured(replace(await self._result(later), later=later))
+
+    async def _pictured(self, answered: Answered) -> Answered:
+        """Return the answer with a small picture of what was judged, where one is wanted and nothing larger is kept."""
+        kept = answered.evidence is not None and answered.evidence.name
+        if kept or not self._ask.wants_picture or all(answer.source == "memo" for answer in self._answers):
+            return answered
+        if not self._context.pictured.takes(self._ask.wait_id, self._shot, answered.whole.answer):
+            return answered
+        made = (await self._cache.once(SmallPicture, self._context.small_picture(self._shot))).value
+        height, width = self._shot.pixels.shape[:2]
+        return replace(answered, picture=SmallPicture(made, width, height) if made else None)
 
     async def _look_ahead(self) -> dict[int, dict[int, Verdict]]:
         """Return what the picture says of stages to come, by stage; one that only the memo answered is not read."""

@@ -124,11 +124,19 @@ class LeafAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     retry_after_s: float = 0.0
 
 
+class SmallPicture(Struct, frozen=True, forbid_unknown_fields=True):
+    """A view as a small JPEG; `width` and `height` are those of the view."""
+
+    jpeg: bytes
+    width: int
+    height: int
+
+
 class Answered(Struct, frozen=True, forbid_unknown_fields=True):
     """One wait's share of a result. `gated`: the lossy gate held the frame back, and nothing was judged.
 
     `whole` is the verdict on the whole condition over this one frame; `evidence` is set when it was kept. `later`: by
-    stage to come, what the text says of its leaves.
+    stage to come, what the text says of its leaves. `picture`: of the view, where it is another.
     """
 
     wait_id: str
@@ -137,6 +145,7 @@ class Answered(Struct, frozen=True, forbid_unknown_fields=True):
     gated: bool = False
     evidence: Evidence | None = None
     later: dict[int, dict[int, Verdict]] = {}
+    picture: SmallPicture | None = None
 
 
 class Thought(Struct, frozen=True, forbid_unknown_fields=True):

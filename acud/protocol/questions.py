@@ -101,6 +101,8 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
     later: tuple[LaterAsk, ...] = ()
     is_last_look: bool = False
     """The picture is of a wait that is about to time out: it needs no picture of before."""
+    wants_picture: bool = False
+    """Make a small picture of what is judged, where it looks other than before."""
 
 
 class PictureAsk(Struct, frozen=True, forbid_unknown_fields=True):

@@ -33,6 +33,7 @@ class TrimResult(Struct, frozen=True):
     waits: int
     images: int
     evaluations: int
+    pictures: int
     usage: int
     events: int
     requests: int
@@ -66,6 +67,7 @@ def _trim(store: Store, settings: StoreSettings, now_utc_s: float, limit: int) -
         "evaluations": store.evaluations.trim(judged_utc_s, limit)
         + store.evaluations.trim_surplus(settings.keep_evaluations, limit)
         + store.evaluations.trim_of_waits(old_utc_s, limit),
+        "pictures": store.verdict_pictures.trim(int(settings.verdict_pictures_max_mb * _MB), limit),
         "usage": store.usage.trim(judged_utc_s, limit),
         "waits": store.waits.trim(old_utc_s, limit),
         "images": store.images.trim(old_utc_s, limit),

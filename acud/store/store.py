@@ -16,7 +16,7 @@ from acud.store.evidence import EvidenceFiles
 from acud.store.outbox import Outbox
 from acud.store.requests import RequestTable
 from acud.store.retention import FreePages
-from acud.store.waits import EvaluationTable, ImageTable, TaskBudgets, UsageTable, WaitTable
+from acud.store.waits import EvaluationTable, ImageTable, TaskBudgets, UsageTable, VerdictPictures, WaitTable
 from acud.store.web import WebPasses
 
 
@@ -37,6 +37,7 @@ class Store(Database):
         self.waits = WaitTable(self)
         self.images = ImageTable(self)
         self.evaluations = EvaluationTable(self)
+        self.verdict_pictures = VerdictPictures(self)
         self.usage = UsageTable(self)
         self.events = EventTable(self)
         self.outbox = Outbox(self)

@@ -20,6 +20,7 @@ _SQL = load("waits")
 _BY_ID = IdQueries(_SQL["beginning"], _SQL["ending"])
 _IMAGES_SQL = load("wait_images")
 _EVALUATIONS_SQL = load("evaluations")
+_PICTURES_SQL = load("verdict_pictures")
 _USAGE_SQL = load("usage")
 _EVALUATION = RowCodec(Evaluation)
 
@@ -198,6 +199,34 @@ class EvaluationTable(Table):
         return self._database.write(
             _EVALUATIONS_SQL["trim_of_old_waits"], {"before_utc_s": before_utc_s, "limit": limit}
         )
+
+
+MOST_PICTURES = 64
+"""Small pictures of one wait: half a megabyte of busy screens."""
+
+
+class VerdictPictures(Table):
+    """The table `verdict_pictures`: what evaluations looked at, small. A picture goes with its last evaluation."""
+
+    def keep(self, wait_id: str, digest: str, jpeg: bytes, utc_s: float) -> None:
+        """Keep a picture that an evaluation of the wait is about to name.
+
+        Of a wait that has as many as it may have, every second one of the older half goes.
+        """
+        kept = int(self._database.read(_PICTURES_SQL["count"], {"wait_id": wait_id})[0]["count(*)"] or 0)
+        if kept >= MOST_PICTURES:
+            self._database.write(_PICTURES_SQL["thin"], {"wait_id": wait_id, "older": kept // 2})
+        self._database.write(_PICTURES_SQL["keep"], {"digest": digest, "jpeg": jpeg, "utc_s": utc_s})
+
+    def get(self, wait_id: str, number: int) -> bytes | None:
+        """Return the picture of the wait's evaluation with that number, None where none is kept."""
+        rows = self._database.read(_PICTURES_SQL["get"], {"wait_id": wait_id, "number": number})
+        found = rows[0]["jpeg"] if rows else None
+        return found if isinstance(found, bytes) else None
+
+    def trim(self, max_bytes: int, limit: int = -1) -> int:
+        """Let go of the oldest pictures over `max_bytes`, at most `limit`; return how many evaluations lost theirs."""
+        return self._database.write(_PICTURES_SQL["over_size"], {"max_bytes": max_bytes, "limit": limit})
 
 
 class TaskBudget(Struct, frozen=True):

@@ -30,8 +30,8 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
     `redaction`, `no_accessibility`, `incomplete`, `no_value`, `budget`, `not_judged`, `engine`, `rate_limited`,
     `no_key`, `refusal`, `truncated`, `rejected`, `unavailable`, `unreadable`, `not_allowed`, `no_permission`,
     `watch_limit`, `image_flat`, `image_too_large`, `image_unreadable`, `image_missing` … ("" for yes and no).
-    `boxes`: where what it tells of is (lines of text, a widget, an image), in pixels of the target's picture; at most
-    `MOST_BOXES`, none where nobody knows.
+    `boxes`: where what it tells of is (lines of text, a widget, an image, a window, what changed or keeps moving), in
+    pixels of the target's picture; at most `MOST_BOXES`, none where nobody knows.
     """
 
     answer: Answer

@@ -24,6 +24,7 @@ from acud.types import (
     HostLeaf,
     Leaf,
     NotOf,
+    Rect,
     ScreenImage,
     Stable,
     Text,
@@ -41,9 +42,9 @@ from acud.types import (
 from acud.waits.conditions import NOT_JUDGED, evaluate, is_local
 from acud.waits.events import FrameSeen
 from acud.waits.model import NO_DISPLAY, NOT_LOCATED, JobInFlight, PendingYes, TextSnapshot, Wait
-from acud.waits.restless_area import describe, place_text
+from acud.waits.restless_area import describe, place_box, place_text
 from acud.waits.terminals import judge_pane
-from acud.waits.view_state import ViewState
+from acud.waits.view_state import TargetView, ViewState
 from acud.waits.widgets import NOT_READ
 
 TITLE_CHARS = 300
@@ -62,14 +63,25 @@ def title_matches(leaf: WindowTitle, title: str) -> bool:
     return leaf.title.casefold() in title.casefold()
 
 
-def judge_titles(leaf: WindowTitle, windows: tuple[WindowInfo, ...]) -> Verdict:
-    """Return the verdict over the windows there are; minimised ones count, they still exist."""
+def judge_titles(leaf: WindowTitle, windows: tuple[WindowInfo, ...], view: TargetView | None = None) -> Verdict:
+    """Return the verdict over the windows there are; minimised ones count, they still exist.
+
+    With the `view` of a display, it has the box of the window, where that is in it.
+    """
     found = next((w for w in windows if w.kind != "popup" and title_matches(leaf, w.title)), None)
     if found is not None:
         words = f'the window "{found.title}" is there'
-        return no(words) if leaf.gone else yes(words)
+        boxes = _window_boxes(found, view)
+        return no(words, boxes) if leaf.gone else yes(words, boxes)
     words = f'no window titled "{leaf.title}" is there'
     return yes(words) if leaf.gone else no(words)
+
+
+def _window_boxes(window: WindowInfo, view: TargetView | None) -> tuple[Rect, ...]:
+    if view is None or view.is_window or window.visibility == "unmapped":
+        return ()
+    inside = window.bounds.intersect(view.box)
+    return (inside.moved(-view.box.x, -view.box.y),) if inside is not None else ()
 
 
 def seen_there(wait: Wait, verdicts: Mapping[int, Verdict]) -> frozenset[int]:
@@ -127,11 +139,12 @@ def known_now(wait: Wait) -> dict[int, Verdict]:
 
 
 def _now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
+    view_state = wait.in_view
     if isinstance(leaf, WindowTitle):
         return (
             wait.windows_missing
             if wait.windows is None
-            else with_absence(wait, index, judge_titles(leaf, wait.windows))
+            else with_absence(wait, index, judge_titles(leaf, wait.windows, view_state.view if view_state else None))
         )
     if isinstance(leaf, Widget):
         return wait.missing or with_absence(wait, index, wait.widgets.get(index, NOT_READ))
@@ -139,7 +152,6 @@ def _now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
         return with_absence(wait, index, wait.host_answers.get(index, NOT_JUDGED))
     if isinstance(leaf, TextLeaf) and wait.terminal_text is not None:
         return with_absence(wait, index, judge_pane(leaf, wait.terminal_text))
-    view_state = wait.in_view
     if view_state is None:
         return wait.missing or NOT_LOCATED
     if index in wait.unaffordable:
@@ -151,12 +163,19 @@ def _now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
 
 def judge_change(view_state: ViewState, index: int, leaf: Change) -> Verdict:
     """Return whether the target changed since the leaf's baseline, and settled if that was asked."""
+    boxes = _place(view_state, view_state.changes[index].touched)
     if view_state.changes[index].holds_from is None:
-        return no(_too_little(view_state, index, leaf))
+        return no(_too_little(view_state, index, leaf), boxes)
     words = _how(view_state, index)
     if leaf.settle_s and not quiet_for(view_state, leaf, leaf.settle_s):
-        return no(f"{words}, but it has not settled for {leaf.settle_s:g} s yet")
-    return yes(words + ignored_text(view_state, leaf))
+        return no(f"{words}, but it has not settled for {leaf.settle_s:g} s yet", boxes)
+    return yes(words + ignored_text(view_state, leaf), boxes)
+
+
+def _place(view_state: ViewState, tiles: int) -> tuple[Rect, ...]:
+    """Return the box around the tiles in the target's pixels, none where they are in all of it."""
+    box = place_box(view_state.view, tiles)
+    return () if box is None or (box.w, box.h) == (view_state.view.box.w, view_state.view.box.h) else (box,)
 
 
 def _how(view_state: ViewState, index: int) -> str:
@@ -178,7 +197,10 @@ def judge_stable(view_state: ViewState, leaf: Stable) -> Verdict:
     if quiet_for(view_state, leaf, stable_s):
         return yes(f"nothing in the target changed for {stable_s:g} s{besides}")
     moves = _what_moves(view_state, stable_s, blinking_tiles(view_state, leaf))
-    return no(f"the target has not been unchanged for {stable_s:g} s yet{moves}{besides}")
+    place = place_text(view_state.view, moves)
+    where = f": {place} keep changing" if place else ""
+    words = f"the target has not been unchanged for {stable_s:g} s yet{where}{besides}"
+    return no(words, _place(view_state, moves))
 
 
 def blinking_tiles(view_state: ViewState, leaf: Leaf) -> int:
@@ -197,17 +219,14 @@ def ignored_text(view_state: ViewState, leaf: Change | Stable) -> str:
     return f", ignoring {areas}: {', '.join(places[:_MOST_PLACES])}{more}" if places else ""
 
 
-def _what_moves(view_state: ViewState, within_s: float, besides: int) -> str:
-    """Return where the target changed in the seconds before its last change, "" where that is not known."""
+def _what_moves(view_state: ViewState, within_s: float, besides: int) -> int:
+    """Return the tiles that changed in the seconds before the target's last change, none where that is not known."""
     counted = [mark for mark in view_state.marks if mark.tiles is None or mark.tiles & ~besides]
     since = max((mark.at for mark in counted), default=0.0) - within_s
     moved = [None if mark.tiles is None else mark.tiles & ~besides for mark in counted if mark.at >= since]
     known = reduce(or_, (tiles for tiles in moved if tiles is not None), 0)
     is_all = known == view_state.view.masks.touching
-    if not known or is_all or None in moved or known.bit_count() > _MOST_NAMED_TILES:
-        return ""
-    place = place_text(view_state.view, known)
-    return f": {place} keep changing" if place else ""
+    return 0 if is_all or None in moved or known.bit_count() > _MOST_NAMED_TILES else known
 
 
 def quiet_from(view_state: ViewState, leaf: Leaf) -> float:

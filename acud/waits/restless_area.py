@@ -164,12 +164,16 @@ def _box(grid: Grid, tiles: int, crop: Rect) -> Rect | None:
     return grid.box(tiles, crop)
 
 
+def place_box(view: TargetView, tiles: int) -> Rect | None:
+    """Return the box around `tiles` in the target, in its own pixels, None for none."""
+    box = _box(view.grid, tiles, view.box)
+    return box.moved(-view.box.x, -view.box.y) if box is not None else None
+
+
 def place_text(view: TargetView, tiles: int) -> str:
     """Return where `tiles` are in the target, in its own pixels, "" for none."""
-    box = _box(view.grid, tiles, view.box)
-    if box is None:
-        return ""
-    return f"{box.w}x{box.h} pixels at {box.x - view.box.x},{box.y - view.box.y}"
+    box = place_box(view, tiles)
+    return f"{box.w}x{box.h} pixels at {box.x},{box.y}" if box is not None else ""
 
 
 def describe(area: RestlessArea, view_state: ViewState, longest_s: float) -> str:

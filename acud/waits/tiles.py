@@ -98,8 +98,17 @@ class Grid(Struct, frozen=True):
 
     def box(self, tiles: int, crop: Rect) -> Rect | None:
         """Return the smallest box around the tiles' pixels in `crop`, or None when there are none."""
-        parts = [part for index in bits(tiles) if (part := self.tile(index).intersect(crop))]
-        return bounding_box(parts)
+        tiles &= self.touched(crop)
+        if not tiles:
+            return None
+        columns, across = self.columns, 0
+        top, bottom = ((tiles & -tiles).bit_length() - 1) // columns, (tiles.bit_length() - 1) // columns
+        for row in range(top, bottom + 1):
+            across |= tiles >> row * columns
+        across &= (1 << columns) - 1
+        left, right = (across & -across).bit_length() - 1, across.bit_length()
+        around = Rect(left * TILE_PX, top * TILE_PX, (right - left) * TILE_PX, (bottom + 1 - top) * TILE_PX)
+        return around.intersect(Rect(0, 0, self.width, self.height).intersect(crop) or crop)
 
 
 @cache

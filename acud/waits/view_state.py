@@ -48,6 +48,11 @@ class TargetView(Struct, frozen=True):
         """The target on the source, whole source included."""
         return self.crop or Rect(0, 0, self.grid.width, self.grid.height)
 
+    @property
+    def is_window(self) -> bool:
+        """Whether the source is a window's own pixels, not those of a display."""
+        return self.source.rpartition(".")[2].startswith("w")
+
     def same_shape(self, other: TargetView) -> bool:
         """Tell whether two views can hold the same picture: one server, one size, one set of ignored boxes."""
         size = (self.box.w, self.box.h) == (other.box.w, other.box.h)

@@ -460,14 +460,15 @@ class RequestMethods(ABC):
             ChangeReply,
         )
 
-    def evidence(self, wait_id: str, *, part: EvidencePart = 'after', stage: int = 0) -> EvidenceReply:
+    def evidence(self, wait_id: str, *, part: EvidencePart = 'after', stage: int = 0, number: int = 0) -> EvidenceReply:
         """Return a picture of `wait_id`: the view as it resolved the wait (`after`), as it was when the condition was
         last seen not to hold (`before`), or what differs between the two, in red over a dimmed view (`diff`); or the
-        image that the condition looks for, the first of several (`sought`). `stage`: of this stage of a sequence,
-        counted from 1, that was reached before the end (0: of the end).
+        image that the condition looks for, the first of several (`sought`); or what the evaluation with this `number`
+        looked at, small (`verdict`). `stage`: of this stage of a sequence, counted from 1, that was reached before the
+        end (0: of the end).
 
         Raises: NotFound when the wait has none, saying why."""
-        return self.ask(EvidenceGet(wait_id, part, stage), EvidenceReply)
+        return self.ask(EvidenceGet(wait_id, part, stage, number), EvidenceReply)
 
     def wake_list(
         self, *, states: Sequence[WakeState] = (), seen: bool = False, wait_id: str = '', limit: int = 100,

@@ -77,6 +77,7 @@ def test_a_wait_resolves_before_ones_eyes(visitor: Visitor, daemon: Daemon) -> N
         wait = client.wait_create(Change(), display=display.name, timeout_s=600, label="the report has changed").wait
         asked = client.wait_create(Criteria("an invoice"), display=display.name, timeout_s=600).wait
         compared(daemon, wait.wait_id)
+        judged(client, asked.wait_id, "no")
         visitor.go(f"waits/{wait.wait_id}")
         expect(page.locator(".detail h1 + .badge")).to_contain_text("watching")
         visitor.check("wait-watching")
@@ -86,11 +87,24 @@ def test_a_wait_resolves_before_ones_eyes(visitor: Visitor, daemon: Daemon) -> N
         expect(page.locator(".evidence img")).to_have_count(3)
         for image in page.locator(".evidence img").all():
             image.evaluate("image => image.decode()")
+        expect(page.locator(".compare svg[role=img]")).to_have_count(1)
+        expect(page.locator(".seen figcaption")).to_contain_text("Outlined: what changed.")
         visitor.check("wait-resolved")
         _look_through(visitor)
-        judged(client, asked.wait_id, "no")
         visitor.go(f"waits/{asked.wait_id}")
         expect(page.locator(".timeline svg")).to_have_attribute("aria-label", re.compile(r"\d+ no"))
+        pictured = lambda: [one for one in client.wait_show(asked.wait_id).evaluations if one.picture]  # noqa: E731
+        until(lambda: len(pictured()) > 1, "a small picture of before and of after")
+        assert len({one.picture for one in pictured()}) == len(pictured())
+        small = page.get_by_role("list", name="Film strip").get_by_role("button", name=re.compile("Looked at, .*no"))
+        expect(small).to_have_count(len(pictured()))
+        sizes = small.locator("img").evaluate_all(
+            "images => Promise.all(images.map((one) => one.decode().then(() => one.naturalWidth)))"
+        )
+        assert set(sizes) == {320}
+        small.last.click()
+        expect(page.locator(".lightbox img")).to_be_visible()
+        page.keyboard.press("Escape")
         visitor.check("wait-verdicts")
         page.get_by_role("button", name="Cancel…").click()
         page.get_by_role("button", name="Cancel the wait").click()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import io
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -237,7 +238,14 @@ def test_boxes_follow_crop_and_scale_and_a_later_frame_is_not_taken(tmp_path: Pa
         assert result.frame == 1
         (picture,) = arrived(server)
         evidence = result.answered[0].evidence
+        again = ask(CRITERIA, wait_id="unkept", wants_picture=True)
+        small = rig.run(replace(job, asks=(again,))).answered[0].picture
     assert evidence is not None
+    assert small is not None
+    assert (small.width, small.height) == (200, 200)
+    pictured = np.asarray(Image.open(io.BytesIO(small.jpeg)))
+    assert pictured[58:142, 28:112].max() < 60
+    assert pictured[:40].min() > 200
     assert picture.shape == (100, 100, 3)
     assert picture[28:72, 13:57].max() < 60
     assert picture[:20].min() > 200

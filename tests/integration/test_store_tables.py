@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from acud.config import StoreSettings
 from acud.errors import Conflict, InternalError, InvalidRequest, NotFound, OutcomeUnknown
@@ -12,6 +13,7 @@ from acud.features.scene.tables import SceneNumbers
 from acud.store.displays import StoredDisplay, StoredProcess
 from acud.store.retention import trim
 from acud.store.store import Store
+from acud.store.waits import MOST_PICTURES
 from acud.types import DisplayState, Evidence, WaitState, yes
 from tests.integration.store_support import DAY_S, NOW_S, evaluation, open_store, picture, wait
 
@@ -117,6 +119,40 @@ def test_evaluations_oldest_of_the_newest_first(store: Store) -> None:
     assert store.evaluations.count(one.wait_id) == 5
     assert store.usage.cost_usd_since(NOW_S + 3) == 1.0
     assert store.usage.cost_usd_since(NOW_S + 30) is None
+
+
+def test_a_wait_keeps_so_many_small_pictures_the_oldest_in_larger_steps(store: Store) -> None:
+    one = wait()
+    store.waits.insert(one)
+    for i in range(MOST_PICTURES + 1):
+        _judge(store, one.wait_id, i, f"{i:032}")
+    kept = [int(row.picture) for row in store.evaluations.newest(one.wait_id, 100) if row.picture]
+    assert kept == [*range(0, MOST_PICTURES // 2, 2), *range(MOST_PICTURES // 2, MOST_PICTURES + 1)]
+    rows = store.read("SELECT count(*) FROM verdict_pictures")
+    assert rows[0]["count(*)"] == len(kept)
+
+
+def test_a_small_picture_goes_with_the_last_verdict_that_names_it(store: Store) -> None:
+    one, other = wait(), wait()
+    for each in (one, other):
+        store.waits.insert(each)
+        _judge(store, each.wait_id, 0, "shared")
+    _judge(store, one.wait_id, 1, "newer")
+    (mine,) = store.evaluations.newest(other.wait_id, 5)
+    assert store.verdict_pictures.get(other.wait_id, mine.number) == b"shared"
+    assert store.verdict_pictures.get(one.wait_id, mine.number) is None, "the number is of another wait"
+    store.evaluations.trim(NOW_S + 1, 1)
+    assert store.verdict_pictures.get(other.wait_id, mine.number) == b"shared"
+    assert store.verdict_pictures.trim(5) == 1, "the older one no more fits"
+    assert store.verdict_pictures.get(other.wait_id, mine.number) is None
+    assert [row["digest"] for row in store.read("SELECT digest FROM verdict_pictures")] == ["newer"]
+    store.evaluations.trim(NOW_S + 60)
+    assert store.read("SELECT digest FROM verdict_pictures") == []
+
+
+def _judge(store: Store, wait_id: str, second: int, picture: str) -> None:
+    store.verdict_pictures.keep(wait_id, picture, picture.encode(), NOW_S + second)
+    store.evaluations.add(wait_id, replace(evaluation(NOW_S + second), picture=picture))
 
 
 def test_an_evaluation_needs_its_wait(store: Store) -> None:

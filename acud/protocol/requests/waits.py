@@ -101,7 +101,8 @@ class WaitShow(Struct, frozen=True, tag="wait_show", forbid_unknown_fields=True)
 
 class Evaluation(Struct, frozen=True, forbid_unknown_fields=True):
     """One judged frame: the verdict on the whole condition, who answered, how long it took, what it cost. `number`: of
-    all evaluations that are kept, rising with time.
+    all evaluations that are kept, rising with time. `picture`: the digest of the small picture that is kept of what was
+    judged, "" for none (the pixels are those of an older one, or of the evidence); `width`, `height`: of the view.
     """
 
     utc_s: float
@@ -115,6 +116,9 @@ class Evaluation(Struct, frozen=True, forbid_unknown_fields=True):
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = None
+    picture: str = ""
+    width: int = 0
+    height: int = 0
     number: int = 0
 
 
@@ -222,23 +226,24 @@ class ChangeReply(Struct, frozen=True, forbid_unknown_fields=True):
     waited_s: float
 
 
-EvidencePart = Literal["after", "before", "diff", "sought"]
+EvidencePart = Literal["after", "before", "diff", "sought", "verdict"]
 
 
 class EvidenceGet(Struct, frozen=True, tag="evidence", forbid_unknown_fields=True):
     """Return a picture of `wait_id`: the view as it resolved the wait (`after`), as it was when the condition was last
     seen not to hold (`before`), or what differs between the two, in red over a dimmed view (`diff`); or the image that
-    the condition looks for, the first of several (`sought`). `stage`: of this stage of a sequence, counted from 1, that
-    was reached before the end (0: of the end).
+    the condition looks for, the first of several (`sought`); or what the evaluation with this `number` looked at, small
+    (`verdict`). `stage`: of this stage of a sequence, counted from 1, that was reached before the end (0: of the end).
     """
 
     wait_id: WaitId
     part: EvidencePart = "after"
     stage: Annotated[int, Meta(ge=0, le=16)] = 0
+    number: Annotated[int, Meta(ge=0, le=MAX_NUMBER)] = 0
 
 
 class EvidenceReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """The PNG, with the row that describes what was kept."""
+    """The PNG (of a `verdict` a JPEG), with the row that describes what was kept."""
 
     evidence: Evidence
     image: bytes

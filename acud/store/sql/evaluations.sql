@@ -1,9 +1,10 @@
 -- name: insert
 INSERT INTO evaluations (
-    wait_id, utc_s, epoch, frame, verdict, judge, source, latency_ms, identity, tokens_in, tokens_out, cost_usd
+    wait_id, utc_s, epoch, frame, verdict, judge, source, latency_ms, identity, tokens_in, tokens_out, cost_usd, picture,
+    width, height
 ) VALUES (
     :wait_id, :utc_s, :epoch, :frame, :verdict, :judge, :source, :latency_ms, :identity, :tokens_in, :tokens_out,
-    :cost_usd
+    :cost_usd, :picture, :width, :height
 );
 
 -- name: newest

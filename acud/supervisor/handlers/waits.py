@@ -196,6 +196,8 @@ def answer_evidence(app: App, request: EvidenceGet, call: Call) -> EvidenceReply
     info = app.waits.find(request.wait_id)
     if request.part == "sought":
         return _sought(app, info, request.stage)
+    if request.part == "verdict":
+        return _of_verdict(app, info, request.number)
     kept = _evidence(info, request.stage)
     if kept is None or not kept.name:
         reason = kept.reason if kept is not None else f"it is {info.state.value}"
@@ -224,6 +226,15 @@ def _sought(app: App, info: WaitInfo, stage: int) -> EvidenceReply:
             f"wait {info.wait_id} has no image to look for: {reason}", hint="acud wait show tells its condition"
         )
     return EvidenceReply(Evidence(width=wanted[0].width, height=wanted[0].height), png)
+
+
+def _of_verdict(app: App, info: WaitInfo, number: int) -> EvidenceReply:
+    jpeg = app.store.verdict_pictures.get(info.wait_id, number)
+    if jpeg is None:
+        raise NotFound(
+            f"no picture is kept of verdict {number} of wait {info.wait_id}", hint="acud wait show lists them"
+        )
+    return EvidenceReply(Evidence(display=info.display), jpeg)
 
 
 def _evidence(info: WaitInfo, stage: int) -> Evidence | None:

@@ -58,8 +58,12 @@ class JudgeBatches:
         admission: Admission,
         image_of: Callable[[str], bytes | None],
         origin_of: Callable[[Source], Point],
+        *,
+        keeps_pictures: bool,
     ) -> None:
-        """`image_of`: the picture of a digest; `origin_of`: where a source is on its display."""
+        """`image_of`: the picture of a digest; `origin_of`: where a source is on its display. `keeps_pictures`: small
+        ones of what is judged.
+        """
         self.pool = pool
         self.sources = sources
         self.now = monotonic_s
@@ -73,6 +77,7 @@ class JudgeBatches:
         self.admission = admission
         self.image_of = image_of
         self.origin_of = origin_of
+        self.keeps_pictures = keeps_pictures
         self._open: dict[_BatchKey, _Batch] = {}
         self.in_hand: Counter[_BatchKey] = Counter()
         """Jobs that evaluators have, or had when they died; those that ended are not kept."""
@@ -229,6 +234,7 @@ class _Batch:
             origin=self._batches.origin_of(source),
             is_last_look=request.is_last_look,
             party=self._batches.party_of(active),
+            wants_picture=self._batches.keeps_pictures and active.transient is None and request.kind is JobKind.JUDGE,
             later=tuple(
                 LaterAsk(stage, stage_condition(active.spec.until, stage), keeps)
                 for stage, keeps in request.ahead.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import msgspec
@@ -102,6 +103,7 @@ def evaluation_row(effect: out.EvaluationRecord, answered: Answered, utc_s: floa
     worked = [answer for answer in answered.answers if answer.source != "memo"]
     if not worked:
         return None
+    picture = answered.picture
     return Evaluation(
         utc_s=utc_s,
         epoch=effect.epoch,
@@ -114,6 +116,9 @@ def evaluation_row(effect: out.EvaluationRecord, answered: Answered, utc_s: floa
         tokens_in=_total([answer.tokens_in for answer in worked]),
         tokens_out=_total([answer.tokens_out for answer in worked]),
         cost_usd=_cost([answer.cost_usd for answer in worked]),
+        picture=hashlib.sha256(picture.jpeg).hexdigest()[:32] if picture is not None else "",
+        width=picture.width if picture is not None else 0,
+        height=picture.height if picture is not None else 0,
     )
 
 

@@ -108,6 +108,7 @@ class WaitRuntime:
             Admission(self.active, self.budgets, self.judge_of),
             self.images.get,
             self.targets.origin,
+            keeps_pictures=settings.store.verdict_pictures_max_mb > 0,
         )
         self._suspended_s = self._boot_offset_s()
         self._had_ollama = False
@@ -400,6 +401,9 @@ class WaitRuntime:
         active.cost_usd = records.add_costs(active.cost_usd, evaluation.cost_usd)
 
         def write() -> None:
+            if answered.picture is not None:
+                kept = evaluation.picture, answered.picture.jpeg, evaluation.utc_s
+                self._journal.store.verdict_pictures.keep(active.wait_id, *kept)
             self._journal.store.evaluations.add(active.wait_id, evaluation)
             self._write(active)
             self._journal.event("wait.judged", active.wait_id, **records.judged_facts(evaluation))

@@ -65,13 +65,13 @@ def _opened(root: Path, folder: str, name: str) -> int:
     return found
 
 
-def picture(connection: HTTPConnection, data: bytes) -> Response:
-    """Return a PNG, or 304 to who has it."""
+def picture(connection: HTTPConnection, data: bytes, media: str = "image/png") -> Response:
+    """Return a picture, or 304 to who has it."""
     etag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
     headers = {"ETag": etag, "Cache-Control": _PRIVATE}
     if _has(connection, etag):
         return Response(status_code=304, headers=headers)
-    return Response(data, headers=headers, media_type="image/png")
+    return Response(data, headers=headers, media_type=media)
 
 
 class FileAnswer(Response):

@@ -42,11 +42,13 @@ class WaitQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 class EvidenceQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """The view as it resolved the wait, as it was before, or what differs; or the image that the condition looks for.
-    Of a stage that was reached before the end (counted from 1), with `stage`.
+    Of a stage that was reached before the end (counted from 1), with `stage`. `verdict`: what the verdict with this
+    `number` looked at, a small JPEG.
     """
 
     part: EvidencePart = "after"
     stage: Annotated[int, Meta(ge=0, le=16)] = 0
+    number: Annotated[int, Meta(ge=0, le=MAX_NUMBER)] = 0
 
 
 async def waits(asked: ApiRequest[WaitsQuery, Nothing]) -> WaitListReply:
@@ -69,8 +71,9 @@ async def wait(asked: ApiRequest[WaitQuery, Nothing]) -> WaitShowReply:
 async def evidence(asked: ApiRequest[EvidenceQuery, Nothing]) -> Response:
     """Show a picture that was kept of a wait. Not found, with the reason, where there is none."""
     shown = await _seen(asked, 0)
-    found = await asked.find(EvidenceGet(shown.wait.wait_id, asked.query.part, asked.query.stage), EvidenceReply)
-    return picture(asked.connection, found.image)
+    part, stage, number = asked.query.part, asked.query.stage, asked.query.number
+    found = await asked.find(EvidenceGet(shown.wait.wait_id, part, stage, number), EvidenceReply)
+    return picture(asked.connection, found.image, "image/jpeg" if part == "verdict" else "image/png")
 
 
 def _must_see_all(asked: ApiRequest[WaitsQuery, Nothing], query: WaitsQuery) -> None:

@@ -17,11 +17,14 @@ const PARTS = [
   ["before", "Before"],
   ["diff", "What differs"],
 ];
+const OUTLINED = { change: "what changed", stable: "what kept moving", window: "the window" };
 const THUMB_PX = 240;
 const MOST_FILMED = 40;
+const MOST_SHOTS = 200;
 
-function url(waitId, part, stage = 0) {
-  return `/api/waits/${encodeURIComponent(waitId)}/evidence?part=${part}${stage ? `&stage=${stage}` : ""}`;
+function url(waitId, part, stage = 0, number = 0) {
+  const which = `${stage ? `&stage=${stage}` : ""}${number ? `&number=${number}` : ""}`;
+  return `/api/waits/${encodeURIComponent(waitId)}/evidence?part=${part}${which}`;
 }
 
 export function evidencePictures(waitId, parts = PARTS) {
@@ -120,17 +123,17 @@ function large(wait, kept, boxes) {
         },
         picture(url(wait.wait_id, "after"), "", boxes, kept),
       ),
-      legend(after, boxes),
+      legend(after, boxes, wait.spec.until),
     );
-  return compared(wait.wait_id, after, kept, boxes);
+  return compared(wait, after, kept, boxes);
 }
 
-function legend(words, boxes) {
-  return el("figcaption.muted.small", {}, boxes.length ? `${words}. Outlined: what was found.` : `${words}.`);
+function legend(words, boxes, until) {
+  return el("figcaption.muted.small", {}, boxes.length ? `${words}. Outlined: ${OUTLINED[until.type] ?? "what was found"}.` : `${words}.`);
 }
 
 // Two pictures in one place, and a slider for where one ends and the other begins.
-function compared(waitId, title, kept, boxes) {
+function compared({ wait_id: waitId, spec }, title, kept, boxes) {
   const before = el("img", { src: url(waitId, "before"), alt: "Before", decoding: "async" });
   const after = el("img", { src: url(waitId, "after"), alt: title, decoding: "async" });
   const over = el("div.over", {}, after, matchBoxes(boxes, kept));
@@ -165,13 +168,13 @@ function compared(waitId, title, kept, boxes) {
     {},
     place,
     el("label.slider", {}, el("span", {}, "Before"), slider, el("span", {}, "After")),
-    legend(`Left before, right: ${title.toLowerCase()}`, boxes),
+    legend(`Left before, right: ${title.toLowerCase()}`, boxes, spec.until),
   );
   const gone = () => fill(figure, el("p.nothing", {}, "These pictures were not kept."));
   const unequal = () => {
     if (!before.naturalWidth || !after.naturalWidth) return;
     if (before.naturalWidth === after.naturalWidth && before.naturalHeight === after.naturalHeight) return;
-    fill(figure, picture(after.src, title, boxes, kept), legend(`${title}. The target changed its size`, boxes));
+    fill(figure, picture(after.src, title, boxes, kept), legend(`${title}. The target changed its size`, boxes, spec.until));
   };
   for (const image of [before, after]) {
     image.addEventListener("load", unequal, { once: true });
@@ -227,9 +230,20 @@ export function seenMoments({ wait, evaluations, recordings }) {
   const others = evaluations.filter((one, at) => !told.has(one.frame) && one.frame !== evaluations[at - 1]?.frame);
   const { target } = wait.spec;
   const place = target.window || target.pty || target.monitor ? null : (target.region ?? [0, 0, 0, 0]);
-  for (const one of others.slice(-MOST_FILMED)) {
-    const moment = momentOf(recordings, one.utc_s * 1000, wait.display);
+  let filmedLeft = MOST_FILMED;
+  for (const one of others.slice(-MOST_SHOTS).toReversed()) {
+    // In exact pixels where a recording covers it, for as many as one player can draw; else as small as it was kept.
+    const moment = filmedLeft ? momentOf(recordings, one.utc_s * 1000, wait.display) : null;
+    if (moment) filmedLeft--;
     if (moment) shots.push({ title: "Recorded", utcS: one.utc_s, verdict: one.verdict, moment, frame: one.frame, place });
+    else if (one.picture)
+      shots.push({
+        title: "Looked at",
+        utcS: one.utc_s,
+        verdict: one.verdict,
+        src: url(wait.wait_id, "verdict", 0, one.number),
+        size: one,
+      });
   }
   return shots.sort((a, b) => a.utcS - b.utcS);
 }

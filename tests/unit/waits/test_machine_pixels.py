@@ -52,6 +52,7 @@ def test_change_since_arming_resolves_with_a_picture() -> None:
     assert rig.asked(out.JobRequest)[0].kind is EVIDENCE
     ending = pictured(rig)
     assert ending.verdict.detail == "changed tiles cover 8.3% of the target"
+    assert ending.verdict.boxes == (Rect(0, 0, 16, 16),)
     assert (ending.frame, ending.changed_at) == (2, 105.0)
 
 
@@ -414,6 +415,7 @@ def test_a_target_that_is_not_stable_names_what_keeps_changing() -> None:
         rig.later(1)
         rig.change(0b11 << 4)
     assert rig.wait.verdict.detail.endswith("for 3 s yet: 32x16 pixels at 0,16 keep changing")
+    assert rig.wait.verdict.boxes == (Rect(0, 16, 32, 16),)
     rig.later(1)
     rig.change(GRID.all)
     assert rig.wait.verdict.detail.endswith("for 3 s yet")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from acud.protocol.questions import display_of
 from acud.types import MonitorInfo, Rect, Target, WindowInfo, WindowTitle, unknown
+from acud.waits.events import TargetLocated
 from acud.waits.local_answers import judge_titles
 from acud.waits.targets import TargetLocation, locate, window_number
+from acud.waits.view_state import view_of
 
 EDITOR = WindowInfo(10, "Editor – notes.txt", Rect(100, 50, 300, 200))
 TERMINAL = WindowInfo(0x20, "Terminal", Rect(-50, 600, 200, 200))
@@ -104,4 +106,16 @@ def test_titles() -> None:
     assert judge_titles(WindowTitle("editor", gone=True), ALL).answer == "no"
     assert judge_titles(WindowTitle("browser", gone=True), ALL).answer == "yes"
     assert judge_titles(WindowTitle(r"^Term\w+$", regex=True), ALL).answer == "yes"
+    assert judge_titles(WindowTitle("EDITOR"), ALL).boxes == ()
     assert judge_titles(WindowTitle("notes"), ()).detail == 'no window titled "notes" is there'
+
+
+def test_the_box_of_a_window_is_in_the_pixels_of_the_target() -> None:
+    display = view_of(TargetLocated(0.0, ":1", 1, "server", 800, 700, Rect(50, 0, 300, 400)))
+    own = view_of(TargetLocated(0.0, ":1.w10", 1, "server", 300, 200))
+    gone = WindowTitle("editor", gone=True)
+    assert judge_titles(WindowTitle("editor"), ALL, display).boxes == (Rect(50, 50, 250, 200),)
+    assert judge_titles(gone, ALL, display).boxes == (Rect(50, 50, 250, 200),)
+    assert judge_titles(WindowTitle("Terminal"), ALL, display).boxes == (), "it is outside of the target"
+    assert judge_titles(WindowTitle("Hidden"), ALL, display).boxes == (), "it shows nowhere"
+    assert judge_titles(WindowTitle("editor"), ALL, own).boxes == (), "another window's pixels"
