@@ -58,7 +58,7 @@ from acud.protocol.requests.terminals import (
 )
 from acud.protocol.requests.waits import (
     ChangeReply, EvidenceGet, EvidencePart, EvidenceReply, WaitCancel, WaitCreate, WaitForChange, WaitList,
-    WaitListReply, WaitReply, WaitResult, WaitResultReply, WaitShow, WaitShowReply, WaitUpdate,
+    WaitListReply, WaitReply, WaitResult, WaitResultReply, WaitShow, WaitShowReply, WaitTry, WaitTryReply, WaitUpdate,
 )
 from acud.protocol.requests.wakes import (
     WakeCarry, WakeCarryReply, WakeList, WakeListReply, WakeRetry, WakeRetryReply, WakeSeen, WakeSeenReply, WakeTest,
@@ -443,6 +443,18 @@ class RequestMethods(ABC):
 
         A reply that tells of the end marks the wait's wake as seen: it is not sent (again). With `peek` it does not."""
         return self.ask(WaitResult(wait_id, block_s, peek), WaitResultReply)
+
+    def wait_try(
+        self, until: Until, target: str = 'screen', *, display: str = '', ignore: Sequence[Rect] = (),
+        judge: str = JudgeName.AUTO, task_id: str = '', force: bool = False, block_s: float = 60.0,
+    ) -> WaitTryReply:
+        """Tell whether `until` holds now: one look at the target, by the judge that a wait would have. No wait is made:
+        no list, count or event tells of it, and nobody is woken; what judging cost is in the usage. Of a `then`, try
+        the stages one by one. Without an answer within `block_s` the verdict is `unknown`. The rest is as for
+        `wait_create`.
+
+        Raises: NoJudge as for `wait_create`; InvalidRequest for a `then`."""
+        return self.ask(WaitTry(until, target, display, tuple(ignore), judge, task_id, force, block_s), WaitTryReply)
 
     def wait_for_change(
         self, target: str = 'screen', *, display: str = '', ignore: Sequence[Rect] = (), timeout_s: float = 10.0,
@@ -862,6 +874,7 @@ class AsyncRequestMethods(ABC):
     wait_update = _awaited(RequestMethods.wait_update)
     wait_cancel = _awaited(RequestMethods.wait_cancel)
     wait_result = _awaited(RequestMethods.wait_result)
+    wait_try = _awaited(RequestMethods.wait_try)
     wait_for_change = _awaited(RequestMethods.wait_for_change)
     evidence = _awaited(RequestMethods.evidence)
     wake_list = _awaited(RequestMethods.wake_list)

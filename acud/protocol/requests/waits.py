@@ -194,6 +194,29 @@ BlockS = Annotated[float, Meta(ge=0, le=300)]
 """How long after its call an action is answered at the latest, where its wait has not ended."""
 
 
+class WaitTry(Struct, frozen=True, tag="wait_try", forbid_unknown_fields=True):
+    """Tell whether `until` holds now: one look at the target, by the judge that a wait would have. No wait is made: no
+    list, count or event tells of it, and nobody is woken; what judging cost is in the usage. Of a `then`, try the
+    stages one by one. Without an answer within `block_s` the verdict is `unknown`. The rest is as for `wait_create`.
+    """
+
+    until: Until
+    target: str = "screen"
+    display: str = ""
+    ignore: Annotated[tuple[Rect, ...], Meta(max_length=64)] = ()
+    judge: JudgeChoice = JudgeName.AUTO
+    task_id: Annotated[str, Meta(max_length=64)] = ""
+    force: bool = False
+    block_s: BlockS = 60.0
+
+
+class WaitTryReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The verdict. `notes`: what the caller should know, such as how a sentence was read."""
+
+    verdict: Verdict
+    notes: tuple[str, ...] = ()
+
+
 class WaitForChange(Struct, frozen=True, tag="wait_for_change", forbid_unknown_fields=True):
     """Block until `target` changed since `baseline` ("" is now) or `timeout_s` passed; one picture either way.
 
@@ -266,7 +289,7 @@ def may_name_host(part: Any) -> bool:
     return isinstance(part, tuple) and any(map(may_name_host, part))
 
 
-def _arm_needs(request: WaitCreate | WaitUpdate) -> Scope:
+def _arm_needs(request: WaitCreate | WaitUpdate | WaitTry) -> Scope:
     """What a wait tells of files and processes is of the machine, not of its screens."""
     return Scope.ACT if may_name_host(request.until) else Scope.WAIT
 
@@ -313,6 +336,16 @@ COMMANDS = (
         deferred=True,
         asked_s=lambda request: request.block_s,
         rest=RestOperation("POST", "/api/waits/{id}/result", Scope.READ, path_fields=_ID, needs=_result_needs),
+    ),
+    Command(
+        WaitTry,
+        WaitTryReply,
+        deferred=True,
+        limit_s=GRAB_S,
+        asked_s=lambda request: request.block_s,
+        positional=2,
+        errors="NoJudge as for `wait_create`; InvalidRequest for a `then`",
+        rest=RestOperation("POST", "/api/waits/try", Scope.WAIT, needs=_arm_needs),
     ),
     Command(
         WaitForChange,

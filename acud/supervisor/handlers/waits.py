@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from acud import private_files
-from acud.errors import AcudError, NotFound, Unavailable
+from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.looks import Picture
 from acud.protocol.requests.waits import (
@@ -24,6 +24,8 @@ from acud.protocol.requests.waits import (
     WaitResultReply,
     WaitShow,
     WaitShowReply,
+    WaitTry,
+    WaitTryReply,
     WaitUpdate,
 )
 from acud.store.rows import OwnerFilter
@@ -34,7 +36,7 @@ from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
 from acud.supervisor.waits.creation import WaitCreation
 from acud.supervisor.wakes import FETCH_S
-from acud.types import Change, Evidence, ScreenImage, Then, Until, WaitInfo, WaitSpec, WaitState
+from acud.types import Change, Evidence, ScreenImage, Then, Until, Verdict, WaitInfo, WaitSpec, WaitState
 from acud.types.tasks import ActionType
 from acud.waits import baselines
 from acud.waits.conditions import is_from_now, leaves
@@ -188,6 +190,29 @@ def wait_for_change(app: App, request: WaitForChange, call: Call) -> None:
     blocked = _Blocked(app, request, call)
     on_target = call.then(blocked.on_target, blocked.fail)
     app.fresh_frames.fresh(request.target, blocked.place.display, request.ignore, on_target)
+
+
+@handles(WaitTry)
+def wait_try(app: App, request: WaitTry, call: Call) -> None:
+    """Answer with the first verdict on the target as it is now."""
+    if isinstance(request.until, Then):
+        raise InvalidRequest("a sequence can't be tried at once", hint="try its stages one by one")
+    asked = WaitCreate(
+        request.until,
+        request.target,
+        request.display,
+        request.ignore,
+        timeout_s=0.0,
+        judge=request.judge,
+        task_id=request.task_id,
+        force=request.force,
+    )
+    made = WaitCreation(app, asked, call)
+
+    def done(verdict: Verdict) -> None:
+        call.reply(WaitTryReply(verdict, made.read_as))
+
+    made.find(lambda spec, watched: app.waits.look_once(spec, watched, request.block_s, call.later(done)), call.fail)
 
 
 @handles(EvidenceGet)

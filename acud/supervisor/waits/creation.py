@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Thing = TypeVar("Thing")
 Done = Callable[[WaitReply | AcudError], None]
+Found = Callable[[WaitSpec, WatchedDisplay | None], None]
 
 
 class Caller(Protocol):
@@ -54,7 +55,7 @@ class WaitCreation:
         )
         self.spec = replace(self.spec, until=core.host_conditions.checked(self.spec.until))
         core.waits.check_judged(self.spec.until, self.spec.judge, force=request.force)
-        self._read_as = tuple(meaning_notes(request.until, request.judge))
+        self.read_as = tuple(meaning_notes(request.until, request.judge))
         self._core = core
         self._later = caller.later
 
@@ -65,7 +66,13 @@ class WaitCreation:
         What asks for files and processes alone, and names no place, needs no display; nor does what asks for the text
         of a terminal session that no window shows.
         """
-        self._done = done
+        self.find(lambda spec, watched: done(self._armed(spec, watched)), done)
+
+    def find(self, found: Found, failed: Callable[[AcudError], None]) -> None:
+        """Call `found` with the checked wait, its baseline taken, and the display that it looks at (None: it needs
+        none), or `failed` with why there is none.
+        """
+        self._found, self._failed = found, failed
         target = self.spec.target
         is_beside = not target.display and not needs_display(self.spec.until, target)
         if is_beside and target == Target():
@@ -96,7 +103,7 @@ class WaitCreation:
 
     def _on_display(self, outcome: WatchedDisplay | AcudError) -> None:
         if isinstance(outcome, AcudError):
-            self._done(outcome)
+            self._failed(outcome)
             return
 
         def on_session(fault: AcudError | None) -> None:
@@ -106,7 +113,7 @@ class WaitCreation:
 
     def _on_session(self, watched: WatchedDisplay, fault: AcudError | None) -> None:
         if fault is not None:
-            self._done(fault)
+            self._failed(fault)
         elif watched.state is DisplayState.UP:
             # So that its caller hears of an empty display, and of several windows that fit.
             armed = self._later(lambda _: self._arm(self.spec.until, watched))
@@ -116,11 +123,9 @@ class WaitCreation:
 
     def _arm(self, until: Until, watched: WatchedDisplay | None) -> None:
         try:
-            reply = self._armed(replace(self.spec, until=until), watched)
+            self._found(replace(self.spec, until=until), watched)
         except AcudError as fault:
-            self._done(fault)
-        else:
-            self._done(reply)
+            self._failed(fault)
 
     def _armed(self, spec: WaitSpec, watched: WatchedDisplay | None) -> WaitReply:
         core = self._core
@@ -133,4 +138,4 @@ class WaitCreation:
         if spec.task_id:
             core.ports.tasks.live(spec.task_id)  # it may have ended since the call came
         info, notes = core.waits.create(spec, watched)
-        return WaitReply(info, (*self._read_as, *notes), core.wakes.routes_of(spec.wake))
+        return WaitReply(info, (*self.read_as, *notes), core.wakes.routes_of(spec.wake))

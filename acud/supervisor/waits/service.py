@@ -36,6 +36,7 @@ from acud.types import (
     Rect,
     Target,
     Until,
+    Verdict,
     WaitInfo,
     WaitSpec,
     WaitState,
@@ -333,19 +334,39 @@ class Waits:
             return self._polls.add(info.wait_id, block_s, done, lambda: self.find(info.wait_id), fetched_s)
         return lambda: None
 
+    def look_once(
+        self, spec: WaitSpec, watched: WatchedDisplay | None, within_s: float, done: Callable[[Verdict], None]
+    ) -> None:
+        """Call `done` with the first verdict on the target as it is now, or the last one once `within_s` is over.
+        `watched`: as for `create`.
+
+        Raises: Refused as `create` does.
+        """
+        self._limits.take(spec, watched.name if watched else "")
+        self._runtime.budgets.open(spec.task_id)
+        spec = replace(spec, timeout_s=0.0)
+        self.run_transient(spec, watched, lambda active: done(active.machine.verdict), spec.task_id, look_s=within_s)
+
     def run_transient(
-        self, spec: WaitSpec, watched: WatchedDisplay, done: Callable[[ActiveWait], None], payer: str = ""
+        self,
+        spec: WaitSpec,
+        watched: WatchedDisplay | None,
+        done: Callable[[ActiveWait], None],
+        payer: str = "",
+        *,
+        look_s: float = _LOOK_S,
     ) -> Callable[[], None]:
         """Run a wait that lives only as long as its caller blocks; `done` gets it at its end. `payer`: see
-        `ActiveWait`.
+        `ActiveWait`. `look_s`: how long one without time looks at most.
 
         Return what gives it up, untold; harmless once it has ended. Raises: Refused for a path that is not allowed.
         """
         spec = replace(spec, until=self._host.checked(spec.until))
         now = self._clock.instant()
         spec = replace(spec, until=self._runtime.images.shortened(spec.until))
-        lasts_s = spec.timeout_s or _LOOK_S
-        stored = StoredWait(new_id("call"), WaitState.WATCHING, spec, watched.name, now, now.later(lasts_s))
+        lasts_s = spec.timeout_s or look_s
+        display = watched.name if watched else ""
+        stored = StoredWait(new_id("call"), WaitState.WATCHING, spec, display, now, now.later(lasts_s))
         self._runtime.arm(stored, done, payer)
         return lambda: self._give_up(stored.wait_id)
 

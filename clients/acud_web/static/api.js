@@ -22,7 +22,7 @@ async function ask(method, path, body, signal) {
 
 async function fetched(method, path, headers, body, signal) {
   try {
-    const patience = AbortSignal.timeout(ANSWER_MS);
+    const patience = AbortSignal.timeout(ANSWER_MS + 1000 * (body?.block_s ?? 0));
     return await fetch(path, {
       method,
       headers,

@@ -14,8 +14,7 @@ import { condition } from "./words.js";
 const EXACT = { fps: 10, max_side_px: 0 };
 const MOST_OFFERED = 12;
 const SLACK_PX = 3; // boxes of words lie close to their letters
-const BLOCK_S = 15; // within the page's own patience with an answer
-const BLOCKS = 4;
+const TRY_S = 60;
 const SPANS = [[60, "1 minute"], [300, "5 minutes"], [900, "15 minutes"], [3600, "1 hour"], [8 * 3600, "8 hours"], [86400, "1 day"]];
 const ANSWERS = { yes: "Holds now", no: "Does not hold now", unknown: "Unknown" };
 
@@ -214,8 +213,8 @@ class NewWait {
     try {
       const isSequence = body.until.type === "then"; // each part is tried by itself: a sequence is no single look
       const parts = isSequence ? body.until.parts : [body.until];
-      const waits = await Promise.all(parts.map((until) => looked({ ...body, until, label: `Tried: ${condition(until)}`.slice(0, 200) })));
-      if (!this.ended) fill(this.said, waits.map((wait, at) => verdict(wait, isSequence ? condition(parts[at]) : "")));
+      const tries = await Promise.all(parts.map((until) => api.post("/api/waits/try", { ...body, until, block_s: TRY_S })));
+      if (!this.ended) fill(this.said, tries.map((tried, at) => verdict(tried, isSequence ? condition(parts[at]) : "")));
     } catch (fault) {
       this.failed(fault);
     }
@@ -240,19 +239,8 @@ class NewWait {
   }
 }
 
-// Look once, by the judge that the wait would have: the first answer ends it, and nobody is woken.
-async function looked(body) {
-  const { wait } = await api.post("/api/waits", { ...body, timeout_s: 0, wake: { routes: [] } });
-  const path = `/api/waits/${encodeURIComponent(wait.wait_id)}`;
-  for (let n = 0; n < BLOCKS; n += 1) {
-    const told = await api.post(`${path}/result`, { block_s: BLOCK_S });
-    if (told.ended) return told.wait;
-  }
-  return (await api.post(`${path}/cancel`, { reason: "no answer in a minute" })).wait;
-}
-
-function verdict({ verdict: said, state }, part) {
-  const answer = state === "resolved" ? "yes" : said.answer;
+function verdict({ verdict: said }, part) {
+  const { answer } = said;
   const none = said.code === "not_judged" ? "No judge has answered within a minute." : "";
   return el("div.verdict", {}, badge(answer, ""), el("p", {}, part ? `${part}: ` : "", el("strong", {}, `${ANSWERS[answer]}.`), " ", none || sentence(said.detail)));
 }
