@@ -10,10 +10,11 @@ from msgspec import Struct
 from acud.clock import Instant
 from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.protocol.requests.daemon import Purpose, UsageRow
-from acud.protocol.requests.waits import Evaluation
+from acud.protocol.requests.waits import Evaluation, WaitFacets
 from acud.store.connection import IdQueries, Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list, load, load_of_features
-from acud.types import Budget, Evidence, Spent, Stage, Verdict, WaitSpec, WaitState, unknown
+from acud.types import Budget, Evidence, Spent, Stage, Verdict, WaitFilter, WaitSpec, WaitState, unknown
+from acud.types.waits import searched_words, words_of_wait
 from acud.waits.machine import StoredBaseline
 
 _SQL = load("waits")
@@ -23,6 +24,8 @@ _EVALUATIONS_SQL = load("evaluations")
 _PICTURES_SQL = load("verdict_pictures")
 _USAGE_SQL = load("usage")
 _EVALUATION = RowCodec(Evaluation)
+_TASK_SQL = load_of_features("task_record")
+"""Of the feature that keeps tasks, which need not run: their names and budgets count all the same."""
 
 
 class StoredWait(Struct, frozen=True):
@@ -83,6 +86,11 @@ class WaitTotals(Struct, frozen=True):
 
 
 _WAIT = RowCodec(StoredWait)
+ANY_WAIT = WaitFilter()
+
+
+def _bound(wait: StoredWait) -> Row:
+    return {**_WAIT.bind(wait), "words": words_of_wait(wait.wait_id, wait.spec, wait.display, wait.verdict)}
 
 
 class WaitTable(Table):
@@ -90,14 +98,14 @@ class WaitTable(Table):
 
     def insert(self, wait: StoredWait) -> None:
         """Keep a new wait. Raises: Conflict when its id is there already."""
-        self._database.write(_SQL["insert"], _WAIT.bind(wait))
+        self._database.write(_SQL["insert"], _bound(wait))
 
     def update(self, wait: StoredWait) -> None:
         """Replace all but id and creation of a wait that is watching; the new state may be any.
 
         Raises: Conflict (naming the state) when it has ended; NotFound.
         """
-        if self._database.write(_SQL["update_watching"], _WAIT.bind(wait)) == 0:
+        if self._database.write(_SQL["update_watching"], _bound(wait)) == 0:
             found = self.get(wait.wait_id)
             raise Conflict(f"wait {wait.wait_id} has ended: {found.state}", state=str(found.state))
 
@@ -118,12 +126,40 @@ class WaitTable(Table):
         unknown = _not_found(part)
         return self._named(_WAIT, _BY_ID, "several waits", part, unknown)
 
-    def newest(self, states: tuple[WaitState, ...], limit: int, of: OwnerFilter = EVERYONE) -> WaitPage:
-        """Return the waits in `states` (empty: in any), newest first, at most `limit`; `of` some alone."""
-        wanted: Row = {"states": json_list(states or tuple(WaitState)), **of.bound()}
-        rows = self._database.read(_SQL["newest"], {**wanted, "limit": limit})
-        total = self._database.read(_SQL["count"], wanted)[0]["count(*)"]
-        return WaitPage(tuple(map(_WAIT.read, rows)), int(total or 0))
+    def newest(
+        self,
+        states: tuple[WaitState, ...],
+        limit: int,
+        of: OwnerFilter = EVERYONE,
+        wanted: WaitFilter = ANY_WAIT,
+        offset: int = 0,
+    ) -> WaitPage:
+        """Return the waits in `states` (empty: in any), newest first, at most `limit` from the `offset`th on; `of` some
+        and those that are `wanted` alone.
+        """
+        bindings: Row = {
+            "states": json_list(states or tuple(WaitState)),
+            **of.bound(),
+            **msgspec.structs.asdict(wanted),
+            "words": self._wanted_words(wanted.text),
+        }
+        found = [row["seq"] for row in self._database.read(_SQL["matching"], bindings)]
+        page = msgspec.json.encode(found[offset : offset + limit]).decode()
+        rows = self._database.read(_SQL["newest"], {"page": page})
+        return WaitPage(tuple(map(_WAIT.read, rows)), len(found))
+
+    def _wanted_words(self, text: str) -> str:
+        words = searched_words(text).split()
+        tasks = self._database.read(_TASK_SQL["names"]) if words else []
+        names = {str(task["task_id"]): searched_words(str(task["name"])) for task in tasks}
+        wanted = [{"word": one, "tasks": [key for key, name in names.items() if f" {one}" in name]} for one in words]
+        return msgspec.json.encode(wanted).decode()
+
+    def facets(self, states: tuple[WaitState, ...], of: OwnerFilter = EVERYONE) -> WaitFacets:
+        """Return the displays, tasks and judges of the waits in `states`; `of` some alone."""
+        (row,) = self._database.read(_SQL["facets"], {"states": json_list(states or tuple(WaitState)), **of.bound()})
+        found = {name: sorted(filter(None, msgspec.json.decode(str(values)))) for name, values in row.items()}
+        return msgspec.convert(found, WaitFacets)
 
     def live(self) -> tuple[StoredWait, ...]:
         """Return every watching wait, oldest first: what a starting supervisor arms again."""
@@ -237,8 +273,6 @@ class TaskBudget(Struct, frozen=True):
 
 
 _TASK_BUDGET = RowCodec(TaskBudget)
-_TASK_SQL = load_of_features("task_record")
-"""Of the feature that keeps tasks, which need not run: the budget of a task binds its waits all the same."""
 
 
 class TaskBudgets(Table):

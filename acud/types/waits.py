@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from acud.types.condition_text import condition_text
 from acud.types.conditions import Target, Until, Verdict
 from acud.types.displays import Rect
 from acud.types.wakes import WakeAddress
@@ -199,3 +201,32 @@ class WaitInfo(Struct, frozen=True, forbid_unknown_fields=True):
     """From the notice of the deciding frame's change to the committed verdict."""
     stages: tuple[Stage, ...] = ()
     """The stages of a `then` that were reached before the present one, in order. The end tells of the last one."""
+
+
+class WaitFilter(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which waits are wanted; what is empty or 0 is no matter.
+
+    `text` finds what words begin with, in any order: of the label, the condition, the display, the task's name, the
+    judge, the verdict and the id. `since_utc_s`: ended since then, or armed since then where they have not ended.
+    """
+
+    text: Annotated[str, Meta(max_length=200)] = ""
+    display: Annotated[str, Meta(max_length=100)] = ""
+    task_id: Annotated[str, Meta(max_length=64)] = ""
+    judge: Annotated[str, Meta(max_length=32)] = ""
+    since_utc_s: Annotated[float, Meta(ge=0)] = 0.0
+
+
+_BETWEEN_WORDS = re.compile(r"[\W_]+")
+
+
+def searched_words(*texts: str) -> str:
+    """Return `texts` as a search looks at them: lower case, a space before each word."""
+    words = _BETWEEN_WORDS.sub(" ", " ".join(texts).lower()).strip()
+    return f" {words}" if words else ""
+
+
+def words_of_wait(wait_id: str, spec: WaitSpec, display: str, verdict: Verdict) -> str:
+    """Return what a search for a wait looks at, but for the name of its task."""
+    said = condition_text(spec.until)
+    return searched_words(spec.label, said, display, spec.judge, verdict.answer, verdict.detail, wait_id)

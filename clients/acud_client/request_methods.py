@@ -70,7 +70,7 @@ from acud.protocol.requests.web import (
 )
 from acud.protocol.wakes import SharedWake
 from acud.protocol.web import Scope
-from acud.types import Budget, JudgeName, Policy, Rect, RouteName, Until, WaitState, WakeAddress, WakeState
+from acud.types import Budget, JudgeName, Policy, Rect, RouteName, Until, WaitFilter, WaitState, WakeAddress, WakeState
 from acud.types.actions import Action
 from acud.types.agent_runs import RunLimits
 from acud.types.commentary import SenseMeta
@@ -410,11 +410,15 @@ class RequestMethods(ABC):
 
     def wait_list(
         self, *, states: Sequence[WaitState] = (), ended: bool = False, limit: int = 100, tasks: Sequence[str] = (),
-        displays: Sequence[str] = (),
+        displays: Sequence[str] = (), filter: WaitFilter = WaitFilter(), offset: int = 0, facets: bool = False,
     ) -> WaitListReply:
         """List waits, newest first: the live ones, or those in `states`, or all with `ended`; where `tasks` (whole ids)
-        or `displays` are named, those of any of these alone."""
-        return self.ask(WaitList(tuple(states), ended, limit, tuple(tasks), tuple(displays)), WaitListReply)
+        or `displays` are named, those of any of these alone. Of these, those that fit `filter`, from the `offset`th on.
+        With `facets`, the reply names what all those have, whatever the filter."""
+        return self.ask(
+            WaitList(tuple(states), ended, limit, tuple(tasks), tuple(displays), filter, offset, facets),
+            WaitListReply,
+        )
 
     def wait_show(self, wait_id: str, *, evaluations: int = 50, before: int = 0) -> WaitShowReply:
         """Show the wait `wait_id` (a unique beginning or ending is enough) with its newest evaluations; with `before`,

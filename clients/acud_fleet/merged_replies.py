@@ -20,10 +20,11 @@ from acud.protocol.requests.daemon import Doctor, DoctorReply, Finding, Status, 
 from acud.protocol.requests.displays import DisplayList, DisplayListReply
 from acud.protocol.requests.recordings import RecordList, RecordListReply
 from acud.protocol.requests.tasks import TaskList, TaskListReply
-from acud.protocol.requests.waits import WaitList, WaitListReply
+from acud.protocol.requests.waits import WaitFacets, WaitList, WaitListReply
 from acud.protocol.requests.wakes import WakeList, WakeListReply
-from acud.types import WaitInfo, WaitState
+from acud.types import WaitFilter, WaitInfo, WaitState
 from acud.types.tasks import TaskStatus, TaskView
+from acud.types.waits import searched_words, words_of_wait
 from acud_fleet.envelopes import host_in, inward, outward
 from acud_fleet.host_client import HostClient
 from acud_fleet.places import missing
@@ -31,6 +32,9 @@ from acud_fleet.registry import Member, Roster
 from acud_fleet.state_mirror import OfflineState
 
 _EACH_S = 8.0
+_MOST_WAITS = 1000
+"""Of one host: further back, a list of the fleet's waits is told from fewer."""
+_FACETS = WaitFacets.__struct_fields__
 _LIVE_TASKS = (TaskStatus.ACTIVE, TaskStatus.PAUSED)
 
 Replies = dict[str, Any]
@@ -159,7 +163,13 @@ class MergedReplies:
         lost = [info for info in lost if _asked_wait(request, info)]
         found = [info for one in replies.values() for info in one.waits]
         newest = sorted((*found, *lost), key=lambda info: -info.created_utc_s)
-        return WaitListReply(tuple(newest[: request.limit]), sum(one.total for one in replies.values()) + len(lost))
+        total = sum(one.total for one in replies.values()) + len(lost)
+        told = [one.facets for one in replies.values() if one.facets is not None]
+        facets = WaitFacets(
+            *(tuple(sorted({value for one in told for value in getattr(one, name)})) for name in _FACETS)
+        )
+        page = newest[request.offset : request.offset + request.limit]
+        return WaitListReply(tuple(page), total, facets if request.facets else None)
 
     @_merges(WakeList)
     def _wakes(self, request: WakeList, replies: Replies, silent: dict[str, str]) -> WakeListReply:
@@ -217,6 +227,12 @@ def _concerns(request: Any, host: str) -> bool:
 
 
 def request_for_host(request: Any, host: str) -> Any:
+    if isinstance(request, WaitList):
+        # The page is cut from what all hosts have, in the order of all.
+        request = msgspec.structs.replace(request, offset=0, limit=min(_MOST_WAITS, request.offset + request.limit))
+        only = request.filter.display
+        if only and host_in(only) not in ("", host):
+            request = msgspec.structs.replace(request, displays=(only,))
     named = getattr(request, "displays", ())
     if not named:
         return request
@@ -228,7 +244,20 @@ def request_for_host(request: Any, host: str) -> Any:
 
 def _asked_wait(request: WaitList, info: WaitInfo) -> bool:
     plain = not request.states and (request.ended or info.state is WaitState.WATCHING)
-    return (plain or info.state in request.states) and _is_of(request, info.spec.task_id, info.display)
+    is_asked = (plain or info.state in request.states) and _is_of(request, info.spec.task_id, info.display)
+    return is_asked and _fits(request.filter, info)
+
+
+def _fits(wanted: WaitFilter, info: WaitInfo) -> bool:
+    """Tell, as a host's own store does but for the names of tasks, whether this is one of those wanted."""
+    words = words_of_wait(info.wait_id, info.spec, info.display, info.verdict)
+    return (
+        wanted.display in ("", info.display)
+        and wanted.task_id in ("", info.spec.task_id)
+        and wanted.judge in ("", info.spec.judge)
+        and wanted.since_utc_s <= (info.ended_utc_s or info.created_utc_s)
+        and all(f" {word}" in words for word in searched_words(wanted.text).split())
+    )
 
 
 def _asked_task(request: TaskList, view: TaskView) -> bool:

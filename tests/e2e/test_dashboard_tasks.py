@@ -199,6 +199,59 @@ def test_a_wait_on_an_image_shows_the_image(visitor: Visitor, daemon: Daemon) ->
         client.evidence(text.wait_id, part="sought")
 
 
+def test_five_thousand_waits_are_scrolled_and_searched(visitor: Visitor, daemon: Daemon) -> None:
+    """Rows come page by page as they come into sight; a search reaches the oldest, and the address keeps it."""
+    client, page = daemon.client, visitor.page
+    display = client.display_create(320, 240).display
+    oldest = client.wait_create(Text("Paid"), display=display.name, timeout_s=600, label="Pay the Oldest bill").wait
+    client.wait_cancel(oldest.wait_id)
+    _copy_waits(daemon, oldest.wait_id, 5000)
+    visitor.go("waits")
+    page.get_by_role("button", name="Ended", exact=True).click()
+    listed = page.locator(".list [data-listed]")
+    total = client.wait_list(states=(WaitState.CANCELLED, WaitState.RESOLVED), limit=1).total
+    expect(listed).to_have_attribute("data-listed", re.compile(r"^5\d{3}$"))
+    assert total >= 5001
+    assert page.locator(".list li").count() < 100, "the rows in sight alone are in the page"
+    visitor.check("waits-5000")
+    listed.evaluate("list => { list.scrollTop = list.scrollHeight / 2; }")
+    expect(page.locator(".list a.row", has_text="Copy 2500").first).to_be_visible()
+    page.locator(".list a.row", has_text="Copy 2500").first.focus()
+    for _ in range(30):
+        page.keyboard.press("ArrowDown")
+    expect(page.locator(".list a.row:focus")).to_contain_text(re.compile("Copy 24[67]"))
+    page.get_by_role("searchbox", name="Search waits").fill("old bil")
+    expect(page.locator(".list a.row")).to_have_count(1)
+    expect(page.get_by_role("search").get_by_role("status")).to_have_text("1 found")
+    page.reload()
+    expect(page.locator(".list a.row")).to_contain_text("Pay the Oldest bill")
+    page.get_by_role("button", name="Clear").click()
+    expect(listed).to_have_attribute("data-listed", re.compile(r"^5\d{3}$"))
+    page.get_by_role("combobox", name="State").select_option("timeout")
+    expect(listed.or_(page.get_by_text("None of these waits fits"))).to_be_visible()
+    assert not visitor.unserved
+    with closing(sqlite3.connect(daemon.home / "data.db", timeout=30)) as store, store:
+        store.execute("DELETE FROM wait_jobs WHERE spec LIKE '%Copy %'")
+    client.display_remove(display.name, force=True)
+
+
+def _copy_waits(daemon: Daemon, wait_id: str, count: int) -> None:
+    with closing(sqlite3.connect(daemon.home / "data.db", timeout=30)) as store, store:
+        names = [row[1] for row in store.execute("PRAGMA table_info(wait_jobs)") if row[1] != "seq"]
+        made = {
+            "wait_id": "substr(wait_id, 1, 17) || printf('%08d', i)",
+            "spec": "json_set(spec, '$.label', 'Copy ' || i)",
+            "words": "' copy ' || i",
+        }
+        values = ", ".join(made.get(name, name) for name in names)
+        store.execute(
+            f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
+            f" INSERT INTO wait_jobs ({', '.join(names)})"
+            f" SELECT {values} FROM wait_jobs, n WHERE wait_id = ? ORDER BY i",
+            (count, wait_id),
+        )
+
+
 def test_every_kept_verdict_can_be_read(visitor: Visitor, daemon: Daemon) -> None:
     """The newest come first; older ones come in pages, until there are no more."""
     client, page = daemon.client, visitor.page

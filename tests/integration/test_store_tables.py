@@ -2,6 +2,7 @@
 
 import contextlib
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -10,11 +11,12 @@ from msgspec.structs import replace
 from acud.config import StoreSettings
 from acud.errors import Conflict, InternalError, InvalidRequest, NotFound, OutcomeUnknown
 from acud.features.scene.tables import SceneNumbers
+from acud.protocol.requests.waits import WaitFacets
 from acud.store.displays import StoredDisplay, StoredProcess
 from acud.store.retention import trim
 from acud.store.store import Store
-from acud.store.waits import MOST_PICTURES
-from acud.types import DisplayState, Evidence, WaitState, yes
+from acud.store.waits import MOST_PICTURES, StoredWait
+from acud.types import DisplayState, Evidence, Text, WaitFilter, WaitState, no, yes
 from tests.integration.store_support import DAY_S, NOW_S, evaluation, open_store, picture, wait
 
 # ---- waits ---------------------------------------------------------------------------------------------------------
@@ -100,6 +102,32 @@ def test_newest_first_with_total(store: Store) -> None:
     assert store.waits.live() == (waits[0], waits[2])
     totals = store.waits.totals()
     assert (totals.live, totals.ended) == (2, 2)
+
+
+def test_a_search_finds_what_words_begin_with_in_all_that_is_kept(store: Store) -> None:
+    spec = wait().spec
+    report = replace(wait(), spec=replace(spec, label="Quarterly-Report (final)", until=Text("Saved as PDF")))
+    over = replace(wait(WaitState.RESOLVED, ended_utc_s=NOW_S + 5), display=":101", verdict=yes("reads “Fertig 100 %”"))
+    other = wait()
+    for each in (report, over, other):
+        store.waits.insert(each)
+
+    def found(**wanted: Any) -> list[StoredWait]:
+        return list(store.waits.newest((), 10, wanted=WaitFilter(**wanted)).waits)
+
+    assert found(text="rep quar saved") == [report]
+    assert found(text="eport") == [], "a word is found by its beginning"
+    assert found(text="FERTIG 100") == [over]
+    assert found(text=report.wait_id) == [report]
+    assert found(display=":101") == [over]
+    assert found(since_utc_s=NOW_S + 1) == [over]
+    assert found(judge="claude") == []
+    assert found(judge="auto", text="download") == [other, over]
+    second = store.waits.newest((), 1, offset=1)
+    assert (second.waits, second.total) == ((over,), 3)
+    assert store.waits.facets(()) == WaitFacets((":100", ":101"), (), ("auto",))
+    store.waits.update(replace(report, verdict=no("still 40 %")))
+    assert [one.wait_id for one in found(text="still report")] == [report.wait_id]
 
 
 # ---- evaluations ---------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from acud.types import (
     Share,
     Until,
     Verdict,
+    WaitFilter,
     WaitInfo,
     WaitState,
     WakeAddress,
@@ -69,7 +70,8 @@ class WaitReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 class WaitList(Struct, frozen=True, tag="wait_list", forbid_unknown_fields=True):
     """List waits, newest first: the live ones, or those in `states`, or all with `ended`; where `tasks` (whole ids)
-    or `displays` are named, those of any of these alone.
+    or `displays` are named, those of any of these alone. Of these, those that fit `filter`, from the `offset`th on.
+    With `facets`, the reply names what all those have, whatever the filter.
     """
 
     states: tuple[WaitState, ...] = ()
@@ -77,13 +79,25 @@ class WaitList(Struct, frozen=True, tag="wait_list", forbid_unknown_fields=True)
     limit: Annotated[int, Meta(ge=1, le=1000)] = 100
     tasks: Annotated[tuple[TaskId, ...], Meta(max_length=256)] = ()
     displays: Annotated[tuple[str, ...], Meta(max_length=256)] = ()
+    filter: WaitFilter = WaitFilter()
+    offset: Annotated[int, Meta(ge=0, le=MAX_NUMBER)] = 0
+    facets: bool = False
+
+
+class WaitFacets(Struct, frozen=True, forbid_unknown_fields=True):
+    """The displays, the tasks (ids) and the judges of some waits, sorted."""
+
+    displays: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
 
 
 class WaitListReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """`total`: how many there are before the limit."""
+    """`total`: how many there are before offset and limit."""
 
     waits: tuple[WaitInfo, ...]
     total: int
+    facets: WaitFacets | None = None
 
 
 WaitId = Annotated[str, Meta(min_length=1, max_length=64)]

@@ -1,10 +1,10 @@
 -- name: insert
 INSERT INTO wait_jobs (
     wait_id, state, spec, display, created, deadline, verdict, judged, judge_calls, frames_seen, cost_usd, note,
-    ended_utc_s, message, evidence, changed_to_resolved_ms, baselines, spent, stages
+    ended_utc_s, message, evidence, changed_to_resolved_ms, baselines, spent, stages, words
 ) VALUES (
     :wait_id, :state, :spec, :display, :created, :deadline, :verdict, :judged, :judge_calls, :frames_seen, :cost_usd,
-    :note, :ended_utc_s, :message, :evidence, :changed_to_resolved_ms, :baselines, :spent, :stages
+    :note, :ended_utc_s, :message, :evidence, :changed_to_resolved_ms, :baselines, :spent, :stages, :words
 );
 
 -- name: update_watching
@@ -12,7 +12,8 @@ UPDATE wait_jobs SET
     state = :state, spec = :spec, display = :display, deadline = :deadline, verdict = :verdict, judged = :judged,
     judge_calls = :judge_calls, frames_seen = :frames_seen, cost_usd = :cost_usd, note = :note,
     ended_utc_s = :ended_utc_s, message = :message, evidence = :evidence,
-    changed_to_resolved_ms = :changed_to_resolved_ms, baselines = :baselines, spent = :spent, stages = :stages
+    changed_to_resolved_ms = :changed_to_resolved_ms, baselines = :baselines, spent = :spent, stages = :stages,
+    words = :words
 WHERE wait_id = :wait_id AND state = 'watching';
 
 -- name: spent_of_task
@@ -32,15 +33,31 @@ SELECT * FROM wait_jobs WHERE wait_id >= :beginning AND wait_id < :beginning || 
 -- name: ending
 SELECT * FROM wait_jobs WHERE substr(wait_id, -length(:ending)) = :ending ORDER BY wait_id LIMIT 4;
 
--- name: newest
--- No tasks and no displays: whosever they are.
-SELECT * FROM wait_jobs WHERE state IN (SELECT value FROM json_each(:states)) AND (
+-- name: matching
+-- No tasks and no displays: whosever they are. Of each wanted word, `tasks` are those whose names hold it.
+SELECT seq FROM wait_jobs WHERE state IN (SELECT value FROM json_each(:states)) AND (
     :tasks = '[]' AND :displays = '[]'
     OR json_extract(spec, '$.task_id') IN (SELECT value FROM json_each(:tasks)) OR display IN (SELECT value FROM json_each(:displays))
-) ORDER BY seq DESC LIMIT :limit;
+)
+AND (:display = '' OR display = :display)
+AND (:task_id = '' OR json_extract(spec, '$.task_id') = :task_id)
+AND (:judge = '' OR json_extract(spec, '$.judge') = :judge)
+AND (:since_utc_s = 0 OR iif(ended_utc_s > 0, ended_utc_s, json_extract(created, '$.utc_s')) >= :since_utc_s)
+AND (:words = '[]' OR NOT EXISTS (
+    SELECT 1 FROM json_each(:words) AS wanted WHERE instr(words, ' ' || json_extract(wanted.value, '$.word')) = 0
+    AND json_extract(spec, '$.task_id') NOT IN (SELECT value FROM json_each(wanted.value, '$.tasks'))
+))
+ORDER BY seq DESC;
 
--- name: count
-SELECT count(*) FROM wait_jobs WHERE state IN (SELECT value FROM json_each(:states)) AND (
+-- name: newest
+SELECT * FROM wait_jobs WHERE seq IN (SELECT value FROM json_each(:page)) ORDER BY seq DESC;
+
+-- name: facets
+SELECT
+    json_group_array(DISTINCT display) AS displays,
+    json_group_array(DISTINCT json_extract(spec, '$.task_id')) AS tasks,
+    json_group_array(DISTINCT json_extract(spec, '$.judge')) AS judges
+FROM wait_jobs WHERE state IN (SELECT value FROM json_each(:states)) AND (
     :tasks = '[]' AND :displays = '[]'
     OR json_extract(spec, '$.task_id') IN (SELECT value FROM json_each(:tasks)) OR display IN (SELECT value FROM json_each(:displays))
 );

@@ -28,7 +28,6 @@ from acud.protocol.requests.waits import (
     WaitTryReply,
     WaitUpdate,
 )
-from acud.store.rows import OwnerFilter
 from acud.supervisor.app import App
 from acud.supervisor.control import Call, handles
 from acud.supervisor.fresh_frames import FreshTarget
@@ -36,7 +35,7 @@ from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
 from acud.supervisor.waits.creation import WaitCreation
 from acud.supervisor.wakes import FETCH_S
-from acud.types import Change, Evidence, ScreenImage, Then, Until, Verdict, WaitInfo, WaitSpec, WaitState
+from acud.types import Change, Evidence, ScreenImage, Then, Until, Verdict, WaitInfo, WaitSpec
 from acud.types.tasks import ActionType
 from acud.waits import baselines
 from acud.waits.conditions import is_from_now, leaves
@@ -56,9 +55,7 @@ def wait_create(app: App, request: WaitCreate, call: Call) -> None:
 @handles(WaitList)
 def wait_list(app: App, request: WaitList, call: Call) -> WaitListReply:
     """Return the waits of the states asked for, newest first."""
-    states = request.states or (tuple(WaitState) if request.ended else (WaitState.WATCHING,))
-    waits, total = app.waits.newest(states, request.limit, OwnerFilter(request.tasks, request.displays))
-    return WaitListReply(tuple(waits), total)
+    return app.waits.newest(request)
 
 
 @handles(WaitShow)

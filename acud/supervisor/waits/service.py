@@ -13,7 +13,7 @@ from acud.config import Settings
 from acud.errors import Conflict, InvalidRequest, NoJudge
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
-from acud.protocol.requests.waits import WaitUpdate
+from acud.protocol.requests.waits import WaitList, WaitListReply, WaitUpdate
 from acud.store.rows import OwnerFilter
 from acud.store.waits import StoredWait
 from acud.supervisor.host_conditions import HostConditions
@@ -281,10 +281,14 @@ class Waits:
             _shown(active) if active is not None else self._fresh(self._journal.store.waits.find(wait_id))
         )
 
-    def newest(self, states: tuple[WaitState, ...], limit: int, of: OwnerFilter) -> tuple[list[WaitInfo], int]:
-        """Return the waits of these states (`of` some alone), newest first, and how many there are."""
-        page = self._journal.store.waits.newest(states, limit, of)
-        return [self._info(self._fresh(stored)) for stored in page.waits], page.total
+    def newest(self, request: WaitList) -> WaitListReply:
+        """Return the waits asked for, newest first."""
+        states = request.states or (tuple(WaitState) if request.ended else (WaitState.WATCHING,))
+        of = OwnerFilter(request.tasks, request.displays)
+        table = self._journal.store.waits
+        page = table.newest(states, request.limit, of, request.filter, request.offset)
+        infos = tuple(self._info(self._fresh(stored)) for stored in page.waits)
+        return WaitListReply(infos, page.total, table.facets(states, of) if request.facets else None)
 
     def on_display(self, name: str) -> list[str]:
         """Return the ids of the live waits that look at the display `name`."""

@@ -18,19 +18,27 @@ from acud.protocol.requests.waits import (
     WaitShowReply,
 )
 from acud.protocol.web import Scope
-from acud.types import WaitState
+from acud.types import WaitFilter, WaitState
 from acud.types.displays import MAX_NUMBER
 from acud_web.api.files import picture
 from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query, same
 
 
 class WaitsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Those in any of the states given, or all; of one task (its whole id), or of one display."""
+    """Those in any of the states given, or all; of one task (its whole id), on one display, for one judge, that ended
+    (or else were armed) since a moment; those of whose words some begin with each word of `text`. `limit` of them from
+    the `offset`th on; with `facets`, also which displays, tasks and judges there are.
+    """
 
     state: tuple[WaitState, ...] = ()
     task: Annotated[str, Meta(max_length=64)] = ""
     display: Annotated[str, Meta(max_length=100)] = ""
+    judge: Annotated[str, Meta(max_length=32)] = ""
+    text: Annotated[str, Meta(max_length=200)] = ""
+    since: Annotated[float, Meta(ge=0)] = 0.0
+    offset: Annotated[int, Meta(ge=0, le=MAX_NUMBER)] = 0
     limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+    facets: bool = False
 
 
 class WaitQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,13 +62,17 @@ class EvidenceQuery(Struct, frozen=True, forbid_unknown_fields=True):
 async def waits(asked: ApiRequest[WaitsQuery, Nothing]) -> WaitListReply:
     """List waits that the access token may see, newest first."""
     query, access_token = asked.query, asked.access_token
-    tasks, displays = access_token.tasks, access_token.displays
-    if query.task or query.display:
-        _must_see_all(asked, query)
-        tasks, displays = (query.task,) if query.task else (), (query.display,) if query.display else ()
-    return await asked.ask(
-        WaitList(query.state or tuple(WaitState), limit=query.limit, tasks=tasks, displays=displays), WaitListReply
+    _must_see_all(asked, query)
+    request = WaitList(
+        query.state or tuple(WaitState),
+        limit=query.limit,
+        tasks=access_token.tasks,
+        displays=access_token.displays,
+        filter=WaitFilter(query.text, query.display, query.task, query.judge, query.since),
+        offset=query.offset,
+        facets=query.facets,
     )
+    return await asked.ask(request, WaitListReply)
 
 
 async def wait(asked: ApiRequest[WaitQuery, Nothing]) -> WaitShowReply:

@@ -140,7 +140,7 @@ export async function mountFeed(element, { bus }, _rest, values) {
     fresh = 0,
     isReading = false;
   const filters = new Filters("events", ["display", "task", "within"], values, () => anew());
-  const list = new VirtualList("Events", (one) => `${one.n} ${one.times} ${one.words}`, logLine, () => more());
+  const list = new VirtualList("Events", (one) => `${one.n} ${one.times} ${one.words}`, logLine, { end: () => more() });
   const fits = (event) => {
     if (kind === "needs" ? told(event).kind !== "error" : !event.topic.startsWith(kind)) return false;
     if (!filters.any) return true;

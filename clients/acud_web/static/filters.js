@@ -109,9 +109,10 @@ export class Filters {
     this.clear.hidden = !this.any;
   }
 
-  /** Say how many of how many are shown. */
+  /** Say how many of how many are shown; how many were found, where `all` are not known. */
   say(shown, all, more = "") {
-    const words = this.any || more ? `${shown.toLocaleString()} of ${all.toLocaleString()}${more}` : "";
+    const of = all === undefined ? " found" : ` of ${all.toLocaleString()}`;
+    const words = this.any || more ? `${shown.toLocaleString()}${of}${more}` : "";
     if (this.found.textContent !== words) fill(this.found, words);
   }
 
@@ -122,6 +123,11 @@ export class Filters {
     if (this.names.some((name) => name in ALL && this.values[name] && facets[name] !== this.values[name])) return false;
     return searched(text).trim().split(" ").every((word) => facets.words.includes(` ${word}`));
   }
+}
+
+/** What stands in place of rows when none of them is to be shown. */
+export function noneFits(noun) {
+  return el("p.nothing", {}, `None of these ${noun} fits the search and the filters.`);
 }
 
 /** Return `texts` as a search looks at them: it finds what words begin with, in any order. */

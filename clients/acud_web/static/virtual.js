@@ -3,21 +3,23 @@
 import { el } from "./dom.js";
 import { arrows } from "./keys.js";
 
-const ROW_PX = 28;
+const ROW_PX = 28; // where the style sheet has no --row for the list
 const BEYOND = 16; // rows made above and below what is in sight, so that scrolling and ↑ ↓ find them
 
 export class VirtualList {
-  /** `make(item)` returns an `li`; `key(item)` names it. `end()` is called when the list's end comes into sight. */
-  constructor(label, key, make, end = () => {}) {
-    Object.assign(this, { key, make, end });
+  /** `make(item)` returns an `li`; `key(item)` names it. `end()` is called when the list's end comes into sight; `sight(first,
+   * last)` after each painting, with the rows that are made. A hole in the items is an empty row. */
+  constructor(label, key, make, { end = () => {}, sight = () => {}, look = "log", links = "a" } = {}) {
+    Object.assign(this, { key, make, end, sight });
     this.items = [];
     this.made = new Map();
-    this.list = el("ul", { "aria-label": label });
-    this.node = el("div.log", { tabindex: "0", role: "region", "aria-label": label }, this.list);
+    this.list = el("ul", { "aria-label": label, class: look === "log" ? null : "rows" });
+    this.node = el("div", { class: `virtual ${look}`, tabindex: "0", role: "region", "aria-label": label }, this.list);
     this.node.addEventListener("scroll", () => this.soon(), { passive: true });
-    this.sizes = new ResizeObserver(() => this.paint());
+    this.sizes = new ResizeObserver(() => this.resized());
     this.sizes.observe(this.node);
-    arrows(this.list, "a");
+    this.rowPx = ROW_PX;
+    arrows(this.list, links);
   }
 
   stop() {
@@ -29,8 +31,8 @@ export class VirtualList {
   show(items, added = 0) {
     this.items = items;
     this.node.dataset.listed = items.length;
-    this.list.style.height = `${items.length * ROW_PX}px`;
-    if (added && this.node.scrollTop > 0) this.node.scrollTop += added * ROW_PX;
+    this.list.style.height = `${items.length * this.rowPx}px`;
+    if (added && this.node.scrollTop > 0) this.node.scrollTop += added * this.rowPx;
     this.paint();
   }
 
@@ -39,26 +41,48 @@ export class VirtualList {
     this.frame = requestAnimationFrame(() => this.paint());
   }
 
+  // Rows have another height where they have less width: the first one in sight stays that.
+  resized() {
+    const rowPx = Number.parseFloat(getComputedStyle(this.node).getPropertyValue("--row")) || ROW_PX;
+    const top = this.node.scrollTop / this.rowPx;
+    const isOther = rowPx !== this.rowPx;
+    this.rowPx = rowPx;
+    this.show(this.items);
+    if (isOther) this.node.scrollTop = top * rowPx;
+  }
+
   paint() {
     const { scrollTop, clientHeight } = this.node;
-    const first = Math.max(0, Math.floor(scrollTop / ROW_PX) - BEYOND);
-    const last = Math.min(this.items.length, Math.ceil((scrollTop + clientHeight) / ROW_PX) + BEYOND);
+    const first = Math.max(0, Math.floor(scrollTop / this.rowPx) - BEYOND);
+    const last = Math.min(this.items.length, Math.ceil((scrollTop + clientHeight) / this.rowPx) + BEYOND);
+    const focus = this.list.contains(document.activeElement) ? document.activeElement.closest("[data-focus]")?.dataset.focus : "";
     const wanted = new Map();
     for (let at = first; at < last; at += 1) {
-      const key = this.key(this.items[at]);
-      const row = this.made.get(key) ?? this.make(this.items[at]);
-      row.style.top = `${at * ROW_PX}px`;
-      row.setAttribute("aria-posinset", at + 1);
-      row.setAttribute("aria-setsize", this.items.length);
-      wanted.set(key, row);
+      const item = this.items[at];
+      const key = item === undefined ? `hole ${at}` : this.key(item);
+      const made = this.row(key, item);
+      made.row.style.top = `${at * this.rowPx}px`;
+      made.row.setAttribute("aria-posinset", at + 1);
+      made.row.setAttribute("aria-setsize", this.items.length);
+      wanted.set(key, made);
     }
-    for (const [key, row] of this.made) if (wanted.get(key) !== row) row.remove();
+    for (const [key, { row }] of this.made) if (wanted.get(key)?.row !== row) row.remove();
     let before = null;
-    for (const row of wanted.values()) {
+    for (const { row } of wanted.values()) {
       if (!row.isConnected) before ? before.after(row) : this.list.prepend(row);
       before = row;
     }
     this.made = wanted;
+    if (focus && !this.list.contains(document.activeElement))
+      this.list.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
+    this.sight(first, last);
     if (last === this.items.length && clientHeight) this.end();
+  }
+
+  // The row of an item that says the same as before is the same row.
+  row(key, item) {
+    const before = this.made.get(key);
+    if (before && (before.item === item || JSON.stringify(before.item) === JSON.stringify(item))) return { row: before.row, item };
+    return { row: item === undefined ? el("li.hole", {}) : this.make(item), item };
   }
 }

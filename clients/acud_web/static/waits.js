@@ -2,13 +2,11 @@
 
 import { api, query } from "./api.js";
 import { el } from "./dom.js";
-import { searched } from "./filters.js";
 import { mountList } from "./list.js";
 import { learn, nameWait, taskName } from "./names.js";
 import { badge, when } from "./parts.js";
 import { condition, stateWord } from "./words.js";
 
-const MOST = 1000;
 const ENDED_STATES = ["resolved", "timeout", "cancelled", "failed"];
 export const ALL_STATES = ["watching", ...ENDED_STATES];
 const KINDS = [
@@ -53,29 +51,30 @@ const SHAPE = {
   noun: "waits",
   kinds: KINDS,
   kind: "live",
-  most: MOST,
-  load: async (kind, limit, signal) => {
-    const { waits, total } = await api.get(query("/api/waits", { state: STATES[kind], limit }), signal);
+  page: async (kind, values, offset, limit, signal) => {
+    const states = STATES[kind].filter((one) => !values.state || one === values.state);
+    if (!states.length) return { rows: [], total: 0 };
+    const since = values.within ? Date.now() / 1000 - Number(values.within) : "";
+    const { text, display, task, judge } = values;
+    const path = query("/api/waits", { state: states, text, display, task, judge, since, offset, limit });
+    const { waits, total } = await api.get(path, signal);
     waits.forEach(nameWait);
     await learn({ tasks: waits.map((one) => one.spec.task_id) }, signal);
     return { rows: waits, total };
   },
+  choices: async (kind, signal) => {
+    const { facets } = await api.get(query("/api/waits", { state: STATES[kind], limit: 1, facets: true }), signal);
+    await learn({ tasks: facets.tasks }, signal);
+    const rows = (name, found) => found.map((value) => ({ [name]: value }));
+    return [...rows("display", facets.displays), ...rows("task", facets.tasks.filter(taskName)), ...rows("judge", facets.judges),
+      ...rows("state", STATES[kind])];
+  },
   topics: ["wait."],
   filters: ["state", "display", "task", "judge", "within"],
-  facets: (wait) => ({
-    words: searched(wait.spec.label, condition(wait.spec.until), wait.display, taskName(wait.spec.task_id), wait.spec.judge,
-      wait.verdict.detail, wait.verdict.answer, wait.wait_id),
-    state: wait.state,
-    display: wait.display,
-    task: wait.spec.task_id,
-    judge: wait.spec.judge,
-    utcS: wait.ended_utc_s || wait.created_utc_s,
-  }),
   words: (name, value) => (name === "task" ? taskName(value) : name === "state" ? stateWord(value).word : value),
   id: (one) => one.wait_id,
   row: waitRow,
   empty: (kind) => (kind === "ended" ? "No wait has ended yet." : noWaits()),
-  beyond: (rest) => el("p.muted", { class: "muted small nothing" }, `${rest} older ones: acud wait list`),
   mount: mountWait,
   make: { href: "#/waits/new", words: "New wait", scope: "wait" },
   bulk: {
