@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import WebSocket
 
-from acud.types import DisplayInfo, Rect
+from acud.types import DisplayInfo, Rect, Text
 from tests.daemon import Daemon
 from tests.e2e.chromium import SETTINGS, Chromium, Pixels, Visit, is_there
 from tests.e2e.desktop import Desk, until
@@ -87,6 +87,19 @@ def test_all_displays_are_small_in_a_grid(daemon: Daemon, chromium: Chromium, vi
         visit.page.get_by_role("link", name=other.name, exact=True).wait_for(state="detached")
         visit.page.get_by_role("link", name=view.name, exact=True).click()
         visit.until("() => document.querySelector('.screen-canvas')?.width === 640")
+
+
+def test_a_card_follows_what_verdicts_say(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
+    """A wait that is unsure is counted as that until it is sure: no list has to change for it."""
+    wait = daemon.client.wait_create(Text("Saved"), "window:Later", display=view.name, timeout_s=600).wait
+    with Desk(view.name, view.auth_file) as desk, chromium.visit(daemon, "screens") as visit:
+        unsure = visit.page.get_by_role("link", name="1 of them unsure")
+        unsure.wait_for()
+        desk.words(Rect(40, 60, 320, 120), "Saving", "Later")
+        unsure.wait_for(state="detached")
+        desk.clear()
+        unsure.wait_for()
+    daemon.client.wait_cancel(wait.wait_id)
 
 
 def test_a_lost_picture_is_grey_and_comes_back(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:

@@ -13,12 +13,30 @@ export async function busyDisplays(api, signal) {
     allowed(api.get(query("/api/tasks", { status: ["active", "paused"], limit: MOST_TASKS }), signal), { tasks: [] }),
     allowed(api.get(query("/api/waits", { state: "watching", limit: MOST_WAITS }), signal), { waits: [] }),
   ]);
+  waits.waits.forEach(remember);
   const on = new Map(tasks.tasks.map(({ task }) => [task.display_number, task]));
   return listed.displays.map((display) => {
     const mine = waits.waits.filter((wait) => wait.display === display.name);
-    const unsure = mine.filter(({ verdict, note }) => note || (verdict.answer === "unknown" && verdict.code !== "not_judged"));
+    const unsure = mine.filter(isUnsure);
     return { ...display, task: on.get(display.number), watching: mine.length, unsure: unsure.length };
   });
+}
+
+const isUnsure = ({ verdict, note }) => note || isUnknown(verdict);
+const isUnknown = ({ answer, code }) => answer === "unknown" && code !== "not_judged";
+
+const KNOWN = new Map(); // of each wait that watches: whether its newest verdict is unknown, and its note
+
+function remember({ wait_id: id, state, verdict, note }) {
+  if (state === "watching") KNOWN.set(id, { isUnknown: isUnknown(verdict), note });
+  else KNOWN.delete(id);
+}
+
+/** Tell whether `event`, of a wait, may make it unsure or sure: most verdicts say the same as the one before. */
+export function turnsSure({ topic, subject, data }) {
+  const known = KNOWN.get(subject);
+  if (topic === "wait.note") return known?.note !== data.text;
+  return topic === "wait.judged" && (!known || Boolean(known.note) || known.isUnknown !== isUnknown(data));
 }
 
 async function allowed(answer, without) {

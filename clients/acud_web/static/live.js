@@ -1,6 +1,6 @@
 // The panel of screens: all displays in a grid, or one of them in exact pixels, which a person can take over.
 
-import { busyDisplays, isIdle } from "./displays.js";
+import { busyDisplays, isIdle, turnsSure } from "./displays.js";
 import { el, fill, settled } from "./dom.js";
 import { makeLink } from "./bulk.js";
 import { keepInUrl } from "./filters.js";
@@ -49,6 +49,7 @@ class Grid {
     this.panel = new Panel(body, page.bus, {
       load: (signal) => busyDisplays(page.api, signal),
       topics: TOPICS,
+      hears: turnsSure,
       soonMs: 2000,
       show: (place, shown) => this.show(place, shown),
       isEmpty: (shown) => !shown.length,

@@ -1,7 +1,7 @@
 // The overview: what is going on now, in numbers, as pictures and in lists; before anything is, the first three steps.
 
 import { query } from "./api.js";
-import { busyDisplays, isIdle } from "./displays.js";
+import { busyDisplays, isIdle, turnsSure } from "./displays.js";
 import { el, fill, keyed } from "./dom.js";
 import { latest, logLine } from "./feed.js";
 import { TOPICS } from "./live.js";
@@ -61,6 +61,7 @@ export async function mountNow(element, { api, bus }) {
     new Panel(screens, bus, {
       load: (signal) => busyDisplays(api, signal),
       topics: TOPICS,
+      hears: turnsSure,
       soonMs: 2000,
       isEmpty: (shown) => arrange("screens", shown.length > 0),
       show: (body, shown) => showScreens(body, cards, shown),

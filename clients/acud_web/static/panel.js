@@ -3,15 +3,16 @@
 import { el, fill, settled } from "./dom.js";
 
 // load(signal) -> data; show(body, data) paints it; isEmpty(data) and empty() say what stands there instead. It loads
-// again `soonMs` after events of `topics`, after a gap in them, every `everyMs` while the page is visible, and on
+// again `soonMs` after events of `topics` or those that `hears(event)`, after a gap in them, every `everyMs` while the page is visible, and on
 // `refresh()`.
 export class Panel {
-  constructor(body, bus, { load, show, isEmpty = () => false, empty = () => "", topics = [], everyMs = 0, soonMs = 400 }) {
+  constructor(body, bus, { load, show, isEmpty = () => false, empty = () => "", topics = [], hears = null, everyMs = 0, soonMs = 400 }) {
     Object.assign(this, { body, bus, load, show, isEmpty, empty });
     this.aborter = new AbortController();
     this.data = null;
     this.soon = settled(() => this.refresh(), soonMs);
     this.offs = [...topics, "missed"].map((topic) => bus.on(topic, this.soon));
+    if (hears) this.offs.push(bus.on("", (event) => hears(event) && this.soon()));
     this.offs.push(
       bus.on("link", (event) => {
         if (event.subject === "up" && this.error) this.soon();
