@@ -75,9 +75,10 @@ def test_a_person_types_into_a_terminal(daemon: Daemon, chromium: Chromium, view
                 visit.page.keyboard.press("Enter") if character == "\n" else visit.page.keyboard.type(character)
             else:
                 visit.page.keyboard.insert_text(character)  # as an input method does
+        _type_as_on_another_layout(visit)
         visit.page.keyboard.press("Control+d")
         until((tmp_path / "heard.end").exists, "the end of what was typed")
-        assert heard.read_text(encoding="utf-8") == TYPED
+        assert heard.read_text(encoding="utf-8") == TYPED + OTHER_LAYOUT
         visit.shot("screens-takeover")
         visit.page.keyboard.press("Control+Shift+F12")
         visit.page.keyboard.press("Enter")  # the way out leads to the button that gives it back
@@ -87,6 +88,35 @@ def test_a_person_types_into_a_terminal(daemon: Daemon, chromium: Chromium, view
             ".some((one) => one.textContent === 'Take over')"
         )
         act(daemon.client, Click(Point(5, 5)), display=view.name)
+
+
+OTHER_LAYOUT = "/?Zz@Q€\n"
+
+
+def _type_as_on_another_layout(visit: Visit) -> None:
+    """Type `OTHER_LAYOUT` as a German keyboard does it: what needs Shift or AltGr there, the display's needs not."""
+    wire = visit.page.context.new_cdp_session(visit.page)
+
+    def key(kind: str, name: str, code: str, modifiers: int = 0) -> None:
+        wire.send("Input.dispatchKeyEvent", {"type": kind, "key": name, "code": code, "modifiers": modifiers})
+
+    def press(name: str, code: str, modifiers: int = 0) -> None:
+        for kind in ("keyDown", "keyUp"):
+            key(kind, name, code, modifiers)
+
+    shift = 8
+    key("keyDown", "Shift", "ShiftLeft", shift)
+    press("/", "Digit7", shift)
+    press("?", "Minus", shift)
+    press("Z", "KeyY", shift)
+    key("keyUp", "Shift", "ShiftLeft")
+    press("z", "KeyY")
+    key("keyDown", "AltGraph", "AltRight")
+    visit.page.keyboard.insert_text("@")
+    key("keyUp", "AltGraph", "AltRight")
+    press("Q", "KeyQ")  # with Caps Lock on
+    visit.page.keyboard.insert_text("€")
+    visit.page.keyboard.press("Enter")
 
 
 @pytest.mark.parametrize("ratio", [1, 2])
@@ -140,6 +170,7 @@ def test_buttons_wheel_drag_and_modifiers(
 def test_a_page_that_goes_gives_the_display_back(daemon: Daemon, chromium: Chromium, view: DisplayInfo) -> None:
     visit = at_screen(chromium, daemon, view)
     take(visit)
+    visit.page.get_by_role("textbox", name="Note for the agents").fill("Half of it is done.")
     visit.page.mouse.move(400, 500)
     visit.page.mouse.down()
     visit.page.goto("about:blank")
@@ -148,6 +179,7 @@ def test_a_page_that_goes_gives_the_display_back(daemon: Daemon, chromium: Chrom
         return next(one.taken_by for one in daemon.client.display_list().displays if one.name == view.name)
 
     until(lambda: not taken(), "the display given back")
+    assert act(daemon.client, Click(Point(5, 5)), display=view.name).note.endswith("Half of it is done.")
     with visit:
         pass
 
@@ -182,7 +214,6 @@ def test_keys_of_the_menu_held_keys_full_screen_and_a_note(
         page.get_by_role("button", name="Super", exact=True).first.click()
         page.keyboard.press("d")
         assert until(lambda: struck(recorder, SUPER), "the next key with Super")
-        page.get_by_role("button", name="Hold keys").click()
         before = len(recorder.lines("key"))
         page.keyboard.down("w")
         down = until(lambda: recorder.lines("key")[before:], "the key down")[0].split()[1]

@@ -1,6 +1,6 @@
 // A display in a person's hands: taken, kept while the page is open and seen, given back; pointer and keys sent to it.
 
-import { action, held, leaves, modified, modifier } from "./takeover_keys.js";
+import { action, isModifier, leaves, modified, modifier, real } from "./takeover_keys.js";
 import { PointerHands } from "./takeover_pointer.js";
 import { ActionQueue } from "./takeover_queue.js";
 import { TouchHands } from "./takeover_touch.js";
@@ -23,8 +23,9 @@ export class Takeover {
     this.lease = "";
     this.until_utc_s = 0;
     this.fault = "";
+    this.note = () => ""; // what is to be told the agents when the page is closed
     this.giving = false; // whether it is on its way back
-    this.holds = false; // whether keys are pressed and released as they are here, rather than what they write is typed
+    this.holds = true; // whether keys are pressed and released as they are here, rather than what they write is typed
     this.down = new Map(); // KeyboardEvent.code -> what is held for it
     this.sticky = new Set(); // modifiers for the next key
     this.queue = new ActionQueue((actions) => this.send(actions), (fault, undone) => this.failed(fault, undone));
@@ -181,7 +182,14 @@ export class Takeover {
 
   pressed(event) {
     if (leaves(event)) return this.stepOut(event);
-    if (this.holds && this.holdKey(event)) return;
+    const key = this.holds && !this.sticky.size ? real(event) : null;
+    if (key) {
+      event.preventDefault();
+      this.alone = "";
+      if (key.hold) this.holdKey(event, key.hold);
+      else this.freely(key.action, key.free);
+      return;
+    }
     this.alone = modifier(event);
     const wanted = action(event);
     if (!wanted && !this.alone) return; // an input method's, or a dead key: what it makes comes as text
@@ -189,16 +197,19 @@ export class Takeover {
     if (wanted) this.pushKey(wanted);
   }
 
-  /** Press the key of `event` until it is released here. Returns whether it is one that can be held. */
-  holdKey(event) {
-    const what = held(event);
-    if (!what) return false;
-    event.preventDefault();
-    if (!event.repeat && !this.down.has(event.code)) {
-      this.down.set(event.code, what);
-      this.push({ type: "hold", what });
-    }
-    return true;
+  /** Press the key of `event`, called `what`, until it is released here; the display repeats it by itself. */
+  holdKey(event, what) {
+    if (event.repeat || this.down.has(event.code)) return;
+    this.down.set(event.code, what);
+    this.push({ type: "hold", what });
+  }
+
+  /** Do `wanted` while the modifiers that are held are up: of `free` "shift" Shift alone, of "all" every one. */
+  freely(wanted, free = "all") {
+    const held = [...this.down.values()].filter((name) => isModifier(name) && (free === "all" || name.startsWith("Shift")));
+    this.push(...held.toReversed().map((what) => ({ type: "release", what })));
+    this.pushKey(wanted);
+    this.push(...held.map((what) => ({ type: "hold", what })));
   }
 
   released(event) {
@@ -217,14 +228,14 @@ export class Takeover {
   }
 
   composed(event) {
-    if (event.data) this.pushKey({ type: "type", text: event.data });
+    if (event.data) this.freely({ type: "type", text: event.data });
     this.surface.value = "";
   }
 
   typed(event) {
     if (event.isComposing || event.inputType === "insertCompositionText") return;
     // A touch keyboard tells of no keys, only of text.
-    if (event.data) this.pushKey({ type: "type", text: event.data });
+    if (event.data) this.freely({ type: "type", text: event.data });
     else if (event.inputType === "insertLineBreak") this.pushKey({ type: "key", chord: "Return" });
     this.surface.value = "";
   }
@@ -257,6 +268,6 @@ export class Takeover {
     }).catch(() => null); // nobody is left to be told; the lease runs out by itself
     const lease = this.lease;
     say(`${this.path}/actions`, { actions: [{ type: "release", what: "" }], lease });
-    say(`${this.path}/release`, { lease });
+    say(`${this.path}/release`, { lease, note: this.note() });
   }
 }

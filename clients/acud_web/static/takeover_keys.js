@@ -42,6 +42,11 @@ export function modifier(event) {
   return names ? names[event.location === RIGHT ? 1 : 0] : "";
 }
 
+/** Tell whether `name`, of a key of the display, is a modifier's. */
+export function isModifier(name) {
+  return Object.values(MODIFIERS).flat().includes(name);
+}
+
 /** Return what pressing the key of `event` does, as an action, or null for a key that is left to the browser: one of an
  * input method, a dead key, one without a name.
  */
@@ -52,12 +57,26 @@ export function action(event) {
   return name ? { type: "key", chord: [...modifiers(event), name].join("+") } : null;
 }
 
-/** Return the name to hold while the key of `event` is down, "" for one that can't be held: of an input method, AltGr. */
-export function held(event) {
-  const typesAltGr = event.getModifierState?.("AltGraph");
-  if (event.isComposing || event.key === "AltGraph" || (typesAltGr && isCharacter(event.key))) return "";
-  if (isCharacter(event.key)) return SIGNS[event.key] ?? event.key.toLowerCase();
-  return modifier(event) || named(event);
+/** Return how the key of `event` goes to the display as a key: {hold}, the name that is down there as long as it is here; or
+ * {action, free}, what is done at once while Shift ("shift") or all modifiers ("all") are up there, because there it may need
+ * others than here; or null for one that is no key there, or of which the browser does not tell both: it is left to `action`.
+ */
+export function real(event) {
+  const { key, shiftKey } = event;
+  // With Meta down, a Mac tells of no key that goes up.
+  if (event.isComposing || event.metaKey || ["Meta", "OS", "AltGraph"].includes(key)) return null;
+  if (!isCharacter(key)) {
+    const name = modifier(event) || named(event);
+    return name ? { hold: name } : null;
+  }
+  if (event.getModifierState?.("AltGraph")) return { action: { type: "type", text: key }, free: "all" };
+  const isChord = event.ctrlKey || event.altKey;
+  const isLetter = /^[a-z]$/i.test(key);
+  // A letter is the same key everywhere, a sign is not: with Shift here it may need none there. Caps Lock is not held.
+  const isSame = isLetter ? isChord || /[A-Z]/.test(key) === shiftKey : key === " " || (!shiftKey && key < "\x7f");
+  const name = SIGNS[key] ?? key.toLowerCase();
+  if (isSame) return { hold: name };
+  return isChord ? { action: { type: "key", chord: name }, free: "shift" } : { action: { type: "type", text: key }, free: "all" };
 }
 
 /** Return `action`, of a key, with the modifiers `more` (names for a chord) added; other actions as they are. */

@@ -1,15 +1,24 @@
 // What a person does to a display, sent in order, one request at a time: nothing overtakes, nothing is sent twice.
 
+import { isModifier } from "./takeover_keys.js";
+
 const MOST = 64; // actions of one request
 const LONGEST_TEXT = 10_000;
 
-/** Put `action` at the end of `waiting`; moves and text that follow each other directly become one. Pure but for `waiting`. */
+/** Put `action` at the end of `waiting`; moves and text that follow each other directly become one, and so does a key that
+ * goes up directly after it went down: held longer by a slow network, the display would repeat it. Pure but for `waiting`. */
 export function append(waiting, action) {
   const last = waiting.at(-1);
   if (last?.type === "move" && action.type === "move") waiting[waiting.length - 1] = action;
   else if (last?.type === "type" && action.type === "type" && last.text.length + action.text.length <= LONGEST_TEXT)
     waiting[waiting.length - 1] = { type: "type", text: last.text + action.text };
+  else if (last?.type === "hold" && action.type === "release" && last.what === action.what && isKey(action.what))
+    waiting[waiting.length - 1] = { type: "key", chord: action.what };
   else waiting.push(action);
+}
+
+function isKey(what) {
+  return !what.startsWith("mouse:") && !isModifier(what);
 }
 
 export class ActionQueue {

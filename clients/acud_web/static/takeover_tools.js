@@ -15,12 +15,13 @@ export class TakeoverTools {
   constructor(takeover) {
     this.takeover = takeover;
     this.sticky = STICKY.map(([name, words]) => this.toggle(words, `${words} with the next key`, () => takeover.stick(name)));
-    this.holds = this.toggle("Hold keys", "Keys stay down on the display as long as they are down here, as games need it",
+    this.holds = this.toggle("Hold keys", "Keys are down on the display as long as they are down here; without it, what they write is typed",
       () => takeover.setHolds(!takeover.holds));
     this.typing = this.toggle("Keyboard", "Show the keyboard of this device", () => this.keyboard());
     this.typing.classList.add("touch-only");
     this.clipboard = el("button", { type: "button", onclick: () => clipboardDialog(takeover) }, "Clipboard…");
     this.note = el("input", { maxlength: "500", placeholder: "Note for the agents", "aria-label": "Note for the agents, told when you give the display back" });
+    takeover.note = () => this.note.value;
     this.node = el("div.takeover-tools", { role: "group", "aria-label": "Takeover" },
       this.menu(), this.holds, this.typing, this.clipboard, this.note);
   }
