@@ -110,23 +110,33 @@ def file_name(recording_id: str, number: int, suffix: str) -> str:
 
 
 class Chapter(Struct, frozen=True, forbid_unknown_fields=True):
-    """A place in a segment's video, `at_ms` after its beginning."""
+    """A moment of a recording."""
 
-    at_ms: int
+    utc_ms: int
     title: str
+
+
+class DownloadPart(Struct, frozen=True, forbid_unknown_fields=True):
+    """A segment of a download: its video, open as `source_fd`, when that begins, and what it was encoded with."""
+
+    source_fd: int
+    start_utc_ms: int
+    seconds: float
+    crf: int
 
 
 class DownloadAsk(Struct, frozen=True, forbid_unknown_fields=True):
-    """Write the video of a segment, open as `source_fd`, to the empty file `target_fd` as other players like it.
+    """Write one video of `parts`, at least one, to the empty file `target_fd` as other players like it.
 
-    `start_utc_ms`: of the video's beginning. `chapters`: in the order of their times.
+    `from_utc_ms`, `until_utc_ms`: of that time alone. `chapters`: in the order of their times.
     """
 
-    source_fd: int
+    parts: tuple[DownloadPart, ...]
     target_fd: int
     parent_pid: int
     title: str
-    start_utc_ms: int
+    from_utc_ms: int
+    until_utc_ms: int
     chapters: tuple[Chapter, ...] = ()
 
 

@@ -235,6 +235,14 @@ def zooms(visit: Visit) -> None:
         "const all = head.closest('.replay-scroll').getBoundingClientRect();"
         "return box.left >= all.left - 1 && box.right <= all.right + 1; }"
     )
+    with visit.page.expect_download() as coming:
+        visit.page.get_by_role("button", name="Download what the time line shows as an MP4").click()
+    with av.open(str(coming.value.path()), "r") as film:
+        cut_s = film.duration / av.time_base
+    whole_s = visit.page.evaluate(
+        "async () => (await (await fetch(location.hash.replace(/^#/, '/api').split('?')[0])).json()).recording.seconds"
+    )
+    assert cut_s == pytest.approx(whole_s / 2, rel=0.1)
     visit.page.locator(".replay-line").hover(position={"x": 40, "y": 10})
     visit.page.keyboard.down("Control")
     visit.page.mouse.wheel(0, 100)

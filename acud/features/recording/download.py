@@ -1,13 +1,17 @@
-"""`python -m acud.features.recording.download`: one `DownloadAsk` in on standard input, a segment as ordinary MP4 out.
+"""`python -m acud.features.recording.download`: one `DownloadAsk` in on standard input, ordinary MP4 out.
 
-No picture is encoded anew. It needs no daemon. What went wrong is said on standard error, with exit code 1.
+Segments follow each other without the time between them. Only those of another size than most of the video, which one
+track cannot hold, are encoded anew: made smaller where they are larger, with a black edge where they are not as wide or
+high. It needs no daemon. What went wrong is said on standard error, with exit code 1.
 """
 
 from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -15,15 +19,23 @@ from typing import Any
 
 import av
 import msgspec
+import numpy as np
+from msgspec import Struct
 
 from acud.child_process import die_with_parent
-from acud.protocol.recordings import Chapter, DownloadAsk
+from acud.features.recording.recorder.frame_copy import PIXEL_FORMAT
+from acud.features.recording.recorder.segment import TICKS_PER_S, video_stream
+from acud.protocol.recordings import Chapter, DownloadAsk, DownloadPart
 
 _MS = Fraction(1, 1000)
+_TICK = Fraction(1, TICKS_PER_S)
 _BARE_STEPS = 4
 """A picture whose luma differs by no more is of one colour, as a new display is; H.264 may shift it a little."""
 _LOOKED_THROUGH = 600
 """Frames at the beginning that may be bare; each is decoded."""
+_IN_MEMORY = 64 << 20
+_BLACK, _NO_COLOUR = 16, 128
+"""Luma and chroma of limited range."""
 
 
 def main() -> int:
@@ -32,62 +44,186 @@ def main() -> int:
     die_with_parent(ask.parent_pid)
     try:
         # By name: the muxer opens its file anew to put the index first.
-        write_download(Path(f"/proc/self/fd/{ask.source_fd}"), Path(f"/proc/self/fd/{ask.target_fd}"), ask)
+        with ExitStack() as files:
+            films = [_film(files, part, ask) for part in ask.parts]
+            write_download(files, films, Path(f"/proc/self/fd/{ask.target_fd}"), ask)
     except (av.FFmpegError, OSError) as fault:
         sys.stderr.write(f"{fault}\n")
         return 1
     return 0
 
 
-def write_download(source: Path, target: Path, ask: DownloadAsk) -> None:
-    """Write the video in `source` to `target` (which is there), from its first picture that shows something.
+class Film(Struct):
+    """A segment's video, of which `first` to `end` is shown, in ticks of its own time. `cut`: where it begins in the
+    time of the segment.
+    """
 
-    The bare ones before stay in the file, as later ones are made from them; an edit list has players leave them out
+    source: Any
+    part: DownloadPart
+    first: int
+    end: int
+    cut: int
+
+    @property
+    def ticks(self) -> int:
+        """How long it is shown."""
+        return self.end - self.first
+
+
+def _film(files: ExitStack, part: DownloadPart, ask: DownloadAsk) -> Film:
+    source = files.enter_context(av.open(f"/proc/self/fd/{part.source_fd}", "r"))
+    first = max(0, ask.from_utc_ms - part.start_utc_ms)
+    end = min(round(part.seconds * 1000), ask.until_utc_ms - part.start_utc_ms)
+    return Film(source, part, _of_ms(first), max(_of_ms(end), _of_ms(first) + 1), _of_ms(first))
+
+
+def _of_ms(ms: float) -> int:
+    return round(ms * TICKS_PER_S / 1000)
+
+
+def write_download(files: ExitStack, films: list[Film], target: Path, ask: DownloadAsk) -> None:
+    """Write `films` to `target` (which is there), from the first picture on that shows something.
+
+    Pictures before that stay in the file where later ones are made from them; an edit list has players leave them out
     (ISO/IEC 14496-12, 8.6.6). Raises: av.FFmpegError; OSError.
     """
-    skipped = _bare_ticks(source)
-    with av.open(str(source), "r") as film:
-        stream = film.streams.video[0]
-        time_base = stream.time_base
-        assert time_base is not None
-        skipped_ms = round(skipped * time_base * 1000)
-        packets = [packet for packet in film.demux(stream) if packet.dts is not None]
-        end = max((packet.pts or 0) + (packet.duration or 0) for packet in packets)
-        with av.open(str(target), "w", format="mp4", options={"movflags": "faststart"}) as made:
-            made.metadata.update(_metadata(ask, skipped_ms))
-            copied = made.add_stream_from_template(stream)
-            made.set_chapters(_chapters(ask.chapters, skipped_ms, round(end * time_base * 1000) - skipped_ms))
-            for packet in packets:
-                assert packet.pts is not None
-                assert packet.dts is not None
-                packet.pts, packet.dts = packet.pts - skipped, packet.dts - skipped
+    opening = films[0]
+    opening.first = opening.cut = max(opening.first, min(_bare_ticks(opening), opening.end - 1))
+    films = _alike(files, films)
+    starts = [0, *itertools.accumulate(film.ticks for film in films)]
+    with av.open(str(target), "w", format="mp4", options={"movflags": "faststart"}) as made:
+        made.metadata.update(_metadata(ask, opening))
+        copied = made.add_stream_from_template(films[0].source.streams.video[0])
+        copied.time_base = _TICK
+        made.set_chapters(_chapters(ask.chapters, films, starts))
+        for film, start in zip(films, starts, strict=False):
+            for packet in _packets(film, is_first=start == 0):
+                packet.pts = packet.dts = packet.pts - film.first + start
                 packet.stream = copied
                 made.mux(packet)
 
 
-def _bare_ticks(source: Path) -> int:
+def _packets(film: Film, *, is_first: bool) -> Iterator[Any]:
+    """Yield what shows `film`, from the key picture on that its first one is made from, in ticks.
+
+    One that does not begin the file cannot be cut by its edit list: it is whole then.
+    """
+    stream = film.source.streams.video[0]
+    film.source.seek(0, stream=stream)
+    found = [packet for packet in film.source.demux(stream) if packet.dts is not None]
+    for packet in found:
+        scale = packet.time_base / _TICK
+        packet.pts = packet.dts = round(packet.pts * scale)
+        packet.duration = round((packet.duration or 0) * scale)
+        packet.time_base = _TICK
+    begun = [at for at, packet in enumerate(found) if packet.pts <= film.first]
+    keys = [at for at in begun if found[at].is_keyframe]
+    if begun:  # the picture that shows then begins then: players drop one that begins before
+        found[begun[-1]].pts = found[begun[-1]].dts = film.first
+    shown = [packet for packet in found[keys[-1] if keys and is_first else 0 :] if packet.pts < film.end]
+    shown[-1].duration = max(1, film.end - shown[-1].pts)
+    yield from shown
+
+
+# ---- segments of another size --------------------------------------------------------------------------------------
+
+
+def _alike(files: ExitStack, films: list[Film]) -> list[Film]:
+    """Return films that one track can hold: those that differ from the one that is shown longest are encoded anew."""
+    base = max(films, key=lambda film: film.ticks)
+    wanted = _parameters(base)
+    made = [film if _parameters(film) == wanted else _encoded(files, film, base) for film in films]
+    if all(_parameters(film) == wanted for film in made):
+        return made
+    return [_encoded(files, film, base) for film in films]  # an encoder of another version made some of them
+
+
+def _parameters(film: Film) -> tuple[int, int, bytes]:
+    context = film.source.streams.video[0].codec_context
+    return context.width, context.height, bytes(context.extradata or b"")
+
+
+def _encoded(files: ExitStack, film: Film, base: Film) -> Film:
+    """Return what is shown of `film` in the size of `base`, encoded as recordings are."""
+    width, height, _ = _parameters(base)
+    file = files.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))  # noqa: SIM115
+    with av.open(file, "w", format="mp4") as made:
+        stream = video_stream(made, width, height, base.part.crf)
+        for frame, at in _frames(film):
+            fitted = _fitted(frame, width, height)
+            fitted.pts, fitted.time_base = at - film.first, _TICK
+            made.mux(stream.encode(fitted))
+        made.mux(stream.encode(None))
+    file.seek(0)
+    return Film(files.enter_context(av.open(file, "r")), film.part, 0, film.ticks, film.cut)
+
+
+def _frames(film: Film) -> Iterator[tuple[Any, int]]:
+    """Yield the pictures that are shown, each with its time in ticks; the first from the first moment on."""
+    stream = film.source.streams.video[0]
+    film.source.seek(0, stream=stream)
+    before = None
+    for frame in film.source.decode(stream):
+        at = round(frame.pts * frame.time_base / _TICK)
+        if at >= film.end:
+            break
+        if at > film.first and before is not None:
+            yield before, film.first
+        before = frame if at <= film.first else None
+        if at > film.first:
+            yield frame, at
+    if before is not None:
+        yield before, film.first
+
+
+def _fitted(frame: Any, width: int, height: int) -> Any:
+    """Return the picture in a black one of that size, at its top left, smaller where it is larger."""
+    scale = min(1.0, width / frame.width, height / frame.height)
+    w, h = (max(2, int(side * scale) // 2 * 2) for side in (frame.width, frame.height))
+    small = frame.reformat(width=w, height=h, format=PIXEL_FORMAT).to_ndarray()
+    whole = np.full((height * 3 // 2, width), _NO_COLOUR, np.uint8)
+    whole[:height] = _BLACK
+    for place, plane in zip(_planes(whole, width, height), _planes(small, w, h), strict=True):
+        place[: plane.shape[0], : plane.shape[1]] = plane
+    return av.VideoFrame.from_ndarray(whole, format=PIXEL_FORMAT)
+
+
+def _planes(picture: Any, width: int, height: int) -> list[Any]:
+    """Return luma and the two of chroma, as views."""
+    flat, size = picture.reshape(-1), width * height
+    parts = [(0, height, width), *((size + at * size // 4, height // 2, width // 2) for at in range(2))]
+    return [flat[start : start + rows * columns].reshape(rows, columns) for start, rows, columns in parts]
+
+
+# ---- what is told besides the pictures -----------------------------------------------------------------------------
+
+
+def _bare_ticks(film: Film) -> int:
     """Return when the first picture shows that is not of one colour; 0 where none is."""
-    with av.open(str(source), "r") as film:
-        for number, frame in enumerate(film.decode(video=0)):
-            luma = frame.to_ndarray()[: frame.height]
-            if int(luma.max()) - int(luma.min()) > _BARE_STEPS:
-                return frame.pts or 0
-            if number == _LOOKED_THROUGH:
-                break
+    for number, frame in enumerate(film.source.decode(video=0)):
+        luma = frame.to_ndarray()[: frame.height]
+        if int(luma.max()) - int(luma.min()) > _BARE_STEPS:
+            shown: int = round((frame.pts or 0) * frame.time_base / _TICK)
+            return shown
+        if number == _LOOKED_THROUGH:
+            break
     return 0
 
 
-def _metadata(ask: DownloadAsk, skipped_ms: int) -> dict[str, str]:
-    began = datetime.fromtimestamp((ask.start_utc_ms + skipped_ms) / 1000, UTC)
+def _metadata(ask: DownloadAsk, first: Film) -> dict[str, str]:
+    began_ms = first.part.start_utc_ms + first.cut * 1000 / TICKS_PER_S
+    began = datetime.fromtimestamp(began_ms / 1000, UTC)
     return {"title": ask.title, "creation_time": began.isoformat(timespec="milliseconds").replace("+00:00", "Z")}
 
 
-def _chapters(wanted: Iterable[Chapter], skipped_ms: int, end_ms: int) -> list[Any]:
+def _chapters(wanted: Iterable[Chapter], films: list[Film], starts: list[int]) -> list[Any]:
     """Return the chapters for PyAV: each up to the next one, the first from the first picture on."""
     titles: dict[int, list[str]] = {}
+    end_ms = starts[-1] * 1000 // TICKS_PER_S
     for one in wanted:
-        if one.at_ms - skipped_ms < end_ms:
-            titles.setdefault(max(0, one.at_ms - skipped_ms), []).append(one.title)
+        at_ms = _shown_ms(one.utc_ms, films, starts)
+        if at_ms < end_ms:
+            titles.setdefault(at_ms, []).append(one.title)
     if titles and 0 not in titles:
         titles = {0: ["Beginning"], **titles}
     return [
@@ -100,6 +236,15 @@ def _chapters(wanted: Iterable[Chapter], skipped_ms: int, end_ms: int) -> list[A
         }
         for number, (at_ms, until_ms) in enumerate(itertools.pairwise([*titles, end_ms]))
     ]
+
+
+def _shown_ms(utc_ms: int, films: list[Film], starts: list[int]) -> int:
+    """Return where in the video a moment is shown: one between two segments where the later one begins."""
+    for film, start in zip(films, starts, strict=False):
+        at = _of_ms(utc_ms - film.part.start_utc_ms) - film.cut
+        if at < film.ticks:
+            return round((start + max(0, at)) * 1000 / TICKS_PER_S)
+    return starts[-1] * 1000 // TICKS_PER_S
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from acud.errors import NotFound
+from acud.protocol.recordings import SegmentHead
 
 _CHUNK = 256 * 1024
 _RANGE = re.compile(r"bytes=(?P<first>[0-9]{0,18})-(?P<last>[0-9]{0,18})", re.ASCII)
@@ -177,6 +178,15 @@ class FramesPage(Struct, frozen=True):
 
 
 _ROW = msgspec.json.Decoder(FrameAt)
+
+
+def read_head(descriptor: int) -> SegmentHead:
+    """Return what a segment was made as. Closes `descriptor`. Blocks. Raises: NotFound for a file without that."""
+    with os.fdopen(descriptor, "rb") as lines:
+        try:
+            return msgspec.json.decode(lines.readline(_LONGEST_LINE), type=SegmentHead)
+        except msgspec.DecodeError as fault:
+            raise NotFound("the list of its frames can't be read", hint="its disk may be full or broken") from fault
 
 
 def read_page(descriptor: int, from_ms: float, limit: int) -> FramesPage:

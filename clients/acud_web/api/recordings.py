@@ -10,7 +10,15 @@ from msgspec import Meta, Struct
 from starlette.responses import Response
 
 from acud.errors import Conflict, NotFound
-from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, RecordingInfo, RecordingState, Segment, file_name
+from acud.protocol.recordings import (
+    FRAMES_SUFFIX,
+    VIDEO_SUFFIX,
+    DownloadPart,
+    RecordingInfo,
+    RecordingState,
+    Segment,
+    file_name,
+)
 from acud.protocol.requests.recordings import (
     Mark,
     RecordDelete,
@@ -26,12 +34,13 @@ from acud.protocol.requests.recordings import (
 from acud.protocol.requests.tasks import TaskList, TaskListReply
 from acud.protocol.web import Scope
 from acud.types.tasks import TaskStatus
-from acud_web.api.files import FileAnswer, FramesPage, open_below, read_page
+from acud_web.api.files import FileAnswer, FramesPage, open_below, read_head, read_page
 from acud_web.api.operation import ApiRequest, Body, Nothing, Operation, Query, same
 from acud_web.api.tasks import task_seen
 from acud_web.api.video_file import VideoFile, made_video, video_chapters
 
 _PAGE = 5000
+_END_MS = 2**53
 
 
 class RecordingsQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,6 +62,13 @@ class TimelineQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
     after_ms: Annotated[int, Meta(ge=0, le=2**53)] = 0
     limit: Annotated[int, Meta(ge=1, le=5000)] = 1000
+
+
+class DownloadQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Of that time alone, in UTC milliseconds; 0: from the beginning, to the end."""
+
+    from_ms: Annotated[int, Meta(ge=0, le=2**53)] = 0
+    until_ms: Annotated[int, Meta(ge=0, le=2**53)] = 0
 
 
 class StartBody(Struct, frozen=True, forbid_unknown_fields=True):
@@ -97,21 +113,39 @@ async def video(asked: ApiRequest[Nothing, Nothing]) -> Response:
     return FileAnswer(asked.connection, await _opened(asked, found, number, VIDEO_SUFFIX), "video/mp4", settled=settled)
 
 
-async def download(asked: ApiRequest[Nothing, Nothing]) -> Response:
-    """Send the video of a segment as a file for other players: with a title, its start, a chapter for each wait and
-    action, and without the one-colour pictures at its beginning.
+async def download(asked: ApiRequest[DownloadQuery, Nothing]) -> Response:
+    """Send a recording, or a part of it, as one video for other players: its segments without the time between them,
+    with a title, its start, a chapter for each wait and action, and without one-colour pictures at the beginning.
+    Segments of another size than most of it are encoded anew to fit.
     """
-    found, number = await _segment(asked)
-    segment = next(one for one in found.segments if one.number == number)
-    chapters = video_chapters(await _marks(asked, found), segment)
-    ask = VideoFile(await _title(asked, found, number), segment.start_utc_ms, chapters)
-    made = await made_video(asked.gateway.paths.recordings, await _opened(asked, found, number, VIDEO_SUFFIX), ask)
+    found, query = await recording_seen(asked), asked.query
+    until_ms = query.until_ms or _END_MS
+    segments = [
+        one
+        for one in found.segments
+        if one.frames and one.start_utc_ms < until_ms and one.start_utc_ms + one.seconds * 1000 > query.from_ms
+    ]
+    if not segments:
+        raise NotFound("nothing was recorded then", hint="from_ms and until_ms are UTC milliseconds")
+    chapters = video_chapters(await _marks(asked, found), max(query.from_ms, segments[0].start_utc_ms), until_ms)
+    title = await _title(asked, found)
+    parts = [await _part(asked, found, one) for one in segments]
+    made = await made_video(
+        asked.gateway.paths.recordings, VideoFile(tuple(parts), query.from_ms, until_ms, title, chapters)
+    )
     answer = FileAnswer(asked.connection, made, "video/mp4", settled=False)
-    answer.headers["Content-Disposition"] = f'attachment; filename="{_file_name(found, segment)}"'
+    began_ms = max(query.from_ms, segments[0].start_utc_ms)
+    answer.headers["Content-Disposition"] = f'attachment; filename="{_file_name(found, began_ms)}"'
     return answer
 
 
-async def _marks(asked: ApiRequest[Nothing, Nothing], found: RecordingInfo) -> list[Mark]:
+async def _part(asked: ApiRequest[Query, Body], found: RecordingInfo, segment: Segment) -> DownloadPart:
+    head = await asyncio.to_thread(read_head, await _opened(asked, found, segment.number, FRAMES_SUFFIX))
+    source = await _opened(asked, found, segment.number, VIDEO_SUFFIX)
+    return DownloadPart(source, segment.start_utc_ms, segment.seconds, head.crf)
+
+
+async def _marks(asked: ApiRequest[Query, Body], found: RecordingInfo) -> list[Mark]:
     marks: list[Mark] = []
     while True:
         after_ms = marks[-1].utc_ms if marks else 0
@@ -121,19 +155,18 @@ async def _marks(asked: ApiRequest[Nothing, Nothing], found: RecordingInfo) -> l
             return marks
 
 
-async def _title(asked: ApiRequest[Nothing, Nothing], found: RecordingInfo, number: int) -> str:
-    """Return what the video is of: its task, else its display; and which part of the recording."""
-    name = f"Display {found.display}"
+async def _title(asked: ApiRequest[Query, Body], found: RecordingInfo) -> str:
+    """Return what the video is of: its task, else its display."""
     if found.task_id:
         tasks = await asked.ask(TaskList(tuple(TaskStatus), limit=1, tasks=(found.task_id,)), TaskListReply)
-        name = tasks.tasks[0].task.name if tasks.tasks else name
-    return f"{name}, part {number} of {len(found.segments)}" if len(found.segments) > 1 else name
+        if tasks.tasks:
+            return tasks.tasks[0].task.name
+    return f"Display {found.display}"
 
 
-def _file_name(found: RecordingInfo, segment: Segment) -> str:
-    began = datetime.fromtimestamp(segment.start_utc_ms / 1000, UTC).strftime("%Y-%m-%d-%H%M%S")
-    part = f"-{segment.number}" if len(found.segments) > 1 else ""
-    return f"acud-display-{found.display.lstrip(':').replace('.', '-')}-{began}{part}.mp4"
+def _file_name(found: RecordingInfo, began_ms: int) -> str:
+    began = datetime.fromtimestamp(began_ms / 1000, UTC).strftime("%Y-%m-%d-%H%M%S")
+    return f"acud-display-{found.display.lstrip(':').replace('.', '-')}-{began}.mp4"
 
 
 async def frames(asked: ApiRequest[FramesQuery, Nothing]) -> FramesPage:
@@ -218,9 +251,11 @@ OPERATIONS = (
     ),
     Operation(
         "GET",
-        "/api/recordings/{id}/segments/{n}/download",
+        "/api/recordings/{id}/download",
         Scope.READ,
         download,
+        None,
+        DownloadQuery,
         media="video/mp4",
         statuses=(404, 503),
     ),

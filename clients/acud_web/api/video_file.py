@@ -1,4 +1,4 @@
-"""A segment's video as a file that people keep: made by a process of its own, which alone loads a video library."""
+"""A recording's video as a file that people keep: made by a process of its own, which alone loads a video library."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from acud.errors import Unavailable
-from acud.protocol.recordings import Chapter, DownloadAsk, Segment
+from acud.protocol.recordings import Chapter, DownloadAsk, DownloadPart
 from acud.protocol.requests.recordings import Mark
 from acud.types import WaitState
 
@@ -32,23 +32,24 @@ _ENDS = {
 
 
 class VideoFile(Struct, frozen=True):
-    """What a file tells besides its pictures. `start_utc_ms`: of the video's beginning."""
+    """What a file shows and tells: `parts`, of which it owns the descriptors, in that time, with title and chapters."""
 
+    parts: tuple[DownloadPart, ...]
+    from_utc_ms: int
+    until_utc_ms: int
     title: str
-    start_utc_ms: int
     chapters: tuple[Chapter, ...]
 
 
-def video_chapters(marks: Iterable[Mark], segment: Segment) -> tuple[Chapter, ...]:
-    """Return a chapter for each wait that was armed or ended, and for each action, while `segment` was made; where they
-    are too many, for the waits alone, and of those for the first.
+def video_chapters(marks: Iterable[Mark], from_utc_ms: int, until_utc_ms: int) -> tuple[Chapter, ...]:
+    """Return a chapter for each wait that was armed or ended, and for each action, in that time; where they are too
+    many, for the waits alone, and of those for the first.
     """
-    end_ms = segment.start_utc_ms + round(segment.seconds * 1000)
-    within = [mark for mark in marks if segment.start_utc_ms <= mark.utc_ms <= end_ms]
+    within = [mark for mark in marks if from_utc_ms <= mark.utc_ms <= until_utc_ms]
     found = [mark for mark in within if mark.kind in ("wait", "action")]
     if len(found) > _MOST_CHAPTERS:
         found = [mark for mark in found if mark.kind == "wait"]
-    return tuple(Chapter(mark.utc_ms - segment.start_utc_ms, _words(mark)) for mark in found[:_MOST_CHAPTERS])
+    return tuple(Chapter(mark.utc_ms, _words(mark)) for mark in found[:_MOST_CHAPTERS])
 
 
 def _words(mark: Mark) -> str:
@@ -62,23 +63,24 @@ def _words(mark: Mark) -> str:
     return words if len(words) <= _TITLE else f"{words[: _TITLE - 1]}…"
 
 
-async def made_video(folder: Path, source: int, file: VideoFile) -> int:
-    """Return a descriptor of the file made of the video open as `source`, which it closes. The file has no name; it is
-    in `folder`'s file system, and gone when the descriptor is closed. Raises: Unavailable saying why there is none.
+async def made_video(folder: Path, file: VideoFile) -> int:
+    """Return a descriptor of the file; the descriptors of its parts are closed. The file has no name; it is in
+    `folder`'s file system, and gone when the descriptor is closed. Raises: Unavailable saying why there is none.
     """
     target = -1
     try:
         async with _places:
             with tempfile.TemporaryFile(dir=folder) as unnamed:
                 target = os.dup(unnamed.fileno())
-            ask = DownloadAsk(source, target, os.getpid(), file.title, file.start_utc_ms, file.chapters)
-            await _make(ask)
+            span = file.from_utc_ms, file.until_utc_ms
+            await _make(DownloadAsk(file.parts, target, os.getpid(), file.title, *span, file.chapters))
     except BaseException:
         if target >= 0:
             os.close(target)
         raise
     finally:
-        os.close(source)
+        for part in file.parts:
+            os.close(part.source_fd)
     return target
 
 
@@ -89,7 +91,7 @@ async def _make(ask: DownloadAsk) -> None:
         "acud.features.recording.download",
         stdin=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        pass_fds=(ask.source_fd, ask.target_fd),
+        pass_fds=(*(part.source_fd for part in ask.parts), ask.target_fd),
     )
     try:
         _, said = await process.communicate(msgspec.json.encode(ask))

@@ -57,21 +57,10 @@ export function recordingRow(one, page) {
   );
 }
 
-// One file for each segment: a display that changed its size begins a new one.
 function downloads(one, path) {
-  return one.segments
-    .filter((segment) => segment.frames)
-    .map((segment) =>
-      el(
-        "a",
-        {
-          href: `${path}/segments/${segment.number}/download`,
-          download: "", // the answer names the file
-          "aria-label": `Download the MP4 of ${one.display}, part ${segment.number}`,
-        },
-        one.segments.length > 1 ? `MP4 part ${segment.number}` : "MP4",
-      ),
-    );
+  if (!one.segments.some((segment) => segment.frames)) return null;
+  // The answer names the file.
+  return el("a", { href: `${path}/download`, download: "", "aria-label": `Download the MP4 of ${one.display}` }, "MP4");
 }
 
 async function deleted(one, path) {

@@ -1,5 +1,6 @@
 // A recording, frame by frame, with what happened meanwhile on the same time line.
 
+import { query } from "./api.js";
 import { notice } from "./dialog.js";
 import { el, fill, settled } from "./dom.js";
 import { busy } from "./keys.js";
@@ -148,7 +149,14 @@ export class Replay {
       button("‹", "Previous frame (←)", () => this.step(-1)), button("›", "Next frame (→)", () => this.step(1)),
       button("⇤", "Previous mark ([)", () => this.mark(false)), button("⇥", "Next mark (])", () => this.mark(true)),
       this.speed, el("label.replay-skip", {}, this.skip, "Skip stillness"), this.track.tools(() => this.newest ?? this.frame.utc_ms),
-      button("Link", "Copy a link to this moment", () => this.share()), this.where);
+      button("Link", "Copy a link to this moment", () => this.share()),
+      button("MP4", "Download what the time line shows as an MP4", () => this.download()), this.where);
+  }
+
+  // The whole recording, or the part of it that the time line is zoomed in on.
+  download() {
+    const [from_ms, until_ms] = this.track.scale > 1 ? this.track.sight : ["", ""];
+    el("a", { href: query(`${this.path}/download`, { from_ms, until_ms }), download: "" }).click();
   }
 
   // ---- going there -------------------------------------------------------------------------------------------------

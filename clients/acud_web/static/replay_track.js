@@ -113,6 +113,13 @@ export class Track {
     this.scaled(1);
   }
 
+  /** Return the time that is in sight: [from, until] in UTC ms. */
+  get sight() {
+    const { begin, end } = this.axis;
+    const at = (x) => Math.round(begin + ((end - begin) * x) / Math.max(1, this.strip.clientWidth));
+    return [at(this.node.scrollLeft), at(this.node.scrollLeft + this.node.clientWidth)];
+  }
+
   scaled(scale) {
     const most = Math.max(1, Math.min(MOST_ZOOM, (this.axis.end - this.axis.begin) / LEAST_SHOWN_MS));
     this.scale = Math.max(1, Math.min(most, scale));

@@ -58,6 +58,26 @@ class _Sink:
         return data
 
 
+def video_stream(container: Any, width: int, height: int, crf: int) -> Any:
+    """Add a stream to `container` that encodes as recordings are. `width` and `height` are even."""
+    options = {
+        "qp": str(crf),
+        "preset": "superfast",
+        "x264-params": _X264,
+        "tune": "zerolatency",
+        "g": str(_GROUP),
+        "bf": "0",
+        "threads": "1",
+    }
+    stream = container.add_stream("libx264", options=options)
+    stream.width, stream.height, stream.pix_fmt = width, height, PIXEL_FORMAT
+    stream.time_base = stream.codec_context.time_base = Fraction(1, TICKS_PER_S)
+    context = stream.codec_context
+    context.colorspace = context.color_primaries = context.color_trc = _BT709
+    context.color_range = _LIMITED
+    return stream
+
+
 class Encoder:
     """One video of frames of one size: H.264 at a constant quality, variable frame rate. Closing twice is harmless.
 
@@ -69,29 +89,10 @@ class Encoder:
         self._sink = _Sink()
         options = {"movflags": "frag_every_frame+empty_moov+default_base_moof", "flush_packets": "1"}
         self._container: Any = av.open(self._sink, "w", format="mp4", options=options)
-        self._stream = self._video_stream(crf)
+        self._stream = video_stream(self._container, width + width % 2, height + height % 2, crf)
         self._frame = av.VideoFrame(width + width % 2, height + height % 2, PIXEL_FORMAT)
         self._planes = frame_planes(self._frame)
         self._closed = False
-
-    def _video_stream(self, crf: int) -> Any:
-        width, height = self._size
-        options = {
-            "qp": str(crf),
-            "preset": "superfast",
-            "x264-params": _X264,
-            "tune": "zerolatency",
-            "g": str(_GROUP),
-            "bf": "0",
-            "threads": "1",
-        }
-        stream = self._container.add_stream("libx264", options=options)
-        stream.width, stream.height, stream.pix_fmt = width + width % 2, height + height % 2, PIXEL_FORMAT
-        stream.time_base = stream.codec_context.time_base = Fraction(1, TICKS_PER_S)
-        context = stream.codec_context
-        context.colorspace = context.color_primaries = context.color_trc = _BT709
-        context.color_range = _LIMITED
-        return stream
 
     def draw(self, band: Band) -> None:
         """Change a part of what shows from the next `encode` on."""
