@@ -368,26 +368,9 @@ def test_a_page_that_is_opened_while_the_daemon_is_down_comes_to_life_with_it(br
         visitor.close()
 
 
-def test_it_is_usable_at_the_width_of_a_phone_and_in_the_dark(browser: Browser, daemon: Daemon) -> None:
-    """Every panel fits in 360 px; the menu opens, and closes when a panel is chosen."""
-    visitor = Visitor(browser, served(daemon), width=360, height=740, dark=True)
-    visitor.login(daemon.client)
-    for panel in PANELS:
-        visitor.go(panel)
-        visitor.check(f"phone-{panel or 'now'}")
-    visitor.page.get_by_role("button", name="Menu").click()
-    visitor.check("phone-menu")
-    visitor.page.get_by_role("link", name="Waits").click()
-    expect(visitor.page.get_by_role("heading", name="Waits")).to_be_visible()
-    expect(visitor.page.get_by_role("button", name="Menu")).to_have_attribute("aria-expanded", "false")
-    visitor.close()
-
-
 def test_keys_and_themes(visitor: Visitor, daemon: Daemon) -> None:
-    """Panels have keys, `?` lists them, and the theme can be chosen and is kept."""
+    """`?` lists the keys, and the theme can be chosen and is kept."""
     visitor.login(daemon.client)
-    visitor.page.keyboard.press("w")
-    expect(visitor.page.get_by_role("heading", name="Waits", level=1)).to_be_visible()
     visitor.page.keyboard.press("?")
     expect(visitor.page.get_by_role("dialog")).to_contain_text("Keyboard shortcuts")
     visitor.check("shortcuts")

@@ -5,7 +5,7 @@ import { el, svg } from "./dom.js";
 import { evidencePictures } from "./evidence.js";
 import { filmed, momentOf } from "./moments.js";
 import { badge, when } from "./parts.js";
-import { clock, duration, money, points } from "./words.js";
+import { clock, duration, forPeople, money, points } from "./words.js";
 
 export function actionNode({ action, logs }, task, films) {
   const side = [
@@ -37,7 +37,7 @@ export function actionNode({ action, logs }, task, films) {
             el(
               "li",
               { class: /error|fail/i.test(line.log_type) ? "error" : null },
-              `${line.log_type}: ${line.content}`,
+              `${line.log_type}: ${forPeople(line.content)}`,
             ),
           ),
         )

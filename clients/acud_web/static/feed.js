@@ -7,7 +7,7 @@ import { learn, taskName } from "./names.js";
 import { loading, nothing, trouble } from "./panel.js";
 import { panelHead, segments, when } from "./parts.js";
 import { eventPlace, told } from "./told.js";
-import { count } from "./words.js";
+import { count, forPeople } from "./words.js";
 import { VirtualList } from "./virtual.js";
 
 const PAGE = 1000;
@@ -25,7 +25,7 @@ export function messageEntry(message) {
     { class: `entry ${kindOf(message)}` },
     el("span.who", {}, whoOf(message)),
     el("span.when", {}, when(message.created_at)),
-    el("p.what", {}, message.content),
+    el("p.what", {}, forPeople(message.content)),
   );
 }
 

@@ -1,7 +1,7 @@
 // What happened meanwhile: ticks on the time line, a list beside the picture, clicks drawn on it.
 
 import { el, fill, svg } from "./dom.js";
-import { clock, stateWord } from "./words.js";
+import { clock, forPeople, stateWord } from "./words.js";
 
 /** What marks can be of, in the words of a filter. */
 export const KINDS = [["verdict", "Verdicts"], ["wait", "Waits"], ["action", "Actions"], ["message", "Messages"], ["task", "Tasks"]];
@@ -43,7 +43,7 @@ export class MarkList {
   row(mark, go) {
     return el("li", { "data-tone": tone(mark) }, el("button.replay-mark", { type: "button", onclick: () => go(mark.utc_ms) },
       el("span.replay-sign", { "aria-hidden": "true" }, SIGNS[mark.kind] ?? "·"),
-      el("time", {}, clock(mark.utc_ms / 1000)), el("strong", {}, words(mark)), el("span.replay-text", {}, mark.text ?? "")));
+      el("time", {}, clock(mark.utc_ms / 1000)), el("strong", {}, words(mark)), el("span.replay-text", {}, forPeople(mark.text))));
   }
 
   /** Show which mark is the newest at `utc_ms`. */

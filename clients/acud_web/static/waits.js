@@ -32,11 +32,11 @@ export function waitRow(wait) {
         {},
         badge(verdict.answer),
         el("span", {}, short(said)),
-        wait.display ? el("span", {}, wait.display) : null,
+        wait.display ? el("span.kept", {}, wait.display) : null,
         taskName(wait.spec.task_id) ? el("span", {}, taskName(wait.spec.task_id)) : null,
         wait.ended_utc_s
-          ? el("span", {}, "ended ", when(wait.ended_utc_s))
-          : el("span", {}, "until ", when(wait.deadline_utc_s)),
+          ? el("span.kept", {}, "ended ", when(wait.ended_utc_s))
+          : el("span.kept", {}, "until ", when(wait.deadline_utc_s)),
       ),
     ),
   );

@@ -1,0 +1,144 @@
+"""Every page of the dashboard at three widths, light and dark, by keyboard, without its session and without its daemon.
+
+One browser session and one daemon: a page is opened once; width and colours are emulated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from acud.types import Change, Criteria, DisplayInfo, Rect, Text
+from acud.types.tasks import ActionType, ItemStatus
+from acud_client import Client
+from tests.daemon import Daemon
+from tests.e2e.dashboard_support import PANELS, SETTINGS, Visitor
+from tests.e2e.desktop import Desk, compared, ended, judged, until
+from tests.e2e.gateway_support import served
+
+SIZES = ((1440, 900), (1024, 768), (390, 844))
+KEYS = {"o": "Overview", "t": "Tasks", "w": "Waits", "s": "Screens", "f": "Feed", "r": "Recordings", "c": "Commentary"}
+KEYS |= {"k": "Wakes", "u": "Usage", "h": "Health"}
+
+
+@pytest.fixture
+def host() -> Iterator[Daemon]:
+    """A daemon of its own, which may be killed."""
+    with Daemon(settings=SETTINGS) as daemon:
+        yield daemon
+
+
+def test_every_page_at_three_widths_light_and_dark(browser: Browser, host: Daemon) -> None:
+    """Nothing is too wide, axe finds nothing serious, and no script fails; then the session and the daemon go."""
+    pages = _scene(host.client, host)
+    visitor = Visitor(browser, served(host))
+    visitor.login(host.client)
+    for name, path in ({one or "overview": one for one in PANELS} | pages).items():
+        visitor.page.set_viewport_size({"width": 1440, "height": 900})
+        visitor.go(path)
+        _at_each_size(visitor, name)
+        words = visitor.page.locator("main").inner_text()
+        assert not re.search(r"\[smart_wait|never instructions|Traceback|undefined|\[object", words), f"{name}: {words}"
+    assert not visitor.unserved
+    _with_keys_alone(visitor)
+    _on_a_phone(visitor)
+    host.client.web_token_revoke("", every="session")
+    expect(visitor.page.locator("#banner")).to_contain_text("This session is over")
+    _at_each_size(visitor, "expired")
+    visitor.login(host.client)
+    visitor.go("waits")
+    host.kill()
+    expect(visitor.page.locator("#banner")).to_contain_text("does not answer since")
+    _at_each_size(visitor, "down")
+    visitor.close()
+
+
+def _at_each_size(visitor: Visitor, name: str) -> None:
+    for width, height in SIZES:
+        visitor.page.set_viewport_size({"width": width, "height": height})
+        for scheme in ("light", "dark"):
+            visitor.page.emulate_media(color_scheme=scheme)
+            visitor.check(f"page-{name}-{width}-{scheme}")
+
+
+def _with_keys_alone(visitor: Visitor) -> None:
+    """Go to each panel by its key; Tab alone leads from the top into the list, and Enter opens a row of it."""
+    page = visitor.page
+    page.set_viewport_size({"width": 1440, "height": 900})
+    visitor.go("")
+    for key, title in KEYS.items():
+        page.keyboard.press(key)
+        expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
+    page.keyboard.press("w")
+    page.get_by_role("button", name="All", exact=True).press("Enter")
+    expect(page.locator(".list a.row").first).to_be_visible()
+    page.evaluate("document.activeElement.blur()")
+    seen: list[str] = []
+    while not page.locator(".list a.row:focus").count():
+        page.keyboard.press("Tab")
+        here = page.evaluate("document.activeElement.outerHTML.slice(0, 120)")
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outline != "none", f"the focus is not seen on {here}"
+        seen.append(here)
+        assert len(seen) < 60, seen
+    page.keyboard.press("Enter")
+    expect(page.locator(".detail h1")).to_be_visible()
+
+
+def _on_a_phone(visitor: Visitor) -> None:
+    page = visitor.page
+    page.set_viewport_size({"width": 360, "height": 740})
+    visitor.go("tasks")
+    page.get_by_role("button", name="Menu").click()
+    visitor.check("phone-menu")
+    page.get_by_role("link", name="Waits").click()
+    expect(page.get_by_role("heading", name="Waits")).to_be_visible()
+    expect(page.get_by_role("button", name="Menu")).to_have_attribute("aria-expanded", "false")
+
+
+def _scene(client: Client, daemon: Daemon) -> dict[str, str]:
+    """Have agents at work, and return the pages of single things by name."""
+    plan = ["Sign in to the bank", "Download the statements", "File them"]
+    task = client.task_register("Download last year's bank statements", plan, display_width=640, display_height=400)
+    task_id, display = task.view.task.task_id, task.view.task.display
+    film = client.record_list(task_id=task_id).recordings[0].recording_id
+    client.task_item_update(task_id, 1, ItemStatus.ACTIVE)
+    client.task_log_action(task_id, ActionType.GUI, "click left at 100,120", output_data={"points": [[100, 120]]})
+    client.task_update(task_id, message="The statements of January to March are saved; those of April are loading.")
+    shown: DisplayInfo = next(one for one in client.display_list().displays if one.name == display)
+    other = client.display_create(1280, 720).display
+    with Desk(shown.name, shown.auth_file) as desk:
+        window = desk.words(Rect(40, 40, 480, 120), "Saving statement 4 of 12", "Bank")
+        asked = client.wait_create(
+            Criteria("the statements of the whole year are in the folder Documents"), task_id=task_id, timeout_s=3600
+        ).wait
+        change = client.wait_create(
+            Change(), "window:Bank", task_id=task_id, label="the next statement", timeout_s=60
+        ).wait
+        compared(daemon, change.wait_id)
+        judged(client, asked.wait_id, "no")
+        desk.rewrite(window, "Saving statement 5 of 12")
+        ended(client, change.wait_id)
+        late = client.wait_create(Text("Signed out"), task_id=task_id, timeout_s=0.5, label="never").wait
+        ended(client, late.wait_id)
+        until(lambda: client.record_show(film).recording.frames > 1, "a recorded frame")
+    for number in range(12):
+        wait = client.wait_create(
+            Text(f"Invoice {number}"), display=other.name, timeout_s=3600, label=f"invoice {number}"
+        )
+        if number % 3 == 0:
+            client.wait_cancel(wait.wait.wait_id)
+    return {
+        "task": f"tasks/{task_id}",
+        "wait-watching": f"waits/{asked.wait_id}",
+        "wait-resolved": f"waits/{change.wait_id}",
+        "wait-timeout": f"waits/{late.wait_id}",
+        "screen": f"screens/{display}",
+        "recording": f"recordings/{film}",
+        "wait-new": "waits/new",
+        "task-new": "tasks/new",
+        "screen-new": "screens/new",
+    }
