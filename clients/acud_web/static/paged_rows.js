@@ -16,7 +16,12 @@ export class PagedRows {
     this.choicesAt = 0;
     this.aborter = new AbortController();
     this.sight = [0, 1];
-    this.virtual = new VirtualList(this.shape.title, this.shape.id, this.shape.row, {
+    const made = (one) => {
+      const row = this.shape.row(one);
+      this.mark(row.querySelector("a.row"));
+      return row;
+    };
+    this.virtual = new VirtualList(this.shape.title, this.shape.id, made, {
       look: "scroller", links: "a.row", sight: (first, last) => this.seen(first, last),
     });
   }
@@ -73,12 +78,12 @@ export class PagedRows {
 
   paint() {
     this.virtual.show(this.rows);
+    for (const row of this.virtual.list.querySelectorAll("a.row")) this.mark(row); // with the filters as they are now
     this.bulk.show(this.virtual.list, this.rows.filter(Boolean));
   }
 
   async seen(first, last) {
     this.sight = [first, Math.max(first + 1, last)];
-    for (const row of this.virtual.list.querySelectorAll("a.row")) this.mark(row);
     if (this.bulk.isOn) this.bulk.paint();
     const { turn } = this;
     const missing = this.rows.length ? pages(this.sight).filter((number) => !this.asked.has(number)) : [];

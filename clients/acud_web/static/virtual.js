@@ -61,9 +61,7 @@ export class VirtualList {
       const item = this.items[at];
       const key = item === undefined ? `hole ${at}` : this.key(item);
       const made = this.row(key, item);
-      made.row.style.top = `${at * this.rowPx}px`;
-      made.row.setAttribute("aria-posinset", at + 1);
-      made.row.setAttribute("aria-setsize", this.items.length);
+      this.place(made, at);
       wanted.set(key, made);
     }
     for (const [key, { row }] of this.made) if (wanted.get(key)?.row !== row) row.remove();
@@ -79,10 +77,19 @@ export class VirtualList {
     if (last === this.items.length && clientHeight) this.end();
   }
 
+  // Nothing is touched of a row that stays where it is.
+  place(made, at) {
+    const top = at * this.rowPx;
+    if (made.top !== top) made.row.style.top = `${top}px`;
+    if (made.at !== at) made.row.setAttribute("aria-posinset", at + 1);
+    if (made.of !== this.items.length) made.row.setAttribute("aria-setsize", this.items.length);
+    Object.assign(made, { top, at, of: this.items.length });
+  }
+
   // The row of an item that says the same as before is the same row.
   row(key, item) {
     const before = this.made.get(key);
-    if (before && (before.item === item || JSON.stringify(before.item) === JSON.stringify(item))) return { row: before.row, item };
+    if (before && (before.item === item || JSON.stringify(before.item) === JSON.stringify(item))) return Object.assign(before, { item });
     return { row: item === undefined ? el("li.hole", {}) : this.make(item), item };
   }
 }
