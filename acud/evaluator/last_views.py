@@ -23,9 +23,6 @@ NEGATIVE_VIEW_BYTES = 96 << 20
 MAX_BYTES = 64 << 20
 """Pixels kept: 17 waits on 1280x720 behind a lossy gate."""
 
-PICTURE_GAP_NS = 1_000_000_000
-"""A view that changes all the time is pictured once a second."""
-
 Pixels = NDArray[np.uint8]
 
 SCENE_FRAME_BYTES = 64 << 20
@@ -72,20 +69,13 @@ class PicturedViews:
     """Of each wait what its newest small picture shows: a verdict on the same pixels needs no other."""
 
     def __init__(self) -> None:
-        self._newest: dict[str, tuple[str, Answer, int]] = {}
+        self._newest: dict[str, str] = {}
 
-    def takes(self, wait_id: str, shot: ViewPixels, answer: Answer) -> bool:
-        """Tell whether the verdict on `shot` is worth a picture, and remember it as pictured then.
-
-        Other pixels are, at most once a second; those of another answer always.
-        """
-        before = self._newest.get(wait_id)
-        if before is not None:
-            looks, said, mono_ns = before
-            if looks == shot.identity or (said is answer and shot.mono_ns < mono_ns + PICTURE_GAP_NS):
-                return False
-        self._newest[wait_id] = shot.identity, answer, shot.mono_ns
-        return True
+    def takes(self, wait_id: str, shot: ViewPixels) -> bool:
+        """Tell whether `shot` looks other than the one before that was asked about, and remember it."""
+        is_other = self._newest.get(wait_id) != shot.identity
+        self._newest[wait_id] = shot.identity
+        return is_other
 
     def forget(self, wait_id: str) -> None:
         """Forget what was pictured for a wait that ended."""

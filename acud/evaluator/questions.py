@@ -196,7 +196,7 @@ class WaitQuestions:
         kept = answered.evidence is not None and answered.evidence.name
         if kept or not self._ask.wants_picture or all(answer.source == "memo" for answer in self._answers):
             return answered
-        if not self._context.pictured.takes(self._ask.wait_id, self._shot, answered.whole.answer):
+        if not self._context.pictured.takes(self._ask.wait_id, self._shot):
             return answered
         made = (await self._cache.once(SmallPicture, self._context.small_picture(self._shot))).value
         height, width = self._shot.pixels.shape[:2]

@@ -299,7 +299,7 @@ def test_every_verdict_is_charted_and_its_reason_fits_a_phone(browser: Browser, 
         body["evaluations"] = body["evaluations"][-int(asked[0]) :]
         route.fulfill(response=answer, json=body)
 
-    visitor.page.route(re.compile(f"/api/waits/{wait.wait_id}"), many)
+    visitor.page.route(re.compile(rf"/api/waits/{wait.wait_id}\?"), many)
     visitor.login(daemon.client)
     visitor.go(f"waits/{wait.wait_id}")
     expect(visitor.page.locator(".timeline rect.mark")).to_have_count(300)
