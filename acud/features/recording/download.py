@@ -53,7 +53,7 @@ def main() -> int:
     return 0
 
 
-class Film(Struct):
+class VideoCut(Struct):
     """A segment's video, of which `first` to `end` is shown, in ticks of its own time. `cut`: where it begins in the
     time of the segment.
     """
@@ -70,18 +70,18 @@ class Film(Struct):
         return self.end - self.first
 
 
-def _film(files: ExitStack, part: DownloadPart, ask: DownloadAsk) -> Film:
+def _film(files: ExitStack, part: DownloadPart, ask: DownloadAsk) -> VideoCut:
     source = files.enter_context(av.open(f"/proc/self/fd/{part.source_fd}", "r"))
     first = max(0, ask.from_utc_ms - part.start_utc_ms)
     end = min(round(part.seconds * 1000), ask.until_utc_ms - part.start_utc_ms)
-    return Film(source, part, _of_ms(first), max(_of_ms(end), _of_ms(first) + 1), _of_ms(first))
+    return VideoCut(source, part, _of_ms(first), max(_of_ms(end), _of_ms(first) + 1), _of_ms(first))
 
 
 def _of_ms(ms: float) -> int:
     return round(ms * TICKS_PER_S / 1000)
 
 
-def write_download(files: ExitStack, films: list[Film], target: Path, ask: DownloadAsk) -> None:
+def write_download(files: ExitStack, films: list[VideoCut], target: Path, ask: DownloadAsk) -> None:
     """Write `films` to `target` (which is there), from the first picture on that shows something.
 
     Pictures before that stay in the file where later ones are made from them; an edit list has players leave them out
@@ -103,7 +103,7 @@ def write_download(files: ExitStack, films: list[Film], target: Path, ask: Downl
                 made.mux(packet)
 
 
-def _packets(film: Film, *, is_first: bool) -> Iterator[Any]:
+def _packets(film: VideoCut, *, is_first: bool) -> Iterator[Any]:
     """Yield what shows `film`, from the key picture on that its first one is made from, in ticks.
 
     One that does not begin the file cannot be cut by its edit list: it is whole then.
@@ -128,7 +128,7 @@ def _packets(film: Film, *, is_first: bool) -> Iterator[Any]:
 # ---- segments of another size --------------------------------------------------------------------------------------
 
 
-def _alike(files: ExitStack, films: list[Film]) -> list[Film]:
+def _alike(files: ExitStack, films: list[VideoCut]) -> list[VideoCut]:
     """Return films that one track can hold: those that differ from the one that is shown longest are encoded anew."""
     base = max(films, key=lambda film: film.ticks)
     wanted = _parameters(base)
@@ -138,12 +138,12 @@ def _alike(files: ExitStack, films: list[Film]) -> list[Film]:
     return [_encoded(files, film, base) for film in films]  # an encoder of another version made some of them
 
 
-def _parameters(film: Film) -> tuple[int, int, bytes]:
+def _parameters(film: VideoCut) -> tuple[int, int, bytes]:
     context = film.source.streams.video[0].codec_context
     return context.width, context.height, bytes(context.extradata or b"")
 
 
-def _encoded(files: ExitStack, film: Film, base: Film) -> Film:
+def _encoded(files: ExitStack, film: VideoCut, base: VideoCut) -> VideoCut:
     """Return what is shown of `film` in the size of `base`, encoded as recordings are."""
     width, height, _ = _parameters(base)
     file = files.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))  # noqa: SIM115
@@ -155,10 +155,10 @@ def _encoded(files: ExitStack, film: Film, base: Film) -> Film:
             made.mux(stream.encode(fitted))
         made.mux(stream.encode(None))
     file.seek(0)
-    return Film(files.enter_context(av.open(file, "r")), film.part, 0, film.ticks, film.cut)
+    return VideoCut(files.enter_context(av.open(file, "r")), film.part, 0, film.ticks, film.cut)
 
 
-def _frames(film: Film) -> Iterator[tuple[Any, int]]:
+def _frames(film: VideoCut) -> Iterator[tuple[Any, int]]:
     """Yield the pictures that are shown, each with its time in ticks; the first from the first moment on."""
     stream = film.source.streams.video[0]
     film.source.seek(0, stream=stream)
@@ -198,7 +198,7 @@ def _planes(picture: Any, width: int, height: int) -> list[Any]:
 # ---- what is told besides the pictures -----------------------------------------------------------------------------
 
 
-def _bare_ticks(film: Film) -> int:
+def _bare_ticks(film: VideoCut) -> int:
     """Return when the first picture shows that is not of one colour; 0 where none is."""
     for number, frame in enumerate(film.source.decode(video=0)):
         luma = frame.to_ndarray()[: frame.height]
@@ -210,13 +210,13 @@ def _bare_ticks(film: Film) -> int:
     return 0
 
 
-def _metadata(ask: DownloadAsk, first: Film) -> dict[str, str]:
+def _metadata(ask: DownloadAsk, first: VideoCut) -> dict[str, str]:
     began_ms = first.part.start_utc_ms + first.cut * 1000 / TICKS_PER_S
     began = datetime.fromtimestamp(began_ms / 1000, UTC)
     return {"title": ask.title, "creation_time": began.isoformat(timespec="milliseconds").replace("+00:00", "Z")}
 
 
-def _chapters(wanted: Iterable[Chapter], films: list[Film], starts: list[int]) -> list[Any]:
+def _chapters(wanted: Iterable[Chapter], films: list[VideoCut], starts: list[int]) -> list[Any]:
     """Return the chapters for PyAV: each up to the next one, the first from the first picture on."""
     titles: dict[int, list[str]] = {}
     end_ms = starts[-1] * 1000 // TICKS_PER_S
@@ -238,7 +238,7 @@ def _chapters(wanted: Iterable[Chapter], films: list[Film], starts: list[int]) -
     ]
 
 
-def _shown_ms(utc_ms: int, films: list[Film], starts: list[int]) -> int:
+def _shown_ms(utc_ms: int, films: list[VideoCut], starts: list[int]) -> int:
     """Return where in the video a moment is shown: one between two segments where the later one begins."""
     for film, start in zip(films, starts, strict=False):
         at = _of_ms(utc_ms - film.part.start_utc_ms) - film.cut
