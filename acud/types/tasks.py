@@ -1,6 +1,7 @@
 """A task, its plan, what was done and said: the shapes of the wire, of the store's rows and of the rules alike.
 
-Times (`…_at`) are UTC seconds since the epoch. Ordinals count from 0, in the order of the plan, and are never reused.
+Times (`…_at`) are UTC seconds since the epoch. Plan items count from 1, in the order of the
+plan; a number is never reused.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from acud.types import Budget
 
 TaskId = Annotated[str, Meta(min_length=1, max_length=64)]
 Title = Annotated[str, Meta(min_length=1, max_length=1000)]
-Ordinal = Annotated[int, Meta(ge=0, le=100_000)]
+ItemNumber = Annotated[int, Meta(ge=1, le=100_000)]
 Content = Annotated[str, Meta(max_length=20_000)]
 
 
@@ -90,9 +91,9 @@ class Task(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PlanItem(Struct, frozen=True, forbid_unknown_fields=True):
-    """One step of a plan, with how many actions were logged under it."""
+    """One step of a plan, with how many actions were logged under it. `number`: from 1."""
 
-    ordinal: int
+    number: int
     title: str
     status: ItemStatus = ItemStatus.PENDING
     started_at: float | None = None
@@ -103,7 +104,8 @@ class PlanItem(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Action(Struct, frozen=True, forbid_unknown_fields=True):
-    """Something done for a task. `ordinal` None: for the task as a whole. `subject`: the wait it was, if it was one.
+    """Something done for a task. `item`: the number of its plan item; None: for the task as a whole. `subject`: the
+    wait it was, if it was one.
 
     `judge` and `cost_usd` are of what acud judged for it; an unknown cost is None, never 0.
     """
@@ -113,7 +115,7 @@ class Action(Struct, frozen=True, forbid_unknown_fields=True):
     summary: str
     created_at: float
     status: ActionStatus = ActionStatus.COMPLETED
-    ordinal: int | None = None
+    item: int | None = None
     input_data: Any = None
     output_data: Any = None
     duration_ms: float | None = None

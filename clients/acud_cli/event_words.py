@@ -73,8 +73,8 @@ def _task(verb: str, event: Event, data: dict[str, Any]) -> str:
 
 
 def _changed(data: dict[str, Any]) -> str:
-    if data.get("status") and data.get("ordinal") is not None:
-        return f"has item {data['ordinal'] + 1} {data['status']}"
+    if data.get("status") and data.get("item") is not None:
+        return f"has item {data['item']} {data['status']}"
     if data.get("status"):
         return f"is {data['status']}"
     return f"has {data['appended']} more items" if data.get("appended") else ""

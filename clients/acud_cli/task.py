@@ -219,7 +219,7 @@ def move_item(session: Session, *, task_id: str, item: int, status: ItemStatus, 
     acud task item e0471d 1 completed
     acud task item e0471d 2 active --note "the site is slow"
     """
-    reply = session.client().task_item_update(task_id, item - 1, status, note=note)
+    reply = session.client().task_item_update(task_id, item, status, note=note)
     _show(session, reply)
 
 
@@ -261,10 +261,10 @@ def log_action(session: Session, *, task_id: str, action_type: ActionType, summa
         input_data=given["input_data"],
         output_data=given["output_data"],
         status=given["status"],
-        ordinal=None if given["item"] is None else given["item"] - 1,
+        item=given["item"],
         duration_ms=None if given["took"] is None else given["took"] * 1000,
     )
-    where = "the task" if reply.action.ordinal is None else f"item {reply.action.ordinal + 1}"
+    where = "the task" if reply.action.item is None else f"item {reply.action.item}"
     session.show(reply, lambda: say(f"logged {reply.action.action_id} under {where}"))
 
 
@@ -279,7 +279,7 @@ def drill_down(session: Session, *, task_id: str, item: int, limit: int) -> None
     \b
     acud task drill e0471d 2
     """
-    reply = session.client().task_drill_down(task_id, item - 1, limit=limit)
+    reply = session.client().task_drill_down(task_id, item, limit=limit)
 
     def human() -> None:
         print_table(item_table((reply.item,)))
@@ -369,7 +369,7 @@ def item_table(items: tuple[PlanItem, ...]) -> FittedTable:
         took = "-" if item.duration_seconds is None else duration(item.duration_seconds)
         failed = f" ({item.failed_actions} failed)" if item.failed_actions else ""
         title = shortened(item.title, 200)
-        table.add_row(str(item.ordinal + 1), item.status.value, title, took, f"{item.actions}{failed}")
+        table.add_row(str(item.number), item.status.value, title, took, f"{item.actions}{failed}")
     return table
 
 

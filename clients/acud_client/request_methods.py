@@ -574,11 +574,11 @@ class RequestMethods(ABC):
         Raises: Conflict for an impossible move."""
         return self.ask(TaskUpdate(task_id, message, query, status, budget), TaskReply)
 
-    def task_item_update(self, task_id: str, ordinal: int, status: ItemStatus, *, note: str = '') -> TaskReply:
-        """Set the status of the plan item `ordinal`; `note` goes into the thread.
+    def task_item_update(self, task_id: str, item: int, status: ItemStatus, *, note: str = '') -> TaskReply:
+        """Set the status of the plan item `item`, which counts from 1; `note` goes into the thread.
 
         Raises: Conflict for a move it cannot make."""
-        return self.ask(TaskItemUpdate(task_id, ordinal, status, note), TaskReply)
+        return self.ask(TaskItemUpdate(task_id, item, status, note), TaskReply)
 
     def task_plan_append(self, task_id: str, items: Sequence[str], *, note: str = '') -> TaskReply:
         """Add `items` at the end of the plan; `note` says why, in the thread."""
@@ -586,12 +586,12 @@ class RequestMethods(ABC):
 
     def task_log_action(
         self, task_id: str, action_type: ActionType, summary: str, *, input_data: Any = None, output_data: Any = None,
-        status: ActionStatus = ActionStatus.COMPLETED, ordinal: int | None = None, duration_ms: float | None = None,
+        status: ActionStatus = ActionStatus.COMPLETED, item: int | None = None, duration_ms: float | None = None,
     ) -> TaskLogActionReply:
-        """Log an action under the plan item `ordinal` (None: the item that is active). `input_data` and `output_data`:
-        any JSON."""
+        """Log an action under the plan item `item`, from 1 (None: the item that is active). `input_data` and
+        `output_data`: any JSON."""
         return self.ask(
-            TaskLogAction(task_id, action_type, summary, input_data, output_data, status, ordinal, duration_ms),
+            TaskLogAction(task_id, action_type, summary, input_data, output_data, status, item, duration_ms),
             TaskLogActionReply,
         )
 
@@ -603,9 +603,9 @@ class RequestMethods(ABC):
         was left out. With `as_data` the plan comes as a `view` too, which no budget bounds."""
         return self.ask(TaskSummary(task_id, detail_level, max_tokens, as_data), TaskSummaryReply)
 
-    def task_drill_down(self, task_id: str, ordinal: int, *, limit: int = 50) -> TaskDrillDownReply:
-        """Show the plan item `ordinal` with its newest actions and their logs."""
-        return self.ask(TaskDrillDown(task_id, ordinal, limit), TaskDrillDownReply)
+    def task_drill_down(self, task_id: str, item: int, *, limit: int = 50) -> TaskDrillDownReply:
+        """Show the plan item `item`, from 1, with its newest actions and their logs."""
+        return self.ask(TaskDrillDown(task_id, item, limit), TaskDrillDownReply)
 
     def task_thread(self, task_id: str, *, limit: int = 50) -> TaskThreadReply:
         """Show what was said and what happened: the newest `limit` messages, oldest of them first."""

@@ -194,6 +194,7 @@ GLOSSARY = {
     "task_id": "the task that it belongs to, whose display screen then means",
     "session_key": "your session, to be woken there",
     "limit": "at most so many",
+    "item": "number of the plan item, from 1",
     "max_tokens": "the longest answer",
 }
 """Words for arguments that several tools share; a tool's own `params` go first."""

@@ -335,10 +335,10 @@ def test_a_repeat_answers_and_does_nothing(do: Do, record: Callable[..., Recordi
 
 def test_the_diary_counts_what_was_typed_and_quotes_nothing(client: Client, shared: Daemon, view: DisplayInfo) -> None:
     task = client.task_register("Log in", ("type",), isolated_display=False).view.task
-    client.task_item_update(task.task_id, 0, ItemStatus.ACTIVE)
+    client.task_item_update(task.task_id, 1, ItemStatus.ACTIVE)
     act(client, TypeText("s3cret-word"), Key("Tab"), display=view.name, task_id=task.task_id)
     act(client, Click(Point(30, 40)), Click(), Drag(Point(9, 8)), display=view.name, task_id=task.task_id)
-    item = client.task_drill_down(task.task_id, 0)
+    item = client.task_drill_down(task.task_id, 1)
     action, clicked = (one.action for one in item.actions)
     assert clicked.output_data == {"display": view.name, "done": 3, "points": [[30, 40], [30, 40], [9, 8]]}
     assert (action.action_type, action.summary) == ("gui", "type 11 characters; key Tab")

@@ -22,7 +22,7 @@ DAEMON_SETTINGS = SETTINGS
 def task(daemon: Daemon) -> TaskView:
     """A task with a display of its own, a plan, an action and its log."""
     view = daemon.client.task_register("read the news", ["open", "read"], display_width=320, display_height=240).view
-    daemon.client.task_log_action(view.task.task_id, ActionType.CLI, "ls", ordinal=0, output_data="two files")
+    daemon.client.task_log_action(view.task.task_id, ActionType.CLI, "ls", item=1, output_data="two files")
     return daemon.client.task_update(view.task.task_id, message="on my way").view
 
 

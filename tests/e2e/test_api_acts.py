@@ -187,8 +187,10 @@ def test_something_is_done_by_its_description(acting: Api, screen: DisplayInfo) 
 def test_a_task_is_kept_by_rest(waiting: Api, acting: Api, api: Api) -> None:
     made = waiting.post("tasks", name="sort the mail", plan=["open"], isolated_display=False)["view"]["task"]["task_id"]
     assert waiting.post(f"tasks/{made}/items", items=["sort"])["view"]["items"][1]["title"] == "sort"
-    item = waiting.post(f"tasks/{made}/items/1", status="active", note="begun")["view"]["items"][1]
+    item = waiting.post(f"tasks/{made}/items/2", status="active", note="begun")["view"]["items"][1]
     assert item["status"] == "active"
+    zero = waiting.raw.post(f"/api/tasks/{made}/items/0", json={"status": "active"})
+    assert (zero.status_code, zero.json()["error"]) == (422, "item must be between 1 and 100000")
     logged = waiting.post(f"tasks/{made}/actions", action_type="cli", summary="ls", output_data={"files": 2})
     assert logged["action"]["summary"] == "ls"
     assert waiting.post(f"tasks/{made}/update", message="half of it")["notes"] == []

@@ -149,7 +149,7 @@ def test_what_happened_while_it_was_made(api: Api, daemon: Daemon) -> None:
     wait = client.wait_create(Change(), task_id=task.task_id, timeout_s=100, label="a change").wait.wait_id
     judged = client.wait_create(Criteria("it rains"), task_id=task.task_id, timeout_s=100).wait.wait_id
     until(lambda: api.get(f"waits/{judged}")["evaluations"], "a verdict")
-    client.task_log_action(task.task_id, ActionType.CLI, "make", ordinal=0)
+    client.task_log_action(task.task_id, ActionType.CLI, "make", item=1)
     client.task_update(task.task_id, message="half done")
     shown = next(one for one in client.display_list().displays if one.name == task.display)
     with Desk(task.display, shown.auth_file) as desk:

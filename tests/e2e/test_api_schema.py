@@ -67,7 +67,7 @@ def there() -> Iterator[There]:
     with Daemon(settings=SETTINGS + small) as daemon, Api(daemon) as api, Api(daemon, Scope.ACT) as acting:
         client = daemon.client
         task = client.task_register("to be tried", ["a"], display_width=64, display_height=48).view.task
-        client.task_log_action(task.task_id, ActionType.CLI, "make", ordinal=0)
+        client.task_log_action(task.task_id, ActionType.CLI, "make", item=1)
         wait = client.wait_create(Criteria("it rains"), task_id=task.task_id, timeout_s=600).wait.wait_id
         recording = until(lambda: client.record_list(task_id=task.task_id).recordings, "a recording")[0].recording_id
         display = client.display_create(64, 48).display.name

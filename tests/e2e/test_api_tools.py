@@ -128,12 +128,12 @@ def test_a_video_of_some_seconds(api: Api, screen: DisplayInfo) -> None:
 def test_tasks(api: Api) -> None:
     made = called(api, "task_register", name="sort the mail", plan=["open", "sort"], isolated_display=False)
     task_id = made["view"]["task"]["task_id"]
-    assert called(api, "task_item_update", task_id=task_id, ordinal=0, status="active", note="begun")
+    assert called(api, "task_item_update", task_id=task_id, item=1, status="active", note="begun")
     logged = called(api, "task_log_action", task_id=task_id, action_type="cli", summary="ls", output_data="2 files")
     assert logged["action"]["summary"] == "ls"
     assert called(api, "task_plan_append", task_id=task_id, items=["close"])
     assert "sort" in called(api, "task_summary", task_id=task_id, detail_level="actions")["summary"]
-    assert called(api, "task_drill_down", task_id=task_id, ordinal=0)["actions"][0]["action"]["summary"] == "ls"
+    assert called(api, "task_drill_down", task_id=task_id, item=1)["actions"][0]["action"]["summary"] == "ls"
     wait = called(api, "smart_wait", text="never", task_id=task_id)["wait_id"]
     noted = called(api, "wait_update", wait_id=wait, message="not yet")["notes"]
     assert noted[0] == f"the message is in the thread of {task_id}"

@@ -480,8 +480,8 @@ def _desk(client: Client, display: str) -> Desk:
 
 
 def _work(client: Client, task_id: str) -> None:
-    client.task_item_update(task_id, 0, ItemStatus.COMPLETED)
-    client.task_item_update(task_id, 1, ItemStatus.ACTIVE)
+    client.task_item_update(task_id, 1, ItemStatus.COMPLETED)
+    client.task_item_update(task_id, 2, ItemStatus.ACTIVE)
     client.task_log_action(task_id, ActionType.GUI, "click left at 50,50", output_data={"points": [[50, 50]]})
     client.task_update(task_id, message="The portal is open; the report is being made.")
 

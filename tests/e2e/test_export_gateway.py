@@ -28,7 +28,7 @@ def test_the_file_is_whole_and_says_what_is_in_it(gateway: Daemon) -> None:
     client = gateway.client
     task = client.task_register("to be taken along", ["look"]).view.task
     until(lambda: any(one.frames for one in client.record_list(task_id=task.task_id).recordings), "a first frame")
-    client.task_log_action(task.task_id, ActionType.GUI, "looked <around>", ordinal=0)
+    client.task_log_action(task.task_id, ActionType.GUI, "looked <around>", item=1)
     secret, _ = token(client, Scope.READ, tasks=(task.task_id,))
     with Browser(served(gateway), secret) as browser:
         answer = browser.raw.get(f"/api/tasks/{task.task_id}/export")

@@ -289,9 +289,9 @@ def test_a_person_who_has_the_display_is_not_disturbed(client: Client, form: Dis
 
 def test_the_diary_tells_no_typed_text(client: Client, form: DisplayInfo) -> None:
     task = client.task_register("fill in a form", ["fill it in"], isolated_display=False).view.task
-    client.task_item_update(task.task_id, 0, ItemStatus.ACTIVE)
+    client.task_item_update(task.task_id, 1, ItemStatus.ACTIVE)
     client.gui_do("set the Name field to 'hunter2'", display=form.name, task_id=task.task_id)
-    told = str(client.task_drill_down(task.task_id, 0))
+    told = str(client.task_drill_down(task.task_id, 1))
     assert "replace by 7 characters in the Name field" in told
     assert "hunter2" not in told
 

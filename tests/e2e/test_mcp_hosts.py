@@ -41,11 +41,11 @@ CALLS: dict[str, dict[str, Any]] = {
 """Arguments of the calls that need no wait; the others get the id of the first."""
 WITH_ID = ("wait_update", "wait_result", "wait_cancel")
 TASK_CALLS: dict[str, dict[str, Any]] = {
-    "task_item_update": {"ordinal": 0, "status": "active"},
+    "task_item_update": {"item": 1, "status": "active"},
     "task_plan_append": {"items": '["pay"]'},
     "task_log_action": {"action_type": "gui", "summary": "clicked"},
     "task_summary": {},
-    "task_drill_down": {"ordinal": 0},
+    "task_drill_down": {"item": 1},
     "task_thread": {},
     "task_update": {"status": "completed"},
 }

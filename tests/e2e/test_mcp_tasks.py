@@ -65,7 +65,7 @@ async def test_a_task_from_first_to_last(connect: Any, daemon: Daemon) -> None:
             "display_resolution": "320x240",
         }
 
-        begun = await tool("task_item_update", task_id=task_id, ordinal=0, status="active", note="begun")
+        begun = await tool("task_item_update", task_id=task_id, item=1, status="active", note="begun")
         assert [item["status"] for item in begun["view"]["items"]] == ["active", "pending"]
         looked = await tool("desktop_look", task_id=task_id)
         assert (looked["display"], looked["width"], looked["height"]) == (task["display"], 320, 240)
@@ -73,9 +73,9 @@ async def test_a_task_from_first_to_last(connect: Any, daemon: Daemon) -> None:
         assert wait["target"] == f"display:{task['display']}"
 
         action = {"action_type": "gui", "summary": "clicked Pay", "input_data": {"x": None}, "duration_ms": "12"}
-        logged = await tool("task_log_action", task_id=task_id, ordinal=1, **action)
+        logged = await tool("task_log_action", task_id=task_id, item=2, **action)
         assert logged["action"]["duration_ms"] == 12
-        assert (logged["action"]["ordinal"], logged["action"]["input_data"]) == (1, {"x": None})
+        assert (logged["action"]["item"], logged["action"]["input_data"]) == (2, {"x": None})
         more = await tool("task_plan_append", task_id=task_id, items=["print"], note="a ticket on paper")
         assert [item["title"] for item in more["view"]["items"]] == ["open", "pay", "print"]
 
@@ -87,7 +87,7 @@ async def test_a_task_from_first_to_last(connect: Any, daemon: Daemon) -> None:
         short = await tool("task_summary", task_id=task_id, detail_level="full", max_tokens=60)
         assert short["tokens"] <= 60
         assert short["left_out"]
-        item = await tool("task_drill_down", task_id=task_id, ordinal=0)
+        item = await tool("task_drill_down", task_id=task_id, item=1)
         assert [one["action"]["action_type"] for one in item["actions"]] == ["vision", "wait"]
         assert item["actions"][1]["action"]["subject"] == wait["wait_id"]
         thread = await tool("task_thread", task_id=task_id)
@@ -112,8 +112,13 @@ async def test_what_can_be_mended_is_one_line_with_the_next_step(connect: Any, d
         assert "name" in await tool.refused("task_register")
         assert "give message, query, status or budget" in await tool.refused("task_update", task_id=task_id)
         assert "status" in await tool.refused("task_update", task_id=task_id, status="nope")
-        assert "items are" in await tool.refused("task_item_update", task_id=task_id, ordinal=7, status="active")
-        assert "items are" in await tool.refused("task_drill_down", task_id=task_id, ordinal=7)
+        assert "items are" in await tool.refused("task_item_update", task_id=task_id, item=7, status="active")
+        assert "items are 1 to 1" in await tool.refused("task_drill_down", task_id=task_id, item=7)
+        zero = await tool.refused("task_item_update", task_id=task_id, item=0, status="active")
+        assert "item must be between 1 and 100000" in zero
+        former = await tool.refused("task_item_update", task_id=task_id, ordinal=1, status="active")
+        assert "no argument 'ordinal'" in former
+        assert "arguments: task_id, item," in former
         assert "items" in await tool.refused("task_plan_append", task_id=task_id, items=[])
         assert "action_type" in await tool.refused("task_log_action", task_id=task_id, action_type="fly", summary="x")
         assert "max_tokens" in await tool.refused("task_summary", task_id=task_id, max_tokens=1)
@@ -124,7 +129,7 @@ async def test_what_can_be_mended_is_one_line_with_the_next_step(connect: Any, d
                 assert "task_list" in await tool.refused(name, task_id=unknown)
         await tool("task_update", task_id=task_id, status="failed")
         assert "cannot become active" in await tool.refused("task_update", task_id=task_id, status="active")
-        assert "task_register" in await tool.refused("task_item_update", task_id=task_id, ordinal=0, status="active")
+        assert "task_register" in await tool.refused("task_item_update", task_id=task_id, item=1, status="active")
         assert "task_register" in await tool.refused("smart_wait", task_id=task_id, **NEVER)
         with pytest.raises(NotFound):
             daemon.client.task_summary("none")

@@ -81,7 +81,7 @@ def test_an_export_holds_everything_of_a_task(daemon: Daemon, tmp_path: Path) ->
     until(lambda: _framed(daemon, recording.recording_id), "the first frame")
     screen = next(one for one in daemon.client.display_list().displays if one.name == task.display)
     wait = daemon.client.wait_create(LAMP_IS_GREEN, task_id=task.task_id).wait
-    daemon.client.task_log_action(task.task_id, ActionType.GUI, "painted", ordinal=1)
+    daemon.client.task_log_action(task.task_id, ActionType.GUI, "painted", item=2)
     daemon.client.task_update(task.task_id, message="it is green now")
     with Desk(screen.name, screen.auth_file) as desk:
         desk.fill(LAMP, 0x00C040)

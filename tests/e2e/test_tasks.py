@@ -65,12 +65,12 @@ def test_a_task_from_begin_to_end(acud: Client) -> None:
     reply = acud.task_register("Book", ["open", "pay"], metadata={"ticket": 7}, agent_id="main", display_width=320)
     task = reply.view.task
     assert (task.status, task.agent_id, task.name) == (TaskStatus.ACTIVE, "main", "Book")
-    assert [item.ordinal for item in reply.view.items] == [0, 1]
+    assert [item.number for item in reply.view.items] == [1, 2]
     number = int(task.display.lstrip(":"))
     assert task.metadata == {
         "ticket": 7, "display": task.display, "display_num": number, "display_resolution": "320x480",
     }  # fmt: skip
-    acud.task_item_update(task.task_id, 0, ItemStatus.ACTIVE, note="begun")
+    acud.task_item_update(task.task_id, 1, ItemStatus.ACTIVE, note="begun")
     wait = acud.wait_create(NEVER, timeout_s=LONG_S, task_id=task.task_id).wait
     picture = acud.look(task_id=task.task_id)
     assert (wait.display, picture.display, picture.width) == (task.display, task.display, 320)
@@ -79,13 +79,13 @@ def test_a_task_from_begin_to_end(acud: Client) -> None:
 
     done = acud.task_update(task.task_id, message="booked", status=TaskStatus.COMPLETED)
     assert done.view.task.ended_at is not None
-    assert done.notes == ("completed with open plan items: 0, 1",)
+    assert done.notes == ("completed with open plan items: 1, 2",)
     cancelled = acud.wait_show(wait.wait_id).wait
     assert cancelled.state is WaitState.CANCELLED
     assert 'task "Book" is completed' in cancelled.message
     _gone(acud, task.display)
 
-    drilled = acud.task_drill_down(task.task_id, 0)
+    drilled = acud.task_drill_down(task.task_id, 1)
     assert drilled.item.actions == 3
     assert [(one.action.action_type, one.action.status) for one in drilled.actions] == [
         (ActionType.WAIT, ActionStatus.CANCELLED),
@@ -96,7 +96,7 @@ def test_a_task_from_begin_to_end(acud: Client) -> None:
     assert drilled.actions[0].logs[0].content == cancelled.message
     assert all(one.action.duration_ms for one in drilled.actions)
     thread = [message.content for message in acud.task_thread(task.task_id).messages]
-    assert thread == ["item 0 active: begun", "booked", "active → completed", cancelled.message]
+    assert thread == ["item 1 active: begun", "booked", "active → completed", cancelled.message]
     full = acud.task_summary(task.task_id, detail_level=Detail.FULL, max_tokens=5000)
     assert "clicked Search" in full.summary
     assert full.left_out == {}
@@ -110,7 +110,7 @@ def test_nothing_is_done_for_an_ended_task(acud: Client) -> None:
         lambda: acud.wait_create(NEVER, task_id=task.task_id),
         lambda: acud.look(task_id=task.task_id),
         lambda: acud.wait_for_change(task_id=task.task_id),
-        lambda: acud.task_item_update(task.task_id, 0, ItemStatus.ACTIVE),
+        lambda: acud.task_item_update(task.task_id, 1, ItemStatus.ACTIVE),
         lambda: acud.task_plan_append(task.task_id, ["b"]),
         lambda: acud.task_log_action(task.task_id, ActionType.CLI, "ls"),
         lambda: acud.task_update(task.task_id, status=TaskStatus.ACTIVE),
@@ -120,15 +120,15 @@ def test_nothing_is_done_for_an_ended_task(acud: Client) -> None:
     acud.task_update(task.task_id, message="a last word")
 
 
-def test_an_append_gives_a_new_ordinal(acud: Client) -> None:
+def test_an_append_gives_a_new_number(acud: Client) -> None:
     task = acud.task_register("Plan", ["only"], isolated_display=False).view.task
     view = acud.task_plan_append(task.task_id, ["second", "third"]).view
-    assert [(item.ordinal, item.title) for item in view.items] == [(0, "only"), (1, "second"), (2, "third")]
-    with pytest.raises(NotFound, match="no item 3"):
-        acud.task_item_update(task.task_id, 3, ItemStatus.ACTIVE)
-    acud.task_item_update(task.task_id, 1, ItemStatus.SKIPPED)
-    with pytest.raises(Conflict, match='item 1 "second" is skipped since'):
-        acud.task_item_update(task.task_id, 1, ItemStatus.ACTIVE)
+    assert [(item.number, item.title) for item in view.items] == [(1, "only"), (2, "second"), (3, "third")]
+    with pytest.raises(NotFound, match="no item 4"):
+        acud.task_item_update(task.task_id, 4, ItemStatus.ACTIVE)
+    acud.task_item_update(task.task_id, 2, ItemStatus.SKIPPED)
+    with pytest.raises(Conflict, match='item 2 "second" is skipped since'):
+        acud.task_item_update(task.task_id, 2, ItemStatus.ACTIVE)
 
 
 def test_a_wait_that_resolves_is_told_in_its_task(acud: Client) -> None:
@@ -252,7 +252,7 @@ def test_ids_that_look_like_paths_find_nothing(acud: Client, strange: str, tmp_p
         acud.task_delete,
         acud.task_summary,
         acud.task_thread,
-        lambda name: acud.task_drill_down(name, 0),
+        lambda name: acud.task_drill_down(name, 1),
         lambda name: acud.look(task_id=name),
         lambda name: acud.wait_create(NEVER, task_id=name),
     ]
@@ -271,7 +271,7 @@ def test_bad_values(acud: Client) -> None:
         lambda: acud.task_register("x", metadata={"big": "x" * 100_000}),
         lambda: acud.task_update(task.task_id),
         lambda: acud.task_update(task.task_id, status="scrapped"),  # type: ignore[arg-type]
-        lambda: acud.task_item_update(task.task_id, -1, ItemStatus.ACTIVE),
+        lambda: acud.task_item_update(task.task_id, 0, ItemStatus.ACTIVE),
         lambda: acud.task_log_action(task.task_id, "dance", "x"),  # type: ignore[arg-type]
         lambda: acud.task_log_action(task.task_id, ActionType.CLI, "x", output_data="x" * 100_000),
         lambda: acud.task_summary(task.task_id, max_tokens=1),
@@ -314,7 +314,7 @@ def test_a_kill_in_the_middle_changes_nothing() -> None:
         held = acud.wait_create(
             WindowTitle("Back"), display=task.display, timeout_s=LONG_S, task_id=paused.task_id
         ).wait
-        acud.task_item_update(task.task_id, 0, ItemStatus.ACTIVE)
+        acud.task_item_update(task.task_id, 1, ItemStatus.ACTIVE)
         acud.task_update(paused.task_id, status=TaskStatus.PAUSED)
         daemon.kill()
         daemon.start()
@@ -357,7 +357,7 @@ def test_stuck_is_told_once_also_over_a_restart() -> None:
         waiting = acud.task_register("Waiting", isolated_display=False).view.task
         acud.wait_create(NEVER, display=display.name, timeout_s=LONG_S, task_id=waiting.task_id)
         task = acud.task_register("Silent", ["a", "b"], agent_id="main", isolated_display=False).view.task
-        acud.task_item_update(task.task_id, 0, ItemStatus.ACTIVE, note="let us go")
+        acud.task_item_update(task.task_id, 1, ItemStatus.ACTIVE, note="let us go")
         acud.task_log_action(task.task_id, ActionType.CLI, "make")
         daemon.kill()  # nobody looks before all is as it should be, however long that took
         daemon.paths.config.write_text(faults.settings(tasks=STUCK), encoding="utf-8")
@@ -365,7 +365,7 @@ def test_stuck_is_told_once_also_over_a_restart() -> None:
         event = faults.event(daemon, "task.stuck", task.task_id)
         assert (event.data["name"], event.data["agent_id"], event.data["idle_s"] >= 1) == ("Silent", "main", True)
         assert event.data["active_item"]["actions"][0]["summary"] == "make"
-        assert event.data["messages"][0]["content"] == "item 0 active: let us go"
+        assert event.data["messages"][0]["content"] == "item 1 active: let us go"
         daemon.kill()
         daemon.start()
         time.sleep(1.5)

@@ -430,7 +430,7 @@ def test_a_daemon_that_hangs_is_told_from_one_that_is_not_there(
 
 TASK = TaskView(
     Task("task-00t403fe5j5y0mp5rjy05dq", "Book the flight", TaskStatus.ACTIVE, 1000.0, 1000.0, display=":100"),
-    (PlanItem(0, "open the site", ItemStatus.ACTIVE), PlanItem(1, "pay")),
+    (PlanItem(1, "open the site", ItemStatus.ACTIVE), PlanItem(2, "pay")),
 )
 
 
@@ -447,7 +447,7 @@ def test_plan_items_count_from_one(paths: Paths, capsys: Output) -> None:
         assert run(["task", "show", "y05dq"]) == 0
         told = capsys.readouterr().out
         assert run(["task", "drill", "y05dq", "2"]) == 0
-    assert (daemon.seen[0].body["ordinal"], daemon.seen[-1].body["ordinal"]) == (1, 1)
+    assert (daemon.seen[0].body["item"], daemon.seen[-1].body["item"]) == (2, 2)
     assert [line[:4] for line in told.splitlines()[1:]] == [">1 [", " 2 [", "    "]
     assert told.endswith("    in: 5 [x\n")
 

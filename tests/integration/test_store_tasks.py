@@ -39,8 +39,8 @@ def _task(store: Store, *plan: str, status: TaskStatus = TaskStatus.ACTIVE) -> T
     return task
 
 
-def _action(store: Store, task: Task, ordinal: int | None, status: ActionStatus = ActionStatus.COMPLETED) -> Action:
-    action = Action(new_id("action"), ActionType.CLI, "ls", NOW_S, status, ordinal, {"cmd": "ls"}, ["a", 1], 3.5)
+def _action(store: Store, task: Task, item: int | None, status: ActionStatus = ActionStatus.COMPLETED) -> Action:
+    action = Action(new_id("action"), ActionType.CLI, "ls", NOW_S, status, item, {"cmd": "ls"}, ["a", 1], 3.5)
     ActionTable(store).add(task.task_id, action)
     return action
 
@@ -48,40 +48,40 @@ def _action(store: Store, task: Task, ordinal: int | None, status: ActionStatus 
 def test_a_task_comes_back_as_it_was(store: Store) -> None:
     task = _task(store, "a", "b")
     assert TaskTable(store).get(task.task_id) == task
-    assert TaskTable(store).items(task.task_id) == (PlanItem(0, "a"), PlanItem(1, "b"))
+    assert TaskTable(store).items(task.task_id) == (PlanItem(1, "a"), PlanItem(2, "b"))
     paused = replace(task, status=TaskStatus.PAUSED, updated_at=NOW_S + 1, stuck_at=NOW_S)
     TaskTable(store).update(paused)
     assert TaskTable(store).get(task.task_id) == paused
 
 
-def test_ordinals_go_on_and_are_never_reused(store: Store) -> None:
+def test_item_numbers_go_on_and_are_never_reused(store: Store) -> None:
     one, other = _task(store, "only"), _task(store)
-    assert [item.ordinal for item in TaskTable(store).append_items(one.task_id, ("x", "y"))] == [1, 2]
-    assert [item.ordinal for item in TaskTable(store).append_items(other.task_id, ("z",))] == [0]
-    assert [item.ordinal for item in TaskTable(store).append_items(one.task_id, ("w",))] == [3]
+    assert [item.number for item in TaskTable(store).append_items(one.task_id, ("x", "y"))] == [2, 3]
+    assert [item.number for item in TaskTable(store).append_items(other.task_id, ("z",))] == [1]
+    assert [item.number for item in TaskTable(store).append_items(one.task_id, ("w",))] == [4]
     with pytest.raises(NotFound):
         TaskTable(store).append_items("task-none", ("w",))
 
 
 def test_items_count_their_actions(store: Store) -> None:
     task = _task(store, "a", "b")
-    _action(store, task, 1)
-    _action(store, task, 1, ActionStatus.FAILED)
+    _action(store, task, 2)
+    _action(store, task, 2, ActionStatus.FAILED)
     _action(store, task, None)
     assert [(item.actions, item.failed_actions) for item in TaskTable(store).items(task.task_id)] == [(0, 0), (2, 1)]
-    moved = PlanItem(1, "b", ItemStatus.ACTIVE, NOW_S)
+    moved = PlanItem(2, "b", ItemStatus.ACTIVE, NOW_S)
     TaskTable(store).update_item(task.task_id, moved)
-    assert TaskTable(store).item(task.task_id, 1) == replace(moved, actions=2, failed_actions=1)
-    with pytest.raises(NotFound, match="no item 2"):
-        TaskTable(store).item(task.task_id, 2)
+    assert TaskTable(store).item(task.task_id, 2) == replace(moved, actions=2, failed_actions=1)
+    with pytest.raises(NotFound, match="no item 3"):
+        TaskTable(store).item(task.task_id, 3)
 
 
 def test_actions_with_their_logs(store: Store) -> None:
     task = _task(store, "a")
-    actions = [_action(store, task, 0) for _ in range(3)]
+    actions = [_action(store, task, 1) for _ in range(3)]
     log = ActionLog("result", "two\nlines", NOW_S)
     ActionTable(store).add_log(actions[2].action_id, log)
-    found = ActionTable(store).newest_of_item(task.task_id, 0, 2)
+    found = ActionTable(store).newest_of_item(task.task_id, 1, 2)
     assert [(view.action, view.logs) for view in found] == [(actions[1], ()), (actions[2], (log,))]
     assert [view.action for view in ActionTable(store).newest(task.task_id, 10)] == actions
 
@@ -89,7 +89,7 @@ def test_actions_with_their_logs(store: Store) -> None:
 def test_an_action_needs_its_task_and_its_item(store: Store) -> None:
     task = _task(store, "a")
     with pytest.raises(Conflict):
-        _action(store, task, 5)
+        _action(store, task, 6)
     with pytest.raises(Conflict):
         _action(store, replace(task, task_id="task-none"), None)
 
@@ -133,7 +133,7 @@ def test_newest_first_by_status(store: Store) -> None:
 
 def test_deleting_takes_everything(store: Store) -> None:
     task = _task(store, "a")
-    action = _action(store, task, 0)
+    action = _action(store, task, 1)
     ActionTable(store).add_log(action.action_id, ActionLog("note", "x", NOW_S))
     TaskTable(store).add_message(task.task_id, Message("agent", "x", "text", NOW_S))
     TaskTable(store).delete(task.task_id)
@@ -155,7 +155,7 @@ def test_the_waits_of_a_task_live_ones_first(store: Store) -> None:
 
 def test_old_ended_tasks_are_forgotten(store: Store) -> None:
     old, live = _task(store, "a"), _task(store, "b")
-    _action(store, old, 0)
+    _action(store, old, 1)
     TaskTable(store).update(replace(old, status=TaskStatus.COMPLETED, ended_at=NOW_S))
     assert trim(store, StoreSettings(), NOW_S + 31 * DAY_S).features["tasks"] == 1
     assert TaskTable(store).newest((), 10).tasks == (live,)
@@ -203,10 +203,10 @@ def test_what_was_asked_for_anything_else_stands_beside_the_evaluations_of_waits
 
 def test_the_active_item_is_the_one_started_last(store: Store) -> None:
     task = _task(store, "a", "b", "c")
-    assert TaskTable(store).active_ordinal(task.task_id) is None
-    for ordinal, at in ((1, NOW_S + 5), (0, NOW_S), (2, NOW_S + 1)):
-        TaskTable(store).update_item(task.task_id, PlanItem(ordinal, "x", ItemStatus.ACTIVE, at))
-    assert TaskTable(store).active_ordinal(task.task_id) == 1
+    assert TaskTable(store).active_item(task.task_id) is None
+    for number, at in ((2, NOW_S + 5), (1, NOW_S), (3, NOW_S + 1)):
+        TaskTable(store).update_item(task.task_id, PlanItem(number, "x", ItemStatus.ACTIVE, at))
+    assert TaskTable(store).active_item(task.task_id) == 2
 
 
 def _forget(store: Store) -> list[ForgottenRows]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from acud.features.tasks.tables import ActionTable, TaskTable
 from acud.store import migration
 from acud.store.database_file import open_database
 from acud.types import WaitState
@@ -70,3 +71,40 @@ def test_a_store_of_every_earlier_acud_is_brought_forward(version: int, newest: 
     assert copy.name == f"before-{KNOWN[version].name}.db"
     assert schema_of(copy) == before
     assert before != schema_of(path)
+
+
+def test_plan_items_that_counted_from_0_count_from_1(tmp_path: Path) -> None:
+    steps = next(n for n, step in enumerate(KNOWN) if step.name.endswith("items_from_one"))
+    connection = open_database(tmp_path / "data.db", busy_timeout_s=1, now_utc_s=NOW_S, steps=KNOWN[:steps])
+    connection.execute(
+        "INSERT INTO tasks (task_id, name, status, agent_id, metadata, created_at, updated_at, display, display_number,"
+        " next_ordinal) VALUES ('task-1', 't', 'active', '', '{}', 1, 1, '', 0, 3)"
+    )
+    for n, title in enumerate("abc"):
+        connection.execute("INSERT INTO plan_items VALUES ('task-1', ?, ?, 'pending', NULL, NULL, NULL)", (n, title))
+    for n, item in enumerate((0, 2, None)):
+        connection.execute(
+            "INSERT INTO actions (action_id, task_id, ordinal, action_type, summary, status, judge, subject,"
+            " created_at) VALUES (?, 'task-1', ?, 'cli', '', 'completed', '', '', 1)",
+            (f"action-{n}", item),
+        )
+    for n, data in enumerate(('{"ordinal":0,"status":"active"}', '{"appended":2,"first":1}', '{"status":"paused"}')):
+        connection.execute("INSERT INTO events VALUES (?, 0, 'task.updated', 1, 'task-1', ?)", (n + 1, data))
+    connection.close()
+    with open_store(tmp_path) as store:
+        table = TaskTable(store)
+        assert [(item.number, item.title, item.actions) for item in table.items("task-1")] == [
+            (1, "a", 1),
+            (2, "b", 0),
+            (3, "c", 1),
+        ]
+        assert [item.number for item in table.append_items("task-1", ("d",))] == [4]
+        assert [view.action.item for view in ActionTable(store).newest("task-1", 9)] == [1, 3, None]
+        assert [event.data for event in store.events.since(0, "", 10).events] == [
+            {"status": "active", "item": 1},
+            {"appended": 2, "first": 2},
+            {"status": "paused"},
+        ]
+    connection = apsw.Connection(str(tmp_path / "data.db"))
+    assert list(connection.execute("PRAGMA foreign_key_check")) == []
+    connection.close()

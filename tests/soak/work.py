@@ -147,7 +147,7 @@ def _task(world: World, step: Step, chance: random.Random) -> None:
     with world.call(step.number, "task_register"):
         view = world.client.task_register(f"task {step.number}", ["first", "second"], isolated_display=isolated).view
         world.tasks.append(view.task.task_id)
-        world.client.task_item_update(view.task.task_id, 0, ItemStatus.ACTIVE)
+        world.client.task_item_update(view.task.task_id, 1, ItemStatus.ACTIVE)
         world.client.task_update(view.task.task_id, message="going on")
         if canvas := world.any_canvas(chance):
             until = WindowTitle("there is no such window", gone=True)

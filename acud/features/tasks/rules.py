@@ -68,7 +68,7 @@ def current_item(items: tuple[PlanItem, ...]) -> PlanItem | None:
     """Return the item that is worked on: the active one started last, else the first pending one."""
     active = [item for item in items if item.status is ItemStatus.ACTIVE]
     if active:
-        return max(active, key=lambda item: (item.started_at or 0.0, item.ordinal))
+        return max(active, key=lambda item: (item.started_at or 0.0, item.number))
     return next((item for item in items if item.status is ItemStatus.PENDING), None)
 
 
@@ -94,7 +94,7 @@ def move_task(task: Task, to: TaskStatus, at: float) -> Task:
 def move_item(item: PlanItem, to: ItemStatus, at: float) -> PlanItem:
     """Return the item after the move, with its times. Raises: IllegalTaskMove."""
     since = item.completed_at if item.completed_at is not None else item.started_at
-    _check_move(ITEM_MOVES, f'item {item.ordinal} "{one_line(item.title, 80)}"', item.status, to, since)
+    _check_move(ITEM_MOVES, f'item {item.number} "{one_line(item.title, 80)}"', item.status, to, since)
     started = at if item.started_at is None else item.started_at
     if to is ItemStatus.ACTIVE:
         return replace(item, status=to, started_at=started)

@@ -38,9 +38,9 @@ class TaskTree(Struct, frozen=True):
     messages: tuple[Message, ...] = ()
     waits: tuple[WaitInfo, ...] = ()
 
-    def of_item(self, ordinal: int | None) -> tuple[ActionView, ...]:
+    def of_item(self, number: int | None) -> tuple[ActionView, ...]:
         """Return the actions under an item (None: under none)."""
-        return tuple(view for view in self.actions if view.action.ordinal == ordinal)
+        return tuple(view for view in self.actions if view.action.item == number)
 
 
 def resume_packet(tree: TaskTree, now: float) -> dict[str, Any]:
@@ -69,11 +69,11 @@ def resume_text(tree: TaskTree, now: float) -> str:
 
 
 def _packet_item(item: PlanItem) -> dict[str, Any]:
-    return {"ordinal": item.ordinal, "title": one_line(item.title, _MAX_TEXT), "status": item.status.value}
+    return {"number": item.number, "title": one_line(item.title, _MAX_TEXT), "status": item.status.value}
 
 
 def _newest_actions(item: PlanItem, tree: TaskTree) -> list[dict[str, Any]]:
-    return [_packet_action(view) for view in tree.of_item(item.ordinal)[-PACKET_ACTIONS:]]
+    return [_packet_action(view) for view in tree.of_item(item.number)[-PACKET_ACTIONS:]]
 
 
 def _packet_action(view: ActionView) -> dict[str, Any]:
@@ -161,10 +161,10 @@ def _lines(tree: TaskTree, detail: Detail) -> Iterator[_Line]:
     yield from _place(tree)
     active = current_item(tree.items) if detail is Detail.FOCUSED else None
     for item in tree.items:
-        here = active is not None and item.ordinal == active.ordinal
-        yield _Line("items", 1 if here or active is None else 3, 0 if here else item.ordinal, _item(item))
+        here = active is not None and item.number == active.number
+        yield _Line("items", 1 if here or active is None else 3, 0 if here else item.number, _item(item))
         if here or detail in (Detail.ACTIONS, Detail.FULL):
-            yield from _actions(tree.of_item(item.ordinal), full=here or detail is Detail.FULL)
+            yield from _actions(tree.of_item(item.number), full=here or detail is Detail.FULL)
     if detail in (Detail.ACTIONS, Detail.FULL):
         yield from _actions(tree.of_item(None), full=detail is Detail.FULL)
     if detail in (Detail.FULL, Detail.FOCUSED):
@@ -183,7 +183,7 @@ def _item(item: PlanItem) -> str:
     failed = f", {item.failed_actions} failed" if item.failed_actions else ""
     count = f"{item.actions} action{'' if item.actions == 1 else 's'}{failed}"
     mark = ">" if item.status is ItemStatus.ACTIVE else " "
-    return f"{mark}{item.ordinal} [{item.status}] {one_line(item.title, _ACTION)} ({count}{took})"
+    return f"{mark}{item.number} [{item.status}] {one_line(item.title, _ACTION)} ({count}{took})"
 
 
 def _actions(views: tuple[ActionView, ...], *, full: bool) -> Iterator[_Line]:

@@ -79,7 +79,7 @@ class TaskTable(Table):
 
     def append_items(self, task_id: str, titles: tuple[str, ...]) -> tuple[PlanItem, ...]:
         """Add pending items at the end of the plan and return them. Raises: NotFound."""
-        taken = self._database.write_returning(_SQL["tasks_take_ordinals"], {"task_id": task_id, "count": len(titles)})
+        taken = self._database.write_returning(_SQL["tasks_take_items"], {"task_id": task_id, "count": len(titles)})
         if not taken:
             raise _not_found(task_id)
         first = int(taken[0]["first"] or 0)
@@ -96,18 +96,18 @@ class TaskTable(Table):
         """Return the plan in order, each item with its counts of actions."""
         return self._all(_ITEM, _SQL["tasks_items"], {"task_id": task_id})
 
-    def active_ordinal(self, task_id: str) -> int | None:
+    def active_item(self, task_id: str) -> int | None:
         """Return the default item of an action: the one made active last; None: none is active."""
-        rows = self._database.read(_SQL["tasks_active_ordinal"], {"task_id": task_id})
-        return int(rows[0]["ordinal"] or 0) if rows else None
+        rows = self._database.read(_SQL["tasks_active_item"], {"task_id": task_id})
+        return int(rows[0]["number"] or 0) if rows else None
 
-    def item(self, task_id: str, ordinal: int) -> PlanItem:
-        """Return one item. Raises: NotFound, naming the ordinals there are."""
+    def item(self, task_id: str, number: int) -> PlanItem:
+        """Return one item. Raises: NotFound, naming the numbers there are."""
         items = self.items(task_id)
-        found = next((item for item in items if item.ordinal == ordinal), None)
+        found = next((item for item in items if item.number == number), None)
         if found is None:
-            known = f"its items are 0 to {len(items) - 1}" if items else "it has no plan; task_plan_append adds one"
-            raise NotFound(f"task {task_id} has no item {ordinal}", hint=known)
+            known = f"its items are 1 to {len(items)}" if items else "it has no plan; task_plan_append adds one"
+            raise NotFound(f"task {task_id} has no item {number}", hint=known)
         return found
 
     # ---- threads ---------------------------------------------------------------------------------------------------
@@ -155,9 +155,9 @@ class ActionTable(Table):
     def count(self, task_id: str) -> int:
         return self._number(_SQL["actions_count"], {"task_id": task_id})
 
-    def newest_of_item(self, task_id: str, ordinal: int, limit: int) -> tuple[ActionView, ...]:
+    def newest_of_item(self, task_id: str, number: int, limit: int) -> tuple[ActionView, ...]:
         """Return the same of one plan item."""
-        bindings: Row = {"task_id": task_id, "ordinal": ordinal, "limit": limit}
+        bindings: Row = {"task_id": task_id, "item": number, "limit": limit}
         return self._views(self._database.read(_SQL["actions_newest_of_item"], bindings))
 
     def _views(self, rows: list[Row]) -> tuple[ActionView, ...]:

@@ -42,27 +42,28 @@ SELECT * FROM tasks WHERE status = :status ORDER BY seq;
 -- name: tasks_delete
 DELETE FROM tasks WHERE task_id = :task_id;
 
--- name: tasks_take_ordinals
-UPDATE tasks SET next_ordinal = next_ordinal + :count WHERE task_id = :task_id RETURNING next_ordinal - :count AS first;
+-- name: tasks_take_items
+UPDATE tasks SET last_item = last_item + :count WHERE task_id = :task_id
+RETURNING last_item - :count + 1 AS first;
 
 -- name: tasks_insert_item
-INSERT INTO plan_items (task_id, ordinal, title, status, started_at, completed_at, duration_seconds)
-VALUES (:task_id, :ordinal, :title, :status, :started_at, :completed_at, :duration_seconds);
+INSERT INTO plan_items (task_id, number, title, status, started_at, completed_at, duration_seconds)
+VALUES (:task_id, :number, :title, :status, :started_at, :completed_at, :duration_seconds);
 
 -- name: tasks_update_item
 UPDATE plan_items SET
     status = :status, started_at = :started_at, completed_at = :completed_at, duration_seconds = :duration_seconds
-WHERE task_id = :task_id AND ordinal = :ordinal;
+WHERE task_id = :task_id AND number = :number;
 
 -- name: tasks_items
 SELECT plan_items.*, count(actions.seq) AS actions, count(actions.seq) FILTER (WHERE actions.status = 'failed')
     AS failed_actions
-FROM plan_items LEFT JOIN actions USING (task_id, ordinal)
-WHERE task_id = :task_id GROUP BY task_id, ordinal ORDER BY ordinal;
+FROM plan_items LEFT JOIN actions ON actions.task_id = plan_items.task_id AND item = number
+WHERE plan_items.task_id = :task_id GROUP BY number ORDER BY number;
 
--- name: tasks_active_ordinal
-SELECT ordinal FROM plan_items WHERE task_id = :task_id AND status = 'active'
-ORDER BY started_at DESC, ordinal DESC LIMIT 1;
+-- name: tasks_active_item
+SELECT number FROM plan_items WHERE task_id = :task_id AND status = 'active'
+ORDER BY started_at DESC, number DESC LIMIT 1;
 
 -- name: tasks_add_message
 INSERT INTO task_messages (task_id, role, content, msg_type, created_at)
@@ -76,10 +77,10 @@ SELECT count(*) FROM task_messages WHERE task_id = :task_id;
 
 -- name: actions_insert
 INSERT INTO actions (
-    action_id, task_id, ordinal, action_type, summary, status, input_data, output_data, duration_ms, judge, cost_usd,
+    action_id, task_id, item, action_type, summary, status, input_data, output_data, duration_ms, judge, cost_usd,
     subject, created_at
 ) VALUES (
-    :action_id, :task_id, :ordinal, :action_type, :summary, :status, :input_data, :output_data, :duration_ms, :judge,
+    :action_id, :task_id, :item, :action_type, :summary, :status, :input_data, :output_data, :duration_ms, :judge,
     :cost_usd, :subject, :created_at
 );
 
@@ -98,7 +99,7 @@ SELECT * FROM actions WHERE task_id = :task_id ORDER BY seq DESC LIMIT :limit;
 SELECT count(*) FROM actions WHERE task_id = :task_id;
 
 -- name: actions_newest_of_item
-SELECT * FROM actions WHERE task_id = :task_id AND ordinal = :ordinal ORDER BY seq DESC LIMIT :limit;
+SELECT * FROM actions WHERE task_id = :task_id AND item = :item ORDER BY seq DESC LIMIT :limit;
 
 -- name: actions_add_log
 INSERT INTO action_logs (action_id, log_type, content, created_at)

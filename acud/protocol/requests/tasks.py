@@ -17,9 +17,9 @@ from acud.types.tasks import (
     ActionView,
     Content,
     Detail,
+    ItemNumber,
     ItemStatus,
     Message,
-    Ordinal,
     PlanItem,
     TaskId,
     TaskStatus,
@@ -71,10 +71,10 @@ class TaskUpdate(Struct, frozen=True, tag="task_update", forbid_unknown_fields=T
 
 
 class TaskItemUpdate(Struct, frozen=True, tag="task_item_update", forbid_unknown_fields=True):
-    """Set the status of the plan item `ordinal`; `note` goes into the thread."""
+    """Set the status of the plan item `item`, which counts from 1; `note` goes into the thread."""
 
     task_id: TaskId
-    ordinal: Ordinal
+    item: ItemNumber
     status: ItemStatus
     note: Content = ""
 
@@ -88,8 +88,8 @@ class TaskPlanAppend(Struct, frozen=True, tag="task_plan_append", forbid_unknown
 
 
 class TaskLogAction(Struct, frozen=True, tag="task_log_action", forbid_unknown_fields=True):
-    """Log an action under the plan item `ordinal` (None: the item that is active). `input_data` and `output_data`:
-    any JSON.
+    """Log an action under the plan item `item`, from 1 (None: the item that is active). `input_data` and
+    `output_data`: any JSON.
     """
 
     task_id: TaskId
@@ -98,7 +98,7 @@ class TaskLogAction(Struct, frozen=True, tag="task_log_action", forbid_unknown_f
     input_data: Any = None
     output_data: Any = None
     status: ActionStatus = ActionStatus.COMPLETED
-    ordinal: Ordinal | None = None
+    item: ItemNumber | None = None
     duration_ms: Annotated[float, Meta(ge=0)] | None = None
 
 
@@ -134,10 +134,10 @@ class TaskSummaryReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TaskDrillDown(Struct, frozen=True, tag="task_drill_down", forbid_unknown_fields=True):
-    """Show the plan item `ordinal` with its newest actions and their logs."""
+    """Show the plan item `item`, from 1, with its newest actions and their logs."""
 
     task_id: TaskId
-    ordinal: Ordinal
+    item: ItemNumber
     limit: Annotated[int, Meta(ge=1, le=1000)] = 50
 
 
@@ -291,10 +291,8 @@ COMMANDS = (
         mutating=True,
         errors="Conflict for a move it cannot make",
         feature="tasks",
-        tool=McpTool("Set a plan item's status.", "tasks"),
-        rest=RestOperation(
-            "POST", "/api/tasks/{id}/items/{ordinal}", Scope.WAIT, path_fields=_ID | {"ordinal": "ordinal"}
-        ),
+        tool=McpTool("Set status of a plan item, from 1.", "tasks"),
+        rest=RestOperation("POST", "/api/tasks/{id}/items/{item}", Scope.WAIT, path_fields=_ID | {"item": "item"}),
     ),
     Command(
         TaskPlanAppend,

@@ -30,7 +30,7 @@ _ALWAYS = (401, 403, 422, 429, 500, 503)
 _WITH_BODY = (400, 408, 413, 415)
 _PLACES: dict[str, Any] = {
     "n": {"type": "integer", "minimum": 1},
-    "ordinal": {"type": "integer", "minimum": 0, "maximum": 100_000},
+    "item": {"type": "integer", "minimum": 1, "maximum": 100_000},
     "terminal": msgspec.json.schema(TerminalName),
 }
 _KEY: Node = {

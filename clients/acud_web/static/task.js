@@ -226,17 +226,17 @@ async function deleted(task, page) {
 const WHOLE = -1;
 
 function showTree(body, { task, items, actions = [] }, films) {
-  const under = new Map(items.map((item) => [item.ordinal, []]));
+  const under = new Map(items.map((item) => [item.number, []]));
   under.set(WHOLE, []);
-  for (const one of actions) (under.get(one.action.ordinal ?? WHOLE) ?? under.get(WHOLE)).push(one);
-  const rows = items.map((item) => ({ item, actions: under.get(item.ordinal) }));
+  for (const one of actions) (under.get(one.action.item ?? WHOLE) ?? under.get(WHOLE)).push(one);
+  const rows = items.map((item) => ({ item, actions: under.get(item.number) }));
   if (under.get(WHOLE).length) rows.push({ item: null, actions: under.get(WHOLE) });
   if (!rows.length) return fill(body, el("p.nothing", {}, "No plan, and nothing done yet."));
   const place = body.querySelector(".items") ?? el("div.items", {});
   keyed(
     place,
     rows,
-    (row) => row.item?.ordinal ?? WHOLE,
+    (row) => row.item?.number ?? WHOLE,
     (row, before) => itemNode(row, before, task, films),
   );
   return fill(body, place);
@@ -252,12 +252,12 @@ function itemNode({ item, actions }, before, task, films) {
     (one) => actionNode(one, task, films),
   );
   const said = item
-    ? [el("span.ordinal", {}, `${item.ordinal + 1}.`), el("span.words", {}, item.title), badge(item.status)]
+    ? [el("span.number", {}, `${item.number}.`), el("span.words", {}, item.title), badge(item.status)]
     : [el("span.words", {}, "For the task as a whole")];
   const hidden = item ? item.actions - actions.length : 0;
   const summary = el(
     "summary",
-    { "data-focus": `item-${item?.ordinal ?? "whole"}` },
+    { "data-focus": `item-${item?.number ?? "whole"}` },
     said,
     el(
       "span.muted.small",

@@ -87,7 +87,7 @@ function ofTask(verb, event, data) {
 }
 
 function changed(data) {
-  if (data.status && data.ordinal !== undefined) return `step ${data.ordinal + 1} is ${stateWord(data.status).word}`;
+  if (data.status && data.item !== undefined) return `step ${data.item} is ${stateWord(data.status).word}`;
   if (data.status) return `is ${stateWord(data.status).word}`;
   if (data.appended) return `has ${data.appended} more steps`;
   return "went on";

@@ -16,7 +16,7 @@ FACTS: dict[str, Any] = {
     "wait_id": WAIT,
     "message": f"[smart_wait timeout] Job {WAIT}: x",
     "messages": [{"role": "system"}],
-    "active_item": {"ordinal": 0},
+    "active_item": {"number": 1},
 }
 
 
@@ -44,7 +44,7 @@ def test_no_event_shows_json_or_whole_ids(topic: str) -> None:
             {"answer": "no", "judge": "ocr", "latency_ms": 16.0, "detail": "nothing"},
             "wait n5cjzh was judged no by ocr in 16 ms: “nothing”",
         ),
-        ("task.updated", "task-1", {"ordinal": 0, "status": "active"}, "task task-1 has item 1 active"),
+        ("task.updated", "task-1", {"item": 1, "status": "active"}, "task task-1 has item 1 active"),
         ("task.stuck", "task-1", {"name": "Book"}, "task task-1 “Book” is stuck: its agent was told"),
         ("wake.sent", "w", {"wait_id": WAIT, "sent_by": "webhook"}, "wake w of wait n5cjzh was sent over webhook"),
         ("display.down", ":7", {"reason": "it was killed"}, "display :7 is down: it was killed"),

@@ -103,7 +103,7 @@ class StuckAlarms:
     def _tree(self, task_id: str) -> TaskTree:
         items = self._tasks.items(task_id)
         active = current_item(items)
-        actions = self._actions.newest_of_item(task_id, active.ordinal, PACKET_ACTIONS) if active is not None else ()
+        actions = self._actions.newest_of_item(task_id, active.number, PACKET_ACTIONS) if active is not None else ()
         waits = tuple(self._core.waits.of_task(task_id, _WAITS))
         return TaskTree(self._tasks.get(task_id), items, actions, self._tasks.messages(task_id, PACKET_MESSAGES), waits)
 

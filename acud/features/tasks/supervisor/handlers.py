@@ -70,7 +70,7 @@ def task_update(feature: TasksFeature, request: TaskUpdate, call: Call) -> TaskR
 
 
 def _notes(view: TaskView) -> list[str]:
-    still = [item.ordinal for item in view.items if item.status in (ItemStatus.PENDING, ItemStatus.ACTIVE)]
+    still = [item.number for item in view.items if item.status in (ItemStatus.PENDING, ItemStatus.ACTIVE)]
     if view.task.status is not TaskStatus.COMPLETED or not still:
         return []
     return [f"completed with open plan items: {', '.join(map(str, still[:20]))}"]
@@ -113,8 +113,8 @@ def task_summary(feature: TasksFeature, request: TaskSummary, call: Call) -> Tas
 @handles(TaskDrillDown)
 def task_drill_down(feature: TasksFeature, request: TaskDrillDown, call: Call) -> TaskDrillDownReply:
     task_id = feature.tasks.find(request.task_id).task_id
-    item = feature.tasks.table.item(task_id, request.ordinal)
-    return TaskDrillDownReply(task_id, item, feature.tasks.actions.newest_of_item(task_id, item.ordinal, request.limit))
+    item = feature.tasks.table.item(task_id, request.item)
+    return TaskDrillDownReply(task_id, item, feature.tasks.actions.newest_of_item(task_id, item.number, request.limit))
 
 
 @handles(TaskThread)

@@ -241,12 +241,12 @@ class Tasks:
     def update_item(self, request: TaskItemUpdate) -> Task:
         """Move a plan item. Raises: NotFound, IllegalMove; Conflict when the task has ended."""
         task = self.live(request.task_id)
-        before = self.table.item(task.task_id, request.ordinal)
+        before = self.table.item(task.task_id, request.item)
         after = move_item(before, request.status, self._core.utc_s())
         self.table.update_item(task.task_id, after)
         if request.note:
-            self._say(task, "agent", "plan", f"item {after.ordinal} {after.status}: {request.note}")
-        data = {"ordinal": after.ordinal, "status": after.status.value, "title": after.title}
+            self._say(task, "agent", "plan", f"item {after.number} {after.status}: {request.note}")
+        data = {"item": after.number, "status": after.status.value, "title": after.title}
         self._core.journal.event("task.updated", task.task_id, **data)
         return self._touch(task)
 
@@ -256,7 +256,7 @@ class Tasks:
         items = self.table.append_items(task.task_id, request.items)
         if request.note:
             self._say(task, "agent", "plan", request.note)
-        self._core.journal.event("task.updated", task.task_id, appended=len(items), first=items[0].ordinal)
+        self._core.journal.event("task.updated", task.task_id, appended=len(items), first=items[0].number)
         return self._touch(task)
 
     def log_agents_action(self, request: TaskLogAction) -> tuple[Task, Action]:
@@ -264,15 +264,15 @@ class Tasks:
         task = self.live(request.task_id)
         check_data("input_data", request.input_data)
         check_data("output_data", request.output_data)
-        if request.ordinal is not None:
-            self.table.item(task.task_id, request.ordinal)
+        if request.item is not None:
+            self.table.item(task.task_id, request.item)
         action = Action(
             action_id=new_id("action"),
             action_type=request.action_type,
             summary=request.summary,
             created_at=self._core.utc_s(),
             status=request.status,
-            ordinal=self.table.active_ordinal(task.task_id) if request.ordinal is None else request.ordinal,
+            item=self.table.active_item(task.task_id) if request.item is None else request.item,
             input_data=request.input_data,
             output_data=request.output_data,
             duration_ms=request.duration_ms,
@@ -314,7 +314,7 @@ class Tasks:
             summary=f"wait: {stored.spec.label or condition_text(stored.spec.until)}",
             created_at=stored.created.utc_s,
             status=ActionStatus.STARTED,
-            ordinal=self.table.active_ordinal(task.task_id),
+            item=self.table.active_item(task.task_id),
             input_data={"display": stored.display, "timeout_s": stored.spec.timeout_s},
             subject=stored.wait_id,
         )
@@ -353,8 +353,8 @@ class Tasks:
             task = self.table.get(task_id)
         except NotFound:
             return
-        ordinal = self.table.active_ordinal(task.task_id)
-        self.actions.add(task.task_id, replace(action, ordinal=ordinal))
+        item = self.table.active_item(task.task_id)
+        self.actions.add(task.task_id, replace(action, item=item))
         for line in lines:
             self.actions.add_log(action.action_id, line)
         self._touch(task)

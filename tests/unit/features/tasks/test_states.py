@@ -41,11 +41,11 @@ def test_every_pair_of_a_task(status: TaskStatus, to: TaskStatus) -> None:
 
 @pytest.mark.parametrize(("status", "to"), list(itertools.product(ItemStatus, ItemStatus)))
 def test_every_pair_of_an_item(status: ItemStatus, to: ItemStatus) -> None:
-    before = PlanItem(3, "pay", status)
+    before = PlanItem(4, "pay", status)
     if to in ITEM_MOVES[status]:
         assert move_item(before, to, NOW).status is to
     else:
-        with pytest.raises(IllegalTaskMove, match=f'item 3 "pay" is {status}'):
+        with pytest.raises(IllegalTaskMove, match=f'item 4 "pay" is {status}'):
             move_item(before, to, NOW)
 
 
@@ -61,13 +61,13 @@ def test_every_pair_of_an_action(status: ActionStatus, to: ActionStatus) -> None
 
 
 def test_the_times_of_an_item() -> None:
-    begun = move_item(PlanItem(0, "a"), ItemStatus.ACTIVE, NOW)
+    begun = move_item(PlanItem(1, "a"), ItemStatus.ACTIVE, NOW)
     again = move_item(begun, ItemStatus.ACTIVE, NOW + 5)
     done = move_item(again, ItemStatus.COMPLETED, NOW + 30)
     assert (done.started_at, done.completed_at, done.duration_seconds) == (NOW, NOW + 30, 30.0)
-    at_once = move_item(PlanItem(0, "a"), ItemStatus.COMPLETED, NOW)
+    at_once = move_item(PlanItem(1, "a"), ItemStatus.COMPLETED, NOW)
     assert (at_once.started_at, at_once.duration_seconds) == (NOW, 0.0)
-    skipped = move_item(PlanItem(0, "a"), ItemStatus.SKIPPED, NOW)
+    skipped = move_item(PlanItem(1, "a"), ItemStatus.SKIPPED, NOW)
     assert (skipped.started_at, skipped.completed_at, skipped.duration_seconds) == (None, NOW, None)
 
 

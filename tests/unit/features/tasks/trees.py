@@ -25,10 +25,10 @@ def task(status: TaskStatus = TaskStatus.ACTIVE, *, silent_s: float = 0.0, stuck
     return Task("task-1", "Book the flight", status, NOW - 1000, NOW - silent_s, "agent", stuck_at=stuck_at)
 
 
-def view(number: int, ordinal: int | None = 1, words: str = "clicked the button") -> ActionView:
+def view(number: int, item: int | None = 2, words: str = "clicked the button") -> ActionView:
     """Return an action with two logs."""
     action = Action(
-        f"action-{number}", ActionType.GUI, f"{words} {number}", NOW, ActionStatus.COMPLETED, ordinal, {"x": 1}, "fine"
+        f"action-{number}", ActionType.GUI, f"{words} {number}", NOW, ActionStatus.COMPLETED, item, {"x": 1}, "fine"
     )
     return ActionView(action, (ActionLog("result", f"log of {number}", NOW), ActionLog("note", words, NOW)))
 
@@ -36,9 +36,9 @@ def view(number: int, ordinal: int | None = 1, words: str = "clicked the button"
 def tree(actions: int = 3, messages: int = 8, words: str = "clicked the button") -> TaskTree:
     """Return a task with three items, the second active, with actions under it and one under none."""
     items = (
-        PlanItem(0, "open the site", ItemStatus.COMPLETED, NOW - 90, NOW - 60, 30.0),
-        PlanItem(1, "choose a date", ItemStatus.ACTIVE, NOW - 60, actions=actions),
-        PlanItem(2, "pay"),
+        PlanItem(1, "open the site", ItemStatus.COMPLETED, NOW - 90, NOW - 60, 30.0),
+        PlanItem(2, "choose a date", ItemStatus.ACTIVE, NOW - 60, actions=actions),
+        PlanItem(3, "pay"),
     )
     done = (*(view(number, words=words) for number in range(actions)), view(99, None))
     thread = tuple(Message("agent", f"message {number}", "text", NOW) for number in range(messages))
