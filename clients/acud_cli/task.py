@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,7 +46,6 @@ def task() -> None:
 
 _task_id = click.argument("task_id", metavar="ID", shell_complete=complete_tasks)
 _item = click.argument("item", type=WholeNumber(1), metavar="ITEM")
-_ITEM_LINE = re.compile(r"^([> ])(\d+) \[")
 _note = click.option("--note", default="", metavar="TEXT", help="Why; goes into the thread.")
 
 
@@ -73,7 +71,7 @@ def _print_view(reply: TaskReply) -> None:
     say(task_line(reply.view))
     if reply.view.items:
         print_table(item_table(reply.view.items))
-    say_all(map(_from_one, reply.answer.splitlines()))
+    say_all(reply.answer.splitlines())
 
 
 @task.command("register", short_help="Begin a task.")
@@ -148,12 +146,7 @@ def show_task(session: Session, *, task_id: str, detail: Detail, max_tokens: int
     acud task show e0471d --detail focused --max-tokens 400
     """
     reply = session.client().task_summary(task_id, detail_level=detail, max_tokens=max_tokens, as_data=session.json)
-    session.show(reply, lambda: say_all(map(_from_one, reply.summary.splitlines())))
-
-
-def _from_one(line: str) -> str:
-    """Return a line of a summary, the number of its plan item as people count: the protocol's first is 0."""
-    return _ITEM_LINE.sub(lambda found: f"{found[1]}{int(found[2]) + 1} [", line)
+    session.show(reply, lambda: say_all(reply.summary.splitlines()))
 
 
 @task.command("say", short_help="Add a message to the thread.")
@@ -265,7 +258,7 @@ def log_action(session: Session, *, task_id: str, action_type: ActionType, summa
         duration_ms=None if given["took"] is None else given["took"] * 1000,
     )
     where = "the task" if reply.action.item is None else f"item {reply.action.item}"
-    session.show(reply, lambda: say(f"logged {reply.action.action_id} under {where}"))
+    session.show(reply, lambda: say(f"logged under {where}"))
 
 
 @task.command("drill", short_help="Show a plan item with its actions.")
@@ -337,7 +330,7 @@ def task_line(view: TaskView) -> str:
     one = view.task
     where = f", on {one.display}" if one.display else ""
     waits = f", {count(view.live_waits, 'live wait')}" if view.live_waits else ""
-    return f"{one.task_id} {one.status}: {one.name}{where}{waits}"
+    return f"{one.name}: {one.status}{where}{waits}  ({one.task_id})"
 
 
 def task_table(views: tuple[TaskView, ...]) -> FittedTable:

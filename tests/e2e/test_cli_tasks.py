@@ -48,6 +48,7 @@ def test_a_task_from_a_shell(tmp_path: Path) -> None:
         wait = acud.json("wait", "--window", "Checkout", "--task", task, "--detach")
         assert wait["wait"]["display"] == made["view"]["task"]["display"]
         assert "ls -l" in acud.run("task", "drill", task, "1")
+        assert ">1 [active] open (4 actions)\n 2 [pending] pay (0 actions)" in acud.run("task", "show", task)
         assert "hello" in acud.run("task", "thread", task)
         shown = acud.json("task", "show", task, "--detail", "full", "--max-tokens", "100")
         assert shown["tokens"] <= 100
