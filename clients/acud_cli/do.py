@@ -263,7 +263,14 @@ def do_drag(session: Session, *, where: tuple[str, ...], button: Button, keys: s
 @click.argument("direction", type=EnumChoice(Direction))
 @click.argument("amount", type=WholeNumber(1, 100), default=3)
 @click.option("--at", nargs=2, type=_COORDINATE, metavar="X Y", help="There, instead of where the pointer is.")
-@click.option("--on", "element", default="", metavar="ID", help="Over this element of a scene, instead.")
+@click.option(
+    "element",
+    "--over",
+    "--on",
+    default="",
+    metavar="ID",
+    help="Over this element of a scene, instead. --on: its former name, until 0.3.",
+)
 @_keys_option
 @act_options
 @pass_session
@@ -284,7 +291,7 @@ def do_scroll(
     acud do scroll up 10 --at 400 300
     """
     if at and element:
-        raise click.UsageError("--at and --on are two places; give one")
+        raise click.UsageError("--at and --over are two places; give one")
     over = Point(*at) if at else place([element] if element else [])
     return run_action(session, Scroll(direction, amount, over, keys), given)
 

@@ -19,6 +19,7 @@ from acud_cli.options import (
     DURATION,
     EnumChoice,
     Number,
+    PictureFile,
     WholeNumber,
     complete_targets,
     complete_tasks,
@@ -116,11 +117,13 @@ def gui_find(session: Session, *, description: str, backend: GroundingBackend | 
 @gui.command("do", short_help="Do what a sentence says, and see whether it had an effect.")
 @click.argument("instructions", nargs=-1, metavar="INSTRUCTION...")
 @click.option(
+    "file",
+    "--script",
     "--file",
     "-f",
     type=click.File("r"),
     metavar="FILE",
-    help="One instruction a line; - is standard input. -f: its former name, until 0.3.",
+    help="One instruction a line; - is standard input. --file, -f: its former names, until 0.3.",
 )
 @_target_option
 @display_option
@@ -132,7 +135,9 @@ def gui_find(session: Session, *, description: str, backend: GroundingBackend | 
 @click.option("--timeout", type=DURATION, default=2.0, help="How long the effect may take (default: 2s).")
 @task_option
 @lease_option
-@click.option("--picture", type=click.Path(path_type=Path), metavar="FILE", help="Then save what it looks like (JPEG).")
+@click.option(
+    "--picture", type=PictureFile(".jpg", ".jpeg"), metavar="FILE", help="Save a picture of the display afterwards."
+)
 @action_wait_options
 @pass_session
 def gui_do(
@@ -157,7 +162,7 @@ def gui_do(
     """
     first, *then = [*instructions, *_lines(file)] or [""]
     if not first:
-        raise click.UsageError("say what to do: an INSTRUCTION, or --file")
+        raise click.UsageError("say what to do: an INSTRUCTION, or --script")
     client = session.client()
     wait = action_wait_of(given)
     with left_by_interrupt(wait):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from acud.errors import ConfigError
-from acud_cli.options import Number, WholeNumber
+from acud_cli.options import Duration, WholeNumber
 from acud_cli.session import Session, pass_session, say, session_of
 from acud_mcp.selection import DEFAULT_PORT, Selection, workspace_of
 
@@ -29,8 +29,7 @@ _OPTIONS = (
     click.option(
         "--block",
         envvar="ACU_MCP_BLOCK",
-        type=Number(0, 300),
-        metavar="SECONDS",
+        type=Duration(300),
         help="The longest a call may block (default: what its host is known to wait for).",
     ),
     click.option(
@@ -166,11 +165,17 @@ def _starter(session: Session) -> Callable[[], object]:
 
 @mcp.command("install", short_help="Write acud into a host's configuration.")
 @click.argument("host", type=click.Choice(HOST_NAMES))
-@click.option("--file", type=click.Path(path_type=Path), help="The host's configuration, where it is not as usual.")
+@click.option(
+    "config",
+    "--config",
+    "--file",
+    type=click.Path(path_type=Path),
+    help="The host's configuration, where it is not as usual. --file: its former name, until 0.3.",
+)
 @click.option("--dry-run", is_flag=True, help="Print what would be written, and write nothing.")
 @_selection
 @pass_session
-def install(session: Session, *, host: str, file: Path | None, dry_run: bool, **given: Any) -> None:
+def install(session: Session, *, host: str, config: Path | None, dry_run: bool, **given: Any) -> None:
     """Write acud into the configuration of HOST, which then starts `acud mcp` by itself.
 
     The rest of the file is kept. For OpenClaw the skill file is installed too: its tool search hides tools until the
@@ -184,10 +189,10 @@ def install(session: Session, *, host: str, file: Path | None, dry_run: bool, **
 
     chosen = hosts.HOSTS[host]
     added = hosts.entry(chosen, _arguments(given), os.environ)
-    path = file or Path.home() / chosen.file
+    path = config or Path.home() / chosen.file
     text = hosts.merged(chosen, path.read_text(encoding="utf-8") if path.exists() else "", added, path)
     files = {str(path): text}
-    if chosen.skill and file is None:
+    if chosen.skill and config is None:
         files[str(Path.home() / chosen.skill)] = hosts.skill_text()
     if not dry_run:
         for name, content in files.items():

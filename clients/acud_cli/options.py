@@ -27,11 +27,16 @@ class Duration(click.ParamType[float]):
 
     name = "duration"
 
+    def __init__(self, most_s: float = math.inf) -> None:
+        self._most_s = most_s
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return seconds."""
         seconds = value if isinstance(value, int | float) else seconds_of(str(value))
         if seconds is None:
             self.fail(f"{value!r} is not a duration; write 300, 90s, 5m or 1h30m", param, ctx)
+        if seconds > self._most_s:
+            self.fail(f"{value} is longer than {self._most_s:g} s", param, ctx)
         return float(seconds)
 
 

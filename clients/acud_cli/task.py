@@ -236,7 +236,14 @@ def append_items(session: Session, *, task_id: str, items: tuple[str, ...], note
 @click.argument("action_type", metavar="TYPE", type=EnumChoice(ActionType))
 @click.argument("summary")
 @click.option("--input", "input_data", type=JsonValue(), metavar="JSON", help="What went in (JSON, or any text).")
-@click.option("--output", "output_data", type=JsonValue(), metavar="JSON", help="What came out.")
+@click.option(
+    "output_data",
+    "--result",
+    "--output",
+    type=JsonValue(),
+    metavar="JSON",
+    help="What came out. --output: its former name, until 0.3.",
+)
 @click.option("--status", type=EnumChoice(ActionStatus), default="completed", show_default=True, help="How it went.")
 @click.option("--item", type=WholeNumber(1), help="The plan item, from 1 (default: the active one).")
 @click.option("--took", type=DURATION, help="How long it took.")

@@ -61,7 +61,7 @@ def token() -> None:
 @token.command("create", short_help="Make a token and print it, this once.")
 @token_limits(Scope.READ)
 @click.option(
-    "--for", "for_s", type=DURATION, default=0.0, metavar="TIME", help="Good for so long (30d); default: for ever."
+    "--for", "for_s", type=DURATION, default=0.0, metavar="DURATION", help="Good for so long (30d); default: for ever."
 )
 @pass_session
 def create_token(session: Session, **given: Any) -> None:

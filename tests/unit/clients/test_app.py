@@ -159,6 +159,23 @@ def test_a_short_name_means_one_thing_everywhere(path: tuple[str, ...]) -> None:
             assert "former name" in (option.help or ""), f"{option.opts} of {path}"
 
 
+_KINDS = {"enumchoice": "word", "choice": "word", "text": "word", "path": "file", "filename": "file"}
+SEVERAL_KINDS = {
+    "--since": "a mark of what was there: events and scenes are numbered, pictures have tokens",
+    "--size": "WIDTHxHEIGHT, of a terminal in characters",
+}
+"""Names whose values are written in more than one way, and why."""
+
+
+def test_a_long_name_takes_one_kind_of_value_everywhere() -> None:
+    kinds: dict[str, set[str]] = {}
+    for path in _leaves(cli):
+        for option in (one for one in _command(path).params if isinstance(one, click.Option)):
+            kind = "flag" if option.is_flag else _KINDS.get(option.type.name, option.type.name)
+            kinds.setdefault(next(name for name in option.opts if name.startswith("--")), set()).add(kind)
+    assert {name: found for name, found in kinds.items() if len(found) > 1}.keys() == SEVERAL_KINDS.keys()
+
+
 @pytest.mark.parametrize("arguments", [[], ["task"], ["do", "window"]], ids=" ".join)
 def test_who_names_no_command_is_shown_them(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(arguments) == Exit.USAGE
