@@ -118,7 +118,7 @@ def test_one_command_on_a_fresh_system(request: pytest.FixtureRequest, made: dic
     said = inside(root, "cd /root/acud-*; ./install")
     assert f"acud {made['version']} (protocol 1) installed in" in said
     demo = inside(root, f"acud demo; {NO_COMPILER}")
-    assert '"reads \\"Download complete\\"' in demo
+    assert 'reads "Download complete"' in demo
     assert "latency   changed → resolved in" in demo
     assert "PIL: pillow-simd 12.1.1.post0, and nothing else" in inside(root, "acud doctor || true")
     assert int(inside(root, "du -s -B1 /opt/acud").split()[0]) <= INSTALLED_MB * 1e6
