@@ -29,9 +29,9 @@ def waiting() -> str:
 def _polling() -> Iterator[str]:
     yield _words(16, 28, "polling", "title")
     yield _words(16, 48, "each look is a picture and a question to the model")
-    for look in range(9):
-        yield _block("other", 16 + 66 * look, 60, 26, 34, "look")
-        yield _block("data", 44 + 66 * look, 60, 32, 34, "think")
+    for look in range(7):
+        yield _block("other", 16 + 88 * look, 60, 36, 34, "look")
+        yield _block("data", 54 + 88 * look, 60, 42, 34, "think")
 
 
 def _woken() -> Iterator[str]:

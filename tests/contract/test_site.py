@@ -141,3 +141,11 @@ def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "no site" in done.stderr
     assert (tmp_path / "kept").read_text(encoding="utf-8") == "words"
+
+
+def test_links_to_pages_are_called_by_their_titles(site: Path) -> None:
+    called = re.findall(
+        r"<a [^>]*\binternal[^>]*>(?:<[^>]+>)*([^<]+)<", (site / "faq.html").read_text(encoding="utf-8")
+    )
+    assert [name for name in called if name.endswith(".md")] == []
+    assert {"Container", "Scaling"} <= set(called)  # a section's title, and a page's
