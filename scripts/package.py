@@ -42,6 +42,10 @@ BASE_PACKAGES = ("Essential: yes", "Priority: required")
 """What says of a Debian package that every machine has it; apt and what all of them need are there besides."""
 
 
+_LONGEST_LABEL = 32
+"""Of an address, as indexes take it (packaging.python.org, "Well-known Project URLs in Metadata")."""
+
+
 class Fault(Exception):
     """Something could not be made; the message is one line."""
 
@@ -51,6 +55,9 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="scripts/package", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--python", action="append", metavar="PATH", help="an interpreter to make wheels for")
+    parser.add_argument(
+        "--url", action="append", default=[], type=_url, metavar="NAME=ADDRESS", help="an address for acud's metadata"
+    )
     parser.add_argument("--unmeasured", action="store_true", help="do not install it to see what it takes")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "package", metavar="DIR", help="where to")
     asked = parser.parse_args(arguments)
@@ -59,7 +66,7 @@ def main(arguments: list[str]) -> int:
     base = Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
     interpreters = [Path(one) for one in asked.python or [base]]
     try:
-        made = package(interpreters, asked.out.resolve())
+        made = package(interpreters, asked.out.resolve(), dict(asked.url))
         if not asked.unmeasured:
             _tell("installing it once")
             made |= measured(Path(made["wheelhouse"]).parent, interpreters[0])
@@ -70,14 +77,22 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def package(interpreters: list[Path], out: Path) -> dict[str, Any]:
-    """Make the wheelhouse and the bundle in `out`; return what they are."""
+def _url(text: str) -> tuple[str, str]:
+    """Return the name and the address of `Homepage=https://example.org`. Raises: argparse.ArgumentTypeError."""
+    name, _, address = text.partition("=")
+    if not name or len(name) > _LONGEST_LABEL or not address.startswith(("https://", "http://")):
+        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=ADDRESS, such as Homepage=https://example.org/acud")
+    return name, address
+
+
+def package(interpreters: list[Path], out: Path, urls: Mapping[str, str]) -> dict[str, Any]:
+    """Make the wheelhouse and the bundle in `out`; return what they are. `urls`: the project's addresses by name."""
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     shutil.rmtree(out, ignore_errors=True)
     bundle = out / f"acud-{version}-linux-x86_64"
     wheels = bundle / "wheels"
     wheels.mkdir(parents=True)
-    pythons = [_add_wheels(interpreter, wheels) for interpreter in interpreters]
+    pythons = [_add_wheels(interpreter, wheels, urls) for interpreter in interpreters]
     add_files(bundle, version, pythons)
     archive = _archive(bundle)
     return {
@@ -115,7 +130,7 @@ def _run(command: Iterable[str | Path], env: Mapping[str, str] | None = None, gi
 # ---- wheels --------------------------------------------------------------------------------------------------------
 
 
-def _add_wheels(interpreter: Path, wheels: Path) -> str:
+def _add_wheels(interpreter: Path, wheels: Path, urls: Mapping[str, str]) -> str:
     """Put the wheels for one interpreter into `wheels`; return its version, such as "3.11"."""
     python = _run([interpreter, "-c", "import sys; print(*sys.version_info[:2], sep='.')"]).strip()
     env = _tools(interpreter, python)
@@ -143,7 +158,8 @@ def _add_wheels(interpreter: Path, wheels: Path) -> str:
         own = Path(scratch, "own")
         _run([env / "bin" / "auditwheel", "repair", "-w", wheels, *raw.glob("*-linux_x86_64.whl")], path)
         own_sources = [ROOT, ROOT / "conf" / "pillow-shim"]
-        _run([*pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", own, *own_sources])
+        named = {"ACU_PROJECT_URLS": json.dumps(dict(urls))}
+        _run([*pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", own, *own_sources], named)
         _run([env / "bin" / "twine", "check", "--strict", *own.glob("acud-*.whl")])
         for wheel in (*own.glob("*.whl"), *raw.glob("*-none-any.whl")):
             shutil.copy(wheel, wheels)

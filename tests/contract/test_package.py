@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ensurepip
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
@@ -190,3 +191,31 @@ def test_a_python_without_wheels_is_refused(run: Run, bundle: Path, package: Mod
     package.add_files(bundle, VERSION, ["3.9"])
     assert "no Python here that the bundle has wheels for (3.9)" in run("--only-prefix").stderr
     assert not (tmp_path / "home").exists()
+
+
+def test_addresses_stand_in_the_metadata_where_somebody_names_them(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "conf" / "package" / "project_urls.py", tmp_path / "hook.py")
+    head = '[project]\nname = "a"\nversion = "1"\ndynamic = ["urls"]\n'
+    (tmp_path / "pyproject.toml").write_text(f'{head}[tool.hatch.metadata.hooks.custom]\npath = "hook.py"\n', "utf-8")
+    script = (
+        "from hatchling.metadata.core import ProjectMetadata; from hatchling.plugin.manager import PluginManager; "
+        "print(ProjectMetadata('.', PluginManager()).core.urls)"
+    )
+
+    def told(**named: str) -> str:
+        command, env = [sys.executable, "-c", script], os.environ | named
+        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True).stdout.strip()
+
+    assert told() == "{}"
+    assert told(ACU_PROJECT_URLS='{"Homepage": "https://example.org"}') == "{'Homepage': 'https://example.org'}"
+
+
+@pytest.mark.parametrize(
+    "text", ["https://example.org", "Homepage=example.org", "=https://x.org", f"{'n' * 33}=https://x"]
+)
+def test_an_address_without_a_name_or_scheme_is_refused(
+    package: ModuleType, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        package.main(["--url", text])
+    assert "such as Homepage=https://example.org/acud" in capsys.readouterr().err
