@@ -158,7 +158,7 @@ def _add_wheels(interpreter: Path, wheels: Path, urls: Mapping[str, str]) -> str
         own = Path(scratch, "own")
         _run([env / "bin" / "auditwheel", "repair", "-w", wheels, *raw.glob("*-linux_x86_64.whl")], path)
         own_sources = [ROOT, ROOT / "conf" / "pillow-shim"]
-        named = {"ACU_PROJECT_URLS": json.dumps(dict(urls))}
+        named = {"PACKAGE_PROJECT_URLS": json.dumps(dict(urls))}
         _run([*pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", own, *own_sources], named)
         _run([env / "bin" / "twine", "check", "--strict", *own.glob("acud-*.whl")])
         for wheel in (*own.glob("*.whl"), *raw.glob("*-none-any.whl")):

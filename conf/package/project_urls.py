@@ -13,5 +13,5 @@ class ProjectUrls(MetadataHookInterface):
     """What hatchling asks for the dynamic part of the metadata."""
 
     def update(self, metadata: dict[str, Any]) -> None:
-        """Set the addresses, from the JSON object in ACU_PROJECT_URLS."""
-        metadata["urls"] = json.loads(os.environ.get("ACU_PROJECT_URLS", "{}"))
+        """Set the addresses, from the JSON object in PACKAGE_PROJECT_URLS."""
+        metadata["urls"] = json.loads(os.environ.get("PACKAGE_PROJECT_URLS", "{}"))

@@ -207,7 +207,7 @@ def test_addresses_stand_in_the_metadata_where_somebody_names_them(tmp_path: Pat
         return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True).stdout.strip()
 
     assert told() == "{}"
-    assert told(ACU_PROJECT_URLS='{"Homepage": "https://example.org"}') == "{'Homepage': 'https://example.org'}"
+    assert told(PACKAGE_PROJECT_URLS='{"Homepage": "https://example.org"}') == "{'Homepage': 'https://example.org'}"
 
 
 @pytest.mark.parametrize(
