@@ -61,3 +61,24 @@ def with_seen(said: str, words: str) -> str:
 def own_words(text: str) -> str:
     """Return the part of a text that `with_seen` made which is acud's own."""
     return text.partition(f" {SEEN} ")[0]
+
+
+def between_marks(words: str) -> str:
+    """Return words of others (a screen, a model) between quotation marks that they cannot end."""
+    return "“" + words.replace("“", '"').replace("”", '"') + "”"
+
+
+_STUCK = re.compile(r"\[task_stuck_resume\] (\{.*)", re.DOTALL)
+_FOR_AGENTS = re.compile(r"^\[\w+ \w+\] (Job \S+: |run-\S+: )?|\s*Next: .*$")
+
+
+def wake_words(text: str) -> str:
+    """Return what a wake's text tells people: acud's own words, without the marks, ids and data for an agent."""
+    if found := _STUCK.match(text):
+        try:
+            packet = json.loads(found[1])
+        except ValueError:
+            packet = {}
+        name = packet.get("name", "") if isinstance(packet, dict) else ""
+        return f"stuck: task {between_marks(str(name))}" if name else "stuck: a task"
+    return _FOR_AGENTS.sub("", own_words(text))

@@ -22,7 +22,7 @@ from acud.supervisor.delivery import DeliveryProcess, Undone
 from acud.supervisor.journal import Journal
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeKind, WakeState
 from acud.types.agent_runs import RunInfo
-from acud.untrusted_text import own_words
+from acud.untrusted_text import own_words, wake_words
 from acud.waits import wake_text
 from acud.waits import wakes as rules
 
@@ -337,6 +337,7 @@ def _facts(wake: WakeInfo) -> dict[str, str | int]:
         "wait_id": wake.wait_id,
         "task_id": wake.task_id,
         "kind": wake.kind.value,
+        "tells": wake_words(wake.text),
         "route": wake.sent_by,
         "attempts": wake.attempts,
         "reminders": wake.reminders,

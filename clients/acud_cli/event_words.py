@@ -7,7 +7,8 @@ from typing import Any
 
 from acud.ids import short_id
 from acud.protocol.events import Event
-from acud_cli.formatting import between_marks, local_time, milliseconds
+from acud.untrusted_text import between_marks
+from acud_cli.formatting import local_time, milliseconds
 
 _WAITS = {
     "created": "is armed",
@@ -82,6 +83,7 @@ def _changed(data: dict[str, Any]) -> str:
 
 def _wake(verb: str, event: Event, data: dict[str, Any]) -> str:
     of = f" of wait {short_id(str(data['wait_id']))}" if data.get("wait_id") else ""
+    of += f" ({data['tells']})" if data.get("tells") else ""
     way = f" over {data['sent_by']}" if data.get("sent_by") else ""
     return f"wake {short_id(event.subject)}{of} {_WAKES.get(verb, verb)}{way}{_why(data)}"
 

@@ -115,11 +115,6 @@ def cost(usd: float | None) -> str:
     return f"${usd:.{digits}f}"
 
 
-def between_marks(words: str) -> str:
-    """Return words of others (a screen, a model) between quotation marks that they cannot end."""
-    return "“" + words.replace("“", '"').replace("”", '"') + "”"
-
-
 _GAP = 2
 _FIRST = 1.6
 """How much more room the first flexible column gets than the others."""

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from acud.types import RouteName, WakeInfo, WakeState
-from acud.untrusted_text import own_words
+from acud.untrusted_text import wake_words
 from acud_cli.exit_codes import Exit
-from acud_cli.formatting import (
-    FittedTable,
-    between_marks,
-    duration,
-    in_words,
-    local_time,
-    milliseconds,
-    moment,
-    plain,
-    shortened,
-)
+from acud_cli.formatting import FittedTable, duration, in_words, local_time, milliseconds, moment, plain, shortened
 from acud_cli.options import EnumChoice, limit_option
 from acud_cli.session import Session, complete_ids, pass_session, print_table, say, say_all
 from acud_cli.wait_options import address_of, address_options
@@ -115,29 +103,9 @@ def wake_row(one: WakeInfo) -> list[str]:
     reminded = f" +{one.reminders}" if one.reminders else ""
     following = duration(max(0.0, one.next_utc_s - time.time())) if one.next_utc_s else "-"
     made = moment(one.created_utc_s)
-    text, reason = shortened(wake_words(one), 160), shortened(in_words(one.reason), 120)
+    text, reason = shortened(wake_words(one.text), 160), shortened(in_words(one.reason), 120)
     way = [one.sent_by or "-", str(one.attempts), following]
     return [one.state.value + reminded, text, reason, made, *way, one.wake_id]
-
-
-def wake_words(one: WakeInfo) -> str:
-    """Return what a wake tells, for people: without the marks and the data that it has for an agent."""
-    if found := _STUCK.match(one.text):
-        name = _json_value(found[1]).get("name", "")
-        return f"stuck: task {between_marks(str(name))}" if name else "stuck: a task"
-    return _MARKS.sub("", own_words(one.text))
-
-
-_STUCK = re.compile(r"\[task_stuck_resume\] (\{.*)", re.DOTALL)
-_MARKS = re.compile(r"^\[\w+ \w+\] (Job \S+: |run-\S+: )?|\s*Next: .*$")
-
-
-def _json_value(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 @wake.command("retry", short_help="Send wakes again.")

@@ -80,14 +80,20 @@ def look_for(lines: Sequence[Line], leaf: Text, min_confidence: float, at: Rect)
         return yes(f"reads{times} {hits[0].words(at)}", boxes)
     if hits:
         return no(f'"{leaf.text}" is there {len(hits)} of {leaf.count} times', boxes)
-    return no(f'"{leaf.text}" is in none of {len(counted)} lines of text')
+    return no(_in_none(leaf, len(counted)))
 
 
 def _absent(lines: Sequence[Line], leaf: Text, hits: list[TextHit], at: Rect) -> Verdict:
     hits = hits or ([] if leaf.regex else _found_as(lines, leaf, _words_alike if leaf.whole_words else alike))
     if hits:
         return no(f"still reads {hits[0].words(at)}", _boxes(hits))
-    return yes(f'"{leaf.text}" is in none of {len(lines)} lines of text')
+    return yes(_in_none(leaf, len(lines)))
+
+
+def _in_none(leaf: Text, lines: int) -> str:
+    if lines == 0:
+        return f'"{leaf.text}" is not there, and no other text is'
+    return f'"{leaf.text}" is ' + (f"in none of {lines} lines of text" if lines > 1 else "not in the one line of text")
 
 
 def _boxes(hits: Sequence[TextHit]) -> tuple[Rect, ...]:

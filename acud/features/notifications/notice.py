@@ -62,14 +62,14 @@ def _undelivered(data: Data) -> Notification:
     return Notification(
         "wake_undelivered",
         "A wake reached nobody",
-        f"{data.get('wait_id') or data.get('task_id') or data.get('kind')}: {data.get('reason')}; acud wake list",
+        f"{_line(str(data.get('tells') or data.get('kind')), _CONDITION)}: {data.get('reason')}; acud wake list",
         urgent=True,
     )
 
 
 def _stuck(data: Data) -> Notification:
     return Notification(
-        "task_stuck", "Task stuck", f"{data.get('name')}: nothing for {data.get('idle_s')} s", urgent=True
+        "task_stuck", "Task stuck", f"{data.get('name')}: nothing for {data.get('idle_s', 0) / 60:.0f} min", urgent=True
     )
 
 

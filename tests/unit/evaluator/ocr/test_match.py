@@ -95,6 +95,8 @@ def test_no_word_is_found_in_the_end_of_one_and_the_beginning_of_the_next(read: 
 
 def test_no_says_what_is_missing() -> None:
     assert verdict(TERMINAL, "failed") == Verdict(Answer.NO, '"failed" is in none of 4 lines of text')
+    assert verdict(TERMINAL[:1], "failed").detail == '"failed" is not in the one line of text'
+    assert verdict([], "failed").detail == '"failed" is not there, and no other text is'
 
 
 def test_a_doubtful_reading_is_no_yes() -> None:

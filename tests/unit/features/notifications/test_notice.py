@@ -11,7 +11,11 @@ EVENTS = {
         "wait-1",
         {"condition": '"Done" is visible', "label": "", "detail": "I see Done"},
     ),
-    "wake_undelivered": ("wake.undelivered", "wake-1", {"wait_id": "wait-1", "reason": "no route took it"}),
+    "wake_undelivered": (
+        "wake.undelivered",
+        "wake-1",
+        {"wait_id": "wait-1", "tells": "the text is visible", "reason": "no route took it"},
+    ),
     "task_stuck": ("task.stuck", "task-1", {"name": "Export", "idle_s": 300, "messages": [{"content": "secret"}]}),
     "task_failed": ("task.ended", "task-1", {"name": "Export", "status": "failed"}),
     "task_ended": ("task.ended", "task-1", {"name": "Export", "status": "completed"}),
@@ -47,6 +51,14 @@ def test_words_of_the_screen_are_told_only_where_asked_for_and_then_redacted() -
     stuck = notice_of(*EVENTS["task_stuck"])
     assert stuck is not None
     assert "secret" not in stuck.body
+
+
+def test_ids_and_seconds_are_not_for_people() -> None:
+    undelivered, stuck = notice_of(*EVENTS["wake_undelivered"]), notice_of(*EVENTS["task_stuck"])
+    assert undelivered is not None
+    assert undelivered.body == "the text is visible: no route took it; acud wake list"
+    assert stuck is not None
+    assert stuck.body == "Export: nothing for 5 min"
 
 
 def test_a_label_stands_for_the_condition() -> None:
