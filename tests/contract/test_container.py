@@ -71,5 +71,10 @@ def test_what_it_copies_and_mounts_is_there() -> None:
     assert {name for name in named if not (ROOT / name).exists()} == set()
 
 
-def test_the_page_says_how_the_image_was_built() -> None:
-    assert "**The image was built by buildah**" in (ROOT / "docs" / "packaging.md").read_text(encoding="utf-8")
+def test_it_is_built_in_the_format_that_has_health_checks() -> None:
+    """Found by running it: podman and buildah drop HEALTHCHECK from an image of the OCI's format."""
+    assert "HEALTHCHECK" in LAST
+    page = (ROOT / "docs" / "packaging.md").read_text(encoding="utf-8")
+    for text in (TEXT, page):
+        assert "podman build --format docker -f conf/container/Containerfile" in text
+    assert "**The image was built by buildah**" in page
