@@ -45,7 +45,7 @@ def main() -> int:
     try:
         # By name: the muxer opens its file anew to put the index first.
         with ExitStack() as files:
-            films = [_film(files, part, ask) for part in ask.parts]
+            films = [cut_of(files, part, ask) for part in ask.parts]
             write_download(files, films, Path(f"/proc/self/fd/{ask.target_fd}"), ask)
     except (av.FFmpegError, OSError) as fault:
         sys.stderr.write(f"{fault}\n")
@@ -70,7 +70,8 @@ class VideoCut(Struct):
         return self.end - self.first
 
 
-def _film(files: ExitStack, part: DownloadPart, ask: DownloadAsk) -> VideoCut:
+def cut_of(files: ExitStack, part: DownloadPart, ask: DownloadAsk) -> VideoCut:
+    """Return what is wanted of a part. Its film is open as long as `files` are."""
     source = files.enter_context(av.open(f"/proc/self/fd/{part.source_fd}", "r"))
     first = max(0, ask.from_utc_ms - part.start_utc_ms)
     end = min(round(part.seconds * 1000), ask.until_utc_ms - part.start_utc_ms)

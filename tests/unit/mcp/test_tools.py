@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -32,6 +33,7 @@ from acud.types import (
     Until,
     WindowTitle,
 )
+from acud_cli.app import cli
 from acud_cli.wait import wait
 from acud_cli.wait_options import wanted_of
 from acud_client.help_tables import CONDITIONS, OPTIONS, ConditionRow
@@ -154,7 +156,9 @@ def test_people_and_agents_are_told_the_same(row: ConditionRow, monkeypatch: pyt
     monkeypatch.setattr("acud_cli.wait_options._whole", lambda path: path)
     asked = parse_arguments(BY_TOOL["smart_wait"], row.example)
     assert isinstance(asked, SmartWait)
-    typed = wait.make_context("wait", shlex.split(row.line), resilient_parsing=False).params
+    # As below `acud`: a command keeps the help option of whoever reads its line first.
+    above = click.Context(cli, info_name="acud", **cli.context_settings)
+    typed = wait.make_context("wait", shlex.split(row.line), parent=above, resilient_parsing=False).params
     assert wanted_of(typed) == wanted_until(asked, dict.fromkeys((asked.image, asked.image_gone), b""))
     assert (typed["target"] or "screen") == asked.target
 

@@ -47,7 +47,7 @@ def made_of(tmp_path: Path, films: list[tuple[Path, int, float]], **given: Any) 
         ask = DownloadAsk(tuple(parts), 0, 0, "The trip", **span)
         target = tmp_path / "made.mp4"
         target.touch()
-        download.write_download(files, [download._film(files, part, ask) for part in parts], target, ask)
+        download.write_download(files, [download.cut_of(files, part, ask) for part in parts], target, ask)
     with av.open(str(target), "r") as film:
         shown = [(float(frame.time), frame.to_ndarray()) for frame in film.decode(video=0) if frame.time >= -0.001]
         facts = film.metadata, film.chapters(), film.duration / av.time_base
