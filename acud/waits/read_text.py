@@ -46,8 +46,12 @@ _FAMILIES: tuple[dict[str, float], ...] = (
         "minute": 60.0, "minutes": 60.0, "h": 3600.0, "hr": 3600.0, "hrs": 3600.0, "hour": 3600.0, "hours": 3600.0,
         "d": 86400.0, "day": 86400.0, "days": 86400.0,
     },
+    *(
+        dict.fromkeys(units.split(), 1.0)
+        for units in ("% percent", "$ usd dollar dollars", "€ eur euro euros", "£ gbp", "¥ jpy yen", "₹ inr rupees")
+    ),
 )  # fmt: skip
-"""Units of one sort, by how much they are of the smallest; sizes of 1000 unless they say KiB."""
+"""Units of one sort, by how much they are of the smallest; sizes of 1000 unless they say KiB. Signs and their words."""
 _MAX_QUOTE = 80
 
 
@@ -136,12 +140,12 @@ def _values(digits: str) -> tuple[float, ...]:
 
 def first_with_unit(leaf: ScreenNumber, found: Iterable[NumberSeen]) -> NumberSeen | None:
     """Return the first number whose unit is the one that is asked for, or of its sort."""
-    return next((one for one in found if not leaf.unit or _factor(leaf.unit, one.unit) is not None), None)
+    return next((one for one in found if not leaf.unit or unit_factor(leaf.unit, one.unit) is not None), None)
 
 
 def compared(leaf: ScreenNumber, seen: NumberSeen, where: str = "", boxes: tuple[Rect, ...] = ()) -> Verdict:
     """Return the verdict on a number that was read; `where` is said after it, `boxes` hold it."""
-    factor = (_factor(leaf.unit, seen.unit) or 1.0) if leaf.unit else 1.0
+    factor = (unit_factor(leaf.unit, seen.unit) or 1.0) if leaf.unit else 1.0
     answers = {_ORDER[leaf.compare](_rounded(value * factor), leaf.value) for value in seen.values}
     quoted = f'"{seen.text[:_MAX_QUOTE]}"{where}'
     if len(answers) > 1:
@@ -211,7 +215,7 @@ def _of_unit(leaf: ScreenNumber) -> str:
     return f' with the unit "{leaf.unit}"' if leaf.unit else ""
 
 
-def _factor(wanted: str, seen: str) -> float | None:
+def unit_factor(wanted: str, seen: str) -> float | None:
     """Return what a number of the unit `seen` is multiplied by to be one of `wanted`; None: of another sort."""
     a, b = wanted.casefold(), seen.casefold()
     if a == b:

@@ -102,19 +102,29 @@ _SAYING = (
 _SCREEN = r"(?:(?:the |my |this )?(?:screen|display|page|terminal|console))"
 
 
+_STATUS = r"(?:done|ready|finished|completed?|connected|success|failed|error|ok|online|offline|passed|saved|sent|idle)"
+"""Words that programs tell their state by: nobody says them of something else."""
 _SAID_BY = re.compile(
-    r"(?i)\b(?:to|said|says|wrote|sent|typed|types|entered|told|gave|posted|asked|uses|used|wants|likes|chose|picked"
+    r"(?i)\b(?:said|says|wrote|sent|typed|types|entered|told|gave|posted|asked|uses|used|wants|likes|chose|picked"
     r"|pasted|copied|mentioned|highlighted|quoted|meant|means|made|put|showed|twice|again|once)\b"
     r"|ing\b"
 )
 
 
-def _of_label(*, gone: bool = False) -> Read:
-    """Return a reader of words that are not quoted, written like a sentence: the text Payment received."""
+_PREDICATE = re.compile(rf"(?i) (?:{SHOWN}|{GONE})$")
+
+
+def _of_label(*, gone: bool = False, ends: bool = True) -> Read:
+    """Return a reader of words that are not quoted, written like a sentence: the text Payment received. `ends`: what
+    comes behind them shows where they end.
+    """
 
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
         words = found["name"]
         is_certain = is_label(words, after_kind=True) and _SAID_BY.search(words) is None
+        is_certain &= _PREDICATE.search(words) is None
+        is_certain &= ends or re.search(r"(?i)\bto\b", words) is None
+        is_certain |= re.fullmatch(rf"(?i){_STATUS}", words) is not None
         return Text(phrase.name(words) or words, gone=gone) if phrase.name(words) or is_certain else None
 
     return read
@@ -128,18 +138,21 @@ def _text_rows() -> Iterator[Row]:
         yield rf"{THE}{_TEXT} {NAME} {state}", read
         yield rf"the (?:text|words?|phrase) {NAME} {state}", _of_label(gone=gone)
         yield rf"(?:the |a |an ){_TEXT} {state} {_SAYING} {QUOTE}", read
+    yield rf"{a_text} (?:(?:is|has been|gets|was) (?:removed|cleared)|has cleared)", of_name(partial(Text, gone=True))
     yield a_text, of_name(Text)
     yield rf"there is (?:now )?{a_text}(?: there)?", of_name(Text)
-    yield rf"there is (?:now )?the (?:text|words?|phrase) {NAME}", _of_label()
+    yield rf"there is (?:now )?the (?:text|words?|phrase) {NAME}", _of_label(ends=False)
     gone_read = of_name(partial(Text, gone=True))
     yield rf"there is no (?:longer )?(?:a |the |any )?(?:{_TEXT} (?:{_SAYING} )?{QUOTE}{MORE})", gone_read
     yield rf"there is (?:no longer|no|not) (?:a |the |any )?{QUOTE} any more", gone_read
+    yield rf"no more {QUOTE}", gone_read
     subject = rf"(?:it|(?:something|anything)(?: on the screen)?|{_SCREEN})"
     says = "show say read display contain print"
     third = "|".join(f"{verb}s" for verb in says.split())
     base = says.replace(" ", "|")
     it = rf"(?:the {_TEXT} )?{QUOTE}"
     yield rf"{subject} (?:now )?(?:{third}|to (?:{base})|{base}) {it}", of_name(Text)
+    yield rf"(?:it|{_SCREEN}) (?:now )?says (?P<name>{_STATUS}|[^<>]+)", _of_label(ends=False)
     not_says = rf"(?:no longer (?:{third})|(?:do|does) not (?:{base})|stops (?:showing|saying|reading|displaying))"
     yield rf"(?:it|{_SCREEN}) {not_says} {it}{MORE}", gone_read
 
@@ -154,7 +167,12 @@ def _window_rows() -> Iterator[Row]:
         yield rf"{THE}window {NAME} {state}", read
         yield rf"{THE}{NAME} window {state}", read
         yield rf"(?:a |the |any )window {state},? {titled} {NAME}{in_title}?", read
-    a_title = r"(?:the title of (?:a|any|some) window|(?:a|any|some) window(?:'s)? title)"
+    for state, gone in ((OPENED, False), (CLOSED, True)):
+        yield (
+            rf"(?:a |any )window {state} (?:that|which) has {NAME}{in_title}",
+            of_name(partial(WindowTitle, gone=gone)),
+        )
+    a_title = r"(?:the title(?: bar)? of (?:a|any|some) window|(?:a|any|some) window(?:'s)? title)"
     yield rf"{a_title} (?:contains|includes|has|says|reads|is|becomes) {QUOTE}", of_name(WindowTitle)
     yield rf"{QUOTE} (?:is|appears|shows up|comes up) in {a_title}", of_name(WindowTitle)
     for begin, gone in (
@@ -174,7 +192,7 @@ _SECONDS = {
     "hour": 3600, "hours": 3600,
 }  # fmt: skip
 _COUNTS = {
-    "half a": 0.5, "half an": 0.5, "a": 1, "an": 1, "one": 1, "one and a half": 1.5, "two": 2, "three": 3, "four": 4,
+    "a quarter of a": 0.25, "a quarter of an": 0.25, "half a": 0.5, "half an": 0.5, "a": 1, "an": 1, "one": 1, "one and a half": 1.5, "two": 2, "three": 3, "four": 4,
     "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "fifteen": 15, "twenty": 20,
     "thirty": 30, "forty": 40, "forty-five": 45, "fifty": 50, "sixty": 60, "ninety": 90,
 }  # fmt: skip
@@ -188,7 +206,11 @@ _VIEW = (
     r"(?:(?:(?:the |my |that |this )?(?:whole |entire )?(?:screen|display|desktop))"
     r"|everything(?: on (?:the )?screen)?)"
 )
-_ANYHOW = r"(?: (?:in any way|at all|whatsoever))*"
+_ANYHOW = (
+    r"(?:,? (?:in any way|at all|whatsoever|whatever it is|(?:no matter|regardless of|I do not care)"
+    r" (?:what|where|how|which)(?: (?:it is|small|big|little|tiny))?|however (?:small|little|tiny)"
+    r"|(?:big|large) or small|of any kind))*"
+)
 
 
 def _stable(phrase: Phrase, found: re.Match[str]) -> Until | None:
@@ -204,7 +226,10 @@ def _change(phrase: Phrase, found: re.Match[str]) -> Until | None:
 def _change_rows() -> Iterator[Row]:
     still = r"(?:still|unchanged|stable|static|quiet|the same|motionless|idle|calm|steady|frozen)"
     on = r"(?: (?:anywhere )?(?:on|in|of|to) (?:the |my |that |this )?(?:whole |entire )?(?:screen|display|desktop))?"
-    moves = r"(?:(?:has |have )?(?:changed|moved|happened)|changes|moves|happens|to change|to move)"
+    moves = (
+        r"(?:(?:has |have )?(?:changed|moved|happened)|(?:is |has been )(?:changing|moving|happening)"
+        r"|changes|moves|happens|to change|to move)(?: any more)?"
+    )
     yield rf"(?:nothing(?: at all)?|no pixel|not a single pixel){on} {moves}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _stable
     a_no = (
         r"(?:(?:there (?:has been|have been|is|was|are|were) )?no|there (?:has|have) not been (?:any|a single))"
@@ -218,12 +243,11 @@ def _change_rows() -> Iterator[Row]:
     )
     yield rf"{_VIEW} {stays}(?:exactly |completely |perfectly |totally |entirely |absolutely )?{still} {_SPAN}", _stable
     yield (
-        (
-            rf"{_VIEW} (?:has not|have not|does not|stops|has stopped) (?:changed?|changing"
-            rf"|moved?|moving){_ANYHOW} {_SPAN}"
-        ),
+        rf"(?:{_VIEW}|things{on}) (?:has not|have not|does not|stops?|has stopped|to stop|is not|is no longer)"
+        rf" (?:changed?|changing|moved?|moving){_ANYHOW}{on}{_ANYHOW}{MORE} {_SPAN}",
         _stable,
     )
+    yield rf"{_VIEW} (?:settles|(?:has |is )?settled)(?: down)? {_SPAN}", _stable
     passing = r"(?:pass|passes|go by|goes by|have passed|has passed)"
     yield rf"{_SPAN} {passing} with(?:out(?: any| a)?| no) (?:change|movement)s?{_ANYHOW}{on}", _stable
     yield rf"{_SPAN},? nothing(?: at all)?{on} {moves}{_ANYHOW}{on}{_ANYHOW}", _stable
@@ -240,7 +264,7 @@ def _change_rows() -> Iterator[Row]:
         ),
         _change,
     )
-    yield rf"{any_one}(?: at all)? happens{_ANYHOW} on (?:the |my )?(?:screen|display)", _change
+    yield rf"{any_one}(?: at all)? (?:to )?happens?{_ANYHOW} on (?:the |my )?(?:screen|display)", _change
     happens = r"(?: (?:happens|occurs|is (?:seen|noticed|detected)))?"
     yield (
         rf"(?:there is )?(?:any|a|some|the next|the first) (?:change|movement){_ANYHOW}{on}{_ANYHOW}{happens}",

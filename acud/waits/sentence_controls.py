@@ -16,17 +16,18 @@ _ROLES = (
     "check-box", "checkbox", "tick box", "tickbox", "radio"
 " option", "radio", "hyperlink", "link", "menu item", "menu entry", "menuitem", "menu", "tree item", "list item",
     "tab", "text field", "text box", "textbox", "text area", "search box", "input field", "field", "entry",
-    "text input", "text entry", "input box", "input", "slider", "switch", "toggle", "combo box", "combobox",
+    "text input", "text entry", "entry field", "edit field", "input box", "input", "slider", "switch", "toggle", "combo box", "combobox",
     "dropdown list", "dropdown menu", "drop-down list", "drop-down menu", "dropdown", "drop-down", "spin box",
-    "spinbox", "progress bar", "progressbar", "option",
+    "spinbox", "progress bar", "progressbar", "option", "dialog box", "dialogue box", "dialogue", "dialog",
 )  # fmt: skip
-_ROLE = rf"(?P<role>{'|'.join(map(re.escape, _ROLES))})"
+_ROLE = rf"(?P<role>{'|'.join(map(re.escape, sorted(_ROLES, key=len, reverse=True)))})"
 _WRITTEN = {
     "checkbox": "check box", "check-box": "check box", "tick box": "check box", "tickbox": "check box",
     "radio": "radio button", "radio-button": "radio button", "radio option": "radio button", "push button": "button",
-    "input field": "text field", "input box": "text field", "text input": "text field", "text entry": "text field",
+    "input field": "text field", "input box": "text field", "text input": "text field", "entry field": "text field",
+    "edit field": "text field", "text entry": "text field",
     "dropdown": "combo box", "drop-down": "combo box", "dropdown list": "combo box", "dropdown menu": "combo box",
-    "drop-down list": "combo box", "drop-down menu": "combo box", "menu entry": "menu item",
+    "dialog box": "dialog", "dialogue box": "dialog", "dialogue": "dialog", "drop-down list": "combo box", "drop-down menu": "combo box", "menu entry": "menu item",
 }  # fmt: skip
 _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
     WidgetState.ENABLED: (
@@ -38,7 +39,10 @@ _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
         r"|deactivated", r"gr[ea]ys out|goes gr[ea]y|to gr[ea]y out"
         rf"|can(?:not| not| no longer|'t) be (?:clicked|pressed|used){MORE}"
     ),
-    WidgetState.CHECKED: (r"checked|ticked|on|turned on|switched on|toggled on", r"turns on|goes on|to turn on"),
+    WidgetState.CHECKED: (
+        r"checked|ticked|on|turned on|switched on|toggled on",
+        r"turns on|goes on|to turn on|(?:has|gets) (?:a |its |the )?(?:tick|check ?mark)(?: in it)?",
+    ),
     WidgetState.UNCHECKED: (
         r"unchecked|unticked|off|turned off|switched off|toggled off|cleared", r"turns off|goes off"
     ),
@@ -90,6 +94,8 @@ _TWO_WAY = ("switch", "toggle", "check box", "toggle button", "radio button", "m
 def _widget(states: tuple[WidgetState, ...] = (), *, gone: bool = False) -> Read:
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
         role, name = _role(found), _control_name(phrase, found)
+        if role == "dialog" and states:
+            return None  # no state of a dialog is told
         if role == "option" and states:
             return None  # of a list, of radio buttons, of a combo box
         if role != "toggle button" and {WidgetState.PRESSED, WidgetState.UNPRESSED} & set(states):
@@ -180,7 +186,7 @@ def widget_rows() -> Iterator[Row]:
     quoted, held = r"(?P<held><\d+>)", r"(?P<held><\d+>|[^<>\s]+)"
     of_name = (rf"{THE}{_ROLE} (?:{CALLED} )?{NAME}", rf"{THE}{NAME} {_ROLE}")
     for subject in (*of_name, _ALONE):
-        yield rf"{subject} {SHOWN}", _widget()
+        yield rf"{subject} (?:{SHOWN}|exists|to exist)", _widget()
         yield rf"{subject} {GONE}", _widget(gone=True)
         yield rf"there is (?:now )?{subject}(?: there)?", _widget()
         yield rf"{subject} {_IS_A_NUMBER}", _ranged
@@ -189,17 +195,25 @@ def widget_rows() -> Iterator[Row]:
         click = r"(?:click|press|push|use|hit)(?: on)?"
         yield rf"{VIEWER} can {click} {subject}", _widget((WidgetState.ENABLED,))
         yield rf"{VIEWER} can (?:not|no longer) {click} {subject}{MORE}", _widget((WidgetState.DISABLED,))
-        focus = r"(?:the )?(?:keyboard |input )?focus (?:is|moves|has moved|goes|jumps|switches) (?:in|on|to|into)"
+        caret = r"(?:the )?(?:(?:keyboard |input )?focus|(?:text|typing|keyboard) cursor|caret)"
+        focus = rf"{caret} (?:is|moves|has moved|goes|jumps|switches) (?:now )?(?:in|on|to|into)"
         yield rf"{focus} {subject}", _widget((WidgetState.FOCUSED,))
         holds = r"(?:contains|holds|to contain|to hold)(?P<exactly> exactly)?(?: the (?:text|words?))?"
         yield rf"{subject} {holds} {quoted}", _valued(ValueComparison.CONTAINS)
-        reads = r"(?:is|reads|says|shows|to be|to read|is exactly|has the text)"
+        reads = r"(?:is|reads|says|shows|to be|to read|(?:is|reads|says) exactly|has the text)"
         yield rf"{subject} {reads} {quoted}", _valued(ValueComparison.EQUAL)
+        content = r"the (?:value|text|contents?) (?:of|in)"
+        yield rf"{content} {subject} (?:is|reads|equals|is exactly|is set to) {quoted}", _valued(ValueComparison.EQUAL)
+        named_held = r"(?P<held>(?=\S*[A-Z\d])[^<>\s]+)"
+        says = r"(?:contains|holds|reads|says|shows|(?:contains|reads|is|says) exactly)"
+        yield rf"{subject} {says} {named_held}", _valued(ValueComparison.EQUAL)
         equals = r"(?:equals|(?:is |has been |to be |gets )?(?:now )?set to|has the value|is equal to)"
         yield rf"{subject} {equals} {held}", _valued(ValueComparison.EQUAL)
         yield rf"{subject} has {quoted} (?:selected|chosen|picked)", _valued(ValueComparison.EQUAL)
         yield rf"{subject} (?:has|contains) {quoted} in it", _valued(ValueComparison.CONTAINS)
-        yield rf"{quoted} is (?:now )?in {subject}", _valued(ValueComparison.CONTAINS)
+        yield rf"{subject} {BE_}filled(?: in)? with {quoted}", _valued(ValueComparison.CONTAINS)
+        into = rf"(?:is|stands|appears|{BE_}(?:entered|typed|written|filled))(?: now)? in(?:to)?"
+        yield rf"{quoted} {into} {subject}", _valued(ValueComparison.CONTAINS)
         yield rf"the (?:value|position) of {subject} {_IS_A_NUMBER}", _ranged
         yield rf"{quoted} {BE_}(?:selected|chosen|picked) in {subject}", _valued(ValueComparison.EQUAL)
     for subject in (rf"{_ROLE} (?:{CALLED} )?{NAME}", rf"{NAME} {_ROLE}", _ALONE[_ALONE.index("(?P") :]):
@@ -210,8 +224,15 @@ def widget_rows() -> Iterator[Row]:
 
 # ---- numbers -------------------------------------------------------------------------------------------------------
 
+_WORDS = {
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
+    "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "a hundred": 100, "one hundred": 100, "hundred": 100,
+    "a thousand": 1000, "one thousand": 1000,
+}  # fmt: skip
+_IN_WORDS = "|".join(sorted(_WORDS, key=len, reverse=True))
 _NUMBER = (
-    r"(?P<before>[$€£])?(?P<value>[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|zero)"
+    rf"(?P<before>[$€£])?(?P<value>[+-]?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?|{_IN_WORDS})"
     r"(?: ?(?P<unit>[%€$£]|per ?cent|°[CFcf]?|[^\W\d][\w°/]{0,11}))?"
 )
 _UP = (
@@ -229,7 +250,7 @@ _BIGGER, _LESSER = r"(?:more|greater|higher|larger|bigger) than", r"(?:less|fewe
 _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     (
         Comparison.AT_LEAST,
-        rf"{verb('reach', 'reaches', 'reached')}|{verb('hit', 'hits', 'hit')}|gets? to|{_UP} (?:up )?to"
+        rf"(?:{verb('reach', 'reaches', 'reached')}|{verb('hit', 'hits', 'hit')})(?: at least)?|gets? to|{_UP} (?:up )?to"
         rf"|(?:{_SAYS} )?{_BIGGER} or equal to"
         rf"|(?:{_SAYS} |{_UP} to )?(?:at least|no less than|not less than)|is (?:not|no longer) (?:{_UNDER}|{_LESSER})"
         r"|(?:is )?at or (?:above|over)|reaches or exceeds"
@@ -305,13 +326,15 @@ _NO_LABEL = re.compile(
 """Subjects that are no label for certain: what is on the screen as a whole, what takes time, a file by its name."""
 
 
+_IN_LABEL = re.compile(r" (?:in|of|on|at|for|per|with|by|left|right|to) ", re.IGNORECASE)
+"""What labels have between their words, where a sign such as `>=` shows that the words before it are one."""
 _REACHED = re.compile(r"(?!(?:\w+ )*(?:at least|no|not|>=|≥))", re.IGNORECASE)
 """A verb of motion: neither `at least` nor `not less than`."""
 
 
 def _digits(found: re.Match[str]) -> str:
     value = found["value"].replace(",", "")
-    return "0" if value.casefold() == "zero" else value
+    return str(_WORDS.get(value.casefold(), value))
 
 
 def _compared(found: re.Match[str]) -> Comparison | None:
@@ -330,9 +353,11 @@ def _number(phrase: Phrase, found: re.Match[str]) -> Until | None:
         return None
     if not label:
         label = found["name"].rstrip(":").strip()
-        is_certain = bool(phrase.name(label) or unit or re.match(r"[<>=!≥≤≠]", found["verb"]))
+        is_written = re.match(r"[<>=!≥≤≠]", found["verb"]) is not None
+        is_certain = bool(phrase.name(label) or unit) or is_written
         is_name = label.split(" ", 1)[0].casefold() not in NO_NAMES and len(label.split()) <= 3 and "/" not in label
-        if not is_certain or not is_name or _NO_LABEL.search(label) or is_hedged(label):
+        plain = _IN_LABEL.sub("", label) if is_written else label
+        if not is_certain or not is_name or _NO_LABEL.search(label) or is_hedged(plain):
             return None
     return ScreenNumber(compare, float(_digits(found)), label.rstrip(":")[:200], _UNITS.get(unit, unit))
 

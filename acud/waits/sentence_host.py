@@ -33,7 +33,7 @@ _LOADED = (
     rf"|is not (?:being written|growing) any more|does not grow any more)"
 )
 _THERE = (
-    rf"(?:exists|to exist|{BE_}(?:there|created|present|around)|to be there|{verb('appear', 'appears', 'appeared')}"
+    rf"(?:exists|to exist|{BE_}(?:there|created|present|around|available)|to be there|{verb('appear', 'appears', 'appeared')}"
     rf"|{particle('show/shows/shown+showed turn/turns/turned pop/pops/popped come/comes/come', 'up')})"
 )
 _DELETED = (
@@ -105,6 +105,8 @@ def file_rows() -> Iterator[Row]:
         yield rf"(?:there (?:is|are) )?no (?:more )?(?:file matching )?{subject}(?: file)? (?:{left}){MORE}", gone_all
     yield rf"no (?:more )?{_NAMED_FILE}(?: files?)? (?:{left}) in {_FOLDER}{MORE}", gone_all
     yield rf"there (?:is|are) no (?:more )?{_NAMED_FILE}(?: files?)?(?: left)? in {_FOLDER}{MORE}", gone_all
+    holds = rf"(?!\S+\.\w+ ){_FOLDER} (?:contains|has|to contain) (?:now )?{a_file}{_NAMED_FILE}"
+    yield holds, _file(whole=False)
     yield rf"there is (?:now )?(?:a |an |the )?{_KINDS}(?:{CALLED} |matching )?{_PATH}", _file(whole=False)
     yield (
         (
@@ -116,6 +118,7 @@ def file_rows() -> Iterator[Row]:
     finished = rf"(?:{BE_}{_DONE}|finishes|completes|ends|has finished|has completed|has ended|to finish|to complete)"
     for download in (rf"download of (?:the )?{_KINDS}?{_PATH}", rf"{_PATH} download"):
         yield rf"(?:the |my )?{download} {finished}", _file(downloads=True)
+    yield rf"downloading (?:the )?{_KINDS}?{_PATH} {finished}", _file(downloads=True)
 
 
 def process_rows() -> Iterator[Row]:

@@ -20,15 +20,22 @@ _POLITE = re.compile(
     r"|\b(?:could|can|may) (?:I|we) (?:get|have|ask)\b|\b(?:please|pls|ok|okay)\?$",
     re.IGNORECASE,
 )
-_ASKS_FIRST = re.compile(r"\?(?= [^?]+ (?:it|that) (?:does|is|has)$)", re.IGNORECASE)
-"""Of a question before a request that makes it one for the time when it is so."""
 _IN_FULL = tuple(
     (re.compile(pattern, re.IGNORECASE), full)
     for pattern, full in (
         (r"’", "'"),
         (r"\b(?:can't|cannot)\b", "can not"),
         (r"\b(is|are|was|has|have|do|does|did)n't\b", r"\1 not"),
-        (r"\b(it|there|that|nothing|everything)'s been\b", r"\1 has been"),
+        (
+            r"\b(\w+|>)'s (?=(?:not )?(?:been|become|changed|moved|happened|gone|appeared|disappeared|vanished|opened"
+            r"|closed|finished|ended|exited|stopped|reached|come|popped|shown|turned|dropped|fallen|risen)\b)",
+            r"\1 has ",
+        ),
+        (r"\bwon't\b", "will not"),
+        (r"\bshouldn't\b", "should not"),
+        (r"\bits (?=(?:under|over|above|below|at|less|more|gone|done|there|on|off|enabled|open|closed)\b)", "it is "),
+        (r"\b(gim|lem)me\b", lambda found: {"gim": "give me", "lem": "let me"}[found[1].casefold()]),
+        (r"\b(wait) 4(?= [a-z<])", r"\1 for"),
         (r"\b(it|there|that|nothing|everything)'s\b", r"\1 is"),
         (r"\b(is|are|was|has|have|do|does|did)nt\b", r"\1 not"),
         (r"\btheres\b", "there is"),
@@ -42,6 +49,8 @@ _IN_FULL = tuple(
     )
 )
 """Words that stand for others, and adverbs that add nothing, outside of quotes."""
+_SEPARATORS = frozenset("&-–—|:·+/")
+"""What stands between the words of a title."""
 NO_NAMES = frozenset(
     {
         "the", "a", "an", "this", "that", "these", "those", "my", "your", "its", "our", "their", "his", "her", "it",
@@ -64,7 +73,7 @@ _HEDGE = re.compile(
     r"\b(?:is|are|was|be|has|have|isn't|not|no|never|almost|nearly|about|only|again|yet|still|just|already"
     r"|first|last|every|all|"
     r"both|than|then|when|if|unless|until|before|after|while|because|but|on|in|at|of|with|without|longer"
-    r"|somehow|finally|that|which|whose|where|next|below|under|beside|above|left|right|from|for|by|or|and)\b"
+    r"|somehow|finally|till|wait|tell|watch|should|must|that|which|whose|where|next|below|under|beside|above|left|right|from|for|by|or|and)\b"
 )
 _SENTENCE_CASE = re.compile(r"[A-ZÀ-ÖØ-Þ][\w-]*(?: (?!\w+ly\b)[a-zß-öø-ÿ][\w-]*){1,3}")
 _NO_LABEL = re.compile(
@@ -110,10 +119,9 @@ class Phrase(Struct, frozen=True):
         text = _QUOTED.sub(take, plain).rstrip(".! ")
         if _POLITE.search(text):
             text = re.sub(r" ?\?(?= |$)", ".", text).rstrip(".! ")
-        text = _ASKS_FIRST.sub(".", text)
         for pattern, full in _IN_FULL:
             text = pattern.sub(full, text)
-        is_odd = not all(words) or len(text) > _MOST_CHARS or re.search(r"[\"“”„«»`?]", text) is not None
+        is_odd = not all(words) or len(text) > _MOST_CHARS or re.search(r"[\"“”„«»`]", text) is not None
         return None if is_odd else cls(text.strip(), tuple(words))
 
     def with_text(self, text: str) -> Phrase:
@@ -128,7 +136,7 @@ class Phrase(Struct, frozen=True):
     def name(self, given: str) -> str:
         """Return the name that `given` is for certain, else "": quoted, or words that each have a capital or digit."""
         words = given.split()
-        is_name = all(re.search(r"[A-Z\dÀ-ÖØ-Þ]", word) or word in ("&", "-") for word in words)
+        is_name = all(re.search(r"[A-Z\dÀ-ÖØ-Þ]", word) or word in _SEPARATORS for word in words)
         may_be = bool(words) and "<" not in given and words[0].casefold() not in NO_NAMES
         return self.quote(given) or (given if may_be and is_name else "")
 

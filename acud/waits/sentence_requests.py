@@ -1,8 +1,9 @@
 """What a sentence says to the one who waits, beside its condition: openings such as `could you tell me as soon as`, and
 closings such as `, thanks` or `-> wake me up`.
 
-All words here are a closed vocabulary, but for those of a reason (`because I need to leave`) and of what was before
-(`I started it an hour ago`). Words that it does not have stay in the condition, which is then none.
+The words that ask are a closed vocabulary. Free words may only tell of the one who asks: what they do meanwhile, what
+they want, and why (`I started it an hour ago`, `because I need to leave`). Even these have no word that could tell more
+of the condition. Whatever else is said stays in the condition, which is then none.
 """
 
 from __future__ import annotations
@@ -25,79 +26,96 @@ def _words(pattern: str) -> re.Pattern[str]:
 
 # ---- vocabulary ----------------------------------------------------------------------------------------------------
 
+_BREAK = r"(?:[,;:.!?]| -| –| —)"
 _PLEASE = r"(?:please|pls|plz|kindly|just|simply)"
-_THANKS = r"(?:thanks|thank you|thx|ty|cheers)(?: (?:very much|so much|a lot|a bunch|in advance))?"
-_GRATEFUL = (
-    r"(?:many thanks|much appreciated|that would be (?:great|nice|good|lovely|helpful)|(?:will|would|could) you)"
+_THANKS = (
+    r"(?:(?:many )?(?:thanks|thank you|thx|ty|cheers)(?: (?:very much|so much|a lot|a bunch|in advance))?"
+    r"|much appreciated|that would be (?:great|nice|good|lovely|helpful)|(?:will|would|could) you)"
 )
 _GREETING = (
     rf"(?:(?:hey|hi|hello)(?: there)?|hiya|yo|good (?:morning|afternoon|evening)|ok|okay|alright|so|and|also|now|listen"
-    rf"|brb|afk|be right back|sorry|sorry to bother you(?:,? but)?|{_PLEASE}|{_THANKS}|do me a favou?r|if you "
-    rf"(?:can|could|would))"
+    r"|brb|afk|be right back|btw|by the way|(?:quick|odd|small|one|another) (?:favou?r|one|thing|question|request)"
+    rf"|listen up|heads up|sorry(?: to bother you)?(?:,? but)?|{_PLEASE}|{_THANKS}|do me a favou?r"
+    r"|if you (?:can|could|would)|need|reminder|note to self|task|goal)"
 )
-_AWAY = (
-    r"(?:I (?:am|will be) (?:just |now )?(?:busy|back|in|on|at|not at|off|away|going|heading|stepping|popping"
-    r"|leaving|out"
-    r"|getting|grabbing|making|taking|having)"
-    r"|(?:just )?(?:off|gone|going|heading|stepping|popping|getting|grabbing) (?:to|for|a|some))"
-    r"(?: (?:to|out|off|away|for|a|an|the|some|my|of|get|grab|make|fetch|have|take|go|be|eat|sleep"
-    r"|coffee|tea|lunch|dinner|breakfast|break|walk|shower|nap|meeting|drink|snack|cup|quick|short|bit|while|moment"
-    r"|minute|few|minutes|from|keyboard|desk|bed|home|kitchen|now|in|on|call|phone|garden|office|train|shop|gym"
-    r"|soon|later))*(?=[,;.:]| so | and )"
+_NEVER_OF_A_REASON = (
+    "left|right|top|bottom|upper|lower|second|third|only|every|always|never|twice|if|unless|when|whenever|once|until"
+    "|except|especially|mean|means|meant|care|interested|talking|pane|panel|told|woken|notified|alerted|pinged"
 )
-"""Where the one who asks is meanwhile."""
-_FREE = (
-    r"(?:(?:(?!(?:left|right|top|bottom|upper|lower|first|second|third|both|two|three|all|each|every|only|other|again"
-    r"|not|no|every|time|times|often|always|never|twice|more|still|if|unless|when|once|until|before|after|while"
-    r"|whenever|within|pane|panel|window|dialog|tab|screen|monitor"
-    r"|desktop|button|red|green|blue|see|watch|look|read|know|hear|wait|click|press|open|close|check)(?![\w-]))"
-    r"[A-Za-z'-]+)(?: |(?=[,;.:]|$))){1,14}"
+_TELLING_MORE = (
+    f"{_NEVER_OF_A_REASON}|first|last|both|two|three|all|each|other|again|one|ones|not|no|time|times|often|more|less"
+    "|still|after|while|within|instead|about|red|green|blue|yellow|grey|how|why|who|what|where|which"
 )
-"""Words of a reason or of what was done before: none that could tell more of the condition."""
+"""Words that could tell more of the condition."""
+_AT_WORK = (
+    "window|dialog|tab|screen|monitor|desktop|button|before|see|watch|look|read|know|hear|wait|click|press|open|close"
+    "|check|tell|ping|wake|shout|say|says|let"
+)
+"""Words that could begin a condition, or another request."""
+
+
+def _free(*without: str) -> str:
+    """Return a pattern for up to fifteen words, none of these."""
+    word = rf"(?!(?:{'|'.join(without)})(?![\w-]))[\w'-]+"
+    return rf"{word}(?: {word}){{0,14}}"
+
+
+_MY = r"(?:my|our|the) (?:[a-z]+ ){1,3}(?:is|are|has|have|does|do|takes|needs|wants|will|can|must|keeps|runs)"
+_OFF = (
+    r"(?:just )?(?:off|gone|going|heading|stepping|popping|getting|grabbing)(?= (?:to|for|out|away|home|a|an|some)\b)"
+)
 _BACKGROUND = (
-    r"(?:I (?:have )?(?:just )?(?:started|launched|kicked off|begun|began|queued|submitted|set up|went|had to|want to"
-    r"|need to|have to|can not|do not want to|do not have time to)"
-    r"|(?:my|the) (?!(?:left|right|upper|lower|top|bottom|first|second|third|other|only)\b)(?:[a-z]+ ){1,2}(?:is"
-    r"|are|has"
-    rf"|takes|needs|will|runs)) {_FREE}(?=[,;.] (?!(?:when|if|once|until|while)\b)(?!.*\b(?:it|there|they|them"
-    rf"|that)\b))"
+    rf"(?:(?:I|we|{_MY}|{_OFF}) {_free(_TELLING_MORE, _AT_WORK)}(?:(?={_BREAK} )"
+    rf"(?!{_BREAK} (?:when|if|once|until|while)\b)(?!.*\b(?:it|there|they|them|that)\b)|(?= so | and (?:then )?(?:tell"
+    r"|ping|wake|shout|let|please))))"
 )
-"""What the one who asks has done, or wants: nothing that is to be seen."""
+"""What the one who asks has done, is doing or wants, and where they go: nothing that is to be seen."""
+_WANTING = (
+    r"(?=[^,;.:]*\b(?:I|me|we|us|my|our)\b)(?:and |so |but )?"
+    rf"{_free(_TELLING_MORE, _AT_WORK, 'minutes?', 'seconds?', 'hours?', 'later', 'shortly', 'long')}"
+)
+"""A request in any words: `my wife wants`, `I would like to buy`."""
+_I = r"(?:I|we)(?: (?:can|do|will|would|am|are|must|have|could|may|might|should))?(?: not)?"
+_NOT_NOW = r"do not (?:want to (?:miss|forget|lose|waste)|have (?:the )?time|feel like|trust|believe)"
 _REASON = (
-    rf"(?:because|cause|cuz|cos|so|so that) I (?:can|want to|need to|have to|must|do not want to|will"
-    rf"|am going to) {_FREE}"
-    rf"|I (?:want|need|have) to {_FREE}"
-    rf"|(?<=[,;:.] )I do not want to (?:miss|forget|lose|waste) {_FREE}"
+    rf"(?:(?:because|cause|cuz|cos|since|so|so that|and then|then|and) )?{_I} {_free(_NEVER_OF_A_REASON, _AT_WORK)}"
+    rf"|(?:because|cause|cuz|cos|since|so|so that) {_I} {_free(_NEVER_OF_A_REASON)}"
+    rf"|(?<=[,;:.–—-] )(?:my|our) (?:\w+ {_NOT_NOW} )?{_free(_NEVER_OF_A_REASON, _AT_WORK)}"
+    r"|(?:it|this|that) is (?:(?:really|very|quite|too|so) [a-z]+|urgent|important|bad|good|fine|enough|my cue"
+    r"|(?:when|what|all|the (?:moment|sign|signal)) (?:that )?I (?:need|want|am waiting for|wait for|have to know)"
+    r"(?: to (?:know|be (?:told|called|woken|alerted|notified)|hear(?: about it)?))?)"
+    r"|no (?:rush|hurry)|(?:both|either) (?:is|are) (?:fine|bad|good|ok|enough)"
 )
+"""Why it is asked, and what the one who asks does then."""
 _MODAL = (
     rf"(?:(?:could|can|would|will) (?:you|ya|u)(?: (?:be so kind as to|{_PLEASE}))*"
-    r"|(?:I|we)(?: (?:just|only|really))? (?:want|need|have|would like|would love)(?: you)? to"
+    r"|(?:(?:I|we) )?(?:(?:just|only|really) )?(?:want|need|have|would like|would love)(?: you)? to"
     r"|(?:is it|would it be) possible(?: for you)? to|(?:you|we|I) (?:can|may|could|should|must)"
     r"|any chance you (?:could|can)|be (?:so kind|a dear|so good) (?:and|as to|to)|may I ask you to|(?:make"
-    r"|be) sure (?:to"
-    r"|you)|remember to|do not forget to"
+    r"|be) sure (?:to|you)|remember to|do not forget to"
     r"|(?:I would appreciate it|I would be (?:grateful|glad|happy|thankful)|(?:it )?would be (?:great|nice|good|lovely"
     r"|helpful)) if you (?:could|would))"
 )
 _A_SIGN = (
     r"(?:an? |the )?(?:quick |little |short )?(?:shout|ping|heads[- ]?up|nudge|nod|buzz|call|signal|sign|yell|hint|note"
-    r"|word|holler|ring|tap|beep|message|notice|notification|line|poke|wave)"
+    r"|word|holler|ring|tap|beep|message|notice|notification|line|poke|wave|reminder|alert|alarm)"
 )
 _WANT_SIGN = (
     r"(?:(?:(?:I|we) )?(?:want|need|would like|would love|could use|would appreciate|would be (?:grateful|glad|happy"
     rf"|thankful) for)|(?:can|could|may) (?:I|we) (?:get|have)) {_A_SIGN}"
 )
+_ME = r"(?:me|us|my [a-z]+)"
 _TELL = (
-    r"(?:(?:tell|inform|warn|remind|nudge|buzz|call|message|signal|text|page|phone|ring|alarm) (?:me|us)(?: up)?"
-    r"|(?:notify|alert|ping"
-    r"|poke)(?: me| us)?|let (?:me|us) know|lemme know|lmk"
-    rf"|wake(?: me| us)?(?: up)?|(?:give|send|drop|shoot|show)(?: me| us)? {_A_SIGN}|hit (?:me|us) up"
-    r"|(?:come (?:and )?)?(?:get|fetch) (?:me|us)|(?:get|catch) my attention|(?:sound|raise) (?:the|an) alarm"
-    r"|make (?:a|some) noise|say something|get back to (?:me|us)|keep (?:me|us) posted|trigger|say so|speak up|(?:shout"
-    rf"|yell|beep|holler)(?: at me)?"
-    r"|(?:come|get|report) back(?: to me)?|(?:report|return)(?: to me)?|continue|go on|go ahead|carry"
-    r" on|proceed|resume|move on"
-    r"|know|hear (?:from you|about it)|(?:be|get) (?:told|notified|informed|alerted|pinged|woken(?: up)?))"
+    rf"(?:(?:tell|inform|warn|remind|nudge|buzz|call|message|signal|text|page|phone|ring|alarm|bother|interrupt) {_ME}"
+    r"(?: up| over)?"
+    rf"|(?:notify|alert|ping|poke|beep|wake|shout|yell|holler)(?: (?:at )?{_ME})?(?: up)?|let {_ME} know|lmk"
+    rf"|(?:give|send|drop|shoot|show)(?: {_ME})? {_A_SIGN}|hit {_ME} up|flag (?:it|this)(?: (?:to|for) me)?"
+    rf"|(?:come (?:and )?)?(?:get|fetch|find) {_ME}|(?:get|catch|draw) my attention|(?:sound|raise) (?:the|an) alarm"
+    rf"|make (?:a|some) noise|say (?:something|so|when)|get back to {_ME}|keep {_ME} posted|trigger|speak up"
+    r"|(?:come|get|report|bring me|call me) back(?: to me)?|(?:report|return)(?: to me)?"
+    r"|(?:you can )?stop (?:waiting|the wait)|end the wait|continue|go on|go ahead|carry on|proceed|resume|move on"
+    r"|know|hear (?:from you|about (?:it|this|that))|(?:be|get) (?:told|notified|informed|alerted|pinged|called"
+    r"|woken(?: up)?))"
 )
 _TELLING = (
     r"would you mind (?:telling me|letting me know|notifying me|alerting me|pinging me|waking"
@@ -107,10 +125,12 @@ _WAIT = (
     r"(?:(?:wait|hold on|hold off|hold it|hang on|hang tight|sit tight|stand by|pause|stay put|sleep"
     r"|do nothing|idle|block|rest|relax"
     r"|leave me alone|waiting|stick around|hold your horses|keep still|poll|keep your eyes peeled|stare at the screen)"
-    r"|keep (?:on )?(?:waiting|looking|watching|checking|monitoring)|(?:I am|we are) waiting)"
+    r"|(?:keep(?: on)?|start|begin) (?:waiting|looking|watching|checking|monitoring)|(?:I am|we are) waiting)"
 )
 _SCREEN = r"(?:the|my|this|that) (?:whole |entire )?(?:screen|display|desktop)"
-_WATCH = r"(?:watch|monitor|observe|look at|check(?: on)?|keep (?:an eye|your eyes|one eye) on|keep (?:on )?watching)"
+_WATCH = (
+    r"(?:watch|monitor|observe|look at|check(?: on)?|keep (?:an eye|your eyes|one eye) on|keep (?:on )?watching)"
+)
 _WATCH_ALL = (
     rf"(?:{_WATCH} (?:{_SCREEN}|things|this|it|that|everything)|watch|check|look(?= for )"
     rf"|monitor(?= for )|keep an eye out|watch out|look out)"
@@ -119,18 +139,23 @@ _HOW = (
     r"(?: (?:back|here|for me|about it|closely|right away|straight away|immediately|directly|patiently|quietly"
     r"|there|right there|right here|asap|at once|please|pls|then))*"
 )
-_ASK = rf"(?:(?:{_MODAL} )?(?:{_PLEASE},? )*(?:{_TELL}|{_WATCH_ALL}|{_WAIT})|{_TELLING}|{_WANT_SIGN}){_HOW}"
+_ASK = rf"(?:(?:{_MODAL} )?(?:(?:{_PLEASE}|only),? )*(?:{_TELL}|{_WATCH_ALL}|{_WAIT})|{_TELLING}|{_WANT_SIGN}){_HOW}"
 _DO_NOT = (
     rf"(?:{_PLEASE} )?do not (?:(?:come back|continue|go on|return|proceed|move on|carry on|do anything"
     rf"(?: else)?|stop waiting|move|touch anything)"
     r"|(?:wake|bother|disturb|ping|tell) me(?: up)?)"
 )
-_AND = r"(?:[,;:.!]| -| –| —){0,3}(?: (?:and then|and|so|then))?"
+_AND = rf"{_BREAK}{{0,3}}(?: (?:and then|and|so|then|but))?"
 _WHEN = (
-    r"(?:(?:only |right |exactly )?(?:until after|until|till|'til|when|whenever|once|as soon as|after"
-    r"|if and when|if|whether"
-    r"|in case)|(?:at|on|upon)(?= (?:the next|the first|any|a) change)|(?:for )?the (?:very )?(?:moment|minute"
-    r"|instant)(?: that| when)?|the (?:very second|second that)|should)"
+    r"(?:(?:only |right |exactly )?(?:until after|until|till|'til|til|when|whenever|once|as soon as|after"
+    r"|if and when|if|whether|in case)|(?:at|on|upon)(?= (?:the next|the first|any|a) change)|(?:for )?the"
+    r" (?:very )?(?:moment|minute|instant)(?: that| when)?|the (?:very second|second that)|(?<=\w )the second|should)"
+    r"(?: (?:you (?:see|notice|find)|it happens) that)?"
+)
+_IS_SO = r"(?:it|that|this|they)(?: (?:text|dialog|window|button))? (?:does|is|has|do|are|have)(?: there| so)?"
+_HAPPENS = (
+    r"(?:(?:it|this|that) (?:happens|has happened|occurs|is the case)|you (?:can )?(?:see|notice|spot|find)"
+    r" (?:it|that|this|them|one)(?: too| as well)?|(?:both|all)(?: of them)? (?:happen|have happened))"
 )
 _GOES_ON = (
     r"(?:continue|go on|go ahead|carry on|proceed|resume|move on|start|come back|take over|take a look|have a look"
@@ -140,39 +165,41 @@ _GOING_ON = r"(?:continuing|going on|proceeding|moving on|carrying on|doing anyt
 
 # ---- openings ------------------------------------------------------------------------------------------------------
 
-_PIECE = _words(rf"(?:{_AWAY}|{_ASK}|{_BACKGROUND}|{_GREETING}){_AND} ")
-_OPENED = _words(
-    rf"(?:{_WHEN}(?: (?:you (?:see|notice|find)|it happens) that)?|(?<=\w )the second|(?P<ends>as long as|while)"
-    rf"|(?P<thing>for|await)) "
-)
-_GREETED = _words(rf"(?:{_GREETING}|{_AWAY}){_AND} ")
+_PIECE = _words(rf"(?:{_ASK}|{_BACKGROUND}|{_GREETING}){_AND} ")
+_OPENED = _words(rf"(?:{_WHEN}|(?P<ends>as long as|while)|(?P<thing>for|await|let(?! (?:me|us)\b))) ")
+_WANTED = _words(rf"{_WANTING} {_WHEN} ")
+_GREETED = _words(rf"(?:{_GREETING}|{_BACKGROUND}){_AND} ")
 _WAIT_THE = _words(r"(?<=\bwait )(?:the |a |<)")
 _NOT_BEFORE = _words(rf"{_DO_NOT} (?:(?P<ends>as long as|while)|before|until|till) ")
 _WATCHED = _words(rf"(?:{_MODAL} )?(?:{_PLEASE} )*(?:(?:watch|look|monitor|keep an eye) (?:out )?for|{_WATCH}) ")
 _ONE = _words(r"(?:there is (?:one|it)|(?:you|I|we) (?:can )?(?:see|find|spot) (?:it|one)|(?:it|one) is there)")
 _IT = _words(r"(?:it|that|this|one) ")
-_ASKED_WHEN = _words(rf"(?:{_ASK}) {_WHEN} ")
-_THAT = _words(r"(?:it|(?:that|this)(?: (?:text|message|notice|word|window|button))?) ")
-_DOES = _words(r"(?:it|that|this) (?:does|is|has)")
+_ASKED_WHEN = _words(rf"(?:(?:{_GREETING},? )*{_ASK} )?{_WHEN} ")
+_THAT = _words(r"(?:it|(?:that|this)(?: (?:text|message|notice|word|window|button|dialog))?) ")
 _NAMED = r"(?:the |an? |any )?(?:[a-z]+ ){0,3}<\d+>(?: (?!now\b|right\b|at\b|on\b)[a-z]+)?"
 _STATED = tuple(
     _words(
         rf"(?:{_GREETING},? )*{said}(?: on {_SCREEN}| now| right now"
-        rf"| at the moment)*[,;.] (?:{_GREETING},? )*(?P<ask>.+)"
+        rf"| at the moment)*[,;.?] (?:{_GREETING},? )*(?P<ask>.+)"
     )
     for said in (
         r"(?:it|the screen|the display|(?!(?:some|any|every)(?:one|body)\b)[a-z]{3,}) (?:still |currently |now )?"
         rf"(?:keeps (?:on )?(?:saying|showing)|says|shows) (?P<it>{_NAMED})",
+        rf"is it still (?:saying|showing) (?P<it>{_NAMED})",
         rf"there is (?:still |currently |now )?(?P<it>{_NAMED})",
         rf"(?P<it>{_NAMED}) is (?:still |currently |now )?(?:visible|shown|on|open|disabled|gr[ea]yed out"
         rf"|(?:un)?ticked)",
     )
 )
 """What is so now, before it is asked for what shall become of it."""
+_STOPS = _words(r"(?:it|that|this) (?:stops|has stopped) (?:saying|showing) (?:that|it|so)")
 _QUESTION = _words(
-    rf"(?:{_GREETING},? )*(?P<verb>has|have|is|are) (?P<it>(?:the |an? |any )?(?:[a-z]+ ){{0,3}}<\d+>"
-    r"(?: (?:window|button|link|message|check box))?) (?P<said>(?!not |no )[^.]+?)(?: yet| already)?\. (?P<ask>.+)"
+    rf"(?:{_GREETING},? )*(?P<verb>has|have|is|are|does|did) (?P<said>(?!.* (?:not|or|and) )(?:[^.?]|\.(?=\w))+?)"
+    rf"(?: yet| already| now)*(?:\?(?: (?:if not,? )?{_ASK}(?:,? {_WHEN} (?:{_IS_SO}|{_HAPPENS}))?)?"
+    rf"|\. {_ASK} {_WHEN} (?:{_IS_SO}|{_HAPPENS}))"
 )
+"""Whether something is so: to be told it is to be told when it is."""
+_MOST_WORDS = 16
 _MOST_PIECES = 8
 
 
@@ -180,6 +207,7 @@ def _opened(text: str) -> Iterator[Asked]:
     """Yield the condition after an opening, and `text` itself before it."""
     yield Asked(text)
     yield from _stated(text)
+    yield from _answered(text)
     start, may_begin = 0, True
     for _ in range(_MOST_PIECES):
         if (watched := _WATCHED.match(text, start)) is not None:
@@ -191,6 +219,8 @@ def _opened(text: str) -> Iterator[Asked]:
             yield from _after(text[rest.end() :], rest)
             return
         if (piece := _PIECE.match(text, start)) is None:
+            if (wanted := _WANTED.match(text, start)) is not None:
+                yield Asked(text[wanted.end() :])
             break
         may_begin &= _GREETED.fullmatch(piece[0]) is not None or piece[0].endswith(": ")
         start = piece.end()
@@ -203,22 +233,32 @@ def _after(rest: str, opened: re.Match[str]) -> Iterator[Asked]:
         yield Asked(rest, ends=True)
         return
     yield Asked(rest)
+    yield from _answered(f"{rest}?")
     if opened["thing"]:
         yield Asked(f"there is {rest}")
         yield from _watched(rest)
 
 
 def _stated(text: str) -> Iterator[Asked]:
-    """Yield the condition of `X is so now, tell me when it …`, and of `has X …? Tell me when it does`."""
+    """Yield the condition of `X is so now, tell me when it …`."""
     stated = next((found for one in _STATED if (found := one.fullmatch(text)) is not None), None)
     if stated is not None and (request := _ASKED_WHEN.match(stated["ask"])) is not None:
         said = stated["ask"][request.end() :]
-        if (pronoun := _THAT.match(said)) is not None:
+        if _STOPS.fullmatch(said) is not None:
+            yield Asked(f"{stated['it']} disappears")
+        elif (pronoun := _THAT.match(said)) is not None:
             yield Asked(f"{stated['it']} {said[pronoun.end() :]}")
+
+
+def _answered(text: str) -> Iterator[Asked]:
+    """Yield what may be the condition of `has X …?`, alone or before `tell me when it has`: with its verb after X."""
     asks = _QUESTION.fullmatch(text)
-    request = asks and _ASKED_WHEN.match(asks["ask"])
-    if asks and request and _DOES.fullmatch(asks["ask"], request.end()) is not None:
-        yield Asked(f"{asks['it']} {asks['verb']} {asks['said']}")
+    if asks is None:
+        return
+    verb = "" if asks["verb"].casefold() in ("does", "did") else f" {asks['verb']}"
+    words = asks["said"].split()[:_MOST_WORDS]
+    for end in range(1, len(words)):
+        yield Asked(f"{' '.join(words[:end])}{verb} {' '.join(words[end:])}")
 
 
 def _watched(text: str) -> Iterator[Asked]:
@@ -236,17 +276,24 @@ def _watched(text: str) -> Iterator[Asked]:
 
 # ---- closings ------------------------------------------------------------------------------------------------------
 
+_TOLD = (
+    rf"(?:{_MODAL} )?(?:{_PLEASE} )*(?:{_TELL}|(?:inform|tell|alert|congratulate|warn|notify|call) (?:the )?[a-z]+"
+    rf"|(?:[a-z]+ )?(?:reminder|alert|alarm|notification))(?: about (?:it|that|this))?{_HOW}"
+)
 _CLOSING = _words(
-    rf"(?:[,;:.!]| -| –| —| ->| =){{0,3}}(?: (?:and then|and|only then|then|so))? (?:"
-    rf"{_THANKS}|{_GRATEFUL}|{_REASON}|{_WANT_SIGN}|{_PLEASE}|ok|okay|:-?\)"
-    rf"|(?:{_MODAL} )?(?:{_PLEASE} )*{_TELL}(?: about (?:it|that|this))?{_HOW}"
-    r"(?: (?:when|once|as soon as|if) (?:(?:it|this|that) (?:happens|has happened|occurs|does|is the case)"
-    r"|(?:both|all)(?: of them)? (?:happen|have happened)(?P<order> in (?:that|this) order)))?"
+    rf"(?:{_BREAK}| ->| =){{0,3}}(?: (?:and only then|only then|and then|and|then|so|after that))? (?:"
+    rf"{_THANKS}|{_REASON}|{_WANT_SIGN}|{_PLEASE}|ok|okay|go|done|bingo|:-?\)"
+    rf"|{_TOLD}(?:,? {_WHEN} (?:{_HAPPENS}(?P<order> in (?:that|this) order)?|(?P<is_so>{_IS_SO})))?"
+    rf"|{_WHEN} (?:{_HAPPENS}|(?P<so>{_IS_SO})),? {_TOLD}"
     rf"|(?:that |so |so that )?(?:I|we|you) can {_GOES_ON}|before (?:you|we|I) {_GOES_ON}|before {_GOING_ON}"
     r"|not (?:before|earlier|sooner)(?: than that)?"
     r")$"
 )
+_DENIED = _words(r"\b(?:not|no|never|nowhere)\b")
 _MOST_CLOSINGS = 5
+_LASTS = _words(rf"(?:as long as|while) (?P<condition>.+?),? (?:{_PLEASE} )?{_WAIT}{_HOW}")
+_WATCHES_ALL = _words(rf"\b{_WATCH} {_SCREEN}\b")
+_ON_IT = _words(r" (?:on|in) it\b")
 
 
 def _closed(text: str) -> Iterator[str]:
@@ -257,10 +304,16 @@ def _closed(text: str) -> Iterator[str]:
         if found is None:
             return
         text = text[: found.start()] + (found["order"] or "")
+        if (found["is_so"] or found["so"]) and _DENIED.search(text) is not None:
+            return  # it is not so now: what is waited for is its opposite
         yield text
 
 
 def asked(text: str) -> Iterator[Asked]:
     """Yield what may be the condition in `text`: what takes fewest words for an opening or a closing comes first."""
+    if _WATCHES_ALL.search(text) is not None:
+        text = _ON_IT.sub(" on the screen", text)
     for rest in _closed(text):
+        if (lasting := _LASTS.fullmatch(rest)) is not None:
+            yield Asked(lasting["condition"], ends=True)
         yield from _opened(rest)

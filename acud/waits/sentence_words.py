@@ -40,7 +40,7 @@ MORE = r"(?: any ?more| any longer)?"
 _AT_SCREEN = r"(?:on screen|(?:up )?on (?:the |my |this |that )?(?:screen|display)|on (?:the|this) page|there|around)"
 _ON_SCREEN = r"on (?:the |my |this |that )?(?:screen|display)"
 _VISIBLE = (
-    rf"(?:visible|shown|displayed|present|seen|readable|legible|on display|in view|in sight"
+    rf"(?:visible|shown|showing|displayed|present|seen|readable|legible|on display|in view|in sight"
     rf"|{_AT_SCREEN})"
 )
 SHOWN = (
@@ -67,6 +67,7 @@ GONE = (
     rf"|{BE_}(?:cleared|removed|wiped) from the (?:screen|display)|(?:{verb('go', 'goes', 'gone|went')}"
     rf"|drops) off the screen"
     rf"|(?:no longer exists|does not exist any more)"
+    rf"|(?:is|are) no more|(?:stops|has stopped) (?:being (?:shown|displayed|visible)|showing)"
     rf"|{_SEEN_NOT})"
 )
 OPENED = (

@@ -70,7 +70,7 @@ def meaning(sentence: str) -> Until | None:
     if phrase is None:
         return None
     for part in asked(phrase.text):
-        meant = _whole(phrase.with_text(part.condition))
+        meant = None if "?" in part.condition else _whole(phrase.with_text(part.condition))
         meant = _opposite(meant) if part.ends else meant
         if meant is not None:
             return meant
@@ -81,19 +81,36 @@ def meaning(sentence: str) -> Until | None:
 
 _PLACE = re.compile(
     r"(?: (?:anywhere|somewhere))? (?:on|in|from) (?:(?:the |my |this |that )?(?:screen|display"
-    r"|desktop)|(?:the|this) page)$"
-    r"| (?:now|anywhere|somewhere)$",
+    r"|desktop|computer|laptop|pc|machine)|(?:the|this) page)$"
+    r"| (?:anywhere|somewhere)$",
     re.IGNORECASE,
 )
+_SOON = re.compile(
+    r" (?:now|right now|by now|at some point|soon|shortly|any (?:minute|moment|second|time)(?: now)?|together"
+    r"|at (?:once|the same time)|simultaneously)$",
+    re.IGNORECASE,
+)
+_IRREGULAR = {"be": "is", "have": "has", "do": "does", "go": "goes"}
+_DUE = re.compile(
+    r"\b(?:should|must|ought to|(?:has|have|needs?) to|(?:is|are) (?:supposed |meant )to|to|will|shall)"
+    r" (?P<denied>not |no longer )?(?P<verb>[a-z]+)\b",
+    re.IGNORECASE,
+)
+"""What has to be is what is waited for."""
 _LATER = re.compile(
-    r",? (?:(?:and )?(?:then|after that|afterwards|thereafter|later)|followed by)(?: that)?,? |, "
-    r"(?:hold on|wait) (?=for |until |till )",
+    r"[,;.:]? (?:(?:and |but )?(?:only )?(?:then|after that|after it|afterwards|thereafter|later(?: on)?|subsequently"
+    r"|some ?time (?:later|after(?: it| that)?)|once that has happened|when that is done)|followed by)(?: that)?,? |, "
+    r"(?:and )?(?:hold on|wait|watch|look|look out|(?:start|begin|keep) (?:looking|watching|waiting|checking)) "
+    r"(?=for |until |till )| (?=(?:start|begin) (?:looking|watching|waiting|checking) (?:for|until) )",
     re.IGNORECASE,
 )
+_RETURNS = re.compile(r"(?: ?\b(?:comes?|is|came|has come) back|reappears?|returns?|shows? up again)$", re.IGNORECASE)
+"""What something does that had been gone before."""
 _FIRST = re.compile(r"(?:first|at first|first of all),? (?!of )", re.IGNORECASE)
-_DUE = re.compile(r"\b(?:has to|have to|must) (?!not\b)", re.IGNORECASE)
 _I_WANT = re.compile(r"^(?:I|we) (?:want|need|would like) (?=\S+ (?:\S+ ){0,6}to )", re.IGNORECASE)
 """In a sequence, what has to happen is what is waited for."""
+_AFTER = re.compile(r"after (?P<first>[^,]+), (?:then )?(?P<later>[^,]+)", re.IGNORECASE)
+_AFTERWARDS = re.compile(r"(?P<later>[^,]+?),? (?:only )?after (?P<first>(?!that\b)[^,]+)", re.IGNORECASE)
 _IN_ORDER = re.compile(r",? in (?:that|this|exactly this|exactly that) order$", re.IGNORECASE)
 _JOINED = (
     (" or ", re.compile(r",? or(?: else)?(?: when| if| once| until| for)? |, ", re.IGNORECASE), "either", AnyOf),
@@ -133,13 +150,32 @@ def _whole(phrase: Phrase) -> Until | None:
 def _single(phrase: Phrase) -> Until | None:
     """Return the meaning of one clause, whether or not it says that it is about the screen."""
     is_placed = False
-    while (meant := clause(phrase)) is None:
-        placed = _PLACE.search(phrase.text)
-        if placed is None:
+    while (meant := clause(phrase) or _due(phrase)) is None:
+        left = _PLACE.search(phrase.text)
+        is_placed |= left is not None
+        left = left or _SOON.search(phrase.text)
+        if left is None:
             return None
-        is_placed |= placed[0].casefold() != " now"
-        phrase = phrase.with_text(phrase.text[: placed.start()])
+        phrase = phrase.with_text(phrase.text[: left.start()])
     return None if is_placed and isinstance(meant, FileState | ProcessExit) else meant
+
+
+def _due(phrase: Phrase) -> Until | None:
+    """Return the meaning of what has to be. The words of a name stay as they are (`the text Ready to print`)."""
+    is_so = phrase.with_text(_DUE.sub(_finite, phrase.text))
+    meant = clause(is_so) if is_so.text != phrase.text else None
+    names = (getattr(meant, field, "") for field in ("text", "title", "name", "label"))
+    return meant if all(name in (*phrase.quoted, "") or name in phrase.text for name in names) else None
+
+
+def _finite(due: re.Match[str]) -> str:
+    """Return what has to be as what is: `should be` as `is`, `must not appear` as `does not appear`."""
+    verb, denied = due["verb"].casefold(), due["denied"] or ""
+    if denied.strip() == "not" and verb not in _IRREGULAR:
+        return f"does not {verb}"
+    third = _IRREGULAR.get(verb) or re.sub(r"(?<=[^aeiou])y$", "ie", verb) + "s"
+    third = re.sub(r"(?<=sh|ch|ss)s$|(?<=[xz])s$", "es", third)
+    return f"{denied}{third}" if denied.strip() == "no longer" and verb not in _IRREGULAR else f"{third} {denied}".strip()
 
 
 def _joined(phrase: Phrase) -> Until | None:
@@ -253,8 +289,14 @@ def _with_states(first: Until | None, other: Widget) -> Widget | None:
 def _completed(parts: list[str]) -> list[str]:
     """Return the clauses with what they share: in `"A" or "B" appears`, and in `it says "A" or "B"`, both do."""
     first, last = parts[0], parts[-1]
-    if (shared := re.fullmatch(r"(?:the |a )?<\d+> (.+)", last)) is not None:
-        return [f"{part} {shared[1]}" if _BARE.fullmatch(part) else part for part in parts]
+    full: list[str] = []
+    predicate = ""
+    for part in reversed(parts):
+        if (shared := re.fullmatch(r"(?:the |a )?<\d+> (.+)", part)) is not None:
+            predicate = shared[1]
+        full.append(f"{part} {predicate}" if predicate and _BARE.fullmatch(part) else part)
+    if predicate:
+        return full[::-1]
     if _BARE.fullmatch(last) and len(_BARE.findall(first)) == 1 and first.endswith(">"):
         return [_BARE.sub(part, first) if _BARE.fullmatch(part) else part for part in parts]
     return parts
@@ -275,19 +317,27 @@ def _predicated(phrase: Phrase, noun: str, last: str) -> Until | None:
 
 def _stages(phrase: Phrase) -> Until | None:
     """Return the meaning of `first …, then …`: what comes later may leave out its subject, or call it `it`."""
-    first, *later = _LATER.split(_FIRST.sub("", phrase.text, count=1))
+    first, *later = _LATER.split(_FIRST.sub("", _in_order(phrase.text), count=1))
     if not later or len(later) >= _MOST_PARTS:
         return None
     first, *later = _completed([first, *later])
-    first, *later = (_DUE.sub("to ", _I_WANT.sub("", part)) for part in (first, *later))
+    first, *later = (_I_WANT.sub("", part) for part in (first, *later))
     meant = [_part(phrase, first)]
     for part in later:
+        if getattr(meant[-1], "gone", False):
+            part = _RETURNS.sub(" appears", part).strip()
         rest = re.sub(r"^(?:(?:until|till|for) )?(?:it|that|this) (?=\S)", "", part.removesuffix(" again"))
         whole = _part(phrase, part)
         meant.append(whole if whole is not None else _of_subject(phrase, first, rest))
     known = tuple(one for one in meant if one is not None)
     is_shared = getattr(meant[-1], "gone", False) and _is_noun(phrase, first) and not _is_noun(phrase, later[-1])
     return Then(known) if len(known) == len(meant) and not is_shared else None
+
+
+def _in_order(text: str) -> str:
+    """Return `after A, B` and `B after A` as `A, then B`."""
+    found = _AFTER.fullmatch(text) or _AFTERWARDS.fullmatch(text)
+    return text if found is None else f"{found['first']}, then {found['later']}"
 
 
 def _part(phrase: Phrase, text: str) -> Until | None:

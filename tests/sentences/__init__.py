@@ -20,6 +20,7 @@ from acud.types import (
     AllOf,
     AnyOf,
     Change,
+    Comparison,
     FileState,
     ProcessExit,
     ScreenNumber,
@@ -33,6 +34,7 @@ from acud.types import (
     WindowTitle,
     number_condition,
 )
+from acud.waits.read_text import unit_factor
 from acud.waits.sentences import meaning
 
 FOLDER = Path(__file__).parent
@@ -96,26 +98,47 @@ def is_same(one: Until | None, other: Until | None) -> bool:
     return _plain(one) == _plain(other)
 
 
+_SIGNS = ("%", "$", "€", "£")
+
+
 def _plain(until: Until | None) -> Any:
     match until:
         case Text() | WindowTitle():
             field = "text" if isinstance(until, Text) else "title"
             return replace(until, **{field: getattr(until, field).casefold()})
         case ScreenNumber():
-            return replace(until, label=until.label.casefold(), unit=until.unit.casefold())
+            return replace(until, label=until.label.casefold(), unit=_unit(until.unit), compare=_comparison(until))
         case Widget():
             value = until.value.rstrip(" %").casefold() if until.value is not None else None
             is_held = until.compare is ValueComparison.CONTAINS
             compare = ValueComparison.EQUAL if is_held else until.compare
             named = replace(until, role="", name=until.name.casefold(), value=value, compare=compare, percent=False)
             return named, roles_of(until.role)
-        case FileState(gone=True):
-            return replace(until, still_s=0.0)
+        case FileState():
+            bare = until.path.removeprefix("~/Downloads/")
+            path = bare if "/" not in bare else until.path
+            return replace(until, path=path, still_s=0.0 if until.gone else until.still_s)
         case AllOf() | AnyOf():
             return type(until), sorted(map(_plain, until.parts), key=repr)
         case Then():
-            return Then, [_plain(part) for part in until.parts]
+            return Then, [_plain(part) for part in _stages(until)]
     return until
+
+
+def _unit(unit: str) -> str:
+    """Return a unit by its sign: `$` for `USD`."""
+    return next((sign for sign in _SIGNS if unit_factor(unit, sign) == 1.0), unit.casefold())
+
+
+def _comparison(number: ScreenNumber) -> Comparison:
+    """Return how a number is compared; no progress is more than 100 %."""
+    is_most = number.value == 100 and number.unit == "%" and "progress" in number.label.casefold()
+    return Comparison.EQUAL if is_most and number.compare is Comparison.AT_LEAST else number.compare
+
+
+def _stages(until: Then) -> list[Until]:
+    """Return the stages of a sequence, those of a sequence in it among them."""
+    return [stage for part in until.parts for stage in (_stages(part) if isinstance(part, Then) else [part])]
 
 
 class Reading(NamedTuple):
