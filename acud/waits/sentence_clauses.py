@@ -43,6 +43,7 @@ _IN_OTHER_WORDS = (
         ),
         r"\1 is \2",
     ),
+    (re.compile(r"(?:I|we) (?:am|are) rid of (.+)", re.IGNORECASE), r"\1 is gone"),
     (
         re.compile(r"(.+) shows an? (?:number|value) ((?:above|over|below|under|\w+ than|of at) .+)", re.IGNORECASE),
         r"\1 is \2",
@@ -91,7 +92,7 @@ def clause(phrase: Phrase) -> Until | None:
 # ---- texts and windows ---------------------------------------------------------------------------------------------
 
 _TEXT = (
-    r"(?:visible )?(?:texts?|words?|phrase|(?:error |status |success |warning |info )?messages?|string"
+    r"(?:visible )?(?:texts?|caption|label|words?|phrase|(?:error |status |success |warning |info )?messages?|string"
     r"|sentence|error|notice"
     r"|note|notification|warning|banner|toast|alert|line)"
 )
@@ -107,7 +108,6 @@ _STATUS = r"(?:done|ready|finished|completed?|connected|success|failed|error|ok|
 _SAID_BY = re.compile(
     r"(?i)\b(?:said|says|wrote|sent|typed|types|entered|told|gave|posted|asked|uses|used|wants|likes|chose|picked"
     r"|pasted|copied|mentioned|highlighted|quoted|meant|means|made|put|showed|twice|again|once)\b"
-    r"|ing\b"
 )
 
 
@@ -123,7 +123,7 @@ def _of_label(*, gone: bool = False, ends: bool = True) -> Read:
         words = found["name"]
         is_certain = is_label(words, after_kind=True) and _SAID_BY.search(words) is None
         is_certain &= _PREDICATE.search(words) is None
-        is_certain &= ends or re.search(r"(?i)\bto\b", words) is None
+        is_certain &= ends or re.search(r"(?i)\bto\b|ing\b", words) is None
         is_certain |= re.fullmatch(rf"(?i){_STATUS}", words) is not None
         return Text(phrase.name(words) or words, gone=gone) if phrase.name(words) or is_certain else None
 
@@ -138,6 +138,9 @@ def _text_rows() -> Iterator[Row]:
         yield rf"{THE}{_TEXT} {NAME} {state}", read
         yield rf"the (?:text|words?|phrase) {NAME} {state}", _of_label(gone=gone)
         yield rf"(?:the |a |an ){_TEXT} {state} {_SAYING} {QUOTE}", read
+    up = r"(?:(?:is|are|has been) up|comes up|has come up)"
+    yield rf"{THE}{_TEXT} (?:{_SAYING} )?{QUOTE} {up}", of_name(Text)
+    yield rf"{NAME} (?:is|are|gets|has been) (?:written|printed) (?:on (?:the |my )?screen)", _of_label()
     yield rf"{a_text} (?:(?:is|has been|gets|was) (?:removed|cleared)|has cleared)", of_name(partial(Text, gone=True))
     yield a_text, of_name(Text)
     yield rf"there is (?:now )?{a_text}(?: there)?", of_name(Text)
@@ -204,7 +207,7 @@ _SPAN = (
 )
 _VIEW = (
     r"(?:(?:(?:the |my |that |this )?(?:whole |entire )?(?:screen|display|desktop))"
-    r"|everything(?: on (?:the )?screen)?)"
+    r"|the (?:picture|image) on (?:the |my )?(?:screen|display)|everything(?: on (?:the )?screen)?)"
 )
 _ANYHOW = (
     r"(?:,? (?:in any way|at all|whatsoever|whatever it is|(?:no matter|regardless of|I do not care)"
@@ -267,10 +270,11 @@ def _change_rows() -> Iterator[Row]:
     yield rf"{any_one}(?: at all)? (?:to )?happens?{_ANYHOW} on (?:the |my )?(?:screen|display)", _change
     happens = r"(?: (?:happens|occurs|is (?:seen|noticed|detected)))?"
     yield (
-        rf"(?:there is )?(?:any|a|some|the next|the first) (?:change|movement){_ANYHOW}{on}{_ANYHOW}{happens}",
+        rf"(?:there is )?(?:any|a|some|whatever|the (?:next|first|slightest|smallest)) (?:change|movement){_ANYHOW}{on}{_ANYHOW}{happens}",
         _change,
     )
     other = r"(?:looks different|is different|is no longer the same|is not the same any more)"
+    yield rf"{any_one}{_ANYHOW} (?:looks|is) different{on}{_ANYHOW}", _change
     yield rf"(?:the |my )?(?:screen|display) {other}(?: (?:from|than|as) (?:it (?:does|is) )?now)?", _change
 
 

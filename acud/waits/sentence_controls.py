@@ -31,7 +31,7 @@ _WRITTEN = {
 }  # fmt: skip
 _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
     WidgetState.ENABLED: (
-        r"enabled|active|activated|available|clickable|usable|pressable"
+        r"enabled|active|activated|available(?: to (?:click|press|use))?|clickable|usable|pressable"
         r"|ready to be (?:clicked|pressed)", r"can be (?:clicked|pressed|used)(?: on)?"
     ),
     WidgetState.DISABLED: (
@@ -56,7 +56,7 @@ _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
         r"unfocused|out of focus",
         r"(?:loses|lost|has lost|to lose|no longer has|does not have) (?:the )?(?:keyboard |input )?focus" + MORE,
     ),
-    WidgetState.EXPANDED: (r"expanded|unfolded", r"expands|unfolds|to expand"),
+    WidgetState.EXPANDED: (r"expanded|unfolded|opened up|dropped down", r"expands|unfolds|to expand"),
     WidgetState.COLLAPSED: (r"collapsed|folded", r"collapses|to collapse"),
     WidgetState.EDITABLE: (r"editable", r"can be edited"),
     WidgetState.PRESSED: (r"pressed|pressed in|pushed in", r""),
@@ -77,7 +77,7 @@ _PLAIN_NAMES = frozenset(
     }
 )  # fmt: skip
 """Names that controls have everywhere: in lower case, too, they are names and no adjectives."""
-_OPPOSITE = {
+OPPOSITE = {
     WidgetState.ENABLED: WidgetState.DISABLED, WidgetState.DISABLED: WidgetState.ENABLED,
     WidgetState.CHECKED: WidgetState.UNCHECKED, WidgetState.UNCHECKED: WidgetState.CHECKED,
     WidgetState.SELECTED: WidgetState.UNSELECTED, WidgetState.FOCUSED: WidgetState.UNFOCUSED,
@@ -118,13 +118,13 @@ def _state_pattern() -> str:
     said = []
     for state, (adjectives, verbs) in _STATE_WORDS.items():
         said.append(rf"(?P<{state.name}>{BE_}(?:{adjectives}){f'|{verbs}' if verbs else ''})")
-        if state in _OPPOSITE:
+        if state in OPPOSITE:
             said.append(rf"(?P<NOT_{state.name}>{NOT} (?:{adjectives}){MORE})")
     return "|".join(said)
 
 
 _IN_A_STATE = _state_pattern()
-_TOLD_STATES = {state.name: state for state in _STATE_WORDS} | {f"NOT_{one.name}": _OPPOSITE[one] for one in _OPPOSITE}
+_TOLD_STATES = {state.name: state for state in _STATE_WORDS} | {f"NOT_{one.name}": OPPOSITE[one] for one in OPPOSITE}
 
 
 def _in_told_state(phrase: Phrase, found: re.Match[str]) -> Until | None:
@@ -187,6 +187,9 @@ def widget_rows() -> Iterator[Row]:
     of_name = (rf"{THE}{_ROLE} (?:{CALLED} )?{NAME}", rf"{THE}{NAME} {_ROLE}")
     for subject in (*of_name, _ALONE):
         yield rf"{subject} (?:{SHOWN}|exists|to exist)", _widget()
+        if subject is not _ALONE:
+            dialog = subject.replace(_ROLE, r"(?P<role>dialog(?:ue)?(?: box)?)")
+            yield rf"{dialog} (?:is|has been|comes|has come) up", _widget()
         yield rf"{subject} {GONE}", _widget(gone=True)
         yield rf"there is (?:now )?{subject}(?: there)?", _widget()
         yield rf"{subject} {_IS_A_NUMBER}", _ranged
@@ -230,6 +233,12 @@ _WORDS = {
     "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "a hundred": 100, "one hundred": 100, "hundred": 100,
     "a thousand": 1000, "one thousand": 1000,
 }  # fmt: skip
+_WORDS |= {
+    f"{ten}{sign}{one}": _WORDS[ten] + _WORDS[one]
+    for ten in ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+    for one in ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    for sign in "- "
+}
 _IN_WORDS = "|".join(sorted(_WORDS, key=len, reverse=True))
 _NUMBER = (
     rf"(?P<before>[$€£])?(?P<value>[+-]?(?:\d{{1,3}}(?:,\d{{3}})+|\d+)(?:\.\d+)?|{_IN_WORDS})"
@@ -237,14 +246,14 @@ _NUMBER = (
 )
 _UP = (
     r"(?:(?:has )?(?:risen|gone|climbed|grown|increased|jumped)|rises|goes|climbs|gets|grows"
-    r"|increases|jumps|to (?:rise|go|climb|get|grow))"
+    r"|increases|jumps|(?:to )?(?:rise|go|climb|get|grow))"
 )
 _DOWN = (
     r"(?:(?:has )?(?:dropped|fallen|gone|sunk|shrunk|decreased|dipped)|drops|falls|goes|sinks|gets"
     r"|shrinks|decreases|dips"
-    r"|to (?:drop|fall|go|sink|get))"
+    r"|(?:to )?(?:drop|fall|go|sink|get))"
 )
-_SAYS = r"(?:is|is at|shows|reads|says|stands at|is now|is now at|gets to|to be|at)"
+_SAYS = r"(?:is|are|is at|shows|reads|says|stands at|is now|is now at|gets to|to be|at)"
 _OVER, _UNDER = r"(?:above|over|past|beyond)", r"(?:below|under|beneath)"
 _BIGGER, _LESSER = r"(?:more|greater|higher|larger|bigger) than", r"(?:less|fewer|lower|smaller) than"
 _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
@@ -252,7 +261,7 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
         Comparison.AT_LEAST,
         rf"(?:{verb('reach', 'reaches', 'reached')}|{verb('hit', 'hits', 'hit')})(?: at least)?|gets? to|{_UP} (?:up )?to"
         rf"|(?:{_SAYS} )?{_BIGGER} or equal to"
-        rf"|(?:{_SAYS} |{_UP} to )?(?:at least|no less than|not less than)|is (?:not|no longer) (?:{_UNDER}|{_LESSER})"
+        rf"|(?:{_SAYS} |{_UP} to )?(?:at least|(?:no|not) {_LESSER})|is (?:not|no longer) (?:{_UNDER}|{_LESSER})"
         r"|(?:is )?at or (?:above|over)|reaches or exceeds"
         r"|>=|≥|is (?:at )?>=",
         "",
@@ -265,14 +274,14 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     ),
     (
         Comparison.MORE,
-        rf"{verb('exceed', 'exceeds', 'exceeded')}|(?:is |{_UP} )?{_OVER}|passes|has passed|tops|surpasses"
-        rf"|(?:{_UP}|{_SAYS}) {_BIGGER}|>",
+        rf"{verb('exceed', 'exceeds', 'exceeded')}|(?:is |set |is set |{_UP} )?{_OVER}|passes|has passed|tops|surpasses"
+        rf"|(?:(?:{_UP}|{_SAYS}) )?{_BIGGER}|>",
         "",
     ),
     (
         Comparison.AT_MOST,
         rf"(?:{_SAYS} )?{_LESSER} or equal to"
-        rf"|(?:{_SAYS} |{_DOWN} to )?(?:at most|no more than|not more than)|(?:does not|no longer) exceeds?"
+        rf"|(?:{_SAYS} |{_DOWN} to )?(?:at most|(?:no|not) {_BIGGER})|(?:does not|no longer) exceeds?"
         rf"|is (?:not|no longer) (?:{_OVER}|{_BIGGER})|(?:is )?at or (?:below|under)|<=|≤",
         "",
     ),
@@ -281,7 +290,7 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
         rf"{_SAYS}|is down to|{_DOWN} (?:down )?to",
         r" (?:or|and) (?:less|fewer|lower|below|under|smaller)",
     ),
-    (Comparison.LESS, rf"(?:is |{_DOWN} )?{_UNDER}|(?:{_DOWN}|{_SAYS}) {_LESSER}|<", ""),
+    (Comparison.LESS, rf"(?:is |set |is set |{_DOWN} )?{_UNDER}|(?:(?:{_DOWN}|{_SAYS}) )?{_LESSER}|<", ""),
     (
         Comparison.NOT_EQUAL,
         r"is not(?: equal to)?|is no longer|is different from|is anything (?:but|other than)|!=|≠|is other than"
@@ -354,7 +363,7 @@ def _number(phrase: Phrase, found: re.Match[str]) -> Until | None:
     if not label:
         label = found["name"].rstrip(":").strip()
         is_written = re.match(r"[<>=!≥≤≠]", found["verb"]) is not None
-        is_certain = bool(phrase.name(label) or unit) or is_written
+        is_certain = bool(phrase.name(label) or unit) or is_written or is_label(label, after_kind=True)
         is_name = label.split(" ", 1)[0].casefold() not in NO_NAMES and len(label.split()) <= 3 and "/" not in label
         plain = _IN_LABEL.sub("", label) if is_written else label
         if not is_certain or not is_name or _NO_LABEL.search(label) or is_hedged(plain):
@@ -363,7 +372,7 @@ def _number(phrase: Phrase, found: re.Match[str]) -> Until | None:
 
 
 def number_rows() -> Iterator[Row]:
-    what = r"(?:number|value|count|percentage|figure|reading|counter|amount)"
+    what = r"(?:number|value|count|percentage|figure|reading|counter|amount|price|total|sum|score|rate|level)"
     where = (
         r"(?:(?:shown |displayed |written )?(?:right |just |directly )?(?:after|beside|next to|behind"
         r"|(?:to the )?right of"

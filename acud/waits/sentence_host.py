@@ -26,7 +26,7 @@ _WHOLE = r"(?:completely|fully|entirely)"
 _LOADED = (
     rf"(?:(?:finish(?:es|ed)?|has finished|have finished|to finish|completed|is done|is finished) "
     rf"(?:downloading|writing|copying|being written)"
-    rf"|{BE_}(?:{_WHOLE} )?(?:downloaded|written|saved|copied|transferred)(?: to disk)?(?: {_WHOLE})?"
+    rf"|{BE_}(?:{_WHOLE} )?(?:downloaded|written|saved|copied|transferred)(?: to disk)?(?: {_WHOLE}| in full)?"
     rf"|(?:has|have) (?:{_WHOLE} )?(?:downloaded|arrived)|{BE_}(?:{_WHOLE} )?complete|is {_WHOLE} there"
     rf"|(?:is )?no longer being (?:written|downloaded)|(?:stops|has stopped) growing|is no longer growing"
     rf"|(?:exists|is there) and (?:is (?:{_WHOLE} )?(?:complete|written)|(?:is )?no longer growing|has stopped growing)"

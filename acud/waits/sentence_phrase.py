@@ -32,6 +32,10 @@ _IN_FULL = tuple(
             r"\1 has ",
         ),
         (r"\bwon't\b", "will not"),
+        (r"\b(\w+)'ll\b", r"\1 will"),
+        (r"\bu\b", "you"),
+        (r"\b(?:am|are|is) able to\b", "can"),
+        (r"\b(the|my|this) (?:monitor|computer screen)\b", r"\1 screen"),
         (r"\bshouldn't\b", "should not"),
         (r"\bits (?=(?:under|over|above|below|at|less|more|gone|done|there|on|off|enabled|open|closed)\b)", "it is "),
         (r"\b(gim|lem)me\b", lambda found: {"gim": "give me", "lem": "let me"}[found[1].casefold()]),
@@ -64,7 +68,7 @@ NO_NAMES = frozenset(
         "somebody", "when", "once", "until", "till", "if", "as", "what", "which", "who", "whose", "where", "whenever",
         "while", "after", "before", "not", "still", "again", "just", "almost", "nearly", "about", "roughly", "around",
         "more", "less", "most", "least", "i", "you", "we", "they", "he", "she", "and", "or", "but", "so", "then",
-        "is", "are", "there", "today", "tomorrow", "yesterday", "many", "several", "few",
+        "is", "are", "has", "have", "had", "does", "did", "would", "should", "must", "let", "wait", "tell", "there", "today", "tomorrow", "yesterday", "many", "several", "few",
     }
 )  # fmt: skip
 """Words that no unquoted name begins with: a sentence begins with a capital letter, too. "Dark Mode""

@@ -47,10 +47,8 @@ _TELLING_MORE = (
     "|still|after|while|within|instead|about|red|green|blue|yellow|grey|how|why|who|what|where|which"
 )
 """Words that could tell more of the condition."""
-_AT_WORK = (
-    "window|dialog|tab|screen|monitor|desktop|button|before|see|watch|look|read|know|hear|wait|click|press|open|close"
-    "|check|tell|ping|wake|shout|say|says|let"
-)
+_ON_SCREEN = "window|dialog|tab|screen|monitor|desktop|button|before|see|watch|look|read|click|press|open|close|check"
+_AT_WORK = f"{_ON_SCREEN}|know|hear|wait|tell|ping|wake|shout|say|says|let"
 """Words that could begin a condition, or another request."""
 
 
@@ -71,8 +69,8 @@ _BACKGROUND = (
 )
 """What the one who asks has done, is doing or wants, and where they go: nothing that is to be seen."""
 _WANTING = (
-    r"(?=[^,;.:]*\b(?:I|me|we|us|my|our)\b)(?:and |so |but )?"
-    rf"{_free(_TELLING_MORE, _AT_WORK, 'minutes?', 'seconds?', 'hours?', 'later', 'shortly', 'long')}"
+    r"(?=(?:I|we|my|our)\b)"
+    rf"{_free(_TELLING_MORE, _ON_SCREEN, 'minutes?', 'seconds?', 'hours?', 'later', 'shortly', 'long')}"
 )
 """A request in any words: `my wife wants`, `I would like to buy`."""
 _I = r"(?:I|we)(?: (?:can|do|will|would|am|are|must|have|could|may|might|should))?(?: not)?"
@@ -80,7 +78,7 @@ _NOT_NOW = r"do not (?:want to (?:miss|forget|lose|waste)|have (?:the )?time|fee
 _REASON = (
     rf"(?:(?:because|cause|cuz|cos|since|so|so that|and then|then|and) )?{_I} {_free(_NEVER_OF_A_REASON, _AT_WORK)}"
     rf"|(?:because|cause|cuz|cos|since|so|so that) {_I} {_free(_NEVER_OF_A_REASON)}"
-    rf"|(?<=[,;:.–—-] )(?:my|our) (?:\w+ {_NOT_NOW} )?{_free(_NEVER_OF_A_REASON, _AT_WORK)}"
+    rf"|(?<=[,;:.–—>=-] )(?:my|our) (?:\w+ {_NOT_NOW} )?{_free(_NEVER_OF_A_REASON, _AT_WORK)}"
     r"|(?:it|this|that) is (?:(?:really|very|quite|too|so) [a-z]+|urgent|important|bad|good|fine|enough|my cue"
     r"|(?:when|what|all|the (?:moment|sign|signal)) (?:that )?I (?:need|want|am waiting for|wait for|have to know)"
     r"(?: to (?:know|be (?:told|called|woken|alerted|notified)|hear(?: about it)?))?)"
@@ -148,7 +146,7 @@ _DO_NOT = (
 _AND = rf"{_BREAK}{{0,3}}(?: (?:and then|and|so|then|but))?"
 _WHEN = (
     r"(?:(?:only |right |exactly )?(?:until after|until|till|'til|til|when|whenever|once|as soon as|after"
-    r"|if and when|if|whether|in case)|(?:at|on|upon)(?= (?:the next|the first|any|a) change)|(?:for )?the"
+    r"|if and when|if|whether|in case)|(?:at|on|upon)(?= (?:the (?:next|first|slightest|smallest)|any|a) change)|(?:for )?the"
     r" (?:very )?(?:moment|minute|instant)(?: that| when)?|the (?:very second|second that)|(?<=\w )the second|should)"
     r"(?: (?:you (?:see|notice|find)|it happens) that)?"
 )
@@ -195,7 +193,7 @@ _STATED = tuple(
 _STOPS = _words(r"(?:it|that|this) (?:stops|has stopped) (?:saying|showing) (?:that|it|so)")
 _QUESTION = _words(
     rf"(?:{_GREETING},? )*(?P<verb>has|have|is|are|does|did) (?P<said>(?!.* (?:not|or|and) )(?:[^.?]|\.(?=\w))+?)"
-    rf"(?: yet| already| now)*(?:\?(?: (?:if not,? )?{_ASK}(?:,? {_WHEN} (?:{_IS_SO}|{_HAPPENS}))?)?"
+    rf"(?: yet| already| now)*(?:\?(?: (?:if not,? )?{_ASK}(?: for it)?(?:,? {_WHEN} (?:{_IS_SO}|{_HAPPENS}))?)?"
     rf"|\. {_ASK} {_WHEN} (?:{_IS_SO}|{_HAPPENS}))"
 )
 """Whether something is so: to be told it is to be told when it is."""
@@ -286,7 +284,7 @@ _CLOSING = _words(
     rf"|{_TOLD}(?:,? {_WHEN} (?:{_HAPPENS}(?P<order> in (?:that|this) order)?|(?P<is_so>{_IS_SO})))?"
     rf"|{_WHEN} (?:{_HAPPENS}|(?P<so>{_IS_SO})),? {_TOLD}"
     rf"|(?:that |so |so that )?(?:I|we|you) can {_GOES_ON}|before (?:you|we|I) {_GOES_ON}|before {_GOING_ON}"
-    r"|not (?:before|earlier|sooner)(?: than that)?"
+    r"|not (?:before|earlier|sooner)(?: than that)?|(?:wait|watch) for (?:it|that|this|them|(?:those|these) [a-z]+)"
     r")$"
 )
 _DENIED = _words(r"\b(?:not|no|never|nowhere)\b")

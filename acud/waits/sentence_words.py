@@ -29,7 +29,7 @@ def particle(verbs: str, particle: str) -> str:
 VIEWER = r"(?:I|you|we)"
 _BE = (
     r"(?:is|are|be|'s|has|have|(?:has|have) been|gets?|got|becomes?|became|(?:has|have) become|turns"
-    r"|to be|to become|to get|to have been)"
+    r"|to be|to become|to get|to have been|(?:shows|is shown|shows up|appears) as)"
 )
 BE_ = rf"(?:{_BE} (?:now )?)?"
 NOT = (

@@ -31,6 +31,7 @@ from acud.types import (
 )
 from acud.waits.conditions import leaves, map_leaves
 from acud.waits.sentence_clauses import clause
+from acud.waits.sentence_controls import OPPOSITE
 from acud.waits.sentence_phrase import Phrase
 from acud.waits.sentence_requests import asked
 
@@ -111,11 +112,13 @@ _I_WANT = re.compile(r"^(?:I|we) (?:want|need|would like) (?=\S+ (?:\S+ ){0,6}to
 """In a sequence, what has to happen is what is waited for."""
 _AFTER = re.compile(r"after (?P<first>[^,]+), (?:then )?(?P<later>[^,]+)", re.IGNORECASE)
 _AFTERWARDS = re.compile(r"(?P<later>[^,]+?),? (?:only )?after (?P<first>(?!that\b)[^,]+)", re.IGNORECASE)
+_TOGETHER = re.compile(r"either |both ", re.IGNORECASE)
 _IN_ORDER = re.compile(r",? in (?:that|this|exactly this|exactly that) order$", re.IGNORECASE)
 _JOINED = (
     (" or ", re.compile(r",? or(?: else)?(?: when| if| once| until| for)? |, ", re.IGNORECASE), "either", AnyOf),
     (" and ", re.compile(r",? and(?: also)?(?: when| if| once| until| for)? |, ", re.IGNORECASE), "both", AllOf),
     (" as well as ", re.compile(r",? as well as ", re.IGNORECASE), "both", AllOf),
+    (" plus ", re.compile(r",? plus ", re.IGNORECASE), "both", AllOf),
 )
 """What joins clauses: a word that is there, where it parts them, and the word that may stand before them."""
 _ONE_OF = re.compile(
@@ -149,7 +152,7 @@ def _whole(phrase: Phrase) -> Until | None:
 
 def _single(phrase: Phrase) -> Until | None:
     """Return the meaning of one clause, whether or not it says that it is about the screen."""
-    is_placed = False
+    is_placed, whole = False, phrase.text
     while (meant := clause(phrase) or _due(phrase)) is None:
         left = _PLACE.search(phrase.text)
         is_placed |= left is not None
@@ -157,15 +160,21 @@ def _single(phrase: Phrase) -> Until | None:
         if left is None:
             return None
         phrase = phrase.with_text(phrase.text[: left.start()])
+    if phrase.text != whole and any(phrase.text.endswith(name) for name in _names(meant)):
+        return None  # what was left out may be a part of the name
     return None if is_placed and isinstance(meant, FileState | ProcessExit) else meant
+
+
+def _names(until: Until | None) -> list[str]:
+    """Return the names that a condition holds."""
+    return [name for field in ("text", "title", "name", "label") if (name := getattr(until, field, ""))]
 
 
 def _due(phrase: Phrase) -> Until | None:
     """Return the meaning of what has to be. The words of a name stay as they are (`the text Ready to print`)."""
     is_so = phrase.with_text(_DUE.sub(_finite, phrase.text))
     meant = clause(is_so) if is_so.text != phrase.text else None
-    names = (getattr(meant, field, "") for field in ("text", "title", "name", "label"))
-    return meant if all(name in (*phrase.quoted, "") or name in phrase.text for name in names) else None
+    return meant if all(name in phrase.quoted or name in phrase.text for name in _names(meant)) else None
 
 
 def _finite(due: re.Match[str]) -> str:
@@ -182,6 +191,13 @@ def _joined(phrase: Phrase) -> Until | None:
     """Return the meaning of clauses that are all joined by `and`, or all by `or`."""
     for pattern, full in _LEFT_OUT:
         phrase = phrase.with_text(pattern.sub(full, phrase.text))
+    if (neither := _NEITHER.fullmatch(phrase.text)) is not None:
+        return _none_of(_joined(phrase.with_text(f"{neither['first']} or {neither['last']}")))
+    for pattern, join in _NESTED:
+        if (nested := pattern.fullmatch(phrase.text)) is not None:
+            first, rest = (_whole(phrase.with_text(nested[part])) for part in ("first", "rest"))
+            is_one = first is not None and not isinstance(first, AllOf | AnyOf | Then)
+            return join((first, rest)) if is_one and isinstance(rest, AllOf | AnyOf) else None
     if (listed := _listed(phrase)) is not None:
         return listed
     is_one_of = _ONE_OF.match(phrase.text) is not None
@@ -198,7 +214,33 @@ def _joined(phrase: Phrase) -> Until | None:
     return None
 
 
+def _none_of(any_of: Until | None) -> Until | None:
+    """Return that none of what is joined by `or` is there."""
+    if not isinstance(any_of, AnyOf) or any(isinstance(part, NotOf) for part in map(_opposite, any_of.parts)):
+        return None
+    return AllOf(tuple(one for one in map(_opposite, any_of.parts) if one is not None))
+
+
+_NEITHER = re.compile(r"neither (?P<first>.+?),? nor (?P<last>.+?)(?: any ?more)?", re.IGNORECASE)
+_NESTED = (
+    (
+        re.compile(
+            r"(?P<first>.+?),? (?:and|plus|(?:together|along) with),? (?P<rest>(?:either|one of) .+ or .+)", re.IGNORECASE
+        ),
+        AllOf,
+    ),
+    (re.compile(r"(?P<first>.+?)[,;] or(?: else)?,? (?P<rest>both .+ and .+)", re.IGNORECASE), AnyOf),
+    (re.compile(r"(?P<first>.+?)[,;] or else,? (?P<rest>.+ and .+)", re.IGNORECASE), AnyOf),
+)
+"""A clause beside others that are joined by another word, where the words show what belongs together."""
 _LEFT_OUT = (
+    (
+        re.compile(
+            r"^(.+?) (?:is |lies |gets |stays )?(?:anywhere )?between (\S+)( [^\W\d]\S*|%)? and (\S+?)( ?[^\W\d]\S*| ?%)?$",
+            re.IGNORECASE,
+        ),
+        r"\1 is at least \2\5 and \1 is at most \4\5",
+    ),
     (re.compile(r"^(<\d+>) ([^<]+?),? or (<\d+>) (?:does|is|has)$", re.IGNORECASE), r"\1 \2 or \3 \2"),
     (re.compile(r"^(<\d+>) ([^<]+?),? and so (?:does|is|has) (<\d+>)$", re.IGNORECASE), r"\1 \2 and \3 \2"),
     (
@@ -223,6 +265,8 @@ _LISTS = tuple(
     for pattern in (
         rf"(?:{_ANY_OF}|{_ALL_OF}|the )?{_KIND},? {_LIST},? (?P<said>.+)",
         rf"(?:{_ANY_OF}|{_ALL_OF}|the )?{_LIST} {_KIND} (?P<said>.+)",
+        rf"(?:{_ANY_OF}|{_ALL_OF}|the )?(?P<kind>process(?:es)?(?: with(?: the)? pids?)?|pids) (?P<list>\d+(?:(?:, |,? (?:or"
+        rf"|and) )\d+)+) (?P<said>.+)",
         rf"{_ANY_OF}{_LIST} (?P<said>.+)",
         rf"(?:{_ANY_OF}|{_ALL_OF}){_THESE}(?: {_KIND})?(?P<said> .+?)??(?: first)?(?: will do| is (?:enough"
         rf"|fine))?: {_LIST}",
@@ -237,14 +281,14 @@ def _listed(phrase: Phrase) -> Until | None:
     found = next((one for pattern in _LISTS if (one := pattern.fullmatch(phrase.text)) is not None), None)
     if found is None:
         return None
-    groups, names = found.groupdict(), _BARE.findall(found["list"])
+    groups, names = found.groupdict(), re.findall(r"<?\d+>?", found["list"])
     is_or, is_and = (f" {word} " in found["list"].casefold() for word in ("or", "and"))
     is_any, is_all = groups.get("any") is not None, groups.get("all") is not None
     if (is_or and (is_all or is_and)) or not (is_or or is_and or is_any or is_all) or len(names) > _MOST_PARTS:
         return None
     if is_all and found["all"].casefold().startswith("both") and len(names) != 2:
         return None
-    kind = _PLURALS[groups["kind"].casefold()] if groups.get("kind") else ""
+    kind = _PLURALS.get(groups["kind"].casefold(), "process") if groups.get("kind") else ""
     said = re.sub(r"(?i)^(are|have|is) (?:both|all) ", r"\1 ", (groups.get("said") or "is visible").strip(" ,"))
     parts = [_single(phrase.with_text(f"the {kind} {name} {said}" if kind else f"{name} {said}")) for name in names]
     known = tuple(one for one in parts if one is not None)
@@ -266,6 +310,8 @@ def _all_meant(phrase: Phrase, parts: list[str], *, may_share: bool) -> tuple[Un
             meant = _predicated(phrase, part, parts[-1])
         else:
             meant = _single(phrase.with_text(part))
+        if meant is None and (denied := _IS_NOT.fullmatch(part)) is not None and known:
+            meant = _opposite_state(_predicated(phrase, denied["noun"], parts[len(known) - 1]))
         if meant is None and part is not parts[0]:
             meant = _of_subject(phrase, parts[0], part)
             if not may_share and isinstance(meant, Widget):
@@ -277,6 +323,18 @@ def _all_meant(phrase: Phrase, parts: list[str], *, may_share: bool) -> tuple[Un
             return ()
         known.append(meant)
     return () if None in known else tuple(one for one in known if one is not None)
+
+
+_IS_NOT = re.compile(r"(?P<noun>.+) (?:is|are|has|have) not", re.IGNORECASE)
+"""Of a second clause that leaves out what it denies."""
+
+
+def _opposite_state(until: Until | None) -> Until | None:
+    """Return the opposite of a condition that says it in one word, None for others."""
+    if isinstance(until, Widget) and len(until.states) == 1 and (other := OPPOSITE.get(until.states[0])) is not None:
+        return replace(until, states=(other,))
+    meant = _opposite(until)
+    return None if isinstance(meant, NotOf) else meant
 
 
 def _with_states(first: Until | None, other: Widget) -> Widget | None:
@@ -304,7 +362,7 @@ def _completed(parts: list[str]) -> list[str]:
 
 def _is_noun(phrase: Phrase, part: str) -> bool:
     """Tell whether a part only names something, so that its predicate stands elsewhere."""
-    return _single(phrase.with_text(f"{part} is visible")) is not None
+    return any(_single(phrase.with_text(f"{part} {said}")) is not None for said in ("is visible", "is downloaded", "ends"))
 
 
 def _predicated(phrase: Phrase, noun: str, last: str) -> Until | None:
@@ -342,8 +400,12 @@ def _in_order(text: str) -> str:
 
 def _part(phrase: Phrase, text: str) -> Until | None:
     """Return the meaning of a clause of a sequence, before which a request may stand of its own: `then wait for …`."""
-    tries = (_single(phrase.with_text(one.condition)) for one in asked(text) if not one.ends)
-    return next((meant for meant in tries if meant is not None), None)
+    for one in asked(text):
+        part = phrase.with_text(one.condition)
+        meant = None if one.ends else _single(part) or (_joined(part) if _TOGETHER.match(part.text) else None)
+        if meant is not None:
+            return meant
+    return None
 
 
 def _of_subject(phrase: Phrase, first: str, rest: str) -> Until | None:

@@ -174,7 +174,6 @@ NEAR_MISSES = [
     '"Done" is visible or not',
     '"A" and the window "B" are gone',
     'either "A" or not "B"',
-    'neither "A" nor "B" is visible',
     'not both "A" and "B" are visible',
     '"A" but not "B" is visible',
     '"A" or "B", but not both, appears',
@@ -357,7 +356,6 @@ NEAR_MISSES = [
     "no file is left in ~/Downloads",
     "any file in ~/Downloads is complete",
     "the files ~/a and ~/b exist",
-    "the file ~/a or ~/b exists",
     "the backup of ~/a.sql exists",
     "a copy of ~/a.sql exists",
     "the new file ~/a.sql exists",
@@ -896,6 +894,12 @@ OTHERS: list[tuple[str, Until]] = [
     ('"A" appears in a window title', WindowTitle("A")),
     ("a file ending in .pdf appears in ~/Downloads", FileState("~/Downloads/*.pdf", 0.0)),
     ("the build (pid 77) is finished", ProcessExit(77)),
+    # joined by other words
+    ("the file ~/a or ~/b exists", AnyOf((FileState("~/a", 0.0), FileState("~/b", 0.0)))),
+    ('neither "A" nor "B" is visible', AllOf((Text("A", gone=True), Text("B", gone=True)))),
+    ("Load is between 1 and 2 %", AllOf((number_condition("Load >= 1 %"), number_condition("Load <= 2 %")))),
+    ("one of the processes 12 and 13 has ended", AnyOf((ProcessExit(12), ProcessExit(13)))),
+    ('"A" is there together with either "B" or "C"', AllOf((Text("A"), AnyOf((Text("B"), Text("C")))))),
     # what has to be
     ('"Done" should be visible', Text("Done")),
     ('"Done" must not be visible any more', Text("Done", gone=True)),
