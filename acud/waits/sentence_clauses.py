@@ -27,7 +27,12 @@ from acud.waits.sentence_words import (
 )
 
 _IN_OTHER_WORDS = (
-    (re.compile(r"(?:I|you|we) (?:can )?(?:see|read|find|spot) (.+)", re.IGNORECASE), r"there is \1"),
+    (
+        re.compile(r"(?:I|you|we) (?:can )?(?:get to )?(?:see|read|find|spot|notice|make out) (.+)", re.IGNORECASE),
+        r"there is \1",
+    ),
+    (re.compile(r"(there is .+) to be (?:read|seen)", re.IGNORECASE), r"\1"),
+    (re.compile(r"(?:I|we) (?:have )?closed? (.+ window|.*window <\d+>)", re.IGNORECASE), r"\1 closes"),
     (
         re.compile(
             r"(?:I|you|we) (?:can (?:no longer|not)|no longer|do not) (?:see|read|find|spot) (.+?)(?: any ?more)?",
@@ -161,9 +166,9 @@ def _text_rows() -> Iterator[Row]:
 
 
 def _window_rows() -> Iterator[Row]:
-    titled = rf"(?:{CALLED}|(?:whose|where the) title (?:is|contains|includes|has|says))"
+    titled = rf"(?:{CALLED}|(?:whose|where the) (?:title|name) (?:is|contains|includes|has|says)|with title)"
     in_title = r"(?: in (?:its|the) (?:title(?: bar)?|name))"
-    window = rf"window (?:{titled} {NAME}{in_title}?|(?:with|having) {OTHER}{in_title})"
+    window = rf"window (?:{titled} {NAME}{in_title}?|(?:with|having) (?:the words? )?{OTHER}{in_title})"
     for state, gone in ((OPENED, False), (CLOSED, True)):
         read = of_name(partial(WindowTitle, gone=gone))
         yield rf"(?:a |the |any |some )?{window} {state}", read
@@ -195,7 +200,7 @@ _SECONDS = {
     "hour": 3600, "hours": 3600,
 }  # fmt: skip
 _COUNTS = {
-    "a quarter of a": 0.25, "a quarter of an": 0.25, "half a": 0.5, "half an": 0.5, "a": 1, "an": 1, "one": 1, "one and a half": 1.5, "two": 2, "three": 3, "four": 4,
+    "a quarter of a": 0.25, "a quarter of an": 0.25, "half a": 0.5, "half an": 0.5, "a": 1, "an": 1, "one": 1, "one and a half": 1.5, "two": 2, "two and a half": 2.5, "three": 3, "four": 4,
     "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "fifteen": 15, "twenty": 20,
     "thirty": 30, "forty": 40, "forty-five": 45, "fifty": 50, "sixty": 60, "ninety": 90,
 }  # fmt: skip
@@ -203,11 +208,12 @@ _SPAN = (
     rf"(?:for |in |during )?(?:at least |the last )?(?P<span>\d+"
     rf"(?:\.\d+)?|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
     rf"(?: ?| (?:full|whole|entire|solid) )(?P<of>{'|'.join(sorted(_SECONDS, key=len, reverse=True))})"
-    r"(?: straight| in a row| without (?:any |a )?(?:change|movement|interruption|break)| or (?:more|longer))?"
+    r"(?P<half> and a half)?(?: straight| in a row| without (?:any |a )?(?:change|movement|interruption|break)| or (?:more|longer))?"
 )
 _VIEW = (
     r"(?:(?:(?:the |my |that |this )?(?:whole |entire )?(?:screen|display|desktop))"
-    r"|the (?:picture|image) on (?:the |my )?(?:screen|display)|everything(?: on (?:the )?screen)?)"
+    r"|the (?:picture|image) on (?:the |my )?(?:screen|display)|(?:the |my )?screen contents?"
+    r"|the contents? of (?:the |my )screen|everything(?: on (?:the )?screen)?)"
 )
 _ANYHOW = (
     r"(?:,? (?:in any way|at all|whatsoever|whatever it is|(?:no matter|regardless of|I do not care)"
@@ -219,6 +225,7 @@ _ANYHOW = (
 def _stable(phrase: Phrase, found: re.Match[str]) -> Until | None:
     count = found["span"].casefold()
     seconds = (_COUNTS[count] if count in _COUNTS else float(count)) * _SECONDS[found["of"].casefold()]
+    seconds += _SECONDS[found["of"].casefold()] / 2 if found["half"] else 0
     return Stable(seconds) if seconds > 0 else None
 
 
@@ -236,8 +243,12 @@ def _change_rows() -> Iterator[Row]:
     yield rf"(?:nothing(?: at all)?|no pixel|not a single pixel){on} {moves}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _stable
     a_no = (
         r"(?:(?:there (?:has been|have been|is|was|are|were) )?no|there (?:has|have) not been (?:any|a single))"
-        r" (?:changes?|movements?|motion)"
+        r" (?:more )?(?:changes?|movements?|motion)"
     )
+    yield rf"{_VIEW} has had {a_no}{_ANYHOW} {_SPAN}", _stable
+    yield rf"it (?:is|has been) {_SPAN} since (?:anything|something){on} (?:last )?(?:changed|moved|happened){on}", _stable
+    yield rf"the last (?:change|movement){on} (?:is|was) {_SPAN} ago", _stable
+    yield rf"nothing new(?: (?:appears|happens|shows up))?{on} {_SPAN}", _stable
     yield rf"it (?:is|stays|has been|has stayed) {still} on (?:the |my )?(?:screen|display) {_SPAN}", _stable
     yield rf"{a_no}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _stable
     stays = (
@@ -250,7 +261,7 @@ def _change_rows() -> Iterator[Row]:
         rf" (?:changed?|changing|moved?|moving){_ANYHOW}{on}{_ANYHOW}{MORE} {_SPAN}",
         _stable,
     )
-    yield rf"{_VIEW} (?:settles|(?:has |is )?settled)(?: down)? {_SPAN}", _stable
+    yield rf"{_VIEW} (?:settles|calms|(?:has |is )?(?:settled|calmed))(?: down)? {_SPAN}", _stable
     passing = r"(?:pass|passes|go by|goes by|have passed|has passed)"
     yield rf"{_SPAN} {passing} with(?:out(?: any| a)?| no) (?:change|movement)s?{_ANYHOW}{on}", _stable
     yield rf"{_SPAN},? nothing(?: at all)?{on} {moves}{_ANYHOW}{on}{_ANYHOW}", _stable
@@ -259,10 +270,11 @@ def _change_rows() -> Iterator[Row]:
         _stable,
     )
     any_one = r"(?:anything|something|something, anything|any ?thing|any pixel|(?:even )?(?:one|a single) pixel)"
-    changing = r"(?:changes|has changed|to change|moves|is changing)"
+    changing = r"(?:changes?|has changed|to change|moves|is changing)"
     yield (
         (
-            rf"(?:(?:the |my )?(?:whole |entire )?(?:screen|display)|{any_one}(?: at all)?{on}){_ANYHOW}"
+            rf"(?:(?:the |my )?(?:whole |entire )?(?:screen|display)|(?:the |my )?screen contents?"
+            rf"|the contents? of (?:the |my )screen|what is on (?:the |my )screen|{any_one}(?: at all)?{on}){_ANYHOW}"
             rf" {changing}{_ANYHOW}{on}{_ANYHOW}"
         ),
         _change,

@@ -19,11 +19,13 @@ _ROLES = (
     "text input", "text entry", "entry field", "edit field", "input box", "input", "slider", "switch", "toggle", "combo box", "combobox",
     "dropdown list", "dropdown menu", "drop-down list", "drop-down menu", "dropdown", "drop-down", "spin box",
     "spinbox", "progress bar", "progressbar", "option", "dialog box", "dialogue box", "dialogue", "dialog",
+    "option button", "list entry", "tree node",
 )  # fmt: skip
 _ROLE = rf"(?P<role>{'|'.join(map(re.escape, sorted(_ROLES, key=len, reverse=True)))})"
 _WRITTEN = {
     "checkbox": "check box", "check-box": "check box", "tick box": "check box", "tickbox": "check box",
-    "radio": "radio button", "radio-button": "radio button", "radio option": "radio button", "push button": "button",
+    "radio": "radio button", "radio-button": "radio button", "option button": "radio button", "list entry": "list item",
+    "tree node": "tree item", "radio option": "radio button", "push button": "button",
     "input field": "text field", "input box": "text field", "text input": "text field", "entry field": "text field",
     "edit field": "text field", "text entry": "text field",
     "dropdown": "combo box", "drop-down": "combo box", "dropdown list": "combo box", "dropdown menu": "combo box",
@@ -32,19 +34,21 @@ _WRITTEN = {
 _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
     WidgetState.ENABLED: (
         r"enabled|active|activated|available(?: to (?:click|press|use))?|clickable|usable|pressable"
-        r"|ready to be (?:clicked|pressed)", r"can be (?:clicked|pressed|used)(?: on)?"
+        r"|ready to be (?:clicked|pressed)", r"can be (?:clicked|pressed|used|chosen|selected|picked)(?: on)?"
+        r"|goes (?:active|live)"
     ),
     WidgetState.DISABLED: (
         r"disabled|gr[ea]yed out|gr[ea]yed|inactive|unavailable"
-        r"|deactivated", r"gr[ea]ys out|goes gr[ea]y|to gr[ea]y out"
-        rf"|can(?:not| not| no longer|'t) be (?:clicked|pressed|used){MORE}"
+        r"|deactivated", r"gr[ea]ys out|goes (?:gr[ea]y|inactive|unavailable)|to gr[ea]y out"
+        rf"|can(?:not| not| no longer|'t) be (?:clicked|pressed|used|chosen|selected|picked){MORE}"
     ),
     WidgetState.CHECKED: (
-        r"checked|ticked|on|turned on|switched on|toggled on",
+        r"checked|ticked|on|turned on|switched on|toggled on|flipped on|set to on",
         r"turns on|goes on|to turn on|(?:has|gets) (?:a |its |the )?(?:tick|check ?mark)(?: in it)?",
     ),
     WidgetState.UNCHECKED: (
-        r"unchecked|unticked|off|turned off|switched off|toggled off|cleared", r"turns off|goes off"
+        r"unchecked|unticked|off|turned off|switched off|toggled off|flipped off|set to off|cleared",
+        r"turns off|goes off|has no (?:tick|check ?mark)(?: in it)?(?: any ?more)?",
     ),
     WidgetState.SELECTED: (r"selected|chosen|picked|highlighted", r""),
     WidgetState.UNSELECTED: (r"unselected|deselected", r""),
@@ -184,12 +188,18 @@ _ALONE = r"(?:the |a |any )?(?P<role>progress ?bar)"
 
 def widget_rows() -> Iterator[Row]:
     quoted, held = r"(?P<held><\d+>)", r"(?P<held><\d+>|[^<>\s]+)"
-    of_name = (rf"{THE}{_ROLE} (?:{CALLED} )?{NAME}", rf"{THE}{NAME} {_ROLE}")
+    named = rf"(?:(?:{CALLED}|marked|for) )?"
+    of_name = (rf"{THE}{_ROLE} {named}{NAME}", rf"{THE}{_ROLE} with {NAME} on it", rf"{THE}{NAME} {_ROLE}")
     for subject in (*of_name, _ALONE):
         yield rf"{subject} (?:{SHOWN}|exists|to exist)", _widget()
         if subject is not _ALONE:
             dialog = subject.replace(_ROLE, r"(?P<role>dialog(?:ue)?(?: box)?)")
             yield rf"{dialog} (?:is|has been|comes|has come) up", _widget()
+            yield rf"{dialog} (?:is open(?:ed)?|opens(?: up)?|has (?:been )?opened)", _widget()
+            tab = subject.replace(_ROLE, r"(?P<role>tab)")
+            yield rf"{tab} (?:has been|is|gets|has)? ?clos(?:ed|es)", _widget(gone=True)
+            menu = subject.replace(_ROLE, r"(?P<role>menu|combo ?box|drop-?down(?: list| menu)?)")
+            yield rf"{menu} (?:is open(?:ed)?|opens(?: up)?|has (?:been )?opened)", _widget((WidgetState.EXPANDED,))
         yield rf"{subject} {GONE}", _widget(gone=True)
         yield rf"there is (?:now )?{subject}(?: there)?", _widget()
         yield rf"{subject} {_IS_A_NUMBER}", _ranged
@@ -198,19 +208,20 @@ def widget_rows() -> Iterator[Row]:
         click = r"(?:click|press|push|use|hit)(?: on)?"
         yield rf"{VIEWER} can {click} {subject}", _widget((WidgetState.ENABLED,))
         yield rf"{VIEWER} can (?:not|no longer) {click} {subject}{MORE}", _widget((WidgetState.DISABLED,))
-        caret = r"(?:the )?(?:(?:keyboard |input )?focus|(?:text|typing|keyboard) cursor|caret)"
+        caret = r"(?:the )?(?:(?:keyboard |input )?focus|(?:text |typing |keyboard )?cursor(?= is (?:now )?in )|caret)"
         focus = rf"{caret} (?:is|moves|has moved|goes|jumps|switches) (?:now )?(?:in|on|to|into)"
         yield rf"{focus} {subject}", _widget((WidgetState.FOCUSED,))
         holds = r"(?:contains|holds|to contain|to hold)(?P<exactly> exactly)?(?: the (?:text|words?))?"
         yield rf"{subject} {holds} {quoted}", _valued(ValueComparison.CONTAINS)
         reads = r"(?:is|reads|says|shows|to be|to read|(?:is|reads|says) exactly|has the text)"
         yield rf"{subject} {reads} {quoted}", _valued(ValueComparison.EQUAL)
-        content = r"the (?:value|text|contents?) (?:of|in)"
+        content = r"the (?:value|text|contents?|selection|choice) (?:of|in)"
         yield rf"{content} {subject} (?:is|reads|equals|is exactly|is set to) {quoted}", _valued(ValueComparison.EQUAL)
         named_held = r"(?P<held>(?=\S*[A-Z\d])[^<>\s]+)"
+        yield rf"{subject} has {named_held} in it", _valued(ValueComparison.CONTAINS)
         says = r"(?:contains|holds|reads|says|shows|(?:contains|reads|is|says) exactly)"
         yield rf"{subject} {says} {named_held}", _valued(ValueComparison.EQUAL)
-        equals = r"(?:equals|(?:is |has been |to be |gets )?(?:now )?set to|has the value|is equal to)"
+        equals = r"(?:equals|(?:is |has been |to be |gets )?(?:now )?(?:set|changed|switched) to|has the value|is equal to)"
         yield rf"{subject} {equals} {held}", _valued(ValueComparison.EQUAL)
         yield rf"{subject} has {quoted} (?:selected|chosen|picked)", _valued(ValueComparison.EQUAL)
         yield rf"{subject} (?:has|contains) {quoted} in it", _valued(ValueComparison.CONTAINS)
@@ -249,17 +260,19 @@ _UP = (
     r"|increases|jumps|(?:to )?(?:rise|go|climb|get|grow))"
 )
 _DOWN = (
-    r"(?:(?:has )?(?:dropped|fallen|gone|sunk|shrunk|decreased|dipped)|drops|falls|goes|sinks|gets"
-    r"|shrinks|decreases|dips"
+    r"(?:(?:has )?(?:dropped|fallen|gone|sunk|shrunk|decreased|dipped|come)|drops|falls|goes|sinks|gets"
+    r"|shrinks|decreases|dips|comes(?= down)"
     r"|(?:to )?(?:drop|fall|go|sink|get))"
 )
-_SAYS = r"(?:is|are|is at|shows|reads|says|stands at|is now|is now at|gets to|to be|at)"
+_SAYS = r"(?:is|are|is at|are at|of|shows|reads|says|stands at|is now|is now at|gets to|to be|at)"
 _OVER, _UNDER = r"(?:above|over|past|beyond)", r"(?:below|under|beneath)"
-_BIGGER, _LESSER = r"(?:more|greater|higher|larger|bigger) than", r"(?:less|fewer|lower|smaller) than"
+_BIGGER = r"(?:more|greater|higher|larger|bigger|hotter|warmer|heavier|longer|older) than"
+_LESSER = r"(?:less|fewer|lower|smaller|cheaper|colder|cooler|lighter|shorter|younger) than"
 _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     (
         Comparison.AT_LEAST,
         rf"(?:{verb('reach', 'reaches', 'reached')}|{verb('hit', 'hits', 'hit')})(?: at least)?|gets? to|{_UP} (?:up )?to"
+        r"|fills(?: up)? to|arrives at|makes it to"
         rf"|(?:{_SAYS} )?{_BIGGER} or equal to"
         rf"|(?:{_SAYS} |{_UP} to )?(?:at least|(?:no|not) {_LESSER})|is (?:not|no longer) (?:{_UNDER}|{_LESSER})"
         r"|(?:is )?at or (?:above|over)|reaches or exceeds"
@@ -274,7 +287,7 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     ),
     (
         Comparison.MORE,
-        rf"{verb('exceed', 'exceeds', 'exceeded')}|(?:is |set |is set |{_UP} )?{_OVER}|passes|has passed|tops|surpasses"
+        rf"{verb('exceed', 'exceeds', 'exceeded')}|(?:is |set |is set |{_UP} )?{_OVER}|passes|has passed|tops|surpasses|beats"
         rf"|(?:(?:{_UP}|{_SAYS}) )?{_BIGGER}|>",
         "",
     ),
@@ -290,23 +303,23 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
         rf"{_SAYS}|is down to|{_DOWN} (?:down )?to",
         r" (?:or|and) (?:less|fewer|lower|below|under|smaller)",
     ),
-    (Comparison.LESS, rf"(?:is |set |is set |{_DOWN} )?{_UNDER}|(?:(?:{_DOWN}|{_SAYS}) )?{_LESSER}|<", ""),
+    (Comparison.LESS, rf"(?:is |set |is set |{_DOWN} )?{_UNDER}|(?:(?:{_DOWN}(?: to)?|{_SAYS}) )?{_LESSER}|<", ""),
     (
         Comparison.NOT_EQUAL,
-        r"is not(?: equal to)?|is no longer|is different from|is anything (?:but|other than)|!=|≠|is other than"
+        r"is not(?: equal to)?|(?:is|are) no longer|no longer (?:shows|reads|says)|is different from|is anything (?:but|other than)|!=|≠|is other than"
         r"|differs from"
         r"|stops being",
         MORE,
     ),
     (
         Comparison.EQUAL,
-        rf"{_SAYS}|is exactly|shows exactly|equals|is equal to|has the value|is set to|becomes|has become"
+        rf"{_SAYS}|is exactly|shows exactly|equals|is equal to|has the value|(?:(?:is|has been) )?(?:set|moved|turned|dragged) to|becomes|has become"
         rf"|changes to|=|==",
         "",
     ),
 )
 _IS_A_NUMBER = (
-    rf"(?P<verb>{'|'.join(verbs for _, verbs, _ in _COMPARED)}) {_NUMBER}"
+    rf"(?P<verb>{'|'.join(verbs for _, verbs, _ in _COMPARED)}) (?:the )?{_NUMBER}(?: mark)?"
     rf"(?P<after>{'|'.join(dict.fromkeys(after for _, _, after in _COMPARED if after))}|)"
 )
 _COMPARISONS = tuple(

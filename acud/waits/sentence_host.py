@@ -27,14 +27,15 @@ _LOADED = (
     rf"(?:(?:finish(?:es|ed)?|has finished|have finished|to finish|completed|is done|is finished) "
     rf"(?:downloading|writing|copying|being written)"
     rf"|{BE_}(?:{_WHOLE} )?(?:downloaded|written|saved|copied|transferred)(?: to disk)?(?: {_WHOLE}| in full)?"
-    rf"|(?:has|have) (?:{_WHOLE} )?(?:downloaded|arrived)|{BE_}(?:{_WHOLE} )?complete|is {_WHOLE} there"
-    rf"|(?:is )?no longer being (?:written|downloaded)|(?:stops|has stopped) growing|is no longer growing"
+    rf"|(?:has|have) (?:{_WHOLE} )?(?:downloaded|arrived)|{BE_}(?:{_WHOLE} )?complete|is {_WHOLE} there|is there (?:{_WHOLE}|in full)"
+    rf"|(?:is )?no longer being (?:written(?: to)?|downloaded)|(?:stops|has stopped) growing|is no longer growing"
     rf"|(?:exists|is there) and (?:is (?:{_WHOLE} )?(?:complete|written)|(?:is )?no longer growing|has stopped growing)"
     rf"|is not (?:being written|growing) any more|does not grow any more)"
 )
 _THERE = (
     rf"(?:exists|to exist|{BE_}(?:there|created|present|around|available)|to be there|{verb('appear', 'appears', 'appeared')}"
-    rf"|{particle('show/shows/shown+showed turn/turns/turned pop/pops/popped come/comes/come', 'up')})"
+    rf"|{particle('show/shows/shown+showed turn/turns/turned pop/pops/popped come/comes/come', 'up')}"
+    rf"|{verb('arrive', 'arrives', 'arrived')}|{verb('land', 'lands', 'landed')})"
 )
 _DELETED = (
     rf"(?:{BE_}(?:gone|deleted|removed|disappeared|erased)|{verb('disappear', 'disappears', 'disappeared')}"
@@ -108,6 +109,10 @@ def file_rows() -> Iterator[Row]:
     holds = rf"(?!\S+\.\w+ ){_FOLDER} (?:contains|has|to contain) (?:now )?{a_file}{_NAMED_FILE}"
     yield holds, _file(whole=False)
     yield rf"there is (?:now )?(?:a |an |the )?{_KINDS}(?:{CALLED} |matching )?{_PATH}", _file(whole=False)
+    yield rf"there is (?:no|no longer a) (?:{_KINDS})?(?:{CALLED} )?{_PATH}{MORE}", _file(gone=True)
+    yield rf"(?:my |the )?(?:browser|firefox|chrome|chromium|safari) has (?:finished downloading|downloaded) {_PATH}", (
+        _file(downloads=True)
+    )
     yield (
         (
             rf"there is (?:now )?(?:a |an |the |any )?{_KINDS}?(?:{CALLED} |matching )?{_NAMED_FILE}(?:"
@@ -116,7 +121,7 @@ def file_rows() -> Iterator[Row]:
         _file(whole=False),
     )
     finished = rf"(?:{BE_}{_DONE}|finishes|completes|ends|has finished|has completed|has ended|to finish|to complete)"
-    for download in (rf"download of (?:the )?{_KINDS}?{_PATH}", rf"{_PATH} download"):
+    for download in (rf"download(?: of)? (?:the )?{_KINDS}?{_PATH}", rf"{_PATH} download"):
         yield rf"(?:the |my )?{download} {finished}", _file(downloads=True)
     yield rf"downloading (?:the )?{_KINDS}?{_PATH} {finished}", _file(downloads=True)
 
@@ -124,17 +129,18 @@ def file_rows() -> Iterator[Row]:
 def process_rows() -> Iterator[Row]:
     pid = (
         r"(?:(?:(?:the |my )?(?:process|(?:job|command|program|task|script|build|compiler|server|app|application"
-        r"|simulation|training)(?= with (?:the )?p))(?: with)?"
+        r"|simulation|training)(?= (?:with|running as|whose) (?:the )?p))(?: with| running as| whose)?"
         r"(?: the)?(?: (?:pid|process id|id))?"
-        r"|(?:the )?pid)(?: number| no\.?)? #?(?P<pid>\d+))"
+        r"|(?:the )?pid)(?: number| no\.?| is)? #?(?P<pid>\d+))"
     )
     gone = r"(?:running|alive|there|around|active)"
     ended = (
         r"(?:(?:ends|exits|finishes|terminates|dies|quits|stops|completes|disappears|goes away|comes"
         r" to an end|has come to an end|has finished running)"
-        r"|(?:(?:has|is|gets) )?(?:ended|exited|finished|terminated|died|done|gone|over|dead|stopped|completed|quit)"
+        r"|(?:(?:has|is|gets) )?(?:ended|exited|finished|terminated|died|done|gone|over|through|dead|stopped|completed|quit)"
         rf"|(?:is )?(?:no longer|not) {gone}{MORE}|(?:no longer|does not) exists?{MORE}|stops running"
         rf"|has stopped running"
         r"|to (?:end|exit|finish|terminate|stop|quit|die|be done|be gone|complete|disappear))"
     )
     yield rf"{pid} {ended}", _process
+    yield rf"there is no {pid}{MORE}", _process

@@ -14,10 +14,13 @@ from typing import NamedTuple
 
 
 class Asked(NamedTuple):
-    """What may be the condition of a sentence. `ends`: it is waited for that it no longer holds."""
+    """What may be the condition of a sentence. `ends`: it is waited for that it no longer holds. `given`: what is so now,
+    if it is a condition, too ("": nothing is said of it).
+    """
 
     condition: str
     ends: bool = False
+    given: str = ""
 
 
 def _words(pattern: str) -> re.Pattern[str]:
@@ -35,7 +38,7 @@ _THANKS = (
 _GREETING = (
     rf"(?:(?:hey|hi|hello)(?: there)?|hiya|yo|good (?:morning|afternoon|evening)|ok|okay|alright|so|and|also|now|listen"
     r"|brb|afk|be right back|btw|by the way|(?:quick|odd|small|one|another) (?:favou?r|one|thing|question|request)"
-    rf"|listen up|heads up|sorry(?: to bother you)?(?:,? but)?|{_PLEASE}|{_THANKS}|do me a favou?r"
+    rf"|listen up|heads up|no (?:need to )?(?:hurry|rush)|sorry(?: to bother you)?(?:,? but)?|{_PLEASE}|{_THANKS}|do me a favou?r"
     r"|if you (?:can|could|would)|need|reminder|note to self|task|goal)"
 )
 _NEVER_OF_A_REASON = (
@@ -60,11 +63,12 @@ def _free(*without: str) -> str:
 
 _MY = r"(?:my|our|the) (?:[a-z]+ ){1,3}(?:is|are|has|have|does|do|takes|needs|wants|will|can|must|keeps|runs)"
 _OFF = (
-    r"(?:just )?(?:off|gone|going|heading|stepping|popping|getting|grabbing)(?= (?:to|for|out|away|home|a|an|some)\b)"
+    r"(?:(?:just )?(?:off|gone|going|heading|stepping|popping|getting|grabbing)(?= (?:to|for|out|away|home|a|an|some)\b)"
+    r"|(?:have|need|got|want|about) to)"
 )
 _BACKGROUND = (
-    rf"(?:(?:I|we|{_MY}|{_OFF}) {_free(_TELLING_MORE, _AT_WORK)}(?:(?={_BREAK} )"
-    rf"(?!{_BREAK} (?:when|if|once|until|while)\b)(?!.*\b(?:it|there|they|them|that)\b)|(?= so | and (?:then )?(?:tell"
+    rf"(?:(?:(?P<me>I|we|{_OFF})|{_MY}) {_free(_TELLING_MORE, _AT_WORK)}(?:(?={_BREAK} )"
+    rf"(?(me)|(?!{_BREAK} (?:when|if|once|until|while)\b))(?!.*\b(?:it|there|they|them|that)\b)|(?= so | and (?:then )?(?:tell"
     r"|ping|wake|shout|let|please))))"
 )
 """What the one who asks has done, is doing or wants, and where they go: nothing that is to be seen."""
@@ -109,7 +113,7 @@ _TELL = (
     rf"|(?:notify|alert|ping|poke|beep|wake|shout|yell|holler)(?: (?:at )?{_ME})?(?: up)?|let {_ME} know|lmk"
     rf"|(?:give|send|drop|shoot|show)(?: {_ME})? {_A_SIGN}|hit {_ME} up|flag (?:it|this)(?: (?:to|for) me)?"
     rf"|(?:come (?:and )?)?(?:get|fetch|find) {_ME}|(?:get|catch|draw) my attention|(?:sound|raise) (?:the|an) alarm"
-    rf"|make (?:a|some) noise|say (?:something|so|when)|get back to {_ME}|keep {_ME} posted|trigger|speak up"
+    rf"|make (?:a|some) noise|say (?:something|so|when|the word)|ring the bell|get back to {_ME}|keep {_ME} posted|trigger|speak up"
     r"|(?:come|get|report|bring me|call me) back(?: to me)?|(?:report|return)(?: to me)?"
     r"|(?:you can )?stop (?:waiting|the wait)|end the wait|continue|go on|go ahead|carry on|proceed|resume|move on"
     r"|know|hear (?:from you|about (?:it|this|that))|(?:be|get) (?:told|notified|informed|alerted|pinged|called"
@@ -122,7 +126,7 @@ _TELLING = (
 _WAIT = (
     r"(?:(?:wait|hold on|hold off|hold it|hang on|hang tight|sit tight|stand by|pause|stay put|sleep"
     r"|do nothing|idle|block|rest|relax"
-    r"|leave me alone|waiting|stick around|hold your horses|keep still|poll|keep your eyes peeled|stare at the screen)"
+    r"|(?:leave|let) me (?:alone|sleep|rest|work|be|nap)|waiting|stick around|hold your horses|keep still|poll|keep your eyes peeled|stare at the screen)"
     r"|(?:keep(?: on)?|start|begin) (?:waiting|looking|watching|checking|monitoring)|(?:I am|we are) waiting)"
 )
 _SCREEN = r"(?:the|my|this|that) (?:whole |entire )?(?:screen|display|desktop)"
@@ -130,8 +134,8 @@ _WATCH = (
     r"(?:watch|monitor|observe|look at|check(?: on)?|keep (?:an eye|your eyes|one eye) on|keep (?:on )?watching)"
 )
 _WATCH_ALL = (
-    rf"(?:{_WATCH} (?:{_SCREEN}|things|this|it|that|everything)|watch|check|look(?= for )"
-    rf"|monitor(?= for )|keep an eye out|watch out|look out)"
+    rf"(?:{_WATCH} (?:{_SCREEN}|things|this|it|that|everything)|keep an eye out|be on the lookout|watch out|look out"
+    r"|watch|check|(?:look|monitor)(?= for ))"
 )
 _HOW = (
     r"(?: (?:back|here|for me|about it|closely|right away|straight away|immediately|directly|patiently|quietly"
@@ -139,18 +143,18 @@ _HOW = (
 )
 _ASK = rf"(?:(?:{_MODAL} )?(?:(?:{_PLEASE}|only),? )*(?:{_TELL}|{_WATCH_ALL}|{_WAIT})|{_TELLING}|{_WANT_SIGN}){_HOW}"
 _DO_NOT = (
-    rf"(?:{_PLEASE} )?do not (?:(?:come back|continue|go on|return|proceed|move on|carry on|do anything"
+    rf"(?:{_PLEASE} |I )?do not (?:(?:come back|continue|go on|return|proceed|move on|carry on|do anything"
     rf"(?: else)?|stop waiting|move|touch anything)"
-    r"|(?:wake|bother|disturb|ping|tell) me(?: up)?)"
+    r"|(?:wake|bother|disturb|ping|tell) me(?: up)?|want to be (?:disturbed|bothered|woken(?: up)?|told|called))"
 )
 _AND = rf"{_BREAK}{{0,3}}(?: (?:and then|and|so|then|but))?"
 _WHEN = (
     r"(?:(?:only |right |exactly )?(?:until after|until|till|'til|til|when|whenever|once|as soon as|after"
     r"|if and when|if|whether|in case)|(?:at|on|upon)(?= (?:the (?:next|first|slightest|smallest)|any|a) change)|(?:for )?the"
-    r" (?:very )?(?:moment|minute|instant)(?: that| when)?|the (?:very second|second that)|(?<=\w )the second|should)"
+    r" (?:very )?(?:moment|minute|instant)(?: that| when)?|the (?:very second|second that)|(?<=\w )the second|(?<=\w )should)"
     r"(?: (?:you (?:see|notice|find)|it happens) that)?"
 )
-_IS_SO = r"(?:it|that|this|they)(?: (?:text|dialog|window|button))? (?:does|is|has|do|are|have)(?: there| so)?"
+_IS_SO = r"(?:it|that|this|they)(?: (?:text|dialog|window|button))? (?:does|is|has|do|are|have|did)(?: there| so)?"
 _HAPPENS = (
     r"(?:(?:it|this|that) (?:happens|has happened|occurs|is the case)|you (?:can )?(?:see|notice|spot|find)"
     r" (?:it|that|this|them|one)(?: too| as well)?|(?:both|all)(?: of them)? (?:happen|have happened))"
@@ -164,8 +168,15 @@ _GOING_ON = r"(?:continuing|going on|proceeding|moving on|carrying on|doing anyt
 # ---- openings ------------------------------------------------------------------------------------------------------
 
 _PIECE = _words(rf"(?:{_ASK}|{_BACKGROUND}|{_GREETING}){_AND} ")
-_OPENED = _words(rf"(?:{_WHEN}|(?P<ends>as long as|while)|(?P<thing>for|await|let(?! (?:me|us)\b))) ")
+_THING = (
+    r"for|await|let(?! (?:me|us)\b)|(?:(?:all|what) )?(?:I|we) (?:want|need|am waiting for|wait for|would like)(?: to see)?"
+    rf"(?: is)?(?! (?:to|you)\b| {_A_SIGN})"
+)
+_OPENED = _words(rf"(?:{_WHEN}|(?P<ends>as long as|while)|(?P<thing>{_THING})) ")
 _WANTED = _words(rf"{_WANTING} {_WHEN} ")
+_GREETINGS = _words(rf"(?:{_GREETING},? )+")
+_STATED = _words(rf"{_BREAK} (?:and |so )?(?:(?:{_GREETING},? )*{_ASK} )?{_WHEN} ")
+_NO_LONGER = _words(r"(?:it|that|this) (?:(?:is|does|has) (?:not|no longer)(?: any more)?|no longer (?:is|does|has)|stops)")
 _GREETED = _words(rf"(?:{_GREETING}|{_BACKGROUND}){_AND} ")
 _WAIT_THE = _words(r"(?<=\bwait )(?:the |a |<)")
 _NOT_BEFORE = _words(rf"{_DO_NOT} (?:(?P<ends>as long as|while)|before|until|till) ")
@@ -175,26 +186,20 @@ _IT = _words(r"(?:it|that|this|one) ")
 _ASKED_WHEN = _words(rf"(?:(?:{_GREETING},? )*{_ASK} )?{_WHEN} ")
 _THAT = _words(r"(?:it|(?:that|this)(?: (?:text|message|notice|word|window|button|dialog))?) ")
 _NAMED = r"(?:the |an? |any )?(?:[a-z]+ ){0,3}<\d+>(?: (?!now\b|right\b|at\b|on\b)[a-z]+)?"
-_STATED = tuple(
-    _words(
-        rf"(?:{_GREETING},? )*{said}(?: on {_SCREEN}| now| right now"
-        rf"| at the moment)*[,;.?] (?:{_GREETING},? )*(?P<ask>.+)"
-    )
-    for said in (
-        r"(?:it|the screen|the display|(?!(?:some|any|every)(?:one|body)\b)[a-z]{3,}) (?:still |currently |now )?"
-        rf"(?:keeps (?:on )?(?:saying|showing)|says|shows) (?P<it>{_NAMED})",
-        rf"is it still (?:saying|showing) (?P<it>{_NAMED})",
-        rf"there is (?:still |currently |now )?(?P<it>{_NAMED})",
-        rf"(?P<it>{_NAMED}) is (?:still |currently |now )?(?:visible|shown|on|open|disabled|gr[ea]yed out"
-        rf"|(?:un)?ticked)",
-    )
+_SAYS_NOW = _words(
+    r"(?:is it still (?:saying|showing)|(?:it|the screen|the display|(?!(?:some|any|every)(?:one|body)\b)[a-z]{3,})"
+    rf" (?:keeps (?:on )?(?:saying|showing)|(?:still |currently |now )?(?:says|shows))) (?P<it>{_NAMED})"
 )
-"""What is so now, before it is asked for what shall become of it."""
+_NOW = _words(r" (?:still|currently|right now|now|at the moment|at present)\b")
+_THERE_IS = _words(r"(?:there is|(?:I|we) (?:can )?see) ")
+"""How it is said what is so now, before it is asked for what shall become of it."""
 _STOPS = _words(r"(?:it|that|this) (?:stops|has stopped) (?:saying|showing) (?:that|it|so)")
+_INVERTED = _words(
+    r"(?P<verb>has|have|is|are|does|did|do) (?P<said>(?!.* (?:not|or|and) )(?:[^.?]|\.(?=\w))+?)(?: yet| already| now)*"
+)
 _QUESTION = _words(
-    rf"(?:{_GREETING},? )*(?P<verb>has|have|is|are|does|did) (?P<said>(?!.* (?:not|or|and) )(?:[^.?]|\.(?=\w))+?)"
-    rf"(?: yet| already| now)*(?:\?(?: (?:if not,? )?{_ASK}(?: for it)?(?:,? {_WHEN} (?:{_IS_SO}|{_HAPPENS}))?)?"
-    rf"|\. {_ASK} {_WHEN} (?:{_IS_SO}|{_HAPPENS}))"
+    rf"(?:{_GREETING},? )*(?P<question>(?:has|have|is|are|does|did|do) (?:[^.?]|\.(?=\w))+?)"
+    rf"(?:[?.](?: (?:if (?:so|not),? )?{_ASK}(?: for it)?(?:,? {_WHEN} (?:{_IS_SO}|{_HAPPENS}))?)?)?"
 )
 """Whether something is so: to be told it is to be told when it is."""
 _MOST_WORDS = 16
@@ -238,25 +243,43 @@ def _after(rest: str, opened: re.Match[str]) -> Iterator[Asked]:
 
 
 def _stated(text: str) -> Iterator[Asked]:
-    """Yield the condition of `X is so now, tell me when it …`."""
-    stated = next((found for one in _STATED if (found := one.fullmatch(text)) is not None), None)
-    if stated is not None and (request := _ASKED_WHEN.match(stated["ask"])) is not None:
-        said = stated["ask"][request.end() :]
-        if _STOPS.fullmatch(said) is not None:
-            yield Asked(f"{stated['it']} disappears")
-        elif (pronoun := _THAT.match(said)) is not None:
-            yield Asked(f"{stated['it']} {said[pronoun.end() :]}")
+    """Yield what may be the condition of `X is so now, tell me when it …`: what is asked for, said of X."""
+    for found in _STATED.finditer(text):
+        now, said = _GREETINGS.sub("", text[: found.start()]), text[found.end() :]
+        if (says := _SAYS_NOW.fullmatch(now)) is not None:
+            if _STOPS.fullmatch(said) is not None:
+                yield Asked(f"{says['it']} disappears")
+            elif (pronoun := _THAT.match(said)) is not None:
+                yield Asked(f"{says['it']} {said[pronoun.end() :]}")
+            continue
+        for given in _statements(_NOW.sub("", now)):
+            if _NO_LONGER.fullmatch(said) is not None:
+                yield Asked(given, ends=True)
+            subject = _THERE_IS.sub("", given).split()[:_MOST_WORDS]
+            for end in range(len(subject), 0, -1):
+                name = " ".join(subject[:end])
+                if said.endswith(" it"):
+                    yield Asked(f"{said.removesuffix(' it')} {name}", given=given)
+                elif (pronoun := _THAT.match(said)) is not None and name.casefold() != "it":
+                    yield Asked(f"{name} {said[pronoun.end() :]}", given=given)
+
+
+def _statements(text: str) -> Iterator[str]:
+    """Yield what a question asks as a statement, with its verb after each of its words, or else the statement `text`."""
+    asks = _INVERTED.fullmatch(text)
+    if asks is None:
+        yield text
+        return
+    verb = "" if asks["verb"].casefold() in ("does", "did", "do") else f" {asks['verb']}"
+    words = asks["said"].split()[:_MOST_WORDS]
+    yield from (f"{' '.join(words[:end])}{verb} {' '.join(words[end:])}" for end in range(1, len(words)))
 
 
 def _answered(text: str) -> Iterator[Asked]:
     """Yield what may be the condition of `has X …?`, alone or before `tell me when it has`: with its verb after X."""
     asks = _QUESTION.fullmatch(text)
-    if asks is None:
-        return
-    verb = "" if asks["verb"].casefold() in ("does", "did") else f" {asks['verb']}"
-    words = asks["said"].split()[:_MOST_WORDS]
-    for end in range(1, len(words)):
-        yield Asked(f"{' '.join(words[:end])}{verb} {' '.join(words[end:])}")
+    if asks is not None:
+        yield from map(Asked, _statements(asks["question"]))
 
 
 def _watched(text: str) -> Iterator[Asked]:
@@ -284,11 +307,13 @@ _CLOSING = _words(
     rf"|{_TOLD}(?:,? {_WHEN} (?:{_HAPPENS}(?P<order> in (?:that|this) order)?|(?P<is_so>{_IS_SO})))?"
     rf"|{_WHEN} (?:{_HAPPENS}|(?P<so>{_IS_SO})),? {_TOLD}"
     rf"|(?:that |so |so that )?(?:I|we|you) can {_GOES_ON}|before (?:you|we|I) {_GOES_ON}|before {_GOING_ON}"
+    rf"|before you {_TELL}|is (?:what|all) (?:I|we) (?:want|need|am waiting for|wait for)(?: to (?:see|know))?"
     r"|not (?:before|earlier|sooner)(?: than that)?|(?:wait|watch) for (?:it|that|this|them|(?:those|these) [a-z]+)"
     r")$"
 )
 _DENIED = _words(r"\b(?:not|no|never|nowhere)\b")
 _MOST_CLOSINGS = 5
+_RESTATED = _words(r".+?[,;.]? (?:i\.e\.|in other words|meaning|that is to say),? ")
 _LASTS = _words(rf"(?:as long as|while) (?P<condition>.+?),? (?:{_PLEASE} )?{_WAIT}{_HOW}")
 _WATCHES_ALL = _words(rf"\b{_WATCH} {_SCREEN}\b")
 _ON_IT = _words(r" (?:on|in) it\b")
@@ -315,3 +340,5 @@ def asked(text: str) -> Iterator[Asked]:
         if (lasting := _LASTS.fullmatch(rest)) is not None:
             yield Asked(lasting["condition"], ends=True)
         yield from _opened(rest)
+        if (restated := _RESTATED.match(rest)) is not None:
+            yield Asked(rest[restated.end() :])

@@ -71,9 +71,10 @@ def meaning(sentence: str) -> Until | None:
     if phrase is None:
         return None
     for part in asked(phrase.text):
-        meant = None if "?" in part.condition else _whole(phrase.with_text(part.condition))
+        condition = part.condition.removesuffix("?")
+        meant = None if "?" in condition else _whole(phrase.with_text(condition))
         meant = _opposite(meant) if part.ends else meant
-        if meant is not None:
+        if meant is not None and (not part.given or _whole(phrase.with_text(part.given)) is not None):
             return meant
     return None
 
@@ -87,7 +88,8 @@ _PLACE = re.compile(
     re.IGNORECASE,
 )
 _SOON = re.compile(
-    r" (?:now|right now|by now|at some point|soon|shortly|any (?:minute|moment|second|time)(?: now)?|together"
+    r" (?:now|right now|by now|at some point|soon|shortly|in a (?:(?:few|couple of) (?:minutes|seconds|moments)|minute|moment"
+    r"|bit|while)|any (?:minute|moment|second|time)(?: now)?|together"
     r"|at (?:once|the same time)|simultaneously)$",
     re.IGNORECASE,
 )

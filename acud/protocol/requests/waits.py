@@ -286,7 +286,7 @@ class EvidenceReply(Struct, frozen=True, forbid_unknown_fields=True):
     image: bytes
 
 
-_HOST_WORDS = re.compile(r"[~/]|\.\w|\b(?:pid|process|downloads)\b", re.IGNORECASE)
+_HOST_WORDS = re.compile(r"[~/]|\.\w|\b(?:pids?|process(?:es)?|downloads)\b", re.IGNORECASE)
 """In every sentence that is read as a condition on a file or process, and in some others."""
 
 

@@ -571,7 +571,6 @@ NEAR_MISSES = [
     'off: "Loading"',
     # what is so now
     'is the left "Save" button enabled? Tell me when it is',
-    'is "Done" visible? Tell me when it isn\'t',
     'is "Done" visible in the left pane? Tell me when it is',
     'has "A" or "B" appeared? Tell me when it has',
     'it says "Loading", tell me when it says "Done"',
@@ -694,8 +693,6 @@ NEEDS_EYES = [
     '"Done" is visible unless an error is shown',
     'a green "Done" is visible',
     '"Done" becomes green',
-    '"Done" is visible?',
-    'is "Done" visible',
     '"Done" is gone from the list',
     '"Done" is visible in the window "Editor"',
     'is visible "Done"',
@@ -906,6 +903,9 @@ OTHERS: list[tuple[str, Until]] = [
     ("report.pdf should turn up in ~/Documents any minute", FileState("~/Documents/report.pdf", 0.0)),
     ("the words Ready to print appear", Text("Ready to print")),
     # questions
+    ('is "Done" visible', Text("Done")),
+    ('"Done" is visible?', Text("Done")),
+    ('is "Done" visible? Tell me when it isn\'t', Text("Done", gone=True)),
     ('has "Done" appeared?', Text("Done")),
     ('Is there a window called "X" yet?', WindowTitle("X")),
     ('has PID 77 ended yet?', ProcessExit(77)),
