@@ -28,7 +28,7 @@ from acud.waits.sentence_words import (
 
 _IN_OTHER_WORDS = (
     (
-        re.compile(r"(?:I|you|we) (?:can )?(?:get to )?(?:see|read|find|spot|notice|make out) (.+)", re.IGNORECASE),
+        re.compile(r"(?:I|you|we) (?:can )?(?:get to )?(?:see|read|find|spot|notice|make out|come across|run into) (.+)", re.IGNORECASE),
         r"there is \1",
     ),
     (re.compile(r"(there is .+) to be (?:read|seen)", re.IGNORECASE), r"\1"),
@@ -146,14 +146,14 @@ def _text_rows() -> Iterator[Row]:
     up = r"(?:(?:is|are|has been) up|comes up|has come up)"
     yield rf"{THE}{_TEXT} (?:{_SAYING} )?{QUOTE} {up}", of_name(Text)
     yield rf"{NAME} (?:is|are|gets|has been) (?:written|printed) (?:on (?:the |my )?screen)", _of_label()
-    yield rf"{a_text} (?:(?:is|has been|gets|was) (?:removed|cleared)|has cleared)", of_name(partial(Text, gone=True))
+    yield rf"{a_text} (?:(?:is|has been|gets|was) (?:removed|cleared)|has cleared|clears)", of_name(partial(Text, gone=True))
     yield a_text, of_name(Text)
     yield rf"there is (?:now )?{a_text}(?: there)?", of_name(Text)
     yield rf"there is (?:now )?the (?:text|words?|phrase) {NAME}", _of_label(ends=False)
     gone_read = of_name(partial(Text, gone=True))
     yield rf"there is no (?:longer )?(?:a |the |any )?(?:{_TEXT} (?:{_SAYING} )?{QUOTE}{MORE})", gone_read
     yield rf"there is (?:no longer|no|not) (?:a |the |any )?{QUOTE} any more", gone_read
-    yield rf"no more {QUOTE}", gone_read
+    yield rf"no more {QUOTE}|no {QUOTE.replace('name', 'other')} (?:(?:left )?on (?:the |my )?screen )?any ?more", gone_read
     subject = rf"(?:it|(?:something|anything)(?: on the screen)?|{_SCREEN})"
     says = "show say read display contain print"
     third = "|".join(f"{verb}s" for verb in says.split())
@@ -216,9 +216,9 @@ _VIEW = (
     r"|the contents? of (?:the |my )screen|everything(?: on (?:the )?screen)?)"
 )
 _ANYHOW = (
-    r"(?:,? (?:in any way|at all|whatsoever|whatever it is|(?:no matter|regardless of|I do not care)"
+    r"(?:,? \(?(?:in any way|at all|whatsoever|whatever it is|(?:no matter|regardless of|I do not care)"
     r" (?:what|where|how|which)(?: (?:it is|small|big|little|tiny))?|however (?:small|little|tiny)"
-    r"|(?:big|large) or small|of any kind))*"
+    r"|(?:big|large) or small|of any kind)\)?)*"
 )
 
 
@@ -237,10 +237,10 @@ def _change_rows() -> Iterator[Row]:
     still = r"(?:still|unchanged|stable|static|quiet|the same|motionless|idle|calm|steady|frozen)"
     on = r"(?: (?:anywhere )?(?:on|in|of|to) (?:the |my |that |this )?(?:whole |entire )?(?:screen|display|desktop))?"
     moves = (
-        r"(?:(?:has |have )?(?:changed|moved|happened)|(?:is |has been )(?:changing|moving|happening)"
+        r"(?:(?:has |have )?(?:changed|moved|happened)|(?:(?:is|has been) )?(?:changing|moving|happening)"
         r"|changes|moves|happens|to change|to move)(?: any more)?"
     )
-    yield rf"(?:nothing(?: at all)?|no pixel|not a single pixel){on} {moves}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _stable
+    yield rf"(?:(?:there is )?nothing(?: at all)?|no pixel|not a single pixel){on} {moves}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _stable
     a_no = (
         r"(?:(?:there (?:has been|have been|is|was|are|were) )?no|there (?:has|have) not been (?:any|a single))"
         r" (?:more )?(?:changes?|movements?|motion)"
@@ -286,7 +286,7 @@ def _change_rows() -> Iterator[Row]:
         _change,
     )
     other = r"(?:looks different|is different|is no longer the same|is not the same any more)"
-    yield rf"{any_one}{_ANYHOW} (?:looks|is) different{on}{_ANYHOW}", _change
+    yield rf"{any_one}{_ANYHOW},? (?:looks|is) different{on}{_ANYHOW}", _change
     yield rf"(?:the |my )?(?:screen|display) {other}(?: (?:from|than|as) (?:it (?:does|is) )?now)?", _change
 
 

@@ -215,13 +215,15 @@ def widget_rows() -> Iterator[Row]:
         yield rf"{subject} {holds} {quoted}", _valued(ValueComparison.CONTAINS)
         reads = r"(?:is|reads|says|shows|to be|to read|(?:is|reads|says) exactly|has the text)"
         yield rf"{subject} {reads} {quoted}", _valued(ValueComparison.EQUAL)
-        content = r"the (?:value|text|contents?|selection|choice) (?:of|in)"
-        yield rf"{content} {subject} (?:is|reads|equals|is exactly|is set to) {quoted}", _valued(ValueComparison.EQUAL)
-        named_held = r"(?P<held>(?=\S*[A-Z\d])[^<>\s]+)"
+        content = r"the (?:value|text|contents?|selection|choice|selected (?:value|entry|option|item)) (?:of|in)"
+        yield rf"{content} {subject} (?:is|reads|equals|becomes|is exactly|is set to) {quoted}", _valued(ValueComparison.EQUAL)
+        chosen = r"(?:is|becomes) the (?:selected|chosen) (?:value|entry|option|item) (?:of|in)"
+        yield rf"{quoted} {chosen} {subject}", _valued(ValueComparison.EQUAL)
+        named_held = r"(?:the (?:text|words?|value) )?(?P<held>(?-i:[^\W_a-z][^<>\s]*(?: [^\W_a-z][^<>\s]*)*))"
         yield rf"{subject} has {named_held} in it", _valued(ValueComparison.CONTAINS)
         says = r"(?:contains|holds|reads|says|shows|(?:contains|reads|is|says) exactly)"
         yield rf"{subject} {says} {named_held}", _valued(ValueComparison.EQUAL)
-        equals = r"(?:equals|(?:is |has been |to be |gets )?(?:now )?(?:set|changed|switched) to|has the value|is equal to)"
+        equals = r"(?:=|==|equals|stands at|has changed to|(?:is |has been |to be |gets )?(?:now )?(?:set|changed|switched) to|has the value|is equal to)"
         yield rf"{subject} {equals} {held}", _valued(ValueComparison.EQUAL)
         yield rf"{subject} has {quoted} (?:selected|chosen|picked)", _valued(ValueComparison.EQUAL)
         yield rf"{subject} (?:has|contains) {quoted} in it", _valued(ValueComparison.CONTAINS)
@@ -332,7 +334,7 @@ _NO_UNITS = frozenset(
         "low", "higher", "lower", "fewer", "greater", "above", "below", "over", "under", "twice", "longer", "or",
         "and", "than", "of", "in", "on", "at", "up", "down", "after", "since", "for", "to", "points", "degrees",
         "degree", "full", "complete", "done", "today", "yet", "not", "red", "green", "blue", "away", "behind",
-        "ahead", "each", "per", "day", "days", "too", "also", "still", "only", "apart",
+        "is", "are", "has", "ends", "ahead", "each", "per", "day", "days", "too", "also", "still", "only", "apart",
     }
 )  # fmt: skip
 """Words after a number that are no unit of it for certain."""

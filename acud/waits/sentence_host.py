@@ -137,7 +137,7 @@ def process_rows() -> Iterator[Row]:
     ended = (
         r"(?:(?:ends|exits|finishes|terminates|dies|quits|stops|completes|disappears|goes away|comes"
         r" to an end|has come to an end|has finished running)"
-        r"|(?:(?:has|is|gets) )?(?:ended|exited|finished|terminated|died|done|gone|over|through|dead|stopped|completed|quit)"
+        r"|(?:(?:has|have|is|are|gets) )?(?:ended|exited|finished|terminated|died|done|gone|over|through|dead|stopped|completed|quit)"
         rf"|(?:is )?(?:no longer|not) {gone}{MORE}|(?:no longer|does not) exists?{MORE}|stops running"
         rf"|has stopped running"
         r"|to (?:end|exit|finish|terminate|stop|quit|die|be done|be gone|complete|disappear))"

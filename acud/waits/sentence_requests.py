@@ -30,7 +30,7 @@ def _words(pattern: str) -> re.Pattern[str]:
 # ---- vocabulary ----------------------------------------------------------------------------------------------------
 
 _BREAK = r"(?:[,;:.!?]| -| –| —)"
-_PLEASE = r"(?:please|pls|plz|kindly|just|simply)"
+_PLEASE = r"(?:please|pls|plz|kindly|just|simply|do(?= \w+ me\b))"
 _THANKS = (
     r"(?:(?:many )?(?:thanks|thank you|thx|ty|cheers)(?: (?:very much|so much|a lot|a bunch|in advance))?"
     r"|much appreciated|that would be (?:great|nice|good|lovely|helpful)|(?:will|would|could) you)"
@@ -90,7 +90,7 @@ _REASON = (
 )
 """Why it is asked, and what the one who asks does then."""
 _MODAL = (
-    rf"(?:(?:could|can|would|will) (?:you|ya|u)(?: (?:be so kind as to|{_PLEASE}))*"
+    rf"(?:(?:could|can|would|will) (?:you|ya|some(?:one|body)|any(?:one|body))(?: (?:be so kind as to|{_PLEASE}))*"
     r"|(?:(?:I|we) )?(?:(?:just|only|really) )?(?:want|need|have|would like|would love)(?: you)? to"
     r"|(?:is it|would it be) possible(?: for you)? to|(?:you|we|I) (?:can|may|could|should|must)"
     r"|any chance you (?:could|can)|be (?:so kind|a dear|so good) (?:and|as to|to)|may I ask you to|(?:make"
@@ -108,7 +108,7 @@ _WANT_SIGN = (
 )
 _ME = r"(?:me|us|my [a-z]+)"
 _TELL = (
-    rf"(?:(?:tell|inform|warn|remind|nudge|buzz|call|message|signal|text|page|phone|ring|alarm|bother|interrupt) {_ME}"
+    rf"(?:(?:tell|inform|warn|remind|nudge|buzz|call|message|signal|text|page|e-?mail|mail|sms|dm|phone|ring|alarm|bother|interrupt) {_ME}"
     r"(?: up| over)?"
     rf"|(?:notify|alert|ping|poke|beep|wake|shout|yell|holler)(?: (?:at )?{_ME})?(?: up)?|let {_ME} know|lmk"
     rf"|(?:give|send|drop|shoot|show)(?: {_ME})? {_A_SIGN}|hit {_ME} up|flag (?:it|this)(?: (?:to|for) me)?"
@@ -125,7 +125,7 @@ _TELLING = (
 )
 _WAIT = (
     r"(?:(?:wait|hold on|hold off|hold it|hang on|hang tight|sit tight|stand by|pause|stay put|sleep"
-    r"|do nothing|idle|block|rest|relax"
+    r"|do nothing|idle|block|rest|relax|(?:(?:I|we) am )?(?:still |only |just )*waiting"
     r"|(?:leave|let) me (?:alone|sleep|rest|work|be|nap)|waiting|stick around|hold your horses|keep still|poll|keep your eyes peeled|stare at the screen)"
     r"|(?:keep(?: on)?|start|begin) (?:waiting|looking|watching|checking|monitoring)|(?:I am|we are) waiting)"
 )
@@ -150,7 +150,7 @@ _DO_NOT = (
 _AND = rf"{_BREAK}{{0,3}}(?: (?:and then|and|so|then|but))?"
 _WHEN = (
     r"(?:(?:only |right |exactly )?(?:until after|until|till|'til|til|when|whenever|once|as soon as|after"
-    r"|if and when|if|whether|in case)|(?:at|on|upon)(?= (?:the (?:next|first|slightest|smallest)|any|a) change)|(?:for )?the"
+    r"|if and when|if(?: by any chance)?|whether|in case)|(?:at|on|upon)(?= (?:the (?:next|first|slightest|smallest)|any|a) change)|(?:for )?the"
     r" (?:very )?(?:moment|minute|instant)(?: that| when)?|the (?:very second|second that)|(?<=\w )the second|(?<=\w )should)"
     r"(?: (?:you (?:see|notice|find)|it happens) that)?"
 )
@@ -169,7 +169,7 @@ _GOING_ON = r"(?:continuing|going on|proceeding|moving on|carrying on|doing anyt
 
 _PIECE = _words(rf"(?:{_ASK}|{_BACKGROUND}|{_GREETING}){_AND} ")
 _THING = (
-    r"for|await|let(?! (?:me|us)\b)|(?:(?:all|what) )?(?:I|we) (?:want|need|am waiting for|wait for|would like)(?: to see)?"
+    r"for|await|let(?! (?:me|us)\b)|(?:(?:all|what) )?(?:I|we) (?:want|need|am (?:only |just |still )?waiting for|wait for|would like)(?: to see)?"
     rf"(?: is)?(?! (?:to|you)\b| {_A_SIGN})"
 )
 _OPENED = _words(rf"(?:{_WHEN}|(?P<ends>as long as|while)|(?P<thing>{_THING})) ")
@@ -256,7 +256,7 @@ def _stated(text: str) -> Iterator[Asked]:
             if _NO_LONGER.fullmatch(said) is not None:
                 yield Asked(given, ends=True)
             subject = _THERE_IS.sub("", given).split()[:_MOST_WORDS]
-            for end in range(len(subject), 0, -1):
+            for end in range(len(subject) - (len(subject) == len(given.split())), 0, -1):
                 name = " ".join(subject[:end])
                 if said.endswith(" it"):
                     yield Asked(f"{said.removesuffix(' it')} {name}", given=given)

@@ -37,7 +37,7 @@ NOT = (
     r"|stops being|no longer|not)"
 )
 MORE = r"(?: any ?more| any longer)?"
-_AT_SCREEN = r"(?:on screen|(?:up )?on (?:the |my |this |that )?(?:screen|display)|on (?:the|this) page|there|around)"
+_AT_SCREEN = r"(?:on screen|up there|(?:up )?on (?:the |my |this |that )?(?:screen|display)|on (?:the|this) page|there|around)"
 _ON_SCREEN = r"on (?:the |my |this |that )?(?:screen|display)"
 _VISIBLE = (
     rf"(?:visible|shown|showing|displayed|present|seen|readable|legible|on display|in view|in sight"

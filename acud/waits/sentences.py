@@ -96,7 +96,7 @@ _SOON = re.compile(
 _IRREGULAR = {"be": "is", "have": "has", "do": "does", "go": "goes"}
 _DUE = re.compile(
     r"\b(?:should|must|ought to|(?:has|have|needs?) to|(?:is|are) (?:supposed |meant )to|to|will|shall)"
-    r" (?P<denied>not |no longer )?(?P<verb>[a-z]+)\b",
+    r" (?P<denied>not |no longer )?(?P<verb>(?-i:[a-z]+))\b",
     re.IGNORECASE,
 )
 """What has to be is what is waited for."""
@@ -115,12 +115,16 @@ _I_WANT = re.compile(r"^(?:I|we) (?:want|need|would like) (?=\S+ (?:\S+ ){0,6}to
 _AFTER = re.compile(r"after (?P<first>[^,]+), (?:then )?(?P<later>[^,]+)", re.IGNORECASE)
 _AFTERWARDS = re.compile(r"(?P<later>[^,]+?),? (?:only )?after (?P<first>(?!that\b)[^,]+)", re.IGNORECASE)
 _TOGETHER = re.compile(r"either |both ", re.IGNORECASE)
+_AND_BACK = re.compile(r"(?P<first>[^,]+?),? and (?P<later>[^,]+) again", re.IGNORECASE)
+"""Of one thing, what it does and then takes back."""
 _IN_ORDER = re.compile(r",? in (?:that|this|exactly this|exactly that) order$", re.IGNORECASE)
 _JOINED = (
     (" or ", re.compile(r",? or(?: else)?(?: when| if| once| until| for)? |, ", re.IGNORECASE), "either", AnyOf),
     (" and ", re.compile(r",? and(?: also)?(?: when| if| once| until| for)? |, ", re.IGNORECASE), "both", AllOf),
     (" as well as ", re.compile(r",? as well as ", re.IGNORECASE), "both", AllOf),
     (" plus ", re.compile(r",? plus ", re.IGNORECASE), "both", AllOf),
+    (" but ", re.compile(r",? but(?: also)? (?!not\b)", re.IGNORECASE), "both", AllOf),
+    (" while ", re.compile(r",? (?:while|whereas) ", re.IGNORECASE), "both", AllOf),
 )
 """What joins clauses: a word that is there, where it parts them, and the word that may stand before them."""
 _ONE_OF = re.compile(
@@ -154,15 +158,16 @@ def _whole(phrase: Phrase) -> Until | None:
 
 def _single(phrase: Phrase) -> Until | None:
     """Return the meaning of one clause, whether or not it says that it is about the screen."""
-    is_placed, whole = False, phrase.text
+    is_placed = is_soon = False
     while (meant := clause(phrase) or _due(phrase)) is None:
         left = _PLACE.search(phrase.text)
         is_placed |= left is not None
         left = left or _SOON.search(phrase.text)
         if left is None:
             return None
+        is_soon |= not is_placed
         phrase = phrase.with_text(phrase.text[: left.start()])
-    if phrase.text != whole and any(phrase.text.endswith(name) for name in _names(meant)):
+    if is_soon and any(phrase.text.endswith(name) for name in _names(meant)):
         return None  # what was left out may be a part of the name
     return None if is_placed and isinstance(meant, FileState | ProcessExit) else meant
 
@@ -238,7 +243,8 @@ _NESTED = (
 _LEFT_OUT = (
     (
         re.compile(
-            r"^(.+?) (?:is |lies |gets |stays )?(?:anywhere )?between (\S+)( [^\W\d]\S*|%)? and (\S+?)( ?[^\W\d]\S*| ?%)?$",
+            r"^(.+?) (?:(?:is|lies|gets|moves) )?(?:anywhere |somewhere )?between ([\d.,]+)( ?[^\W\d]\S*| ?%)?"
+            r" and ([\d.,]+)( ?[^\W\d]\S*| ?%)?$",
             re.IGNORECASE,
         ),
         r"\1 is at least \2\5 and \1 is at most \4\5",
@@ -258,7 +264,8 @@ _KINDS = (
 )  # fmt: skip
 _PLURALS = {f"{one}{'es' if one.endswith(('x', 'ch')) else 's'}": one for one in _KINDS}
 _KIND = rf"(?P<kind>{'|'.join(sorted(_PLURALS, key=len, reverse=True))})"
-_LIST = r"(?P<list><\d+>(?:(?:, |,? (?:or|and) )<\d+>)+)"
+_LISTED = r"(?:<\d+>|(?-i:[A-Z][\w-]*(?: [A-Z][\w-]*)*))"
+_LIST = rf"(?P<list>{_LISTED}(?:(?:, |,? (?:or|and) ){_LISTED})+)"
 _ANY_OF = r"(?P<any>(?:any|(?:at least )?one|either|whichever) of (?:the )?)"
 _ALL_OF = r"(?P<all>(?:both|all|all three)(?: of)?(?: the)? )"
 _THESE = r"(?:these|those|the following)(?: two| three)?"
@@ -283,7 +290,7 @@ def _listed(phrase: Phrase) -> Until | None:
     found = next((one for pattern in _LISTS if (one := pattern.fullmatch(phrase.text)) is not None), None)
     if found is None:
         return None
-    groups, names = found.groupdict(), re.findall(r"<?\d+>?", found["list"])
+    groups, names = found.groupdict(), re.split(r", |,? (?:or|and) ", found["list"])
     is_or, is_and = (f" {word} " in found["list"].casefold() for word in ("or", "and"))
     is_any, is_all = groups.get("any") is not None, groups.get("all") is not None
     if (is_or and (is_all or is_and)) or not (is_or or is_and or is_any or is_all) or len(names) > _MOST_PARTS:
@@ -364,7 +371,9 @@ def _completed(parts: list[str]) -> list[str]:
 
 def _is_noun(phrase: Phrase, part: str) -> bool:
     """Tell whether a part only names something, so that its predicate stands elsewhere."""
-    return any(_single(phrase.with_text(f"{part} {said}")) is not None for said in ("is visible", "is downloaded", "ends"))
+    of_host = (_single(phrase.with_text(f"{part} {said}")) for said in ("is downloaded", "ends"))
+    is_shown = _single(phrase.with_text(f"{part} is visible")) is not None
+    return is_shown or any(isinstance(one, FileState | ProcessExit) for one in of_host)
 
 
 def _predicated(phrase: Phrase, noun: str, last: str) -> Until | None:
@@ -378,6 +387,10 @@ def _predicated(phrase: Phrase, noun: str, last: str) -> Until | None:
 def _stages(phrase: Phrase) -> Until | None:
     """Return the meaning of `first …, then …`: what comes later may leave out its subject, or call it `it`."""
     first, *later = _LATER.split(_FIRST.sub("", _in_order(phrase.text), count=1))
+    if not later and (back := _AND_BACK.fullmatch(first)) is not None:
+        of_subject = _of_subject(phrase, back["first"], back["later"])
+        known = _part(phrase, back["first"])
+        return Then((known, of_subject)) if known and of_subject and not isinstance(known, AllOf | AnyOf) else None
     if not later or len(later) >= _MOST_PARTS:
         return None
     first, *later = _completed([first, *later])

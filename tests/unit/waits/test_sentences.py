@@ -381,7 +381,6 @@ NEAR_MISSES = [
     "my battery is below 20 %",
     "the average of Load is below 2",
     "Every Load is below 2",
-    '"Load" is not 5 %, but 6 %',
     "the screen hasn't changed in any important way for 2 minutes",
     "no change for a few seconds",
     "no change for 5 secs in the left window",
