@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from acud.types import Change, Stable, Text, Until, WindowTitle
-from acud.waits.sentence_controls import number_rows, widget_rows
+from acud.waits.sentence_controls import PLAIN_NAMES, number_rows, widget_rows
 from acud.waits.sentence_host import file_rows, process_rows
-from acud.waits.sentence_phrase import Phrase, is_label
+from acud.waits.sentence_phrase import NO_NAMES, Phrase, is_hedged, is_label
 from acud.waits.sentence_words import (
     CALLED,
     CLOSED,
@@ -32,7 +32,7 @@ _IN_OTHER_WORDS = (
         r"there is \1",
     ),
     (re.compile(r"(there is .+) to be (?:read|seen)", re.IGNORECASE), r"\1"),
-    (re.compile(r"(?:I|we) (?:have )?closed? (.+ window|.*window <\d+>)", re.IGNORECASE), r"\1 closes"),
+    (re.compile(r"(?!.*\bpid\b)(?:the )?([^:]+): (-?[\d.,]+(?: ?[^\W\d]\S*| ?%)?)", re.IGNORECASE), r"\1 = \2"),
     (
         re.compile(
             r"(?:I|you|we) (?:can (?:no longer|not)|no longer|do not) (?:see|read|find|spot) (.+?)(?: any ?more)?",
@@ -126,13 +126,19 @@ def _of_label(*, gone: bool = False, ends: bool = True) -> Read:
 
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
         words = found["name"]
-        is_certain = is_label(words, after_kind=True) and _SAID_BY.search(words) is None
+        is_certain = is_label(words, after_kind=True, any_first=True) and _SAID_BY.search(words) is None
         is_certain &= _PREDICATE.search(words) is None
         is_certain &= ends or re.search(r"(?i)\bto\b|ing\b", words) is None
         is_certain |= re.fullmatch(rf"(?i){_STATUS}", words) is not None
         return Text(phrase.name(words) or words, gone=gone) if phrase.name(words) or is_certain else None
 
     return read
+
+
+def _of_word(phrase: Phrase, found: re.Match[str], *, gone: bool = False) -> Until | None:
+    """Return that one word is there, of which `the word` says that it is one: the word loading."""
+    is_name = found["name"].casefold() not in NO_NAMES and not is_hedged(found["name"])
+    return Text(found["name"], gone=gone) if is_name else None
 
 
 def _text_rows() -> Iterator[Row]:
@@ -150,6 +156,9 @@ def _text_rows() -> Iterator[Row]:
     yield a_text, of_name(Text)
     yield rf"there is (?:now )?{a_text}(?: there)?", of_name(Text)
     yield rf"there is (?:now )?the (?:text|words?|phrase) {NAME}", _of_label(ends=False)
+    word = r"the word (?!(?:count|cloud|processor|list|limit|wrap|art|document|file|order|game)\b)(?P<name>[^\W\d]+)"
+    yield rf"{word} {SHOWN}", _of_word
+    yield rf"{word} {GONE}", partial(_of_word, gone=True)
     gone_read = of_name(partial(Text, gone=True))
     yield rf"there is no (?:longer )?(?:a |the |any )?(?:{_TEXT} (?:{_SAYING} )?{QUOTE}{MORE})", gone_read
     yield rf"there is (?:no longer|no|not) (?:a |the |any )?{QUOTE} any more", gone_read
@@ -160,9 +169,21 @@ def _text_rows() -> Iterator[Row]:
     base = says.replace(" ", "|")
     it = rf"(?:the {_TEXT} )?{QUOTE}"
     yield rf"{subject} (?:now )?(?:{third}|to (?:{base})|{base}) {it}", of_name(Text)
-    yield rf"(?:it|{_SCREEN}) (?:now )?says (?P<name>{_STATUS}|[^<>]+)", _of_label(ends=False)
+    yield rf"(?:it|{_SCREEN}) (?:now )?says? (?P<name>{_STATUS}|[^<>]+)", _of_label(ends=False)
+    yield rf"(?:it|{_SCREEN}) (?:now )?(?:{third}|{base}) {NAME}", of_name(Text)
     not_says = rf"(?:no longer (?:{third})|(?:do|does) not (?:{base})|stops (?:showing|saying|reading|displaying))"
     yield rf"(?:it|{_SCREEN}) {not_says} {it}{MORE}", gone_read
+
+
+def _of_window(*, gone: bool) -> Read:
+    """Return a reader of a window whose name may be a plain one in sentence case: the Sign in window."""
+
+    def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
+        given = found["name"]
+        is_plain = given[:1].isupper() and given.casefold() in PLAIN_NAMES
+        return WindowTitle(name, gone=gone) if (name := given if is_plain else phrase.name(given)) else None
+
+    return read
 
 
 def _window_rows() -> Iterator[Row]:
@@ -172,8 +193,10 @@ def _window_rows() -> Iterator[Row]:
     for state, gone in ((OPENED, False), (CLOSED, True)):
         read = of_name(partial(WindowTitle, gone=gone))
         yield rf"(?:a |the |any |some )?{window} {state}", read
+        if gone:
+            yield rf"no {window} any ?more", read
         yield rf"{THE}window {NAME} {state}", read
-        yield rf"{THE}{NAME} window {state}", read
+        yield rf"{THE}{NAME} window {state}", _of_window(gone=gone)
         yield rf"(?:a |the |any )window {state},? {titled} {NAME}{in_title}?", read
     for state, gone in ((OPENED, False), (CLOSED, True)):
         yield (
@@ -212,7 +235,7 @@ _SPAN = (
 )
 _VIEW = (
     r"(?:(?:(?:the |my |that |this )?(?:whole |entire )?(?:screen|display|desktop))"
-    r"|the (?:picture|image) on (?:the |my )?(?:screen|display)|(?:the |my )?screen contents?"
+    r"|the (?:picture|image) on (?:the |my )?(?:screen|display)|the whole (?:picture|image)|(?:the |my )?screen contents?"
     r"|the contents? of (?:the |my )screen|everything(?: on (?:the )?screen)?)"
 )
 _ANYHOW = (
@@ -258,7 +281,7 @@ def _change_rows() -> Iterator[Row]:
     yield rf"{_VIEW} {stays}(?:exactly |completely |perfectly |totally |entirely |absolutely )?{still} {_SPAN}", _stable
     yield (
         rf"(?:{_VIEW}|things{on}) (?:has not|have not|does not|stops?|has stopped|to stop|is not|is no longer)"
-        rf" (?:changed?|changing|moved?|moving){_ANYHOW}{on}{_ANYHOW}{MORE} {_SPAN}",
+        rf" (?:changed?|changing|moved?|moving|budged?|budging){_ANYHOW}{on}{_ANYHOW}{MORE} {_SPAN}",
         _stable,
     )
     yield rf"{_VIEW} (?:settles|calms|(?:has |is )?(?:settled|calmed))(?: down)? {_SPAN}", _stable

@@ -54,13 +54,13 @@ _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
     WidgetState.UNSELECTED: (r"unselected|deselected", r""),
     WidgetState.FOCUSED: (
         r"focus(?:s)?ed|in focus",
-        r"(?:has|gets?|got|receives?|has received|gains|takes|to have|to get) (?:the )?(?:keyboard |input )?focus",
+        r"(?:has|has got|gets?|got|receives?|has received|gains|takes|to have|to get) (?:the )?(?:keyboard |input )?focus",
     ),
     WidgetState.UNFOCUSED: (
         r"unfocused|out of focus",
         r"(?:loses|lost|has lost|to lose|no longer has|does not have) (?:the )?(?:keyboard |input )?focus" + MORE,
     ),
-    WidgetState.EXPANDED: (r"expanded|unfolded|opened up|dropped down", r"expands|unfolds|to expand"),
+    WidgetState.EXPANDED: (r"expanded|unfolded|opened up|opened out|dropped down", r"expands|unfolds|to expand"),
     WidgetState.COLLAPSED: (r"collapsed|folded", r"collapses|to collapse"),
     WidgetState.EDITABLE: (r"editable", r"can be edited"),
     WidgetState.PRESSED: (r"pressed|pressed in|pushed in", r""),
@@ -68,7 +68,7 @@ _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
 }  # fmt: skip
 _OF_RADIO = {WidgetState.SELECTED: WidgetState.CHECKED, WidgetState.UNSELECTED: WidgetState.UNCHECKED}
 """People select a radio button; toolkits tell that it is checked."""
-_PLAIN_NAMES = frozenset(
+PLAIN_NAMES = frozenset(
     {
         "add", "add to cart", "address", "apply", "back", "bluetooth", "brightness", "build", "buy", "cancel",
         "checkout", "city", "close", "commit", "confirm", "continue", "copy", "country", "cut", "dark mode",
@@ -92,6 +92,9 @@ _RANGES = ("slider", "progress bar", "progressbar", "spin button", "spin box", "
 _HOLDING = (
     "text field", "text box", "textbox", "text area", "search box", "field", "entry", "input", "combo box", "combobox"
 )  # fmt: skip
+_ITEMS = ("tree item", "list item", "menu item", "tab")
+_ONE_WORD = re.compile(r"(?!(?:underneath|nearby|itself|alone|also|too|here|there|was|were)\b)[^\W\d]\w+(?<!ly)")
+"""What an item is called in lower case: the tree item src."""
 _TWO_WAY = ("switch", "toggle", "check box", "toggle button", "radio button", "menu item", "option")
 
 
@@ -150,9 +153,11 @@ def _control_name(phrase: Phrase, found: re.Match[str]) -> str:
     given = found.groupdict().get("name") or ""
     is_after = bool(given) and found.start("role") < found.start("name")
     is_told_apart = not is_after or _FINITE.match(found.string, found.end("name") + 1) is not None
-    is_plain = given.casefold() in _PLAIN_NAMES and not (given.islower() and found["role"].startswith("progress"))
+    is_plain = given.casefold() in PLAIN_NAMES and not (given.islower() and found["role"].startswith("progress"))
     if is_plain or (is_told_apart and is_label(given, after_kind=is_after)):
         return given
+    if is_after and is_told_apart and _role(found) in _ITEMS and _ONE_WORD.fullmatch(given) and not is_hedged(given):
+        return given if given.casefold() not in NO_NAMES else ""
     return phrase.name(given)
 
 
@@ -258,11 +263,11 @@ _NUMBER = (
     r"(?: ?(?P<unit>[%€$£]|per ?cent|°[CFcf]?|[^\W\d][\w°/]{0,11}))?"
 )
 _UP = (
-    r"(?:(?:has )?(?:risen|gone|climbed|grown|increased|jumped)|rises|goes|climbs|gets|grows"
+    r"(?:(?:has )?(?:risen|gone|got|climbed|grown|increased|jumped)|rises|goes|climbs|gets|grows"
     r"|increases|jumps|(?:to )?(?:rise|go|climb|get|grow))"
 )
 _DOWN = (
-    r"(?:(?:has )?(?:dropped|fallen|gone|sunk|shrunk|decreased|dipped|come)|drops|falls|goes|sinks|gets"
+    r"(?:(?:has )?(?:dropped|fallen|gone|got|sunk|shrunk|decreased|dipped|come)|drops|falls|goes|sinks|gets"
     r"|shrinks|decreases|dips|comes(?= down)"
     r"|(?:to )?(?:drop|fall|go|sink|get))"
 )
@@ -315,7 +320,7 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     ),
     (
         Comparison.EQUAL,
-        rf"{_SAYS}|is exactly|shows exactly|equals|is equal to|has the value|(?:(?:is|has been) )?(?:set|moved|turned|dragged) to|becomes|has become"
+        rf"(?:{_SAYS} )?exactly|{_SAYS}|equals|is equal to|has the value|(?:(?:is|has been) )?(?:set|moved|turned|dragged) to|becomes|has become"
         rf"|changes to|=|==",
         "",
     ),
@@ -341,7 +346,7 @@ _NO_UNITS = frozenset(
 _NO_LABEL = re.compile(
     r"(?i)\b(?:bar|slider|button|window|page|screen|display|clock|time|date|it|number|count|counter|amount|of"
     r"|file|pid|process|reading|level|value|figure|percentage|meter|gauge"
-    r"|\w+est|average|mean|median|sum|combined|current|overall|own)\b|(?-i:\bvolume\b)"
+    r"|(?-i:current)|\w+est|average|mean|median|sum|combined|overall|own)\b|(?-i:\bvolume\b)"
     r"|(?-i:\b(?:upload|download|build|render|installation|update|scan|backup|copy|transfer|job|task"
     r"|song|video|game|film"
     r"|movie)$)"
@@ -389,7 +394,7 @@ def _number(phrase: Phrase, found: re.Match[str]) -> Until | None:
 def number_rows() -> Iterator[Row]:
     what = r"(?:number|value|count|percentage|figure|reading|counter|amount|price|total|sum|score|rate|level)"
     where = (
-        r"(?:(?:shown |displayed |written )?(?:right |just |directly )?(?:after|beside|next to|behind"
+        r"(?:(?:shown |displayed |written )?(?:right |just |directly )?(?:after|by|beside|next to|behind"
         r"|(?:to the )?right of"
         r"|following)|of"
         r"|for|labell?ed|called|named"

@@ -22,7 +22,7 @@ _KINDS = (
     r"|presentation|pdf|zip|tarball|iso|csv|dump|installer|package|log|log file|lockfile|report|export|render) )"
 )
 _DONE = r"(?:complete|completed|done|finished|ready|over|through)"
-_WHOLE = r"(?:completely|fully|entirely)"
+_WHOLE = r"(?:completely|fully|entirely|wholly)"
 _LOADED = (
     rf"(?:(?:finish(?:es|ed)?|has finished|have finished|to finish|completed|is done|is finished) "
     rf"(?:downloading|writing|copying|being written)"

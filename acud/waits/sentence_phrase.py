@@ -47,9 +47,16 @@ _IN_FULL = tuple(
         (r"\b(?:I'm|Im)\b", "I am"),
         (r"\b(I|we)'ve\b", r"\1 have"),
         (r"\bwanna\b", "want to"),
-        (r"\b(I|we)'d\b", r"\1 would"),
+        (r"\b(I|we|you)'d\b", r"\1 would"),
+        (r"\bwould(?:n't you| not you)\b", "would you"),
+        (r"\b(?:wen|wehn|whne)\b", "when"),
+        (
+            r" \((?:expanded|collapsed|(?:un)?(?:checked|ticked|selected|focused)|enabled|disabled|clickable"
+            r"|inclusive|included)\)",
+            "",
+        ),
         (r"\b(?:anymore|any longer)\b", "any more"),
-        (r" (?:finally|eventually|actually|at last|ever(?= (?!was|has)\w+s\b))(?= |$)", ""),
+        (r" (?:finally|eventually|actually|at last|ever(?= (?!was|has)\w+s\b))(?=[ ?,.;]|$)", ""),
         (r" ?(?:→|⇒|=>|-+>) ?", " -> "),
     )
 )
@@ -127,6 +134,9 @@ class Phrase(Struct, frozen=True):
         for pattern, full in _IN_FULL:
             text = pattern.sub(full, text)
         is_odd = not all(words) or len(text) > _MOST_CHARS or re.search(r"[\"“”„«»`]", text) is not None
+        first, *rest = text.strip().split(" ", 1)
+        if first.casefold() in NO_NAMES:
+            text = " ".join([first.lower() if first != "I" else first, *rest])  # its capital begins the sentence
         return None if is_odd else cls(text.strip(), tuple(words))
 
     def with_text(self, text: str) -> Phrase:
@@ -151,11 +161,14 @@ def is_hedged(words: str) -> bool:
     return _HEDGE.search(words) is not None
 
 
-def is_label(words: str, *, after_kind: bool) -> bool:
+def is_label(words: str, *, after_kind: bool, any_first: bool = False) -> bool:
     """Tell whether words are a label in sentence case. Those of a label stand together behind the kind of control
     (`the radio button Express delivery`); before it (`the Remember me checkbox`) only a verb shows that they do.
+    `any_first`: what comes before it shows that the capital letter is its own (`it says No connection`).
     """
     first = words.split(" ", 1)[0].casefold()
-    if _SENTENCE_CASE.fullmatch(words) is None or is_hedged(words) or _NO_LABEL.search(words) or first in NO_NAMES:
+    if _SENTENCE_CASE.fullmatch(words) is None or is_hedged(words) or _NO_LABEL.search(words):
+        return False
+    if first in NO_NAMES and not any_first:
         return False
     return after_kind or first in _LABEL_VERBS

@@ -33,7 +33,7 @@ _BREAK = r"(?:[,;:.!?]| -| –| —)"
 _PLEASE = r"(?:please|pls|plz|kindly|just|simply|do(?= \w+ me\b))"
 _THANKS = (
     r"(?:(?:many )?(?:thanks|thank you|thx|ty|cheers)(?: (?:very much|so much|a lot|a bunch|in advance))?"
-    r"|much appreciated|that would be (?:great|nice|good|lovely|helpful)|(?:will|would|could) you)"
+    r"|much appreciated|that would be (?:great|nice|good|lovely|helpful)|(?:will|would|could) you|right)(?:,? (?:mate|buddy|pal|dear|friend|bro|man))?"
 )
 _GREETING = (
     rf"(?:(?:hey|hi|hello)(?: there)?|hiya|yo|good (?:morning|afternoon|evening)|ok|okay|alright|so|and|also|now|listen"
@@ -43,7 +43,7 @@ _GREETING = (
 )
 _NEVER_OF_A_REASON = (
     "left|right|top|bottom|upper|lower|second|third|only|every|always|never|twice|if|unless|when|whenever|once|until"
-    "|except|especially|mean|means|meant|care|interested|talking|pane|panel|told|woken|notified|alerted|pinged"
+    "|before|except|especially|mean|means|meant|care|interested|talking|pane|panel|told|woken|notified|alerted|pinged"
 )
 _TELLING_MORE = (
     f"{_NEVER_OF_A_REASON}|first|last|both|two|three|all|each|other|again|one|ones|not|no|time|times|often|more|less"
@@ -79,20 +79,23 @@ _WANTING = (
 """A request in any words: `my wife wants`, `I would like to buy`."""
 _I = r"(?:I|we)(?: (?:can|do|will|would|am|are|must|have|could|may|might|should))?(?: not)?"
 _NOT_NOW = r"do not (?:want to (?:miss|forget|lose|waste)|have (?:the )?time|feel like|trust|believe)"
+_CAN_BE_SEEN = "see|read|press|click|use|find|wait|watch|look|check|tell|ping|wake|type|choose|select"
 _REASON = (
-    rf"(?:(?:because|cause|cuz|cos|since|so|so that|and then|then|and) )?{_I} {_free(_NEVER_OF_A_REASON, _AT_WORK)}"
+    rf"(?:(?:because|cause|cuz|cos|since|so|so that|and then|then|and) )?{_I} {_free(_NEVER_OF_A_REASON, _CAN_BE_SEEN)}"
+    rf"|let me {_free(_NEVER_OF_A_REASON, _CAN_BE_SEEN, 'know')}"
     rf"|(?:because|cause|cuz|cos|since|so|so that) {_I} {_free(_NEVER_OF_A_REASON)}"
     rf"|(?<=[,;:.–—>=-] )(?:my|our) (?:\w+ {_NOT_NOW} )?{_free(_NEVER_OF_A_REASON, _AT_WORK)}"
     r"|(?:it|this|that) is (?:(?:really|very|quite|too|so) [a-z]+|urgent|important|bad|good|fine|enough|my cue"
     r"|(?:when|what|all|the (?:moment|sign|signal)) (?:that )?I (?:need|want|am waiting for|wait for|have to know)"
-    r"(?: to (?:know|be (?:told|called|woken|alerted|notified)|hear(?: about it)?))?)"
-    r"|no (?:rush|hurry)|(?:both|either) (?:is|are) (?:fine|bad|good|ok|enough)"
+    r"(?: (?:to (?:know|be (?:told|called|woken|alerted|notified)|hear(?: about it)?)|the [a-z ]+))?)"
+    r"|(?:either|any) one(?: will do| is enough)?|(?:either|any|one)(?: of them)? will do|in (?:both|either|any) cases?"
+    r"|limits included|inclusive|no (?:rush|hurry)|(?:both|either) (?:is|are) (?:fine|bad|good|ok|enough)"
 )
 """Why it is asked, and what the one who asks does then."""
 _MODAL = (
     rf"(?:(?:could|can|would|will) (?:you|ya|some(?:one|body)|any(?:one|body))(?: (?:be so kind as to|{_PLEASE}))*"
     r"|(?:(?:I|we) )?(?:(?:just|only|really) )?(?:want|need|have|would like|would love)(?: you)? to"
-    r"|(?:is it|would it be) possible(?: for you)? to|(?:you|we|I) (?:can|may|could|should|must)"
+    r"|(?:is it|would it be) possible(?: for you)? to|(?:you|we|I) (?:can|may|could|should|must|would)|you|let us"
     r"|any chance you (?:could|can)|be (?:so kind|a dear|so good) (?:and|as to|to)|may I ask you to|(?:make"
     r"|be) sure (?:to|you)|remember to|do not forget to"
     r"|(?:I would appreciate it|I would be (?:grateful|glad|happy|thankful)|(?:it )?would be (?:great|nice|good|lovely"
@@ -113,10 +116,10 @@ _TELL = (
     rf"|(?:notify|alert|ping|poke|beep|wake|shout|yell|holler)(?: (?:at )?{_ME})?(?: up)?|let {_ME} know|lmk"
     rf"|(?:give|send|drop|shoot|show)(?: {_ME})? {_A_SIGN}|hit {_ME} up|flag (?:it|this)(?: (?:to|for) me)?"
     rf"|(?:come (?:and )?)?(?:get|fetch|find) {_ME}|(?:get|catch|draw) my attention|(?:sound|raise) (?:the|an) alarm"
-    rf"|make (?:a|some) noise|say (?:something|so|when|the word)|ring the bell|get back to {_ME}|keep {_ME} posted|trigger|speak up"
+    rf"|make (?:a|some) noise|say(?: (?:something|so|the word))?|sing out|stop me|inform|ring the bell|get back to {_ME}|keep {_ME} posted|trigger|speak up"
     r"|(?:come|get|report|bring me|call me) back(?: to me)?|(?:report|return)(?: to me)?"
     r"|(?:you can )?stop (?:waiting|the wait)|end the wait|continue|go on|go ahead|carry on|proceed|resume|move on"
-    r"|know|hear (?:from you|about (?:it|this|that))|(?:be|get) (?:told|notified|informed|alerted|pinged|called"
+    r"|know|hear (?:from you|(?:about )?(?:it|this|that))|(?:be|get) (?:told|notified|informed|alerted|pinged|called"
     r"|woken(?: up)?))"
 )
 _TELLING = (
@@ -125,21 +128,22 @@ _TELLING = (
 )
 _WAIT = (
     r"(?:(?:wait|hold on|hold off|hold it|hang on|hang tight|sit tight|stand by|pause|stay put|sleep"
-    r"|do nothing|idle|block|rest|relax|(?:(?:I|we) am )?(?:still |only |just )*waiting"
+    r"|do nothing|hold|(?:stay|keep|be) (?:quiet|still|silent)|idle|block|rest|relax|(?:(?:I|we) am )?(?:still |only |just )*waiting"
     r"|(?:leave|let) me (?:alone|sleep|rest|work|be|nap)|waiting|stick around|hold your horses|keep still|poll|keep your eyes peeled|stare at the screen)"
     r"|(?:keep(?: on)?|start|begin) (?:waiting|looking|watching|checking|monitoring)|(?:I am|we are) waiting)"
 )
 _SCREEN = r"(?:the|my|this|that) (?:whole |entire )?(?:screen|display|desktop)"
 _WATCH = (
-    r"(?:watch|monitor|observe|look at|check(?: on)?|keep (?:an eye|your eyes|one eye) on|keep (?:on )?watching)"
+    r"(?:watch|monitor|observe|look at|check(?: on)?|keep (?:an eye|your eyes|one eye) on|keep your eyes (?:open|peeled)(?= for)|keep (?:on )?watching)"
 )
 _WATCH_ALL = (
-    rf"(?:{_WATCH} (?:{_SCREEN}|things|this|it|that|everything)|keep an eye out|be on the lookout|watch out|look out"
+    rf"(?:{_WATCH} (?:{_SCREEN}|things|this|it|that|everything)|keep an eye out|keep your eyes (?:open|peeled)|be on the lookout|watch out|look out"
     r"|watch|check|(?:look|monitor)(?= for ))"
 )
 _HOW = (
     r"(?: (?:back|here|for me|about it|closely|right away|straight away|immediately|directly|patiently|quietly"
-    r"|there|right there|right here|asap|at once|please|pls|then))*"
+    r"|there|right there|right here|asap|at once|please|pls|then|for (?:it|that|this)|after that|afterwards|at the end"
+    r"(?: of it)?|in the end))*"
 )
 _ASK = rf"(?:(?:{_MODAL} )?(?:(?:{_PLEASE}|only),? )*(?:{_TELL}|{_WATCH_ALL}|{_WAIT})|{_TELLING}|{_WANT_SIGN}){_HOW}"
 _DO_NOT = (
@@ -154,7 +158,10 @@ _WHEN = (
     r" (?:very )?(?:moment|minute|instant)(?: that| when)?|the (?:very second|second that)|(?<=\w )the second|(?<=\w )should)"
     r"(?: (?:you (?:see|notice|find)|it happens) that)?"
 )
-_IS_SO = r"(?:it|that|this|they)(?: (?:text|dialog|window|button))? (?:does|is|has|do|are|have|did)(?: there| so)?"
+_IS_SO = (
+    r"(?:(?:it|that|this|they)(?: (?:text|dialog|window|button))? (?:does|is|has|do|are|have|did)"
+    r"(?: (?:there|so|visible|done|in there))?|yes|there is (?:one|it))"
+)
 _HAPPENS = (
     r"(?:(?:it|this|that) (?:happens|has happened|occurs|is the case)|you (?:can )?(?:see|notice|spot|find)"
     r" (?:it|that|this|them|one)(?: too| as well)?|(?:both|all)(?: of them)? (?:happen|have happened))"
@@ -169,14 +176,16 @@ _GOING_ON = r"(?:continuing|going on|proceeding|moving on|carrying on|doing anyt
 
 _PIECE = _words(rf"(?:{_ASK}|{_BACKGROUND}|{_GREETING}){_AND} ")
 _THING = (
-    r"for|await|let(?! (?:me|us)\b)|(?:(?:all|what) )?(?:I|we) (?:want|need|am (?:only |just |still )?waiting for|wait for|would like)(?: to see)?"
+    r"for:?|on(?= (?:a|the|any) )|await|let(?! (?:me|us)\b)|(?:(?:all|what) )?(?:I|we) (?:want|need|am (?:only |just |still )?waiting (?:for|on)|wait for|would like)(?: to see)?"
     rf"(?: is)?(?! (?:to|you)\b| {_A_SIGN})"
 )
-_OPENED = _words(rf"(?:{_WHEN}|(?P<ends>as long as|while)|(?P<thing>{_THING})) ")
+_OPENED = _words(rf"(?:{_WHEN}|(?P<ends>(?:for )?as long as|while)|(?P<thing>{_THING})) ")
 _WANTED = _words(rf"{_WANTING} {_WHEN} ")
 _GREETINGS = _words(rf"(?:{_GREETING},? )+")
 _STATED = _words(rf"{_BREAK} (?:and |so )?(?:(?:{_GREETING},? )*{_ASK} )?{_WHEN} ")
-_NO_LONGER = _words(r"(?:it|that|this) (?:(?:is|does|has) (?:not|no longer)(?: any more)?|no longer (?:is|does|has)|stops)")
+_NO_LONGER = _words(
+    r"(?:it|that|this) (?:(?:does not|no longer) (?:says?|shows?) (?:that|it|so)(?: any more)?|(?:is|does|has) (?:not|no longer)(?: any more)?|no longer (?:is|does|has)|stops)"
+)
 _GREETED = _words(rf"(?:{_GREETING}|{_BACKGROUND}){_AND} ")
 _WAIT_THE = _words(r"(?<=\bwait )(?:the |a |<)")
 _NOT_BEFORE = _words(rf"{_DO_NOT} (?:(?P<ends>as long as|while)|before|until|till) ")
@@ -199,7 +208,7 @@ _INVERTED = _words(
 )
 _QUESTION = _words(
     rf"(?:{_GREETING},? )*(?P<question>(?:has|have|is|are|does|did|do) (?:[^.?]|\.(?=\w))+?)"
-    rf"(?:[?.](?: (?:if (?:so|not),? )?{_ASK}(?: for it)?(?:,? {_WHEN} (?:{_IS_SO}|{_HAPPENS}))?)?)?"
+    rf"(?:[?.,](?: (?:if (?:so|not),? )?{_ASK}(?: for it)?(?:,? {_WHEN}(?: (?:{_IS_SO}|{_HAPPENS}))?)?)?)?"
 )
 """Whether something is so: to be told it is to be told when it is."""
 _MOST_WORDS = 16
@@ -252,6 +261,10 @@ def _stated(text: str) -> Iterator[Asked]:
             elif (pronoun := _THAT.match(said)) is not None:
                 yield Asked(f"{says['it']} {said[pronoun.end() :]}")
             continue
+        if (pronoun := _THAT.match(said)) is not None:
+            yield Asked(f"{now} {said[pronoun.end() :]}")
+        elif said.endswith(" it"):
+            yield Asked(f"{said.removesuffix(' it')} {now}")
         for given in _statements(_NOW.sub("", now)):
             if _NO_LONGER.fullmatch(said) is not None:
                 yield Asked(given, ends=True)
@@ -304,7 +317,8 @@ _TOLD = (
 _CLOSING = _words(
     rf"(?:{_BREAK}| ->| =){{0,3}}(?: (?:and only then|only then|and then|and|then|so|after that))? (?:"
     rf"{_THANKS}|{_REASON}|{_WANT_SIGN}|{_PLEASE}|ok|okay|go|done|bingo|:-?\)"
-    rf"|{_TOLD}(?:,? {_WHEN} (?:{_HAPPENS}(?P<order> in (?:that|this) order)?|(?P<is_so>{_IS_SO})))?"
+    rf"|{_TOLD}(?:,? {_WHEN} (?:{_HAPPENS}(?P<order> in (?:that|this) order)?|(?P<is_so>{_IS_SO}))|,? when)?"
+    rf"|{_WAIT} (?:until|till) {_HAPPENS}"
     rf"|{_WHEN} (?:{_HAPPENS}|(?P<so>{_IS_SO})),? {_TOLD}"
     rf"|(?:that |so |so that )?(?:I|we|you) can {_GOES_ON}|before (?:you|we|I) {_GOES_ON}|before {_GOING_ON}"
     rf"|before you {_TELL}|is (?:what|all) (?:I|we) (?:want|need|am waiting for|wait for)(?: to (?:see|know))?"
@@ -315,6 +329,7 @@ _DENIED = _words(r"\b(?:not|no|never|nowhere)\b")
 _MOST_CLOSINGS = 5
 _RESTATED = _words(r".+?[,;.]? (?:i\.e\.|in other words|meaning|that is to say),? ")
 _LASTS = _words(rf"(?:as long as|while) (?P<condition>.+?),? (?:{_PLEASE} )?{_WAIT}{_HOW}")
+_UNTIL = _words(rf"(?:until|till|til) (?P<condition>.+?),? (?:{_PLEASE} )?{_WAIT}{_HOW}")
 _WATCHES_ALL = _words(rf"\b{_WATCH} {_SCREEN}\b")
 _ON_IT = _words(r" (?:on|in) it\b")
 
@@ -339,6 +354,8 @@ def asked(text: str) -> Iterator[Asked]:
     for rest in _closed(text):
         if (lasting := _LASTS.fullmatch(rest)) is not None:
             yield Asked(lasting["condition"], ends=True)
+        if (until := _UNTIL.fullmatch(rest)) is not None:
+            yield Asked(until["condition"])
         yield from _opened(rest)
         if (restated := _RESTATED.match(rest)) is not None:
             yield Asked(rest[restated.end() :])

@@ -46,7 +46,7 @@ _VISIBLE = (
 SHOWN = (
     rf"(?:{BE_}{_VISIBLE}|{BE_}(?:written|printed) {_ON_SCREEN}|(?:is |are )?to be (?:seen|read)|can be (?:seen"
     rf"|read|found)|(?:to )?shows?"
-    rf"|{verb('appear', 'appears', 'appeared')}|{verb('come into view', 'comes into view', 'come into view')}"
+    rf"|stands? there|{verb('appear', 'appears', 'appeared')}|{verb('come into view', 'comes into view', 'come into view')}"
     rf"|{particle('show/shows/shown+showed pop/pops/popped come/comes/come+came', 'up')}"
     rf"|(?:comes?|came|come) on(?:to)? (?:the |my )?(?:screen|display)"
     rf"|{particle('turn/turns/turned flash/flashes/flashed', 'up')})"
@@ -55,7 +55,7 @@ _SEEN_NOT = (
     rf"(?:can (?:not|no longer) be (?:seen|read|found){MORE}|(?:is|are) nowhere (?:to be (?:seen|found)|{_ON_SCREEN}))"
 )
 GONE = (
-    rf"(?:{BE_}(?:gone(?: away)?|disappeared|vanished|out of sight)|to be gone"
+    rf"(?:{BE_}(?:gone(?: away)?|disappeared|vanished|out of sight)|to be gone|goes|went"
     rf"|{verb('disappear', 'disappears', 'disappeared')}|{verb('vanish', 'vanishes', 'vanished')}"
     rf"|{particle('go/goes/gone+went fade/fades/faded', '(?:away|out of sight)')}"
     rf"|(?:{verb('leave', 'leaves', 'left')}) the (?:screen|display)"

@@ -88,7 +88,7 @@ _PLACE = re.compile(
     re.IGNORECASE,
 )
 _SOON = re.compile(
-    r" (?:now|right now|by now|at some point|soon|shortly|in a (?:(?:few|couple of) (?:minutes|seconds|moments)|minute|moment"
+    r" (?:now|right now|by now|at some point|in the end|soon|shortly|in a (?:(?:few|couple of) (?:minutes|seconds|moments)|minute|moment"
     r"|bit|while)|any (?:minute|moment|second|time)(?: now)?|together"
     r"|at (?:once|the same time)|simultaneously)$",
     re.IGNORECASE,
@@ -212,7 +212,8 @@ def _joined(phrase: Phrase) -> Until | None:
     for word, joint, before, join in _JOINED:
         if word not in text.casefold():
             continue
-        parts = [part for part in joint.split(re.sub(rf"(?i)\b{before} (?!of )", "", text, count=1)) if part]
+        text = re.sub(rf"(?i)\b{before}:? (?!of )", "", text, count=1)
+        parts = [part for part in joint.split(text) if part]
         if 1 < len(parts) <= _MOST_PARTS:
             known = _all_meant(phrase, parts, may_share=join is AnyOf)
             if not known:
@@ -268,11 +269,12 @@ _LISTED = r"(?:<\d+>|(?-i:[A-Z][\w-]*(?: [A-Z][\w-]*)*))"
 _LIST = rf"(?P<list>{_LISTED}(?:(?:, |,? (?:or|and) ){_LISTED})+)"
 _ANY_OF = r"(?P<any>(?:any|(?:at least )?one|either|whichever) of (?:the )?)"
 _ALL_OF = r"(?P<all>(?:both|all|all three)(?: of)?(?: the)? )"
+_SOME = r"(?:the )?(?:(?:two|three|four) )?"
 _THESE = r"(?:these|those|the following)(?: two| three)?"
 _LISTS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"(?:{_ANY_OF}|{_ALL_OF}|the )?{_KIND},? {_LIST},? (?P<said>.+)",
+        rf"(?:{_ANY_OF}|{_ALL_OF}|{_SOME}){_KIND},? {_LIST},? (?P<said>.+)",
         rf"(?:{_ANY_OF}|{_ALL_OF}|the )?{_LIST} {_KIND} (?P<said>.+)",
         rf"(?:{_ANY_OF}|{_ALL_OF}|the )?(?P<kind>process(?:es)?(?: with(?: the)? pids?)?|pids) (?P<list>\d+(?:(?:, |,? (?:or"
         rf"|and) )\d+)+) (?P<said>.+)",
@@ -320,7 +322,10 @@ def _all_meant(phrase: Phrase, parts: list[str], *, may_share: bool) -> tuple[Un
         else:
             meant = _single(phrase.with_text(part))
         if meant is None and (denied := _IS_NOT.fullmatch(part)) is not None and known:
-            meant = _opposite_state(_predicated(phrase, denied["noun"], parts[len(known) - 1]))
+            meant = _opposite(_predicated(phrase, denied["noun"], parts[len(known) - 1]))
+            meant = None if isinstance(meant, NotOf) else meant
+        if meant is None and parts[0].startswith(_THERE_IS) and not part.startswith(_THERE_IS):
+            meant = _single(phrase.with_text(f"{_THERE_IS}{part}"))
         if meant is None and part is not parts[0]:
             meant = _of_subject(phrase, parts[0], part)
             if not may_share and isinstance(meant, Widget):
@@ -334,16 +339,9 @@ def _all_meant(phrase: Phrase, parts: list[str], *, may_share: bool) -> tuple[Un
     return () if None in known else tuple(one for one in known if one is not None)
 
 
+_THERE_IS = "there is "
 _IS_NOT = re.compile(r"(?P<noun>.+) (?:is|are|has|have) not", re.IGNORECASE)
 """Of a second clause that leaves out what it denies."""
-
-
-def _opposite_state(until: Until | None) -> Until | None:
-    """Return the opposite of a condition that says it in one word, None for others."""
-    if isinstance(until, Widget) and len(until.states) == 1 and (other := OPPOSITE.get(until.states[0])) is not None:
-        return replace(until, states=(other,))
-    meant = _opposite(until)
-    return None if isinstance(meant, NotOf) else meant
 
 
 def _with_states(first: Until | None, other: Widget) -> Widget | None:
@@ -380,7 +378,8 @@ def _predicated(phrase: Phrase, noun: str, last: str) -> Until | None:
     """Return what the predicate of the `last` part says of `noun`: "the text <0> or the text <1> disappears"."""
     words = last.split()[:_MOST_WORDS]
     tries = (_single(phrase.with_text(" ".join([noun, *words[start:]]))) for start in range(1, len(words)))
-    told, meant = next((one for one in tries if one is not None), None), _single(phrase.with_text(last))
+    known = (one for one in tries if one is not None and all(name in (*phrase.quoted, noun) or name in noun for name in _names(one)))
+    told, meant = next(known, None), _single(phrase.with_text(last))
     return told if getattr(told, "gone", None) == getattr(meant, "gone", None) else None
 
 
@@ -399,7 +398,7 @@ def _stages(phrase: Phrase) -> Until | None:
     for part in later:
         if getattr(meant[-1], "gone", False):
             part = _RETURNS.sub(" appears", part).strip()
-        rest = re.sub(r"^(?:(?:until|till|for) )?(?:it|that|this) (?=\S)", "", part.removesuffix(" again"))
+        rest = re.sub(r"^(?:(?:until|till|for|when|once) )?(?:it|that|this) (?=\S)", "", part.removesuffix(" again"))
         whole = _part(phrase, part)
         meant.append(whole if whole is not None else _of_subject(phrase, first, rest))
     known = tuple(one for one in meant if one is not None)
@@ -435,6 +434,8 @@ def _opposite(until: Until | None) -> Until | None:
     match until:
         case Text() | WindowTitle() | Widget(states=(), value=None):
             return replace(until, gone=not until.gone)
+        case Widget(states=(state,), value=None, gone=False) if state in OPPOSITE:
+            return replace(until, states=(OPPOSITE[state],))
         case None | Then():
             return None
     return NotOf(until)
