@@ -32,6 +32,21 @@ _IN_OTHER_WORDS = (
         r"there is \1",
     ),
     (re.compile(r"(there is .+) to be (?:read|seen)", re.IGNORECASE), r"\1"),
+    (re.compile(r"(?:I|we) (?:have|get) (.+) on (?:the |my )?screen", re.IGNORECASE), r"there is \1"),
+    (
+        re.compile(
+            r"(?:there is )?(?:the following|this)(?: (?:text|words?|message|phrase))?(?: (?!is\b)([^:]+))?: (<\d+>)", re.IGNORECASE
+        ),
+        r"\2 \1",
+    ),
+    (
+        re.compile(
+            r"(.+?)(?::| =) ((?:un)?(?:checked|ticked|selected|focused)|enabled|disabled|clickable|open|closed|gone"
+            r"|visible|expanded|collapsed|on|off)",
+            re.IGNORECASE,
+        ),
+        r"\1 is \2",
+    ),
     (re.compile(r"(?!.*\bpid\b)(?:the )?([^:]+): (-?[\d.,]+(?: ?[^\W\d]\S*| ?%)?)", re.IGNORECASE), r"\1 = \2"),
     (
         re.compile(
@@ -86,7 +101,7 @@ def clause(phrase: Phrase) -> Until | None:
     text = phrase.text
     for pattern, there in _IN_OTHER_WORDS:
         if (seen := pattern.fullmatch(text)) is not None:
-            text = seen.expand(there)
+            text = seen.expand(there).strip()
     for row, read in _CLAUSES:
         found = row.fullmatch(text)
         if found is not None and (meant := read(phrase, found)) is not None:
@@ -126,7 +141,7 @@ def _of_label(*, gone: bool = False, ends: bool = True) -> Read:
 
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
         words = found["name"]
-        is_certain = is_label(words, after_kind=True, any_first=True) and _SAID_BY.search(words) is None
+        is_certain = is_label(words, after_kind=True) and _SAID_BY.search(words) is None
         is_certain &= _PREDICATE.search(words) is None
         is_certain &= ends or re.search(r"(?i)\bto\b|ing\b", words) is None
         is_certain |= re.fullmatch(rf"(?i){_STATUS}", words) is not None
@@ -153,6 +168,7 @@ def _text_rows() -> Iterator[Row]:
     yield rf"{THE}{_TEXT} (?:{_SAYING} )?{QUOTE} {up}", of_name(Text)
     yield rf"{NAME} (?:is|are|gets|has been) (?:written|printed) (?:on (?:the |my )?screen)", _of_label()
     yield rf"{a_text} (?:(?:is|has been|gets|was) (?:removed|cleared)|has cleared|clears)", of_name(partial(Text, gone=True))
+    yield rf"(?:something|anything) (?:that|which) (?:says|reads) {QUOTE}", of_name(Text)
     yield a_text, of_name(Text)
     yield rf"there is (?:now )?{a_text}(?: there)?", of_name(Text)
     yield rf"there is (?:now )?the (?:text|words?|phrase) {NAME}", _of_label(ends=False)
@@ -187,8 +203,8 @@ def _of_window(*, gone: bool) -> Read:
 
 
 def _window_rows() -> Iterator[Row]:
-    titled = rf"(?:{CALLED}|(?:whose|where the) (?:title|name) (?:is|contains|includes|has|says)|with title)"
-    in_title = r"(?: in (?:its|the) (?:title(?: bar)?|name))"
+    titled = rf"(?:{CALLED}|(?:whose|where the) (?:title|name) (?:is|contains|includes|has|says)(?: the words?)?|with title)"
+    in_title = r"(?: (?:somewhere )?in (?:its|the) (?:title(?: bar)?|name)| in it)"
     window = rf"window (?:{titled} {NAME}{in_title}?|(?:with|having) (?:the words? )?{OTHER}{in_title})"
     for state, gone in ((OPENED, False), (CLOSED, True)):
         read = of_name(partial(WindowTitle, gone=gone))

@@ -34,7 +34,7 @@ _WRITTEN = {
 _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
     WidgetState.ENABLED: (
         r"enabled|active|activated|available(?: to (?:click|press|use))?|clickable|usable|pressable"
-        r"|ready to be (?:clicked|pressed)", r"can be (?:clicked|pressed|used|chosen|selected|picked)(?: on)?"
+        r"|ready to (?:be )?(?:clicked|pressed|click|press)", r"can be (?:clicked|pressed|used|chosen|selected|picked)(?: on)?"
         r"|goes (?:active|live)"
     ),
     WidgetState.DISABLED: (
@@ -48,13 +48,13 @@ _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
     ),
     WidgetState.UNCHECKED: (
         r"unchecked|unticked|off|turned off|switched off|toggled off|flipped off|set to off|cleared",
-        r"turns off|goes off|has no (?:tick|check ?mark)(?: in it)?(?: any ?more)?",
+        r"turns off|goes off|loses its (?:tick|check ?mark)|has no (?:tick|check ?mark)(?: in it)?(?: any ?more)?",
     ),
     WidgetState.SELECTED: (r"selected|chosen|picked|highlighted", r""),
     WidgetState.UNSELECTED: (r"unselected|deselected", r""),
     WidgetState.FOCUSED: (
         r"focus(?:s)?ed|in focus",
-        r"(?:has|has got|gets?|got|receives?|has received|gains|takes|to have|to get) (?:the )?(?:keyboard |input )?focus",
+        r"(?:has|have|has got|gets?|got|receives?|has received|gains|takes|to have|to get) (?:the )?(?:keyboard |input )?focus",
     ),
     WidgetState.UNFOCUSED: (
         r"unfocused|out of focus",
@@ -118,6 +118,10 @@ def _widget(states: tuple[WidgetState, ...] = (), *, gone: bool = False) -> Read
         return Widget(role, name, states=told, gone=gone)
 
     return read
+
+
+def _ticked(phrase: Phrase, found: re.Match[str]) -> Until | None:
+    return _widget((WidgetState.CHECKED,))(phrase, found) if _role(found) in _TWO_WAY else None
 
 
 def _state_pattern() -> str:
@@ -214,20 +218,26 @@ def widget_rows() -> Iterator[Row]:
         yield rf"{VIEWER} can {click} {subject}", _widget((WidgetState.ENABLED,))
         yield rf"{VIEWER} can (?:not|no longer) {click} {subject}{MORE}", _widget((WidgetState.DISABLED,))
         caret = r"(?:the )?(?:(?:keyboard |input )?focus|(?:text |typing |keyboard )?cursor(?= is (?:now )?in )|caret)"
+        yield rf"{caret} (?:leaves|has left) {subject}", _widget((WidgetState.UNFOCUSED,))
+        ticked = r"(?:a |the )?(?:tick|check ?mark) (?:appears|shows up|is|has appeared) in"
+        yield rf"{ticked} {subject}", _ticked
+        yield rf"{caret} on {subject}", _widget((WidgetState.FOCUSED,))
         focus = rf"{caret} (?:is|moves|has moved|goes|jumps|switches) (?:now )?(?:in|on|to|into)"
         yield rf"{focus} {subject}", _widget((WidgetState.FOCUSED,))
         holds = r"(?:contains|holds|to contain|to hold)(?P<exactly> exactly)?(?: the (?:text|words?))?"
         yield rf"{subject} {holds} {quoted}", _valued(ValueComparison.CONTAINS)
-        reads = r"(?:is|reads|says|shows|to be|to read|(?:is|reads|says) exactly|has the text)"
+        reads = r"(?:(?:now )?(?:is|reads|says|shows)(?: the value)?|to be|to read|(?:is|reads|says) exactly|has the text)"
         yield rf"{subject} {reads} {quoted}", _valued(ValueComparison.EQUAL)
         content = r"the (?:value|text|contents?|selection|choice|selected (?:value|entry|option|item)) (?:of|in)"
         yield rf"{content} {subject} (?:is|reads|equals|becomes|is exactly|is set to) {quoted}", _valued(ValueComparison.EQUAL)
         chosen = r"(?:is|becomes) the (?:selected|chosen) (?:value|entry|option|item) (?:of|in)"
         yield rf"{quoted} {chosen} {subject}", _valued(ValueComparison.EQUAL)
-        named_held = r"(?:the (?:text|words?|value) )?(?P<held>(?-i:[^\W_a-z][^<>\s]*(?: [^\W_a-z][^<>\s]*)*))"
+        named_held = r"(?:the (?:text|words?|value|number) )?(?P<held>(?-i:[^\W_a-z][^<>\s]*(?: [^\W_a-z][^<>\s]*)*))"
         yield rf"{subject} has {named_held} in it", _valued(ValueComparison.CONTAINS)
         says = r"(?:contains|holds|reads|says|shows|(?:contains|reads|is|says) exactly)"
         yield rf"{subject} {says} {named_held}", _valued(ValueComparison.EQUAL)
+        yield rf"{subject} {BE_}filled(?: in)? with {named_held}", _valued(ValueComparison.CONTAINS)
+        yield rf"{named_held} {BE_}(?:selected|chosen|picked) in {subject}", _valued(ValueComparison.EQUAL)
         equals = r"(?:=|==|equals|stands at|has changed to|(?:is |has been |to be |gets )?(?:now )?(?:set|changed|switched) to|has the value|is equal to)"
         yield rf"{subject} {equals} {held}", _valued(ValueComparison.EQUAL)
         yield rf"{subject} has {quoted} (?:selected|chosen|picked)", _valued(ValueComparison.EQUAL)
@@ -272,6 +282,7 @@ _DOWN = (
     r"|(?:to )?(?:drop|fall|go|sink|get))"
 )
 _SAYS = r"(?:is|are|is at|are at|of|shows|reads|says|stands at|is now|is now at|gets to|to be|at)"
+_SET = r"(?:is |has been )?(?:set|moved|dragged|pulled|turned)"
 _OVER, _UNDER = r"(?:above|over|past|beyond)", r"(?:below|under|beneath)"
 _BIGGER = r"(?:more|greater|higher|larger|bigger|hotter|warmer|heavier|longer|older) than"
 _LESSER = r"(?:less|fewer|lower|smaller|cheaper|colder|cooler|lighter|shorter|younger) than"
@@ -281,7 +292,7 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
         rf"(?:{verb('reach', 'reaches', 'reached')}|{verb('hit', 'hits', 'hit')})(?: at least)?|gets? to|{_UP} (?:up )?to"
         r"|fills(?: up)? to|arrives at|makes it to"
         rf"|(?:{_SAYS} )?{_BIGGER} or equal to"
-        rf"|(?:{_SAYS} |{_UP} to )?(?:at least|(?:no|not) {_LESSER})|is (?:not|no longer) (?:{_UNDER}|{_LESSER})"
+        rf"|(?:{_SAYS} |{_UP} to )?(?:at least(?: at)?|(?:no|not) {_LESSER})|is (?:not|no longer) (?:{_UNDER}|{_LESSER})"
         r"|(?:is )?at or (?:above|over)|reaches or exceeds"
         r"|>=|≥|is (?:at )?>=",
         "",
@@ -294,7 +305,7 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     ),
     (
         Comparison.MORE,
-        rf"{verb('exceed', 'exceeds', 'exceeded')}|(?:is |set |is set |{_UP} )?{_OVER}|passes|has passed|tops|surpasses|beats"
+        rf"{verb('exceed', 'exceeds', 'exceeded')}|(?:is |{_SET} |{_UP} )?{_OVER}|passes|tops|surpasses|beats|has (?:passed|topped)"
         rf"|(?:(?:{_UP}|{_SAYS}) )?{_BIGGER}|>",
         "",
     ),
@@ -306,14 +317,24 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
         "",
     ),
     (
+        Comparison.AT_LEAST,
+        _SAYS,
+        r" at (?:least|the least)",
+    ),
+    (
+        Comparison.AT_MOST,
+        _SAYS,
+        r" at (?:most|the most)",
+    ),
+    (
         Comparison.AT_MOST,
         rf"{_SAYS}|is down to|{_DOWN} (?:down )?to",
         r" (?:or|and) (?:less|fewer|lower|below|under|smaller)",
     ),
-    (Comparison.LESS, rf"(?:is |set |is set |{_DOWN} )?{_UNDER}|(?:(?:{_DOWN}(?: to)?|{_SAYS}) )?{_LESSER}|<", ""),
+    (Comparison.LESS, rf"(?:is |{_SET} |{_DOWN} )?{_UNDER}|(?:(?:{_DOWN}(?: to)?|{_SAYS}) )?{_LESSER}|<", ""),
     (
         Comparison.NOT_EQUAL,
-        r"is not(?: equal to)?|(?:is|are) no longer|no longer (?:shows|reads|says)|is different from|is anything (?:but|other than)|!=|≠|is other than"
+        r"is not(?: equal to)?|(?:is|are) no longer|no longer (?:shows|reads|says)|is different from|is (?:anything|something) (?:but|other than)|!=|≠|is other than"
         r"|differs from"
         r"|stops being",
         MORE,
@@ -384,7 +405,7 @@ def _number(phrase: Phrase, found: re.Match[str]) -> Until | None:
         label = found["name"].rstrip(":").strip()
         is_written = re.match(r"[<>=!≥≤≠]", found["verb"]) is not None
         is_certain = bool(phrase.name(label) or unit) or is_written or is_label(label, after_kind=True)
-        is_name = label.split(" ", 1)[0].casefold() not in NO_NAMES and len(label.split()) <= 3 and "/" not in label
+        is_name = label.split(" ", 1)[0] not in NO_NAMES and len(label.split()) <= 3 and "/" not in label
         plain = _IN_LABEL.sub("", label) if is_written else label
         if not is_certain or not is_name or _NO_LABEL.search(label) or is_hedged(plain):
             return None

@@ -56,7 +56,7 @@ _IN_FULL = tuple(
             "",
         ),
         (r"\b(?:anymore|any longer)\b", "any more"),
-        (r" (?:finally|eventually|actually|at last|ever(?= (?!was|has)\w+s\b))(?=[ ?,.;]|$)", ""),
+        (r" (?:finally|eventually|actually|at last|ever(?= (?!was|has)\w+s\b| come| appear| show| turn| pop))(?=[ ?,.;]|$)", ""),
         (r" ?(?:→|⇒|=>|-+>) ?", " -> "),
     )
 )
@@ -152,7 +152,7 @@ class Phrase(Struct, frozen=True):
         """Return the name that `given` is for certain, else "": quoted, or words that each have a capital or digit."""
         words = given.split()
         is_name = all(re.search(r"[A-Z\dÀ-ÖØ-Þ]", word) or word in _SEPARATORS for word in words)
-        may_be = bool(words) and "<" not in given and words[0].casefold() not in NO_NAMES
+        may_be = bool(words) and "<" not in given and words[0] not in NO_NAMES and words[0] != "I"
         return self.quote(given) or (given if may_be and is_name else "")
 
 
@@ -161,14 +161,11 @@ def is_hedged(words: str) -> bool:
     return _HEDGE.search(words) is not None
 
 
-def is_label(words: str, *, after_kind: bool, any_first: bool = False) -> bool:
+def is_label(words: str, *, after_kind: bool) -> bool:
     """Tell whether words are a label in sentence case. Those of a label stand together behind the kind of control
     (`the radio button Express delivery`); before it (`the Remember me checkbox`) only a verb shows that they do.
-    `any_first`: what comes before it shows that the capital letter is its own (`it says No connection`).
     """
     first = words.split(" ", 1)[0].casefold()
     if _SENTENCE_CASE.fullmatch(words) is None or is_hedged(words) or _NO_LABEL.search(words):
-        return False
-    if first in NO_NAMES and not any_first:
         return False
     return after_kind or first in _LABEL_VERBS

@@ -36,7 +36,7 @@ _THANKS = (
     r"|much appreciated|that would be (?:great|nice|good|lovely|helpful)|(?:will|would|could) you|right)(?:,? (?:mate|buddy|pal|dear|friend|bro|man))?"
 )
 _GREETING = (
-    rf"(?:(?:hey|hi|hello)(?: there)?|hiya|yo|good (?:morning|afternoon|evening)|ok|okay|alright|so|and|also|now|listen"
+    rf"(?:(?:hey|hi|hello)(?: there)?|psst|well|sooner or later|any sign of|hiya|yo|good (?:morning|afternoon|evening)|ok|okay|alright|so|and|also|now|listen"
     r"|brb|afk|be right back|btw|by the way|(?:quick|odd|small|one|another) (?:favou?r|one|thing|question|request)"
     rf"|listen up|heads up|no (?:need to )?(?:hurry|rush)|sorry(?: to bother you)?(?:,? but)?|{_PLEASE}|{_THANKS}|do me a favou?r"
     r"|if you (?:can|could|would)|need|reminder|note to self|task|goal)"
@@ -95,7 +95,7 @@ _REASON = (
 _MODAL = (
     rf"(?:(?:could|can|would|will) (?:you|ya|some(?:one|body)|any(?:one|body))(?: (?:be so kind as to|{_PLEASE}))*"
     r"|(?:(?:I|we) )?(?:(?:just|only|really) )?(?:want|need|have|would like|would love)(?: you)? to"
-    r"|(?:is it|would it be) possible(?: for you)? to|(?:you|we|I) (?:can|may|could|should|must|would)|you|let us"
+    r"|(?:is it|would it be) possible(?: for you)? to|(?:you|we|I) (?:can|may|could|should|must|would)|you|let us|how about|your (?:job|task) is to|you are to"
     r"|any chance you (?:could|can)|be (?:so kind|a dear|so good) (?:and|as to|to)|may I ask you to|(?:make"
     r"|be) sure (?:to|you)|remember to|do not forget to"
     r"|(?:I would appreciate it|I would be (?:grateful|glad|happy|thankful)|(?:it )?would be (?:great|nice|good|lovely"
@@ -116,19 +116,19 @@ _TELL = (
     rf"|(?:notify|alert|ping|poke|beep|wake|shout|yell|holler)(?: (?:at )?{_ME})?(?: up)?|let {_ME} know|lmk"
     rf"|(?:give|send|drop|shoot|show)(?: {_ME})? {_A_SIGN}|hit {_ME} up|flag (?:it|this)(?: (?:to|for) me)?"
     rf"|(?:come (?:and )?)?(?:get|fetch|find) {_ME}|(?:get|catch|draw) my attention|(?:sound|raise) (?:the|an) alarm"
-    rf"|make (?:a|some) noise|say(?: (?:something|so|the word))?|sing out|stop me|inform|ring the bell|get back to {_ME}|keep {_ME} posted|trigger|speak up"
+    rf"|make (?:a|some) noise|say(?: (?:something|so|the word))?|sing out|stop me|inform|ring the bell|get back to {_ME}|keep {_ME} (?:posted|informed|updated)|do tell|trigger|speak up"
     r"|(?:come|get|report|bring me|call me) back(?: to me)?|(?:report|return)(?: to me)?"
     r"|(?:you can )?stop (?:waiting|the wait)|end the wait|continue|go on|go ahead|carry on|proceed|resume|move on"
-    r"|know|hear (?:from you|(?:about )?(?:it|this|that))|(?:be|get) (?:told|notified|informed|alerted|pinged|called"
+    r"|know|hear(?: (?:from you|(?:about )?(?:it|this|that)))?|(?:be|get) (?:told|notified|informed|alerted|pinged|called"
     r"|woken(?: up)?))"
 )
 _TELLING = (
-    r"would you mind (?:telling me|letting me know|notifying me|alerting me|pinging me|waking"
+    r"(?:would you mind|how about|mind) (?:telling me|letting me know|notifying me|alerting me|pinging me|waking"
     r" me(?: up)?|waiting)"
 )
 _WAIT = (
     r"(?:(?:wait|hold on|hold off|hold it|hang on|hang tight|sit tight|stand by|pause|stay put|sleep"
-    r"|do nothing|hold|(?:stay|keep|be) (?:quiet|still|silent)|idle|block|rest|relax|(?:(?:I|we) am )?(?:still |only |just )*waiting"
+    r"|do nothing|nothing to do|hold(?: the line)?|(?:stay|keep|be) (?:quiet|still|silent)|idle|block|rest|relax|(?:(?:I|we) am )?(?:still |only |just )*waiting"
     r"|(?:leave|let) me (?:alone|sleep|rest|work|be|nap)|waiting|stick around|hold your horses|keep still|poll|keep your eyes peeled|stare at the screen)"
     r"|(?:keep(?: on)?|start|begin) (?:waiting|looking|watching|checking|monitoring)|(?:I am|we are) waiting)"
 )
@@ -147,15 +147,16 @@ _HOW = (
 )
 _ASK = rf"(?:(?:{_MODAL} )?(?:(?:{_PLEASE}|only),? )*(?:{_TELL}|{_WATCH_ALL}|{_WAIT})|{_TELLING}|{_WANT_SIGN}){_HOW}"
 _DO_NOT = (
-    rf"(?:{_PLEASE} |I )?do not (?:(?:come back|continue|go on|return|proceed|move on|carry on|do anything"
+    rf"(?:(?:I|we) (?:can|will|must|should|do) not {_free(_TELLING_MORE, _CAN_BE_SEEN)}(?= (?:until|till|before)\b)"
+    rf"|(?:{_PLEASE} |I )?do not (?:(?:come back|continue|go on|return|proceed|move on|carry on|do anything"
     rf"(?: else)?|stop waiting|move|touch anything)"
-    r"|(?:wake|bother|disturb|ping|tell) me(?: up)?|want to be (?:disturbed|bothered|woken(?: up)?|told|called))"
+    r"|(?:wake|bother|disturb|ping|tell) me(?: up)?|want to be (?:disturbed|bothered|woken(?: up)?|told|called)|(?:start|begin|stop|leave)))"
 )
 _AND = rf"{_BREAK}{{0,3}}(?: (?:and then|and|so|then|but))?"
 _WHEN = (
     r"(?:(?:only |right |exactly )?(?:until after|until|till|'til|til|when|whenever|once|as soon as|after"
-    r"|if and when|if(?: by any chance)?|whether|in case)|(?:at|on|upon)(?= (?:the (?:next|first|slightest|smallest)|any|a) change)|(?:for )?the"
-    r" (?:very )?(?:moment|minute|instant)(?: that| when)?|the (?:very second|second that)|(?<=\w )the second|(?<=\w )should)"
+    r"|if and (?:when|only if)|if(?: by any chance)?|whether|in case)|(?:at|on|upon)(?= (?:the (?:next|first|slightest|smallest)|any|a) change)|(?:for )?the"
+    r" (?:very )?(?:moment|minute|instant)(?: that| when)?|the (?:very second|second that)|(?<=\w )the second|should(?!.*\?$))"
     r"(?: (?:you (?:see|notice|find)|it happens) that)?"
 )
 _IS_SO = (
@@ -163,7 +164,7 @@ _IS_SO = (
     r"(?: (?:there|so|visible|done|in there))?|yes|there is (?:one|it))"
 )
 _HAPPENS = (
-    r"(?:(?:it|this|that) (?:happens|has happened|occurs|is the case)|you (?:can )?(?:see|notice|spot|find)"
+    r"(?:so|(?:it|this|that) (?:happens|has happened|occurs|is the case)|that is so|you (?:can )?(?:see|notice|spot|find)"
     r" (?:it|that|this|them|one)(?: too| as well)?|(?:both|all)(?: of them)? (?:happen|have happened))"
 )
 _GOES_ON = (
@@ -200,14 +201,20 @@ _SAYS_NOW = _words(
     rf" (?:keeps (?:on )?(?:saying|showing)|(?:still |currently |now )?(?:says|shows))) (?P<it>{_NAMED})"
 )
 _NOW = _words(r" (?:still|currently|right now|now|at the moment|at present)\b")
+_RUNS = _words(r"(?P<it>.+) (?:is (?:running|alive|active)|runs)")
+_ENDS = _words(r"it (?:is (?:finished|done|over|through|not|gone)|has (?:ended|finished|exited|stopped)|ends|exits|stops|finishes"
+    r"|(?:is|does) not(?: any more)?)"
+)
+_IS_SO_THEN = _words(r"it (?:is|has|does)(?: there)?")
+_NOT_YET = _words(r"(?:(?P<verb>\b(?:is|are|has|have)) not|\b(?:does|do) not(?= ))(?: yet)?|(?<=.) yet$")
 _THERE_IS = _words(r"(?:there is|(?:I|we) (?:can )?see) ")
 """How it is said what is so now, before it is asked for what shall become of it."""
 _STOPS = _words(r"(?:it|that|this) (?:stops|has stopped) (?:saying|showing) (?:that|it|so)")
 _INVERTED = _words(
-    r"(?P<verb>has|have|is|are|does|did|do) (?P<said>(?!.* (?:not|or|and) )(?:[^.?]|\.(?=\w))+?)(?: yet| already| now)*"
+    r"(?P<verb>has|have|is|are|does|did|do|can) (?P<said>(?!.* (?:not|or) )(?!(?!both ).* and )(?:[^.?]|\.(?=\w))+?)(?: yet| already| now)*"
 )
 _QUESTION = _words(
-    rf"(?:{_GREETING},? )*(?P<question>(?:has|have|is|are|does|did|do) (?:[^.?]|\.(?=\w))+?)"
+    rf"(?:{_GREETING},? )*(?P<question>(?:has|have|is|are|does|did|do|can) (?:[^.?]|\.(?=\w))+?)"
     rf"(?:[?.,](?: (?:if (?:so|not),? )?{_ASK}(?: for it)?(?:,? {_WHEN}(?: (?:{_IS_SO}|{_HAPPENS}))?)?)?)?"
 )
 """Whether something is so: to be told it is to be told when it is."""
@@ -266,8 +273,12 @@ def _stated(text: str) -> Iterator[Asked]:
         elif said.endswith(" it"):
             yield Asked(f"{said.removesuffix(' it')} {now}")
         for given in _statements(_NOW.sub("", now)):
+            if (ran := _RUNS.fullmatch(given)) is not None and _ENDS.fullmatch(said) is not None:
+                yield Asked(f"{ran['it']} ends")
             if _NO_LONGER.fullmatch(said) is not None:
                 yield Asked(given, ends=True)
+            if _IS_SO_THEN.fullmatch(said) is not None and _NOT_YET.search(given) is not None:
+                yield Asked(_NOT_YET.sub(r"\g<verb>", given).replace("  ", " "))
             subject = _THERE_IS.sub("", given).split()[:_MOST_WORDS]
             for end in range(len(subject) - (len(subject) == len(given.split())), 0, -1):
                 name = " ".join(subject[:end])
@@ -315,17 +326,22 @@ _TOLD = (
     rf"|(?:[a-z]+ )?(?:reminder|alert|alarm|notification))(?: about (?:it|that|this))?{_HOW}"
 )
 _CLOSING = _words(
-    rf"(?:{_BREAK}| ->| =){{0,3}}(?: (?:and only then|only then|and then|and|then|so|after that))? (?:"
+    rf"(?: -> {_free(_NEVER_OF_A_REASON)}|(?:{_BREAK}| ->| =){{0,3}}(?: (?:and only then|only then|and then|and|then|so|after that))? (?:"
     rf"{_THANKS}|{_REASON}|{_WANT_SIGN}|{_PLEASE}|ok|okay|go|done|bingo|:-?\)"
     rf"|{_TOLD}(?:,? {_WHEN} (?:{_HAPPENS}(?P<order> in (?:that|this) order)?|(?P<is_so>{_IS_SO}))|,? when)?"
     rf"|{_WAIT} (?:until|till) {_HAPPENS}"
     rf"|{_WHEN} (?:{_HAPPENS}|(?P<so>{_IS_SO})),? {_TOLD}"
-    rf"|(?:that |so |so that )?(?:I|we|you) can {_GOES_ON}|before (?:you|we|I) {_GOES_ON}|before {_GOING_ON}"
+    rf"|(?:that |so |so that )?(?:I|we|you) can {_GOES_ON}|before (?:you|we|I) {_GOES_ON}|before (?:I|we) {_free(_NEVER_OF_A_REASON, _CAN_BE_SEEN)}|before {_GOING_ON}"
     rf"|before you {_TELL}|is (?:what|all) (?:I|we) (?:want|need|am waiting for|wait for)(?: to (?:see|know))?"
     r"|not (?:before|earlier|sooner)(?: than that)?|(?:wait|watch) for (?:it|that|this|them|(?:those|these) [a-z]+)"
-    r")$"
+    r"))$"
 )
 _DENIED = _words(r"\b(?:not|no|never|nowhere)\b")
+_HEADED = _words(
+    r"(?=[^:]*\b(?:wait|waiting|want|wanted|alarm|alert|task|condition|trigger|notify|request|wish|tell|wake|warn)\b)"
+    rf"{_free(_TELLING_MORE, _ON_SCREEN)}: "
+)
+"""What says in any words that what follows is waited for."""
 _MOST_CLOSINGS = 5
 _RESTATED = _words(r".+?[,;.]? (?:i\.e\.|in other words|meaning|that is to say),? ")
 _LASTS = _words(rf"(?:as long as|while) (?P<condition>.+?),? (?:{_PLEASE} )?{_WAIT}{_HOW}")
@@ -357,5 +373,7 @@ def asked(text: str) -> Iterator[Asked]:
         if (until := _UNTIL.fullmatch(rest)) is not None:
             yield Asked(until["condition"])
         yield from _opened(rest)
+        if (headed := _HEADED.match(rest)) is not None:
+            yield Asked(rest[headed.end() :])
         if (restated := _RESTATED.match(rest)) is not None:
             yield Asked(rest[restated.end() :])

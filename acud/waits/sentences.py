@@ -88,8 +88,8 @@ _PLACE = re.compile(
     re.IGNORECASE,
 )
 _SOON = re.compile(
-    r" (?:now|right now|by now|at some point|in the end|soon|shortly|in a (?:(?:few|couple of) (?:minutes|seconds|moments)|minute|moment"
-    r"|bit|while)|any (?:minute|moment|second|time)(?: now)?|together"
+    r" (?:(?P<short>now|soon|shortly|together)|right now|by now|at some point|in the end|in a (?:(?:few|couple of) (?:minutes|seconds|moments)|minute|moment"
+    r"|bit|while)|any (?:minute|moment|second|time)(?: now)?"
     r"|at (?:once|the same time)|simultaneously)$",
     re.IGNORECASE,
 )
@@ -162,10 +162,11 @@ def _single(phrase: Phrase) -> Until | None:
     while (meant := clause(phrase) or _due(phrase)) is None:
         left = _PLACE.search(phrase.text)
         is_placed |= left is not None
-        left = left or _SOON.search(phrase.text)
+        soon = _SOON.search(phrase.text)
+        left = left or soon
         if left is None:
             return None
-        is_soon |= not is_placed
+        is_soon |= left is soon and soon["short"] is not None
         phrase = phrase.with_text(phrase.text[: left.start()])
     if is_soon and any(phrase.text.endswith(name) for name in _names(meant)):
         return None  # what was left out may be a part of the name
@@ -244,8 +245,8 @@ _NESTED = (
 _LEFT_OUT = (
     (
         re.compile(
-            r"^(.+?) (?:(?:is|lies|gets|moves) )?(?:anywhere |somewhere )?between ([\d.,]+)( ?[^\W\d]\S*| ?%)?"
-            r" and ([\d.,]+)( ?[^\W\d]\S*| ?%)?$",
+            r"^(.+?) (?:(?:is|lies|gets|moves) )?(?:anywhere |somewhere )?(?:between|from) ([\d.,]+)( ?[^\s\d,]+)?"
+            r" (?:and|to) ([\d.,]+)( ?[^\s\d,]+)?$",
             re.IGNORECASE,
         ),
         r"\1 is at least \2\5 and \1 is at most \4\5",
