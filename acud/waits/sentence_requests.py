@@ -36,7 +36,7 @@ _THANKS = (
     r"|much appreciated|that would be (?:great|nice|good|lovely|helpful)|(?:will|would|could) you|right)(?:,? (?:mate|buddy|pal|dear|friend|bro|man))?"
 )
 _GREETING = (
-    rf"(?:(?:hey|hi|hello)(?: there)?|psst|well|sooner or later|any sign of|hiya|yo|good (?:morning|afternoon|evening)|ok|okay|alright|so|and|also|now|listen"
+    rf"(?:(?:hey|hi|hello)(?: there)?|psst|well|sooner or later|any sign of|(?:some|any)where(?: on (?:the |my )?screen)?|hiya|yo|good (?:morning|afternoon|evening)|ok|okay|alright|so|and|also|now|listen"
     r"|brb|afk|be right back|btw|by the way|(?:quick|odd|small|one|another) (?:favou?r|one|thing|question|request)"
     rf"|listen up|heads up|no (?:need to )?(?:hurry|rush)|sorry(?: to bother you)?(?:,? but)?|{_PLEASE}|{_THANKS}|do me a favou?r"
     r"|if you (?:can|could|would)|need|reminder|note to self|task|goal)"
@@ -182,7 +182,7 @@ _THING = (
 )
 _OPENED = _words(rf"(?:{_WHEN}|(?P<ends>(?:for )?as long as|while)|(?P<thing>{_THING})) ")
 _WANTED = _words(rf"{_WANTING} {_WHEN} ")
-_GREETINGS = _words(rf"(?:{_GREETING},? )+")
+_GREETINGS = _words(rf"\A(?:{_GREETING},? )+")
 _STATED = _words(rf"{_BREAK} (?:and |so )?(?:(?:{_GREETING},? )*{_ASK} )?{_WHEN} ")
 _NO_LONGER = _words(
     r"(?:it|that|this) (?:(?:does not|no longer) (?:says?|shows?) (?:that|it|so)(?: any more)?|(?:is|does|has) (?:not|no longer)(?: any more)?|no longer (?:is|does|has)|stops)"
@@ -334,7 +334,7 @@ _CLOSING = _words(
     rf"|(?:that |so |so that )?(?:I|we|you) can {_GOES_ON}|before (?:you|we|I) {_GOES_ON}|before (?:I|we) {_free(_NEVER_OF_A_REASON, _CAN_BE_SEEN)}|before {_GOING_ON}"
     rf"|before you {_TELL}|is (?:what|all) (?:I|we) (?:want|need|am waiting for|wait for)(?: to (?:see|know))?"
     r"|not (?:before|earlier|sooner)(?: than that)?|(?:wait|watch) for (?:it|that|this|them|(?:those|these) [a-z]+)"
-    r"))$"
+    r"))\??$"
 )
 _DENIED = _words(r"\b(?:not|no|never|nowhere)\b")
 _HEADED = _words(
@@ -346,6 +346,9 @@ _MOST_CLOSINGS = 5
 _RESTATED = _words(r".+?[,;.]? (?:i\.e\.|in other words|meaning|that is to say),? ")
 _LASTS = _words(rf"(?:as long as|while) (?P<condition>.+?),? (?:{_PLEASE} )?{_WAIT}{_HOW}")
 _UNTIL = _words(rf"(?:until|till|til) (?P<condition>.+?),? (?:{_PLEASE} )?{_WAIT}{_HOW}")
+_SPEAKS_AFTER = _words(
+    rf"(?P<lasts>.*\b(?:as long as|while) .+?),? (?:and )?{_TOLD} {_WHEN} (?:it|that|this) (?:is|does|has) not"
+)
 _WATCHES_ALL = _words(rf"\b{_WATCH} {_SCREEN}\b")
 _ON_IT = _words(r" (?:on|in) it\b")
 
@@ -365,6 +368,8 @@ def _closed(text: str) -> Iterator[str]:
 
 def asked(text: str) -> Iterator[Asked]:
     """Yield what may be the condition in `text`: what takes fewest words for an opening or a closing comes first."""
+    if (speaks := _SPEAKS_AFTER.fullmatch(text)) is not None:
+        text = speaks["lasts"]
     if _WATCHES_ALL.search(text) is not None:
         text = _ON_IT.sub(" on the screen", text)
     for rest in _closed(text):
@@ -374,6 +379,6 @@ def asked(text: str) -> Iterator[Asked]:
             yield Asked(until["condition"])
         yield from _opened(rest)
         if (headed := _HEADED.match(rest)) is not None:
-            yield Asked(rest[headed.end() :])
+            yield from _opened(rest[headed.end() :])
         if (restated := _RESTATED.match(rest)) is not None:
             yield Asked(rest[restated.end() :])

@@ -325,8 +325,8 @@ def _all_meant(phrase: Phrase, parts: list[str], *, may_share: bool) -> tuple[Un
         if meant is None and (denied := _IS_NOT.fullmatch(part)) is not None and known:
             meant = _opposite(_predicated(phrase, denied["noun"], parts[len(known) - 1]))
             meant = None if isinstance(meant, NotOf) else meant
-        if meant is None and parts[0].startswith(_THERE_IS) and not part.startswith(_THERE_IS):
-            meant = _single(phrase.with_text(f"{_THERE_IS}{part}"))
+        if meant is None and (there := _THERE_IS.match(parts[0])) is not None:
+            meant = _single(phrase.with_text(f"{there[0]}{part}"))
         if meant is None and part is not parts[0]:
             meant = _of_subject(phrase, parts[0], part)
             if not may_share and isinstance(meant, Widget):
@@ -340,7 +340,7 @@ def _all_meant(phrase: Phrase, parts: list[str], *, may_share: bool) -> tuple[Un
     return () if None in known else tuple(one for one in known if one is not None)
 
 
-_THERE_IS = "there is "
+_THERE_IS = re.compile(r"(?:there is|(?:I|you|we) (?:can )?see) ", re.IGNORECASE)
 _IS_NOT = re.compile(r"(?P<noun>.+) (?:is|are|has|have) not", re.IGNORECASE)
 """Of a second clause that leaves out what it denies."""
 
