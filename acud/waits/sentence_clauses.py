@@ -186,7 +186,7 @@ def _text_rows() -> Iterator[Row]:
     it = rf"(?:the {_TEXT} )?{QUOTE}"
     yield rf"{subject} (?:now )?(?:{third}|to (?:{base})|{base}) {it}", of_name(Text)
     yield rf"(?:it|{_SCREEN}) (?:now )?says? (?P<name>{_STATUS}|[^<>]+)", _of_label(ends=False)
-    yield rf"(?:it|{_SCREEN}) (?:now )?(?:{third}|{base}) {NAME}", of_name(Text)
+    yield rf"(?:it|{_SCREEN}) (?:now )?(?:says?|reads?|prints?) {NAME}", of_name(Text)
     not_says = rf"(?:no longer (?:{third})|(?:do|does) not (?:{base})|stops (?:showing|saying|reading|displaying))"
     yield rf"(?:it|{_SCREEN}) {not_says} {it}{MORE}", gone_read
 

@@ -360,13 +360,13 @@ _NO_UNITS = frozenset(
         "low", "higher", "lower", "fewer", "greater", "above", "below", "over", "under", "twice", "longer", "or",
         "and", "than", "of", "in", "on", "at", "up", "down", "after", "since", "for", "to", "points", "degrees",
         "degree", "full", "complete", "done", "today", "yet", "not", "red", "green", "blue", "away", "behind",
-        "is", "are", "has", "ends", "ahead", "each", "per", "day", "days", "too", "also", "still", "only", "apart",
+        "is", "are", "has", "ends", "something", "odd", "plus", "rising", "falling", "back", "ahead", "each", "per", "day", "days", "too", "also", "still", "only", "apart",
     }
 )  # fmt: skip
 """Words after a number that are no unit of it for certain."""
 _NO_LABEL = re.compile(
     r"(?i)\b(?:bar|slider|button|window|page|screen|display|clock|time|date|it|number|count|counter|amount|of"
-    r"|file|pid|process|reading|level|value|figure|percentage|meter|gauge"
+    r"|file|pid|process|\w+'s|stays?|remains?|keeps?|goes|falls|rises|drops|climbs|contains?|holds?|shows?|says|field|reading|level|value|figure|percentage|meter|gauge"
     r"|(?-i:current)|\w+est|average|mean|median|sum|combined|overall|own)\b|(?-i:\bvolume\b)"
     r"|(?-i:\b(?:upload|download|build|render|installation|update|scan|backup|copy|transfer|job|task"
     r"|song|video|game|film"

@@ -33,7 +33,7 @@ _LOADED = (
     rf"|is not (?:being written|growing) any more|does not grow any more)"
 )
 _THERE = (
-    rf"(?:exists|to exist|{BE_}(?:there|created|present|around|available)|to be there|{verb('appear', 'appears', 'appeared')}"
+    rf"(?:exists?|to exist|{BE_}(?:there|created|present|around|available)|to be there|{verb('appear', 'appears', 'appeared')}"
     rf"|{particle('show/shows/shown+showed turn/turns/turned pop/pops/popped come/comes/come', 'up')}"
     rf"|{verb('arrive', 'arrives', 'arrived')}|{verb('land', 'lands', 'landed')})"
 )
@@ -45,6 +45,7 @@ _DELETED = (
 )
 
 
+_MORE_THAN_A_PATH = re.compile(r"^(?!.*\.\w{1,8}$)| (?:and|or|nor) | [~/]")
 _AS_TEXT = re.compile(
     r"(?i) (?:appear|show|turn|pop|come|came|disappear|vanish|go|went)\w*\b| (?:there|gone|present"
     r"|around|disappeared)\b"
@@ -59,8 +60,8 @@ def _file(*, whole: bool = True, gone: bool = False, downloads: bool = False, pl
         folder = (
             "~/Downloads" if groups.get("home") else phrase.quote(groups.get("folder") or "") or groups.get("folder")
         )
-        if groups.get("path") and " " in given and re.search(r"\.\w{1,8}$", given) is None:
-            return None  # more than a path
+        if groups.get("path") and " " in given and _MORE_THAN_A_PATH.search(given) is not None:
+            return None
         if groups.get("file") and not folder and not groups.get("kind") and _AS_TEXT.search(found[0]) is not None:
             return None  # quoted words appear, a file exists
         if folder:

@@ -166,6 +166,6 @@ def is_label(words: str, *, after_kind: bool) -> bool:
     (`the radio button Express delivery`); before it (`the Remember me checkbox`) only a verb shows that they do.
     """
     first = words.split(" ", 1)[0].casefold()
-    if _SENTENCE_CASE.fullmatch(words) is None or is_hedged(words) or _NO_LABEL.search(words):
+    if _SENTENCE_CASE.fullmatch(words) is None or is_hedged(words) or _NO_LABEL.search(words) or first == "i":
         return False
     return after_kind or first in _LABEL_VERBS

@@ -73,8 +73,9 @@ _BACKGROUND = (
 )
 """What the one who asks has done, is doing or wants, and where they go: nothing that is to be seen."""
 _WANTING = (
-    r"(?=(?:I|we|my|our)\b)"
-    rf"{_free(_TELLING_MORE, _ON_SCREEN, 'minutes?', 'seconds?', 'hours?', 'later', 'shortly', 'long')}"
+    r"(?=(?:I|we|my|our|(?:it is )?time (?:for|to)|nobody|no one|(?:the|my|our) [a-z]+ (?:can|may|must|could|starts|begins)"
+    r"(?! be\b))\b)"
+    rf"{_free(_TELLING_MORE, _ON_SCREEN, 'minutes?', 'seconds?', 'hours?', 'later', 'shortly', 'long', 'it')}"
 )
 """A request in any words: `my wife wants`, `I would like to buy`."""
 _I = r"(?:I|we)(?: (?:can|do|will|would|am|are|must|have|could|may|might|should))?(?: not)?"
@@ -85,7 +86,7 @@ _REASON = (
     rf"|let me {_free(_NEVER_OF_A_REASON, _CAN_BE_SEEN, 'know')}"
     rf"|(?:because|cause|cuz|cos|since|so|so that) {_I} {_free(_NEVER_OF_A_REASON)}"
     rf"|(?<=[,;:.–—>=-] )(?:my|our) (?:\w+ {_NOT_NOW} )?{_free(_NEVER_OF_A_REASON, _AT_WORK)}"
-    r"|(?:it|this|that) is (?:(?:really|very|quite|too|so) [a-z]+|urgent|important|bad|good|fine|enough|my cue"
+    r"|(?:it|this|that) is (?:(?:really|very|quite|too|so) [a-z]+|my turn|[a-z]+ time|time (?:for|to) [a-z ]+|urgent|important|bad|good|fine|enough|my cue"
     r"|(?:when|what|all|the (?:moment|sign|signal)) (?:that )?I (?:need|want|am waiting for|wait for|have to know)"
     r"(?: (?:to (?:know|be (?:told|called|woken|alerted|notified)|hear(?: about it)?)|the [a-z ]+))?)"
     r"|(?:either|any) one(?: will do| is enough)?|(?:either|any|one)(?: of them)? will do|in (?:both|either|any) cases?"
@@ -95,7 +96,7 @@ _REASON = (
 _MODAL = (
     rf"(?:(?:could|can|would|will) (?:you|ya|some(?:one|body)|any(?:one|body))(?: (?:be so kind as to|{_PLEASE}))*"
     r"|(?:(?:I|we) )?(?:(?:just|only|really) )?(?:want|need|have|would like|would love)(?: you)? to"
-    r"|(?:is it|would it be) possible(?: for you)? to|(?:you|we|I) (?:can|may|could|should|must|would)|you|let us|how about|your (?:job|task) is to|you are to"
+    r"|(?:is it|would it be) possible(?: for you)? to|(?:you|we|I) (?:can|may|could|should|must|would)|(?:some|any)(?:one|body)|(?:go|come) and|you|let us|how about|your (?:job|task) is to|you are to"
     r"|any chance you (?:could|can)|be (?:so kind|a dear|so good) (?:and|as to|to)|may I ask you to|(?:make"
     r"|be) sure (?:to|you)|remember to|do not forget to"
     r"|(?:I would appreciate it|I would be (?:grateful|glad|happy|thankful)|(?:it )?would be (?:great|nice|good|lovely"
@@ -116,7 +117,7 @@ _TELL = (
     rf"|(?:notify|alert|ping|poke|beep|wake|shout|yell|holler)(?: (?:at )?{_ME})?(?: up)?|let {_ME} know|lmk"
     rf"|(?:give|send|drop|shoot|show)(?: {_ME})? {_A_SIGN}|hit {_ME} up|flag (?:it|this)(?: (?:to|for) me)?"
     rf"|(?:come (?:and )?)?(?:get|fetch|find) {_ME}|(?:get|catch|draw) my attention|(?:sound|raise) (?:the|an) alarm"
-    rf"|make (?:a|some) noise|say(?: (?:something|so|the word))?|sing out|stop me|inform|ring the bell|get back to {_ME}|keep {_ME} (?:posted|informed|updated)|do tell|trigger|speak up"
+    rf"|make (?:a|some) noise|say(?: (?:something|so|the word))?|sing out|stop me|play (?:a|an|the|some) (?:sound|song|music|beep|alarm|chime)|inform|ring the bell|get back to {_ME}|keep {_ME} (?:posted|informed|updated)|do tell|trigger|speak up"
     r"|(?:come|get|report|bring me|call me) back(?: to me)?|(?:report|return)(?: to me)?"
     r"|(?:you can )?stop (?:waiting|the wait)|end the wait|continue|go on|go ahead|carry on|proceed|resume|move on"
     r"|know|hear(?: (?:from you|(?:about )?(?:it|this|that)))?|(?:be|get) (?:told|notified|informed|alerted|pinged|called"
@@ -177,7 +178,7 @@ _GOING_ON = r"(?:continuing|going on|proceeding|moving on|carrying on|doing anyt
 
 _PIECE = _words(rf"(?:{_ASK}|{_BACKGROUND}|{_GREETING}){_AND} ")
 _THING = (
-    r"for:?|on(?= (?:a|the|any) )|await|let(?! (?:me|us)\b)|(?:(?:all|what) )?(?:I|we) (?:want|need|am (?:only |just |still )?waiting (?:for|on)|wait for|would like)(?: to see)?"
+    r"for:?|on(?= (?:a|the|any) )|await|let(?! (?:me|us)\b)|(?:(?:all|what) )?(?:I|we) (?:want|need|(?:am|are) (?:(?:only|just|still|all) )*(?:waiting (?:for|on)|hoping for)|wait for|expect|would like)(?: to see)?"
     rf"(?: is)?(?! (?:to|you)\b| {_A_SIGN})"
 )
 _OPENED = _words(rf"(?:{_WHEN}|(?P<ends>(?:for )?as long as|while)|(?P<thing>{_THING})) ")
@@ -338,8 +339,8 @@ _CLOSING = _words(
 )
 _DENIED = _words(r"\b(?:not|no|never|nowhere)\b")
 _HEADED = _words(
-    r"(?=[^:]*\b(?:wait|waiting|want|wanted|alarm|alert|task|condition|trigger|notify|request|wish|tell|wake|warn)\b)"
-    rf"{_free(_TELLING_MORE, _ON_SCREEN)}: "
+    rf"(?:{_free(_TELLING_MORE, _ON_SCREEN)} )?(?:(?:wait|waiting|looking) for|alarm|alert|wanted|(?:task|job)(?: for you)?"
+    r"|condition|trigger|request|wish|(?:warn|tell|wake) me): "
 )
 """What says in any words that what follows is waited for."""
 _MOST_CLOSINGS = 5

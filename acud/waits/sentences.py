@@ -89,7 +89,7 @@ _PLACE = re.compile(
 )
 _SOON = re.compile(
     r" (?:(?P<short>now|soon|shortly|together)|right now|by now|at some point|in the end|in a (?:(?:few|couple of) (?:minutes|seconds|moments)|minute|moment"
-    r"|bit|while)|any (?:minute|moment|second|time)(?: now)?"
+    r"|bit|while)|any (?:minute|moment|second|time)(?: now)?|too|as well"
     r"|at (?:once|the same time)|simultaneously)$",
     re.IGNORECASE,
 )
@@ -100,6 +100,7 @@ _DUE = re.compile(
     re.IGNORECASE,
 )
 """What has to be is what is waited for."""
+_ANY_MORE = re.compile(r"\bany ?more\b", re.IGNORECASE)
 _LATER = re.compile(
     r"[,;.:]? (?:(?:and |but )?(?:only )?(?:then|after that|after it|afterwards|thereafter|later(?: on)?|subsequently"
     r"|some ?time (?:later|after(?: it| that)?)|once that has happened|when that is done)|followed by)(?: that)?,? |, "
@@ -109,11 +110,18 @@ _LATER = re.compile(
 )
 _RETURNS = re.compile(r"(?: ?\b(?:comes?|is|came|has come) back|reappears?|returns?|shows? up again)$", re.IGNORECASE)
 """What something does that had been gone before."""
-_FIRST = re.compile(r"(?:first|at first|first of all),? (?!of )", re.IGNORECASE)
+_FIRST = re.compile(r"(?:first|at first|first of all|to begin with|start with),? (?!of )| first$", re.IGNORECASE)
 _I_WANT = re.compile(r"^(?:I|we) (?:want|need|would like) (?=\S+ (?:\S+ ){0,6}to )", re.IGNORECASE)
 """In a sequence, what has to happen is what is waited for."""
 _AFTER = re.compile(r"after (?P<first>[^,]+), (?:then )?(?P<later>[^,]+)", re.IGNORECASE)
-_AFTERWARDS = re.compile(r"(?P<later>[^,]+?),? (?:only )?after (?P<first>(?!that\b)[^,]+)", re.IGNORECASE)
+_THEREAFTER = re.compile(
+    r"(?P<first>[^,]+?),? and (?P<later>[^,]+?),? (?:after that|afterwards|thereafter|later(?: on)?)", re.IGNORECASE
+)
+_AFTERWARDS = re.compile(
+    r"(?!.*\b(?:right|soon|just|long|shortly|directly|immediately) after )"
+    r"(?P<later>[^,]+?),? (?:but )?(?:only )?after (?P<first>(?!that\b)[^,]+)",
+    re.IGNORECASE,
+)
 _TOGETHER = re.compile(r"either |both ", re.IGNORECASE)
 _AND_BACK = re.compile(r"(?P<first>[^,]+?),? and (?P<later>[^,]+) again", re.IGNORECASE)
 """Of one thing, what it does and then takes back."""
@@ -123,7 +131,7 @@ _JOINED = (
     (" and ", re.compile(r",? and(?: also)?(?: when| if| once| until| for)? |, ", re.IGNORECASE), "both", AllOf),
     (" as well as ", re.compile(r",? as well as ", re.IGNORECASE), "both", AllOf),
     (" plus ", re.compile(r",? plus ", re.IGNORECASE), "both", AllOf),
-    (" but ", re.compile(r",? but(?: also)? (?!not\b)", re.IGNORECASE), "both", AllOf),
+    (" but ", re.compile(r",? but(?: also)? ", re.IGNORECASE), "both", AllOf),
     (" while ", re.compile(r",? (?:while|whereas) ", re.IGNORECASE), "both", AllOf),
 )
 """What joins clauses: a word that is there, where it parts them, and the word that may stand before them."""
@@ -133,10 +141,11 @@ _ONE_OF = re.compile(
     re.IGNORECASE,
 )
 _WHICHEVER = re.compile(
-    r",? ?\(?(?:whichever|whatever)(?: of them| one)? (?:is|comes|happens|occurs|appears) (?:first"
-    r"|sooner|earlier)\)?$",
+    r",? ?\(?(?:whichever|whatever)(?: of them| one)? (?:it is|(?:is|comes|happens|occurs|appears) (?:first"
+    r"|sooner|earlier))\)?$",
     re.IGNORECASE,
 )
+_WHICHEVER_FIRST = re.compile(r"whichever (?:of them )?(?:happens|comes|is|appears) first[:,] ", re.IGNORECASE)
 _BARE = re.compile(r"<\d+>")
 _MOST_WORDS = 40
 """Of a clause that shares its subject or its predicate with another."""
@@ -144,8 +153,8 @@ _MOST_WORDS = 40
 
 def _whole(phrase: Phrase) -> Until | None:
     """Return the meaning of one clause, of clauses that are all joined by `and` or all by `or`, or of a sequence."""
-    if (found := _WHICHEVER.search(phrase.text)) is not None:
-        of_any = _joined(phrase.with_text(phrase.text[: found.start()]))
+    if (found := _WHICHEVER.search(phrase.text) or _WHICHEVER_FIRST.match(phrase.text)) is not None:
+        of_any = _joined(phrase.with_text(phrase.text[: found.start()] or phrase.text[found.end() :]))
         return of_any if isinstance(of_any, AnyOf) else None
     if (found := _IN_ORDER.search(phrase.text)) is not None:
         ordered = phrase.with_text(phrase.text[: found.start()])
@@ -188,6 +197,8 @@ def _due(phrase: Phrase) -> Until | None:
 def _finite(due: re.Match[str]) -> str:
     """Return what has to be as what is: `should be` as `is`, `must not appear` as `does not appear`."""
     verb, denied = due["verb"].casefold(), due["denied"] or ""
+    if denied == "not " and _ANY_MORE.search(due.string) is None:
+        return due[0]  # of what must not be, it may be asked for when it is
     if denied.strip() == "not" and verb not in _IRREGULAR:
         return f"does not {verb}"
     third = _IRREGULAR.get(verb) or re.sub(r"(?<=[^aeiou])y$", "ie", verb) + "s"
@@ -214,6 +225,7 @@ def _joined(phrase: Phrase) -> Until | None:
         if word not in text.casefold():
             continue
         text = re.sub(rf"(?i)\b{before}:? (?!of )", "", text, count=1)
+        text = re.sub(r"(?i)\b(are|have) all ", r"\1 ", text) if join is AllOf else text
         parts = [part for part in joint.split(text) if part]
         if 1 < len(parts) <= _MOST_PARTS:
             known = _all_meant(phrase, parts, may_share=join is AnyOf)
@@ -245,8 +257,8 @@ _NESTED = (
 _LEFT_OUT = (
     (
         re.compile(
-            r"^(.+?) (?:(?:is|lies|gets|moves) )?(?:anywhere |somewhere )?(?:between|from) ([\d.,]+)( ?[^\s\d,]+)?"
-            r" (?:and|to) ([\d.,]+)( ?[^\s\d,]+)?$",
+            r"^(.+?) (?:(?:is|lies|gets|moves) )?(?:anywhere |somewhere )?between ([\d.,]+)( ?[^\s\d,]+)?"
+            r" and ([\d.,]+)( ?[^\s\d,]+)?$",
             re.IGNORECASE,
         ),
         r"\1 is at least \2\5 and \1 is at most \4\5",
@@ -268,10 +280,10 @@ _PLURALS = {f"{one}{'es' if one.endswith(('x', 'ch')) else 's'}": one for one in
 _KIND = rf"(?P<kind>{'|'.join(sorted(_PLURALS, key=len, reverse=True))})"
 _LISTED = r"(?:<\d+>|(?-i:[A-Z][\w-]*(?: [A-Z][\w-]*)*))"
 _LIST = rf"(?P<list>{_LISTED}(?:(?:, |,? (?:or|and) ){_LISTED})+)"
-_ANY_OF = r"(?P<any>(?:any|(?:at least )?one|either|whichever) of (?:the )?)"
+_ANY_OF = r"(?P<any>(?:any(?: one)?|(?:at least )?one|either|whichever) of (?:the )?)"
 _ALL_OF = r"(?P<all>(?:both|all|all three)(?: of)?(?: the)? )"
 _SOME = r"(?:the )?(?:(?:two|three|four) )?"
-_THESE = r"(?:these|those|the following)(?: two| three)?"
+_THESE = r"(?:(?:these|those|the following|the)(?: two| three)?|two|three)"
 _LISTS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -279,7 +291,7 @@ _LISTS = tuple(
         rf"(?:{_ANY_OF}|{_ALL_OF}|the )?{_LIST} {_KIND} (?P<said>.+)",
         rf"(?:{_ANY_OF}|{_ALL_OF}|the )?(?P<kind>process(?:es)?(?: with(?: the)? pids?)?|pids) (?P<list>\d+(?:(?:, |,? (?:or"
         rf"|and) )\d+)+) (?P<said>.+)",
-        rf"{_ANY_OF}{_LIST} (?P<said>.+)",
+        rf"(?:{_ANY_OF}|{_ALL_OF}){_LIST} (?P<said>.+)",
         rf"(?:{_ANY_OF}|{_ALL_OF}){_THESE}(?: {_KIND})?(?P<said> .+?)??(?: first)?(?: will do| is (?:enough"
         rf"|fine))?: {_LIST}",
         rf"(?P<any>whichever (?:is|comes|appears|shows up) first): {_LIST}",
@@ -302,6 +314,7 @@ def _listed(phrase: Phrase) -> Until | None:
         return None
     kind = _PLURALS.get(groups["kind"].casefold(), "process") if groups.get("kind") else ""
     said = re.sub(r"(?i)^(are|have|is) (?:both|all) ", r"\1 ", (groups.get("said") or "is visible").strip(" ,"))
+    said = re.sub(r"(?i)^(?:will do|is (?:enough|fine))$", "is visible", said)
     parts = [_single(phrase.with_text(f"the {kind} {name} {said}" if kind else f"{name} {said}")) for name in names]
     known = tuple(one for one in parts if one is not None)
     join = AnyOf if is_any or is_or else AllOf
@@ -394,7 +407,7 @@ def _stages(phrase: Phrase) -> Until | None:
     if not later or len(later) >= _MOST_PARTS:
         return None
     first, *later = _completed([first, *later])
-    first, *later = (_I_WANT.sub("", part) for part in (first, *later))
+    first, *later = (_FIRST.sub("", _I_WANT.sub("", part)) for part in (first, *later))
     meant = [_part(phrase, first)]
     for part in later:
         if getattr(meant[-1], "gone", False):
@@ -409,7 +422,7 @@ def _stages(phrase: Phrase) -> Until | None:
 
 def _in_order(text: str) -> str:
     """Return `after A, B` and `B after A` as `A, then B`."""
-    found = _AFTER.fullmatch(text) or _AFTERWARDS.fullmatch(text)
+    found = _AFTER.fullmatch(text) or _THEREAFTER.fullmatch(text) or _AFTERWARDS.fullmatch(text)
     return text if found is None else f"{found['first']}, then {found['later']}"
 
 
@@ -427,7 +440,8 @@ def _of_subject(phrase: Phrase, first: str, rest: str) -> Until | None:
     """Return the meaning of `rest` said of what `first` begins with."""
     words = first.split()[:_MOST_WORDS]
     tries = (_single(phrase.with_text(" ".join([*words[:end], rest]))) for end in range(len(words) - 1, 0, -1))
-    return next((meant for meant in tries if meant is not None), None)
+    has_number = re.search(r"\d|zero", rest) is not None
+    return next((one for one in tries if one and (has_number or not isinstance(one, ScreenNumber))), None)
 
 
 def _opposite(until: Until | None) -> Until | None:
@@ -435,6 +449,8 @@ def _opposite(until: Until | None) -> Until | None:
     match until:
         case Text() | WindowTitle() | Widget(states=(), value=None):
             return replace(until, gone=not until.gone)
+        case FileState(still_s=0.0) | FileState(gone=True):
+            return replace(until, still_s=0.0 if until.gone else 1.0, gone=not until.gone)
         case Widget(states=(state,), value=None, gone=False) if state in OPPOSITE:
             return replace(until, states=(OPPOSITE[state],))
         case None | Then():

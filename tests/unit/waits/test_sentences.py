@@ -180,7 +180,6 @@ NEAR_MISSES = [
     'only "A" is visible',
     'at least two of "A", "B" and "C" appear',
     'none of "A", "B" is visible',
-    'all of "A", "B" and "C" are gone',
     '"A" appears and "B" or "C" appears',
     '"A" appears unless "B" does',
     '"A" appears instead of "B"',
@@ -896,6 +895,8 @@ OTHERS: list[tuple[str, Until]] = [
     ("Load is between 1 and 2 %", AllOf((number_condition("Load >= 1 %"), number_condition("Load <= 2 %")))),
     ("one of the processes 12 and 13 has ended", AnyOf((ProcessExit(12), ProcessExit(13)))),
     ('"A" is there together with either "B" or "C"', AllOf((Text("A"), AnyOf((Text("B"), Text("C")))))),
+    ('all of "A", "B" and "C" are gone', AllOf(tuple(Text(one, gone=True) for one in "ABC"))),
+    ("neither ~/a.txt nor ~/b.txt exists", AllOf((FileState("~/a.txt", gone=True), FileState("~/b.txt", gone=True)))),
     # what has to be
     ('"Done" should be visible', Text("Done")),
     ('"Done" must not be visible any more', Text("Done", gone=True)),
