@@ -28,14 +28,18 @@ from acud.waits.sentence_words import (
 
 _IN_OTHER_WORDS = (
     (
-        re.compile(r"(?:I|you|we) (?:can )?(?:get to )?(?:see|read|find|spot|notice|make out|come across|run into) (.+)", re.IGNORECASE),
+        re.compile(
+            r"(?:I|you|we) (?:can )?(?:get to )?(?:see|read|find|spot|notice|make out|come across|run into) (.+)",
+            re.IGNORECASE,
+        ),
         r"there is \1",
     ),
     (re.compile(r"(there is .+) to be (?:read|seen)", re.IGNORECASE), r"\1"),
     (re.compile(r"(?:I|we) (?:have|get) (.+) on (?:the |my )?screen", re.IGNORECASE), r"there is \1"),
     (
         re.compile(
-            r"(?:there is )?(?:the following|this)(?: (?:text|words?|message|phrase))?(?: (?!is\b)([^:]+))?: (<\d+>)", re.IGNORECASE
+            r"(?:there is )?(?:the following|this)(?: (?:text|words?|message|phrase))?(?: (?!is\b)([^:]+))?: (<\d+>)",
+            re.IGNORECASE,
         ),
         r"\2 \1",
     ),
@@ -167,7 +171,10 @@ def _text_rows() -> Iterator[Row]:
     up = r"(?:(?:is|are|has been) up|comes up|has come up)"
     yield rf"{THE}{_TEXT} (?:{_SAYING} )?{QUOTE} {up}", of_name(Text)
     yield rf"{NAME} (?:is|are|gets|has been) (?:written|printed) (?:on (?:the |my )?screen)", _of_label()
-    yield rf"{a_text} (?:(?:is|has been|gets|was) (?:removed|cleared)|has cleared|clears)", of_name(partial(Text, gone=True))
+    yield (
+        rf"{a_text} (?:(?:is|has been|gets|was) (?:removed|cleared)|has cleared|clears)",
+        of_name(partial(Text, gone=True)),
+    )
     yield rf"(?:something|anything) (?:that|which) (?:says|reads) {QUOTE}", of_name(Text)
     yield a_text, of_name(Text)
     yield rf"there is (?:now )?{a_text}(?: there)?", of_name(Text)
@@ -178,7 +185,10 @@ def _text_rows() -> Iterator[Row]:
     gone_read = of_name(partial(Text, gone=True))
     yield rf"there is no (?:longer )?(?:a |the |any )?(?:{_TEXT} (?:{_SAYING} )?{QUOTE}{MORE})", gone_read
     yield rf"there is (?:no longer|no|not) (?:a |the |any )?{QUOTE} any more", gone_read
-    yield rf"no more {QUOTE}|no {QUOTE.replace('name', 'other')} (?:(?:left )?on (?:the |my )?screen )?any ?more", gone_read
+    yield (
+        rf"no more {QUOTE}|no {QUOTE.replace('name', 'other')} (?:(?:left )?on (?:the |my )?screen )?any ?more",
+        gone_read,
+    )
     subject = rf"(?:it|(?:something|anything)(?: on the screen)?|{_SCREEN})"
     says = "show say read display contain print"
     third = "|".join(f"{verb}s" for verb in says.split())
@@ -203,7 +213,9 @@ def _of_window(*, gone: bool) -> Read:
 
 
 def _window_rows() -> Iterator[Row]:
-    titled = rf"(?:{CALLED}|(?:whose|where the) (?:title|name) (?:is|contains|includes|has|says)(?: the words?)?|with title)"
+    titled = (
+        rf"(?:{CALLED}|(?:whose|where the) (?:title|name) (?:is|contains|includes|has|says)(?: the words?)?|with title)"
+    )
     in_title = r"(?: (?:somewhere )?in (?:its|the) (?:title(?: bar)?|name)| in it)"
     window = rf"window (?:{titled} {NAME}{in_title}?|(?:with|having) (?:the words? )?{OTHER}{in_title})"
     for state, gone in ((OPENED, False), (CLOSED, True)):
@@ -239,7 +251,8 @@ _SECONDS = {
     "hour": 3600, "hours": 3600,
 }  # fmt: skip
 _COUNTS = {
-    "a quarter of a": 0.25, "a quarter of an": 0.25, "half a": 0.5, "half an": 0.5, "a": 1, "an": 1, "one": 1, "one and a half": 1.5, "two": 2, "two and a half": 2.5, "three": 3, "four": 4,
+    "a quarter of a": 0.25, "a quarter of an": 0.25, "half a": 0.5, "half an": 0.5, "a": 1, "an": 1, "one": 1,
+    "one and a half": 1.5, "two": 2, "two and a half": 2.5, "three": 3, "four": 4,
     "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "fifteen": 15, "twenty": 20,
     "thirty": 30, "forty": 40, "forty-five": 45, "fifty": 50, "sixty": 60, "ninety": 90,
 }  # fmt: skip
@@ -247,11 +260,13 @@ _SPAN = (
     rf"(?:for |in |during )?(?:at least |the last )?(?P<span>\d+"
     rf"(?:\.\d+)?|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
     rf"(?: ?| (?:full|whole|entire|solid) )(?P<of>{'|'.join(sorted(_SECONDS, key=len, reverse=True))})"
-    r"(?P<half> and a half)?(?: straight| in a row| without (?:any |a )?(?:change|movement|interruption|break)| or (?:more|longer))?"
+    r"(?P<half> and a half)?(?: straight| in a row| without (?:any |a )?(?:change|movement|interruption|break)"
+    r"| or (?:more|longer))?"
 )
 _VIEW = (
     r"(?:(?:(?:the |my |that |this )?(?:whole |entire )?(?:screen|display|desktop))"
-    r"|the (?:picture|image) on (?:the |my )?(?:screen|display)|the whole (?:picture|image)|(?:the |my )?screen contents?"
+    r"|the (?:picture|image) on (?:the |my )?(?:screen|display)|the whole (?:picture|image)|(?:the "
+    r"|my )?screen contents?"
     r"|the contents? of (?:the |my )screen|everything(?: on (?:the )?screen)?)"
 )
 _ANYHOW = (
@@ -279,13 +294,19 @@ def _change_rows() -> Iterator[Row]:
         r"(?:(?:has |have )?(?:changed|moved|happened)|(?:(?:is|has been) )?(?:changing|moving|happening)"
         r"|changes|moves|happens|to change|to move)(?: any more)?"
     )
-    yield rf"(?:(?:there is )?nothing(?: at all)?|no pixel|not a single pixel){on} {moves}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _stable
+    yield (
+        rf"(?:(?:there is )?nothing(?: at all)?|no pixel|not a single pixel){on} {moves}{_ANYHOW}{on}{_ANYHOW} {_SPAN}",
+        _stable,
+    )
     a_no = (
         r"(?:(?:there (?:has been|have been|is|was|are|were) )?no|there (?:has|have) not been (?:any|a single))"
         r" (?:more )?(?:changes?|movements?|motion)"
     )
     yield rf"{_VIEW} has had {a_no}{_ANYHOW} {_SPAN}", _stable
-    yield rf"it (?:is|has been) {_SPAN} since (?:anything|something){on} (?:last )?(?:changed|moved|happened){on}", _stable
+    yield (
+        rf"it (?:is|has been) {_SPAN} since (?:anything|something){on} (?:last )?(?:changed|moved|happened){on}",
+        _stable,
+    )
     yield rf"the last (?:change|movement){on} (?:is|was) {_SPAN} ago", _stable
     yield rf"nothing new(?: (?:appears|happens|shows up))?{on} {_SPAN}", _stable
     yield rf"it (?:is|stays|has been|has stayed) {still} on (?:the |my )?(?:screen|display) {_SPAN}", _stable
@@ -321,7 +342,8 @@ def _change_rows() -> Iterator[Row]:
     yield rf"{any_one}(?: at all)? (?:to )?happens?{_ANYHOW} on (?:the |my )?(?:screen|display)", _change
     happens = r"(?: (?:happens|occurs|is (?:seen|noticed|detected)))?"
     yield (
-        rf"(?:there is )?(?:any|a|some|whatever|the (?:next|first|slightest|smallest)) (?:change|movement){_ANYHOW}{on}{_ANYHOW}{happens}",
+        r"(?:there is )?(?:any|a|some|whatever|the (?:next|first|slightest|smallest)) (?:change"
+        rf"|movement){_ANYHOW}{on}{_ANYHOW}{happens}",
         _change,
     )
     other = r"(?:looks different|is different|is no longer the same|is not the same any more)"

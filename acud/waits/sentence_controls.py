@@ -16,7 +16,8 @@ _ROLES = (
     "check-box", "checkbox", "tick box", "tickbox", "radio"
 " option", "radio", "hyperlink", "link", "menu item", "menu entry", "menuitem", "menu", "tree item", "list item",
     "tab", "text field", "text box", "textbox", "text area", "search box", "input field", "field", "entry",
-    "text input", "text entry", "entry field", "edit field", "input box", "input", "slider", "switch", "toggle", "combo box", "combobox",
+    "text input", "text entry", "entry field", "edit field", "input box", "input", "slider", "switch", "toggle",
+    "combo box", "combobox",
     "dropdown list", "dropdown menu", "drop-down list", "drop-down menu", "dropdown", "drop-down", "spin box",
     "spinbox", "progress bar", "progressbar", "option", "dialog box", "dialogue box", "dialogue", "dialog",
     "option button", "list entry", "tree node",
@@ -29,12 +30,14 @@ _WRITTEN = {
     "input field": "text field", "input box": "text field", "text input": "text field", "entry field": "text field",
     "edit field": "text field", "text entry": "text field",
     "dropdown": "combo box", "drop-down": "combo box", "dropdown list": "combo box", "dropdown menu": "combo box",
-    "dialog box": "dialog", "dialogue box": "dialog", "dialogue": "dialog", "drop-down list": "combo box", "drop-down menu": "combo box", "menu entry": "menu item",
+    "dialog box": "dialog", "dialogue box": "dialog", "dialogue": "dialog", "drop-down list": "combo box",
+    "drop-down menu": "combo box", "menu entry": "menu item",
 }  # fmt: skip
 _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
     WidgetState.ENABLED: (
         r"enabled|active|activated|available(?: to (?:click|press|use))?|clickable|usable|pressable"
-        r"|ready to (?:be )?(?:clicked|pressed|click|press)", r"can be (?:clicked|pressed|used|chosen|selected|picked)(?: on)?"
+        r"|ready to (?:be )?(?:clicked|pressed|click"
+        r"|press)", r"can be (?:clicked|pressed|used|chosen|selected|picked)(?: on)?"
         r"|goes (?:active|live)"
     ),
     WidgetState.DISABLED: (
@@ -54,7 +57,8 @@ _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
     WidgetState.UNSELECTED: (r"unselected|deselected", r""),
     WidgetState.FOCUSED: (
         r"focus(?:s)?ed|in focus",
-        r"(?:has|have|has got|gets?|got|receives?|has received|gains|takes|to have|to get) (?:the )?(?:keyboard |input )?focus",
+        r"(?:has|have|has got|gets?|got|receives?|has received|gains|takes|to have|to get) (?:the )?(?:keyboard "
+        r"|input )?focus",
     ),
     WidgetState.UNFOCUSED: (
         r"unfocused|out of focus",
@@ -226,10 +230,15 @@ def widget_rows() -> Iterator[Row]:
         yield rf"{focus} {subject}", _widget((WidgetState.FOCUSED,))
         holds = r"(?:contains|holds|to contain|to hold)(?P<exactly> exactly)?(?: the (?:text|words?))?"
         yield rf"{subject} {holds} {quoted}", _valued(ValueComparison.CONTAINS)
-        reads = r"(?:(?:now )?(?:is|reads|says|shows)(?: the value)?|to be|to read|(?:is|reads|says) exactly|has the text)"
+        reads = (
+            r"(?:(?:now )?(?:is|reads|says|shows)(?: the value)?|to be|to read|(?:is|reads|says) exactly|has the text)"
+        )
         yield rf"{subject} {reads} {quoted}", _valued(ValueComparison.EQUAL)
         content = r"the (?:value|text|contents?|selection|choice|selected (?:value|entry|option|item)) (?:of|in)"
-        yield rf"{content} {subject} (?:is|reads|equals|becomes|is exactly|is set to) {quoted}", _valued(ValueComparison.EQUAL)
+        yield (
+            rf"{content} {subject} (?:is|reads|equals|becomes|is exactly|is set to) {quoted}",
+            _valued(ValueComparison.EQUAL),
+        )
         chosen = r"(?:is|becomes) the (?:selected|chosen) (?:value|entry|option|item) (?:of|in)"
         yield rf"{quoted} {chosen} {subject}", _valued(ValueComparison.EQUAL)
         named_held = r"(?:the (?:text|words?|value|number) )?(?P<held>(?-i:[^\W_a-z][^<>\s]*(?: [^\W_a-z][^<>\s]*)*))"
@@ -238,7 +247,10 @@ def widget_rows() -> Iterator[Row]:
         yield rf"{subject} {says} {named_held}", _valued(ValueComparison.EQUAL)
         yield rf"{subject} {BE_}filled(?: in)? with {named_held}", _valued(ValueComparison.CONTAINS)
         yield rf"{named_held} {BE_}(?:selected|chosen|picked) in {subject}", _valued(ValueComparison.EQUAL)
-        equals = r"(?:=|==|equals|stands at|has changed to|(?:is |has been |to be |gets )?(?:now )?(?:set|changed|switched) to|has the value|is equal to)"
+        equals = (
+            r"(?:=|==|equals|stands at|has changed to|has the value|is equal to"
+            r"|(?:is |has been |to be |gets )?(?:now )?(?:set|changed|switched) to)"
+        )
         yield rf"{subject} {equals} {held}", _valued(ValueComparison.EQUAL)
         yield rf"{subject} has {quoted} (?:selected|chosen|picked)", _valued(ValueComparison.EQUAL)
         yield rf"{subject} (?:has|contains) {quoted} in it", _valued(ValueComparison.CONTAINS)
@@ -289,10 +301,12 @@ _LESSER = r"(?:less|fewer|lower|smaller|cheaper|colder|cooler|lighter|shorter|yo
 _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     (
         Comparison.AT_LEAST,
-        rf"(?:{verb('reach', 'reaches', 'reached')}|{verb('hit', 'hits', 'hit')})(?: at least)?|gets? to|{_UP} (?:up )?to"
+        rf"(?:{verb('reach', 'reaches', 'reached')}|{verb('hit', 'hits', 'hit')})(?: at least)?|gets? to"
+        rf"|{_UP} (?:up )?to"
         r"|fills(?: up)? to|arrives at|makes it to"
         rf"|(?:{_SAYS} )?{_BIGGER} or equal to"
-        rf"|(?:{_SAYS} |{_UP} to )?(?:at least(?: at)?|(?:no|not) {_LESSER})|is (?:not|no longer) (?:{_UNDER}|{_LESSER})"
+        rf"|(?:{_SAYS} |{_UP} to )?(?:at least(?: at)?|(?:no|not) {_LESSER})|is (?:not|no longer) (?:{_UNDER}"
+        rf"|{_LESSER})"
         r"|(?:is )?at or (?:above|over)|reaches or exceeds"
         r"|>=|≥|is (?:at )?>=",
         "",
@@ -305,7 +319,8 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     ),
     (
         Comparison.MORE,
-        rf"{verb('exceed', 'exceeds', 'exceeded')}|(?:is |{_SET} |{_UP} )?{_OVER}|passes|tops|surpasses|beats|has (?:passed|topped)"
+        rf"{verb('exceed', 'exceeds', 'exceeded')}|(?:is |{_SET} |{_UP} )?{_OVER}|passes|tops|surpasses|beats"
+        r"|has (?:passed|topped)"
         rf"|(?:(?:{_UP}|{_SAYS}) )?{_BIGGER}|>",
         "",
     ),
@@ -316,16 +331,8 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
         rf"|is (?:not|no longer) (?:{_OVER}|{_BIGGER})|(?:is )?at or (?:below|under)|<=|≤",
         "",
     ),
-    (
-        Comparison.AT_LEAST,
-        _SAYS,
-        r" at (?:least|the least)",
-    ),
-    (
-        Comparison.AT_MOST,
-        _SAYS,
-        r" at (?:most|the most)",
-    ),
+    (Comparison.AT_LEAST, _SAYS, r" at (?:least|the least)"),
+    (Comparison.AT_MOST, _SAYS, r" at (?:most|the most)"),
     (
         Comparison.AT_MOST,
         rf"{_SAYS}|is down to|{_DOWN} (?:down )?to",
@@ -334,14 +341,16 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     (Comparison.LESS, rf"(?:is |{_SET} |{_DOWN} )?{_UNDER}|(?:(?:{_DOWN}(?: to)?|{_SAYS}) )?{_LESSER}|<", ""),
     (
         Comparison.NOT_EQUAL,
-        r"is not(?: equal to)?|(?:is|are) no longer|no longer (?:shows|reads|says)|is different from|is (?:anything|something) (?:but|other than)|!=|≠|is other than"
+        r"is not(?: equal to)?|(?:is|are) no longer|no longer (?:shows|reads|says)|is different from|is (?:anything"
+        r"|something) (?:but|other than)|!=|≠|is other than"
         r"|differs from"
         r"|stops being",
         MORE,
     ),
     (
         Comparison.EQUAL,
-        rf"(?:{_SAYS} )?exactly|{_SAYS}|equals|is equal to|has the value|(?:(?:is|has been) )?(?:set|moved|turned|dragged) to|becomes|has become"
+        rf"(?:{_SAYS} )?exactly|{_SAYS}|equals|is equal to|has the value|(?:(?:is|has been) )?(?:set|moved|turned"
+        r"|dragged) to|becomes|has become"
         rf"|changes to|=|==",
         "",
     ),
@@ -360,13 +369,15 @@ _NO_UNITS = frozenset(
         "low", "higher", "lower", "fewer", "greater", "above", "below", "over", "under", "twice", "longer", "or",
         "and", "than", "of", "in", "on", "at", "up", "down", "after", "since", "for", "to", "points", "degrees",
         "degree", "full", "complete", "done", "today", "yet", "not", "red", "green", "blue", "away", "behind",
-        "is", "are", "has", "ends", "something", "odd", "plus", "rising", "falling", "back", "ahead", "each", "per", "day", "days", "too", "also", "still", "only", "apart",
+        "is", "are", "has", "ends", "something", "odd", "plus", "rising", "falling", "back", "ahead", "each", "per",
+        "day", "days", "too", "also", "still", "only", "apart",
     }
 )  # fmt: skip
 """Words after a number that are no unit of it for certain."""
 _NO_LABEL = re.compile(
     r"(?i)\b(?:bar|slider|button|window|page|screen|display|clock|time|date|it|number|count|counter|amount|of"
-    r"|file|pid|process|\w+'s|stays?|remains?|keeps?|goes|falls|rises|drops|climbs|contains?|holds?|shows?|says|field|reading|level|value|figure|percentage|meter|gauge"
+    r"|file|pid|process|\w+'s|stays?|remains?|keeps?|goes|falls|rises|drops|climbs|contains?|holds?|shows?|says|field"
+    r"|reading|level|value|figure|percentage|meter|gauge"
     r"|(?-i:current)|\w+est|average|mean|median|sum|combined|overall|own)\b|(?-i:\bvolume\b)"
     r"|(?-i:\b(?:upload|download|build|render|installation|update|scan|backup|copy|transfer|job|task"
     r"|song|video|game|film"

@@ -27,13 +27,15 @@ _LOADED = (
     rf"(?:(?:finish(?:es|ed)?|has finished|have finished|to finish|completed|is done|is finished) "
     rf"(?:downloading|writing|copying|being written)"
     rf"|{BE_}(?:{_WHOLE} )?(?:downloaded|written|saved|copied|transferred)(?: to disk)?(?: {_WHOLE}| in full)?"
-    rf"|(?:has|have) (?:{_WHOLE} )?(?:downloaded|arrived)|{BE_}(?:{_WHOLE} )?complete|is {_WHOLE} there|is there (?:{_WHOLE}|in full)"
+    rf"|(?:has|have) (?:{_WHOLE} )?(?:downloaded|arrived)|{BE_}(?:{_WHOLE} )?complete|is {_WHOLE} there"
+    rf"|is there (?:{_WHOLE}|in full)"
     rf"|(?:is )?no longer being (?:written(?: to)?|downloaded)|(?:stops|has stopped) growing|is no longer growing"
     rf"|(?:exists|is there) and (?:is (?:{_WHOLE} )?(?:complete|written)|(?:is )?no longer growing|has stopped growing)"
     rf"|is not (?:being written|growing) any more|does not grow any more)"
 )
 _THERE = (
-    rf"(?:exists?|to exist|{BE_}(?:there|created|present|around|available)|to be there|{verb('appear', 'appears', 'appeared')}"
+    rf"(?:exists?|to exist|{BE_}(?:there|created|present|around|available)|to be there"
+    rf"|{verb('appear', 'appears', 'appeared')}"
     rf"|{particle('show/shows/shown+showed turn/turns/turned pop/pops/popped come/comes/come', 'up')}"
     rf"|{verb('arrive', 'arrives', 'arrived')}|{verb('land', 'lands', 'landed')})"
 )
@@ -111,8 +113,9 @@ def file_rows() -> Iterator[Row]:
     yield holds, _file(whole=False)
     yield rf"there is (?:now )?(?:a |an |the )?{_KINDS}(?:{CALLED} |matching )?{_PATH}", _file(whole=False)
     yield rf"there is (?:no|no longer a) (?:{_KINDS})?(?:{CALLED} )?{_PATH}{MORE}", _file(gone=True)
-    yield rf"(?:my |the )?(?:browser|firefox|chrome|chromium|safari) has (?:finished downloading|downloaded) {_PATH}", (
-        _file(downloads=True)
+    yield (
+        rf"(?:my |the )?(?:browser|firefox|chrome|chromium|safari) has (?:finished downloading|downloaded) {_PATH}",
+        (_file(downloads=True)),
     )
     yield (
         (
@@ -138,7 +141,8 @@ def process_rows() -> Iterator[Row]:
     ended = (
         r"(?:(?:ends|exits|finishes|terminates|dies|quits|stops|completes|disappears|goes away|comes"
         r" to an end|has come to an end|has finished running)"
-        r"|(?:(?:has|have|is|are|gets) )?(?:ended|exited|finished|terminated|died|done|gone|over|through|dead|stopped|completed|quit)"
+        r"|(?:(?:has|have|is|are|gets) )?(?:ended|exited|finished|terminated|died|done|gone|over|through|dead|stopped"
+        r"|completed|quit)"
         rf"|(?:is )?(?:no longer|not) {gone}{MORE}|(?:no longer|does not) exists?{MORE}|stops running"
         rf"|has stopped running"
         r"|to (?:end|exit|finish|terminate|stop|quit|die|be done|be gone|complete|disappear))"

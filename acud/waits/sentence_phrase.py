@@ -56,7 +56,11 @@ _IN_FULL = tuple(
             "",
         ),
         (r"\b(?:anymore|any longer)\b", "any more"),
-        (r" (?:finally|eventually|actually|at last|ever(?= (?!was|has)\w+s\b| come| appear| show| turn| pop))(?=[ ?,.;]|$)", ""),
+        (
+            r" (?:finally|eventually|actually|at last|ever(?= (?!was|has)\w+s\b| come| appear| show| turn"
+            r"| pop))(?=[ ?,.;]|$)",
+            "",
+        ),
         (r" ?(?:→|⇒|=>|-+>) ?", " -> "),
     )
 )
@@ -76,7 +80,8 @@ NO_NAMES = frozenset(
         "somebody", "when", "once", "until", "till", "if", "as", "what", "which", "who", "whose", "where", "whenever",
         "while", "after", "before", "not", "still", "again", "just", "almost", "nearly", "about", "roughly", "around",
         "more", "less", "most", "least", "i", "you", "we", "they", "he", "she", "and", "or", "but", "so", "then",
-        "is", "are", "has", "have", "had", "does", "did", "would", "should", "must", "let", "wait", "tell", "there", "today", "tomorrow", "yesterday", "many", "several", "few",
+        "is", "are", "has", "have", "had", "does", "did", "would", "should", "must", "let", "wait", "tell", "there",
+        "today", "tomorrow", "yesterday", "many", "several", "few",
     }
 )  # fmt: skip
 """Words that no unquoted name begins with: a sentence begins with a capital letter, too. "Dark Mode""
@@ -85,7 +90,8 @@ _HEDGE = re.compile(
     r"\b(?:is|are|was|be|has|have|isn't|not|no|never|almost|nearly|about|only|again|yet|still|just|already"
     r"|first|last|every|all|"
     r"both|than|then|when|if|unless|until|before|after|while|because|but|on|in|at|of|with|without|longer"
-    r"|somehow|finally|till|wait|tell|watch|should|must|that|which|whose|where|next|below|under|beside|above|left|right|from|for|by|or|and)\b"
+    r"|somehow|finally|till|wait|tell|watch|should|must|that|which|whose|where|next|below|under|beside|above|left"
+    r"|right|from|for|by|or|and)\b"
 )
 _SENTENCE_CASE = re.compile(r"[A-ZÀ-ÖØ-Þ][\w-]*(?: (?!\w+ly\b)[a-zß-öø-ÿ][\w-]*){1,3}")
 _NO_LABEL = re.compile(

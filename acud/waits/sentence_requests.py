@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 
 class Asked(NamedTuple):
-    """What may be the condition of a sentence. `ends`: it is waited for that it no longer holds. `given`: what is so now,
-    if it is a condition, too ("": nothing is said of it).
+    """What may be the condition of a sentence. `ends`: it is waited for that it no longer holds. `given`: what is said
+    to be so now, which has to be a condition, too ("": nothing).
     """
 
     condition: str
@@ -33,12 +33,15 @@ _BREAK = r"(?:[,;:.!?]| -| –| —)"
 _PLEASE = r"(?:please|pls|plz|kindly|just|simply|do(?= \w+ me\b))"
 _THANKS = (
     r"(?:(?:many )?(?:thanks|thank you|thx|ty|cheers)(?: (?:very much|so much|a lot|a bunch|in advance))?"
-    r"|much appreciated|that would be (?:great|nice|good|lovely|helpful)|(?:will|would|could) you|right)(?:,? (?:mate|buddy|pal|dear|friend|bro|man))?"
+    r"|much appreciated|that would be (?:great|nice|good|lovely|helpful)|(?:will|would|could) you|right)(?:,? (?:mate"
+    r"|buddy|pal|dear|friend|bro|man))?"
 )
 _GREETING = (
-    rf"(?:(?:hey|hi|hello)(?: there)?|psst|well|sooner or later|any sign of|(?:some|any)where(?: on (?:the |my )?screen)?|hiya|yo|good (?:morning|afternoon|evening)|ok|okay|alright|so|and|also|now|listen"
+    r"(?:(?:hey|hi|hello)(?: there)?|psst|well|sooner or later|any sign of|(?:some|any)where(?: on (?:the "
+    r"|my )?screen)?|hiya|yo|good (?:morning|afternoon|evening)|ok|okay|alright|so|and|also|now|listen"
     r"|brb|afk|be right back|btw|by the way|(?:quick|odd|small|one|another) (?:favou?r|one|thing|question|request)"
-    rf"|listen up|heads up|no (?:need to )?(?:hurry|rush)|sorry(?: to bother you)?(?:,? but)?|{_PLEASE}|{_THANKS}|do me a favou?r"
+    rf"|listen up|heads up|no (?:need to )?(?:hurry|rush)|sorry(?: to bother you)?(?:,? but)?|{_PLEASE}|{_THANKS}"
+    r"|do me a favou?r"
     r"|if you (?:can|could|would)|need|reminder|note to self|task|goal)"
 )
 _NEVER_OF_A_REASON = (
@@ -63,17 +66,20 @@ def _free(*without: str) -> str:
 
 _MY = r"(?:my|our|the) (?:[a-z]+ ){1,3}(?:is|are|has|have|does|do|takes|needs|wants|will|can|must|keeps|runs)"
 _OFF = (
-    r"(?:(?:just )?(?:off|gone|going|heading|stepping|popping|getting|grabbing)(?= (?:to|for|out|away|home|a|an|some)\b)"
+    r"(?:(?:just )?(?:off|gone|going|heading|stepping|popping|getting|grabbing)(?= (?:to|for|out|away|home|a|an"
+    r"|some)\b)"
     r"|(?:have|need|got|want|about) to)"
 )
 _BACKGROUND = (
     rf"(?:(?:(?P<me>I|we|{_OFF})|{_MY}) {_free(_TELLING_MORE, _AT_WORK)}(?:(?={_BREAK} )"
-    rf"(?(me)|(?!{_BREAK} (?:when|if|once|until|while)\b))(?!.*\b(?:it|there|they|them|that)\b)|(?= so | and (?:then )?(?:tell"
+    rf"(?(me)|(?!{_BREAK} (?:when|if|once|until|while)\b))(?!.*\b(?:it|there|they|them|that)\b)|(?= so "
+    r"| and (?:then )?(?:tell"
     r"|ping|wake|shout|let|please))))"
 )
 """What the one who asks has done, is doing or wants, and where they go: nothing that is to be seen."""
 _WANTING = (
-    r"(?=(?:I|we|my|our|(?:it is )?time (?:for|to)|nobody|no one|(?:the|my|our) [a-z]+ (?:can|may|must|could|starts|begins)"
+    r"(?=(?:I|we|my|our|(?:it is )?time (?:for|to)|nobody|no one|(?:the|my|our) [a-z]+ (?:can|may|must|could|starts"
+    r"|begins)"
     r"(?! be\b))\b)"
     rf"{_free(_TELLING_MORE, _ON_SCREEN, 'minutes?', 'seconds?', 'hours?', 'later', 'shortly', 'long', 'it')}"
 )
@@ -86,7 +92,8 @@ _REASON = (
     rf"|let me {_free(_NEVER_OF_A_REASON, _CAN_BE_SEEN, 'know')}"
     rf"|(?:because|cause|cuz|cos|since|so|so that) {_I} {_free(_NEVER_OF_A_REASON)}"
     rf"|(?<=[,;:.–—>=-] )(?:my|our) (?:\w+ {_NOT_NOW} )?{_free(_NEVER_OF_A_REASON, _AT_WORK)}"
-    r"|(?:it|this|that) is (?:(?:really|very|quite|too|so) [a-z]+|my turn|[a-z]+ time|time (?:for|to) [a-z ]+|urgent|important|bad|good|fine|enough|my cue"
+    r"|(?:it|this|that) is (?:(?:really|very|quite|too|so) [a-z]+|my turn|[a-z]+ time|time (?:for|to) [a-z ]+|urgent"
+    r"|important|bad|good|fine|enough|my cue"
     r"|(?:when|what|all|the (?:moment|sign|signal)) (?:that )?I (?:need|want|am waiting for|wait for|have to know)"
     r"(?: (?:to (?:know|be (?:told|called|woken|alerted|notified)|hear(?: about it)?)|the [a-z ]+))?)"
     r"|(?:either|any) one(?: will do| is enough)?|(?:either|any|one)(?: of them)? will do|in (?:both|either|any) cases?"
@@ -96,7 +103,8 @@ _REASON = (
 _MODAL = (
     rf"(?:(?:could|can|would|will) (?:you|ya|some(?:one|body)|any(?:one|body))(?: (?:be so kind as to|{_PLEASE}))*"
     r"|(?:(?:I|we) )?(?:(?:just|only|really) )?(?:want|need|have|would like|would love)(?: you)? to"
-    r"|(?:is it|would it be) possible(?: for you)? to|(?:you|we|I) (?:can|may|could|should|must|would)|(?:some|any)(?:one|body)|(?:go|come) and|you|let us|how about|your (?:job|task) is to|you are to"
+    r"|(?:is it|would it be) possible(?: for you)? to|(?:you|we|I) (?:can|may|could|should|must|would)|(?:some"
+    r"|any)(?:one|body)|(?:go|come) and|you|let us|how about|your (?:job|task) is to|you are to"
     r"|any chance you (?:could|can)|be (?:so kind|a dear|so good) (?:and|as to|to)|may I ask you to|(?:make"
     r"|be) sure (?:to|you)|remember to|do not forget to"
     r"|(?:I would appreciate it|I would be (?:grateful|glad|happy|thankful)|(?:it )?would be (?:great|nice|good|lovely"
@@ -112,15 +120,19 @@ _WANT_SIGN = (
 )
 _ME = r"(?:me|us|my [a-z]+)"
 _TELL = (
-    rf"(?:(?:tell|inform|warn|remind|nudge|buzz|call|message|signal|text|page|e-?mail|mail|sms|dm|phone|ring|alarm|bother|interrupt) {_ME}"
+    r"(?:(?:tell|inform|warn|remind|nudge|buzz|call|message|signal|text|page|e-?mail|mail|sms|dm|phone|ring|alarm"
+    rf"|bother|interrupt) {_ME}"
     r"(?: up| over)?"
     rf"|(?:notify|alert|ping|poke|beep|wake|shout|yell|holler)(?: (?:at )?{_ME})?(?: up)?|let {_ME} know|lmk"
     rf"|(?:give|send|drop|shoot|show)(?: {_ME})? {_A_SIGN}|hit {_ME} up|flag (?:it|this)(?: (?:to|for) me)?"
     rf"|(?:come (?:and )?)?(?:get|fetch|find) {_ME}|(?:get|catch|draw) my attention|(?:sound|raise) (?:the|an) alarm"
-    rf"|make (?:a|some) noise|say(?: (?:something|so|the word))?|sing out|stop me|play (?:a|an|the|some) (?:sound|song|music|beep|alarm|chime)|inform|ring the bell|get back to {_ME}|keep {_ME} (?:posted|informed|updated)|do tell|trigger|speak up"
+    r"|make (?:a|some) noise|say(?: (?:something|so|the word))?|sing out|stop me|play (?:a|an|the|some) (?:sound"
+    rf"|song|music|beep|alarm|chime)|inform|ring the bell|get back to {_ME}|keep {_ME} (?:posted|informed|updated)"
+    r"|do tell|trigger|speak up"
     r"|(?:come|get|report|bring me|call me) back(?: to me)?|(?:report|return)(?: to me)?"
     r"|(?:you can )?stop (?:waiting|the wait)|end the wait|continue|go on|go ahead|carry on|proceed|resume|move on"
-    r"|know|hear(?: (?:from you|(?:about )?(?:it|this|that)))?|(?:be|get) (?:told|notified|informed|alerted|pinged|called"
+    r"|know|hear(?: (?:from you|(?:about )?(?:it|this|that)))?|(?:be|get) (?:told|notified|informed|alerted|pinged"
+    r"|called"
     r"|woken(?: up)?))"
 )
 _TELLING = (
@@ -129,16 +141,20 @@ _TELLING = (
 )
 _WAIT = (
     r"(?:(?:wait|hold on|hold off|hold it|hang on|hang tight|sit tight|stand by|pause|stay put|sleep"
-    r"|do nothing|nothing to do|hold(?: the line)?|(?:stay|keep|be) (?:quiet|still|silent)|idle|block|rest|relax|(?:(?:I|we) am )?(?:still |only |just )*waiting"
-    r"|(?:leave|let) me (?:alone|sleep|rest|work|be|nap)|waiting|stick around|hold your horses|keep still|poll|keep your eyes peeled|stare at the screen)"
+    r"|do nothing|nothing to do|hold(?: the line)?|(?:stay|keep|be) (?:quiet|still|silent)|idle|block|rest|relax"
+    r"|(?:(?:I|we) am )?(?:still |only |just )*waiting"
+    r"|(?:leave|let) me (?:alone|sleep|rest|work|be|nap)|waiting|stick around|hold your horses|keep still|poll"
+    r"|keep your eyes peeled|stare at the screen)"
     r"|(?:keep(?: on)?|start|begin) (?:waiting|looking|watching|checking|monitoring)|(?:I am|we are) waiting)"
 )
 _SCREEN = r"(?:the|my|this|that) (?:whole |entire )?(?:screen|display|desktop)"
 _WATCH = (
-    r"(?:watch|monitor|observe|look at|check(?: on)?|keep (?:an eye|your eyes|one eye) on|keep your eyes (?:open|peeled)(?= for)|keep (?:on )?watching)"
+    r"(?:watch|monitor|observe|look at|check(?: on)?|keep (?:an eye|your eyes|one eye) on"
+    r"|keep your eyes (?:open|peeled)(?= for)|keep (?:on )?watching)"
 )
 _WATCH_ALL = (
-    rf"(?:{_WATCH} (?:{_SCREEN}|things|this|it|that|everything)|keep an eye out|keep your eyes (?:open|peeled)|be on the lookout|watch out|look out"
+    rf"(?:{_WATCH} (?:{_SCREEN}|things|this|it|that|everything)|keep an eye out|keep your eyes (?:open|peeled)"
+    r"|be on the lookout|watch out|look out"
     r"|watch|check|(?:look|monitor)(?= for ))"
 )
 _HOW = (
@@ -151,13 +167,16 @@ _DO_NOT = (
     rf"(?:(?:I|we) (?:can|will|must|should|do) not {_free(_TELLING_MORE, _CAN_BE_SEEN)}(?= (?:until|till|before)\b)"
     rf"|(?:{_PLEASE} |I )?do not (?:(?:come back|continue|go on|return|proceed|move on|carry on|do anything"
     rf"(?: else)?|stop waiting|move|touch anything)"
-    r"|(?:wake|bother|disturb|ping|tell) me(?: up)?|want to be (?:disturbed|bothered|woken(?: up)?|told|called)|(?:start|begin|stop|leave)))"
+    r"|(?:wake|bother|disturb|ping|tell) me(?: up)?|want to be (?:disturbed|bothered|woken(?: up)?|told|called)"
+    r"|(?:start|begin|stop|leave)))"
 )
 _AND = rf"{_BREAK}{{0,3}}(?: (?:and then|and|so|then|but))?"
 _WHEN = (
     r"(?:(?:only |right |exactly )?(?:until after|until|till|'til|til|when|whenever|once|as soon as|after"
-    r"|if and (?:when|only if)|if(?: by any chance)?|whether|in case)|(?:at|on|upon)(?= (?:the (?:next|first|slightest|smallest)|any|a) change)|(?:for )?the"
-    r" (?:very )?(?:moment|minute|instant)(?: that| when)?|the (?:very second|second that)|(?<=\w )the second|should(?!.*\?$))"
+    r"|if and (?:when|only if)|if(?: by any chance)?|whether|in case)|(?:at|on|upon)(?= (?:the (?:next|first"
+    r"|slightest|smallest)|any|a) change)|(?:for )?the"
+    r" (?:very )?(?:moment|minute|instant)(?: that| when)?|the (?:very second|second that)|(?<=\w )the second"
+    r"|should(?!.*\?$))"
     r"(?: (?:you (?:see|notice|find)|it happens) that)?"
 )
 _IS_SO = (
@@ -165,7 +184,8 @@ _IS_SO = (
     r"(?: (?:there|so|visible|done|in there))?|yes|there is (?:one|it))"
 )
 _HAPPENS = (
-    r"(?:so|(?:it|this|that) (?:happens|has happened|occurs|is the case)|that is so|you (?:can )?(?:see|notice|spot|find)"
+    r"(?:so|(?:it|this|that) (?:happens|has happened|occurs|is the case)|that is so|you (?:can )?(?:see|notice|spot"
+    r"|find)"
     r" (?:it|that|this|them|one)(?: too| as well)?|(?:both|all)(?: of them)? (?:happen|have happened))"
 )
 _GOES_ON = (
@@ -178,7 +198,8 @@ _GOING_ON = r"(?:continuing|going on|proceeding|moving on|carrying on|doing anyt
 
 _PIECE = _words(rf"(?:{_ASK}|{_BACKGROUND}|{_GREETING}){_AND} ")
 _THING = (
-    r"for:?|on(?= (?:a|the|any) )|await|let(?! (?:me|us)\b)|(?:(?:all|what) )?(?:I|we) (?:want|need|(?:am|are) (?:(?:only|just|still|all) )*(?:waiting (?:for|on)|hoping for)|wait for|expect|would like)(?: to see)?"
+    r"for:?|on(?= (?:a|the|any) )|await|let(?! (?:me|us)\b)|(?:(?:all|what) )?(?:I|we) (?:want|need|(?:am"
+    r"|are) (?:(?:only|just|still|all) )*(?:waiting (?:for|on)|hoping for)|wait for|expect|would like)(?: to see)?"
     rf"(?: is)?(?! (?:to|you)\b| {_A_SIGN})"
 )
 _OPENED = _words(rf"(?:{_WHEN}|(?P<ends>(?:for )?as long as|while)|(?P<thing>{_THING})) ")
@@ -186,7 +207,8 @@ _WANTED = _words(rf"{_WANTING} {_WHEN} ")
 _GREETINGS = _words(rf"\A(?:{_GREETING},? )+")
 _STATED = _words(rf"{_BREAK} (?:and |so )?(?:(?:{_GREETING},? )*{_ASK} )?{_WHEN} ")
 _NO_LONGER = _words(
-    r"(?:it|that|this) (?:(?:does not|no longer) (?:says?|shows?) (?:that|it|so)(?: any more)?|(?:is|does|has) (?:not|no longer)(?: any more)?|no longer (?:is|does|has)|stops)"
+    r"(?:it|that|this) (?:(?:does not|no longer) (?:says?|shows?) (?:that|it|so)(?: any more)?|(?:is|does|has) (?:not"
+    r"|no longer)(?: any more)?|no longer (?:is|does|has)|stops)"
 )
 _GREETED = _words(rf"(?:{_GREETING}|{_BACKGROUND}){_AND} ")
 _WAIT_THE = _words(r"(?<=\bwait )(?:the |a |<)")
@@ -203,7 +225,8 @@ _SAYS_NOW = _words(
 )
 _NOW = _words(r" (?:still|currently|right now|now|at the moment|at present)\b")
 _RUNS = _words(r"(?P<it>.+) (?:is (?:running|alive|active)|runs)")
-_ENDS = _words(r"it (?:is (?:finished|done|over|through|not|gone)|has (?:ended|finished|exited|stopped)|ends|exits|stops|finishes"
+_ENDS = _words(
+    r"it (?:is (?:finished|done|over|through|not|gone)|has (?:ended|finished|exited|stopped)|ends|exits|stops|finishes"
     r"|(?:is|does) not(?: any more)?)"
 )
 _IS_SO_THEN = _words(r"it (?:is|has|does)(?: there)?")
@@ -212,7 +235,8 @@ _THERE_IS = _words(r"(?:there is|(?:I|we) (?:can )?see) ")
 """How it is said what is so now, before it is asked for what shall become of it."""
 _STOPS = _words(r"(?:it|that|this) (?:stops|has stopped) (?:saying|showing) (?:that|it|so)")
 _INVERTED = _words(
-    r"(?P<verb>has|have|is|are|does|did|do|can) (?P<said>(?!.* (?:not|or) )(?!(?!both ).* and )(?:[^.?]|\.(?=\w))+?)(?: yet| already| now)*"
+    r"(?P<verb>has|have|is|are|does|did|do|can) (?P<said>(?!.* (?:not|or) )(?!(?!both ).* and )(?:[^.?]"
+    r"|\.(?=\w))+?)(?: yet| already| now)*"
 )
 _QUESTION = _words(
     rf"(?:{_GREETING},? )*(?P<question>(?:has|have|is|are|does|did|do|can) (?:[^.?]|\.(?=\w))+?)"
@@ -290,7 +314,7 @@ def _stated(text: str) -> Iterator[Asked]:
 
 
 def _statements(text: str) -> Iterator[str]:
-    """Yield what a question asks as a statement, with its verb after each of its words, or else the statement `text`."""
+    """Yield what a question asks, as statements: with its verb after each of its words. A statement stays itself."""
     asks = _INVERTED.fullmatch(text)
     if asks is None:
         yield text
@@ -327,19 +351,22 @@ _TOLD = (
     rf"|(?:[a-z]+ )?(?:reminder|alert|alarm|notification))(?: about (?:it|that|this))?{_HOW}"
 )
 _CLOSING = _words(
-    rf"(?: -> {_free(_NEVER_OF_A_REASON)}|(?:{_BREAK}| ->| =){{0,3}}(?: (?:and only then|only then|and then|and|then|so|after that))? (?:"
+    rf"(?: -> {_free(_NEVER_OF_A_REASON)}|(?:{_BREAK}| ->| =){{0,3}}(?: (?:and only then|only then|and then|and|then"
+    r"|so|after that))? (?:"
     rf"{_THANKS}|{_REASON}|{_WANT_SIGN}|{_PLEASE}|ok|okay|go|done|bingo|:-?\)"
     rf"|{_TOLD}(?:,? {_WHEN} (?:{_HAPPENS}(?P<order> in (?:that|this) order)?|(?P<is_so>{_IS_SO}))|,? when)?"
     rf"|{_WAIT} (?:until|till) {_HAPPENS}"
     rf"|{_WHEN} (?:{_HAPPENS}|(?P<so>{_IS_SO})),? {_TOLD}"
-    rf"|(?:that |so |so that )?(?:I|we|you) can {_GOES_ON}|before (?:you|we|I) {_GOES_ON}|before (?:I|we) {_free(_NEVER_OF_A_REASON, _CAN_BE_SEEN)}|before {_GOING_ON}"
+    rf"|(?:that |so |so that )?(?:I|we|you) can {_GOES_ON}|before (?:you|we|I) {_GOES_ON}|before (?:I"
+    rf"|we) {_free(_NEVER_OF_A_REASON, _CAN_BE_SEEN)}|before {_GOING_ON}"
     rf"|before you {_TELL}|is (?:what|all) (?:I|we) (?:want|need|am waiting for|wait for)(?: to (?:see|know))?"
     r"|not (?:before|earlier|sooner)(?: than that)?|(?:wait|watch) for (?:it|that|this|them|(?:those|these) [a-z]+)"
     r"))\??$"
 )
 _DENIED = _words(r"\b(?:not|no|never|nowhere)\b")
 _HEADED = _words(
-    rf"(?:{_free(_TELLING_MORE, _ON_SCREEN)} )?(?:(?:wait|waiting|looking) for|alarm|alert|wanted|(?:task|job)(?: for you)?"
+    rf"(?:{_free(_TELLING_MORE, _ON_SCREEN)} )?(?:(?:wait|waiting|looking) for|alarm|alert|wanted|(?:task"
+    r"|job)(?: for you)?"
     r"|condition|trigger|request|wish|(?:warn|tell|wake) me): "
 )
 """What says in any words that what follows is waited for."""

@@ -37,7 +37,9 @@ NOT = (
     r"|stops being|no longer|not)"
 )
 MORE = r"(?: any ?more| any longer)?"
-_AT_SCREEN = r"(?:on screen|up there|(?:up )?on (?:the |my |this |that )?(?:screen|display)|on (?:the|this) page|there|around)"
+_AT_SCREEN = (
+    r"(?:on screen|up there|(?:up )?on (?:the |my |this |that )?(?:screen|display)|on (?:the|this) page|there|around)"
+)
 _ON_SCREEN = r"on (?:the |my |this |that )?(?:screen|display)"
 _VISIBLE = (
     rf"(?:visible|shown|showing|displayed|present|seen|readable|legible|on display|in view|in sight"
@@ -46,7 +48,8 @@ _VISIBLE = (
 SHOWN = (
     rf"(?:{BE_}{_VISIBLE}|{BE_}(?:written|printed) {_ON_SCREEN}|(?:is |are )?to be (?:seen|read)|can be (?:seen"
     rf"|read|found)|(?:to )?shows?"
-    rf"|stands? there|{verb('appear', 'appears', 'appeared')}|{verb('come into view', 'comes into view', 'come into view')}"
+    rf"|stands? there|{verb('appear', 'appears', 'appeared')}"
+    rf"|{verb('come into view', 'comes into view', 'come into view')}"
     rf"|{particle('show/shows/shown+showed pop/pops/popped come/comes/come+came', 'up')}"
     rf"|(?:comes?|came|come) on(?:to)? (?:the |my )?(?:screen|display)"
     rf"|{particle('turn/turns/turned flash/flashes/flashed', 'up')})"

@@ -908,7 +908,7 @@ OTHERS: list[tuple[str, Until]] = [
     ('is "Done" visible? Tell me when it isn\'t', Text("Done", gone=True)),
     ('has "Done" appeared?', Text("Done")),
     ('Is there a window called "X" yet?', WindowTitle("X")),
-    ('has PID 77 ended yet?', ProcessExit(77)),
+    ("has PID 77 ended yet?", ProcessExit(77)),
     ("~/out.mp4 exists and is complete", FileState("~/out.mp4")),
     ('the button "OK" can no longer be pressed', Widget("button", "OK", states=(WidgetState.DISABLED,))),
     ("5 seconds of no change", Stable(5)),
@@ -981,7 +981,8 @@ def test_a_judge_that_is_named_gets_the_sentence() -> None:
 def test_the_half_to_work_with_is_read_as_its_author_means_it() -> None:
     read = readings("work")
     assert [one.sentence.words for one in read if one.is_wrong] == []
-    assert sum(one.read is not None for one in read) >= 0.65 * len(read)
+    possible = [one for one in read if one.sentence.means is not None]
+    assert sum(one.read is not None for one in read) >= 0.9 * len(possible) > 700
 
 
 def test_a_sequence_inside_another_condition_stays_a_sentence() -> None:

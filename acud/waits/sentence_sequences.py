@@ -1,0 +1,74 @@
+"""Statements one after the other: `first "A" appears, then it goes away`."""
+
+from __future__ import annotations
+
+import re
+
+from acud.types import Then, Until
+from acud.waits.sentence_joints import MOST_PARTS, completed, joined
+from acud.waits.sentence_phrase import Phrase
+from acud.waits.sentence_requests import asked
+from acud.waits.sentence_statements import is_noun, of_subject, single
+
+_LATER = re.compile(
+    r"[,;.:]? (?:(?:and |but )?(?:only )?(?:then|after that|after it|afterwards|thereafter|later(?: on)?|subsequently"
+    r"|some ?time (?:later|after(?: it| that)?)|once that has happened|when that is done)|followed by)(?: that)?,? |, "
+    r"(?:and )?(?:hold on|wait|watch|look|look out|(?:start|begin|keep) (?:looking|watching|waiting|checking)) "
+    r"(?=for |until |till )| (?=(?:start|begin) (?:looking|watching|waiting|checking) (?:for|until) )",
+    re.IGNORECASE,
+)
+_RETURNS = re.compile(r"(?: ?\b(?:comes?|is|came|has come) back|reappears?|returns?|shows? up again)$", re.IGNORECASE)
+"""What something does that had been gone before."""
+_FIRST = re.compile(r"(?:first|at first|first of all|to begin with|start with),? (?!of )| first$", re.IGNORECASE)
+_I_WANT = re.compile(r"^(?:I|we) (?:want|need|would like) (?=\S+ (?:\S+ ){0,6}to )", re.IGNORECASE)
+"""In a sequence, what has to happen is what is waited for."""
+_AFTER = re.compile(r"after (?P<first>[^,]+), (?:then )?(?P<later>[^,]+)", re.IGNORECASE)
+_THEREAFTER = re.compile(
+    r"(?P<first>[^,]+?),? and (?P<later>[^,]+?),? (?:after that|afterwards|thereafter|later(?: on)?)", re.IGNORECASE
+)
+_AFTERWARDS = re.compile(
+    r"(?!.*\b(?:right|soon|just|long|shortly|directly|immediately) after )"
+    r"(?P<later>[^,]+?),? (?:but )?(?:only )?after (?P<first>(?!that\b)[^,]+)",
+    re.IGNORECASE,
+)
+_TOGETHER = re.compile(r"either |both ", re.IGNORECASE)
+_AND_BACK = re.compile(r"(?P<first>[^,]+?),? and (?P<later>[^,]+) again", re.IGNORECASE)
+"""Of one thing, what it does and then takes back."""
+
+
+def stages(phrase: Phrase) -> Until | None:
+    """Return the meaning of `first …, then …`: what comes later may leave out its subject, or call it `it`."""
+    first, *later = _LATER.split(_FIRST.sub("", _in_order(phrase.text), count=1))
+    if not later and (back := _AND_BACK.fullmatch(first)) is not None:
+        does, undoes = single(phrase.with_text(back["first"])), of_subject(phrase, back["first"], back["later"])
+        return None if does is None or undoes is None else Then((does, undoes))
+    if not later or len(later) >= MOST_PARTS:
+        return None
+    first, *later = completed([first, *later])
+    first, *later = (_FIRST.sub("", _I_WANT.sub("", part)) for part in (first, *later))
+    meant = [_part(phrase, first)]
+    for part in later:
+        if getattr(meant[-1], "gone", False):
+            part = _RETURNS.sub(" appears", part).strip()
+        rest = re.sub(r"^(?:(?:until|till|for|when|once) )?(?:it|that|this) (?=\S)", "", part.removesuffix(" again"))
+        whole = _part(phrase, part)
+        meant.append(whole if whole is not None else of_subject(phrase, first, rest))
+    known = tuple(one for one in meant if one is not None)
+    is_shared = getattr(meant[-1], "gone", False) and is_noun(phrase, first) and not is_noun(phrase, later[-1])
+    return Then(known) if len(known) == len(meant) and not is_shared else None
+
+
+def _in_order(text: str) -> str:
+    """Return `after A, B` and `B after A` as `A, then B`."""
+    found = _AFTER.fullmatch(text) or _THEREAFTER.fullmatch(text) or _AFTERWARDS.fullmatch(text)
+    return text if found is None else f"{found['first']}, then {found['later']}"
+
+
+def _part(phrase: Phrase, text: str) -> Until | None:
+    """Return the meaning of a clause of a sequence, before which a request may stand of its own: `then wait for …`."""
+    for one in asked(text):
+        part = phrase.with_text(one.condition)
+        meant = None if one.ends else single(part) or (joined(part) if _TOGETHER.match(part.text) else None)
+        if meant is not None:
+            return meant
+    return None
