@@ -36,6 +36,14 @@ _IN_OTHER_WORDS = (
     ),
     (re.compile(r"(there is .+) to be (?:read|seen)", re.IGNORECASE), r"\1"),
     (re.compile(r"(?:I|we) (?:have|get) (.+) on (?:the |my )?screen", re.IGNORECASE), r"there is \1"),
+    (re.compile(r"in ((?:the (?:folder|directory) )?[~/]\S*?),? (there is .+)", re.IGNORECASE), r"\2 in \1"),
+    (re.compile(r"in ((?:the (?:folder|directory) )?[~/]\S*?),? (\S+\.\w+) (.+)", re.IGNORECASE), r"\2 \3 in \1"),
+    (
+        re.compile(r"in (the .+ (?:field|box)|the (?:text )?field .+),? it says (<\d+>)", re.IGNORECASE),
+        r"\1 contains \2",
+    ),
+    (re.compile(r"(.+ (?:field|box)|.+ (?:field|box) \S+)'s (?:text|value|content) (is .+)", re.IGNORECASE), r"\1 \2"),
+    (re.compile(r"downloaded: (\S+)", re.IGNORECASE), r"\1 is downloaded"),
     (
         re.compile(
             r"(?:there is )?(?:the following|this)(?: (?:text|words?|message|phrase))?(?: (?!is\b)([^:]+))?: (<\d+>)",
@@ -217,7 +225,10 @@ def _window_rows() -> Iterator[Row]:
         rf"(?:{CALLED}|(?:whose|where the) (?:title|name) (?:is|contains|includes|has|says)(?: the words?)?|with title)"
     )
     in_title = r"(?: (?:somewhere )?in (?:its|the) (?:title(?: bar)?|name)| in it)"
-    window = rf"window (?:{titled} {NAME}{in_title}?|(?:with|having) (?:the words? )?{OTHER}{in_title})"
+    window = (
+        r"(?:pop-?up |program |browser |app(?:lication)? )?window"
+        rf" (?:{titled} {NAME}{in_title}?|(?:with|having) (?:the words? )?{OTHER}{in_title})"
+    )
     for state, gone in ((OPENED, False), (CLOSED, True)):
         read = of_name(partial(WindowTitle, gone=gone))
         yield rf"(?:a |the |any |some )?{window} {state}", read
@@ -257,7 +268,7 @@ _COUNTS = {
     "thirty": 30, "forty": 40, "forty-five": 45, "fifty": 50, "sixty": 60, "ninety": 90,
 }  # fmt: skip
 _SPAN = (
-    rf"(?:for |in |during )?(?:at least |the last )?(?P<span>\d+"
+    rf"(?:for |in |during )?(?:a (?:full|whole|good|solid) |at least |the last )?(?P<span>\d+"
     rf"(?:\.\d+)?|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
     rf"(?: ?| (?:full|whole|entire|solid) )(?P<of>{'|'.join(sorted(_SECONDS, key=len, reverse=True))})"
     r"(?P<half> and a half)?(?: straight| in a row| without (?:any |a )?(?:change|movement|interruption|break)"
@@ -270,8 +281,10 @@ _VIEW = (
     r"|the contents? of (?:the |my )screen|everything(?: on (?:the )?screen)?)"
 )
 _ANYHOW = (
-    r"(?:,? \(?(?:in any way|at all|whatsoever|whatever it is|(?:no matter|regardless of|I do not care)"
+    r"(?:,? \(?(?:in any way|in some way|somehow|anything(?: at all)?|at all|whatsoever|whatever it is|(?:no matter"
+    r"|regardless of|I do not care)"
     r" (?:what|where|how|which)(?: (?:it is|small|big|little|tiny))?|however (?:small|little|tiny)"
+    r"|be it (?:what|where) it may"
     r"|(?:big|large) or small|of any kind)\)?)*"
 )
 
@@ -288,7 +301,7 @@ def _change(phrase: Phrase, found: re.Match[str]) -> Until | None:
 
 
 def _change_rows() -> Iterator[Row]:
-    still = r"(?:still|unchanged|stable|static|quiet|the same|motionless|idle|calm|steady|frozen)"
+    still = r"(?:still|unchanged|stable|static|quiet|the same|motionless|idle|calm|steady|frozen|as it is)"
     on = r"(?: (?:anywhere )?(?:on|in|of|to) (?:the |my |that |this )?(?:whole |entire )?(?:screen|display|desktop))?"
     moves = (
         r"(?:(?:has |have )?(?:changed|moved|happened)|(?:(?:is|has been) )?(?:changing|moving|happening)"
@@ -334,20 +347,22 @@ def _change_rows() -> Iterator[Row]:
     yield (
         (
             rf"(?:(?:the |my )?(?:whole |entire )?(?:screen|display)|(?:the |my )?screen contents?"
+            r"|the (?:picture|image) on (?:the |my )?screen"
             rf"|the contents? of (?:the |my )screen|what is on (?:the |my )screen|{any_one}(?: at all)?{on}){_ANYHOW}"
-            rf" {changing}{_ANYHOW}{on}{_ANYHOW}"
+            rf",? {changing}{_ANYHOW}{on}{_ANYHOW}"
         ),
         _change,
     )
     yield rf"{any_one}(?: at all)? (?:to )?happens?{_ANYHOW} on (?:the |my )?(?:screen|display)", _change
     happens = r"(?: (?:happens|occurs|is (?:seen|noticed|detected)))?"
     yield (
-        r"(?:there is )?(?:any|a|some|whatever|the (?:next|first|slightest|smallest)) (?:change"
+        r"(?:there is )?(?:any(?: (?:kind|sort|type) of)?|a|some(?: (?:kind|sort) of)?|whatever|the (?:next|first"
+        r"|slightest|smallest)) (?:change"
         rf"|movement){_ANYHOW}{on}{_ANYHOW}{happens}",
         _change,
     )
     other = r"(?:looks different|is different|is no longer the same|is not the same any more)"
-    yield rf"{any_one}{_ANYHOW},? (?:looks|is) different{on}{_ANYHOW}", _change
+    yield rf"{any_one}{_ANYHOW}{on},? (?:looks|is) different{on}{_ANYHOW}", _change
     yield rf"(?:the |my )?(?:screen|display) {other}(?: (?:from|than|as) (?:it (?:does|is) )?now)?", _change
 
 

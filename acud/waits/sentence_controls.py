@@ -41,13 +41,13 @@ _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
         r"|goes (?:active|live)"
     ),
     WidgetState.DISABLED: (
-        r"disabled|gr[ea]yed out|gr[ea]yed|inactive|unavailable"
+        r"disabled|gr[ea]yed out|gr[ea]yed|inactive|unavailable|dimmed|ghosted"
         r"|deactivated", r"gr[ea]ys out|goes (?:gr[ea]y|inactive|unavailable)|to gr[ea]y out"
         rf"|can(?:not| not| no longer|'t) be (?:clicked|pressed|used|chosen|selected|picked){MORE}"
     ),
     WidgetState.CHECKED: (
         r"checked|ticked|on|turned on|switched on|toggled on|flipped on|set to on",
-        r"turns on|goes on|to turn on|(?:has|gets) (?:a |its |the )?(?:tick|check ?mark)(?: in it)?",
+        r"turns on|goes on|to turn on|(?:has|gets|shows) (?:a |its |the )?(?:tick|check ?mark)(?: in it)?",
     ),
     WidgetState.UNCHECKED: (
         r"unchecked|unticked|off|turned off|switched off|toggled off|flipped off|set to off|cleared",
@@ -64,7 +64,9 @@ _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
         r"unfocused|out of focus",
         r"(?:loses|lost|has lost|to lose|no longer has|does not have) (?:the )?(?:keyboard |input )?focus" + MORE,
     ),
-    WidgetState.EXPANDED: (r"expanded|unfolded|opened up|opened out|dropped down", r"expands|unfolds|to expand"),
+    WidgetState.EXPANDED: (
+        r"expanded|unfolded|opened up|opened out|dropped down", r"expands|unfolds|folds out|to expand"
+    ),
     WidgetState.COLLAPSED: (r"collapsed|folded", r"collapses|to collapse"),
     WidgetState.EDITABLE: (r"editable", r"can be edited"),
     WidgetState.PRESSED: (r"pressed|pressed in|pushed in", r""),
@@ -201,7 +203,7 @@ _ALONE = r"(?:the |a |any )?(?P<role>progress ?bar)"
 
 def widget_rows() -> Iterator[Row]:
     quoted, held = r"(?P<held><\d+>)", r"(?P<held><\d+>|[^<>\s]+)"
-    named = rf"(?:(?:{CALLED}|marked|for) )?"
+    named = rf"(?:(?:{CALLED}|marked|for|of) )?"
     of_name = (rf"{THE}{_ROLE} {named}{NAME}", rf"{THE}{_ROLE} with {NAME} on it", rf"{THE}{NAME} {_ROLE}")
     for subject in (*of_name, _ALONE):
         yield rf"{subject} (?:{SHOWN}|exists|to exist)", _widget()
@@ -223,12 +225,12 @@ def widget_rows() -> Iterator[Row]:
         yield rf"{VIEWER} can (?:not|no longer) {click} {subject}{MORE}", _widget((WidgetState.DISABLED,))
         caret = r"(?:the )?(?:(?:keyboard |input )?focus|(?:text |typing |keyboard )?cursor(?= is (?:now )?in )|caret)"
         yield rf"{caret} (?:leaves|has left) {subject}", _widget((WidgetState.UNFOCUSED,))
-        ticked = r"(?:a |the )?(?:tick|check ?mark) (?:appears|shows up|is|has appeared) in"
+        ticked = r"(?:there is )?(?:a |the )?(?:tick|check ?mark)(?: (?:appears|shows up|is|has appeared))? in"
         yield rf"{ticked} {subject}", _ticked
         yield rf"{caret} on {subject}", _widget((WidgetState.FOCUSED,))
         focus = rf"{caret} (?:is|moves|has moved|goes|jumps|switches) (?:now )?(?:in|on|to|into)"
         yield rf"{focus} {subject}", _widget((WidgetState.FOCUSED,))
-        holds = r"(?:contains|holds|to contain|to hold)(?P<exactly> exactly)?(?: the (?:text|words?))?"
+        holds = r"(?:now )?(?:contains|holds|to contain|to hold)(?P<exactly> exactly)?(?: the (?:text|words?))?"
         yield rf"{subject} {holds} {quoted}", _valued(ValueComparison.CONTAINS)
         reads = (
             r"(?:(?:now )?(?:is|reads|says|shows)(?: the value)?|to be|to read|(?:is|reads|says) exactly|has the text)"
@@ -248,14 +250,14 @@ def widget_rows() -> Iterator[Row]:
         yield rf"{subject} {BE_}filled(?: in)? with {named_held}", _valued(ValueComparison.CONTAINS)
         yield rf"{named_held} {BE_}(?:selected|chosen|picked) in {subject}", _valued(ValueComparison.EQUAL)
         equals = (
-            r"(?:=|==|equals|stands at|has changed to|has the value|is equal to"
+            r"(?:=|==|equals|gets the value|stands at|has changed to|has the value|is equal to"
             r"|(?:is |has been |to be |gets )?(?:now )?(?:set|changed|switched) to)"
         )
         yield rf"{subject} {equals} {held}", _valued(ValueComparison.EQUAL)
         yield rf"{subject} has {quoted} (?:selected|chosen|picked)", _valued(ValueComparison.EQUAL)
         yield rf"{subject} (?:has|contains) {quoted} in it", _valued(ValueComparison.CONTAINS)
         yield rf"{subject} {BE_}filled(?: in)? with {quoted}", _valued(ValueComparison.CONTAINS)
-        into = rf"(?:is|stands|appears|{BE_}(?:entered|typed|written|filled))(?: now)? in(?:to)?"
+        into = rf"(?:is|stands|appears|shows|can be read|{BE_}(?:entered|typed|written|filled|put))(?: now)? in(?:to)?"
         yield rf"{quoted} {into} {subject}", _valued(ValueComparison.CONTAINS)
         yield rf"the (?:value|position) of {subject} {_IS_A_NUMBER}", _ranged
         yield rf"{quoted} {BE_}(?:selected|chosen|picked) in {subject}", _valued(ValueComparison.EQUAL)
@@ -303,9 +305,10 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
         Comparison.AT_LEAST,
         rf"(?:{verb('reach', 'reaches', 'reached')}|{verb('hit', 'hits', 'hit')})(?: at least)?|gets? to"
         rf"|{_UP} (?:up )?to"
-        r"|fills(?: up)? to|arrives at|makes it to"
+        r"|(?:fills|has filled)(?: up)? to|arrives at|makes it to"
         rf"|(?:{_SAYS} )?{_BIGGER} or equal to"
-        rf"|(?:{_SAYS} |{_UP} to )?(?:at least(?: at)?|(?:no|not) {_LESSER})|is (?:not|no longer) (?:{_UNDER}"
+        rf"|(?:{_SAYS} |{_UP} to )?(?:at least(?: at)?|(?:at )?a minimum of|(?:no|not) {_LESSER})|(?:is )?(?:not"
+        rf"|no longer) (?:{_UNDER}"
         rf"|{_LESSER})"
         r"|(?:is )?at or (?:above|over)|reaches or exceeds"
         r"|>=|≥|is (?:at )?>=",
@@ -327,8 +330,9 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     (
         Comparison.AT_MOST,
         rf"(?:{_SAYS} )?{_LESSER} or equal to"
-        rf"|(?:{_SAYS} |{_DOWN} to )?(?:at most|(?:no|not) {_BIGGER})|(?:does not|no longer) exceeds?"
-        rf"|is (?:not|no longer) (?:{_OVER}|{_BIGGER})|(?:is )?at or (?:below|under)|<=|≤",
+        rf"|(?:{_SAYS} |{_DOWN} to )?(?:at most|(?:at )?a maximum of|(?:no|not) {_BIGGER})|(?:does not"
+        r"|no longer) exceeds?"
+        rf"|(?:is )?(?:not|no longer) (?:{_OVER}|{_BIGGER})|(?:is )?at or (?:below|under)|<=|≤",
         "",
     ),
     (Comparison.AT_LEAST, _SAYS, r" at (?:least|the least)"),
@@ -341,7 +345,8 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     (Comparison.LESS, rf"(?:is |{_SET} |{_DOWN} )?{_UNDER}|(?:(?:{_DOWN}(?: to)?|{_SAYS}) )?{_LESSER}|<", ""),
     (
         Comparison.NOT_EQUAL,
-        r"is not(?: equal to)?|(?:is|are) no longer|no longer (?:shows|reads|says)|is different from|is (?:anything"
+        r"is not(?: equal to)?|(?:is|are) no longer|no longer (?:shows|reads|says)|does not (?:show|read)"
+        r"|is different from|is (?:anything"
         r"|something) (?:but|other than)|!=|≠|is other than"
         r"|differs from"
         r"|stops being",
@@ -356,7 +361,7 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     ),
 )
 _IS_A_NUMBER = (
-    rf"(?P<verb>{'|'.join(verbs for _, verbs, _ in _COMPARED)}) (?:the )?{_NUMBER}(?: mark)?"
+    rf"(?P<verb>{'|'.join(verbs for _, verbs, _ in _COMPARED)}) (?:the (?:value )?)?{_NUMBER}(?: mark)?"
     rf"(?P<after>{'|'.join(dict.fromkeys(after for _, _, after in _COMPARED if after))}|)"
 )
 _COMPARISONS = tuple(
@@ -375,7 +380,7 @@ _NO_UNITS = frozenset(
 )  # fmt: skip
 """Words after a number that are no unit of it for certain."""
 _NO_LABEL = re.compile(
-    r"(?i)\b(?:bar|slider|button|window|page|screen|display|clock|time|date|it|number|count|counter|amount|of"
+    r"(?i)^time$|\b(?:bar|slider|button|window|page|screen|display|clock|date|it|number|count|counter|amount|of"
     r"|file|pid|process|\w+'s|stays?|remains?|keeps?|goes|falls|rises|drops|climbs|contains?|holds?|shows?|says|field"
     r"|reading|level|value|figure|percentage|meter|gauge"
     r"|(?-i:current)|\w+est|average|mean|median|sum|combined|overall|own)\b|(?-i:\bvolume\b)"
@@ -432,6 +437,6 @@ def number_rows() -> Iterator[Row]:
         r"|for|labell?ed|called|named"
         r"|(?:that|which) (?:comes|stands|follows|is|is shown) (?:after|next to|beside|behind))"
     )
-    of_it = rf"(?:{what} {where} (?:the (?:word|label|text) )?)?{NAME}"
+    of_it = rf"(?:{what} {where} (?:the (?:word|label|text) )?|label )?{NAME}"
     quoted = rf"(?:{what} (?P<other><\d+>)|(?P<label><\d+>) {what})"
     yield rf"(?:the )?(?:{of_it}|{quoted}) {_IS_A_NUMBER}", _number

@@ -24,7 +24,8 @@ _KINDS = (
 _DONE = r"(?:complete|completed|done|finished|ready|over|through)"
 _WHOLE = r"(?:completely|fully|entirely|wholly)"
 _LOADED = (
-    rf"(?:(?:finish(?:es|ed)?|has finished|have finished|to finish|completed|is done|is finished) "
+    r"(?:(?:has )?(?:come down|finished its download)|(?:finish(?:es|ed)?|has finished|have finished|to finish"
+    r"|completed|is done|is finished) "
     rf"(?:downloading|writing|copying|being written)"
     rf"|{BE_}(?:{_WHOLE} )?(?:downloaded|written|saved|copied|transferred)(?: to disk)?(?: {_WHOLE}| in full)?"
     rf"|(?:has|have) (?:{_WHOLE} )?(?:downloaded|arrived)|{BE_}(?:{_WHOLE} )?complete|is {_WHOLE} there"
@@ -34,7 +35,8 @@ _LOADED = (
     rf"|is not (?:being written|growing) any more|does not grow any more)"
 )
 _THERE = (
-    rf"(?:exists?|to exist|{BE_}(?:there|created|present|around|available)|to be there"
+    rf"(?:exists?|to exist|comes into being|came into being|{verb('appear', 'appears', 'appeared')} on (?:the )?disk"
+    rf"|{BE_}(?:there|created|present|around|available)|to be there"
     rf"|{verb('appear', 'appears', 'appeared')}"
     rf"|{particle('show/shows/shown+showed turn/turns/turned pop/pops/popped come/comes/come', 'up')}"
     rf"|{verb('arrive', 'arrives', 'arrived')}|{verb('land', 'lands', 'landed')})"
@@ -109,6 +111,7 @@ def file_rows() -> Iterator[Row]:
         yield rf"(?:there (?:is|are) )?no (?:more )?(?:file matching )?{subject}(?: file)? (?:{left}){MORE}", gone_all
     yield rf"no (?:more )?{_NAMED_FILE}(?: files?)? (?:{left}) in {_FOLDER}{MORE}", gone_all
     yield rf"there (?:is|are) no (?:more )?{_NAMED_FILE}(?: files?)?(?: left)? in {_FOLDER}{MORE}", gone_all
+    yield rf"a file (?:has been|is|gets) (?:created|written) at {_PATH}", _file(whole=False)
     holds = rf"(?!\S+\.\w+ ){_FOLDER} (?:contains|has|to contain) (?:now )?{a_file}{_NAMED_FILE}"
     yield holds, _file(whole=False)
     yield rf"there is (?:now )?(?:a |an |the )?{_KINDS}(?:{CALLED} |matching )?{_PATH}", _file(whole=False)
@@ -141,7 +144,8 @@ def process_rows() -> Iterator[Row]:
     ended = (
         r"(?:(?:ends|exits|finishes|terminates|dies|quits|stops|completes|disappears|goes away|comes"
         r" to an end|has come to an end|has finished running)"
-        r"|(?:(?:has|have|is|are|gets) )?(?:ended|exited|finished|terminated|died|done|gone|over|through|dead|stopped"
+        r"|(?:(?:has|have|is|are|gets) )?(?:ended|exited|finished|terminated|died|done|gone|over|through|dead|no more"
+        r"|stopped"
         r"|completed|quit)"
         rf"|(?:is )?(?:no longer|not) {gone}{MORE}|(?:no longer|does not) exists?{MORE}|stops running"
         rf"|has stopped running"

@@ -33,6 +33,12 @@ _IN_FULL = tuple(
         ),
         (r"\bwon't\b", "will not"),
         (r"\b(\w+)'ll\b", r"\1 will"),
+        (
+            r"\b(\w+|>)'s (?=(?:at|there|enabled|disabled|gone|open|closed|visible|checked|ticked|on|off|over|under"
+            r"|above"
+            r"|below|done)\b)",
+            r"\1 is ",
+        ),
         (r"\bu\b", "you"),
         (r"\b(?:am|are|is) (?:able|allowed) to\b", "can"),
         (r"\b(?:got to|gotta)\b", "have to"),

@@ -170,7 +170,7 @@ _DO_NOT = (
     r"|(?:wake|bother|disturb|ping|tell) me(?: up)?|want to be (?:disturbed|bothered|woken(?: up)?|told|called)"
     r"|(?:start|begin|stop|leave)))"
 )
-_AND = rf"{_BREAK}{{0,3}}(?: (?:and then|and|so|then|but))?"
+_AND = rf"{_BREAK}{{0,3}}(?: (?:and then|and|so|then|but):?)?"
 _WHEN = (
     r"(?:(?:only |right |exactly )?(?:until after|until|till|'til|til|when|whenever|once|as soon as|after"
     r"|if and (?:when|only if)|if(?: by any chance)?|whether|in case)|(?:at|on|upon)(?= (?:the (?:next|first"
@@ -224,6 +224,7 @@ _SAYS_NOW = _words(
     rf" (?:keeps (?:on )?(?:saying|showing)|(?:still |currently |now )?(?:says|shows))) (?P<it>{_NAMED})"
 )
 _NOW = _words(r" (?:still|currently|right now|now|at the moment|at present)\b")
+_LOADS = _words(r"(?P<it>.+) is (?:downloading|being downloaded)")
 _RUNS = _words(r"(?P<it>.+) (?:is (?:running|alive|active)|runs)")
 _ENDS = _words(
     r"it (?:is (?:finished|done|over|through|not|gone)|has (?:ended|finished|exited|stopped)|ends|exits|stops|finishes"
@@ -298,6 +299,8 @@ def _stated(text: str) -> Iterator[Asked]:
         elif said.endswith(" it"):
             yield Asked(f"{said.removesuffix(' it')} {now}")
         for given in _statements(_NOW.sub("", now)):
+            if (loads := _LOADS.fullmatch(given)) is not None and _ENDS.fullmatch(said) is not None:
+                yield Asked(f"{loads['it']} has finished downloading")
             if (ran := _RUNS.fullmatch(given)) is not None and _ENDS.fullmatch(said) is not None:
                 yield Asked(f"{ran['it']} ends")
             if _NO_LONGER.fullmatch(said) is not None:

@@ -88,7 +88,7 @@ OTHER = r"(?P<other><\d+>|[^<>]+?)"
 QUOTE = r"(?P<name><\d+>)"
 CALLED = (
     r"(?:titled|called|named|labell?ed|(?:with|having) the (?:title|label|name|caption|words|text)(?:"
-    r" of)?|(?:by|of) the name(?: of)?"
+    r" of)?|(?:by|of) the (?:name|title)(?: of)?"
     r"|(?:that|which) (?:says|reads|(?:is|has been) (?:called|named|labell?ed|titled)|has the (?:title"
     r"|label|name))|saying|reading)"
 )

@@ -567,6 +567,32 @@ NEAR_MISSES = [
     "~/out.mp4 exists and the lamp is green",
     "it has been quiet on the left screen for 5 seconds",
     'off: "Loading"',
+    # free words that tell more
+    'keep an eye on the sidebar and tell me when "Done" appears',
+    'I only need the one in Firefox, so tell me when "Done" appears',
+    'tell me shortly before "Done" appears',
+    'I want to know how long it takes until "Done" appears',
+    'I like it when "Done" appears',
+    'waiting room: "A"',
+    # what must not be, and what comes right after
+    'it must not say "A"',
+    "Load must not exceed 5",
+    '"A" appears right after "B"',
+    '"A" should only appear once',
+    # what is no name, no label and no unit
+    "it says that the payment was received",
+    "the screen shows Paris",
+    "the list item below is selected",
+    "the list item I want is selected",
+    "the word count appears",
+    "Progress goes from 10 % to 50 %",
+    "Progress stays below 50 %",
+    "Progress is at 50 % and rising",
+    "the Name field contains more than 5 letters",
+    "Anna's Load is 5",
+    # who does it
+    "Anna closes the Export window",
+    "someone has ticked the check box Beta",
     # what is so now
     'is the left "Save" button enabled? Tell me when it is',
     'is "Done" visible in the left pane? Tell me when it is',
@@ -902,6 +928,44 @@ OTHERS: list[tuple[str, Until]] = [
     ('"Done" must not be visible any more', Text("Done", gone=True)),
     ("report.pdf should turn up in ~/Documents any minute", FileState("~/Documents/report.pdf", 0.0)),
     ("the words Ready to print appear", Text("Ready to print")),
+    # free words around a condition
+    ('my wife wants to know when "Done" is on the page, so wait for those words', Text("Done")),
+    ('odd request, but: when "Done" appears, I\'d love to know', Text("Done")),
+    ('we can\'t start before "Done" is on the screen', Text("Done")),
+    ('once "Done" shows up it\'s my turn, so call me', Text("Done")),
+    ('"Done" should come up in a few minutes, wake me then', Text("Done")),
+    ('"Done" isn\'t there yet. Tell me when it is.', Text("Done")),
+    ('stay quiet for as long as "Done" is showing, and speak up when it isn\'t', Text("Done", gone=True)),
+    ("PID 77: ping me as soon as it's no longer running", ProcessExit(77)),
+    ("process 77 is still running. Tell me once it's finished.", ProcessExit(77)),
+    (
+        "the Volume slider: warn me if it's above 70",
+        Widget("slider", "Volume", value="70", compare=ValueComparison.MORE),
+    ),
+    # words that are named as words
+    ("the word loading is gone from the screen", Text("loading", gone=True)),
+    ("it says No connection", Text("No connection")),
+    ("the three words Red, Green and Blue are all on screen", AllOf((Text("Red"), Text("Green"), Text("Blue")))),
+    # controls
+    ("the tree item src is expanded", Widget("tree item", "src", states=(WidgetState.EXPANDED,))),
+    ("the dialog Low Ink is no longer there", Widget("dialog", "Low Ink", gone=True)),
+    (
+        "the text field Answer has 42 in it",
+        Widget("text field", "Answer", value="42", compare=ValueComparison.CONTAINS),
+    ),
+    ("the entry Number contains exactly 2024-0815", Widget("entry", "Number", value="2024-0815")),
+    ("there's a tick in the Beta check box", Widget("check box", "Beta", states=(WidgetState.CHECKED,))),
+    # numbers
+    ("Remaining: 0", number_condition("Remaining = 0")),
+    ("Frames rendered stands at 240", number_condition("Frames rendered = 240")),
+    ("Errors gone over twenty-five", number_condition("Errors > 25")),
+    ("Price is cheaper than 20 EUR", number_condition("Price < 20 eur")),
+    ("Load is over 5 and under 10", AllOf((number_condition("Load > 5"), number_condition("Load < 10")))),
+    # one after the other
+    ('"B" appears after "A" has disappeared', Then((Text("A", gone=True), Text("B")))),
+    ('"A" has disappeared and later come back', Then((Text("A", gone=True), Text("A")))),
+    ("the Save window opens and closes again", Then((WindowTitle("Save"), WindowTitle("Save", gone=True)))),
+    ('process 77 ends; after that either "A" or "B" is there', Then((ProcessExit(77), AnyOf((Text("A"), Text("B")))))),
     # questions
     ('is "Done" visible', Text("Done")),
     ('"Done" is visible?', Text("Done")),
