@@ -10,6 +10,7 @@ from acud.types import Change, Stable, Text, Until, WindowTitle
 from acud.waits.sentence_controls import PLAIN_NAMES, number_rows, widget_rows
 from acud.waits.sentence_host import file_rows, process_rows
 from acud.waits.sentence_phrase import NO_NAMES, Phrase, is_hedged, is_label
+from acud.waits.sentence_rewordings import in_known_words
 from acud.waits.sentence_words import (
     CALLED,
     CLOSED,
@@ -26,94 +27,10 @@ from acud.waits.sentence_words import (
     of_name,
 )
 
-_IN_OTHER_WORDS = (
-    (
-        re.compile(
-            r"(?:I|you|we) (?:can )?(?:get to )?(?:see|read|find|spot|notice|make out|come across|run into) (.+)",
-            re.IGNORECASE,
-        ),
-        r"there is \1",
-    ),
-    (re.compile(r"(there is .+) to be (?:read|seen)", re.IGNORECASE), r"\1"),
-    (re.compile(r"(?:I|we) (?:have|get) (.+) on (?:the |my )?screen", re.IGNORECASE), r"there is \1"),
-    (re.compile(r"in ((?:the (?:folder|directory) )?[~/]\S*?),? (there is .+)", re.IGNORECASE), r"\2 in \1"),
-    (re.compile(r"in ((?:the (?:folder|directory) )?[~/]\S*?),? (\S+\.\w+) (.+)", re.IGNORECASE), r"\2 \3 in \1"),
-    (
-        re.compile(r"in (the .+ (?:field|box)|the (?:text )?field .+),? it says (<\d+>)", re.IGNORECASE),
-        r"\1 contains \2",
-    ),
-    (re.compile(r"(.+ (?:field|box)|.+ (?:field|box) \S+)'s (?:text|value|content) (is .+)", re.IGNORECASE), r"\1 \2"),
-    (re.compile(r"downloaded: (\S+)", re.IGNORECASE), r"\1 is downloaded"),
-    (
-        re.compile(
-            r"(?:there is )?(?:the following|this)(?: (?:text|words?|message|phrase))?(?: (?!is\b)([^:]+))?: (<\d+>)",
-            re.IGNORECASE,
-        ),
-        r"\2 \1",
-    ),
-    (
-        re.compile(
-            r"(.+?)(?::| =) ((?:un)?(?:checked|ticked|selected|focused)|enabled|disabled|clickable|open|closed|gone"
-            r"|visible|expanded|collapsed|on|off)",
-            re.IGNORECASE,
-        ),
-        r"\1 is \2",
-    ),
-    (re.compile(r"(?!.*\bpid\b)(?:the )?([^:]+): (-?[\d.,]+(?: ?[^\W\d]\S*| ?%)?)", re.IGNORECASE), r"\1 = \2"),
-    (
-        re.compile(
-            r"(?:I|you|we) (?:can (?:no longer|not)|no longer|do not) (?:see|read|find|spot) (.+?)(?: any ?more)?",
-            re.IGNORECASE,
-        ),
-        r"there is no \1 any more",
-    ),
-    (re.compile(r"(?:the )?([^:]+): (.+ or (?:more|less|fewer|higher|lower|above|below))", re.IGNORECASE), r"\1 is \2"),
-    (
-        re.compile(
-            r"(?:the )?([^:]+): ((?:at (?:least|most)|above|over|below|under|more than|less than|fewer than) .+)",
-            re.IGNORECASE,
-        ),
-        r"\1 is \2",
-    ),
-    (re.compile(r"(?:I|we) (?:am|are) rid of (.+)", re.IGNORECASE), r"\1 is gone"),
-    (
-        re.compile(r"(.+) shows an? (?:number|value) ((?:above|over|below|under|\w+ than|of at) .+)", re.IGNORECASE),
-        r"\1 is \2",
-    ),
-    (
-        re.compile(
-            r"(.*<\d+>) box (is|gets|becomes|has been|is not|is no longer) (ticked|checked|unticked|unchecked)",
-            re.IGNORECASE,
-        ),
-        r"\1 check box \2 \3",
-    ),
-    (
-        re.compile(
-            r"((?:a|any|some)) file (?:ending (?:in|with)|with the (?:extension|ending|suffix)|that ends (?:in"
-            r"|with)) (\.\w+) (?!.*(?:gone|disappear|vanish|delete|remove|no longer|not ))(.+)",
-            re.IGNORECASE,
-        ),
-        r"\1 \2 file \3",
-    ),
-    (re.compile(r"(.+) \((pid \d+)\) (.+)", re.IGNORECASE), r"\1 with \2 \3"),
-    (
-        re.compile(
-            r"(?:the |a )?((?:check |radio |push |toggle |menu |text |progress )?\w+), (?:(?:it is|which is|that is) )?"
-            r"(?:called|named|labell?ed|titled) (<\d+>), (.+)",
-            re.IGNORECASE,
-        ),
-        r"the \1 \2 \3",
-    ),
-)
-"""What somebody sees is there; and other clauses that say the same as one that is known."""
-
 
 def clause(phrase: Phrase) -> Until | None:
     """Return what one clause means, None where that is not certain."""
-    text = phrase.text
-    for pattern, there in _IN_OTHER_WORDS:
-        if (seen := pattern.fullmatch(text)) is not None:
-            text = seen.expand(there).strip()
+    text = in_known_words(phrase.text)
     for row, read in _CLAUSES:
         found = row.fullmatch(text)
         if found is not None and (meant := read(phrase, found)) is not None:
@@ -137,6 +54,12 @@ _SCREEN = r"(?:(?:the |my |this )?(?:screen|display|page|terminal|console))"
 
 _STATUS = r"(?:done|ready|finished|completed?|connected|success|failed|error|ok|online|offline|passed|saved|sent|idle)"
 """Words that programs tell their state by: nobody says them of something else."""
+_WHOLE_MESSAGE = (
+    r"Please (?:wait|hold|stand by|hold the line|try again|try again later|log in|sign in|restart|reconnect)"
+    r"|(?:Your|The|This|All|Everything|You|We|It|That) (?:[a-z]+ ){0,3}(?:is|are|was|has been|have been)(?: not|"
+    r" now)? [a-z]+"
+)
+"""What programs say in whole sentences: Please wait, Your order has been sent."""
 _SAID_BY = re.compile(
     r"(?i)\b(?:said|says|wrote|sent|typed|types|entered|told|gave|posted|asked|uses|used|wants|likes|chose|picked"
     r"|pasted|copied|mentioned|highlighted|quoted|meant|means|made|put|showed|twice|again|once)\b"
@@ -156,7 +79,7 @@ def _of_label(*, gone: bool = False, ends: bool = True) -> Read:
         is_certain = is_label(words, after_kind=True) and _SAID_BY.search(words) is None
         is_certain &= _PREDICATE.search(words) is None
         is_certain &= ends or re.search(r"(?i)\bto\b|ing\b", words) is None
-        is_certain |= re.fullmatch(rf"(?i){_STATUS}", words) is not None
+        is_certain |= re.fullmatch(rf"(?i:{_STATUS})|{_WHOLE_MESSAGE}", words) is not None
         return Text(phrase.name(words) or words, gone=gone) if phrase.name(words) or is_certain else None
 
     return read
@@ -203,18 +126,24 @@ def _text_rows() -> Iterator[Row]:
     base = says.replace(" ", "|")
     it = rf"(?:the {_TEXT} )?{QUOTE}"
     yield rf"{subject} (?:now )?(?:{third}|to (?:{base})|{base}) {it}", of_name(Text)
-    yield rf"(?:it|{_SCREEN}) (?:now )?says? (?P<name>{_STATUS}|[^<>]+)", _of_label(ends=False)
+    yield rf"(?:it|{_SCREEN}) (?:now )?says? (?P<name>{_STATUS}|[^<>]+)", _of_label()
     yield rf"(?:it|{_SCREEN}) (?:now )?(?:says?|reads?|prints?) {NAME}", of_name(Text)
     not_says = rf"(?:no longer (?:{third})|(?:do|does) not (?:{base})|stops (?:showing|saying|reading|displaying))"
     yield rf"(?:it|{_SCREEN}) {not_says} {it}{MORE}", gone_read
+    yield rf"(?:it|{_SCREEN}) {not_says} {NAME}{MORE}", _of_label(gone=True)
+    yield rf"{NAME} can (?:no longer|not) be read{MORE}", gone_read
+    doing = r"(?P<name>(?-i:(?!Beijing|Evening|Morning|Sterling|Wedding|Meeting)[A-Z][a-z]{3,}ing))"
+    yield rf"{doing} {SHOWN}", of_name(Text)
+    yield rf"{doing} {GONE}", gone_read
 
 
-def _of_window(*, gone: bool) -> Read:
-    """Return a reader of a window whose name may be a plain one in sentence case: the Sign in window."""
+def _of_window(*, gone: bool, is_called: bool = False) -> Read:
+    """Return a reader of a window whose name may be in sentence case: the Sign in window, a window called Low ink."""
 
     def read(phrase: Phrase, found: re.Match[str]) -> Until | None:
         given = found["name"]
         is_plain = given[:1].isupper() and given.casefold() in PLAIN_NAMES
+        is_plain |= is_called and is_label(given, after_kind=True) and _PREDICATE.search(given) is None
         return WindowTitle(name, gone=gone) if (name := given if is_plain else phrase.name(given)) else None
 
     return read
@@ -232,8 +161,10 @@ def _window_rows() -> Iterator[Row]:
     for state, gone in ((OPENED, False), (CLOSED, True)):
         read = of_name(partial(WindowTitle, gone=gone))
         yield rf"(?:a |the |any |some )?{window} {state}", read
+        yield rf"(?:a |the |any |some )?window {CALLED} {NAME} {state}", _of_window(gone=gone, is_called=True)
         if gone:
             yield rf"no {window} any ?more", read
+            yield rf"{THE}{NAME} window (?:is|has been|gets) dismissed", _of_window(gone=True)
         yield rf"{THE}window {NAME} {state}", read
         yield rf"{THE}{NAME} window {state}", _of_window(gone=gone)
         yield rf"(?:a |the |any )window {state},? {titled} {NAME}{in_title}?", read
@@ -322,7 +253,7 @@ def _change_rows() -> Iterator[Row]:
     )
     yield rf"the last (?:change|movement){on} (?:is|was) {_SPAN} ago", _stable
     yield rf"nothing new(?: (?:appears|happens|shows up))?{on} {_SPAN}", _stable
-    yield rf"it (?:is|stays|has been|has stayed) {still} on (?:the |my )?(?:screen|display) {_SPAN}", _stable
+    yield rf"(?:it|all) (?:is|stays|has been|has stayed) {still} on (?:the |my )?(?:screen|display) {_SPAN}", _stable
     yield rf"{a_no}{_ANYHOW}{on}{_ANYHOW} {_SPAN}", _stable
     stays = (
         r"(?:(?:is|stays|remains|looks|keeps|stands|sits|holds|(?:has|have) (?:been|stayed|remained|kept"
@@ -334,7 +265,11 @@ def _change_rows() -> Iterator[Row]:
         rf" (?:changed?|changing|moved?|moving|budged?|budging){_ANYHOW}{on}{_ANYHOW}{MORE} {_SPAN}",
         _stable,
     )
-    yield rf"{_VIEW} (?:settles|calms|(?:has |is )?(?:settled|calmed))(?: down)? {_SPAN}", _stable
+    yield (
+        rf"{_VIEW} (?:(?:settles|calms|(?:has |is )?(?:settled|calmed))(?: down)?|(?:comes|has come) to (?:a"
+        rf" )?(?:rest|stop|standstill)) {_SPAN}",
+        _stable,
+    )
     passing = r"(?:pass|passes|go by|goes by|have passed|has passed)"
     yield rf"{_SPAN} {passing} with(?:out(?: any| a)?| no) (?:change|movement)s?{_ANYHOW}{on}", _stable
     yield rf"{_SPAN},? nothing(?: at all)?{on} {moves}{_ANYHOW}{on}{_ANYHOW}", _stable
@@ -361,7 +296,7 @@ def _change_rows() -> Iterator[Row]:
         rf"|movement){_ANYHOW}{on}{_ANYHOW}{happens}",
         _change,
     )
-    other = r"(?:looks different|is different|is no longer the same|is not the same any more)"
+    other = r"(?:looks (?:any )?different|is different|is no longer the same|is not the same any more)"
     yield rf"{any_one}{_ANYHOW}{on},? (?:looks|is) different{on}{_ANYHOW}", _change
     yield rf"(?:the |my )?(?:screen|display) {other}(?: (?:from|than|as) (?:it (?:does|is) )?now)?", _change
 

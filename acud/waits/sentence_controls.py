@@ -58,7 +58,7 @@ _STATE_WORDS: dict[WidgetState, tuple[str, str]] = {
     WidgetState.FOCUSED: (
         r"focus(?:s)?ed|in focus",
         r"(?:has|have|has got|gets?|got|receives?|has received|gains|takes|to have|to get) (?:the )?(?:keyboard "
-        r"|input )?focus",
+        r"|input )?focus|(?:has|gets) the (?:text )?cursor(?: in it)?",
     ),
     WidgetState.UNFOCUSED: (
         r"unfocused|out of focus",
@@ -78,7 +78,8 @@ PLAIN_NAMES = frozenset(
     {
         "add", "add to cart", "address", "apply", "back", "bluetooth", "brightness", "build", "buy", "cancel",
         "checkout", "city", "close", "commit", "confirm", "continue", "copy", "country", "cut", "dark mode",
-        "debug", "delete", "download", "e-mail", "edit", "email", "export", "finish", "forward", "import",
+        "card number", "debug", "delete", "download", "first name", "full name", "last name", "phone number",
+        "zip code", "e-mail", "edit", "email", "export", "finish", "forward", "import",
         "install", "language", "log in", "log out", "login", "merge", "mute", "name", "notifications", "ok",
         "okay", "opacity", "paste", "pause", "pay", "place order", "play", "print", "publish", "pull", "push",
         "record", "redo", "refresh", "reload", "remove", "reply", "retry", "run", "save", "save as", "search",
@@ -98,6 +99,9 @@ _RANGES = ("slider", "progress bar", "progressbar", "spin button", "spin box", "
 _HOLDING = (
     "text field", "text box", "textbox", "text area", "search box", "field", "entry", "input", "combo box", "combobox"
 )  # fmt: skip
+_COLOURS = {"red", "green", "blue", "yellow", "orange", "purple", "grey", "gray", "black", "white", "pink", "brown"}
+_LABELLED = (*_HOLDING, "radio button", "check box", "slider", "switch", "toggle")
+"""What has its label beside it, so that the words before its kind are the label: the Express delivery radio button."""
 _ITEMS = ("tree item", "list item", "menu item", "tab")
 _ONE_WORD = re.compile(r"(?!(?:underneath|nearby|itself|alone|also|too|here|there|was|were)\b)[^\W\d]\w+(?<!ly)")
 """What an item is called in lower case: the tree item src."""
@@ -166,6 +170,9 @@ def _control_name(phrase: Phrase, found: re.Match[str]) -> str:
     is_plain = given.casefold() in PLAIN_NAMES and not (given.islower() and found["role"].startswith("progress"))
     if is_plain or (is_told_apart and is_label(given, after_kind=is_after)):
         return given
+    if not is_after and _role(found) in _LABELLED and is_label(given, after_kind=True):
+        words = given.casefold().split()
+        return "" if words[0] in NO_NAMES or _COLOURS & set(words) else given
     if is_after and is_told_apart and _role(found) in _ITEMS and _ONE_WORD.fullmatch(given) and not is_hedged(given):
         return given if given.casefold() not in NO_NAMES else ""
     return phrase.name(given)
@@ -216,6 +223,7 @@ def widget_rows() -> Iterator[Row]:
             menu = subject.replace(_ROLE, r"(?P<role>menu|combo ?box|drop-?down(?: list| menu)?)")
             yield rf"{menu} (?:is open(?:ed)?|opens(?: up)?|has (?:been )?opened)", _widget((WidgetState.EXPANDED,))
         yield rf"{subject} {GONE}", _widget(gone=True)
+        yield rf"{subject} (?:is|has been|gets) (?:removed|dismissed)", _widget(gone=True)
         yield rf"there is (?:now )?{subject}(?: there)?", _widget()
         yield rf"{subject} {_IS_A_NUMBER}", _ranged
     for subject in of_name:
@@ -330,7 +338,7 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     (
         Comparison.AT_MOST,
         rf"(?:{_SAYS} )?{_LESSER} or equal to"
-        rf"|(?:{_SAYS} |{_DOWN} to )?(?:at most|(?:at )?a maximum of|(?:no|not) {_BIGGER})|(?:does not"
+        rf"|(?:{_SAYS} |{_DOWN} (?:down )?to )?(?:at most|(?:at )?a maximum of|(?:no|not) {_BIGGER})|(?:does not"
         r"|no longer) exceeds?"
         rf"|(?:is )?(?:not|no longer) (?:{_OVER}|{_BIGGER})|(?:is )?at or (?:below|under)|<=|≤",
         "",
@@ -420,9 +428,10 @@ def _number(phrase: Phrase, found: re.Match[str]) -> Until | None:
     if not label:
         label = found["name"].rstrip(":").strip()
         is_written = re.match(r"[<>=!≥≤≠]", found["verb"]) is not None
-        is_certain = bool(phrase.name(label) or unit) or is_written or is_label(label, after_kind=True)
+        label_of = re.sub(r"^([A-Z]\w*s) left$", r"\1", label)
+        is_certain = bool(phrase.name(label_of) or unit) or is_written or is_label(label, after_kind=True)
         is_name = label.split(" ", 1)[0] not in NO_NAMES and len(label.split()) <= 3 and "/" not in label
-        plain = _IN_LABEL.sub("", label) if is_written else label
+        plain = _IN_LABEL.sub("", label_of) if is_written else label_of
         if not is_certain or not is_name or _NO_LABEL.search(label) or is_hedged(plain):
             return None
     return ScreenNumber(compare, float(_digits(found)), label.rstrip(":")[:200], _UNITS.get(unit, unit))
@@ -431,7 +440,7 @@ def _number(phrase: Phrase, found: re.Match[str]) -> Until | None:
 def number_rows() -> Iterator[Row]:
     what = r"(?:number|value|count|percentage|figure|reading|counter|amount|price|total|sum|score|rate|level)"
     where = (
-        r"(?:(?:shown |displayed |written )?(?:right |just |directly )?(?:after|by|beside|next to|behind"
+        r"(?:(?:shown |displayed |written )?(?:right |just |directly )?(?:after|by|beside|next to|behind|at"
         r"|(?:to the )?right of"
         r"|following)|of"
         r"|for|labell?ed|called|named"

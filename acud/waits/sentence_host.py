@@ -137,13 +137,13 @@ def process_rows() -> Iterator[Row]:
     pid = (
         r"(?:(?:(?:the |my )?(?:process|(?:job|command|program|task|script|build|compiler|server|app|application"
         r"|simulation|training)(?= (?:with|running as|whose) (?:the )?p))(?: with| running as| whose)?"
-        r"(?: the)?(?: (?:pid|process id|id))?"
+        r"(?: the)?(?: (?:pid|process (?:id|number)|id))?"
         r"|(?:the )?pid)(?: number| no\.?| is)? #?(?P<pid>\d+))"
     )
     gone = r"(?:running|alive|there|around|active)"
     ended = (
         r"(?:(?:ends|exits|finishes|terminates|dies|quits|stops|completes|disappears|goes away|comes"
-        r" to an end|has come to an end|has finished running)"
+        r" to an end|has come to an end|has finished (?:running|working|its work))"
         r"|(?:(?:has|have|is|are|gets) )?(?:ended|exited|finished|terminated|died|done|gone|over|through|dead|no more"
         r"|stopped"
         r"|completed|quit)"

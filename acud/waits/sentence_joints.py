@@ -50,8 +50,12 @@ _LEFT_OUT = (
     (re.compile(r"^(<\d+>) ([^<]+?),? or (<\d+>) (?:does|is|has)$", re.IGNORECASE), r"\1 \2 or \3 \2"),
     (re.compile(r"^(<\d+>) ([^<]+?),? and so (?:does|is|has) (<\d+>)$", re.IGNORECASE), r"\1 \2 and \3 \2"),
     (
-        re.compile(r"^(<\d+>) is (visible|shown|there|on the screen),? (?:and|but) (<\d+>) is not$", re.IGNORECASE),
-        r"\1 is \2 and \3 is not \2",
+        re.compile(
+            r"^(<\d+>) (?:is (?:visible|shown|there|on the screen)|(?:shows|comes|turns) up|appears),? (?:and|but)"
+            r" (<\d+>) (?:is|does|has) not$",
+            re.IGNORECASE,
+        ),
+        r"\1 is visible and \2 is not visible",
     ),
 )
 """What a second clause leaves out, and how it is in full."""
@@ -115,6 +119,8 @@ def _all_meant(phrase: Phrase, parts: list[str], *, may_share: bool) -> tuple[Un
             meant = None if isinstance(meant, NotOf) else meant
         if meant is None and (there := _THERE_IS.match(parts[0])) is not None:
             meant = single(phrase.with_text(f"{there[0]}{part}"))
+        if meant is None and may_share and part is not parts[0] and is_noun(phrase, part):
+            meant = predicated(phrase, part, parts[0])
         if meant is None and part is not parts[0]:
             meant = of_subject(phrase, parts[0], part)
             if not may_share and isinstance(meant, Widget):

@@ -121,6 +121,16 @@ _LABEL_VERBS = frozenset(
 """What labels of more than one word begin with that are written like a sentence: "Remember me", "Place order"."""
 
 
+_PARTICLE = re.compile(r"(?<= \w) (?:in|out|up|on|off)$|(?<=\w\w\w) (?:in|out|up|off|all)$")
+"""What belongs to the verb of a label: "Keep me signed in"."""
+_AGREED = re.compile(
+    r"(?i)(?:yes, )?I (?:agree|accept|consent|confirm|understand|have read)(?: to)?(?: (?:the|these|those|all))?"
+    r"(?: (?:terms|conditions|rules|policy|privacy policy|cookies|licen[cs]e|agreement)"
+    r"(?: and (?:conditions|policies|rules))?)?"
+)
+"""What a check box says for the one who ticks it."""
+
+
 class Phrase(Struct, frozen=True):
     """Words of a sentence with its quoted ones taken out: `<0>` stands for the first of them."""
 
@@ -178,6 +188,9 @@ def is_label(words: str, *, after_kind: bool) -> bool:
     (`the radio button Express delivery`); before it (`the Remember me checkbox`) only a verb shows that they do.
     """
     first = words.split(" ", 1)[0].casefold()
-    if _SENTENCE_CASE.fullmatch(words) is None or is_hedged(words) or _NO_LABEL.search(words) or first == "i":
+    if _AGREED.fullmatch(words) is not None:
+        return True
+    told = _PARTICLE.sub("", words) if first in _LABEL_VERBS else words
+    if _SENTENCE_CASE.fullmatch(words) is None or is_hedged(told) or _NO_LABEL.search(words) or first == "i":
         return False
     return after_kind or first in _LABEL_VERBS

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from acud.waits.sentence_rewordings import is_done
+
 
 class Asked(NamedTuple):
     """What may be the condition of a sentence. `ends`: it is waited for that it no longer holds. `given`: what is said
@@ -64,6 +66,13 @@ def _free(*without: str) -> str:
     return rf"{word}(?: {word}){{0,14}}"
 
 
+_AROUND = (
+    "baby|babies|kids?|children|child|dogs?|cats?|neighbou?rs?|boss|taxi|bus|train|plane|flight|charger|oven|pizza"
+    "|food|dinner|lunch|soup|tea|coffee|kettle|washing|postman|guests?|customers?|clients?|team|family|boys?|girls?"
+    "|speakers|deadline|report|meeting|lesson|class|shop|doctor|weather|sun|teacher|landlord|bank|office|car|kitchen"
+    "|garden|house|laundry|husband|wife|bath|grandma|grandpa|mum|dad"
+)
+"""Who and what is around the one who asks, and not on the screen."""
 _MY = r"(?:my|our|the) (?:[a-z]+ ){1,3}(?:is|are|has|have|does|do|takes|needs|wants|will|can|must|keeps|runs)"
 _OFF = (
     r"(?:(?:just )?(?:off|gone|going|heading|stepping|popping|getting|grabbing)(?= (?:to|for|out|away|home|a|an"
@@ -77,6 +86,13 @@ _BACKGROUND = (
     r"|ping|wake|shout|let|please))))"
 )
 """What the one who asks has done, is doing or wants, and where they go: nothing that is to be seen."""
+_ERRAND = (
+    rf"(?:(?:(?:my|our|the) )?(?:{_AROUND})(?:'s| is| are| has| have| needs?| wants?| can)"
+    r"|(?:I|we) (?:want|need|have|am about|are about) to (?:go|leave|sleep|eat|cook|catch|fetch|buy|drive|walk|rest"
+    rf"|shower|lie)) {_free(_TELLING_MORE, _AT_WORK)}(?={_BREAK} )(?!{_BREAK} (?:when|if|once|until|while)\b)"
+    r"(?!.*\b(?:it(?! (?:says|shows|reads)\b)|they|them)\b)"
+)
+"""What happens around the one who asks, or takes them away: nothing that `it says` could be said of."""
 _WANTING = (
     r"(?=(?:I|we|my|our|(?:it is )?time (?:for|to)|nobody|no one|(?:the|my|our) [a-z]+ (?:can|may|must|could|starts"
     r"|begins)"
@@ -91,6 +107,11 @@ _REASON = (
     rf"(?:(?:because|cause|cuz|cos|since|so|so that|and then|then|and) )?{_I} {_free(_NEVER_OF_A_REASON, _CAN_BE_SEEN)}"
     rf"|let me {_free(_NEVER_OF_A_REASON, _CAN_BE_SEEN, 'know')}"
     rf"|(?:because|cause|cuz|cos|since|so|so that) {_I} {_free(_NEVER_OF_A_REASON)}"
+    rf"|(?<=[,;:.–—>=-] )(?:the )?(?:{_AROUND})(?: |'s"
+    rf" ){_free(_NEVER_OF_A_REASON, _AT_WORK, 'ones?', 'counts', 'matters')}"
+    rf"|(?:because|cause|cuz|cos|since|as) (?:(?:the|my|our) (?:{_AROUND})|my [a-z]+|he|she|they|(?-i:[A-Z][a-z]+))"
+    rf" (?:is|are|has"
+    rf"|have|wants?|needs?|can|must|will|does|do|keeps?) {_free(_NEVER_OF_A_REASON, _CAN_BE_SEEN)}"
     rf"|(?<=[,;:.–—>=-] )(?:my|our) (?:\w+ {_NOT_NOW} )?{_free(_NEVER_OF_A_REASON, _AT_WORK)}"
     r"|(?:it|this|that) is (?:(?:really|very|quite|too|so) [a-z]+|my turn|[a-z]+ time|time (?:for|to) [a-z ]+|urgent"
     r"|important|bad|good|fine|enough|my cue"
@@ -159,7 +180,9 @@ _WATCH_ALL = (
 )
 _HOW = (
     r"(?: (?:back|here|for me|about it|closely|right away|straight away|immediately|directly|patiently|quietly"
-    r"|there|right there|right here|asap|at once|please|pls|then|for (?:it|that|this)|after that|afterwards|at the end"
+    r"|to (?:the|my) (?:desk|computer|screen|keyboard|table|pc|laptop|room|office|house)|there|right there|right"
+    r" here|quick|quickly|loudly|gently|asap|at once|please|pls|then|for (?:it|that|this)|after that|afterwards|at"
+    r" the end"
     r"(?: of it)?|in the end))*"
 )
 _ASK = rf"(?:(?:{_MODAL} )?(?:(?:{_PLEASE}|only),? )*(?:{_TELL}|{_WATCH_ALL}|{_WAIT})|{_TELLING}|{_WANT_SIGN}){_HOW}"
@@ -174,13 +197,13 @@ _AND = rf"{_BREAK}{{0,3}}(?: (?:and then|and|so|then|but):?)?"
 _WHEN = (
     r"(?:(?:only |right |exactly )?(?:until after|until|till|'til|til|when|whenever|once|as soon as|after"
     r"|if and (?:when|only if)|if(?: by any chance)?|whether|in case)|(?:at|on|upon)(?= (?:the (?:next|first"
-    r"|slightest|smallest)|any|a) change)|(?:for )?the"
+    r"|slightest|smallest)|any|a) (?:change|movement))|(?:for )?the"
     r" (?:very )?(?:moment|minute|instant)(?: that| when)?|the (?:very second|second that)|(?<=\w )the second"
     r"|should(?!.*\?$))"
     r"(?: (?:you (?:see|notice|find)|it happens) that)?"
 )
 _IS_SO = (
-    r"(?:(?:it|that|this|they)(?: (?:text|dialog|window|button))? (?:does|is|has|do|are|have|did)"
+    r"(?:(?:it|that|this|they)(?: (?:text|dialog|window|button))? (?:does|is|has|do|are|have|did|can)"
     r"(?: (?:there|so|visible|done|in there))?|yes|there is (?:one|it))"
 )
 _HAPPENS = (
@@ -196,7 +219,7 @@ _GOING_ON = r"(?:continuing|going on|proceeding|moving on|carrying on|doing anyt
 
 # ---- openings ------------------------------------------------------------------------------------------------------
 
-_PIECE = _words(rf"(?:{_ASK}|{_BACKGROUND}|{_GREETING}){_AND} ")
+_PIECE = _words(rf"(?:{_ASK}|{_ERRAND}|{_BACKGROUND}|{_GREETING}){_AND} ")
 _THING = (
     r"for:?|on(?= (?:a|the|any) )|await|let(?! (?:me|us)\b)|(?:(?:all|what) )?(?:I|we) (?:want|need|(?:am"
     r"|are) (?:(?:only|just|still|all) )*(?:waiting (?:for|on)|hoping for)|wait for|expect|would like)(?: to see)?"
@@ -210,7 +233,7 @@ _NO_LONGER = _words(
     r"(?:it|that|this) (?:(?:does not|no longer) (?:says?|shows?) (?:that|it|so)(?: any more)?|(?:is|does|has) (?:not"
     r"|no longer)(?: any more)?|no longer (?:is|does|has)|stops)"
 )
-_GREETED = _words(rf"(?:{_GREETING}|{_BACKGROUND}){_AND} ")
+_GREETED = _words(rf"(?:{_GREETING}|{_ERRAND}|{_BACKGROUND}){_AND} ")
 _WAIT_THE = _words(r"(?<=\bwait )(?:the |a |<)")
 _NOT_BEFORE = _words(rf"{_DO_NOT} (?:(?P<ends>as long as|while)|before|until|till) ")
 _WATCHED = _words(rf"(?:{_MODAL} )?(?:{_PLEASE} )*(?:(?:watch|look|monitor|keep an eye) (?:out )?for|{_WATCH}) ")
@@ -225,7 +248,7 @@ _SAYS_NOW = _words(
 )
 _NOW = _words(r" (?:still|currently|right now|now|at the moment|at present)\b")
 _LOADS = _words(r"(?P<it>.+) is (?:downloading|being downloaded)")
-_RUNS = _words(r"(?P<it>.+) (?:is (?:running|alive|active)|runs)")
+_RUNS = _words(r"(?P<it>.+) (?:is (?:running|alive|active|going)|runs)")
 _ENDS = _words(
     r"it (?:is (?:finished|done|over|through|not|gone)|has (?:ended|finished|exited|stopped)|ends|exits|stops|finishes"
     r"|(?:is|does) not(?: any more)?)"
@@ -234,6 +257,29 @@ _IS_SO_THEN = _words(r"it (?:is|has|does)(?: there)?")
 _NOT_YET = _words(r"(?:(?P<verb>\b(?:is|are|has|have)) not|\b(?:does|do) not(?= ))(?: yet)?|(?<=.) yet$")
 _THERE_IS = _words(r"(?:there is|(?:I|we) (?:can )?see) ")
 """How it is said what is so now, before it is asked for what shall become of it."""
+_OF_THESE = _words(
+    r"(?P<some>one|any|either|both|all)(?: one)? of (?:those|these|them|the)(?: (?:two|three|four))?"
+    r"(?: (?P<kind>words|texts|messages|windows|notifications|phrases))? (?P<said>.+)"
+)
+_UNQUOTED = _words(r"(?<![<\d\w])(?!or\b|and\b)[a-z]")
+_TO_DO = _words(
+    r"(?:some(?:one|body)|my [a-z]+|he|she|they|I) (?:(?:still|only|just) )?(?:has to|have to|must|needs? to|wants? to"
+    r"|will|should|(?:is|am|are) (?:going|supposed|meant|about) to)"
+    r" (?P<does>open|close|shut|tick|untick|check|uncheck|pick|select|delete|remove|enable|disable|expand|collapse)"
+    r" (?P<what>.+)"
+)
+_IS_DONE = _words(r"(?:it|that|this) (?:is (?:done|so|the case)|has happened|happens|has been done)")
+_STARTED = _words(
+    r"(?:I|we) (?:have )?(?:just )?(?:clicked(?: on)?|double-clicked(?: on)?|started|opened|launched|fired up) "
+    r"(?P<name>(?-i:[A-Z]\w*(?: [A-Z]\w*)*))(?: (?:just now|earlier|already|(?:ages|(?:some|a|\w+|a few|a couple of)"
+    r" (?:time|while|minutes?|seconds?|moments?|hours?)) ago))?"
+)
+_SAYS_LATER = _words(
+    r"(?:the|my) [a-z]+(?: (?:app|program|tool|site))? (?:prints|says|shows|displays|will (?:say|print|show))"
+    r" (?P<it><\d+>)"
+    r" (?:when it (?:is|has) (?:through|done|finished|ready|complete)|at the (?:very )?end|once it is (?:done"
+    r"|finished|through))"
+)
 _STOPS = _words(r"(?:it|that|this) (?:stops|has stopped) (?:saying|showing) (?:that|it|so)")
 _INVERTED = _words(
     r"(?P<verb>has|have|is|are|does|did|do|can) (?P<said>(?!.* (?:not|or) )(?!(?!both ).* and )(?:[^.?]"
@@ -294,6 +340,7 @@ def _stated(text: str) -> Iterator[Asked]:
             elif (pronoun := _THAT.match(said)) is not None:
                 yield Asked(f"{says['it']} {said[pronoun.end() :]}")
             continue
+        yield from _said_of(now, said)
         if (pronoun := _THAT.match(said)) is not None:
             yield Asked(f"{now} {said[pronoun.end() :]}")
         elif said.endswith(" it"):
@@ -316,12 +363,26 @@ def _stated(text: str) -> Iterator[Asked]:
                     yield Asked(f"{name} {said[pronoun.end() :]}", given=given)
 
 
+def _said_of(now: str, said: str) -> Iterator[Asked]:
+    """Yield what is asked for where `now` tells what is listed, has to be done, was started or will be said."""
+    if (told := _OF_THESE.fullmatch(said)) is not None and (told["kind"] or not _UNQUOTED.search(now)):
+        yield Asked(f"{told['some']} of the {told['kind'] or ''} {now} {told['said']}".replace("  ", " "))
+    if (task := _TO_DO.fullmatch(now)) is not None and _IS_DONE.fullmatch(said) is not None:
+        yield Asked(f"{task['what']} is {is_done(task['does'])}")
+    if (started := _STARTED.fullmatch(now)) is not None and said.casefold().startswith("its window "):
+        yield Asked(f"the {started['name']} {said[4:]}")
+    if (later := _SAYS_LATER.fullmatch(now)) is not None and (pronoun := _THAT.match(said)) is not None:
+        yield Asked(f"{later['it']} {said[pronoun.end() :]}")
+
+
 def _statements(text: str) -> Iterator[str]:
     """Yield what a question asks, as statements: with its verb after each of its words. A statement stays itself."""
     asks = _INVERTED.fullmatch(text)
     if asks is None:
         yield text
         return
+    if _BY_SOMEONE.match(asks["said"]) is not None:
+        return  # what somebody may have done before shows on no screen
     verb = "" if asks["verb"].casefold() in ("does", "did", "do") else f" {asks['verb']}"
     words = asks["said"].split()[:_MOST_WORDS]
     yield from (f"{' '.join(words[:end])}{verb} {' '.join(words[end:])}" for end in range(1, len(words)))
@@ -381,6 +442,14 @@ _SPEAKS_AFTER = _words(
     rf"(?P<lasts>.*\b(?:as long as|while) .+?),? (?:and )?{_TOLD} {_WHEN} (?:it|that|this) (?:is|does|has) not"
 )
 _WATCHES_ALL = _words(rf"\b{_WATCH} {_SCREEN}\b")
+_BY_SOMEONE = _words(r"(?:some|any)(?:one|body) ")
+_DONE_BY = _words(
+    r"\bhas (?:some|any)(?:one|body) (?P<done>deleted|removed|closed|opened|ticked|unticked|selected|created)"
+    r" (?P<what>[^?]+?)(?=\? \w)"
+)
+"""A question whether somebody has done something, before it is asked for when it is so."""
+_IS_IT = _words(r"\A(?P<what>(?:the |<)[^,?;:]+?)(?:,| -|:) (?P<verb>is|has|can|does) it (?=[^?.]+\?)")
+"""A question that names first what it is about."""
 _ON_IT = _words(r" (?:on|in) it\b")
 
 
@@ -403,6 +472,8 @@ def asked(text: str) -> Iterator[Asked]:
         text = speaks["lasts"]
     if _WATCHES_ALL.search(text) is not None:
         text = _ON_IT.sub(" on the screen", text)
+    text = _DONE_BY.sub(r"has \g<what> been \g<done>", text, count=1)
+    text = _IS_IT.sub(r"\g<verb> \g<what> ", text, count=1)
     for rest in _closed(text):
         if (lasting := _LASTS.fullmatch(rest)) is not None:
             yield Asked(lasting["condition"], ends=True)

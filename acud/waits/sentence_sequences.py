@@ -31,6 +31,10 @@ _AFTERWARDS = re.compile(
     r"(?P<later>[^,]+?),? (?:but )?(?:only )?after (?P<first>(?!that\b)[^,]+)",
     re.IGNORECASE,
 )
+_SAID = re.compile(r"(?:it|the (?:screen|page)) (?:says|shows|reads) (?P<name><\d+>)", re.IGNORECASE)
+"""Words on the screen that later do something themselves."""
+_COME_AND_GONE = re.compile(r"(?P<it>.+) (?:has|have) come and gone", re.IGNORECASE)
+_OF_IT = re.compile(r"^(?:(?:until|till|for|when|once) )?(?:it|that|this) (?=\S)")
 _TOGETHER = re.compile(r"either |both ", re.IGNORECASE)
 _AND_BACK = re.compile(r"(?P<first>[^,]+?),? and (?P<later>[^,]+) again", re.IGNORECASE)
 """Of one thing, what it does and then takes back."""
@@ -47,12 +51,18 @@ def stages(phrase: Phrase) -> Until | None:
     first, *later = completed([first, *later])
     first, *later = (_FIRST.sub("", _I_WANT.sub("", part)) for part in (first, *later))
     meant = [_part(phrase, first)]
+    if meant[0] is None and _OF_IT.match(later[0]) is not None and is_noun(phrase, first):
+        meant = [single(phrase.with_text(f"{first} is visible"))]
     for part in later:
         if getattr(meant[-1], "gone", False):
             part = _RETURNS.sub(" appears", part).strip()
-        rest = re.sub(r"^(?:(?:until|till|for|when|once) )?(?:it|that|this) (?=\S)", "", part.removesuffix(" again"))
+        rest = _OF_IT.sub("", part.removesuffix(" again"))
         whole = _part(phrase, part)
-        meant.append(whole if whole is not None else of_subject(phrase, first, rest))
+        said = _SAID.fullmatch(first)
+        of_first = of_subject(phrase, first, rest)
+        if of_first is None and (said is not None or is_noun(phrase, first)):
+            of_first = single(phrase.with_text(f"{said['name'] if said else first} {rest}"))
+        meant.append(whole if whole is not None else of_first)
     known = tuple(one for one in meant if one is not None)
     is_shared = getattr(meant[-1], "gone", False) and is_noun(phrase, first) and not is_noun(phrase, later[-1])
     return Then(known) if len(known) == len(meant) and not is_shared else None
@@ -60,6 +70,7 @@ def stages(phrase: Phrase) -> Until | None:
 
 def _in_order(text: str) -> str:
     """Return `after A, B` and `B after A` as `A, then B`."""
+    text = _COME_AND_GONE.sub(r"\g<it> appears, then \g<it> disappears", text)
     found = _AFTER.fullmatch(text) or _THEREAFTER.fullmatch(text) or _AFTERWARDS.fullmatch(text)
     return text if found is None else f"{found['first']}, then {found['later']}"
 
