@@ -55,7 +55,8 @@ _SCREEN = r"(?:(?:the |my |this )?(?:screen|display|page|terminal|console))"
 _STATUS = r"(?:done|ready|finished|completed?|connected|success|failed|error|ok|online|offline|passed|saved|sent|idle)"
 """Words that programs tell their state by: nobody says them of something else."""
 _WHOLE_MESSAGE = (
-    r"Please (?:wait|hold|stand by|hold the line|try again|try again later|log in|sign in|restart|reconnect)"
+    r"Thanks(?: you)? for [a-z]+|Please (?:wait|hold|stand by|hold the line|try again|try again later|log in|sign in"
+    r"|restart|reconnect)"
     r"|(?:Your|The|This|All|Everything|You|We|It|That) (?:[a-z]+ ){0,3}(?:is|are|was|has been|have been)(?: not|"
     r" now)? [a-z]+"
 )

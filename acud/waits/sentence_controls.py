@@ -330,7 +330,7 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     ),
     (
         Comparison.MORE,
-        rf"{verb('exceed', 'exceeds', 'exceeded')}|(?:is |{_SET} |{_UP} )?{_OVER}|passes|tops|surpasses|beats"
+        rf"{verb('exceed', 'exceeds', 'exceeded')}|(?:is |are |{_SET} |{_UP} )?{_OVER}|passes|tops|surpasses|beats"
         r"|has (?:passed|topped)"
         rf"|(?:(?:{_UP}|{_SAYS}) )?{_BIGGER}|>",
         "",
@@ -350,7 +350,7 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
         rf"{_SAYS}|is down to|{_DOWN} (?:down )?to",
         r" (?:or|and) (?:less|fewer|lower|below|under|smaller)",
     ),
-    (Comparison.LESS, rf"(?:is |{_SET} |{_DOWN} )?{_UNDER}|(?:(?:{_DOWN}(?: to)?|{_SAYS}) )?{_LESSER}|<", ""),
+    (Comparison.LESS, rf"(?:is |are |{_SET} |{_DOWN} )?{_UNDER}|(?:(?:{_DOWN}(?: to)?|{_SAYS}) )?{_LESSER}|<", ""),
     (
         Comparison.NOT_EQUAL,
         r"is not(?: equal to)?|(?:is|are) no longer|no longer (?:shows|reads|says)|does not (?:show|read)"

@@ -173,7 +173,9 @@ class Phrase(Struct, frozen=True):
     def name(self, given: str) -> str:
         """Return the name that `given` is for certain, else "": quoted, or words that each have a capital or digit."""
         words = given.split()
-        is_name = all(re.search(r"[A-Z\dÀ-ÖØ-Þ]", word) or word in _SEPARATORS for word in words)
+        is_name = not given.endswith("'s") and all(
+            re.search(r"[A-Z\dÀ-ÖØ-Þ]", word) or word in _SEPARATORS for word in words
+        )
         may_be = bool(words) and "<" not in given and words[0] not in NO_NAMES and words[0] != "I"
         return self.quote(given) or (given if may_be and is_name else "")
 

@@ -274,6 +274,20 @@ _STARTED = _words(
     r"(?P<name>(?-i:[A-Z]\w*(?: [A-Z]\w*)*))(?: (?:just now|earlier|already|(?:ages|(?:some|a|\w+|a few|a couple of)"
     r" (?:time|while|minutes?|seconds?|moments?|hours?)) ago))?"
 )
+_EITHER = _words(r"either (?:(?! or ).)+ or (?:(?! or ).)+")
+_ONE_OF_IT = _words(
+    r"(?:one|either|any)(?: one)?(?: of (?:them|these|those|the two))? (?P<said>shows up|turns up|comes up|pops up"
+    r"|appears"
+    r"|is (?:there|visible|on (?:the )?screen))"
+)
+_RUNS_AS = _words(
+    r"(?:my|the) [a-z]+ (?:has|is|runs (?:as|under)|is running (?:as|under|with)) (?:the )?(?:pid|process(?: (?:id"
+    r"|number))?)"
+    r" (?P<pid>\d+)"
+)
+_STILL_NOW = _words(
+    r"(?:the|my) screen has not (?:changed|moved)(?: at all)?(?: yet| for (?:ages|a (?:long )?(?:time|while)))?"
+)
 _SAYS_LATER = _words(
     r"(?:the|my) [a-z]+(?: (?:app|program|tool|site))? (?:prints|says|shows|displays|will (?:say|print|show))"
     r" (?P<it><\d+>)"
@@ -371,6 +385,12 @@ def _said_of(now: str, said: str) -> Iterator[Asked]:
         yield Asked(f"{task['what']} is {is_done(task['does'])}")
     if (started := _STARTED.fullmatch(now)) is not None and said.casefold().startswith("its window "):
         yield Asked(f"the {started['name']} {said[4:]}")
+    if _EITHER.fullmatch(now) is not None and (one := _ONE_OF_IT.fullmatch(said)) is not None:
+        yield Asked(f"{now} {one['said']}")
+    if (runs := _RUNS_AS.fullmatch(now)) is not None and _ENDS.fullmatch(said) is not None:
+        yield Asked(f"process {runs['pid']} ends")
+    if _STILL_NOW.fullmatch(now) is not None and _IS_SO_THEN.fullmatch(said) is not None:
+        yield Asked("the screen changes")
     if (later := _SAYS_LATER.fullmatch(now)) is not None and (pronoun := _THAT.match(said)) is not None:
         yield Asked(f"{later['it']} {said[pronoun.end() :]}")
 

@@ -28,19 +28,24 @@ _FORMS = {
     )
 }
 _DOES = "|".join(sorted(_FORMS, key=len, reverse=True))
+_KNOWN = (
+    "(?-i:Zoom|Steam|Teams|Skype|Spotify|Discord|Slack|Firefox|Chrome|Word|Excel|Outlook|Thunderbird|Photoshop|Gimp"
+    "|Blender|LibreOffice|Windows|PayPal|YouTube|Netflix)"
+)
 _PROGRAM = (
     r"(?:(?:the|my|this) (?!(?:first|second|third|last|left|right|other|same|next|new|old|top|bottom|upper|lower"
     r"|chat|red|green|blue)\b)"
     r"(?:(?:[a-z]+ )?(?:app|application|program|website|site|web ?page|installer|wizard|tool)|(?:setup|browser|software"
     r"|updater|backup|scanner|game|shop|system|computer|shell|command|script|compiler|update|download|upload|export))"
-    r"|(?-i:Zoom|Steam|Teams|Skype|Spotify|Discord|Slack|Firefox|Chrome|Word|Excel|Outlook|Thunderbird|Photoshop"
-    r"|Gimp|Blender"
-    r"|LibreOffice|Windows|PayPal|YouTube|Netflix))"
+    rf"|{_KNOWN})"
 )
 """Programs that tell in words on the screen how far they are: no person, and no part of a window."""
 _THAN = ("more", "fewer", "less", "higher", "lower", "greater")
 _MUCH = rf"(?:at (?:least|most)|(?:no |not )?(?:{'|'.join(_THAN)}) than|over|under|above|below|exactly)"
-_COUNT = r"-?\d[\d.,]*(?: ?%)?|zero|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty"
+_COUNT = (
+    r"(?:-?\d[\d.,]*(?: ?%)?|zero|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty)"
+    r"(?: or (?:more|fewer|less|higher))?"
+)
 _NEXT_TO = r"(?:(?:right |just |directly )?(?:after|beside|next to|behind|following)|labelled|called)"
 _LABEL = r"(?:the (?:word |label |text )?)?(?P<label><\d+>|(?-i:[A-Z])[\w-]*(?: [\w-]+){0,2})"
 
@@ -61,7 +66,14 @@ def _done(found: re.Match[str]) -> str:
     return f"{found['what']} is {is_done(found['does'])}{where}"
 
 
+def _unticked(found: re.Match[str]) -> str:
+    is_gone = re.search(r"(?i) (?:gone|removed|disappears|disappeared|goes)(?: from the .+)?$", found[0]) is not None
+    return f"{found[1]} is unticked" if is_gone else found[0]
+
+
 def _at_label(found: re.Match[str]) -> str:
+    if " or " in found["value"]:
+        return f"{found['label']} is {found['value']}"
     how = (found["how"] or "exactly").strip().casefold()
     return f"{found['label']} {_SIGNS[how.removesuffix(' than')]} {found['value']}"
 
@@ -100,11 +112,14 @@ _IN_OTHER_WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], st
         re.compile(r"(?:the |my )?window of ((?-i:[A-Z])\w+(?: (?-i:[A-Z])\w+)?) (.+)", re.IGNORECASE),
         r"the \1 window \2",
     ),
+    (re.compile(rf"({_KNOWN})'s window (.+)", re.IGNORECASE), r"the \1 window \2"),
     (re.compile(r"(.+ window .+?) (?:itself|by itself|on its own)", re.IGNORECASE), r"\1"),
     (
         re.compile(
-            r"(?:the )?(<\d+>|(?-i:[A-Z])\w*(?: \w+){0,2}?) (.+) as an? ((?:radio |check |toggle |menu |list "
-            r"|tree )?(?:button|box|item|entry|option|link|tab)|switch|check-?box)",
+            r"(?:the )?(<\d+>|(?-i:[A-Z])\w*(?: \w+){0,2}?) (.+?)"
+            r"(?: as|,? \(?(?:it|that|which) is) an? ((?:radio |check |toggle |menu |list |tree )?(?:button|box|item"
+            r"|entry"
+            r"|option|link|tab)|switch|check-?box)\)?",
             re.IGNORECASE,
         ),
         r"the \1 \3 \2",
@@ -177,6 +192,30 @@ _IN_OTHER_WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], st
         ),
         r"process \2 \3",
     ),
+    (
+        re.compile(
+            r"(<\d+>|(?-i:[A-Z])\w*(?: \w+){0,2}) is the (selected|chosen|picked) (radio button|tab|option|list item)",
+            re.IGNORECASE,
+        ),
+        r"the \3 \1 is \2",
+    ),
+    (re.compile(r"(.+ slider|.*slider <\d+>) is (?:in|at|on) position (.+)", re.IGNORECASE), r"\1 is \2"),
+    (
+        re.compile(
+            r"the (?:tick )?box (<\d+>) ((?:is|gets|has been|is not|is no longer) (?:un)?(?:ticked|checked))",
+            re.IGNORECASE,
+        ),
+        r"the check box \1 \2",
+    ),
+    (
+        re.compile(
+            r"the (?:tick|check ?mark) (?:in|is gone from|disappears from) (the .+?)(?: (?:is (?:gone|removed)"
+            r"|disappears|goes"
+            r"|has (?:gone|disappeared|been removed)))?",
+            re.IGNORECASE,
+        ),
+        _unticked,
+    ),
     (re.compile(r"(?:the whole of|all of) (?=\S+\.\w+ .*downloaded)(.+)", re.IGNORECASE), r"\1"),
     (
         re.compile(r"(?:I|we) have the (?:complete|whole|full|entire) (?:file )?(\S+\.\w+) in (.+)", re.IGNORECASE),
@@ -201,7 +240,7 @@ _IN_OTHER_WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], st
         r"there is \1",
     ),
     (re.compile(r"(there is .+) to be (?:read|seen)", re.IGNORECASE), r"\1"),
-    (re.compile(r"(?:I|we) (?:have|get) (.+) on (?:the |my )?screen", re.IGNORECASE), r"there is \1"),
+    (re.compile(r"(?:I|we) (?:have(?: got)?|get) (.+) on (?:the |my )?screen", re.IGNORECASE), r"there is \1"),
     (re.compile(r"in ((?:the (?:folder|directory) )?[~/]\S*?),? (there is .+)", re.IGNORECASE), r"\2 in \1"),
     (re.compile(r"in ((?:the (?:folder|directory) )?[~/]\S*?),? (\S+\.\w+) (.+)", re.IGNORECASE), r"\2 \3 in \1"),
     (

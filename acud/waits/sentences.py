@@ -24,7 +24,8 @@ NEEDS_VISION = (
 _LOCAL_JUDGES = (JudgeName.AUTO, JudgeName.OCR)
 """Whoever names another judge wants the sentence judged by that one."""
 _WHICHEVER = re.compile(
-    r",? ?\(?(?:whichever|whatever)(?: of them| one)? (?:it is|(?:is|comes|happens|occurs|appears) (?:first"
+    r",? ?\(?(?:whichever|whatever)(?: of them| one)? (?:it is|(?:is|comes|happens|occurs|(?P<shows>appears|(?:turns"
+    r"|shows|comes|pops) up|is there)) (?:first"
     r"|sooner|earlier))\)?$",
     re.IGNORECASE,
 )
@@ -71,6 +72,8 @@ def _whole(phrase: Phrase) -> Until | None:
     """Return the meaning of one clause, of clauses that are all joined by `and` or all by `or`, or of a sequence."""
     if (found := _WHICHEVER.search(phrase.text) or _WHICHEVER_FIRST.match(phrase.text)) is not None:
         of_any = joined(phrase.with_text(phrase.text[: found.start()] or phrase.text[found.end() :]))
+        if of_any is None and found.groupdict().get("shows"):
+            of_any = joined(phrase.with_text(f"either {phrase.text[: found.start()]} is there"))
         return of_any if isinstance(of_any, AnyOf) else None
     if (found := _IN_ORDER.search(phrase.text)) is not None:
         ordered = phrase.with_text(phrase.text[: found.start()])
