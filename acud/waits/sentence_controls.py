@@ -258,7 +258,7 @@ def widget_rows() -> Iterator[Row]:
         yield rf"{subject} {BE_}filled(?: in)? with {named_held}", _valued(ValueComparison.CONTAINS)
         yield rf"{named_held} {BE_}(?:selected|chosen|picked) in {subject}", _valued(ValueComparison.EQUAL)
         equals = (
-            r"(?:=|==|equals|gets the value|stands at|has changed to|has the value|is equal to"
+            r"(?:=|==|equals|gets the value|stands at|is at|has changed to|has the value|is equal to"
             r"|(?:is |has been |to be |gets )?(?:now )?(?:set|changed|switched) to)"
         )
         yield rf"{subject} {equals} {held}", _valued(ValueComparison.EQUAL)

@@ -115,7 +115,10 @@ _LABEL_VERBS = frozenset(
         "refresh", "reload", "remember", "remove", "rename", "replace", "reply", "report", "request", "reset",
         "restart", "restore", "resume", "retry", "run", "save", "scan", "search", "select", "send", "set", "share",
         "show", "sign", "skip", "start", "stay", "stop", "submit", "subscribe", "switch", "sync", "take", "test",
-        "try", "turn", "undo", "unlock", "update", "upload", "use", "verify", "view", "wrap",
+        "try", "turn", "undo", "unlock", "update", "upload", "use", "verify", "view", "wrap", "read", "learn", "see",
+        "track", "claim", "register", "vote", "call", "donate", "rate", "write", "sort", "filter", "invite", "reject",
+        "redeem", "order", "unsubscribe", "continue", "answer", "pin", "archive", "approve", "decline", "block",
+        "mute", "unmute", "pause", "schedule", "shut", "translate",
     }
 )  # fmt: skip
 """What labels of more than one word begin with that are written like a sentence: "Remember me", "Place order"."""
@@ -173,9 +176,7 @@ class Phrase(Struct, frozen=True):
     def name(self, given: str) -> str:
         """Return the name that `given` is for certain, else "": quoted, or words that each have a capital or digit."""
         words = given.split()
-        is_name = not given.endswith("'s") and all(
-            re.search(r"[A-Z\dÀ-ÖØ-Þ]", word) or word in _SEPARATORS for word in words
-        )
+        is_name = "'s" not in given and all(re.search(r"[A-Z\dÀ-ÖØ-Þ]", word) or word in _SEPARATORS for word in words)
         may_be = bool(words) and "<" not in given and words[0] not in NO_NAMES and words[0] != "I"
         return self.quote(given) or (given if may_be and is_name else "")
 

@@ -122,7 +122,8 @@ _REASON = (
 )
 """Why it is asked, and what the one who asks does then."""
 _MODAL = (
-    rf"(?:(?:could|can|would|will) (?:you|ya|some(?:one|body)|any(?:one|body))(?: (?:be so kind as to|{_PLEASE}))*"
+    r"(?:(?:I am|we are) (?:keen|eager|curious|dying|anxious|itching) to"
+    rf"|(?:could|can|would|will) (?:you|ya|some(?:one|body)|any(?:one|body))(?: (?:be so kind as to|{_PLEASE}))*"
     r"|(?:(?:I|we) )?(?:(?:just|only|really) )?(?:want|need|have|would like|would love)(?: you)? to"
     r"|(?:is it|would it be) possible(?: for you)? to|(?:you|we|I) (?:can|may|could|should|must|would)|(?:some"
     r"|any)(?:one|body)|(?:go|come) and|you|let us|how about|your (?:job|task) is to|you are to"

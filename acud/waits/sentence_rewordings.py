@@ -44,7 +44,7 @@ _THAN = ("more", "fewer", "less", "higher", "lower", "greater")
 _MUCH = rf"(?:at (?:least|most)|(?:no |not )?(?:{'|'.join(_THAN)}) than|over|under|above|below|exactly)"
 _COUNT = (
     r"(?:-?\d[\d.,]*(?: ?%)?|zero|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty)"
-    r"(?: or (?:more|fewer|less|higher))?"
+    r"(?: ?(?:%|[kKMGT]B|°C|km|€|euros?|dollars?))?(?: or (?:more|fewer|less|higher))?"
 )
 _NEXT_TO = r"(?:(?:right |just |directly )?(?:after|beside|next to|behind|following)|labelled|called)"
 _LABEL = r"(?:the (?:word |label |text )?)?(?P<label><\d+>|(?-i:[A-Z])[\w-]*(?: [\w-]+){0,2})"
@@ -62,6 +62,8 @@ def is_done(verb: str) -> str:
 
 
 def _done(found: re.Match[str]) -> str:
+    if found["does"].casefold().startswith("check") and re.search(r"(?i)box\b", found["what"]) is None:
+        return found[0]  # who checks something looks at it
     where = re.sub("^ from ", " in ", found.groupdict().get("where") or "")
     return f"{found['what']} is {is_done(found['does'])}{where}"
 

@@ -30,6 +30,7 @@ _WHICHEVER = re.compile(
     re.IGNORECASE,
 )
 _WHICHEVER_FIRST = re.compile(r"whichever (?:of them )?(?:happens|comes|is|appears) first[:,] ", re.IGNORECASE)
+_BARE = re.compile(r"(?:^|(?<=, )|(?<=or )|(?<=either ))<\d+>(?=,| or |$)", re.IGNORECASE)
 _IN_ORDER = re.compile(r",? in (?:that|this|exactly this|exactly that) order$", re.IGNORECASE)
 
 
@@ -72,8 +73,10 @@ def _whole(phrase: Phrase) -> Until | None:
     """Return the meaning of one clause, of clauses that are all joined by `and` or all by `or`, or of a sequence."""
     if (found := _WHICHEVER.search(phrase.text) or _WHICHEVER_FIRST.match(phrase.text)) is not None:
         of_any = joined(phrase.with_text(phrase.text[: found.start()] or phrase.text[found.end() :]))
+        nouns = _BARE.sub(r"the text \g<0>", phrase.text[: found.start()])
+        of_any = of_any or joined(phrase.with_text(nouns))
         if of_any is None and found.groupdict().get("shows"):
-            of_any = joined(phrase.with_text(f"either {phrase.text[: found.start()]} is there"))
+            of_any = joined(phrase.with_text(f"either {nouns} is there"))
         return of_any if isinstance(of_any, AnyOf) else None
     if (found := _IN_ORDER.search(phrase.text)) is not None:
         ordered = phrase.with_text(phrase.text[: found.start()])
