@@ -202,7 +202,7 @@ _COUNTS = {
 _SPAN = (
     rf"(?:for |in |during )?(?:a (?:full|whole|good|solid) |at least |the last )?(?P<span>\d+"
     rf"(?:\.\d+)?|{'|'.join(sorted(_COUNTS, key=len, reverse=True))})"
-    rf"(?: ?| (?:full|whole|entire|solid) )(?P<of>{'|'.join(sorted(_SECONDS, key=len, reverse=True))})"
+    rf"(?: ?| (?:full|whole|entire|solid|good) )(?P<of>{'|'.join(sorted(_SECONDS, key=len, reverse=True))})"
     r"(?P<half> and a half)?(?: straight| in a row| without (?:any |a )?(?:change|movement|interruption|break)"
     r"| or (?:more|longer))?"
 )
@@ -263,7 +263,7 @@ def _change_rows() -> Iterator[Row]:
     yield rf"{_VIEW} {stays}(?:exactly |completely |perfectly |totally |entirely |absolutely )?{still} {_SPAN}", _stable
     yield (
         rf"(?:{_VIEW}|things{on}) (?:has not|have not|does not|stops?|has stopped|to stop|is not|is no longer)"
-        rf" (?:changed?|changing|moved?|moving|budged?|budging){_ANYHOW}{on}{_ANYHOW}{MORE} {_SPAN}",
+        rf" (?:changed?|altered|changing|moved?|moving|budged?|budging){_ANYHOW}{on}{_ANYHOW}{MORE} {_SPAN}",
         _stable,
     )
     yield (
@@ -273,6 +273,7 @@ def _change_rows() -> Iterator[Row]:
     )
     passing = r"(?:pass|passes|go by|goes by|have passed|has passed)"
     yield rf"{_SPAN} {passing} with(?:out(?: any| a)?| no) (?:change|movement)s?{_ANYHOW}{on}", _stable
+    yield rf"(?:all |any )?(?:movement|motion){on} (?:has stopped|stops|has ceased) {_SPAN}", _stable
     yield rf"{_SPAN},? nothing(?: at all)?{on} {moves}{_ANYHOW}{on}{_ANYHOW}", _stable
     yield (
         rf"{_SPAN} (?:of (?:no (?:change|movement)|stillness)|without (?:any |a )?(?:change|movement)s?){_ANYHOW}{on}",

@@ -100,7 +100,7 @@ _HOLDING = (
     "text field", "text box", "textbox", "text area", "search box", "field", "entry", "input", "combo box", "combobox"
 )  # fmt: skip
 _COLOURS = {"red", "green", "blue", "yellow", "orange", "purple", "grey", "gray", "black", "white", "pink", "brown"}
-_LABELLED = (*_HOLDING, "radio button", "check box", "slider", "switch", "toggle")
+_LABELLED = (*_HOLDING, "radio button", "check box", "slider", "switch", "toggle", "link", "menu item")
 """What has its label beside it, so that the words before its kind are the label: the Express delivery radio button."""
 _ITEMS = ("tree item", "list item", "menu item", "tab")
 _ONE_WORD = re.compile(r"(?!(?:underneath|nearby|itself|alone|also|too|here|there|was|were)\b)[^\W\d]\w+(?<!ly)")
@@ -330,7 +330,8 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
     ),
     (
         Comparison.MORE,
-        rf"{verb('exceed', 'exceeds', 'exceeded')}|(?:is |are |{_SET} |{_UP} )?{_OVER}|passes|tops|surpasses|beats"
+        rf"{verb('exceed', 'exceeds', 'exceeded')}|(?:is |are |{_SET} |{_UP} (?:to )?)?{_OVER}|passes|tops|surpasses"
+        rf"|beats"
         r"|has (?:passed|topped)"
         rf"|(?:(?:{_UP}|{_SAYS}) )?{_BIGGER}|>",
         "",
@@ -350,7 +351,11 @@ _COMPARED: tuple[tuple[Comparison, str, str], ...] = (
         rf"{_SAYS}|is down to|{_DOWN} (?:down )?to",
         r" (?:or|and) (?:less|fewer|lower|below|under|smaller)",
     ),
-    (Comparison.LESS, rf"(?:is |are |{_SET} |{_DOWN} )?{_UNDER}|(?:(?:{_DOWN}(?: to)?|{_SAYS}) )?{_LESSER}|<", ""),
+    (
+        Comparison.LESS,
+        rf"(?:is |are |{_SET} |{_DOWN} (?:to )?)?{_UNDER}|(?:(?:{_DOWN}(?: to)?|{_SAYS}) )?{_LESSER}|<",
+        "",
+    ),
     (
         Comparison.NOT_EQUAL,
         r"is not(?: equal to)?|(?:is|are) no longer|no longer (?:shows|reads|says)|does not (?:show|read)"

@@ -144,7 +144,8 @@ def process_rows() -> Iterator[Row]:
     ended = (
         r"(?:(?:ends|exits|finishes|terminates|dies|quits|stops|completes|disappears|goes away|comes"
         r" to an end|has come to an end|has finished (?:running|working|its work))"
-        r"|(?:(?:has|have|is|are|gets) )?(?:ended|exited|finished|terminated|died|done|gone|over|through|dead|no more"
+        r"|(?:(?:has|have|is|are|gets) )?(?:ended|exited|finished|terminated|died|done|gone(?: away)?|closed|been"
+        r" closed|over|through|dead|no more"
         r"|stopped"
         r"|completed|quit)"
         rf"|(?:is )?(?:no longer|not) {gone}{MORE}|(?:no longer|does not) exists?{MORE}|stops running"

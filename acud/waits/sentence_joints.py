@@ -167,7 +167,7 @@ _KIND = rf"(?P<kind>{'|'.join(sorted(_PLURALS, key=len, reverse=True))})"
 _LISTED = r"(?:<\d+>|(?-i:[A-Z][\w-]*(?: [A-Z][\w-]*)*))"
 _LIST = rf"(?P<list>{_LISTED}(?:(?:, |,? (?:or|and) ){_LISTED})+)"
 _ANY_OF = r"(?P<any>(?:any(?: one)?|(?:at least )?one|either|whichever) of (?:the )?)"
-_ALL_OF = r"(?P<all>(?:both|all|all three)(?: of)?(?: the)? )"
+_ALL_OF = r"(?P<all>(?:both|all three|all)(?: of)?(?: the)?,? )"
 _SOME = r"(?:the )?(?:(?:two|three|four) )?"
 _THESE = r"(?:(?:these|those|the following|the)(?: two| three)?|two|three)"
 _LISTS = tuple(
@@ -177,7 +177,7 @@ _LISTS = tuple(
         rf"(?:{_ANY_OF}|{_ALL_OF}|the )?{_LIST} {_KIND} (?P<said>.+)",
         rf"(?:{_ANY_OF}|{_ALL_OF}|the )?(?P<kind>process(?:es)?(?: with(?: the)? pids?)?|pids)"
         r" (?P<list>\d+(?:(?:, |,? (?:or|and) )\d+)+) (?P<said>.+)",
-        rf"(?:{_ANY_OF}|{_ALL_OF}){_LIST} (?P<said>.+)",
+        rf"(?:{_ANY_OF}|{_ALL_OF}){_LIST},? (?P<said>.+)",
         rf"(?:{_ANY_OF}|{_ALL_OF}){_THESE}(?: {_KIND})?(?P<said> .+?)??(?: first)?(?: will do| is (?:enough"
         rf"|fine))?: {_LIST}",
         rf"(?P<any>whichever (?:is|comes|appears|shows up) first): {_LIST}",

@@ -31,6 +31,7 @@ _IN_FULL = tuple(
             r"|closed|finished|ended|exited|stopped|reached|come|popped|shown|turned|dropped|fallen|risen)\b)",
             r"\1 has ",
         ),
+        (r"\b(\w+|>)'s (?=in the\b|going to\b)", r"\1 is "),
         (r"\bwon't\b", "will not"),
         (r"\b(\w+)'ll\b", r"\1 will"),
         (

@@ -223,7 +223,8 @@ _GOING_ON = r"(?:continuing|going on|proceeding|moving on|carrying on|doing anyt
 _PIECE = _words(rf"(?:{_ASK}|{_ERRAND}|{_BACKGROUND}|{_GREETING}){_AND} ")
 _THING = (
     r"for:?|on(?= (?:a|the|any) )|await|let(?! (?:me|us)\b)|(?:(?:all|what) )?(?:I|we) (?:want|need|(?:am"
-    r"|are) (?:(?:only|just|still|all) )*(?:waiting (?:for|on)|hoping for)|wait for|expect|would like)(?: to see)?"
+    r"|are) (?:(?:only|just|still|all) )*(?:waiting (?:for|on)|hoping for|(?:waiting|hoping) to see)|wait for|expect"
+    r"|would like)(?: to see)?"
     rf"(?: is)?(?! (?:to|you)\b| {_A_SIGN})"
 )
 _OPENED = _words(rf"(?:{_WHEN}|(?P<ends>(?:for )?as long as|while)|(?P<thing>{_THING})) ")
@@ -288,6 +289,11 @@ _RUNS_AS = _words(
 )
 _STILL_NOW = _words(
     r"(?:the|my) screen has not (?:changed|moved)(?: at all)?(?: yet| for (?:ages|a (?:long )?(?:time|while)))?"
+)
+_WILL_SAY = _words(
+    r"(?:it|the [a-z]+(?: (?:app|program|tool|site|page))?) (?:will|is going to|should|has to|is supposed to) (?:say"
+    r"|show"
+    r"|print|display) (?P<it><\d+>)"
 )
 _SAYS_LATER = _words(
     r"(?:the|my) [a-z]+(?: (?:app|program|tool|site))? (?:prints|says|shows|displays|will (?:say|print|show))"
@@ -392,6 +398,8 @@ def _said_of(now: str, said: str) -> Iterator[Asked]:
         yield Asked(f"process {runs['pid']} ends")
     if _STILL_NOW.fullmatch(now) is not None and _IS_SO_THEN.fullmatch(said) is not None:
         yield Asked("the screen changes")
+    if (will := _WILL_SAY.fullmatch(now)) is not None and _IS_SO_THEN.fullmatch(said) is not None:
+        yield Asked(f"{will['it']} is visible")
     if (later := _SAYS_LATER.fullmatch(now)) is not None and (pronoun := _THAT.match(said)) is not None:
         yield Asked(f"{later['it']} {said[pronoun.end() :]}")
 

@@ -218,6 +218,26 @@ _IN_OTHER_WORDS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], st
         ),
         _unticked,
     ),
+    (
+        re.compile(
+            rf"{_SOMEONE} (?:has )?(?:moves|moved|sets|set|drags|dragged|turns|turned|pulls|pulled|puts) (.+?)"
+            r" (to|above|over|past|below|under) (\d.*)",
+            re.IGNORECASE,
+        ),
+        r"\1 is set \2 \3",
+    ),
+    (re.compile(r"(.+ field|.*field <\d+>) (?:says|reads|shows|is) (\S+@\S+)", re.IGNORECASE), r"\1 = \2"),
+    (re.compile(r"(.+ tab|.*tab <\d+>) is the (?:active|current) one", re.IGNORECASE), r"\1 is selected"),
+    (re.compile(r"it has (?:said|shown|displayed) (<\d+>)", re.IGNORECASE), r"it says \1"),
+    (
+        re.compile(
+            r"(?:I|you|we) (?:can )?see ((?-i:[A-Z][a-z]+) (?:accepted|completed?|failed|received|successful|confirmed"
+            r"|approved|saved|established|declined|cancelled|expired|rejected|delivered|uploaded|downloaded|installed"
+            r"|updated))",
+            re.IGNORECASE,
+        ),
+        r"it says \1",
+    ),
     (re.compile(r"(?:the whole of|all of) (?=\S+\.\w+ .*downloaded)(.+)", re.IGNORECASE), r"\1"),
     (
         re.compile(r"(?:I|we) have the (?:complete|whole|full|entire) (?:file )?(\S+\.\w+) in (.+)", re.IGNORECASE),

@@ -33,6 +33,7 @@ _AFTERWARDS = re.compile(
 )
 _SAID = re.compile(r"(?:it|the (?:screen|page)) (?:says|shows|reads) (?P<name><\d+>)", re.IGNORECASE)
 """Words on the screen that later do something themselves."""
+_AND_THEN = re.compile(r" and (is|has|goes|gets|must) then ", re.IGNORECASE)
 _COME_AND_GONE = re.compile(r"(?P<it>.+) (?:has|have) come and gone", re.IGNORECASE)
 _OF_IT = re.compile(r"^(?:(?:until|till|for|when|once) )?(?:it|that|this) (?=\S)")
 _TOGETHER = re.compile(r"either |both ", re.IGNORECASE)
@@ -70,6 +71,7 @@ def stages(phrase: Phrase) -> Until | None:
 
 def _in_order(text: str) -> str:
     """Return `after A, B` and `B after A` as `A, then B`."""
+    text = _AND_THEN.sub(r", then \1 ", text)
     text = _COME_AND_GONE.sub(r"\g<it> appears, then \g<it> disappears", text)
     found = _AFTER.fullmatch(text) or _THEREAFTER.fullmatch(text) or _AFTERWARDS.fullmatch(text)
     return text if found is None else f"{found['first']}, then {found['later']}"

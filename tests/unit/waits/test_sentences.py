@@ -1089,6 +1089,12 @@ OTHERS: list[tuple[str, Until]] = [
         Widget("check box", "Keep me signed in", states=(WidgetState.CHECKED,)),
     ),
     ("the words Your order has been sent are there", Text("Your order has been sent")),
+    ('the website\'s going to say "On sale"; wake me when it does', Text("On sale")),
+    ('has it said "Complete" yet? Tell me when it does', Text("Complete")),
+    ("somebody moves the Volume slider above 50", Widget("slider", "Volume", value="50", compare=ValueComparison.MORE)),
+    ("the Email field says eva@example.com", Widget("field", "Email", value="eva@example.com")),
+    ("all movement on the screen has stopped for 10 seconds", Stable(10)),
+    ('"Ringing" shows up and is then gone', Then((Text("Ringing"), Text("Ringing", gone=True)))),
     # what is named before, or left out
     ("wait for Connecting to show up and then go away", Then((Text("Connecting"), Text("Connecting", gone=True)))),
     ("the Import window has come and gone", Then((WindowTitle("Import"), WindowTitle("Import", gone=True)))),
