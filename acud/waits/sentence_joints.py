@@ -196,7 +196,9 @@ def _listed(phrase: Phrase) -> Until | None:
     is_any, is_all = groups.get("any") is not None, groups.get("all") is not None
     if (is_or and (is_all or is_and)) or not (is_or or is_and or is_any or is_all) or len(names) > MOST_PARTS:
         return None
-    if is_all and found["all"].casefold().startswith("both") and len(names) != 2:
+    counted = {"both": 2, "all three": 3}
+    told = found["all"].casefold() if is_all else ""
+    if any(told.startswith(word) and len(names) != count for word, count in counted.items()):
         return None
     kind = _PLURALS.get(groups["kind"].casefold(), "process") if groups.get("kind") else ""
     said = re.sub(r"(?i)^(are|have|is) (?:both|all) ", r"\1 ", (groups.get("said") or "is visible").strip(" ,"))

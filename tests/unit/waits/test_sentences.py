@@ -650,6 +650,12 @@ NEAR_MISSES = [
     'the kids have the second screen, tell me when it says "Done"',
     "my tea is cold, tell me when it is gone",
     "someone has to select all photos; tell me when that's done",
+    "somebody moves the slider to 5",
+    "somebody sets the second Volume slider to 5",
+    'has it said "Complete" twice yet?',
+    "the leftmost tab is the active one",
+    "all movement in the left pane has stopped for 10 seconds",
+    'all three, "A" and "B", are on the screen',
     "the water has settled down and not moved for 5 seconds",
     "the screen has settled down and the mouse not moved for 5 seconds",
     # what is so now
@@ -1095,6 +1101,7 @@ OTHERS: list[tuple[str, Until]] = [
     ("the Email field says eva@example.com", Widget("field", "Email", value="eva@example.com")),
     ("all movement on the screen has stopped for 10 seconds", Stable(10)),
     ('"Ringing" shows up and is then gone', Then((Text("Ringing"), Text("Ringing", gone=True)))),
+    ('all three, "A", "B" and "C", are on the screen', AllOf((Text("A"), Text("B"), Text("C")))),
     # what is named before, or left out
     ("wait for Connecting to show up and then go away", Then((Text("Connecting"), Text("Connecting", gone=True)))),
     ("the Import window has come and gone", Then((WindowTitle("Import"), WindowTitle("Import", gone=True)))),
