@@ -48,10 +48,13 @@ class Paths(msgspec.Struct, frozen=True):
         """The short hash of ACU_HOME that names this instance's shared memory and short socket directory."""
         return self.shm.name.rsplit("-", 1)[1]
 
+    @property
+    def config(self) -> Path:
+        """The settings file; it may be absent. An endpoint of a fleet reads that of the ACU_HOME it belongs to."""
+        return (self.home.parent if self.fleet else self.home) / "acud.toml"
+
     database = _Below("data.db")
     """The store."""
-    config = _Below("acud.toml")
-    """The settings file; it may be absent."""
     debug_log = _Below("logs/debug.log")
     """The daemon's log, JSON lines."""
     programs_log = _Below("logs/programs.log")

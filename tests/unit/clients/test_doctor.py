@@ -36,6 +36,13 @@ def test_a_home_that_is_not_there_yet_is_fine(tmp_path: Path) -> None:
     assert [found.level for found in doctor.home_findings(_paths(tmp_path / "new"))] == ["ok"]
 
 
+def test_an_endpoint_of_a_fleet_has_the_settings_of_its_home(tmp_path: Path) -> None:
+    (tmp_path / "acud.toml").write_text('[fleet]\nhost = "h1"\n')
+    assert [found.text for found in doctor.settings_findings(_paths(tmp_path).of_fleet(), {})] == [
+        str(tmp_path / "acud.toml")
+    ]
+
+
 def test_a_home_open_to_others_is_a_warning_with_its_fix(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     found = next(doctor.home_findings(_paths(tmp_path)))
