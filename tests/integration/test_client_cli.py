@@ -262,7 +262,7 @@ def test_a_sentence_is_not_taken_for_a_command(paths: Paths, line: list[str], se
 def test_json_may_stand_before_the_command(paths: Paths, capsys: Output) -> None:
     with StandIn(paths, Script(wait_list=WaitListReply((), 0))) as daemon:
         assert run(["wait", "--json", "list"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"waits": [], "total": 0}
+    assert json.loads(capsys.readouterr().out) == {"waits": [], "total": 0, "facets": None}
     assert [one.body["type"] for one in daemon.seen] == ["wait_list"]
 
 
