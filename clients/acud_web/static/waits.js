@@ -31,7 +31,7 @@ export function waitRow(wait) {
         "span.facts",
         {},
         badge(verdict.answer),
-        el("span", {}, short(said)),
+        el("span.said", {}, short(said)),
         wait.display ? el("span.kept", {}, wait.display) : null,
         taskName(wait.spec.task_id) ? el("span", {}, taskName(wait.spec.task_id)) : null,
         wait.ended_utc_s
