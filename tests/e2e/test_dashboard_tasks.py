@@ -206,6 +206,7 @@ def test_five_thousand_waits_are_scrolled_and_searched(visitor: Visitor, daemon:
     oldest = client.wait_create(Text("Paid"), display=display.name, timeout_s=600, label="Pay the Oldest bill").wait
     client.wait_cancel(oldest.wait_id)
     _copy_waits(daemon, oldest.wait_id, 5000)
+    visitor.unserved.clear()  # the store was in other hands
     visitor.go("waits")
     page.get_by_role("button", name="Ended", exact=True).click()
     listed = page.locator(".list [data-listed]")
@@ -307,6 +308,7 @@ def test_a_wait_is_drawn_tried_and_armed(browser: Browser, daemon: Daemon) -> No
         desk.words(Rect(40, 300, 400, 60), "Somewhere else")
         window = desk.words(Rect(40, 40, 400, 60), "Download complete")
         before = client.events_since(topic="wait.").newest
+        known = client.wait_list(ended=True, displays=(display.name,)).total  # of a former display of that name
         visitor.go(f"screens/{display.name}")
         page.get_by_role("link", name="Wait for something here").click()
         expect(page.get_by_role("button", name="Somewhere else", exact=True)).to_be_visible()
@@ -318,7 +320,7 @@ def test_a_wait_is_drawn_tried_and_armed(browser: Browser, daemon: Daemon) -> No
         visitor.check("new-wait")
         desk.rewrite(window, "Downloading 40 %")
         _try(visitor, "Does not hold now")
-        assert client.wait_list(ended=True, displays=(display.name,)).total == 0, "a try is no wait"
+        assert client.wait_list(ended=True, displays=(display.name,)).total == known, "a try is no wait"
         assert client.events_since(before, topic="wait.").events == ()
         page.get_by_role("button", name="Start waiting").press("Enter")
         expect(page.locator(".detail h1 + .badge")).to_contain_text("watching")
