@@ -29,7 +29,7 @@ def _fitting(schema: dict[str, Any], root: dict[str, Any]) -> Any:
         return _fitting(root["$defs"][schema["$ref"].rpartition("/")[2]], root)
     if "enum" in schema:
         return schema["enum"][0]
-    return {"integer": 0, "array": ["x"]}.get(schema.get("type", ""), "x")
+    return {"integer": 1, "array": ["x"]}.get(schema.get("type", ""), "x")
 
 
 @pytest.mark.asyncio
