@@ -221,12 +221,12 @@ def test_the_palette_finds_what_there_is_with_keys_alone(visitor: Visitor, daemo
 def test_idle_screens_can_be_hidden_and_the_overview_shows_the_others_first(visitor: Visitor, daemon: Daemon) -> None:
     """A card names the task, and says how many waits watch; what is idle stands last and goes with one switch."""
     idle = daemon.client.display_create(320, 240).display
-    task = daemon.client.task_register("Watch the portal", ["Look"]).view.task
+    task = daemon.client.task_register("Watch the harbour", ["Look"]).view.task
     daemon.client.wait_create(Text("never there"), task_id=task.task_id)
     visitor.login(daemon.client)
     page = visitor.page
     cards = page.locator(".screen-card")
-    expect(cards.first).to_contain_text("Watch the portal")
+    expect(cards.first).to_contain_text("Watch the harbour")
     expect(cards.first.get_by_role("link", name=f"1 wait watching {task.display}")).to_be_visible()
     expect(cards.first.locator(".screen-picture")).to_have_attribute("data-state", re.compile("live|still"))
     visitor.check("now-screens")
