@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import Iterable
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -129,14 +132,25 @@ async def download(asked: ApiRequest[DownloadQuery, Nothing]) -> Response:
         raise NotFound("nothing was recorded then", hint="from_ms and until_ms are UTC milliseconds")
     chapters = video_chapters(await _marks(asked, found), max(query.from_ms, segments[0].start_utc_ms), until_ms)
     title = await _title(asked, found)
-    parts = [await _part(asked, found, one) for one in segments]
-    made = await made_video(
-        asked.gateway.paths.recordings, VideoFile(tuple(parts), query.from_ms, until_ms, title, chapters)
-    )
+    parts = await _parts(asked, found, segments)
+    made = await made_video(asked.gateway.paths.recordings, VideoFile(parts, query.from_ms, until_ms, title, chapters))
     answer = FileAnswer(asked.connection, made, "video/mp4", settled=False)
     began_ms = max(query.from_ms, segments[0].start_utc_ms)
     answer.headers["Content-Disposition"] = f'attachment; filename="{_file_name(found, began_ms)}"'
     return answer
+
+
+async def _parts(
+    asked: ApiRequest[Query, Body], found: RecordingInfo, segments: Iterable[Segment]
+) -> tuple[DownloadPart, ...]:
+    """Return the parts with their files open; when one cannot be opened, none stays so."""
+    parts: list[DownloadPart] = []
+    with ExitStack() as opened:
+        for one in segments:
+            parts.append(await _part(asked, found, one))
+            opened.callback(os.close, parts[-1].source_fd)
+        opened.pop_all()
+    return tuple(parts)
 
 
 async def _part(asked: ApiRequest[Query, Body], found: RecordingInfo, segment: Segment) -> DownloadPart:
