@@ -203,6 +203,8 @@ class Roster:
         try:
             await self._registry.prove()
         except Unavailable as fault:
+            if "reason" in fault.facts:  # no server answers, or the bucket is missing
+                raise
             raise Unavailable(
                 f"which hosts live can't be told, as too few NATS servers of the fleet take a word: {fault.message}",
                 hint="start the other servers; hosts go on by themselves meanwhile",
