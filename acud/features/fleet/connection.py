@@ -78,6 +78,7 @@ class NatsConnection:
         self._refused = ""
         self._denials = 0
         self._js: JetStreamContext | None = None
+        self._has_chosen = False
 
     @property
     def connected(self) -> bool:
@@ -137,21 +138,29 @@ class NatsConnection:
             reconnected_cb=self._connected,
             **credentials,
         )
-        self._js = await self._jetstream()
+        self._js = self.nats.jetstream(timeout=_API_S)
+        await self._choose_api()
         self._ready.set()
         await self._connected()
 
-    async def _jetstream(self) -> JetStreamContext:
-        """Return JetStream of this user's account; where that has none, the part of another's that it shares."""
-        own = self.nats.jetstream(timeout=_API_S)
+    async def _choose_api(self) -> None:
+        """Use JetStream of this user's account, or, where that has none, the part of another's that it shares. Without
+        an answer (no leader now) it is asked again before the next stream or consumer is looked for.
+        """
+        if self._has_chosen:
+            return
+        before = self._denials
         try:
-            await own.account_info()
+            with cancellation_kept():
+                await self.streams.account_info()
         except nats.js.errors.APIError as fault:
+            self._has_chosen = fault.err_code is not None
             if fault.err_code == _NO_JETSTREAM:
-                return self.nats.jetstream(prefix=self.names.api, timeout=_API_S)
+                self._js = self.nats.jetstream(prefix=self.names.api, timeout=_API_S)
         except (nats.errors.Error, OSError, TimeoutError):
-            pass  # may not be asked, or no leader now: whatever is done with it says so
-        return own
+            self._has_chosen = self._denials > before  # who may not even ask has no other account's to use
+        else:
+            self._has_chosen = True
 
     async def _connected(self) -> None:
         self.fault = ""
@@ -223,6 +232,7 @@ class NatsConnection:
         Raises: Unavailable when it is missing (`reason` is `not_initialised`), or no server answers.
         """
         name = str(wanted.name)
+        await self._choose_api()
         with self.translated(f"stream {name}"):
             try:
                 found = await self.streams.stream_info(name)
@@ -257,6 +267,7 @@ class NatsConnection:
 
         Raises: Unavailable when it is missing, or no server answers.
         """
+        await self._choose_api()
         with self.translated(f"consumer {name}"):
             try:
                 found: ConsumerInfo = await self.streams.consumer_info(stream, name)
