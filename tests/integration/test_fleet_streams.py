@@ -165,6 +165,24 @@ async def test_no_answer_of_the_servers_goes_where_who_asks_may_not_publish(tmp_
             assert heard == []
 
 
+async def test_within_one_account_an_answer_goes_where_who_asks_may_not_publish(tmp_path: Path) -> None:
+    """Why everybody has an account: should this fail, a newer nats-server keeps members of one account apart."""
+    admin, thief = nkey_files.user(tmp_path / "admin"), nkey_files.user(tmp_path / "thief")
+    may = '"$JS.API.INFO", "acud.event.h1.>", "$JS.API.DIRECT.GET.ACUD_EVENTS.acud.event.h1.>"'
+    rights = f'permissions {{ publish {{ allow: [{may}] }}, subscribe {{ allow: ["_INBOX.host-h1.>"] }} }}'
+    extra = f"authorization {{ users = [ {{ nkey: {admin} }}, {{ nkey: {thief}, {rights} }} ] }}\n"
+    with FleetServers(1, extra, login={"nkey_seed_file": str(tmp_path / "admin")}, roles=ROLES) as running:
+        async with (
+            connected(running.url, tmp_path, "admin", "endpoint") as victim,
+            connected(running.url, tmp_path, "thief", "host-h1") as other,
+        ):
+            heard = await victim.nats.subscribe("acud.req.h2")
+            await victim.nats.flush()
+            await other.streams.publish("acud.event.h1.x", b"forged")
+            await other.nats.publish("$JS.API.DIRECT.GET.ACUD_EVENTS.acud.event.h1.>", b"", reply="acud.req.h2")
+            assert (await heard.next_msg(timeout=20)).data == b"forged"
+
+
 async def test_a_wake_in_anothers_name_reaches_no_agent(tmp_path: Path) -> None:
     extra = nkey_files.granted(tmp_path)
     with FleetServers(1, extra, login={"nkey_seed_file": str(tmp_path / "ADMIN")}, roles=ROLES) as running:
