@@ -59,10 +59,13 @@ def run(of: list[Step], folder: Path) -> tuple[str, Receiver]:
         (home / "acud" / "acud.toml").write_text(configured, encoding="utf-8")
         # A file, not a pipe: programs that a recipe leaves running hold it, and nobody must wait for them.
         with output.open("w", encoding="utf-8") as words, ended(env):
-            subprocess.run(
-                ["bash", "-c", commands], cwd=checkout, env=env, stdin=subprocess.DEVNULL, stdout=words, stderr=words,
-                timeout=_PATIENCE_S, check=False,
-            )  # fmt: skip
+            try:
+                subprocess.run(
+                    ["bash", "-c", commands], cwd=checkout, env=env, stdin=subprocess.DEVNULL, stdout=words,
+                    stderr=words, timeout=_PATIENCE_S, check=False,
+                )  # fmt: skip
+            except subprocess.TimeoutExpired:
+                pytest.fail(f"a recipe did not end; so far:\n{output.read_text(encoding='utf-8')}")
     return output.read_text(encoding="utf-8"), openclaw
 
 
