@@ -206,8 +206,8 @@ def test_five_thousand_waits_are_scrolled_and_searched(visitor: Visitor, daemon:
     oldest = client.wait_create(Text("Paid"), display=display.name, timeout_s=600, label="Pay the Oldest bill").wait
     client.wait_cancel(oldest.wait_id)
     _copy_waits(daemon, oldest.wait_id, 5000)
-    visitor.unserved.clear()  # the store was in other hands
     visitor.go("waits")
+    visitor.unserved.clear()  # the store was in other hands
     page.get_by_role("button", name="Ended", exact=True).click()
     listed = page.locator(".list [data-listed]")
     total = client.wait_list(states=(WaitState.CANCELLED, WaitState.RESOLVED), limit=1).total
@@ -228,6 +228,19 @@ def test_five_thousand_waits_are_scrolled_and_searched(visitor: Visitor, daemon:
     expect(page.locator(".list a.row")).to_contain_text("Pay the Oldest bill")
     page.get_by_role("button", name="Clear").click()
     expect(listed).to_have_attribute("data-listed", re.compile(r"^5\d{3}$"))
+    page.get_by_role("searchbox", name="Search waits").fill("copy")
+    expect(listed).to_have_attribute("data-listed", "5000")
+    page.get_by_role("button", name="Select", exact=True).click()
+    marked = page.get_by_role("group", name="With the marked waits")
+    marked.get_by_role("button", name="All 5000 found").click()
+    expect(marked).to_contain_text("5000 marked")
+    listed.evaluate("list => { list.scrollTop = list.scrollHeight / 3; }")
+    expect(page.get_by_role("checkbox", name="Copy 3333")).to_be_checked()
+    page.get_by_role("checkbox", name="Copy 3333").uncheck()
+    expect(marked).to_contain_text("4999 marked")
+    page.get_by_role("button", name="Clear").click()
+    expect(marked).to_contain_text("0 marked")
+    page.get_by_role("button", name="Select", exact=True).click()
     page.get_by_role("combobox", name="State").select_option("timeout")
     expect(listed.or_(page.get_by_text("None of these waits fits"))).to_be_visible()
     assert not visitor.unserved
@@ -251,6 +264,29 @@ def _copy_waits(daemon: Daemon, wait_id: str, count: int) -> None:
             f" SELECT {values} FROM wait_jobs, n WHERE wait_id = ? ORDER BY i",
             (count, wait_id),
         )
+
+
+def test_a_search_of_the_feed_reaches_the_oldest_event(visitor: Visitor, daemon: Daemon) -> None:
+    """The page holds the newest 50,000 and what fits of the others; another search reads the others anew."""
+    daemon.client.task_register("Weigh the anchor", ["Look"], isolated_display=False)
+    oldest = daemon.client.events_since().newest
+    with closing(sqlite3.connect(daemon.home / "data.db", timeout=30)) as store, store:
+        store.execute(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 55000)"
+            " INSERT INTO events (prev, topic, utc_s, subject, data)"
+            """ SELECT 0, 'task.ended', 1000000000 + i, 'task-copy', '{"name": "Copy ' || i || '"}' FROM n"""
+        )
+    page = visitor.page
+    page.goto(f"{visitor.url}/dashboard#/feed?text=anchor")
+    found = page.get_by_role("search").get_by_role("status")
+    expect(found).to_have_text(re.compile(r"^1 of 55,\d{3}$"))
+    expect(page.locator(".log .line")).to_contain_text("Weigh the anchor")
+    visitor.unserved.clear()  # the store was in other hands
+    page.get_by_role("searchbox").fill("copy 77")
+    expect(found).to_have_text(re.compile(r"^111 of 55,\d{3}$"))  # 77, 770 to 779, 7700 to 7799, and none that it left out
+    assert not visitor.unserved
+    with closing(sqlite3.connect(daemon.home / "data.db", timeout=30)) as store, store:
+        store.execute("DELETE FROM events WHERE n > ? AND subject = 'task-copy'", (oldest,))
 
 
 def test_every_kept_verdict_can_be_read(visitor: Visitor, daemon: Daemon) -> None:

@@ -13,17 +13,20 @@ export function makeLink(page, { href, words, scope }) {
 }
 
 /** `shape`: noun, in the plural; id(one); and `bulk`: {scope, acts}, each act {words, title, lines, verb, tone, good(one),
- * done, run(one)}. `tools` belongs into the head of the list, `bar` above it; `show(list, rows)` follows the list. */
+ * done, run(one)}. `tools` belongs into the head of the list, `bar` above it; `show(list, rows)` follows the list. Of a list
+ * whose rows come page by page `total` is how many there are, and `every()` returns them all. */
 export class Bulk {
   constructor(page, shape) {
     this.shape = shape;
     this.marked = new Map();
     this.isOn = false;
     this.rows = [];
+    this.total = 0;
     this.may = Boolean(shape.bulk) && page.may(shape.bulk.scope);
     this.toggle = el("button", { type: "button", "aria-pressed": "false", hidden: true, onclick: () => this.turn(!this.isOn) }, "Select");
     this.tools = [this.toggle];
-    this.all = el("button", { type: "button", onclick: () => this.markAll() });
+    this.all = el("button", { type: "button" });
+    this.all.addEventListener("click", doing(this.all, () => this.markAll()));
     this.told = el("span.muted", { role: "status" });
     this.buttons = this.may ? shape.bulk.acts.map((act) => [act, this.button(act)]) : [];
     this.bar = el("div.bulk", { hidden: true, role: "group", "aria-label": `With the marked ${shape.noun}` },
@@ -38,12 +41,11 @@ export class Bulk {
     this.paint();
   }
 
-  /** Follow the rows that are shown now; the mark of one that is gone goes with it. */
-  show(list, rows) {
-    this.list = list;
-    this.rows = rows;
+  /** Follow the rows that are shown now; the mark of one that is gone goes with it, where all rows are here. */
+  show(list, rows, { total = rows.length, every = null } = {}) {
+    Object.assign(this, { list, rows, total, every });
     const here = new Map(rows.map((one) => [this.shape.id(one), one]));
-    for (const id of this.marked.keys()) if (!here.has(id)) this.marked.delete(id);
+    if (!every) for (const id of this.marked.keys()) if (!here.has(id)) this.marked.delete(id);
     for (const [id, one] of here) if (this.marked.has(id)) this.marked.set(id, one);
     this.paint();
   }
@@ -53,8 +55,7 @@ export class Bulk {
     this.list?.classList.toggle("selecting", this.isOn);
     const byId = new Map(this.rows.map((one) => [this.shape.id(one), one]));
     for (const row of this.list?.children ?? []) this.box(row, byId.get(row.querySelector("a.row")?.dataset.focus));
-    const isAll = this.marked.size === this.rows.length && this.rows.length > 0;
-    fill(this.all, isAll ? "None" : `All ${this.rows.length} shown`);
+    fill(this.all, this.isAll ? "None" : `All ${this.total} ${this.every ? "found" : "shown"}`);
     fill(this.told, `${this.marked.size} marked`);
     for (const [act, button] of this.buttons) button.disabled = !this.fit(act).length;
   }
@@ -76,9 +77,18 @@ export class Bulk {
     this.paint();
   }
 
-  markAll() {
-    const isAll = this.marked.size === this.rows.length;
-    this.marked = new Map(isAll ? [] : this.rows.map((one) => [this.shape.id(one), one]));
+  get isAll() {
+    return this.marked.size >= this.total && this.total > 0;
+  }
+
+  /** Mark none: other rows are about to be shown. */
+  forget() {
+    this.marked.clear();
+  }
+
+  async markAll() {
+    const rows = this.isAll ? [] : this.every ? await this.every() : this.rows;
+    this.marked = new Map(rows.map((one) => [this.shape.id(one), one]));
     this.paint();
   }
 

@@ -312,7 +312,7 @@ function draw(shots, signal) {
     const thumbs = some.map((shot) => shot.thumb);
     drawThumbnails(api, some[0].moment, thumbs, THUMB_PX, signal).catch(() => {
       // A recording that was deleted meanwhile has no pictures; the verdicts stay.
-      if (signal.aborted) return;
+      if (signal.aborted || some[0].moment.film.state === "recording") return; // one that runs may not be readable yet
       for (const one of thumbs) if (!one.isDrawn) one.canvas.replaceWith(el("span.nothing.small", {}, "no picture"));
     });
   }

@@ -11,7 +11,8 @@ import { count, forPeople } from "./words.js";
 import { VirtualList } from "./virtual.js";
 
 const PAGE = 1000;
-const MOST = 50_000;
+const MOST = 50_000; // kept whole; of those before them what fits the search
+const PAGES = 5; // read before a search shows what it has found so far
 const SOON_MS = 400;
 const ANNOUNCE_MS = 4000;
 
@@ -85,6 +86,9 @@ export async function latest(limit, signal) {
 class EventLog {
   constructor() {
     this.events = [];
+    this.read = 0;
+    this.oldestS = Infinity;
+    this.isThinned = false; // others than those kept may fit another search
     this.first = -1; // the number of the oldest that was asked for
     this.isWhole = false;
   }
@@ -95,12 +99,25 @@ class EventLog {
     const found = await api.get(query("/api/events", { since, limit: Math.min(limit, PAGE) }), signal);
     const before = found.events.filter((one) => one.n < this.first).toReversed();
     this.events.push(...before);
+    this.read += before.length;
+    this.oldestS = before.at(-1)?.utc_s ?? this.oldestS;
     this.first = since + 1;
-    this.isWhole = since === 0 || found.trimmed > since || this.events.length >= MOST;
+    this.isWhole = since === 0 || found.trimmed > since;
+  }
+
+  // Leave out of the oldest what does not fit: a search reads all that the daemon keeps, and the page need not hold it.
+  thin(fits) {
+    if (this.events.length <= MOST) return;
+    const oldest = this.events.slice(MOST);
+    const fitting = oldest.filter(fits);
+    this.isThinned ||= fitting.length < oldest.length;
+    this.events = [...this.events.slice(0, MOST), ...fitting];
   }
 
   take(event) {
-    if (event.n > (this.events[0]?.n ?? 0)) this.events.unshift(event);
+    if (event.n <= (this.events[0]?.n ?? 0)) return;
+    this.events.unshift(event);
+    this.read += 1;
   }
 
   async learnNames(signal) {
@@ -151,26 +168,32 @@ export async function mountFeed(element, { bus }, _rest, values) {
   const paint = () => {
     const rows = log.rows(fits);
     filters.offerFrom(log.events.map(eventPlace), (name, value) => (name === "task" ? taskName(value) : value));
-    filters.say(rows.length, log.events.length, log.isWhole ? "" : ", older ones to come");
+    filters.say(rows.length, log.read, isDone() ? "" : ", older ones to come");
     list.show(rows, Math.max(0, rows.length - shown));
     shown = rows.length;
     if (rows.length) fill(body, list.node);
-    else if (log.isWhole || !log.events.length)
+    else if (isDone() || !log.events.length)
       fill(body, nothing(log.events.length ? "None of these events fits the search and the filters." : EMPTY));
-    if (!log.isWhole && (filters.any || kind) && log.events.length) more();
+    if (isSearch() && !isDone() && log.read) more();
   };
+  const isSearch = () => filters.any || kind;
+  const isDone = () => log.isWhole || log.oldestS < Date.now() / 1000 - (Number(filters.values.within) || Infinity);
   const anew = () => {
     list.node.scrollTop = 0;
     shown = Infinity;
-    paint();
+    if (log.isThinned) log = new EventLog();
+    if (log.read) paint();
+    else more();
   };
   // Older events come when the end of the list is in sight, and all of them for a search.
   const more = async (limit = PAGE) => {
     if (isReading || log.isWhole) return;
     isReading = true;
+    const reading = log;
     try {
-      await log.older(limit, aborter.signal);
+      for (let page = 0; page === 0 || (page < PAGES && isSearch() && !isDone()); page += 1) await log.older(limit, aborter.signal);
       await log.learnNames(aborter.signal);
+      log.thin(fits);
       shown = Infinity; // what came is below
     } catch (fault) {
       if (aborter.signal.aborted) return;
@@ -180,7 +203,8 @@ export async function mountFeed(element, { bus }, _rest, values) {
     } finally {
       isReading = false;
     }
-    paint();
+    if (log === reading) paint();
+    else more(); // another one was begun meanwhile
   };
   const news = settled(async () => {
     await log.learnNames(aborter.signal).catch(() => null); // then it is told without names

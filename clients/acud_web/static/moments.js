@@ -53,16 +53,17 @@ export function filmed(moment, atMs, drawn = null, seekS = null) {
 }
 
 // Small pictures of one segment, drawn one after the other by one player. `wanted`: [{atMs, frame, canvas}], of which
-// each gets `seekS`, where its frame is in the video, and `isDrawn`.
+// each gets `seekS`, where its frame is in the video, and `isDrawn`: not yet, where a film that runs has not come so far.
 export async function drawThumbnails(api, moment, wanted, widthPx, signal) {
-  const { segment } = moment;
+  const { film, segment } = moment;
   const first = Math.min(...wanted.map((one) => one.atMs)) - segment.start_utc_ms;
   const from = Math.max(0, first - 30_000);
   const { frames } = await api.get(`${segmentPath(moment)}/frames?limit=20000&from_ms=${from}`, signal);
   const video = player(moment);
   await happened(video, "loadeddata", signal);
   for (const one of wanted) {
-    const row = frames.find((each) => each.frame === one.frame) ?? frames.findLast((each) => each.utc_ms <= one.atMs);
+    const exact = frames.find((each) => each.frame === one.frame);
+    const row = exact ?? frames.findLast((each) => each.utc_ms <= one.atMs);
     one.seekS = within(segment, (row ? row.at_ms : one.atMs - segment.start_utc_ms) / 1000 + 0.005);
     if (Math.abs(video.currentTime - one.seekS) > 0.001) {
       video.currentTime = one.seekS;
@@ -71,7 +72,7 @@ export async function drawThumbnails(api, moment, wanted, widthPx, signal) {
     one.canvas.width = Math.min(widthPx, segment.width);
     one.canvas.height = Math.round((one.canvas.width * segment.height) / segment.width);
     one.canvas.getContext("2d", { alpha: false }).drawImage(video, 0, 0, one.canvas.width, one.canvas.height);
-    one.isDrawn = true;
+    one.isDrawn = film.state !== "recording" || Boolean(exact) || frames.at(-1)?.utc_ms > one.atMs;
   }
   video.removeAttribute("src");
   video.load();

@@ -5,6 +5,7 @@ import { noneFits } from "./filters.js";
 import { VirtualList } from "./virtual.js";
 
 const PAGE = 100;
+const MOST = 1000; // that the daemon gives at once
 const CHOICES_MS = 30_000; // what filters offer is asked for at most so often
 
 export class PagedRows {
@@ -38,6 +39,7 @@ export class PagedRows {
 
   filtered() {
     this.turn += 1; // an answer that is on its way is not the one any more
+    this.bulk.forget();
     this.sight = [0, 1];
     this.virtual.node.scrollTop = 0;
     this.panel.refresh();
@@ -61,6 +63,17 @@ export class PagedRows {
     return this.shape.page(this.kind(), this.filters.values, number * PAGE, PAGE, signal);
   }
 
+  // All that the search and the filters find, also those that never were in sight.
+  async every() {
+    const found = [];
+    for (let total = Infinity; found.length < total; ) {
+      const { rows, total: now } = await this.shape.page(this.kind(), this.filters.values, found.length, MOST, this.aborter.signal);
+      found.push(...rows);
+      total = rows.length ? now : found.length;
+    }
+    return found;
+  }
+
   show(place, { numbers, found, total }) {
     this.asked = new Set(numbers);
     this.rows = new Array(total);
@@ -79,7 +92,7 @@ export class PagedRows {
   paint() {
     this.virtual.show(this.rows);
     for (const row of this.virtual.list.querySelectorAll("a.row")) this.mark(row); // with the filters as they are now
-    this.bulk.show(this.virtual.list, this.rows.filter(Boolean));
+    this.bulk.show(this.virtual.list, this.rows.filter(Boolean), { total: this.rows.length, every: () => this.every() });
   }
 
   async seen(first, last) {

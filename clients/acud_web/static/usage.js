@@ -48,6 +48,13 @@ export function mountUsage(element, { bus }) {
     measure = to;
     measures.children[to === "cost" ? 0 : 1].setAttribute("aria-pressed", "true");
   };
+  let width = body.clientWidth;
+  const sized = new ResizeObserver(() => {
+    if (body.clientWidth === width) return;
+    width = body.clientWidth; // the chart's letters keep their size, and so it is drawn anew
+    again();
+  });
+  sized.observe(body);
   fill(
     element,
     panelHead(
@@ -60,7 +67,10 @@ export function mountUsage(element, { bus }) {
     ),
     body,
   );
-  return () => panel.stop();
+  return () => {
+    sized.disconnect();
+    panel.stop();
+  };
 }
 
 function show(place, data, days, measure) {
