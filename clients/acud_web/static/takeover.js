@@ -46,7 +46,7 @@ export class Takeover {
     const lease = this.lease || undefined;
     try {
       const got = await this.api.post(`${this.path}/take`, { who: this.who, for_s: FOR_S, lease });
-      this.hold(got);
+      if ((this.lease || undefined) === lease && !this.giving) this.hold(got); // not given back meanwhile
     } catch (fault) {
       this.tell(fault.error);
       if (lease && fault.status !== 0) this.ended(fault.error);
