@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "recipes.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 LEAST = 20
-_PATIENCE_S = 280.0
+_PATIENCE_S = 600.0
 
 
 def configuration(web_port: int) -> str:
@@ -81,7 +81,7 @@ def test_every_recipe_is_listed_and_has_commands_and_their_output() -> None:
     assert [step.commands for step in found if not step.shown] == []
 
 
-@pytest.mark.timeout(360)
+@pytest.mark.timeout(700)
 def test_the_recipes() -> None:
     done = steps_of(PAGE)
     with TemporaryDirectory(prefix="acud-recipes-", ignore_cleanup_errors=True) as folder:
