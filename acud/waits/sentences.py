@@ -6,16 +6,11 @@ doubt, a second clause that is no condition) is not read away: the sentence stay
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from importlib import import_module
 
-from acud.types import AllOf, AnyOf, ConditionWords, Criteria, JudgeName, Leaf, Then, Until, condition_text
+from acud.types import ConditionWords, Criteria, JudgeName, Leaf, Then, Until, condition_text
 from acud.waits.conditions import leaves, map_leaves
-from acud.waits.sentence_joints import ONE_OF, joined
-from acud.waits.sentence_phrase import Phrase
-from acud.waits.sentence_requests import asked
-from acud.waits.sentence_sequences import stages
-from acud.waits.sentence_statements import opposite, single
 
 NEEDS_VISION = (
     "this condition needs a judge that sees; set `backend` in [vision] (ACU_VISION_BACKEND) to a vision "
@@ -23,15 +18,6 @@ NEEDS_VISION = (
 )
 _LOCAL_JUDGES = (JudgeName.AUTO, JudgeName.OCR)
 """Whoever names another judge wants the sentence judged by that one."""
-_WHICHEVER = re.compile(
-    r",? ?\(?(?:whichever|whatever)(?: of them| one)? (?:it is|(?:is|comes|happens|occurs|(?P<shows>appears|(?:turns"
-    r"|shows|comes|pops) up|is there)) (?:first"
-    r"|sooner|earlier))\)?$",
-    re.IGNORECASE,
-)
-_WHICHEVER_FIRST = re.compile(r"whichever (?:of them )?(?:happens|comes|is|appears) first[:,] ", re.IGNORECASE)
-_BARE = re.compile(r"(?:^|(?<=, )|(?<=or )|(?<=either ))<\d+>(?=,| or |$)", re.IGNORECASE)
-_IN_ORDER = re.compile(r",? in (?:that|this|exactly this|exactly that) order$", re.IGNORECASE)
 
 
 def with_meanings(until: Until, judge: str = JudgeName.AUTO) -> Until:
@@ -57,31 +43,10 @@ def _meaning_in(whole: Until, leaf: Leaf) -> Until | None:
 
 def meaning(sentence: str) -> Until | None:
     """Return the condition that `sentence` means, None where that is not certain."""
-    phrase = Phrase.of(sentence)
-    if phrase is None:
-        return None
-    for part in asked(phrase.text):
-        condition = part.condition.removesuffix("?")
-        meant = None if "?" in condition else _whole(phrase.with_text(condition))
-        meant = opposite(meant) if part.ends else meant
-        if meant is not None and (not part.given or _whole(phrase.with_text(part.given)) is not None):
-            return meant
-    return None
+    meant: Until | None = import_module("acud.waits.sentence_grammar").meaning(sentence)
+    return meant
 
 
-def _whole(phrase: Phrase) -> Until | None:
-    """Return the meaning of one clause, of clauses that are all joined by `and` or all by `or`, or of a sequence."""
-    if (found := _WHICHEVER.search(phrase.text) or _WHICHEVER_FIRST.match(phrase.text)) is not None:
-        of_any = joined(phrase.with_text(phrase.text[: found.start()] or phrase.text[found.end() :]))
-        nouns = _BARE.sub(r"the text \g<0>", phrase.text[: found.start()])
-        of_any = of_any or joined(phrase.with_text(nouns))
-        if of_any is None and found.groupdict().get("shows"):
-            of_any = joined(phrase.with_text(f"either {nouns} is there"))
-        return of_any if isinstance(of_any, AnyOf) else None
-    if (found := _IN_ORDER.search(phrase.text)) is not None:
-        ordered = phrase.with_text(phrase.text[: found.start()])
-        told = stages(ordered) or joined(ordered)
-        if isinstance(told, AllOf):
-            return Then(told.parts) if ONE_OF.match(phrase.text) is None else None
-        return told if isinstance(told, Then) else None
-    return single(phrase) or stages(phrase) or joined(phrase)
+def prepare() -> None:
+    """Compile the grammar, which takes about a second: whoever has not called this pays it with the first sentence."""
+    meaning('the text "Ready" is there')

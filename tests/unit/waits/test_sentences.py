@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 
 import pytest
@@ -1196,3 +1198,17 @@ def test_a_sequence_inside_another_condition_stays_a_sentence() -> None:
 def test_a_sentence_about_the_host_is_seen_as_one_before_it_is_read(sentence: str, meant: Until) -> None:
     assert may_name_host(Criteria(sentence))
     assert not may_name_host(Criteria('"Done" is visible'))
+
+
+def test_the_grammar_is_compiled_when_it_is_first_needed() -> None:
+    """Its second would go into every start of a daemon and of its evaluators."""
+    program = (
+        "import sys, acud.supervisor.__main__, acud.evaluator.__main__\n"
+        "from acud.waits import sentences\n"
+        "grammar = {'acud.waits.sentence_grammar', 'acud.waits.sentence_clauses', 'acud.waits.sentence_requests'}\n"
+        "assert not grammar & sys.modules.keys()\n"
+        "sentences.prepare()\n"
+        "assert grammar <= sys.modules.keys()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
