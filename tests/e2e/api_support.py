@@ -33,7 +33,7 @@ class Api:
         secret = new_secret()
         self.pass_ = daemon.client.web_token_create(digest_of(secret), scope, name="test", **limits).found
         self.headers = {"Authorization": f"Bearer {secret}"}
-        self.raw = httpx.Client(base_url=self.url, headers=self.headers, timeout=60, trust_env=False)
+        self.raw = httpx.Client(base_url=self.url, headers=self.headers, timeout=60, trust_env=False, verify=False)
 
     def __enter__(self) -> Api:
         return self

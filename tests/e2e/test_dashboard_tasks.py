@@ -283,7 +283,7 @@ def test_a_search_of_the_feed_reaches_the_oldest_event(visitor: Visitor, daemon:
     expect(page.locator(".log .line")).to_contain_text("Weigh the anchor")
     visitor.unserved.clear()  # the store was in other hands
     page.get_by_role("searchbox").fill("copy 77")
-    expect(found).to_have_text(re.compile(r"^111 of 55,\d{3}$"))  # 77, 770 to 779, 7700 to 7799, and none that it left out
+    expect(found).to_have_text(re.compile(r"^111 of 55,\d{3}$"))  # 77, 770 to 779, 7700 to 7799: none is left out
     assert not visitor.unserved
     with closing(sqlite3.connect(daemon.home / "data.db", timeout=30)) as store, store:
         store.execute("DELETE FROM events WHERE n > ? AND subject = 'task-copy'", (oldest,))
