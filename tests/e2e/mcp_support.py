@@ -51,7 +51,7 @@ class HttpServer:
         """A connected client that holds the token."""
         async with AsyncExitStack() as stack:
             http = await stack.enter_async_context(
-                httpx2.AsyncClient(headers={"Authorization": f"Bearer {self.token}"}, timeout=60)
+                httpx2.AsyncClient(headers={"Authorization": f"Bearer {self.token}"}, timeout=60, verify=False)
             )
             yield await stack.enter_async_context(
                 Client(streamable_http_client(self.url, http_client=http), mode=mode, **given)
