@@ -5,6 +5,7 @@ with them. They end whatever happens.
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import socket
 import subprocess
@@ -87,6 +88,10 @@ class NatsServer:
             self.process.kill()
             self.process.wait()
             self.process = None
+
+    def wipe(self) -> None:
+        """Remove the store of a server that was killed: it comes back as with a new disk."""
+        shutil.rmtree(self._folder / "store")
 
 
 class Nats:

@@ -7,8 +7,9 @@ emptied.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import TypeVar
 
 import nats.errors
@@ -17,6 +18,7 @@ from msgspec import Struct
 from nats.js.api import StreamConfig
 from nats.js.kv import KeyValue
 
+from acud.errors import Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.names import FleetNames
 
@@ -82,10 +84,20 @@ class Bucket:
             self._found = await self._connection.bucket(self._name, ttl_s=self._ttl_s)
         return self._found
 
+    @contextlib.contextmanager
+    def _translated(self, what: str) -> Iterator[None]:
+        """Turn faults into acud's. The bucket is looked for again after one: it may have gone with a server's disk."""
+        try:
+            with self._connection.translated(what):
+                yield
+        except Unavailable:
+            self._found = None
+            raise
+
     async def get(self, key: str) -> BucketEntry | None:
         """Return what stands under `key`, None for nothing."""
         bucket = await self._open()
-        with self._connection.translated(f"reading {self._name}/{key}"):
+        with self._translated(f"reading {self._name}/{key}"):
             try:
                 found = await _read(lambda: bucket.get(key))
             except nats.js.errors.KeyNotFoundError:
@@ -95,13 +107,13 @@ class Bucket:
     async def put(self, key: str, value: bytes) -> None:
         """Write `value` under `key`, whatever stands there."""
         bucket = await self._open()
-        with self._connection.translated(f"writing {self._name}/{key}"):
+        with self._translated(f"writing {self._name}/{key}"):
             await _patiently(lambda: bucket.put(key, value))
 
     async def swap(self, key: str, value: bytes, revision: int) -> bool:
         """Write `value` if what stands there still has `revision`; False when it has not."""
         bucket = await self._open()
-        with self._connection.translated(f"writing {self._name}/{key}"):
+        with self._translated(f"writing {self._name}/{key}"):
             try:
                 await _patiently(lambda: bucket.update(key, value, last=revision))
             except nats.js.errors.KeyWrongLastSequenceError:
@@ -111,7 +123,7 @@ class Bucket:
     async def remove(self, key: str) -> None:
         """Remove `key`, which may not be there."""
         bucket = await self._open()
-        with self._connection.translated(f"removing {self._name}/{key}"):
+        with self._translated(f"removing {self._name}/{key}"):
             await _patiently(lambda: bucket.purge(key))
 
     async def entries(self, pattern: str = ">") -> list[BucketEntry]:
@@ -121,7 +133,7 @@ class Bucket:
         of the cluster is down may be placed on that server, and is silent then.
         """
         bucket = await self._open()
-        with self._connection.translated(f"reading {self._name}"):
+        with self._translated(f"reading {self._name}"):
             stream, subjects = f"KV_{self._connection.names.bucket(self._name)}", _subject(bucket, pattern)
             info = await _read(lambda: self._connection.streams.stream_info(stream, subjects_filter=subjects))
         before = len(_subject(bucket, ""))
