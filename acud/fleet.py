@@ -14,6 +14,7 @@ from acud.http_listeners import is_loopback
 HOST = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 """What a host may be called: a name is one token of a subject and of a key, and stands before a display's name."""
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_ADMIN_KEY = re.compile(r"U[A-Z2-7]{55}")
 _PREFIX = re.compile(r"[A-Za-z0-9_-]{1,32}")
 _ELECTION_S = 10
 """A cluster found its new leader after 5.25 s (measured), and a host renews every third of its lease."""
@@ -28,6 +29,7 @@ class FleetSettings(Struct, frozen=True, forbid_unknown_fields=True):
     host: str = ""
     labels: Labels = {}
     nkey_seed_file: str = ""
+    admin_key: str = ""
     credentials_file: str = ""
     tls_ca: str = ""
     tls_cert: str = ""
@@ -55,6 +57,11 @@ class FleetSettings(Struct, frozen=True, forbid_unknown_fields=True):
     def _check_credentials(self) -> None:
         if self.nkey_seed_file and self.credentials_file:
             raise ValueError("nkey_seed_file and credentials_file are two ways to log in: name one")
+        for key in self.admin_keys:
+            if not _ADMIN_KEY.fullmatch(key):
+                raise ValueError("admin_key holds what is no public key of a user: U and 55 letters and digits")
+        if self.admin_key and not self.nkey_seed_file:
+            raise ValueError("admin_key needs nkey_seed_file: who checks signatures has to sign too")
         if bool(self.tls_cert) != bool(self.tls_key):
             raise ValueError("tls_cert and tls_key belong together")
         if self.has_credentials:
@@ -70,6 +77,11 @@ class FleetSettings(Struct, frozen=True, forbid_unknown_fields=True):
     def urls(self) -> tuple[str, ...]:
         """The servers named, none when there is no fleet."""
         return tuple(word.strip() for word in self.url.split(",") if word.strip())
+
+    @property
+    def admin_keys(self) -> tuple[str, ...]:
+        """The administrator's public keys: those that say whose everybody's keys are. None: signatures do not count."""
+        return tuple(word.strip() for word in self.admin_key.split(",") if word.strip())
 
     @property
     def has_credentials(self) -> bool:

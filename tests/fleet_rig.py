@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from acud.paths import resolve
 from acud_client import Client
+from acud_fleet.access import Grants
 from tests.daemon import Daemon
 from tests.fleet_servers import FleetServers
 
@@ -115,7 +116,7 @@ class Fleet:
     `url_of`: what a host's `[fleet] url` says, where that is not the servers' own. `login_of`: lines of `[fleet]` by
     which a host, or the one named "endpoint", says who it is. `prefix_of`: see `Daemon`. `address`: the servers'.
     `lease_s`: how long a host may be silent; on three servers 10 s. `admin`: the administrator's settings of `[fleet]`;
-    `jobs`: of `[jobs]`.
+    `jobs`: of `[jobs]`. `grants`: whose keys the administrator lists.
     """
 
     def __init__(
@@ -133,11 +134,12 @@ class Fleet:
         lease_s: float = LEASE_S,
         admin: dict[str, Any] | None = None,
         jobs: dict[str, Any] | None = None,
+        grants: Grants | None = None,
     ) -> None:
         self._stack = ExitStack()
         self._replicas = 3 if servers == 3 else 1
         lease_s = lease_s if self._replicas == 1 else 10
-        self.nats = FleetServers(servers, extra, address, lease_s=lease_s, login=admin, jobs=jobs)
+        self.nats = FleetServers(servers, extra, address, lease_s=lease_s, login=admin, jobs=jobs, grants=grants)
         self._hosts = hosts
         self._room = room
         self._more = more

@@ -15,6 +15,7 @@ from acud.errors import Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
 from acud_fleet import initialisation
+from acud_fleet.access import Grants
 from acud_fleet.initialisation import FleetRoles, PartState
 from tests.nats_servers import Nats
 
@@ -28,7 +29,8 @@ class FleetServers(Nats):
     """Servers on which hosts, agents and workers of the usual names find all that they need. Use in `with`.
 
     `lease_s`: as the hosts' own settings say. `ack_wait_s`: how long readers of wakes may be silent. `login`: further
-    settings of `[fleet]`, the administrator's credentials. `jobs`: of `[jobs]`.
+    settings of `[fleet]`, the administrator's credentials. `jobs`: of `[jobs]`. `grants`: whose keys the administrator
+    lists; it may be changed before `initialise`.
     """
 
     def __init__(
@@ -42,8 +44,10 @@ class FleetServers(Nats):
         login: dict[str, Any] | None = None,
         roles: FleetRoles = ROLES,
         jobs: dict[str, Any] | None = None,
+        grants: Grants | None = None,
     ) -> None:
         super().__init__(count, extra, address)
+        self.grants = grants
         self._count = count
         self._lease_s = lease_s
         self._ack_wait_s = ack_wait_s
@@ -73,11 +77,15 @@ class FleetServers(Nats):
         end_s = time.monotonic() + _READY_S
         while True:
             try:
-                return _run(lambda: initialisation.look(self.settings, self._jobs, self._roles, change=True))
+                return _run(self._initialised)
             except Unavailable:
                 if time.monotonic() > end_s:
                     raise
                 time.sleep(0.1)
+
+    async def _initialised(self) -> list[PartState]:
+        keys = b"" if self.grants is None else self.grants.key_list()
+        return await initialisation.look(self.settings, self._jobs, self._roles, change=True, grants=keys)
 
     async def _shortened(self) -> None:
         async with NatsConnection(self.settings, "test") as connection:

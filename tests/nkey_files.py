@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -33,13 +34,29 @@ def user(file: Path) -> str:
     return _public(pair)
 
 
-def granted(seeds: Path) -> str:
-    """Return what a server's configuration says of `USERS`, whose seeds are written to `seeds`."""
+def grants(seeds: Path) -> Grants:
+    """Return what `USERS` are granted, whose seeds are written to `seeds`."""
     held = Grants("acud")
     for name, (role, own) in USERS.items():
         kinds = ("vision",) if role is Role.HOST else ()
         held = held.with_grant(Grant(role, own, (user(seeds / name),), kinds=kinds))
-    return permissions(held)
+    return held
+
+
+def granted(seeds: Path) -> str:
+    """Return what a server's configuration says of `USERS`, whose seeds are written to `seeds`."""
+    return permissions(grants(seeds))
+
+
+def with_operators(permissions: str) -> str:
+    """Return `permissions` with a user in each account who may do everything there, as who runs the servers can: named
+    like its account, with the password `operator`.
+    """
+    for account in re.findall(r'^  "(\S+)" \{', permissions, re.MULTILINE):
+        before, head, after = permissions.partition(f'  "{account}" {{\n')
+        users = f'    users = [\n      {{ user: "{account}", password: "operator" }}\n'
+        permissions = before + head + after.replace("    users = [\n", users, 1)
+    return permissions
 
 
 class Operator:

@@ -98,7 +98,7 @@ async def _take(session: Session, settings: FleetSettings, agent: str, follow: b
 
     count = 0
     inbox = f"agent-{key_of(agent or ANYBODY)}"
-    async with NatsConnection(settings, "acud fleet wakes", inbox=inbox) as connection:
+    async with NatsConnection(settings, "acud fleet wakes", warned=_warn, inbox=inbox) as connection:
         await _reached(connection, follow)
         async with AgentWakes(connection, agent) as taking:
             while limit is None or count < limit:
@@ -109,6 +109,11 @@ async def _take(session: Session, settings: FleetSettings, agent: str, follow: b
                 await taken.ack()
                 count += 1
     return count
+
+
+def _warn(warnings: dict[str, tuple[str, str]]) -> None:
+    for text, fix in warnings.values():
+        click.echo(f"acud: {text} ({fix})", err=True)
 
 
 async def _reached(connection: NatsConnection, follow: bool) -> None:

@@ -77,11 +77,13 @@ def init(
     if nkey_seed_file is not None:
         settings = replace(settings, nkey_seed_file=nkey_seed_file, credentials_file="")
     jobs = config.load(session.home.config, os.environ).jobs
-    granted = access.read_grants(folder, settings.prefix).roles()
-    if not (folder / access.GRANTS).exists():
+    held = access.read_grants(folder, settings.prefix)
+    granted = held.roles()
+    if not held.grants:
         granted = initialisation.FleetRoles((own_host(settings),), ("main",), (jobs.kind,))
     roles = granted.with_more(hosts, agents, kinds)
-    found = asyncio.run(initialisation.look(settings, jobs, roles, change=not check))
+    keys = held.key_list() if held.grants else b""
+    found = asyncio.run(initialisation.look(settings, jobs, roles, change=not check, grants=keys))
     lines = [f"{one.name}: {one.state}{one.differs and ': '}{one.differs}" for one in found]
     session.show(found, lambda: say_all(lines))
     if check and any(one.state != "well" for one in found):
@@ -130,8 +132,11 @@ def grant(
     before = held.find(changed.role, changed.name)
     kept = before.keys if before is not None else ()
     changed = replace(changed, keys=(key, *kept) if key else kept)
-    access.write_grants(folder, held.with_grant(changed))
-    _show(session, folder, f"{_line(changed)}{f', with the seed {seed}' if seed else ''}")
+    held = held.with_grant(changed)
+    access.write_grants(folder, held)
+    admin_key = "" if changed.role is access.Role.ADMIN else held.admin_key()
+    trusts = f', which belongs together with [fleet] admin_key = "{admin_key}"' if admin_key else ""
+    _show(session, folder, f"{_line(changed)}{f', with the seed {seed}' if seed else ''}{trusts}")
 
 
 @click.command(short_help="List who is granted what.")

@@ -18,7 +18,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.errors import Conflict, InvalidRequest, NotFound
-from acud.features.fleet.names import FleetNames, key_of
+from acud.features.fleet.names import KEY_LIST, KEYS, FleetNames, key_of
+from acud.features.fleet.signatures import KeyList, MemberKeys
 from acud.fleet import HOST
 from acud_fleet.initialisation import FleetRoles
 
@@ -74,6 +75,15 @@ class Grants(Struct, frozen=True):
         kinds = dict.fromkeys((*of[Role.WORKER], *(kind for one in self.grants for kind in one.kinds)))
         agents = dict.fromkeys((*of[Role.AGENT], *(agent for one in self.grants for agent in one.carries)))
         return FleetRoles(of[Role.HOST], tuple(agents), tuple(kinds))
+
+    def key_list(self) -> bytes:
+        """Return everybody's keys, for the administrator to sign."""
+        found = tuple(MemberKeys(one.role, one.name, one.keys) for one in self.grants)
+        return msgspec.json.encode(KeyList(self.prefix, found))
+
+    def admin_key(self) -> str:
+        """Return what the members' `[fleet] admin_key` says; "" while there is no administrator."""
+        return ",".join(key for one in self.grants if one.role is Role.ADMIN for key in one.keys)
 
     def find(self, role: Role, name: str) -> Grant | None:
         """Return the grant, None when there is none."""
@@ -219,7 +229,8 @@ class Rights(Struct, frozen=True):
 
 def rights(names: FleetNames, grant: Grant) -> Rights:
     """Return all that a grant's role needs, and nothing else."""
-    return _RIGHTS[grant.role](names, grant)
+    own = _RIGHTS[grant.role](names, grant)
+    return replace(own, shared=(*own.shared, *_reads(names, KEYS, KEY_LIST)))
 
 
 def _host(names: FleetNames, grant: Grant) -> Rights:
@@ -280,7 +291,7 @@ def _agent(names: FleetNames, grant: Grant) -> Rights:
 
 def _admin(names: FleetNames, grant: Grant) -> Rights:
     makes = ("INFO", "STREAM.CREATE.*", "STREAM.UPDATE.*", "STREAM.INFO.*", "CONSUMER.CREATE.>", "CONSUMER.INFO.>")
-    return Rights(shared=tuple(f"{_API}.{one}" for one in makes), inbox="admin")
+    return Rights(shared=(*(f"{_API}.{one}" for one in makes), names.key_list), inbox="admin")
 
 
 _RIGHTS = {

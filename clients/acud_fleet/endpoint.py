@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from acud import log
 from acud.child_process import guarded_async
 from acud.errors import AcudError, Conflict, Refused
 from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.signatures import Identity, Signatures, Signed
 from acud.fleet import FleetSettings
 from acud.paths import Paths, make_private
 from acud.protocol import codec
@@ -97,8 +99,9 @@ class Endpoint:
     async def _join(self, connection: NatsConnection, roster: Roster, host_client: HostClient) -> None:
         await connection.ready()
         await host_client.open()
-        for subject in (connection.names.event("*", ">"), connection.names.told("*", ">")):
-            await connection.nats.subscribe(subject, cb=self._event)
+        kinds = {Signed.EVENT: connection.names.event("*", ">"), Signed.TOLD: connection.names.told("*", ">")}
+        for kind, subject in kinds.items():
+            await connection.nats.subscribe(subject, cb=partial(self._event, connection.signatures, kind))
         await roster.run()
 
     # ---- events ----
@@ -113,11 +116,18 @@ class Endpoint:
             f"fleet.{word}", member.host, {"waits": member.state.live_waits, "displays": member.state.displays}
         )
 
-    async def _event(self, message: Msg) -> None:
-        host = message.subject.split(".")[2]
+    async def _event(self, signatures: Signatures, kind: Signed, message: Msg) -> None:
+        host, identity = message.subject.split(".")[2], (message.headers or {}).get(ID, "")
+        sender = Identity("host", host)
+        try:
+            await signatures.check(kind, message.subject, message.data, message.headers, sender, identity)
+        except AcudError as fault:
+            if fault.facts.get("reason") == "keys_unread":
+                self._feed.missed()
+            return
         if is_gap(message.subject):
             self._feed.missed()
-        elif self._dedupe.is_news(host, (message.headers or {}).get(ID, "")):
+        elif self._dedupe.is_news(host, identity):
             self._feed.take(host, message.data)
 
     def _publish(self, topic: bytes, body: bytes) -> None:

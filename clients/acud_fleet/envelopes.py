@@ -75,11 +75,16 @@ def refusal(request_id: str, fault: AcudError, n: int = 0) -> bytes:
     return codec.encode(ReplyEnvelope(request_id, n, error=error))
 
 
-def cut(data: bytes, max_payload: int) -> list[tuple[bytes, dict[str, str] | None]]:
+def reply_about(request_id: str, part: str) -> str:
+    """Return what a reply's signature is about: its request, and which part it is ("": all of it)."""
+    return f"{request_id} {part}"
+
+
+def cut(data: bytes, max_payload: int) -> list[tuple[bytes, dict[str, str]]]:
     """Return `data` in messages of at most `max_payload` bytes with their headers; one without headers if it fits."""
     size = max_payload - _HEADERS_BYTES
     if len(data) <= size:
-        return [(data, None)]
+        return [(data, {})]
     parts = [data[at : at + size] for at in range(0, len(data), size)]
     return [(part, {PART: f"{number}/{len(parts)}"}) for number, part in enumerate(parts, 1)]
 

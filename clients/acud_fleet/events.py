@@ -21,8 +21,9 @@ import nats.js.errors
 from msgspec import Struct
 
 from acud import log
-from acud.errors import AcudError, InvalidRequest
+from acud.errors import AcudError, InvalidRequest, Unavailable
 from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.signatures import Identity, Signed
 from acud.protocol import codec
 from acud.protocol.events import Beat, Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
@@ -85,11 +86,12 @@ class EventForwarder:
 
     async def _put(self, stream: str, instance: str, item: Item) -> None:
         topic = TRIMMED if isinstance(item, Trimmed) else item.topic
-        headers = {ID: f"{self._host}:{instance}:{_mark(item)}"}
-        subject = self._connection.names.event(self._host, topic)
+        identity = f"{self._host}:{instance}:{_mark(item)}"
+        subject, body = self._connection.names.event(self._host, topic), codec.encode(item)
+        headers = {ID: identity} | self._connection.signatures.header(Signed.EVENT, subject, body, identity)
         with self._connection.translated(f"event {_mark(item)}"):
             await self._connection.streams.publish(
-                subject, codec.encode(item), stream=stream, headers=headers, timeout=streams.PUBLISH_S
+                subject, body, stream=stream, headers=headers, timeout=streams.PUBLISH_S
             )
         self.forwarded += 1
         self._fault = ""
@@ -112,9 +114,20 @@ class EventForwarder:
                 )
             except nats.js.errors.NotFoundError:
                 return None
-        parts = (found.headers or {}).get(ID, "").split(":")
-        # Somebody else's message on this host's subjects names no instance: events are then told anew, never left out.
-        return (parts[1], read(found.data or b"")) if len(parts) == 3 else None
+        identity, body = (found.headers or {}).get(ID, ""), found.data or b""
+        parts, own = identity.split(":"), Identity("host", self._host)
+        # Somebody else's message on this host's subjects names no instance, or has another's signature: events are then
+        # told anew, never left out.
+        try:
+            check = self._connection.signatures.check
+            await check(Signed.EVENT, found.subject or "", body, found.headers, own, identity)
+        except InvalidRequest:
+            return None
+        except Unavailable as fault:
+            if fault.facts.get("reason") != "unproven":
+                raise
+            return None
+        return (parts[1], read(body)) if len(parts) == 3 else None
 
     async def _continues(self, told: Item) -> bool:
         """Tell whether the daemon's store is the one that `told` came from, not a new or a restored one."""

@@ -12,6 +12,8 @@ from nats.aio.msg import Msg
 
 from acud.errors import AcudError, InvalidRequest, ProtocolError, Unavailable
 from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.names import sender_of
+from acud.features.fleet.signatures import Identity, Signatures, Signed
 from acud.protocol import codec
 from acud.protocol.envelope import ReplyEnvelope
 from acud.protocol.requests import BY_NAME
@@ -25,21 +27,36 @@ _NOBODY = "503"
 
 
 class _Answer:
-    """What comes back for one attempt."""
+    """What comes back for one request, however often it is sent. `subject`: where it goes."""
 
-    def __init__(self) -> None:
+    def __init__(self, signatures: Signatures, subject: str, request_id: str) -> None:
+        self._signatures = signatures
+        self._subject = subject
+        self._request_id = request_id
+        self._host = Identity("host", sender_of(subject))
         self.parts = envelopes.ReplyParts()
         self.whole: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self.refused = ""
+        """Why a reply was not taken for the host's."""
 
-    def take(self, message: Msg) -> None:
+    async def take(self, message: Msg) -> None:
         if self.whole.done():
             return
         headers = message.headers or {}
         if headers.get("Status") == _NOBODY and not message.data:
             self.whole.set_result(b"")
             return
+        part = headers.get(envelopes.PART, "")
+        about = envelopes.reply_about(self._request_id, part)
         try:
-            data = self.parts.take(message.data, headers.get(envelopes.PART, ""))
+            await self._signatures.check(Signed.REPLY, self._subject, message.data, headers, self._host, about)
+        except AcudError as fault:
+            self.refused = fault.message
+            return
+        if self.whole.done():
+            return
+        try:
+            data = self.parts.take(message.data, part)
         except ProtocolError as fault:
             self.whole.set_exception(fault)
             return
@@ -65,7 +82,7 @@ class HostClient:
     async def _came(self, message: Msg) -> None:
         answer = self._awaited.get(message.subject.rpartition(".")[2])
         if answer is not None:
-            answer.take(message)
+            await answer.take(message)
 
     async def ask(
         self, host: str, request: msgspec.Struct, request_id: str, within_s: float, *, again: bool = False
@@ -77,7 +94,8 @@ class HostClient:
         data = envelopes.write(request_id, request)
         self._fits(data)
         number = str(next(self._numbers))
-        answer = self._awaited[number] = _Answer()
+        subject = self._connection.names.request(host)
+        answer = self._awaited[number] = _Answer(self._connection.signatures, subject, request_id)
         try:
             return typed_reply(await self._answered(host, data, number, answer, within_s, again=again), host, request)
         finally:
@@ -105,17 +123,18 @@ class HostClient:
                     raise _nobody(member, delivered=again)
                 return whole
             again = True
-        raise Unavailable(
-            f"host {host} did not answer within {within_s:g} s", hint="acud fleet hosts", host=host, reason="silent"
-        )
+        refused = f": {answer.refused}" if answer.refused else ""
+        text = f"host {host} did not answer within {within_s:g} s{refused}"
+        raise Unavailable(text, hint="acud fleet hosts", host=host, reason="silent")
 
     async def _publish(self, host: str, data: bytes, number: str, *, again: bool) -> None:
         if not self._connection.connected:
             raise self._connection.down()
-        headers = {envelopes.AGAIN: "1"} if again else None
+        headers = {envelopes.AGAIN: "1"} if again else {}
         subject = self._connection.names.request(host)
+        headers |= self._connection.signatures.header(Signed.REQUEST, subject, data, headers.get(envelopes.AGAIN, ""))
         with self._connection.translated(f"asking host {host}"):
-            await self._connection.nats.publish(subject, data, reply=f"{self._inbox}.{number}", headers=headers)
+            await self._connection.nats.publish(subject, data, reply=f"{self._inbox}.{number}", headers=headers or None)
 
 
 def _nobody(member: Member, *, delivered: bool) -> Unavailable:

@@ -14,6 +14,7 @@ from acud import log
 from acud.child_process import guarded_async
 from acud.errors import AcudError, Refused, Unavailable
 from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.signatures import Identity, Signed
 from acud.protocol.requests import declared
 from acud.protocol.requests.command import FleetRoute
 from acud.types import DisplayState
@@ -22,6 +23,7 @@ from acud_fleet import envelopes
 from acud_fleet.envelopes import ReadRequest
 
 _REMEMBERED = 10_000
+_ENDPOINT = Identity("endpoint")
 _LOG = log.logger("fleet")
 _MOST = 400
 """Requests at once; each holds a socket to the daemon, and a process may open 1,024 files."""
@@ -114,10 +116,14 @@ class HostServer:
                 group.create_task(self._receive(message))
 
     async def _receive(self, message: Msg) -> None:
+        headers, signatures = message.headers or {}, self._connection.signatures
+        again = headers.get(envelopes.AGAIN, "")
         try:
+            await signatures.check(Signed.REQUEST, message.subject, message.data, headers, _ENDPOINT, again)
             asked = envelopes.read(message.data)
         except AcudError as fault:
-            await self._send(message.reply, envelopes.refusal(envelopes.id_in(message.data), fault))
+            request_id = envelopes.id_in(message.data)
+            await self._send(message.reply, request_id, envelopes.refusal(request_id, fault))
             return
         askers = self._under_way.setdefault(asked.request_id, set())
         known = bool(askers)
@@ -125,12 +131,12 @@ class HostServer:
         if known:
             return
         try:
-            answer = await self._answer(asked, again=envelopes.AGAIN in (message.headers or {}))
+            answer = await self._answer(asked, again=bool(again))
         finally:
             askers = self._under_way.pop(asked.request_id)
         self.answered += 1
         for subject in askers:
-            await self._send(subject, answer)
+            await self._send(subject, asked.request_id, answer)
 
     async def _answer(self, asked: ReadRequest, *, again: bool) -> bytes:
         try:
@@ -149,13 +155,17 @@ class HostServer:
         async with self._capacity.taken(asked.request_id, again=again):
             return await self._client.ask(asked.request, asked.spec.reply, request_id=asked.request_id)
 
-    async def _send(self, subject: str, data: bytes) -> None:
+    async def _send(self, subject: str, request_id: str, data: bytes) -> None:
         if not subject:
             return
-        nats = self._connection.nats
+        nats, signatures = self._connection.nats, self._connection.signatures
+        # The subject of a reply is another on each side of an account's border: what was asked stands for it.
+        asked = self._connection.names.request(self._host)
         try:
             with self._connection.translated("reply"):
                 for part, headers in envelopes.cut(data, nats.max_payload):
-                    await nats.publish(subject, part, headers=headers)
+                    about = envelopes.reply_about(request_id, headers.get(envelopes.PART, ""))
+                    headers |= signatures.header(Signed.REPLY, asked, part, about)
+                    await nats.publish(subject, part, headers=headers or None)
         except Unavailable as fault:  # the asker asks again, with the same id
             _LOG.warning("fleet.reply_unsent", fault=fault.message)

@@ -16,17 +16,19 @@ import nats.errors
 from nats.aio.msg import Msg
 
 from acud import log
-from acud.errors import AcudError
+from acud.errors import AcudError, InvalidRequest, Unavailable
 from acud.features.fleet.cancellation import cancellation_kept
 from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.names import sender_of
 from acud.features.fleet.server_policy import fault_text
+from acud.features.fleet.signatures import Identity, Signed
 from acud.protocol.delivery import Deliver, Delivered
 from acud.protocol.requests.wakes import WakeCarryReply
 from acud.protocol.wakes import SeenWake, SharedWake
 from acud_client.aio import AsyncClient
 from acud_fleet import streams
 from acud_fleet.events import ID
-from acud_fleet.wakes import ANYBODY, AgentWakes, TakenWake, bound
+from acud_fleet.wakes import ANYBODY, HELD_S, AgentWakes, TakenWake, bound
 
 _LOG = log.logger("fleet")
 _MAX_REASON = 200
@@ -70,12 +72,13 @@ class WakePublisher:
         names = self._connection.names
         self._stream = self._stream or await self._connection.find(streams.wakes(names))
         body = msgspec.json.encode(shared(delivery, self._host))
+        subject = names.wake(delivery.agent_id or ANYBODY, self._host)
         with self._connection.translated("wake"):
             await self._connection.streams.publish(
-                names.wake(delivery.agent_id or ANYBODY, self._host),
+                subject,
                 body,
                 stream=self._stream,
-                headers={ID: delivery.wake_id},
+                headers={ID: delivery.wake_id} | self._connection.signatures.header(Signed.WAKE, subject, body),
                 timeout=streams.PUBLISH_S,
             )
 
@@ -161,13 +164,27 @@ class WakeAcks:
                 continue
             await self._tell(messages)
 
-    async def _tell(self, messages: list[Msg]) -> None:
+    async def _tell(self, fetched: list[Msg]) -> None:
+        messages = [message for message in fetched if await self._is_agents(message)]
         ids = tuple(wake_id for wake_id in map(wake_id_of, messages) if wake_id)
         if ids:
             reply = await self._client.wake_seen(ids)
             _LOG.info("fleet.seen", wakes=len(ids), unknown=len(reply.unknown))
         for message in messages:
             await message.ack()
+
+    async def _is_agents(self, message: Msg) -> bool:
+        """Tell whether the agent in its subject sent it. A forged one leaves the stream."""
+        check, agent = self._connection.signatures.check, Identity("agent", sender_of(message.subject))
+        try:
+            await check(Signed.SEEN, message.subject, message.data, message.headers, agent)
+        except InvalidRequest:
+            await message.term()
+            return False
+        except Unavailable:
+            await message.nak(delay=HELD_S)
+            return False
+        return True
 
 
 def wake_id_of(message: Msg) -> str:

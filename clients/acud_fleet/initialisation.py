@@ -9,15 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
+import msgspec
+import nats.errors
 import nats.js.errors
 from msgspec import Struct
 from nats.js.api import AckPolicy, ConsumerConfig, StreamConfig
 
 from acud.config import JobSettings
+from acud.errors import ConfigError, InvalidRequest
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.job_queue import jobs_consumer, jobs_stream
-from acud.features.fleet.names import FleetNames, bucket_stream, differences, with_wanted_settings
+from acud.features.fleet.names import KEYS, FleetNames, bucket_stream, differences, with_wanted_settings
+from acud.features.fleet.server_policy import own_seed
+from acud.features.fleet.signatures import KeyList, SignedKeys, Signer, read_keys, sign_keys
 from acud.fleet import FleetSettings
+from acud.protocol import codec
 from acud_fleet import streams
 from acud_fleet.wakes import ACK_WAIT_S
 
@@ -41,15 +47,20 @@ class FleetRoles(Struct, frozen=True):
 
 
 class PartState(Struct, frozen=True):
-    """A stream, bucket (`KV_…`) or consumer on the servers. `differs`: where it is not as it is to be, in words."""
+    """A stream, bucket (`KV_…`) or consumer on the servers, or the list of keys. `differs`: where it is not as it is to
+    be, in words.
+    """
 
     name: str
     state: State
     differs: str = ""
 
 
-async def look(settings: FleetSettings, jobs: JobSettings, roles: FleetRoles, *, change: bool) -> list[PartState]:
-    """Return how each part stands; with `change` make what is missing and set right what differs.
+async def look(
+    settings: FleetSettings, jobs: JobSettings, roles: FleetRoles, *, change: bool, grants: bytes = b""
+) -> list[PartState]:
+    """Return how each part stands; with `change` make what is missing and set right what differs. `grants`: everybody's
+    keys (`KeyList` as JSON), to be signed with the seed in `settings`; b"" for a fleet without signatures.
 
     Raises: Unavailable when no server answers, or this key may not do that; ConfigError.
     """
@@ -62,13 +73,39 @@ async def look(settings: FleetSettings, jobs: JobSettings, roles: FleetRoles, *,
                 found.append(PartState(str(one.durable_name), "missing"))
             else:
                 found.append(await _consumer(connection, stream, one, change))
+        if grants:
+            found.append(await _keys(connection, grants, change))
         return found
+
+
+async def _keys(connection: NatsConnection, grants: bytes, change: bool) -> PartState:
+    seed, names = own_seed(connection.settings), connection.names
+    if seed is None:
+        raise ConfigError("the list of keys is signed with the administrator's nkey", hint="acud fleet init --help")
+    signer, stream = Signer(seed), f"KV_{names.bucket(KEYS)}"
+    owner = msgspec.json.decode(grants, type=KeyList).owners().get(signer.key)
+    if owner is None or owner.role != "admin":
+        raise ConfigError("this seed is not the administrator's", hint="acud fleet init --nkey-seed-file …/admin.nk")
+    state: State = "missing"
+    with connection.translated("the list of keys"):
+        try:
+            found = (await connection.streams.get_last_msg(stream, names.key_list, direct=True)).data or b""
+            read_keys(found, names.prefix, (signer.key,))
+            state = "well" if codec.decode(found, SignedKeys).grants == grants else "different"
+        except InvalidRequest:
+            state = "different"
+        except (nats.js.errors.NotFoundError, nats.errors.NoRespondersError, nats.js.errors.ServiceUnavailableError):
+            pass  # no list, or no bucket
+        if change and state != "well":
+            await connection.streams.publish(names.key_list, sign_keys(signer, names.prefix, grants), stream=stream)
+            state = "made" if state == "missing" else "changed"
+    return PartState("list of keys", state)
 
 
 def wanted_streams(connection: NatsConnection, jobs: JobSettings) -> list[StreamConfig]:
     """Return every stream and bucket of a fleet."""
     names, lease_s = connection.names, connection.settings.lease_s
-    lasting = {"hosts": lease_s, "members": 0.0, "drains": 0.0, "places": streams.PLACES_KEPT_S}
+    lasting = {"hosts": lease_s, "members": 0.0, "drains": 0.0, "places": streams.PLACES_KEPT_S, KEYS: 0.0}
     found = [streams.events(names), streams.wakes(names), jobs_stream(names, jobs)]
     found += [bucket_stream(names, name, ttl_s) for name, ttl_s in lasting.items()]
     return [one.evolve(num_replicas=connection.settings.replicas) for one in found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -56,16 +56,23 @@ def _merges(request: type[msgspec.Struct]) -> Callable[[Merger], Merger]:
 
 
 class MergedReplies:
-    """Asks all hosts that can be asked. `fleet_faults`: what the endpoint itself has to tell."""
+    """Asks all hosts that can be asked. `warnings`: what the endpoint itself has to tell, each with what mends it."""
 
     def __init__(
-        self, host_client: HostClient, roster: Roster, offline: OfflineState, started_utc_s: float, home: str
+        self,
+        host_client: HostClient,
+        roster: Roster,
+        offline: OfflineState,
+        started_utc_s: float,
+        home: str,
+        warnings: Mapping[str, tuple[str, str]],
     ) -> None:
         self._host_client = host_client
         self._roster = roster
         self._offline = offline
         self._started_utc_s = started_utc_s
         self._home = home
+        self._warnings = warnings
 
     async def reply(self, request: Any) -> Any:
         """Return one reply for the fleet. Raises: Unavailable, naming them, when hosts are missing from an answer that
@@ -120,6 +127,7 @@ class MergedReplies:
             queued_jobs=sum(one.queued_jobs for one in all_of),
             degraded=(
                 *silent.values(),
+                *(f"fleet: {text}" for text, _ in self._warnings.values()),
                 *_other_versions(members),
                 *(f"host {host}: {words}" for host, one in replies.items() for words in one.degraded),
             ),
@@ -134,6 +142,7 @@ class MergedReplies:
     def _doctor(self, _: Doctor, replies: Replies, silent: dict[str, str]) -> DoctorReply:
         fix = "start its daemon, or acud fleet forget HOST"
         own = [Finding(f"host {host}", "fault", words, fix) for host, words in silent.items()]
+        own += [Finding("fleet", "warning", text, fix) for text, fix in self._warnings.values()]
         own += [Finding("fleet", "warning", words, "update the older") for words in _other_versions(self._roster.all())]
         told = (
             msgspec.structs.replace(finding, part=f"{host}: {finding.part}")

@@ -65,7 +65,7 @@ class RequestRouter:
         self._offline = OfflineState(self._places)
         self._place_finder = PlaceFinder(host_client, roster, self._places)
         self._placement = Placement(host_client, roster, self._places)
-        self._merged_replies = MergedReplies(host_client, roster, self._offline, time.time(), home)
+        self._merged_replies = MergedReplies(host_client, roster, self._offline, time.time(), home, connection.warnings)
 
     async def reply(self, asked: ReadRequest) -> Any:
         """Return the reply. Raises: what went wrong, with the host at fault in its facts."""

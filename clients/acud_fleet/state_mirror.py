@@ -10,6 +10,7 @@ import msgspec
 from acud import log
 from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.signatures import Signed
 from acud.protocol import codec
 from acud.protocol.events import Event
 from acud.protocol.fleet import ObjectPlace
@@ -63,8 +64,9 @@ class StateMirror:
             return
         try:
             with self._connection.translated("event"):
-                subject = self._connection.names.told(self._host, event.topic)
-                await self._connection.nats.publish(subject, codec.encode(event))
+                subject, body = self._connection.names.told(self._host, event.topic), codec.encode(event)
+                headers = self._connection.signatures.header(Signed.TOLD, subject, body)
+                await self._connection.nats.publish(subject, body, headers=headers or None)
                 self.told += 1
         except Unavailable as fault:
             _LOG.warning("fleet.event_unsent", topic=event.topic, n=event.n, fault=fault.message)

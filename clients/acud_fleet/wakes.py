@@ -15,10 +15,11 @@ from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
 from acud import log
-from acud.errors import AcudError, InvalidRequest
+from acud.errors import AcudError, InvalidRequest, Unavailable
 from acud.features.fleet.cancellation import cancellation_kept
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.names import sender_of
+from acud.features.fleet.signatures import Identity, Signed
 from acud.protocol.wakes import SeenWake, SharedWake
 from acud_fleet import streams
 from acud_fleet.events import ID
@@ -30,6 +31,8 @@ _FETCH_S = 2.0
 _ACK_S = 8.0
 _AGAIN_S = 0.5
 _REMEMBERED = 10_000
+HELD_S = 30.0
+"""How long a message is left in the stream of which it can't be told now who sent it."""
 ANYBODY = "main"
 """The agent that is meant where a wake names none, as in OpenClaw."""
 
@@ -143,8 +146,13 @@ class AgentWakes:
             await asyncio.sleep(_AGAIN_S)
 
     async def _taken(self, message: Msg) -> TakenWake | None:
+        host, signatures = Identity("host", sender_of(message.subject)), self._connection.signatures
         try:
+            await signatures.check(Signed.WAKE, message.subject, message.data, message.headers, host)
             wake = read_wake(message)
+        except Unavailable:
+            await message.nak(delay=HELD_S)
+            return None
         except InvalidRequest as fault:
             _LOG.warning("fleet.wake_refused", agent=self._agent, fault=fault.message)
             await message.term()
@@ -159,7 +167,8 @@ class AgentWakes:
     async def see(self, wake: SharedWake) -> None:
         """Leave word for the wake's host that it was seen. Raises: Unavailable."""
         subject = self._connection.names.seen(wake.host, self._agent)
-        body, headers = msgspec.json.encode(SeenWake(wake.id)), {ID: f"seen:{wake.id}"}
+        body = msgspec.json.encode(SeenWake(wake.id))
+        headers = {ID: f"seen:{wake.id}"} | self._connection.signatures.header(Signed.SEEN, subject, body)
         with self._connection.translated(f"wake {wake.id}"):
             await self._connection.streams.publish(subject, body, stream=self._stream, headers=headers)
 

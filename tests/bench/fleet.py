@@ -1,17 +1,26 @@
 """What the way over a fleet costs: the same requests to one daemon on its own socket, and through the endpoint and NATS
-to one host and to three, over one server and over a cluster of three, in one run on one machine.
+to one host and to three, over one server and over a cluster of three, in one run on one machine. And what signatures
+cost: over one server with an account for each member, without them and with them.
 """
 
 from __future__ import annotations
 
+import os
+import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
+import nkeys
+
+from acud.features.fleet.signatures import Signed, Signer, stamp_of
 from acud.types import Change
 from acud_client import Client
+from acud_fleet.access import permissions
+from tests import nkey_files
 from tests.fleet_rig import Fleet
 
 CALLS = 200
@@ -66,7 +75,38 @@ def run() -> dict[str, Any]:
     with Fleet(dict.fromkeys(_HOSTS, ""), room=8) as fleet:
         found = {"clients": CLIENTS} | _one(fleet) | _through(fleet, "fleet")
     with Fleet(dict.fromkeys(_HOSTS, ""), room=8, servers=3) as fleet:
-        return found | _through(fleet, "fleet_3_servers")
+        found |= _through(fleet, "fleet_3_servers")
+    return found | _signatures() | _accounts(signed=False) | _accounts(signed=True)
+
+
+def _accounts(*, signed: bool) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        seeds = Path(folder)
+        grants = nkey_files.grants(seeds)
+        key = f'admin_key = "{grants.admin_key()}"\n' if signed else ""
+        with Fleet(
+            dict.fromkeys(_HOSTS[:2], ""),
+            room=8,
+            extra=permissions(grants),
+            login_of=lambda name: f'nkey_seed_file = "{seeds / name.upper()}"\n{key}',
+            admin={"nkey_seed_file": str(seeds / "ADMIN")},
+            grants=grants,
+        ) as fleet:
+            return _through(fleet, "signed" if signed else "accounts")
+
+
+def _signatures() -> dict[str, Any]:
+    """Measure one signature and its check, for a request and for a picture, without the servers."""
+    signer = Signer(nkeys.encode_seed(os.urandom(32), nkeys.PREFIX_BYTE_USER))
+    found = {}
+    for name, size in (("300_bytes", 300), ("1_mb", 1_000_000)):
+        body = os.urandom(size)
+        value = signer.sign(Signed.REPLY, "acud.req.h1", body)
+        found[f"sign_{name}"] = latency_ms(lambda body=body: signer.sign(Signed.REPLY, "acud.req.h1", body))
+        found[f"check_{name}"] = latency_ms(
+            lambda value=value, body=body: stamp_of(value, Signed.REPLY, "acud.req.h1", body)
+        )
+    return found
 
 
 def _homes(fleet: Fleet) -> dict[str, str]:

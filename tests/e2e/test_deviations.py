@@ -200,6 +200,7 @@ DAEMON = (
     "the dashboard serves other machines without TLS",
     "the HTTP endpoints listen beyond this machine",
     "figures are served without a token",
+    "a fleet whose messages nobody checks",
     "a fleet without TLS",
     "a model on another machine over http",
     "OpenClaw on another machine over http",

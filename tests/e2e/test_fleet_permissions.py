@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import nats
 import pytest
 
+from acud.protocol import codec
+from acud.protocol.events import Event
+from acud.protocol.requests.tasks import TaskDelete
 from acud.types import Criteria, WaitState
+from acud_fleet import access, envelopes
+from acud_fleet.access import Grants
 from tests import nkey_files
 from tests.e2e import faults
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.fleet_waits import heard
-from tests.fleet_rig import CALM_S, LONG_S, Fleet
+from tests.fleet_rig import CALM_S, LONG_S, Fleet, until
 from tests.integration.jobs_rig import Worker
 
 MORE = '[vision]\nbackends = ["fleet"]\n[wake]\nroutes = ["fleet"]\n[evaluator]\nworkers = 3\n'
@@ -28,24 +34,40 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def fleet(seeds: Path) -> Iterator[Fleet]:
-    """Two hosts and an endpoint on a server with accounts for each."""
-    granted = nkey_files.granted(seeds)
+def grants(seeds: Path) -> Grants:
+    """What the administrator grants, who signs everybody's keys."""
+    return nkey_files.grants(seeds)
+
+
+@pytest.fixture(scope="module")
+def fleet(seeds: Path, grants: Grants) -> Iterator[Fleet]:
+    """Two hosts and an endpoint on a server with accounts for each, in which its operator has users too. Every message
+    has to be signed.
+    """
+    extra = nkey_files.with_operators(access.permissions(grants))
     labels = {"h1": 'is = "h1"', "h2": 'is = "h2"'}
     admin = {"nkey_seed_file": str(seeds / "ADMIN")}
     with Fleet(
-        labels, extra=granted, more=MORE, login_of=lambda name: _login(seeds, name), lease_s=CALM_S, admin=admin
+        labels,
+        extra=extra,
+        more=MORE,
+        login_of=lambda name: _login(seeds, name, grants),
+        lease_s=CALM_S,
+        admin=admin,
+        grants=grants,
     ) as running:
         yield running
 
 
-def _login(seeds: Path, name: str) -> str:
-    return f"nkey_seed_file = {json.dumps(str(seeds / name.upper()))}\n"
+def _login(seeds: Path, name: str, grants: Grants) -> str:
+    return f'nkey_seed_file = {json.dumps(str(seeds / name.upper()))}\nadmin_key = "{grants.admin_key()}"\n'
 
 
-def test_a_wait_goes_from_its_agent_to_a_worker_and_back(fleet: Fleet, seeds: Path, tmp_path: Path) -> None:
+def test_a_wait_goes_from_its_agent_to_a_worker_and_back(
+    fleet: Fleet, seeds: Path, grants: Grants, tmp_path: Path
+) -> None:
     client, url = fleet.client, fleet.nats.url
-    with Worker(tmp_path / "worker", url, {"default": "yes"}, login=_login(seeds, "worker")) as worker:
+    with Worker(tmp_path / "worker", url, {"default": "yes"}, login=_login(seeds, "worker", grants)) as worker:
         asyncio.run(_ready(worker))
         task = client.task_register("permitted", labels={"is": "h2"}).view.task
         with client.events(topic="wait.resolved") as stream:
@@ -54,7 +76,7 @@ def test_a_wait_goes_from_its_agent_to_a_worker_and_back(fleet: Fleet, seeds: Pa
             heard(stream, "wait.resolved", wait.wait_id)
         home = tmp_path / "agent"
         home.mkdir()
-        (home / "acud.toml").write_text(f'[fleet]\nurl = "{url}"\n{_login(seeds, "agent")}')
+        (home / "acud.toml").write_text(f'[fleet]\nurl = "{url}"\n{_login(seeds, "agent", grants)}')
         taken = json.loads(CommandLine(home).run("fleet", "wakes", "--follow", "--limit", "1", "--json"))
         assert (taken["wake"]["wait_id"], taken["wake"]["host"]) == (wait.wait_id, "h2")
         faults.event(fleet.daemons["h2"], "wake.seen", taken["wake"]["id"])
@@ -66,18 +88,47 @@ def test_a_wait_goes_from_its_agent_to_a_worker_and_back(fleet: Fleet, seeds: Pa
         said = [one["event"] for one in worker.events()]
     logs = [fleet.endpoint.log(), *(daemon.log() for daemon in fleet.daemons.values())]
     assert all("fleet.connected" in log for log in logs)
-    assert not [log for log in logs if "fleet.denied" in log]
+    assert not [log for log in logs if "fleet.denied" in log or "fleet.unproven" in log]
     assert "worker.ready" in said
-    assert "fleet.denied" not in said
+    assert not {"fleet.denied", "fleet.unproven"} & set(said)
+    assert fleet.daemons["h1"].client.status().fleet["signatures"] == "checked"
 
 
-def test_the_administrator_sees_how_the_servers_are_set_up(fleet: Fleet, seeds: Path, tmp_path: Path) -> None:
+def test_what_the_servers_operator_says_in_anothers_name_is_refused_and_told(fleet: Fleet) -> None:
+    client, h1 = fleet.client, fleet.daemons["h1"].client
+    task = client.task_register("forged", labels={"is": "h1"}).view.task
+    request = envelopes.write("req-forged", TaskDelete(task.task_id))
+    event = codec.encode(Event(10**9, 0, "task.forged", time.time(), task.task_id, {}))
+
+    async def forge() -> bytes:
+        accounts = ("host-h1", "endpoint-endpoint")
+        beside_host, beside_endpoint = [
+            await nats.connect(fleet.nats.url, user=account, password="operator") for account in accounts
+        ]
+        await beside_endpoint.publish("acud.event.h1.task.forged", event)
+        await beside_endpoint.flush()
+        answer = await beside_host.request("acud.req.h1", request, timeout=LONG_S)
+        for one in (beside_host, beside_endpoint):
+            await one.close()
+        return answer.data
+
+    assert b"carries no signature" in asyncio.run(forge())
+    assert [view.task.task_id for view in client.task_list(tasks=[task.task_id]).tasks] == [task.task_id]
+    assert [one.text for one in h1.doctor().findings if "acud.req.h1 carries no signature" in one.text]
+    until(lambda: "acud.event.h1.task.forged carries no signature" in str(client.doctor().findings), "the warning")
+    assert not client.events_since(topic="task.forged").events
+    client.task_delete(task.task_id)
+
+
+def test_the_administrator_sees_how_the_servers_are_set_up(
+    fleet: Fleet, seeds: Path, grants: Grants, tmp_path: Path
+) -> None:
     lease = f"host = 'h1'\nlease_s = {CALM_S}\n"
-    (tmp_path / "acud.toml").write_text(f'[fleet]\nurl = "{fleet.nats.url}"\n{lease}{_login(seeds, "h1")}')
+    (tmp_path / "acud.toml").write_text(f'[fleet]\nurl = "{fleet.nats.url}"\n{lease}{_login(seeds, "h1", grants)}')
     command = CommandLine(tmp_path)
     admin = ("--nkey-seed-file", str(seeds / "ADMIN"))
     told = command.run("fleet", "init", "--check", *admin).splitlines()
-    buckets = [f"KV_acud_{name}: well" for name in ("hosts", "members", "drains", "places")]
+    buckets = [f"KV_acud_{name}: well" for name in ("hosts", "members", "drains", "places", "keys")]
     consumers = ["wakes-main: well", "seen-h1: well", "workers-vision: well"]
     assert told == ["ACUD_EVENTS: well", "ACUD_WAKES: well", "ACUD_JOBS: well", *buckets, *consumers]
     made = command.run("fleet", "init", "--host", "h9", *admin).splitlines()
@@ -94,6 +145,7 @@ async def _ready(worker: Worker) -> None:
         (
             "H1",
             [
+                "$KV.acud_keys.grants",
                 "acud.req.h2",
                 "acud.event.h2.wait.resolved",
                 "acud.seen.h1.main",
@@ -143,6 +195,7 @@ async def _ready(worker: Worker) -> None:
                 "acud.wake.main.h1",
                 "acud.job.vision.h1",
                 "$JS.API.STREAM.DELETE.KV_acud_hosts",
+                "$KV.acud_keys.grants",
             ],
             ["acud.req.h1", "acud.job.>", "acud.wake.>", "_INBOX.>"],
         ),
@@ -153,6 +206,7 @@ async def _ready(worker: Worker) -> None:
                 "acud.job.vision.h1",
                 "acud.wake.main.h1",
                 "$KV.acud_hosts.h1",
+                "$KV.acud_keys.grants",
                 "$JS.API.STREAM.MSG.GET.ACUD_JOBS",
             ],
             ["acud.req.>", "acud.event.>", "acud.job.>", "acud.answer.>", "_INBOX.>"],
@@ -164,6 +218,7 @@ async def _ready(worker: Worker) -> None:
                 "acud.wake.main.h1",
                 "acud.seen.h1.other",
                 "$KV.acud_hosts.h1",
+                "$KV.acud_keys.grants",
                 "acud.api.CONSUMER.MSG.NEXT.ACUD_WAKES.seen-h1",
                 "$JS.API.CONSUMER.CREATE.ACUD_WAKES.wakes-main.acud.wake.other.*",
                 "$JS.API.STREAM.MSG.GET.ACUD_EVENTS",

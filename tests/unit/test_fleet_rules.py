@@ -57,13 +57,13 @@ def test_a_large_reply_is_cut_and_put_together_again() -> None:
         assert whole is None
         whole = parts.take(*_wire(one))
     assert whole == data
-    assert envelopes.cut(b"small", 3000) == [(b"small", None)]
+    assert envelopes.cut(b"small", 3000) == [(b"small", {})]
     with pytest.raises(ProtocolError):
         parts.take(b"", "first/second")
 
 
-def _wire(one: tuple[bytes, dict[str, str] | None]) -> tuple[bytes, str]:
-    return one[0], (one[1] or {}).get(envelopes.PART, "")
+def _wire(one: tuple[bytes, dict[str, str]]) -> tuple[bytes, str]:
+    return one[0], one[1].get(envelopes.PART, "")
 
 
 def _member(host: str, displays: int, load: float = 0.0, life: Life = Life.UP, **labels: str) -> Member:
@@ -103,7 +103,7 @@ class _Hosts:
 
 def test_a_list_of_some_tasks_and_displays_is_the_same_of_a_host_that_is_away() -> None:
     hosts: Any = _Hosts()
-    merged = MergedReplies(hosts, hosts, hosts, 0.0, "/home")
+    merged = MergedReplies(hosts, hosts, hosts, 0.0, "/home", {})
     for displays in (("up/:1", "away/:1"), ("away/:1",), ("up/:1",)):
         reply = asyncio.run(merged.reply(WaitList(tasks=("t",), displays=displays)))
         found = sorted((one.wait_id, one.display.split("/")[0]) for one in reply.waits)

@@ -17,8 +17,9 @@ from nats.js.kv import KeyValue
 from acud import log
 from acud.errors import ConfigError, Unavailable
 from acud.features.fleet.cancellation import cancel_until_done, cancellation_kept
-from acud.features.fleet.names import FleetNames, bucket_stream, differences
-from acud.features.fleet.server_policy import CheckedClient, credential_options, fault_text
+from acud.features.fleet.names import KEYS, FleetNames, bucket_stream, differences
+from acud.features.fleet.server_policy import CheckedClient, credential_options, fault_text, own_seed
+from acud.features.fleet.signatures import Signatures
 from acud.fleet import FleetSettings
 
 _LOG = log.logger("fleet")
@@ -66,6 +67,7 @@ class NatsConnection:
         self.nats = CheckedClient(settings)
         self.warnings: dict[str, tuple[str, str]] = {}
         """What is wrong on the servers though they answer, and what mends it; by what it is about."""
+        self.signatures = Signatures(settings, self._read_keys, self.warn)
         self.fault = "not connected yet"
         """Why it is not connected now; the newest fault that a server or the way there made."""
         self._name = name
@@ -123,6 +125,7 @@ class NatsConnection:
 
     async def _connect(self) -> None:
         credentials = credential_options(self.settings)
+        self.signatures.use(own_seed(self.settings))
         self._begun = True
         await self.nats.connect(
             list(self.settings.urls),
@@ -135,7 +138,7 @@ class NatsConnection:
             max_outstanding_pings=_MISSED_PINGS,
             error_cb=self._erred,
             disconnected_cb=self._disconnected,
-            reconnected_cb=self._connected,
+            reconnected_cb=self._reconnected,
             **credentials,
         )
         self._js = self.nats.jetstream(timeout=_API_S)
@@ -161,6 +164,15 @@ class NatsConnection:
             self._has_chosen = self._denials > before  # who may not even ask has no other account's to use
         else:
             self._has_chosen = True
+
+    async def _reconnected(self) -> None:
+        try:
+            self.signatures.use(own_seed(self.settings))  # another key may lie there by now
+        except ConfigError as fault:
+            self.warn("seed", fault.message, fault.hint)
+        else:
+            self.warn("seed", "", "")
+        await self._connected()
 
     async def _connected(self) -> None:
         self.fault = ""
@@ -261,6 +273,14 @@ class NatsConnection:
             found = await self.streams.key_value(wanted)
             await _check_age(found, ttl_s)
             return found
+
+    async def _read_keys(self) -> bytes:
+        stream = await self.find(bucket_stream(self.names, KEYS, 0.0))
+        with self.translated("the list of keys"):
+            try:
+                return (await self.streams.get_last_msg(stream, self.names.key_list, direct=True)).data or b""
+            except nats.js.errors.NotFoundError:
+                raise Unavailable("the servers have no list of keys", hint=MEND) from None
 
     async def consumer(self, stream: str, name: str, what: str) -> ConsumerInfo:
         """Return how the durable consumer `name` of `stream` stands, which gives out `what`.

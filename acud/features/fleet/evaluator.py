@@ -126,7 +126,8 @@ class FleetJudge:
             return f"{late}; the servers do not answer now"
         except Unavailable as fault:
             return f"{late}; {fault.message}"
-        return f"{late}; {_count(there)} of kind {self._jobs.kind!r}"
+        refused = f"; {self._job_client.refused}" if self._job_client.refused else ""
+        return f"{late}; {_count(there)} of kind {self._jobs.kind!r}{refused}"
 
     # ---- health ----------------------------------------------------------------------------------------------------
 

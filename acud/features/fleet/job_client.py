@@ -18,6 +18,7 @@ from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.job_queue import JobQueue
 from acud.features.fleet.names import own_host
 from acud.features.fleet.server_policy import fault_text
+from acud.features.fleet.signatures import SIGNATURE, Identity, Signed
 from acud.fleet import FleetSettings
 from acud.ids import new_id
 from acud.protocol import codec
@@ -62,6 +63,9 @@ class JobClient:
         self._queue = JobQueue(self._connection, jobs)
         self._subject = self._connection.names.job(jobs.kind, self.host)
         self._max_begun = jobs.max_deliver
+        self._worker = Identity("worker", jobs.kind)
+        self.refused = ""
+        """Why an answer was not taken for a worker's, the newest."""
         self._asker = new_id("asker")
         self._open: dict[str, OpenJob] = {}
         self._prepared = asyncio.Lock()
@@ -148,7 +152,7 @@ class JobClient:
                 raise self._not_taken(fault) from fault
 
     async def _publish(self, job_id: str, body: bytes) -> None:
-        headers = {"Nats-Msg-Id": job_id}
+        headers = {"Nats-Msg-Id": job_id} | self._connection.signatures.header(Signed.JOB, self._subject, body)
         streams = self._connection.streams
         with cancellation_kept():
             await streams.publish(self._subject, body, timeout=_PUBLISH_S, headers=headers)
@@ -168,13 +172,21 @@ class JobClient:
 
     async def _told(self, message: Msg) -> None:
         """Take a worker's message and answer what is still open: nothing of a job without callers."""
+        signatures, headers = self._connection.signatures, message.headers or {}
+        try:
+            await signatures.check(Signed.ANSWER, message.subject, message.data, headers, self._worker)
+        except AcudError as fault:
+            self.refused = fault.message
+            return
         asked = self._open.get(message.subject.rpartition(".")[2])
         if asked is not None:
             self._read(asked, message.data)
         if message.reply:
             left = VisionOpen(asked.open, asked.begun) if asked is not None else VisionOpen(())
+            body = codec.encode(left)
+            signature = signatures.header(Signed.OPEN, message.subject, body, headers.get(SIGNATURE, ""))
             with contextlib.suppress(nats.errors.Error):
-                await message.respond(codec.encode(left))
+                await self._connection.nats.publish(message.reply, body, headers=signature or None)
 
     def _read(self, asked: OpenJob, data: bytes) -> None:
         try:

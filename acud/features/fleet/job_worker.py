@@ -13,12 +13,13 @@ from nats.aio.msg import Msg
 
 from acud import log
 from acud.config import JobSettings
-from acud.errors import InvalidRequest, Unavailable
+from acud.errors import AcudError, InvalidRequest, Unavailable
 from acud.features.fleet.cancellation import cancellation_kept
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.job_queue import JobQueue
 from acud.features.fleet.names import sender_of
 from acud.features.fleet.server_policy import fault_text
+from acud.features.fleet.signatures import SIGNATURE, Identity, Signed
 from acud.protocol import codec
 from acud.protocol.jobs import VERSION, VisionAnswer, VisionBegun, VisionJob, VisionOpen, digest_of
 
@@ -28,6 +29,8 @@ _AGAIN_S = 0.5
 _HEARD_S = 2.0
 _ASKER_S = 10.0
 """An asker that does not say so long that it still waits is gone."""
+_HELD_S = 30.0
+"""How long a job waits in the queue of which it can't be told now whether a host asks it."""
 _RENEWALS = 3
 """A job in hand is renewed so often in each `ack_wait_s`."""
 
@@ -73,13 +76,19 @@ class TakenJob:
         return await self._say(answer, until_s) is not None
 
     async def _say(self, told: VisionBegun | VisionAnswer, until_s: float) -> VisionOpen | None:
-        body = codec.encode(told)
+        body, subject, signatures = codec.encode(told), self.job.answer_to, self._connection.signatures
+        headers = signatures.header(Signed.ANSWER, subject, body)
+        about = headers.get(SIGNATURE, "")
         while True:
             try:
                 with cancellation_kept():
-                    heard = await self._connection.nats.request(self.job.answer_to, body, timeout=_HEARD_S)
+                    heard = await self._connection.nats.request(
+                        subject, body, timeout=_HEARD_S, headers=headers or None
+                    )
+                host = Identity("host", self.job.host)
+                await signatures.check(Signed.OPEN, subject, heard.data, heard.headers, host, about)
                 return codec.decode(heard.data, VisionOpen)
-            except InvalidRequest as fault:
+            except AcudError as fault:
                 _LOG.warning("asker.unread", job=self.job.job_id, fault=fault.message)
                 return None
             except (nats.errors.Error, OSError, TimeoutError):
@@ -133,6 +142,12 @@ class JobWorker:
         try:
             job = codec.decode(message.data, VisionJob, limit=self._connection.nats.max_payload)
             check_job(job, message.subject, self._connection)
+            host = Identity("host", sender_of(message.subject))
+            await self._connection.signatures.check(Signed.JOB, message.subject, message.data, message.headers, host)
+        except Unavailable as fault:
+            _LOG.warning("job.held", fault=fault.message)
+            await message.nak(delay=_HELD_S)
+            return None
         except InvalidRequest as fault:
             self.refused += 1
             _LOG.warning("job.refused", fault=fault.message)

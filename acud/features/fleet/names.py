@@ -22,6 +22,9 @@ _LIMITS = ("max_msgs", "max_bytes", "max_msg_size", "max_msgs_per_subject")
 _UNSAID = {"retention": "limits", "discard": "old"}
 """What the servers take where nothing is said."""
 _DUPLICATES_S = 120.0
+KEYS = "keys"
+"""The bucket of the list of keys, under the key `KEY_LIST`."""
+KEY_LIST = "grants"
 
 
 def own_host(settings: FleetSettings) -> str:
@@ -98,8 +101,13 @@ class FleetNames(msgspec.Struct, frozen=True):
         return f"seen-{key_of(host)}"
 
     def bucket(self, name: str) -> str:
-        """The bucket `name`: hosts (living ones), members (all that ever joined), places, drains."""
+        """The bucket `name`: hosts (living ones), members (all that ever joined), places, drains, keys."""
         return f"{self.prefix}_{name}"
+
+    @property
+    def key_list(self) -> str:
+        """The subject of the list of everybody's keys, which the administrator signs."""
+        return f"$KV.{self.bucket(KEYS)}.{KEY_LIST}"
 
     def stream(self, name: str) -> str:
         """The stream `name`: EVENTS, WAKES, JOBS."""

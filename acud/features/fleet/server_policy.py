@@ -110,6 +110,8 @@ class CheckedClient(nats.aio.client.Client):
         await cancel_until_done(closing)
 
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
+        if initial_connection and self._nkeys_seed is not None:
+            self._setup_nkeys_seed_connect()  # another key may lie there by now
         if initial_connection and self._current_server is not None:
             at = self._current_server.uri
             fault = rejection(self._fleet, at.scheme, at.hostname or "", info)
@@ -122,7 +124,7 @@ def credential_options(settings: FleetSettings) -> dict[str, Any]:
     """Return what the NATS client is to be given. Raises: ConfigError for a file that can't be used, naming it."""
     found: dict[str, Any] = {}
     if settings.nkey_seed_file:
-        found["nkeys_seed"] = str(_seed(settings.nkey_seed_file))
+        found["nkeys_seed"] = str(_seed(settings.nkey_seed_file)[0])
     if settings.credentials_file:
         found["user_credentials"] = str(_credentials(settings.credentials_file))
     if settings.demands_tls or any(url.startswith("tls://") for url in settings.urls):
@@ -130,10 +132,15 @@ def credential_options(settings: FleetSettings) -> dict[str, Any]:
     return found
 
 
-def _seed(file: str) -> Path:
+def own_seed(settings: FleetSettings) -> bytes | None:
+    """Return this side's nkey seed, None without one. Raises: ConfigError for a file that can't be used, naming it."""
+    return _seed(settings.nkey_seed_file)[1] if settings.nkey_seed_file else None
+
+
+def _seed(file: str) -> tuple[Path, bytes]:
     path, data = _secret("nkey_seed_file", file)
     _check_seed(path, data.strip(), "nkey_seed_file")
-    return path
+    return path, data.strip()
 
 
 def _credentials(file: str) -> Path:

@@ -60,6 +60,11 @@ class Fleet(OptionalChild):
         """Whether this host is to be in a fleet."""
         return bool(self.settings.urls)
 
+    @property
+    def signatures(self) -> str:
+        """Whether messages have to be signed."""
+        return "checked" if self.settings.admin_keys else "not checked: [fleet] admin_key is empty"
+
     def start(self) -> None:
         """Start the process, where one is wanted."""
         if self.wanted:
@@ -70,7 +75,7 @@ class Fleet(OptionalChild):
         if not self.wanted:
             return {}
         state = f"connected to {self.server}" if self.connected else self.fault or "starting"
-        told = {"host": self.host, "state": state}
+        told = {"host": self.host, "state": state, "signatures": self.signatures}
         return told | ({"warning": "; ".join(text for text, _ in self.warnings)} if self.warnings else {})
 
     def child_said(self, child: Child, message: Message) -> None:
@@ -128,6 +133,9 @@ class FleetFeature(RunningFeature):
             where = ", ".join(fleet.settings.in_the_clear)
             text = f"talks to {where} without TLS: pictures are sent in the clear"
             yield Finding("fleet", "warning", text, "tls:// URLs")
+        if fleet.settings.nkey_seed_file and not fleet.settings.admin_keys:
+            text = "believes whatever the servers say: nobody's signature is checked"
+            yield Finding("fleet", "warning", text, "[fleet] admin_key; docs/scaling.md, Signatures")
         for text, fix in fleet.warnings:
             yield Finding("fleet", "warning", text, fix)
         if fleet.connected:

@@ -1,0 +1,288 @@
+"""Signatures on what members of a fleet send each other, made with their nkeys and checked by whoever acts on them.
+
+The servers let nobody send in another's name, but who runs the servers can. A signature says who sent a message, when,
+about what, and every byte of it. Whose a key is stands in the list of keys, which the administrator signs and puts into
+a bucket: `[fleet] admin_key` is all that a member has to trust. Without it nothing is checked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hashlib
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping
+from enum import StrEnum
+from functools import lru_cache
+
+import msgspec
+import nacl.exceptions
+import nacl.signing
+import nkeys
+from msgspec import Struct
+
+from acud import log
+from acud.errors import AcudError, InvalidRequest, Unavailable
+from acud.features.fleet.names import key_of
+from acud.fleet import FleetSettings
+from acud.protocol import codec
+
+SIGNATURE = "Acud-Signature"
+"""Header of a signed message: public key, time in ms of UTC, a number used once, and the Ed25519 signature."""
+_LOG = log.logger("fleet")
+_TAG = "acud-fleet-1"
+_FRESH_S = 60.0
+"""How far the clocks of a sender and a receiver may differ, and how old a request may be."""
+_AGAIN_S = 1.0
+"""A key that is not in the list may have been granted since: the list is read again, but no more often than this."""
+_STALE_S = 600.0
+"""A list of keys that could not be read again for so long may hold keys that were revoked: it counts no more."""
+_SHOWN_S = 600.0
+"""How long a refused message is told of."""
+_MEND = "acud fleet grants; [fleet] admin_key and nkey_seed_file on both sides, then acud fleet init: docs/scaling.md"
+
+
+class Signed(StrEnum):
+    """What a signed message is. One is never taken for another."""
+
+    REQUEST = "request"
+    REPLY = "reply"
+    EVENT = "event"
+    TOLD = "told"
+    WAKE = "wake"
+    SEEN = "seen"
+    JOB = "job"
+    ANSWER = "answer"
+    OPEN = "open"
+    KEYS = "keys"
+
+
+_FRESH = (Signed.REQUEST, Signed.TOLD)
+"""What nothing else keeps from being sent again: neither an id that is remembered nor a question that it answers."""
+
+
+class Identity(Struct, frozen=True):
+    """Who a member is, or may be: a role, and its name as in a subject ("": whoever has the role)."""
+
+    role: str
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.name}" if self.name else f"an {self.role}"
+
+
+class Stamp(Struct, frozen=True):
+    """What a signature that holds says: by which key, when, and the number used once."""
+
+    key: str
+    utc_ms: int
+    nonce: str
+
+
+class MemberKeys(Struct, frozen=True):
+    """The public keys of a member: a part of a grant."""
+
+    role: str
+    name: str
+    keys: tuple[str, ...] = ()
+
+
+class KeyList(Struct, frozen=True):
+    """Everybody's public keys: a part of the administrator's grants."""
+
+    prefix: str
+    grants: tuple[MemberKeys, ...] = ()
+
+    def owners(self) -> dict[str, Identity]:
+        """Return whose each key is."""
+        return {key: Identity(one.role, key_of(one.name)) for one in self.grants for key in one.keys}
+
+
+class SignedKeys(Struct, frozen=True):
+    """What the bucket of keys holds: a `KeyList` as JSON, and the administrator's signature."""
+
+    grants: bytes
+    signature: str
+
+
+# ---- one signature -------------------------------------------------------------------------------------------------
+
+
+class Signer:
+    """Signs with an nkey seed."""
+
+    def __init__(self, seed: bytes) -> None:
+        self._pair = nkeys.from_seed(bytearray(seed))
+        self.key: str = self._pair.public_key.decode()
+
+    def sign(self, kind: Signed, subject: str, body: bytes, about: str = "") -> str:
+        """Return the header's value for `body` on `subject`. `about`: the message's id, or that of what it answers."""
+        stamp = Stamp(self.key, int(time.time() * 1000), secrets.token_urlsafe(12))
+        signature = self._pair.sign(_words(kind, subject, body, about, stamp))
+        return f"{stamp.key} {stamp.utc_ms} {stamp.nonce} {base64.b64encode(signature).decode()}"
+
+
+def stamp_of(value: str, kind: Signed, subject: str, body: bytes, about: str = "") -> Stamp:
+    """Return what the header's value says. Raises: InvalidRequest when it is not a signature of just this."""
+    try:
+        key, utc_ms, nonce, signature = value.split(" ")
+        stamp = Stamp(key, int(utc_ms), nonce)
+        _verify_key(key).verify(_words(kind, subject, body, about, stamp), base64.b64decode(signature, validate=True))
+    except (ValueError, binascii.Error, nacl.exceptions.CryptoError) as fault:
+        raise InvalidRequest(f"the signature of the {kind} on {subject} is false") from fault
+    return stamp
+
+
+def _words(kind: Signed, subject: str, body: bytes, about: str, stamp: Stamp) -> bytes:
+    digest = hashlib.sha256(body).digest()
+    return msgspec.msgpack.encode((_TAG, kind, subject, about, stamp.key, stamp.utc_ms, stamp.nonce, digest))
+
+
+@lru_cache(1024)
+def _verify_key(key: str) -> nacl.signing.VerifyKey:
+    raw = base64.b32decode(key + "=" * (-len(key) % 8))  # prefix, key, CRC-16: nats-io/nkeys
+    if len(raw) != 35 or raw[0] != nkeys.PREFIX_BYTE_USER or key != key.upper():
+        raise ValueError("no public key of a user")
+    return nacl.signing.VerifyKey(raw[1:33])
+
+
+# ---- the list of keys ----------------------------------------------------------------------------------------------
+
+
+def sign_keys(signer: Signer, prefix: str, grants: bytes) -> bytes:
+    """Return what the administrator puts into the bucket of keys. `grants`: a `KeyList` as JSON."""
+    return codec.encode(SignedKeys(grants, signer.sign(Signed.KEYS, prefix, grants)))
+
+
+def read_keys(data: bytes, prefix: str, admin_keys: tuple[str, ...]) -> tuple[KeyList, Stamp]:
+    """Return the list in an entry of the bucket. Raises: InvalidRequest for one that no administrator signed."""
+    entry = codec.decode(data, SignedKeys)
+    stamp = stamp_of(entry.signature, Signed.KEYS, prefix, entry.grants)
+    if stamp.key not in admin_keys:
+        raise InvalidRequest(f"the list of keys is signed by {stamp.key[:9]}…, not by [fleet] admin_key")
+    try:
+        return msgspec.json.decode(entry.grants, type=KeyList), stamp
+    except msgspec.DecodeError as fault:
+        raise InvalidRequest(f"the list of keys can't be read: {fault}") from fault
+
+
+class Signatures:
+    """Signs and checks for one member. `read` returns the entry of the bucket of keys, and raises Unavailable;
+    `warn(about, text, fix)` tells what is wrong, and without a text that it is well.
+    """
+
+    def __init__(
+        self, settings: FleetSettings, read: Callable[[], Awaitable[bytes]], warn: Callable[[str, str, str], None]
+    ) -> None:
+        self._settings = settings
+        self._read = read
+        self._warn = warn
+        self._signer: Signer | None = None
+        self._owners: dict[str, Identity] = {}
+        self._listed_ms = 0
+        """When the administrator signed the list in use: an older one is a list that was put back."""
+        self._read_s = self._tried_s = float("-inf")
+        self._reading = asyncio.Lock()
+        self._nonces: OrderedDict[str, float] = OrderedDict()
+        """Numbers that were used, each with the time from which its message is too old anyway."""
+        self._refused_s = float("-inf")
+
+    @property
+    def checks(self) -> bool:
+        """Whether what comes is checked."""
+        return bool(self._settings.admin_keys)
+
+    def use(self, seed: bytes | None) -> None:
+        """Sign with `seed` from now on; with None sign nothing."""
+        self._signer = None if seed is None else Signer(seed)
+
+    def header(self, kind: Signed, subject: str, body: bytes, about: str = "") -> dict[str, str]:
+        """Return the header that signs a message; nothing where this side has no nkey."""
+        return {} if self._signer is None else {SIGNATURE: self._signer.sign(kind, subject, body, about)}
+
+    async def check(
+        self,
+        kind: Signed,
+        subject: str,
+        body: bytes,
+        headers: Mapping[str, str] | None,
+        sender: Identity,
+        about: str = "",
+    ) -> None:
+        """Return when `sender` signed the message. What is refused is logged, and told of for ten minutes.
+
+        Raises: InvalidRequest for a message that somebody else made or altered, or that came before; Unavailable for
+        one that may be true: its `reason` is `unproven` when it is not signed or by a key that is in no list, and
+        `keys_unread` when there is no list.
+        """
+        if not self.checks:
+            return
+        try:
+            await self._check(kind, subject, body, (headers or {}).get(SIGNATURE, ""), sender, about)
+        except AcudError as fault:
+            _LOG.warning("fleet.unproven", kind=kind, subject=subject, fault=fault.message)
+            self._refused_s = time.monotonic()
+            self._warn("signatures", f"refused: {fault.message}", _MEND)
+            raise
+        if self._refused_s > float("-inf") and time.monotonic() - self._refused_s > _SHOWN_S:
+            self._refused_s = float("-inf")
+            self._warn("signatures", "", "")
+
+    async def _check(self, kind: Signed, subject: str, body: bytes, value: str, sender: Identity, about: str) -> None:
+        if not value:
+            raise _unproven(f"the {kind} on {subject} carries no signature")
+        stamp = stamp_of(value, kind, subject, body, about)
+        owner = await self._owner(stamp.key)
+        if owner is None:
+            raise _unproven(f"the {kind} on {subject} is signed by {stamp.key[:9]}…, which nobody is granted")
+        if owner.role != sender.role or (sender.name and owner.name != sender.name):
+            raise InvalidRequest(f"the {kind} on {subject} is signed by {owner}, not by {sender}")
+        if kind in _FRESH:
+            self._check_new(kind, stamp)
+
+    def _check_new(self, kind: Signed, stamp: Stamp) -> None:
+        late_s = abs(time.time() - stamp.utc_ms / 1000)
+        if late_s > _FRESH_S:
+            raise InvalidRequest(f"the {kind} was signed {late_s:.0f} s from now: sent again, or a clock is wrong")
+        if stamp.nonce in self._nonces:
+            raise InvalidRequest(f"the {kind} came a second time")
+        now_s = time.monotonic()
+        self._nonces[stamp.nonce] = now_s + 2 * _FRESH_S
+        while next(iter(self._nonces.values())) < now_s:
+            self._nonces.popitem(last=False)
+
+    async def _owner(self, key: str) -> Identity | None:
+        now_s = time.monotonic()
+        if now_s - self._read_s > self._settings.lease_s or (
+            key not in self._owners and now_s - self._read_s > _AGAIN_S
+        ):
+            await self._refresh(now_s)
+        return self._owners.get(key)
+
+    async def _refresh(self, asked_s: float) -> None:
+        """Read the list unless that was done meanwhile. Raises: Unavailable when none is to be had."""
+        async with self._reading:
+            if self._tried_s <= asked_s:
+                self._tried_s = time.monotonic()
+                await self._reread()
+        if time.monotonic() - self._read_s > _STALE_S:
+            raise Unavailable("the list of keys can't be read", hint=_MEND, reason="keys_unread")
+
+    async def _reread(self) -> None:
+        try:
+            keys, stamp = read_keys(await self._read(), self._settings.prefix, self._settings.admin_keys)
+            if stamp.utc_ms < self._listed_ms:
+                raise InvalidRequest("the list of keys is older than the one before: somebody put it back")
+        except AcudError as fault:
+            _LOG.warning("fleet.keys_unread", fault=fault.message)
+            self._warn("keys", f"whose keys are whose can't be told: {fault.message}", fault.hint or _MEND)
+            return
+        self._warn("keys", "", "")
+        self._owners, self._listed_ms, self._read_s = keys.owners(), stamp.utc_ms, time.monotonic()
+
+
+def _unproven(text: str) -> Unavailable:
+    return Unavailable(text, hint=_MEND, reason="unproven")

@@ -1,0 +1,368 @@
+"""Messages that who runs a fleet's servers puts there: with every right on real servers, and without anybody's seed.
+
+None is acted on: not a request, a reply, a wake, the word that one was seen, a job or an answer. True ones are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import nats
+import pytest
+from msgspec.structs import replace
+from nats.aio.client import Client as NatsClient
+from nats.aio.msg import Msg
+
+from acud.config import JobSettings
+from acud.errors import Unavailable
+from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.job_client import JobClient
+from acud.features.fleet.job_worker import JobWorker
+from acud.features.fleet.signatures import SIGNATURE, Identity, Signed, Signer
+from acud.fleet import FleetSettings
+from acud.ids import new_id
+from acud.protocol import codec
+from acud.protocol.delivery import Deliver
+from acud.protocol.jobs import JobQuestion, VisionAnswer, VisionJob
+from acud.protocol.requests.daemon import Doctor, DoctorReply, Finding
+from acud.protocol.requests.wakes import WakeSeenReply
+from acud.protocol.wakes import SeenWake
+from acud.types import Answer, RouteName, Verdict, WakeKind
+from acud_fleet import access, envelopes
+from acud_fleet.access import Role
+from acud_fleet.host_client import HostClient
+from acud_fleet.host_server import HostCapacity, HostServer
+from acud_fleet.host_wakes import WakeAcks, WakePublisher, shared
+from acud_fleet.wakes import AgentWakes
+from tests import nkey_files
+from tests.fleet_servers import FleetServers
+
+LONG_S = 60.0
+LEASE_S = 2.0
+pytestmark = pytest.mark.asyncio
+
+
+@pytest.fixture(scope="module")
+def seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("seeds")
+
+
+@pytest.fixture(scope="module")
+def servers(seeds: Path) -> Iterator[FleetServers]:
+    """A server on which its operator has a user of its own in each member's account."""
+    held = nkey_files.grants(seeds)
+    extra = nkey_files.with_operators(access.permissions(held))
+    admin = {"nkey_seed_file": str(seeds / "ADMIN")}
+    with FleetServers(extra=extra, login=admin, grants=held, lease_s=LEASE_S) as running:
+        yield running
+
+
+class Members:
+    """Connects members, and the operator as somebody in the account of one."""
+
+    def __init__(self, servers: FleetServers, seeds: Path) -> None:
+        assert servers.grants is not None
+        self._url, self._seeds, self._admin_key = servers.url, seeds, servers.grants.admin_key()
+
+    def settings(self, user: str, **more: Any) -> FleetSettings:
+        own = {"nkey_seed_file": str(self._seeds / user), "admin_key": self._admin_key, "lease_s": LEASE_S}
+        return FleetSettings(url=self._url, **(own | more))
+
+    @asynccontextmanager
+    async def __call__(self, user: str, inbox: str, **more: Any) -> AsyncIterator[NatsConnection]:
+        async with NatsConnection(self.settings(user, **more), user, inbox=inbox) as connection:
+            await connection.ready()
+            yield connection
+
+    @asynccontextmanager
+    async def operator(self, account: str) -> AsyncIterator[NatsClient]:
+        client = await nats.connect(self._url, user=account, password="operator")
+        try:
+            yield client
+        finally:
+            await client.close()
+
+
+@pytest.fixture
+def members(servers: FleetServers, seeds: Path) -> Members:
+    return Members(servers, seeds)
+
+
+async def until(check: Callable[[], object]) -> None:
+    async with asyncio.timeout(LONG_S):
+        while not check():  # noqa: ASYNC110 - another process's doing
+            await asyncio.sleep(0.02)
+
+
+class Daemon:
+    """Stands for a host's daemon. `asked`: how often it was asked; `seen`: wakes that it was told of."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.seen: list[str] = []
+
+    async def ask(self, request: Any, reply: Any, request_id: str = "") -> DoctorReply:
+        self.asked += 1
+        return DoctorReply((Finding("home", "ok", "x" * 1000),))
+
+    async def wake_seen(self, ids: tuple[str, ...]) -> WakeSeenReply:
+        self.seen += ids
+        return WakeSeenReply(len(ids), ())
+
+
+class Known:
+    """Stands for the roster: every host is up."""
+
+    def checked(self, host: str) -> None:
+        return None
+
+
+@asynccontextmanager
+async def running(*work: Any) -> AsyncIterator[None]:
+    tasks = [asyncio.create_task(one) for one in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def serving(host: NatsConnection, daemon: Any) -> AsyncIterator[None]:
+    """Have `daemon` answer as h1, from when requests get there."""
+    server = HostServer("h1", host, daemon, HostCapacity("h1", 1, daemon))
+    async with running(server.run()):
+        await asyncio.sleep(0)
+        await host.nats.flush()
+        yield
+
+
+@asynccontextmanager
+async def asking(endpoint: NatsConnection) -> AsyncIterator[HostClient]:
+    known: Any = Known()
+    client = HostClient(endpoint, known)
+    await client.open()
+    await endpoint.nats.flush()
+    yield client
+
+
+async def heard_as_operator(client: NatsClient, subject: str) -> list[Msg]:
+    heard: list[Msg] = []
+
+    async def hear(message: Msg) -> None:
+        heard.append(message)
+
+    await client.subscribe(subject, cb=hear)
+    await client.flush()
+    return heard
+
+
+async def test_a_host_does_nothing_for_a_request_that_no_endpoint_signed(members: Members) -> None:
+    daemon = Daemon()
+    async with (
+        members("H1", "host-h1") as host,
+        members("H2", "host-h2") as other,
+        members("ENDPOINT", "endpoint") as endpoint,
+        members.operator("host-h1") as operator,
+        serving(host, daemon),
+        asking(endpoint) as client,
+    ):
+        subject, copies = "acud.req.h1", await heard_as_operator(operator, "acud.req.h1")
+        data = envelopes.write("req-forged", Doctor())
+        by_h2 = other.signatures.header(Signed.REQUEST, subject, data)
+        for headers, why in ((None, "carries no signature"), (by_h2, "signed by host h2, not by an endpoint")):
+            answer = await operator.request(subject, data, timeout=LONG_S, headers=headers)
+            assert why.encode() in answer.data
+            assert why in host.warnings["signatures"][0]
+        assert daemon.asked == 0
+        reply = await client.ask("h1", Doctor(), new_id("req"), LONG_S)
+        assert (daemon.asked, len(reply.findings)) == (1, 1)
+        await until(lambda: len(copies) == 3)
+        true = copies[-1]
+        again = await operator.request(subject, true.data, timeout=LONG_S, headers=true.headers)
+        assert b"came a second time" in again.data
+        assert daemon.asked == 1
+
+
+async def test_an_endpoint_takes_no_reply_that_its_host_did_not_sign(members: Members) -> None:
+    async with (
+        members("H1", "host-h1") as host,
+        members("ENDPOINT", "endpoint") as endpoint,
+        members.operator("host-h1") as operator,
+        asking(endpoint) as client,
+    ):
+        old: dict[str, str] = {}
+
+        async def lie(message: Msg) -> None:
+            request_id = envelopes.id_in(message.data)
+            forged = envelopes.answer(request_id, DoctorReply((Finding("home", "ok", "forged"),)))
+            await operator.publish(message.reply, forged, headers=old or None)
+
+        async def refused(words: str) -> None:
+            async with running(client.ask("h1", Doctor(), new_id("req"), LONG_S)):
+                await until(lambda: words in endpoint.warnings.get("signatures", ("", ""))[0])
+
+        lying = await operator.subscribe("acud.req.h1", cb=lie)
+        await operator.flush()
+        await refused("carries no signature")
+        # The answer to another question, signed by the host itself, is no answer to this one.
+        elsewhere = envelopes.answer("req-other", DoctorReply(()))
+        about = envelopes.reply_about("req-other", "")
+        old |= host.signatures.header(Signed.REPLY, "acud.req.h1", elsewhere, about)
+        await refused("the signature of the reply on acud.req.h1 is false")
+        daemon = Daemon()
+        async with serving(host, daemon):  # both answer: the true one is taken
+            assert (await client.ask("h1", Doctor(), new_id("req"), LONG_S)).findings[0].text == "x" * 1000
+        await lying.unsubscribe()
+
+
+def delivery(wake_id: str) -> Deliver:
+    return Deliver(wake_id, 1, RouteName.FLEET, WakeKind.RESOLVED, "it is done", time.time())
+
+
+async def test_an_agent_gets_no_wake_that_its_host_did_not_sign_and_its_host_no_word_that_the_agent_did_not(
+    members: Members,
+) -> None:
+    daemon: Any = Daemon()
+    async with (
+        members("H1", "host-h1") as host,
+        members("AGENT", "agent-main") as agent,
+        members.operator("fleet") as operator,
+    ):
+        body = msgspec.json.encode(shared(delivery("wake-forged"), "h1"))
+        by_agent = agent.signatures.header(Signed.WAKE, "acud.wake.main.h1", body)
+        stream = operator.jetstream()
+        await stream.publish("acud.wake.main.h1", body)
+        await stream.publish("acud.wake.main.h1", body, headers=by_agent)
+        assert (await WakePublisher("h1", host).bring(delivery("wake-true"))).result == "sent"
+        async with AgentWakes(agent) as wakes:
+            taken = await wakes.next(LONG_S)
+            assert taken is not None
+            assert taken.wake.id == "wake-true"
+            assert "signed by agent main, not by host h1" in agent.warnings["signatures"][0]
+            seen = msgspec.json.encode(SeenWake("wake-unseen"))
+            await stream.publish("acud.seen.h1.main", seen)
+            by_host = host.signatures.header(Signed.SEEN, "acud.seen.h1.main", seen)
+            await stream.publish("acud.seen.h1.main", seen, headers=by_host)
+            await taken.ack()
+            async with running(WakeAcks("h1", host, daemon).run()):
+                await until(lambda: daemon.seen)
+            assert daemon.seen == ["wake-true"]
+            assert "the seen on acud.seen.h1.main" in host.warnings["signatures"][0]
+            assert await wakes.next(1.0) is None
+        # What may be true, as it carries no signature, stays in the stream: nothing is lost to a grant that comes late.
+        state = await stream.consumer_info("ACUD_WAKES", "wakes-main")
+        assert state.num_ack_pending == 1
+
+
+QUESTION = VisionJob("", "", b"jpeg", 1, 1, 1, 1, (JobQuestion("a lamp is lit"),), time.time() + 600, "")
+
+
+async def test_a_worker_does_no_job_that_no_host_signed_and_a_host_takes_no_answer_that_no_worker_did(
+    members: Members,
+) -> None:
+    jobs = JobSettings()
+    asker = JobClient(members.settings("H1", host="h1"), jobs)
+    await asker.open()
+    try:
+        await asker.prepare(LONG_S)
+        async with (
+            members("WORKER", "worker") as worker,
+            members.operator("fleet") as operator,
+            members.operator("host-h1") as beside,
+        ):
+            forged = codec.encode(replace(QUESTION, job_id="job-1", host="h1", answer_to="acud.answer.h1.asker.job-1"))
+            by_worker = worker.signatures.header(Signed.JOB, "acud.job.vision.h1", forged)
+            for headers in (None, by_worker):
+                await operator.jetstream().publish("acud.job.vision.h1", forged, headers=headers)
+            queue = JobWorker(worker, jobs)
+            assert [await queue.next() for _ in range(2)] == [None, None]
+            asked = await asker.ask(QUESTION)
+            taken = await queue.next()
+            assert taken is not None
+            assert taken.job.job_id == asked.job_id
+            lie = VisionAnswer(asked.job_id, 0, asked.digest, Verdict(Answer.YES, "says the operator"))
+            await beside.publish(taken.job.answer_to, codec.encode(lie))
+            await until(lambda: asker.refused)
+            assert not asked.answers[0].done()
+            # Nor does the worker believe who says in the host's stead that nobody waits.
+            found = await taken.begin("w1")
+            assert found is not None
+            assert found.questions == (0,)
+            true = replace(lie, verdict=Verdict(Answer.NO, "says the worker"))
+            assert await taken.tell(true, asyncio.get_running_loop().time() + LONG_S)
+            assert (await asked.answers[0]).verdict.detail == "says the worker"
+            await taken.done()
+            await queue.let_go()
+    finally:
+        await asker.close()
+
+
+async def test_a_key_counts_from_its_grant_to_its_revocation(servers: FleetServers, seeds: Path) -> None:
+    members, held = Members(servers, seeds), servers.grants
+    assert held is not None
+    host = held.must_find(Role.HOST, "h2")
+    new = nkey_files.user(seeds / "H2-new")
+
+    def listed(keys: tuple[str, ...]) -> None:
+        servers.grants = held.with_grant(replace(host, keys=keys)) if keys else held.without(host)
+        assert servers.initialise()[-1].state == "changed"
+
+    try:
+        async with members("H2", "host-h2") as sender, members("ENDPOINT", "endpoint") as endpoint:
+
+            async def fault() -> str:
+                """Return why the endpoint refuses what h2 signs now, "" when it does not."""
+                value = sender.signatures.header(Signed.EVENT, "acud.event.h2.x", b"")
+                try:
+                    await endpoint.signatures.check(Signed.EVENT, "acud.event.h2.x", b"", value, Identity("host", "h2"))
+                except Unavailable as refused:
+                    return refused.message
+                return ""
+
+            async def becomes(good: bool) -> None:
+                async with asyncio.timeout(LONG_S):
+                    while (await fault() == "") != good:  # noqa: ASYNC110 - time passes
+                        await asyncio.sleep(0.1)
+
+            assert await fault() == ""
+            listed((new, *host.keys))
+            sender.signatures.use((seeds / "H2-new").read_bytes())
+            await becomes(True)
+            sender.signatures.use((seeds / "H2").read_bytes())
+            assert await fault() == ""  # both are good while it changes
+            listed((new,))
+            await becomes(False)
+            sender.signatures.use((seeds / "H2-new").read_bytes())
+            assert await fault() == ""
+            listed(())
+            await becomes(False)
+    finally:
+        servers.grants = held
+        servers.initialise()
+
+
+async def test_the_list_of_keys_is_the_administrators_alone(
+    members: Members, servers: FleetServers, seeds: Path
+) -> None:
+    held = servers.grants
+    assert held is not None
+    async with members("ENDPOINT", "endpoint") as endpoint, members.operator("fleet") as operator:
+        subject, stream = "$KV.acud_keys.grants", operator.jetstream()
+        true = (await stream.get_last_msg("KV_acud_keys", subject)).data or b""
+        header = {SIGNATURE: Signer((seeds / "H1").read_bytes()).sign(Signed.EVENT, "acud.event.h1.x", b"")}
+        await stream.publish(subject, true.replace(b'"h1"', b'"h2"'))
+        with pytest.raises(Unavailable) as caught:
+            await endpoint.signatures.check(Signed.EVENT, "acud.event.h1.x", b"", header, Identity("host", "h1"))
+        assert caught.value.facts["reason"] == "keys_unread"
+        assert "whose keys are whose can't be told" in endpoint.warnings["keys"][0]
+        assert servers.initialise()[-1].state == "changed"
+        await endpoint.signatures.check(Signed.EVENT, "acud.event.h1.x", b"", header, Identity("host", "h1"))
+        assert "keys" not in endpoint.warnings
