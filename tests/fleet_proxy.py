@@ -12,7 +12,8 @@ from typing import Self
 class Proxy:
     """Listens on a free port of loopback and passes bytes to and from `port`; `cut` holds them, `heal` passes again.
 
-    While it is cut, new connections are taken and hear nothing.
+    While it is cut, new connections are taken and hear nothing. `mute` holds what comes from `port` alone: what is sent
+    there arrives, and its answer is lost for who waits for it.
     """
 
     def __init__(self, port: int) -> None:
@@ -23,6 +24,8 @@ class Proxy:
         self._selector = selectors.DefaultSelector()
         self._other: dict[socket.socket, socket.socket] = {}
         self._cut = threading.Event()
+        self._muted = threading.Event()
+        self._answering: set[socket.socket] = set()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -35,9 +38,14 @@ class Proxy:
         """Pass nothing from now on."""
         self._cut.set()
 
+    def mute(self) -> None:
+        """Pass no answer from now on."""
+        self._muted.set()
+
     def heal(self) -> None:
         """Pass what comes, what was held first."""
         self._cut.clear()
+        self._muted.clear()
 
     def __enter__(self) -> Self:
         self._selector.register(self._listener, selectors.EVENT_READ)
@@ -59,12 +67,15 @@ class Proxy:
             for key, _ in self._selector.select(0.02):
                 if key.fileobj is self._listener:
                     self._accept()
+                elif self._muted.is_set() and key.fileobj in self._answering:
+                    self._ended.wait(0.01)
                 else:
                     self._pass(key.fileobj)  # type: ignore[arg-type]
 
     def _accept(self) -> None:
         near, _ = self._listener.accept()
         far = socket.create_connection(("127.0.0.1", self._to))
+        self._answering.add(far)
         for one, other in ((near, far), (far, near)):
             self._other[one] = other
             self._selector.register(one, selectors.EVENT_READ)

@@ -15,6 +15,9 @@ COMMAND_PLACEHOLDERS = ("{id}", "{kind}", "{wait_id}")
 """What may stand in `[wake] command`: words that acud itself makes, never one that a screen or a client chose."""
 
 
+_BY_COMMAND = (RouteName.OPENCLAW_CLI, RouteName.COMMAND)
+"""Routes that start a program."""
+
 CarriedAgent = Annotated[
     str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="an id of letters, digits, '.', '_', '-'")
 ]
@@ -60,6 +63,14 @@ class WakeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     def own_routes(self) -> tuple[RouteName, ...]:
         """The routes by which this host itself reaches agents."""
         return tuple(route for route in self.routes if route is not RouteName.FLEET)
+
+    def places(self, route: RouteName) -> int:
+        """Return how many deliveries `route` makes side by side."""
+        return self.command_concurrency if route in _BY_COMMAND else self.http_concurrency
+
+    def limit_s(self, route: RouteName) -> float:
+        """Return how long one delivery of `route` may take."""
+        return self.command_timeout_s if route in _BY_COMMAND else self.http_timeout_s
 
     def missing(self, route: RouteName) -> str:
         """Return which settings `route` lacks ("" when it can be used)."""

@@ -93,12 +93,13 @@ class WebOptions(Struct, frozen=True, tag="web", forbid_unknown_fields=True):
 
 class FleetOptions(Struct, frozen=True, tag="fleet", forbid_unknown_fields=True):
     """For the fleet process: how this host joins, the ACU_HOME of the daemon that it answers for, and the agents
-    whose wakes this host brings on.
+    whose wakes this host brings on, so many `side_by_side`.
     """
 
     settings: FleetSettings
     home: str
     carry: tuple[str, ...] = ()
+    side_by_side: int = 1
 
 
 class RecorderOptions(Struct, frozen=True, tag="recorder", forbid_unknown_fields=True):

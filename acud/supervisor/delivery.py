@@ -142,13 +142,7 @@ class DeliveryProcess:
         self._started = False
         self._checking = False
         self._settled: Callable[[], None] | None = None
-        by_command = (RouteName.OPENCLAW_CLI, RouteName.COMMAND)
-        self._routes = {
-            name: _Route(wake.command_concurrency, wake.command_timeout_s)
-            if name in by_command
-            else _Route(wake.http_concurrency, wake.http_timeout_s)
-            for name in RouteName
-        }
+        self._routes = {name: _Route(wake.places(name), wake.limit_s(name)) for name in RouteName}
         self._on_ended = on_ended
         self._on_reopened: list[Callable[[RouteName], None]] = []
         self._on_ready: list[Callable[[], None]] = []

@@ -178,7 +178,13 @@ class HostService:
     """The host `name`, over `connection`, for the daemon behind `client`. `run` until cancelled, then `leave`."""
 
     def __init__(
-        self, name: str, connection: NatsConnection, client: AsyncClient, home: Path, carry: tuple[str, ...] = ()
+        self,
+        name: str,
+        connection: NatsConnection,
+        client: AsyncClient,
+        home: Path,
+        carry: tuple[str, ...] = (),
+        side_by_side: int = 1,
     ) -> None:
         self._connection = connection
         capacity = HostCapacity(name, connection.settings.room, client)
@@ -188,7 +194,7 @@ class HostService:
         self.wake_publisher = WakePublisher(name, connection)
         self._forwarder = EventForwarder(name, connection, client)
         self._wake_acks = WakeAcks(name, connection, client)
-        self._carriers = [WakeCarrier(agent, connection, client) for agent in carry]
+        self._carriers = [WakeCarrier(agent, connection, client, side_by_side) for agent in carry]
 
     async def run(self) -> None:
         """Join, answer and tell until cancelled; servers may come and go meanwhile. Raises: ConfigError when another
@@ -241,7 +247,8 @@ async def serve(bootstrap: Bootstrap, options: FleetOptions) -> None:
                 inbox=f"host-{name}",
             ) as connection,
         ):
-            await _until_stopped(child, HostService(name, connection, client, places.home, options.carry))
+            host = HostService(name, connection, client, places.home, options.carry, options.side_by_side)
+            await _until_stopped(child, host)
 
 
 class _ConnectionNews:

@@ -89,34 +89,49 @@ def shared(delivery: Deliver, host: str) -> SharedWake:
 
 
 class WakeCarrier:
-    """Brings the wakes of `agent` over the routes of the daemon behind `client`."""
+    """Brings the wakes of `agent` over the routes of the daemon behind `client`, `side_by_side` of them at a time and
+    in no order.
+    """
 
-    def __init__(self, agent: str, connection: NatsConnection, client: AsyncClient) -> None:
+    def __init__(self, agent: str, connection: NatsConnection, client: AsyncClient, side_by_side: int) -> None:
         self._agent = agent
         self._connection = connection
         self._client = client
+        self._most = side_by_side
+        self._in_hand: set[asyncio.Task[None]] = set()
         self.carried = 0
 
     async def run(self) -> None:
-        """Carry until cancelled."""
+        """Carry until cancelled; what is in hand then goes back."""
         while True:
             try:
-                async with AgentWakes(self._connection, self._agent) as wakes:
-                    async for taken in wakes:
-                        await self._carry(taken)
+                async with AgentWakes(self._connection, self._agent) as wakes, asyncio.TaskGroup() as group:
+                    await self._take(wakes, group)
             except AcudError as fault:
                 _LOG.warning("fleet.carrying_waits", agent=self._agent, fault=fault.message)
                 await asyncio.sleep(_AGAIN_S)
 
+    async def _take(self, wakes: AgentWakes, group: asyncio.TaskGroup) -> None:
+        while True:
+            for taken in await wakes.batch(max(1, self._most - len(self._in_hand))):
+                task = group.create_task(self._carry(taken))
+                self._in_hand.add(task)
+                task.add_done_callback(self._in_hand.discard)
+            while len(self._in_hand) >= self._most:
+                await asyncio.wait(self._in_hand, return_when=asyncio.FIRST_COMPLETED)
+
     async def _carry(self, taken: TakenWake) -> None:
         reply = await self._brought(taken)
-        if reply.result == "sent":
-            # Not `ack`: a route took it, which is not yet an agent that saw it.
-            await taken.drop()
-            self.carried += 1
-        else:
-            await taken.release(pause_s(taken.deliveries))
         _LOG.info("fleet.carried", wake=taken.wake.id, result=reply.result, route=reply.route, reason=reply.reason)
+        self.carried += reply.result == "sent"
+        try:
+            if reply.result == "sent":
+                # Not `ack`: a route took it, which is not yet an agent that saw it.
+                await taken.drop()
+            else:
+                await taken.release(pause_s(taken.deliveries))
+        except AcudError as fault:  # it comes again, and is dropped then if a route took it
+            _LOG.warning("fleet.carried_untold", wake=taken.wake.id, fault=fault.message)
 
     async def _brought(self, taken: TakenWake) -> WakeCarryReply:
         try:

@@ -46,6 +46,14 @@ class TakenWake:
         self._wakes = wakes
         self._message = message
 
+    def is_in(self, message: Msg) -> bool:
+        """Tell whether `message` is this very one, given out again; another with the same id is a double."""
+        return bool(message.metadata.sequence.stream == self._message.metadata.sequence.stream)
+
+    def renew(self, message: Msg) -> None:
+        """Take `message`, by which it was given out again, in the place of the one before."""
+        self._message = message
+
     async def ack(self) -> None:
         """Say that it was seen: its host is told (once it is there), and nobody is given it again.
 
@@ -113,30 +121,35 @@ class AgentWakes:
 
         Raises: Unavailable when the servers were away at the end of that time.
         """
+        found = await self.batch(1, timeout_s)
+        return found[0] if found else None
+
+    async def batch(self, most: int, timeout_s: float | None = None) -> list[TakenWake]:
+        """Return what is there at once, about `most` wakes, else the first that comes; as `next` does."""
         end_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             left_s = _FETCH_S if end_s is None else min(_FETCH_S, end_s - time.monotonic())
-            taken = await self._fetched(max(0.05, left_s))
-            if taken is not None:
-                return taken
+            found = await self._fetched(most, max(0.05, left_s))
+            if found:
+                return found
             if end_s is not None and time.monotonic() >= end_s:
                 if not self._connection.connected:
                     raise self._connection.down()
-                return None
+                return []
 
     # ---- one wake --------------------------------------------------------------------------------------------------
 
-    async def _fetched(self, timeout_s: float) -> TakenWake | None:
+    async def _fetched(self, most: int, timeout_s: float) -> list[TakenWake]:
         try:
             if self._source is None:
                 await self._bind()
             assert self._source is not None
             with cancellation_kept():
-                (message,) = await self._source.fetch(1, timeout=timeout_s)
+                found = [await self._taken(one) for one in await self._source.fetch(most, timeout=timeout_s)]
         except (AcudError, nats.errors.Error, OSError) as fault:
             await self._passed(fault)
-            return None
-        return await self._taken(message)
+            return []
+        return [taken for taken in found if taken is not None]
 
     async def _passed(self, fault: Exception) -> None:
         """Take a failure as a time in which nothing came. The consumer is looked for again, unless that was all."""
@@ -158,8 +171,12 @@ class AgentWakes:
             await message.term()
             return None
         taken = TakenWake(self, wake, message)
-        if wake.id in self._done:  # its acknowledgement was lost, or it was published long after the first
-            await taken.drop()
+        held = self._held.get(wake.id)
+        if held is not None and held.is_in(message):
+            held.renew(message)  # the word that it is in hand came too late
+            return None
+        if held is not None or wake.id in self._done:  # published long after the first, or its acknowledgement was lost
+            await message.ack()
             return None
         self._held[wake.id] = taken
         return taken
@@ -173,13 +190,15 @@ class AgentWakes:
             await self._connection.streams.publish(subject, body, stream=self._stream, headers=headers)
 
     async def drop(self, wake_id: str, message: Msg) -> None:
-        """Acknowledge a message and wait until the servers know. Raises: Unavailable."""
-        with self._connection.translated(f"wake {wake_id}"), contextlib.suppress(nats.errors.MsgAlreadyAckdError):
-            await message.ack_sync(timeout=_ACK_S)
+        """Acknowledge a message and wait until the servers know. Raises: Unavailable; the wake may come again then, and
+        is dropped here.
+        """
         self._held.pop(wake_id, None)
         self._done[wake_id] = None
         if len(self._done) > _REMEMBERED:
             self._done.popitem(last=False)
+        with self._connection.translated(f"wake {wake_id}"), contextlib.suppress(nats.errors.MsgAlreadyAckdError):
+            await message.ack_sync(timeout=_ACK_S)
 
     async def release(self, wake_id: str, message: Msg, delay_s: float) -> None:
         """Give a message back. Raises: Unavailable."""

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
+import msgspec
 import pytest
 
 from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
 from acud.protocol.delivery import Deliver, Delivered
+from acud.protocol.requests.wakes import WakeCarryReply
+from acud.protocol.wakes import SharedWake
 from acud.types import RouteName, WakeKind
 from acud_fleet import streams
-from acud_fleet.host_wakes import WakePublisher
+from acud_fleet.events import ID
+from acud_fleet.host_wakes import WakeCarrier, WakePublisher, shared
 from acud_fleet.wakes import AgentWakes, TakenWake
 from tests import fleet_reader
+from tests.fleet_proxy import Proxy
 from tests.fleet_servers import FleetServers
 from tests.nats_servers import NatsServer
 
@@ -125,6 +132,77 @@ async def test_servers_that_are_away_are_waited_for() -> None:
                 found = [await _next(wakes), await _next(wakes)]
                 assert [taken.wake.id for taken in found] == ["wake-1", "wake-2"]
                 assert await wakes.next(1.0) is None
+
+
+async def test_a_wake_whose_acknowledgement_was_lost_is_heard_twice_by_one_id_and_given_out_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(streams, "PUBLISH_S", 0.2)
+    with FleetServers() as nats, Proxy(nats.servers[0].port) as wire:
+        async with _connected(nats.url) as near, _connected(wire.url) as far:
+            heard = await near.nats.subscribe("acud.wake.>")
+            publisher = WakePublisher("h1", far)
+            await _sent(publisher, _delivery("wake-1"))
+            wire.mute()
+            assert (await publisher.bring(_delivery("wake-2"))).result == "retry"
+            wire.heal()
+            await _sent(publisher, _delivery("wake-2"))
+            ids = [((await heard.next_msg(_LONG_S)).headers or {})[ID] for _ in range(3)]
+            assert ids == ["wake-1", "wake-2", "wake-2"]
+            # What the servers no longer know again is in the stream twice: a day later, or after they lost their disk.
+            body = msgspec.json.encode(shared(_delivery("wake-2"), "h1"))
+            await near.streams.publish("acud.wake.main.h1", body)
+            async with AgentWakes(near) as wakes:
+                found = [await _next(wakes), await _next(wakes)]
+                assert [taken.wake.id for taken in found] == ["wake-1", "wake-2"]
+                assert await wakes.next(1.0) is None
+                for taken in found:
+                    await taken.ack()
+                await near.streams.publish("acud.wake.main.h1", body)
+                assert await wakes.next(1.0) is None
+            async with AgentWakes(near) as wakes:
+                assert await wakes.next(1.0) is None
+
+
+class _Routes:
+    """Takes wakes as a daemon does, and says so once `count` of them are there."""
+
+    def __init__(self, count: int) -> None:
+        self._all_there = asyncio.Barrier(count)
+        self.taken: list[str] = []
+
+    async def wake_carry(self, wake: SharedWake) -> WakeCarryReply:
+        self.taken.append(wake.id)
+        await self._all_there.wait()
+        return WakeCarryReply("sent", RouteName.WEBHOOK)
+
+
+async def test_as_many_wakes_are_carried_side_by_side_as_there_are_places_and_the_rest_goes_back() -> None:
+    places = 4
+    with FleetServers() as nats:
+        async with _connected(nats.url) as connection:
+            publisher = WakePublisher("h1", connection)
+            for number in range(2 * places + 2):
+                await _sent(publisher, _delivery(f"wake-{number}"))
+            routes = _Routes(places)
+            carrier = WakeCarrier("main", connection, routes, places)  # type: ignore[arg-type]
+            carrying = asyncio.create_task(carrier.run())
+            async with asyncio.timeout(_LONG_S):
+                while len(routes.taken) < 2 * places + 2:  # noqa: ASYNC110 - the last two wait for others
+                    await asyncio.sleep(0.01)
+            carrying.cancel()
+            await asyncio.gather(carrying, return_exceptions=True)
+            assert carrier.carried == 2 * places
+            async with AgentWakes(connection) as wakes:
+                left = [(await _next(wakes)).wake.id for _ in range(2)]
+            assert sorted(left) == sorted(routes.taken[2 * places :])
+
+
+@asynccontextmanager
+async def _connected(url: str) -> AsyncIterator[NatsConnection]:
+    async with NatsConnection(FleetSettings(url=url), "test") as connection:
+        await connection.ready()
+        yield connection
 
 
 @pytest.mark.long

@@ -43,7 +43,8 @@ class Fleet(OptionalChild):
     ) -> None:
         """`delivery` hands wakes of the route `fleet` to this process, where it is wanted."""
         self.settings = settings.fleet
-        options = FleetOptions(settings.fleet, str(home), settings.wake.carry)
+        wake = settings.wake
+        options = FleetOptions(settings.fleet, str(home), wake.carry, sum(map(wake.places, wake.own_routes)))
         super().__init__(keeper, loop, "fleet", "acud_fleet", options, on_ended)
         self.host = ""
         """What this host is called in the fleet, once its process has said so."""
