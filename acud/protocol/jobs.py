@@ -55,7 +55,21 @@ class VisionJob(Struct, frozen=True, tag="vision_job", forbid_unknown_fields=Tru
 
 
 class VisionBegun(Struct, frozen=True, tag="vision_begun", forbid_unknown_fields=True):
-    """A worker has taken a job and asks, before it asks a model, whether anybody still waits: see `VisionOpen`."""
+    """A worker has taken a job and asks, before it asks a model, whether anybody still waits: see `VisionOpen`.
+
+    `worker`: with the number of this taking, so that what is said again is told from a second taking.
+    """
+
+    job_id: str
+    digest: str
+    worker: str
+    version: int = VERSION
+
+
+class VisionReturned(Struct, frozen=True, tag="vision_returned", forbid_unknown_fields=True):
+    """A worker has given a job back that it did not fail over: it ends, or its judge is starting. What `worker` had
+    begun does not count.
+    """
 
     job_id: str
     digest: str
@@ -97,7 +111,7 @@ def digest_of(job: bytes) -> str:
     return hashlib.sha256(job).hexdigest()[:32]
 
 
-ToAsker = VisionBegun | VisionAnswer
+ToAsker = VisionBegun | VisionReturned | VisionAnswer
 
 
 def fault_of(told: ToAsker, digest: str, questions: int) -> str:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from acud.evaluator.judges.judge import JudgeQuestion, first_answer
+from acud.config import JobSettings
+from acud.errors import Unavailable
+from acud.evaluator.judges.judge import JudgeQuestion, JudgeReply, first_answer
 from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.job_worker import JobWorker
+from acud.features.fleet.worker.judge_chain import STARTING
+from acud.features.fleet.worker.service import JobService
 from acud.protocol import codec
 from acud.protocol.jobs import VisionAnswer, VisionJob, digest_of
 from acud.types import Answer, unknown, yes
+from tests.fleet_proxy import Proxy
 from tests.fleet_servers import FleetServers
 from tests.integration.jobs_rig import LONG_S, QUESTION, Worker, connected, emptied, host, noise, picture, queued, until
 
@@ -131,7 +139,7 @@ async def test_a_worker_that_is_told_to_end_finishes_what_it_has(tmp_path: Path)
 
 async def test_a_worker_that_ends_before_its_model_answers_gives_the_job_back(tmp_path: Path) -> None:
     with FleetServers() as nats, Worker(tmp_path / "a", nats.url, {"fault": "hang"}, drain_s=0) as first:
-        async with host(nats.url) as judge:
+        async with host(nats.url, max_deliver=1) as judge:
             asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
             await first.took()
             first.end()
@@ -139,6 +147,57 @@ async def test_a_worker_that_ends_before_its_model_answers_gives_the_job_back(tm
             assert first.figures()["given_back"] == 1
             with Worker(tmp_path / "b", nats.url, GREEN):  # ack_wait is 30 s: it comes sooner because it was given back
                 assert (await asked).verdict.answer is Answer.YES
+
+
+async def test_a_judge_that_starts_again_is_waited_for_and_no_job_is_given_up_for_it() -> None:
+    with FleetServers() as nats:
+        async with connected(nats.url) as connection, host(nats.url, max_deliver=1) as judge:
+            async with _working(connection, _Restarting(2)) as service:
+                assert (await judge.evaluate(QUESTION, picture())).verdict.answer is Answer.YES
+            assert (service.tally.given_back, service.tally.answers, service.tally.redelivered) == (2, 1, 0)
+
+
+async def test_a_job_whose_acknowledgement_was_lost_is_heard_twice_by_one_id_and_done_once() -> None:
+    with FleetServers() as nats, Proxy(nats.servers[0].port) as wire:
+        async with connected(nats.url) as near, host(wire.url) as judge:
+            await judge.check_health()  # has it connect
+            heard = await near.nats.subscribe("acud.job.>")
+            wire.mute()
+            asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
+            ids = {((await heard.next_msg(LONG_S)).headers or {})["Nats-Msg-Id"] for _ in range(2)}
+            assert len(ids) == 1
+            wire.heal()
+            async with _working(near, _Restarting(0)) as service:
+                assert (await asked).verdict.answer is Answer.YES
+                await emptied(near)
+            assert (service.tally.jobs, service.tally.answers) == (1, 1)
+
+
+class _Restarting:
+    """A judge that is being started `times`, each time it is asked, and then answers."""
+
+    def __init__(self, times: int) -> None:
+        self._left = times
+
+    async def answer(self, job: VisionJob, number: int) -> JudgeReply:
+        if self._left:
+            self._left -= 1
+            raise Unavailable("it is being started", reason=STARTING)
+        return JudgeReply(yes("sure"), cost_usd=0.0)
+
+    async def close(self) -> None:
+        pass
+
+
+@asynccontextmanager
+async def _working(connection: NatsConnection, judge: _Restarting) -> AsyncIterator[JobService]:
+    """Give a worker in this process."""
+    settings, stopping = JobSettings(), asyncio.Event()
+    service = JobService("alpha/1", JobWorker(connection, settings), judge, settings)
+    working = asyncio.create_task(service.run(stopping))
+    yield service
+    stopping.set()
+    await working
 
 
 async def test_answers_that_are_none_are_refused() -> None:
@@ -223,9 +282,7 @@ class _Sure:
     name = "sure"
     local = True
 
-    async def evaluate(self, *_: object):  # type: ignore[no-untyped-def]
-        from acud.evaluator.judges.judge import JudgeReply
-
+    async def evaluate(self, *_: object) -> JudgeReply:
         return JudgeReply(yes("sure"), cost_usd=0.0)
 
 

@@ -39,7 +39,7 @@ async def test_two_actors_answer_one_dies_and_is_made_again(tmp_path: Path) -> N
             assert (await judge.evaluate(QUESTION, picture(2))).verdict.answer is Answer.YES
         worker.end()
         assert await worker.ended() == 0, (tmp_path / "log").read_text()
-        assert worker.figures()["given_back"] == 3
+        assert worker.figures()["given_back"] >= 3  # by each that died over it, and by any that was being made again
         assert not _living(pids)
 
 

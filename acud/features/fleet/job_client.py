@@ -22,11 +22,22 @@ from acud.features.fleet.signatures import SIGNATURE, Identity, Signed
 from acud.fleet import FleetSettings
 from acud.ids import new_id
 from acud.protocol import codec
-from acud.protocol.jobs import ToAsker, VisionAnswer, VisionBegun, VisionJob, VisionOpen, digest_of, fault_of
+from acud.protocol.jobs import (
+    ToAsker,
+    VisionAnswer,
+    VisionBegun,
+    VisionJob,
+    VisionOpen,
+    VisionReturned,
+    digest_of,
+    fault_of,
+)
 
 _LOG = log.logger("jobs")
 _PUBLISH_S = 8.0
 """Longer than the election of a new leader takes."""
+_STORED_S = 3.0
+"""A job without an acknowledgement by then is published again, under its id."""
 _AGAIN_S = 0.25
 
 
@@ -37,8 +48,8 @@ class OpenJob:
         loop = asyncio.get_running_loop()
         self.job_id = job_id
         self.digest = digest
-        self.begun = 0
-        """How many workers began it."""
+        self.takers: set[str] = set()
+        """The workers that began it and did not give it back unharmed, each with the number of its taking."""
         self.answers: list[asyncio.Future[VisionAnswer]] = [loop.create_future() for _ in range(questions)]
 
     @property
@@ -143,19 +154,20 @@ class JobClient:
             try:
                 await self._publish(job_id, body)
                 return
-            except nats.js.errors.NoStreamResponseError as fault:
-                # No leader right now, or the stream went with a server's disk; the administrator makes it again.
+            except (nats.js.errors.NoStreamResponseError, TimeoutError) as fault:
+                # No leader right now, or the stream went with a server's disk; the administrator makes it again. Or
+                # the acknowledgement was lost.
                 if asyncio.get_running_loop().time() > end_s or not self._connection.connected:
                     raise self._not_taken(fault) from fault
                 await asyncio.sleep(_AGAIN_S)
-            except (nats.errors.Error, OSError, TimeoutError) as fault:
+            except (nats.errors.Error, OSError) as fault:
                 raise self._not_taken(fault) from fault
 
     async def _publish(self, job_id: str, body: bytes) -> None:
         headers = {"Nats-Msg-Id": job_id} | self._connection.signatures.header(Signed.JOB, self._subject, body)
         streams = self._connection.streams
         with cancellation_kept():
-            await streams.publish(self._subject, body, timeout=_PUBLISH_S, headers=headers)
+            await streams.publish(self._subject, body, timeout=_STORED_S, headers=headers)
 
     def _not_taken(self, fault: BaseException) -> AcudError:
         if not self._connection.connected:
@@ -182,7 +194,7 @@ class JobClient:
         if asked is not None:
             self._read(asked, message.data)
         if message.reply:
-            left = VisionOpen(asked.open, asked.begun) if asked is not None else VisionOpen(())
+            left = VisionOpen(asked.open, len(asked.takers)) if asked is not None else VisionOpen(())
             body = codec.encode(left)
             signature = signatures.header(Signed.OPEN, message.subject, body, headers.get(SIGNATURE, ""))
             with contextlib.suppress(nats.errors.Error):
@@ -203,13 +215,16 @@ class JobClient:
             _LOG.warning("answer.refused", job=asked.job_id, worker=told.worker, why=wrong)
         elif isinstance(told, VisionBegun):
             self._began(asked, told)
+        elif isinstance(told, VisionReturned):
+            asked.takers.discard(told.worker)
         elif not asked.answers[told.number].done():
             asked.answers[told.number].set_result(told)
 
     def _began(self, asked: OpenJob, told: VisionBegun) -> None:
-        asked.begun += 1
-        _LOG.debug("job.begun", job=asked.job_id, worker=told.worker, begun=asked.begun)
-        if asked.begun > self._max_begun:
+        asked.takers.add(told.worker)
+        begun = len(asked.takers)
+        _LOG.debug("job.begun", job=asked.job_id, worker=told.worker, begun=begun)
+        if begun > self._max_begun:
             why = f"{self._max_begun} workers in a row ended or fell silent over the job"
-            _LOG.warning("job.given_up", job=asked.job_id, begun=asked.begun)
+            _LOG.warning("job.given_up", job=asked.job_id, begun=begun)
             asked.fail(Unavailable(why, hint="acud fleet worker says why on standard error"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 from types import TracebackType
 from typing import Any, Self
 
@@ -21,7 +22,7 @@ from acud.features.fleet.names import sender_of
 from acud.features.fleet.server_policy import fault_text
 from acud.features.fleet.signatures import SIGNATURE, Identity, Signed
 from acud.protocol import codec
-from acud.protocol.jobs import VERSION, VisionAnswer, VisionBegun, VisionJob, VisionOpen, digest_of
+from acud.protocol.jobs import VERSION, VisionAnswer, VisionBegun, VisionJob, VisionOpen, VisionReturned, digest_of
 
 _LOG = log.logger("worker")
 _FETCH_S = 5.0
@@ -31,6 +32,7 @@ _ASKER_S = 10.0
 """An asker that does not say so long that it still waits is gone."""
 _HELD_S = 30.0
 """How long a job waits in the queue of which it can't be told now whether a host asks it."""
+_TAKING = itertools.count(1)
 _RENEWALS = 3
 """A job in hand is renewed so often in each `ack_wait_s`."""
 
@@ -44,6 +46,8 @@ class TakenJob:
     def __init__(self, message: Msg, job: VisionJob, connection: NatsConnection, every_s: float) -> None:
         self.job = job
         self.digest = digest_of(message.data)
+        self.deliveries: int = message.metadata.num_delivered or 1
+        self._taker = ""
         self._message = message
         self._connection = connection
         self._every_s = every_s
@@ -68,7 +72,8 @@ class TakenJob:
 
     async def begin(self, worker: str) -> VisionOpen | None:
         """Return what is still open of the job according to its host; None without an answer."""
-        told = VisionBegun(self.job.job_id, self.digest, worker)
+        self._taker = f"{worker}#{next(_TAKING)}"
+        told = VisionBegun(self.job.job_id, self.digest, self._taker)
         return await self._say(told, asyncio.get_running_loop().time() + _ASKER_S)
 
     async def tell(self, answer: VisionAnswer, until_s: float) -> bool:
@@ -102,10 +107,15 @@ class TakenJob:
         with contextlib.suppress(nats.errors.Error, OSError):
             await self._message.ack()
 
-    async def give_back(self) -> None:
-        """Give it to another worker, now."""
+    async def give_back(self, delay_s: float = 0.0, *, unharmed: bool = False) -> None:
+        """Give it to another worker, not before `delay_s`. `unharmed`: this worker did not fail over it, so that who
+        asks does not count it among those that did.
+        """
         with contextlib.suppress(nats.errors.Error, OSError):
-            await self._message.nak()
+            if unharmed:
+                told = VisionReturned(self.job.job_id, self.digest, self._taker)
+                await self._connection.nats.publish(self.job.answer_to, codec.encode(told))
+            await self._message.nak(delay_s or None)
 
 
 class JobWorker:

@@ -12,11 +12,15 @@ from acud.evaluator.judges import registry
 from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeQuestion, JudgeReply, first_answer
 from acud.protocol.jobs import VisionJob
 
+STARTING = "starting"
+"""The `reason` of a judge that was not asked, because it is being started (again)."""
+
 
 class JobJudge(Protocol):
     """Answers one question of a job. May be cancelled.
 
-    Raises: Unavailable when the judge ended meanwhile: the job then goes back to the queue.
+    Raises: Unavailable when the judge ended over it, or, with the reason `STARTING`, is not there yet: the job then
+    goes back to the queue.
     """
 
     async def answer(self, job: VisionJob, number: int) -> JudgeReply:

@@ -17,11 +17,12 @@ from acud.child_process import guarded
 from acud.errors import ConfigError, Unavailable
 from acud.evaluator.judges.judge import Judge, JudgeReply
 from acud.features.fleet.settings import RaySettings
-from acud.features.fleet.worker.judge_chain import BackendChain, backend_chain
+from acud.features.fleet.worker.judge_chain import STARTING, BackendChain, backend_chain
 from acud.protocol import codec
 from acud.protocol.jobs import VisionJob
 
 _LOG = log.logger("worker")
+_AGAIN_S = 0.5
 _START_S = 120.0
 """A cluster that has no room for the actors says nothing; a model may take a minute to load."""
 
@@ -55,12 +56,13 @@ def judge_from(name: str) -> Judge:
 
 
 class RayPool:
-    """Actors, the least busy first; Ray replaces one that died. Use `start`."""
+    """Actors, the least busy first. One that failed is asked nothing until Ray has made it again. Use `start`."""
 
     def __init__(self, ray: Any, actors: Sequence[Any]) -> None:
         self._ray = ray
         self._busy = dict.fromkeys(range(len(actors)), 0)
         self._actors = list(actors)
+        self._starting: dict[int, asyncio.Task[None]] = {}
 
     @classmethod
     async def start(cls, settings: RaySettings, backends: Sequence[str]) -> Self:
@@ -97,13 +99,36 @@ class RayPool:
         _LOG.info("ray.ready", actors=len(pids), pids=pids)
 
     async def answer(self, job: VisionJob, number: int) -> JudgeReply:
-        """Return an actor's reply. Raises: Unavailable when the actor died or failed over it."""
-        index = min(self._busy, key=lambda one: self._busy[one])
+        """Return an actor's reply. Raises: Unavailable when the actor died or failed over it, or, with the reason
+        `STARTING`, when every actor is being made again.
+        """
+        there = self._busy.keys() - self._starting.keys()
+        if not there:
+            raise Unavailable("every actor is being made again", reason=STARTING)
+        index = min(there, key=lambda one: self._busy[one])
         self._busy[index] += 1
         try:
             return await self._ask(self._actors[index], codec.encode(job), number)
+        except Unavailable:
+            self._await_again(index)
+            raise
         finally:
             self._busy[index] -= 1
+
+    def _await_again(self, index: int) -> None:
+        if index not in self._starting:
+            task = self._starting[index] = asyncio.create_task(self._again(self._actors[index]))
+            task.add_done_callback(lambda _: self._starting.pop(index))
+
+    async def _again(self, actor: Any) -> None:
+        while True:
+            try:
+                pid = await actor.ready.remote()
+            except self._ray.exceptions.RayError:
+                await asyncio.sleep(_AGAIN_S)
+            else:
+                _LOG.info("ray.actor_made_again", pid=pid)
+                return
 
     async def _ask(self, actor: Any, job: bytes, number: int) -> JudgeReply:
         reply = actor.answer.remote(job, number)
@@ -117,6 +142,8 @@ class RayPool:
 
     async def close(self) -> None:
         """End the actors, and Ray where it was started here."""
+        for task in tuple(self._starting.values()):
+            task.cancel()
         for actor in self._actors:
             self._ray.kill(actor)
         self._actors = []

@@ -11,13 +11,20 @@ from acud.config import JobSettings
 from acud.errors import Unavailable
 from acud.evaluator.judges.judge import JudgeReply
 from acud.features.fleet.job_worker import JobWorker, TakenJob
-from acud.features.fleet.worker.judge_chain import JobJudge
-from acud.protocol.jobs import VisionAnswer
+from acud.features.fleet.worker.judge_chain import STARTING, JobJudge
+from acud.protocol.jobs import VisionAnswer, VisionOpen
 from acud.types import Answer, unknown
 
 _LOG = log.logger("worker")
 _EVERY_S = 60.0
 _AGAIN_S = 0.5
+
+
+def pause_before_again_s(deliveries: int, left_s: float) -> float:
+    """Return the pause before a job that was given out so often is given out again: doubled each time, and never more
+    than a quarter of the time that is left for it.
+    """
+    return max(0.0, min(2.0 ** min(deliveries - 1, 10), left_s / 4))
 
 
 class JobTally:
@@ -149,22 +156,23 @@ class JobService:
                 return
             self.tally.took(found.begun)
             _LOG.info("job.taken", job=taken.job.job_id, host=taken.job.host, begun=found.begun)
-            await self._finish(taken, found.questions, left_s)
+            await self._finish(taken, found, left_s)
 
-    async def _finish(self, taken: TakenJob, numbers: tuple[int, ...], left_s: float) -> None:
+    async def _finish(self, taken: TakenJob, found: VisionOpen, left_s: float) -> None:
         try:
             async with asyncio.timeout(left_s):
-                await self._answer_all(taken, numbers, asyncio.get_running_loop().time() + left_s)
+                await self._answer_all(taken, found.questions, asyncio.get_running_loop().time() + left_s)
         except TimeoutError:
             self.tally.expired += 1
         except Unavailable as fault:
             _LOG.warning("job.given_back", job=taken.job.job_id, fault=fault.message)
             self.tally.given_back += 1
-            await taken.give_back()
+            pause_s = pause_before_again_s(taken.deliveries, taken.job.deadline_utc_s - time.time())
+            await taken.give_back(pause_s, unharmed=fault.facts.get("reason") == STARTING)
             return
         except asyncio.CancelledError:
             self.tally.given_back += 1
-            await taken.give_back()
+            await taken.give_back(unharmed=True)
             raise
         await taken.done()
 
