@@ -54,9 +54,10 @@ class Outbox(Table):
         """Return every wake to which something will happen by itself, oldest first: what a new supervisor takes up."""
         return self._all(_CODEC, _SQL["open"])
 
-    def newest(self, states: tuple[WakeState, ...], limit: int, wait_id: str = "") -> WakePage:
-        """Return the wakes in `states` (of one wait), newest first, at most `limit`."""
-        bindings: Row = {"states": msgspec.json.encode(states).decode(), "limit": limit, "wait_id": wait_id}
+    def newest(self, states: tuple[WakeState, ...], limit: int, wait_id: str = "", offset: int = 0) -> WakePage:
+        """Return the wakes in `states` (of one wait), newest first, at most `limit` from the `offset`th on."""
+        wanted = msgspec.json.encode(states).decode()
+        bindings: Row = {"states": wanted, "limit": limit, "offset": offset, "wait_id": wait_id}
         rows = self._database.read(_SQL["newest"], bindings)
         counts = self.counts(wait_id)
         total = sum(counts.get(state.value, 0) for state in states)

@@ -488,10 +488,11 @@ class RequestMethods(ABC):
 
     def wake_list(
         self, *, states: Sequence[WakeState] = (), seen: bool = False, wait_id: str = '', limit: int = 100,
+        offset: int = 0,
     ) -> WakeListReply:
         """List wakes, newest first: those not seen yet, or those in `states`, or all with `seen`; of one wait with
-        `wait_id`."""
-        return self.ask(WakeList(tuple(states), seen, wait_id, limit), WakeListReply)
+        `wait_id`. From the `offset`th on."""
+        return self.ask(WakeList(tuple(states), seen, wait_id, limit, offset), WakeListReply)
 
     def wake_retry(self, wake_ids: Sequence[str] = (), *, undelivered: bool = False) -> WakeRetryReply:
         """Try the wakes `wake_ids` (unique beginnings or endings are enough) again now, or every undelivered one with
@@ -622,11 +623,11 @@ class RequestMethods(ABC):
 
     def task_list(
         self, *, statuses: Sequence[TaskStatus] = (), ended: bool = False, limit: int = 20, tasks: Sequence[str] = (),
-        displays: Sequence[str] = (),
+        displays: Sequence[str] = (), offset: int = 0,
     ) -> TaskListReply:
         """List tasks, newest first: the active and paused ones, or those in `statuses`, or all with `ended`; where
-        `tasks` (whole ids) or `displays` are named, those of any of these alone."""
-        return self.ask(TaskList(tuple(statuses), ended, limit, tuple(tasks), tuple(displays)), TaskListReply)
+        `tasks` (whole ids) or `displays` are named, those of any of these alone. From the `offset`th on."""
+        return self.ask(TaskList(tuple(statuses), ended, limit, tuple(tasks), tuple(displays), offset), TaskListReply)
 
     def task_delete(self, task_id: str) -> TaskDeleteReply:
         """Forget a task with its plan, actions, thread, waits, evaluations, pictures, runs, wakes and recordings, and
@@ -656,9 +657,9 @@ class RequestMethods(ABC):
         A reply that tells of the end marks the run's wake as seen; with `peek` it does not."""
         return self.ask(AgentResult(run_id, block_s, peek), AgentResultReply)
 
-    def agent_list(self, *, task_id: str = '', limit: int = 50) -> AgentListReply:
-        """List runs, newest first; of one task with `task_id`. Steps are left out."""
-        return self.ask(AgentList(task_id, limit), AgentListReply)
+    def agent_list(self, *, task_id: str = '', limit: int = 50, offset: int = 0) -> AgentListReply:
+        """List runs, newest first, from the `offset`th on; of one task with `task_id`. Steps are left out."""
+        return self.ask(AgentList(task_id, limit, offset), AgentListReply)
 
     def agent_cancel(self, run_id: str, *, reason: str = '') -> RunReply:
         """End a run now; what is under way is dropped.
@@ -681,10 +682,11 @@ class RequestMethods(ABC):
 
     def record_list(
         self, *, task_id: str = '', limit: int = 50, tasks: Sequence[str] = (), displays: Sequence[str] = (),
+        offset: int = 0,
     ) -> RecordListReply:
         """Return the newest recordings, newest first, of `task_id` alone where it is given, or of any of `tasks` (whole
-        ids) and `displays`."""
-        return self.ask(RecordList(task_id, limit, tuple(tasks), tuple(displays)), RecordListReply)
+        ids) and `displays`. From the `offset`th on."""
+        return self.ask(RecordList(task_id, limit, tuple(tasks), tuple(displays), offset), RecordListReply)
 
     def record_show(self, recording_id: str) -> RecordReply:
         """Return a recording as it is now."""

@@ -32,14 +32,31 @@ from acud_fleet.registry import Member, Roster
 from acud_fleet.state_mirror import OfflineState
 
 _EACH_S = 8.0
-_MOST_WAITS = 1000
-"""Of one host: further back, a list of the fleet's waits is told from fewer."""
 _FACETS = WaitFacets.__struct_fields__
 _LIVE_TASKS = (TaskStatus.ACTIVE, TaskStatus.PAUSED)
+
+
+class _Rows(msgspec.Struct, frozen=True):
+    """The field of a reply that holds the rows of a list, how many one request may ask, and a row's id."""
+
+    field: str
+    most: int
+    id_of: Callable[[Any], str]
+
+
+_LISTS: dict[type[msgspec.Struct], _Rows] = {
+    WaitList: _Rows("waits", 1000, lambda one: str(one.wait_id)),
+    TaskList: _Rows("tasks", 200, lambda one: str(one.task.task_id)),
+    WakeList: _Rows("wakes", 1000, lambda one: str(one.wake_id)),
+    RecordList: _Rows("recordings", 1000, lambda one: str(one.recording_id)),
+    AgentList: _Rows("runs", 500, lambda one: str(one.run_id)),
+}
+"""What is listed newest first: a page of the fleet's is cut from what all hosts have, in the order of all."""
 
 Replies = dict[str, Any]
 """By host, its reply with displays named as outside."""
 
+Row = TypeVar("Row")
 Merger = TypeVar("Merger", bound=Callable[..., Any])
 MERGERS: dict[str, Callable[..., Any]] = {}
 """What makes one reply of many, by the name of the request: for each whose declaration says `FleetRoute.ALL`."""
@@ -92,11 +109,30 @@ class MergedReplies:
     async def _one(self, host: str, request: Any) -> Any:
         try:
             own, _ = inward(request_for_host(request, host))
-            return outward(await self._host_client.ask(host, own, ids.new_id("req"), _EACH_S), host)
+            rows = _LISTS.get(type(request))
+            reply = await (self._asked(host, own) if rows is None else self._rows(host, own, rows))
+            return outward(reply, host)
         except InvalidRequest:
             raise
         except AcudError as fault:
             return fault
+
+    async def _asked(self, host: str, request: Any) -> Any:
+        return await self._host_client.ask(host, request, ids.new_id("req"), _EACH_S)
+
+    async def _rows(self, host: str, request: Any, rows: _Rows) -> Any:
+        """Return the reply with all rows of `host` up to the end of the page."""
+        found: dict[str, Any] = {}
+        wanted, at, first = request.offset + request.limit, 0, None
+        while True:
+            limit = min(rows.most, wanted - at)
+            reply = await self._asked(host, msgspec.structs.replace(request, offset=at, limit=limit))
+            first = first or reply
+            page = getattr(reply, rows.field)
+            at += len(page)
+            found.update((rows.id_of(one), one) for one in page)
+            if len(page) < limit or at >= wanted:
+                return msgspec.structs.replace(first, **{rows.field: tuple(found.values())})
 
     # ---- with a place for what is missing ----
 
@@ -164,7 +200,7 @@ class MergedReplies:
         lost = [view for view in lost if _asked_task(request, view)]
         found = [view for one in replies.values() for view in one.tasks]
         newest = sorted((*found, *lost), key=lambda view: -view.task.created_at)
-        return TaskListReply(tuple(newest[: request.limit]), sum(one.total for one in replies.values()) + len(lost))
+        return TaskListReply(_page(request, newest), sum(one.total for one in replies.values()) + len(lost))
 
     @_merges(WaitList)
     async def _waits(self, request: WaitList, replies: Replies, silent: dict[str, str]) -> WaitListReply:
@@ -177,8 +213,7 @@ class MergedReplies:
         facets = WaitFacets(
             *(tuple(sorted({value for one in told for value in getattr(one, name)})) for name in _FACETS)
         )
-        page = newest[request.offset : request.offset + request.limit]
-        return WaitListReply(tuple(page), total, facets if request.facets else None)
+        return WaitListReply(_page(request, newest), total, facets if request.facets else None)
 
     @_merges(WakeList)
     def _wakes(self, request: WakeList, replies: Replies, silent: dict[str, str]) -> WakeListReply:
@@ -189,7 +224,7 @@ class MergedReplies:
         health = tuple(
             msgspec.structs.replace(route, host=host) for host, one in replies.items() for route in one.health
         )
-        return WakeListReply(tuple(wakes[: request.limit]), total, tuple(routes), failing | silent, health)
+        return WakeListReply(_page(request, wakes), total, tuple(routes), failing | silent, health)
 
     def _lost(self, silent: dict[str, str]) -> list[Member]:
         members = self._roster.all()
@@ -202,13 +237,13 @@ class MergedReplies:
         _whole("recordings", silent)
         found = sorted((one for r in replies.values() for one in r.recordings), key=lambda one: -one.created_utc_s)
         paths = ", ".join(f"{host}:{one.path}" for host, one in replies.items())
-        return RecordListReply(tuple(found[: request.limit]), paths)
+        return RecordListReply(_page(request, found), paths)
 
     @_merges(AgentList)
     def _runs(self, request: AgentList, replies: Replies, silent: dict[str, str]) -> AgentListReply:
         _whole("runs", silent)
         found = sorted((one for r in replies.values() for one in r.runs), key=lambda one: -one.created_utc_s)
-        return AgentListReply(tuple(found[: request.limit]))
+        return AgentListReply(_page(request, found))
 
     @_merges(Usage)
     def _usage(self, _: Usage, replies: Replies, silent: dict[str, str]) -> UsageReply:
@@ -224,6 +259,10 @@ class MergedReplies:
         )
 
 
+def _page(request: Any, newest: list[Row]) -> tuple[Row, ...]:
+    return tuple(newest[request.offset : request.offset + request.limit])
+
+
 def _whole(what: str, silent: dict[str, str]) -> None:
     if silent:
         raise missing(f"the fleet's {what} can't be told whole", silent)
@@ -237,8 +276,6 @@ def _concerns(request: Any, host: str) -> bool:
 
 def request_for_host(request: Any, host: str) -> Any:
     if isinstance(request, WaitList):
-        # The page is cut from what all hosts have, in the order of all.
-        request = msgspec.structs.replace(request, offset=0, limit=min(_MOST_WAITS, request.offset + request.limit))
         only = request.filter.display
         if only and host_in(only) not in ("", host):
             request = msgspec.structs.replace(request, displays=(only,))

@@ -24,10 +24,13 @@ from acud.protocol.requests.displays import DisplayCreate
 from acud.protocol.requests.recordings import RecordShow
 from acud.protocol.requests.tasks import TaskRegister, TaskThread
 from acud.protocol.requests.waits import WaitShow
+from acud.types import DisplayInfo, WaitInfo, WaitState
+from acud.types.tasks import TaskView
 from acud_fleet.host_client import HostClient
 from acud_fleet.registry import Life, Member, Roster
 from acud_fleet.streams import PLACES_KEPT_S, Bucket
 
+ObjectInfo = WaitInfo | DisplayInfo | TaskView
 Kind = Literal["task", "wait", "display", "recording", "run"]
 _REMEMBERED = 20_000
 _TRIES = 40
@@ -57,11 +60,21 @@ class Places:
         self._bucket = Bucket(connection, "places", ttl_s=PLACES_KEPT_S)
         self._hosts: OrderedDict[str, str] = OrderedDict()
 
-    async def put(self, host: str, kind: Kind, name: str, info: msgspec.Struct | None = None) -> None:
-        """Write that `name` lives on `host`, and how it stands."""
-        place = ObjectPlace(host, kind, name, time.time(), b"" if info is None else codec.encode(info))
-        await self._bucket.put(_key(host, kind, name), codec.encode(place))
-        self.remember(name, host)
+    async def put(self, host: str, kind: Kind, name: str, info: ObjectInfo | None = None) -> None:
+        """Write that `name` lives on `host`, and how it stands, unless that stands there: a host and an endpoint tell
+        the same, and not each count that grows is news. What has ended is not told to live again. Raises: Unavailable.
+        """
+        key = _key(host, kind, name)
+        fresh = ObjectPlace(host, kind, name, time.time(), b"" if info is None else codec.encode(info))
+        for _ in range(_TRIES):
+            entry = await self._bucket.get(key)
+            stands = None if entry is None else parse_place(entry.value)
+            is_told = stands is not None and (info is None or _is_told(stands, info))
+            if is_told or await self._bucket.swap(key, codec.encode(fresh), 0 if entry is None else entry.revision):
+                self.remember(name, host)
+                return
+            await asyncio.sleep(_AGAIN_S)
+        raise Unavailable(f"what is told of {kind} {name} can't be changed", hint="acud fleet status")
 
     async def remove(self, host: str, kind: Kind, name: str) -> None:
         """Write that `name` is no more."""
@@ -274,6 +287,25 @@ def _key(host: str, kind: Kind, name: str) -> str:
 
 def _request_key(request_id: str) -> str:
     return f"_.request.{key_of(request_id)}"  # no host is called so
+
+
+def _is_told(stands: ObjectPlace, info: ObjectInfo) -> bool:
+    """Tell whether `info` is in the state that was told before."""
+    try:
+        told = codec.decode(stands.info, type(info))
+    except InvalidRequest:  # nothing, or told by another version
+        return False
+    return _state_of(told) == _state_of(info) or (isinstance(told, WaitInfo) and told.state is not WaitState.WATCHING)
+
+
+def _state_of(info: ObjectInfo) -> tuple[object, ...]:
+    """Return what is told anew when it changes; the rest is as it was then."""
+    if isinstance(info, WaitInfo):
+        return info.state, info.spec, info.display, info.deadline_utc_s, len(info.stages)
+    if isinstance(info, DisplayInfo):
+        return info.number, info.state, info.reason, info.width, info.height, info.epoch, info.taken_by
+    plan = tuple((item.title, item.status) for item in info.items)
+    return msgspec.structs.replace(info.task, updated_at=0.0), plan
 
 
 def parse_place(data: bytes) -> ObjectPlace | None:

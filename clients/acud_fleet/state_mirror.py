@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import msgspec
@@ -24,6 +25,8 @@ from acud_fleet.registry import Member
 
 _LOG = log.logger("fleet")
 _AGAIN_S = 1.0
+PAGE = 200
+_OVERLAP = 20
 _QUIET = ("wait.judged", "wait.note", "display.geometry", "display.taken", "display.released")
 """Events after which nothing has to be told anew of their subject."""
 Thing = tuple[Kind, str]
@@ -89,14 +92,20 @@ class StateMirror:
         self._woken.set()
 
     async def _all(self) -> None:
-        waits = (await self._client.wait_list(limit=1000)).waits
-        tasks = (await self._client.task_list(limit=200)).tasks
+        waits = await every(self._waits)
+        tasks = await every(self._tasks)
         displays = (await self._client.display_list()).displays
-        self._change(*(("wait", one.wait_id) for one in waits))
-        self._change(*(("task", one.task.task_id) for one in tasks))
+        self._change(*(("wait", name) for name in waits))
+        self._change(*(("task", name) for name in tasks))
         self._change(*(("display", one.name) for one in displays))
         for kind in ("wait", "task", "display"):
             self._change((kind, ""))  # also what stands in the bucket of an earlier run
+
+    async def _waits(self, offset: int) -> list[str]:
+        return [one.wait_id for one in (await self._client.wait_list(limit=PAGE, offset=offset)).waits]
+
+    async def _tasks(self, offset: int) -> list[str]:
+        return [one.task.task_id for one in (await self._client.task_list(limit=PAGE, offset=offset)).tasks]
 
     async def _write(self) -> None:
         while True:
@@ -143,6 +152,22 @@ class StateMirror:
             await self._places.put(self._host, "display", name, found[0])
         else:
             await self._places.remove(self._host, "display", name)
+
+
+async def every(ask: Callable[[int], Awaitable[list[str]]]) -> list[str]:
+    """Return the ids of a list whose pages `ask` gives, each from an offset on and `PAGE` long. Pages overlap, so that
+    what leaves the list meanwhile hides nothing; where more left it than that, all is read again.
+    """
+    found: dict[str, None] = {}
+    while True:
+        at = max(0, len(found) - _OVERLAP)
+        page = await ask(at)
+        if at and page and page[0] not in found:
+            found.clear()
+            continue
+        found.update(dict.fromkeys(page))
+        if len(page) < PAGE:
+            return list(found)
 
 
 class OfflineState:

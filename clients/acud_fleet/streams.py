@@ -111,11 +111,13 @@ class Bucket:
             await _patiently(lambda: bucket.put(key, value))
 
     async def swap(self, key: str, value: bytes, revision: int) -> bool:
-        """Write `value` if what stands there still has `revision`; False when it has not."""
+        """Write `value` if what stands there still has `revision` (0: nothing stands there); False when it has not."""
         bucket = await self._open()
         with self._translated(f"writing {self._name}/{key}"):
             try:
-                await _patiently(lambda: bucket.update(key, value, last=revision))
+                await _patiently(
+                    lambda: bucket.update(key, value, last=revision) if revision else bucket.create(key, value)
+                )
             except nats.js.errors.KeyWrongLastSequenceError:
                 return False
         return True

@@ -1,5 +1,6 @@
 """The fleet's stream of wakes: how long until it has acknowledged one, and how many a reader takes in a second; kept on
-one server, and on three; and how much longer a host takes to bring other hosts' wakes on than its own.
+one server, and on three; and how much longer a host takes to bring other hosts' wakes on than its own;
+and what the servers are written for one wait.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from acud.protocol.delivery import Deliver
 from acud.types import RouteName, WakeKind
 from acud_fleet.host_wakes import WakePublisher
 from acud_fleet.wakes import AgentWakes
-from tests.bench import _fleet_carry
+from tests.bench import _fleet_carry, _fleet_writes
 from tests.fleet_servers import FleetServers
 
 _WAKES = 500
@@ -23,7 +24,8 @@ _TEXT = "[smart_wait resolved] Job wait-01jd: the download has finished → the 
 
 def run() -> dict[str, Any]:
     """Return the figures; see docs/wakes.md."""
-    return {"wakes": _WAKES, **asyncio.run(_measured(1)), **asyncio.run(_measured(3)), **_fleet_carry.measured()}
+    found = {"wakes": _WAKES, **asyncio.run(_measured(1)), **asyncio.run(_measured(3))}
+    return found | _fleet_carry.measured() | _fleet_writes.measured()
 
 
 async def _measured(replicas: int) -> dict[str, float]:
@@ -70,4 +72,7 @@ def table(figures: dict[str, Any]) -> str:
         lines.append(f"  {words}: sent p50 {p50} ms, p99 {p99} ms; taken {figures[f'{name}_taken_per_s']} a second")
     alone_s, carried_s, times = (figures[name] for name in ("webhook_1000_s", "carry_1000_s", "carry_1000_x"))
     lines.append(f"  {_fleet_carry.WAKES} at once by webhook {alone_s} s; carried over it {carried_s} s: {times} x")
+    lines.append(
+        f"  a wait: {figures['writes_per_wait']} writes of where it is; {figures['bytes_per_wait']} bytes in all"
+    )
     return "\n".join(lines)

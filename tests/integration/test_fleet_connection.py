@@ -10,16 +10,20 @@ from contextlib import AsyncExitStack, suppress
 from typing import Self
 
 import pytest
+from msgspec.structs import replace
 
 from acud.errors import ConfigError, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
 from acud.protocol import VERSION
 from acud.protocol.fleet import HostState
-from acud_fleet.places import Places
+from acud.types import DisplayInfo, DisplayState, WaitInfo, WaitState
+from acud_fleet.places import Kind, ObjectInfo, Places
 from acud_fleet.registry import Registry
+from acud_fleet.state_mirror import mirrored_info
 from acud_fleet.streams import PLACES_KEPT_S, Bucket
 from tests.fleet_servers import FleetServers
+from tests.integration.client_replies import wait_info
 
 _LONG_S = 30.0
 _ENDPOINTS = 8
@@ -103,6 +107,39 @@ async def test_of_many_who_claim_the_same_at_once_one_wins() -> None:
                 )
                 assert len(set(found)) == 1
                 assert await places[1].assigned(f"req-{number}") == found[0]
+
+
+async def test_a_place_is_written_once_for_each_state_whoever_tells_it() -> None:
+    wait = wait_info(WaitState.WATCHING)
+    ended = wait_info(WaitState.RESOLVED)
+    display = DisplayInfo(":1", 1, True, DisplayState.UP)
+    with FleetServers() as nats:
+        async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
+            await connection.ready()
+            mirror, endpoint = Places(connection), Places(connection)
+
+            async def written() -> int:
+                return (await connection.streams.stream_info("KV_acud_places")).state.last_seq
+
+            async def told(places: Places, kind: Kind, name: str, info: ObjectInfo) -> int:
+                before = await written()
+                await places.put("h1", kind, name, info)
+                return await written() - before
+
+            both = (told(places, "wait", wait.wait_id, wait) for places in (mirror, endpoint))
+            await asyncio.gather(*both)
+            assert await written() == 1
+            assert await told(mirror, "wait", wait.wait_id, replace(wait, judged=9, remaining_s=1.0, note="x")) == 0
+            assert await told(mirror, "wait", wait.wait_id, replace(wait, deadline_utc_s=2000.0)) == 1
+            assert await told(mirror, "wait", wait.wait_id, ended) == 1
+            assert await told(endpoint, "wait", wait.wait_id, wait) == 0  # its reply was late
+            place = await endpoint.one("h1", "wait", wait.wait_id)
+            assert place is not None
+            assert mirrored_info(place, WaitInfo) == ended
+            assert await told(mirror, "display", ":1", display) == 1
+            assert await told(mirror, "display", ":1", replace(display, frame=7, frame_age_s=0.1, fps=2.0)) == 0
+            await mirror.remove("h1", "display", ":1")
+            assert await told(mirror, "display", ":1", display) == 1
 
 
 pytestmark = pytest.mark.asyncio

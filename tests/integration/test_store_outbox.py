@@ -67,8 +67,13 @@ def test_what_is_open_and_what_is_listed(store: Store) -> None:
     for one in wakes:
         store.outbox.insert(one)
     assert [one.state.value for one in store.outbox.open()] == ["pending", "reminding", "sent"]
+    assert (
+        store.outbox.newest((WakeState.SENT, WakeState.SEEN), 1, offset=1).wakes
+        == store.outbox.newest((WakeState.SENT, WakeState.SEEN), 2).wakes[1:]
+    )
     page = store.outbox.newest((WakeState.SENT, WakeState.SEEN), 2)
     assert (page.wakes, page.total) == ((wakes[5], wakes[3]), 3)
+    assert store.outbox.newest((WakeState.SENT, WakeState.SEEN), 2, offset=1).wakes == (wakes[3], wakes[1])
     assert store.outbox.counts() == {"pending": 1, "sent": 2, "reminding": 1, "seen": 1, "undelivered": 1}
 
 

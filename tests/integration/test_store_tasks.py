@@ -128,6 +128,7 @@ def test_newest_first_by_status(store: Store) -> None:
     page = TaskTable(store).newest((TaskStatus.ACTIVE,), 1)
     assert (page.tasks, page.total) == ((tasks[2],), 2)
     assert TaskTable(store).newest((), 10).total == 3
+    assert TaskTable(store).newest((), 1, offset=2).tasks == (tasks[0],)
     assert TaskTable(store).all_in(TaskStatus.PAUSED) == (tasks[1],)
 
 

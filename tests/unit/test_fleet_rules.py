@@ -6,6 +6,7 @@ import asyncio
 import time
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -14,18 +15,23 @@ from acud.features.fleet.names import key_of, own_host
 from acud.protocol import VERSION
 from acud.protocol.events import Event
 from acud.protocol.fleet import HostState
+from acud.protocol.requests.agents import AgentList, AgentListReply
 from acud.protocol.requests.daemon import EventsSince
 from acud.protocol.requests.displays import DisplayRemove
 from acud.protocol.requests.looks import BaselineReply
-from acud.protocol.requests.tasks import TaskList
+from acud.protocol.requests.tasks import TaskList, TaskListReply
 from acud.protocol.requests.waits import WaitCreate, WaitList, WaitListReply
-from acud.types import AllOf, Change, Criteria, WaitInfo, WaitState
+from acud.protocol.requests.wakes import WakeList, WakeListReply
+from acud.types import AllOf, Change, Criteria, WaitInfo, WaitState, WakeInfo, WakeKind
+from acud.types.agent_runs import RunInfo, RunSpec, RunState
+from acud.types.tasks import Task, TaskStatus, TaskView
 from acud_fleet import envelopes
 from acud_fleet.envelopes import inward, outward
 from acud_fleet.events import EventFeed
 from acud_fleet.merged_replies import MergedReplies, request_for_host
 from acud_fleet.places import choose
 from acud_fleet.registry import Life, Member
+from acud_fleet.state_mirror import PAGE, every
 from tests.integration.client_replies import wait_info
 
 
@@ -94,7 +100,7 @@ class _Hosts:
     async def ask(self, host: str, request: WaitList, *_: object) -> WaitListReply:
         """Answer as that host's store does: `tests/integration/test_store_tables.py` holds it to that."""
         found = [one for one in self._waits if one.spec.task_id in request.tasks or one.display in request.displays]
-        return WaitListReply(tuple(found), len(found))
+        return WaitListReply(tuple(found[request.offset : request.offset + request.limit]), len(found))
 
     async def waits(self, member: Member) -> list[WaitInfo]:
         """Return what is known of the waits of a host that is away."""
@@ -110,6 +116,92 @@ def test_a_list_of_some_tasks_and_displays_is_the_same_of_a_host_that_is_away() 
         on_displays = sorted(("on display", name.split("/")[0]) for name in displays)
         assert found == [("of task", "away"), ("of task", "up"), *on_displays]
         assert reply.total == len(found)
+
+
+class _ManyRows:
+    """Hosts with `each` rows of every list; the rows of all of them are made in turn, `h1-0` last."""
+
+    def __init__(self, hosts: int, each: int) -> None:
+        self._names = [f"h{number}" for number in range(1, hosts + 1)]
+        self._each = each
+
+    def up(self) -> list[str]:
+        """Return all."""
+        return self._names
+
+    def away(self) -> dict[str, str]:
+        """Return none."""
+        return {}
+
+    def all(self) -> dict[str, Member]:
+        """Return all."""
+        return {name: _member(name, 0) for name in self._names}
+
+    async def ask(self, host: str, request: Any, *_: object) -> Any:
+        """Answer a page, as a host checks it."""
+        msgspec.convert(msgspec.to_builtins(request), type(request))
+        first = self._names.index(host)
+        made = [self._row(type(request), f"{host}-{n}", 1e9 - n * len(self._names) - first) for n in range(self._each)]
+        return self._reply(type(request), tuple(made[request.offset : request.offset + request.limit]))
+
+    def _row(self, of: type, name: str, utc_s: float) -> Any:
+        wait = wait_info(WaitState.WATCHING)
+        if of is WaitList:
+            return replace(wait, wait_id=name, created_utc_s=utc_s)
+        if of is TaskList:
+            return TaskView(Task(name, name, TaskStatus.ACTIVE, utc_s, utc_s), ())
+        if of is WakeList:
+            return WakeInfo(name, WakeKind.RESOLVED, "text", created_utc_s=utc_s)
+        return RunInfo(name, RunState.RUNNING, RunSpec("do it"), ":1", utc_s)
+
+    def _reply(self, of: type, rows: tuple[Any, ...]) -> Any:
+        replies: dict[type, Any] = {
+            WaitList: lambda: WaitListReply(rows, self._each),
+            TaskList: lambda: TaskListReply(rows, self._each),
+            WakeList: lambda: WakeListReply(rows, self._each, ()),
+            AgentList: lambda: AgentListReply(rows),
+        }
+        return replies[of]()
+
+
+_LISTS = [(WaitList, "waits"), (TaskList, "tasks"), (WakeList, "wakes"), (AgentList, "runs")]
+
+
+@pytest.mark.parametrize(("of", "field"), _LISTS)
+def test_a_page_of_the_fleets_lists_is_right_however_far_back_it_is(of: Any, field: str) -> None:
+    hosts: Any = _ManyRows(3, 1500)
+    merged = MergedReplies(hosts, hosts, hosts, 0.0, "/home")
+    for offset in (0, 1001, 4495):
+        reply = asyncio.run(merged.reply(of(offset=offset, limit=10)))
+        found = [_name_of(one) for one in getattr(reply, field)]
+        assert found == [f"h{n % 3 + 1}-{n // 3}" for n in range(offset, min(4500, offset + 10))]
+
+
+def _name_of(row: Any) -> str:
+    match row:
+        case WaitInfo():
+            return row.wait_id
+        case TaskView():
+            return row.task.task_id
+        case WakeInfo():
+            return row.wake_id
+        case _:
+            return str(row.run_id)
+
+
+def test_all_of_a_list_is_read_though_rows_leave_it_meanwhile() -> None:
+    rows = [f"wait-{number}" for number in range(5 * PAGE)]
+    stay = set(rows)
+    for leave in (1, PAGE):
+
+        async def ask(offset: int, leave: int = leave) -> list[str]:
+            page = rows[offset : offset + PAGE]
+            if offset and len(rows) > 3 * PAGE:  # newer ones end: the rest moves up
+                stay.difference_update(rows[:leave])
+                del rows[:leave]
+            return page
+
+        assert stay <= set(asyncio.run(every(ask)))
 
 
 def test_labels_come_first_then_room_then_load() -> None:

@@ -23,4 +23,4 @@ SELECT * FROM agent_runs WHERE state = 'running' ORDER BY seq;
 -- name: newest
 SELECT * FROM agent_runs
 WHERE :task_id = '' OR json_extract(spec, '$.task_id') = :task_id
-ORDER BY seq DESC LIMIT :limit;
+ORDER BY seq DESC LIMIT :limit OFFSET :offset;

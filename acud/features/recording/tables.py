@@ -54,9 +54,9 @@ class RecordingTable(Table):
         """Return those that are being made, oldest first."""
         return self._all(_CODEC, _SQL["recordings_unfinished"])
 
-    def newest(self, limit: int, of: OwnerFilter = EVERYONE) -> tuple[RecordingInfo, ...]:
-        """Return the newest (`of` some alone), newest first."""
-        return self._all(_CODEC, _SQL["recordings_newest"], {"limit": limit, **of.bound()})
+    def newest(self, limit: int, of: OwnerFilter = EVERYONE, offset: int = 0) -> tuple[RecordingInfo, ...]:
+        """Return the newest (`of` some alone) from the `offset`th on, newest first."""
+        return self._all(_CODEC, _SQL["recordings_newest"], {"limit": limit, "offset": offset, **of.bound()})
 
     def of_task(self, task_id: str) -> tuple[RecordingInfo, ...]:
         """Return every recording of a task, oldest first."""

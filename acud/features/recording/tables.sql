@@ -29,7 +29,7 @@ SELECT * FROM recordings WHERE state = 'recording' ORDER BY seq;
 SELECT * FROM recordings WHERE (
     :tasks = '[]' AND :displays = '[]'
     OR task_id IN (SELECT value FROM json_each(:tasks)) OR display IN (SELECT value FROM json_each(:displays))
-) ORDER BY seq DESC LIMIT :limit;
+) ORDER BY seq DESC LIMIT :limit OFFSET :offset;
 
 -- name: recordings_of_task
 SELECT * FROM recordings WHERE task_id = :task_id ORDER BY seq;

@@ -59,10 +59,14 @@ class TaskTable(Table):
         unknown = _not_found(part)
         return self._named(_TASK, _BY_ID, "several tasks", part, unknown)
 
-    def newest(self, statuses: tuple[TaskStatus, ...], limit: int, of: OwnerFilter = EVERYONE) -> TaskPage:
-        """Return the tasks in `statuses` (empty: in any), newest first, at most `limit`; `of` some alone."""
+    def newest(
+        self, statuses: tuple[TaskStatus, ...], limit: int, of: OwnerFilter = EVERYONE, offset: int = 0
+    ) -> TaskPage:
+        """Return the tasks in `statuses` (empty: in any), newest first, at most `limit` from the `offset`th on; `of`
+        some alone.
+        """
         wanted: Row = {"statuses": json_list(statuses or tuple(TaskStatus)), **of.bound()}
-        rows = self._database.read(_SQL["tasks_newest"], {**wanted, "limit": limit})
+        rows = self._database.read(_SQL["tasks_newest"], {**wanted, "limit": limit, "offset": offset})
         total = self._database.read(_SQL["tasks_count"], wanted)[0]["count(*)"]
         return TaskPage(tuple(map(_TASK.read, rows)), int(total or 0))
 

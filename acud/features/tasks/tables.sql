@@ -28,7 +28,7 @@ SELECT * FROM tasks WHERE substr(task_id, -length(:ending)) = :ending ORDER BY t
 SELECT * FROM tasks WHERE status IN (SELECT value FROM json_each(:statuses)) AND (
     :tasks = '[]' AND :displays = '[]'
     OR task_id IN (SELECT value FROM json_each(:tasks)) OR display IN (SELECT value FROM json_each(:displays))
-) ORDER BY seq DESC LIMIT :limit;
+) ORDER BY seq DESC LIMIT :limit OFFSET :offset;
 
 -- name: tasks_count
 SELECT count(*) FROM tasks WHERE status IN (SELECT value FROM json_each(:statuses)) AND (

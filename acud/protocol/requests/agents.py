@@ -10,6 +10,7 @@ from acud.protocol.requests.command import FIRST_USE_S, Command, FleetRoute, Res
 from acud.protocol.web import Scope
 from acud.types import JudgeChoice, JudgeName, RouteName, ShortText, Until, WakeAddress
 from acud.types.agent_runs import RunInfo, RunLimits
+from acud.types.displays import MAX_NUMBER
 
 
 class GuiAgent(Struct, frozen=True, tag="gui_agent", forbid_unknown_fields=True):
@@ -58,10 +59,11 @@ class AgentResultReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AgentList(Struct, frozen=True, tag="agent_list", forbid_unknown_fields=True):
-    """List runs, newest first; of one task with `task_id`. Steps are left out."""
+    """List runs, newest first, from the `offset`th on; of one task with `task_id`. Steps are left out."""
 
     task_id: Annotated[str, Meta(max_length=64)] = ""
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
+    offset: Annotated[int, Meta(ge=0, le=MAX_NUMBER)] = 0
 
 
 class AgentListReply(Struct, frozen=True, forbid_unknown_fields=True):

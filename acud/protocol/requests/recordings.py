@@ -10,6 +10,7 @@ from acud.protocol.recordings import RecordingId, RecordingInfo
 from acud.protocol.requests.command import Command, FleetRoute
 from acud.types import Answer, WaitState
 from acud.types.actions import Point
+from acud.types.displays import MAX_NUMBER
 from acud.types.tasks import TaskId
 
 _CLOSE_S = 30.0
@@ -41,13 +42,14 @@ class RecordStop(Struct, frozen=True, tag="record_stop", forbid_unknown_fields=T
 
 class RecordList(Struct, frozen=True, tag="record_list", forbid_unknown_fields=True):
     """Return the newest recordings, newest first, of `task_id` alone where it is given, or of any of `tasks` (whole
-    ids) and `displays`.
+    ids) and `displays`. From the `offset`th on.
     """
 
     task_id: Annotated[str, Meta(max_length=64)] = ""
     limit: Annotated[int, Meta(ge=1, le=1000)] = 50
     tasks: Annotated[tuple[TaskId, ...], Meta(max_length=256)] = ()
     displays: Annotated[tuple[str, ...], Meta(max_length=256)] = ()
+    offset: Annotated[int, Meta(ge=0, le=MAX_NUMBER)] = 0
 
 
 class RecordListReply(Struct, frozen=True, forbid_unknown_fields=True):

@@ -10,6 +10,7 @@ from acud.fleet import Labels
 from acud.protocol.requests.command import DISPLAY_S, Command, FleetRoute, McpTool, RestOperation
 from acud.protocol.web import Scope
 from acud.types import Budget
+from acud.types.displays import MAX_NUMBER
 from acud.types.tasks import (
     Action,
     ActionStatus,
@@ -198,7 +199,7 @@ class TaskActionsReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 class TaskList(Struct, frozen=True, tag="task_list", forbid_unknown_fields=True):
     """List tasks, newest first: the active and paused ones, or those in `statuses`, or all with `ended`; where
-    `tasks` (whole ids) or `displays` are named, those of any of these alone.
+    `tasks` (whole ids) or `displays` are named, those of any of these alone. From the `offset`th on.
     """
 
     statuses: tuple[TaskStatus, ...] = ()
@@ -206,10 +207,11 @@ class TaskList(Struct, frozen=True, tag="task_list", forbid_unknown_fields=True)
     limit: Annotated[int, Meta(ge=1, le=200)] = 20
     tasks: Annotated[tuple[TaskId, ...], Meta(max_length=256)] = ()
     displays: Annotated[tuple[str, ...], Meta(max_length=256)] = ()
+    offset: Annotated[int, Meta(ge=0, le=MAX_NUMBER)] = 0
 
 
 class TaskListReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """`total`: how many there are before the limit."""
+    """`total`: how many there are before offset and limit."""
 
     tasks: tuple[TaskView, ...]
     total: int
@@ -349,7 +351,7 @@ COMMANDS = (
         tool=McpTool(
             "List tasks.",
             "tasks",
-            hidden=("tasks", "displays", "limit"),
+            hidden=("tasks", "displays", "limit", "offset"),
             params={"tasks": "these alone, by whole ids", "displays": "those on these displays alone"},
             aliases={"status": "statuses"},
         ),

@@ -9,17 +9,19 @@ from msgspec import Meta, Struct
 from acud.protocol.requests.command import ROUTE_S, Command, FleetRoute
 from acud.protocol.wakes import SharedWake
 from acud.types import RouteName, WakeAddress, WakeInfo, WakeState
+from acud.types.displays import MAX_NUMBER
 
 
 class WakeList(Struct, frozen=True, tag="wake_list", forbid_unknown_fields=True):
     """List wakes, newest first: those not seen yet, or those in `states`, or all with `seen`; of one wait with
-    `wait_id`.
+    `wait_id`. From the `offset`th on.
     """
 
     states: tuple[WakeState, ...] = ()
     seen: bool = False
     wait_id: Annotated[str, Meta(max_length=64)] = ""
     limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+    offset: Annotated[int, Meta(ge=0, le=MAX_NUMBER)] = 0
 
 
 class RouteHealth(Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,8 +40,8 @@ class RouteHealth(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WakeListReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """`total`: how many there are before the limit. `routes`: those in the settings, in order. `failing`: routes whose
-    newest delivery failed, with the reason. `health`: of each route that is set up or was tried.
+    """`total`: how many there are before offset and limit. `routes`: those in the settings, in order. `failing`: routes
+    whose newest delivery failed, with the reason. `health`: of each route that is set up or was tried.
     """
 
     wakes: tuple[WakeInfo, ...]

@@ -33,7 +33,7 @@ SELECT * FROM outbox WHERE state IN ('pending', 'reminding') OR next_utc_s > 0 O
 -- name: newest
 SELECT * FROM outbox
 WHERE state IN (SELECT value FROM json_each(:states)) AND (:wait_id = '' OR wait_id = :wait_id)
-ORDER BY seq DESC LIMIT :limit;
+ORDER BY seq DESC LIMIT :limit OFFSET :offset;
 
 -- name: counts
 SELECT state, count(*) AS found FROM outbox WHERE :wait_id = '' OR wait_id = :wait_id GROUP BY state;

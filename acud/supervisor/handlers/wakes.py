@@ -37,7 +37,7 @@ def wake_list(app: App, request: WakeList, call: Call) -> WakeListReply:
     states = request.states or (tuple(WakeState) if request.seen else _UNSEEN)
     part = request.wait_id  # a wake may outlive its wait: a whole id is not looked up
     wait_id = app.waits.find(part).wait_id if part and not is_id(part, "wait") else part
-    page = app.store.outbox.newest(states, request.limit, wait_id)
+    page = app.store.outbox.newest(states, request.limit, wait_id, request.offset)
     failing = {name.value: reason for name, reason in app.delivery.failing().items()}
     wakes = tuple(map(app.wakes.known, page.wakes))
     health = app.delivery.health(app.clock.instant().utc_s)

@@ -126,7 +126,7 @@ def agent_result(feature: AgentFeature, request: AgentResult, call: Call) -> Non
 def agent_list(feature: AgentFeature, request: AgentList, call: Call) -> AgentListReply:
     """Return the newest runs without their steps."""
     task_id = feature.tasks.find(request.task_id).task_id if request.task_id else ""
-    runs = feature.agents.newest(request.limit, task_id)
+    runs = feature.agents.newest(request.limit, task_id, request.offset)
     return AgentListReply(tuple(replace(run, steps=()) for run in runs))
 
 

@@ -93,9 +93,11 @@ class Agents:
         driver = self._drivers.get(stored.run_id)
         return driver.info if driver is not None else stored
 
-    def newest(self, limit: int, task_id: str) -> tuple[RunInfo, ...]:
-        """Return the newest runs as they are now (of a task alone, where its id is given), newest first."""
-        return tuple(self.find(run.run_id) for run in self._runs.newest(limit, task_id))
+    def newest(self, limit: int, task_id: str, offset: int = 0) -> tuple[RunInfo, ...]:
+        """Return the newest runs as they are now (of a task alone, where its id is given), newest first, from the
+        `offset`th on.
+        """
+        return tuple(self.find(run.run_id) for run in self._runs.newest(limit, task_id, offset))
 
     def running(self) -> int:
         """Return how many runs go on."""
@@ -228,6 +230,6 @@ class AgentRunTable(Table):
         """Return the runs that had not ended when they were written last, oldest first."""
         return self._all(_RUN, _SQL["running"])
 
-    def newest(self, limit: int, task_id: str = "") -> tuple[RunInfo, ...]:
-        """Return the newest runs (of one task), newest first."""
-        return self._all(_RUN, _SQL["newest"], {"limit": limit, "task_id": task_id})
+    def newest(self, limit: int, task_id: str = "", offset: int = 0) -> tuple[RunInfo, ...]:
+        """Return the newest runs (of one task), newest first, from the `offset`th on."""
+        return self._all(_RUN, _SQL["newest"], {"limit": limit, "task_id": task_id, "offset": offset})

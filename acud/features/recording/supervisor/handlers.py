@@ -55,7 +55,8 @@ def record_list(feature: RecordingFeature, request: RecordList, call: Call) -> R
     of = OwnerFilter(request.tasks, request.displays)
     if request.task_id:
         of = OwnerFilter((feature.core.ports.tasks.find(request.task_id).task_id,))
-    return RecordListReply(feature.recordings.newest(request.limit, of), str(feature.core.paths.recordings))
+    found = feature.recordings.newest(request.limit, of, request.offset)
+    return RecordListReply(found, str(feature.core.paths.recordings))
 
 
 @handles(RecordShow)

@@ -95,9 +95,9 @@ class RecordingService:
         active = self.active.get(stored.recording_id)
         return active.info if active is not None else stored
 
-    def newest(self, limit: int, of: OwnerFilter) -> tuple[RecordingInfo, ...]:
-        """Return the newest (`of` some alone), newest first."""
-        rows = self.table.newest(limit, of)
+    def newest(self, limit: int, of: OwnerFilter, offset: int = 0) -> tuple[RecordingInfo, ...]:
+        """Return the newest (`of` some alone) from the `offset`th on, newest first."""
+        rows = self.table.newest(limit, of, offset)
         return tuple(self.active[row.recording_id].info if row.recording_id in self.active else row for row in rows)
 
     def what_happened(self, recording: RecordingInfo, after_ms: int, now_utc_s: float, limit: int) -> TimelineReply:

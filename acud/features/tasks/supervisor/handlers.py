@@ -143,7 +143,8 @@ def task_list(feature: TasksFeature, request: TaskList, call: Call) -> TaskListR
     """Return the tasks asked for, newest first."""
     living = (TaskStatus.ACTIVE, TaskStatus.PAUSED)
     of = OwnerFilter(request.tasks, request.displays)
-    page = feature.tasks.table.newest(request.statuses or (() if request.ended else living), request.limit, of)
+    statuses = request.statuses or (() if request.ended else living)
+    page = feature.tasks.table.newest(statuses, request.limit, of, request.offset)
     return TaskListReply(feature.tasks.views(page.tasks), page.total)
 
 
