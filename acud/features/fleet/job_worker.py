@@ -114,7 +114,9 @@ class TakenJob:
         with contextlib.suppress(nats.errors.Error, OSError):
             if unharmed:
                 told = VisionReturned(self.job.job_id, self.digest, self._taker)
-                await self._connection.nats.publish(self.job.answer_to, codec.encode(told))
+                body, subject = codec.encode(told), self.job.answer_to
+                headers = self._connection.signatures.header(Signed.ANSWER, subject, body)
+                await self._connection.nats.publish(subject, body, headers=headers or None)
             await self._message.nak(delay_s or None)
 
 
