@@ -36,6 +36,7 @@ class FleetSettings(Struct, frozen=True, forbid_unknown_fields=True):
     tls_key: str = ""
     prefix: str = "acud"
     replicas: Literal[1, 3] = 1
+    max_gb: Annotated[float, Meta(ge=0.1, le=100_000)] = 6
     lease_s: Annotated[float, Meta(ge=2, le=600)] = 10
     room: Annotated[int, Meta(ge=0, le=10_000)] = 16
 

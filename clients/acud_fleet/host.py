@@ -34,6 +34,7 @@ from acud_fleet.host_server import HostCapacity, HostServer
 from acud_fleet.host_wakes import WakeAcks, WakeCarrier, WakePublisher
 from acud_fleet.registry import Registry
 from acud_fleet.state_mirror import StateMirror
+from acud_fleet.streams import watch_room
 
 _LOG = log.logger("fleet")
 _RENEWALS = 3
@@ -209,6 +210,7 @@ class HostService:
             group.create_task(self._state_mirror.run())
             group.create_task(self._forwarder.run())
             group.create_task(self._wake_acks.run())
+            group.create_task(watch_room(self._connection))
             for one in self._carriers:
                 group.create_task(one.run())
 

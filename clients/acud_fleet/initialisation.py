@@ -106,9 +106,13 @@ def wanted_streams(connection: NatsConnection, jobs: JobSettings) -> list[Stream
     """Return every stream and bucket of a fleet."""
     names, lease_s = connection.names, connection.settings.lease_s
     lasting = {"hosts": lease_s, "members": 0.0, "drains": 0.0, "places": streams.PLACES_KEPT_S, KEYS: 0.0}
-    found = [streams.events(names), streams.wakes(names), jobs_stream(names, jobs)]
-    found += [bucket_stream(names, name, ttl_s) for name, ttl_s in lasting.items()]
-    return [one.evolve(num_replicas=connection.settings.replicas) for one in found]
+    made = {"EVENTS": streams.events(names), "WAKES": streams.wakes(names), "JOBS": jobs_stream(names, jobs)}
+    made |= {name: bucket_stream(names, name, ttl_s) for name, ttl_s in lasting.items()}
+    copies = connection.settings.replicas
+    return [
+        one.evolve(num_replicas=copies, max_bytes=one.max_bytes or streams.max_bytes(name, connection.settings))
+        for name, one in made.items()
+    ]
 
 
 def wanted_consumers(names: FleetNames, jobs: JobSettings, roles: FleetRoles) -> Iterable[tuple[str, ConsumerConfig]]:
@@ -137,17 +141,22 @@ async def _stream(connection: NatsConnection, wanted: StreamConfig, change: bool
     name = str(wanted.name)
     with connection.translated(f"stream {name}"):
         try:
-            found = (await connection.streams.stream_info(name)).config
+            info = await connection.streams.stream_info(name)
         except nats.js.errors.NotFoundError:
             if change:
                 await connection.streams.add_stream(wanted)
             return PartState(name, "made" if change else "missing")
+        found, held = info.config, info.state.bytes
         differs = differences(found, wanted)
         if not differs:
             return PartState(name, "well")
+        too_small = wanted.max_bytes is not None and held > wanted.max_bytes
+        if too_small:  # a limit below what it holds would have the servers drop the oldest at once
+            differs += f"; it holds {held} bytes, so that its limit stays: raise [fleet] max_gb"
+            wanted = wanted.evolve(max_bytes=found.max_bytes)
         if change:
             await connection.streams.update_stream(with_wanted_settings(found, wanted))
-        return PartState(name, "changed" if change else "different", differs)
+        return PartState(name, "changed" if change and not too_small else "different", differs)
 
 
 async def _consumer(connection: NatsConnection, stream: str, wanted: ConsumerConfig, change: bool) -> PartState:

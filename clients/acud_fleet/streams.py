@@ -15,12 +15,14 @@ from typing import TypeVar
 import nats.errors
 import nats.js.errors
 from msgspec import Struct
-from nats.js.api import StreamConfig
+from nats.js.api import DiscardPolicy, StreamConfig
 from nats.js.kv import KeyValue
 
+from acud import log
 from acud.errors import Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.names import FleetNames
+from acud.fleet import FleetSettings
 
 _DAY_S = 86_400.0
 PUBLISH_S = 3.0
@@ -36,10 +38,51 @@ _ELECTION_S = 8.0
 _AGAIN_S = 0.25
 _ANSWER_S = 2.5
 """A read that is not answered by then is asked anew, of whichever server is connected then."""
+_SHARES = {"EVENTS": 0.4, "WAKES": 0.3, "places": 0.25}
+"""Of `[fleet] max_gb`. Of a wait that ended, 1.5, 0.8 and 1.3 kB are kept there (scripts/bench fleet_wakes); wakes have
+more, because theirs are refused when it is full.
+"""
+_SMALL_SHARE = 0.01
+"""Of each bucket that holds something for each host."""
+_NEARLY = 0.8
+_LOOK_S = 60.0
+_LOG = log.logger("fleet")
 _AT_ONCE = 64
 """Reads under way together."""
 
 Found = TypeVar("Found")
+
+
+def max_bytes(name: str, settings: FleetSettings) -> int:
+    """Return the most that the stream (`EVENTS`, `WAKES`) or bucket `name` may hold."""
+    return int(settings.max_gb * 1e9 * _SHARES.get(name, _SMALL_SHARE))
+
+
+async def watch_room(connection: NatsConnection) -> None:
+    """Tell again and again, until cancelled, which streams are nearly full."""
+    while True:
+        try:
+            await tell_room(connection)
+        except Unavailable as fault:
+            _LOG.info("fleet.room_unknown", fault=fault.message)
+        await asyncio.sleep(_LOOK_S)
+
+
+async def tell_room(connection: NatsConnection) -> None:
+    """Warn of each stream that is nearly full, before anything is lost or refused. Raises: Unavailable."""
+    names = connection.names
+    told = {
+        names.stream("EVENTS"): "its oldest events go before their time",
+        names.stream("WAKES"): "it takes no more wakes; they wait in their hosts' outboxes",
+        f"KV_{names.bucket('places')}": "the fleet forgets first where its oldest objects are",
+    }
+    for name, what in told.items():
+        with connection.translated(f"stream {name}"):
+            found = await connection.streams.stream_info(name)
+        held, most = found.state.bytes, found.config.max_bytes or 0
+        is_full = most > 0 and held >= _NEARLY * most
+        text = f"{name} holds {held / 1e9:.3g} of {most / 1e9:.3g} GB; when it is full, {what}"
+        connection.warn(f"room {name}", text if is_full else "", "raise [fleet] max_gb where acud fleet init is run")
 
 
 def events(names: FleetNames) -> StreamConfig:
@@ -50,8 +93,11 @@ def events(names: FleetNames) -> StreamConfig:
 
 
 def wakes(names: FleetNames) -> StreamConfig:
-    """The stream of wakes, and of the word that they were seen."""
-    return _config(names.stream("WAKES"), names.wake("*", "*"), names.seen("*", "*"))
+    """The stream of wakes, and of the word that they were seen. Full, it refuses what is new: the outbox keeps that,
+    tries the other routes and tells of it, while what goes from here unseen would be told to nobody.
+    """
+    config = _config(names.stream("WAKES"), names.wake("*", "*"), names.seen("*", "*"))
+    return config.evolve(discard=DiscardPolicy.NEW)
 
 
 def _config(name: str, *subjects: str) -> StreamConfig:

@@ -251,6 +251,56 @@ async def test_hosts_tell_what_is_missing_or_differs_and_the_administrator_sets_
         assert told[-1] == {}
 
 
+async def test_a_full_stream_of_wakes_refuses_is_told_of_before_and_takes_them_with_more_room() -> None:
+    with FleetServers(roles=ROLES) as running:
+        async with NatsConnection(FleetSettings(url=running.url), "h1") as host:
+            await host.ready()
+            limits = {one.name: one.max_bytes for one in initialisation.wanted_streams(host, JobSettings())}
+            assert sum(limits.values()) - limits["ACUD_JOBS"] <= host.settings.max_gb * 1e9
+            assert min(limits.values()) > 0
+            wakes = (await host.streams.stream_info("ACUD_WAKES")).config
+            await host.streams.update_stream(wakes.evolve(max_bytes=4000))
+            publisher = WakePublisher("h1", host)
+            outcomes = [await publisher.bring(_wake(0))]
+            await streams.tell_room(host)
+            assert host.warnings == {}
+            while outcomes[-1].result == "sent":
+                outcomes.append(await publisher.bring(_wake(len(outcomes))))
+            assert (outcomes[-1].result, "maximum bytes" in outcomes[-1].reason) == ("retry", True)
+            await streams.tell_room(host)
+            (text,) = [text for text, _ in host.warnings.values()]
+            assert "ACUD_WAKES holds" in text
+            assert "it takes no more wakes" in text
+            kept = (await host.streams.stream_info("ACUD_WAKES")).state
+            assert (kept.first_seq, kept.messages) == (1, len(outcomes) - 1)  # none went for a newer one
+            changed = {one.name: one.state for one in await look(FleetSettings(url=running.url), change=True)}
+            assert changed["ACUD_WAKES"] == "changed"
+            assert (await publisher.bring(_wake(len(outcomes)))).result == "sent"
+            await streams.tell_room(host)
+            assert host.warnings == {}
+
+
+async def test_no_limit_is_set_below_what_a_stream_holds() -> None:
+    small = {"max_gb": 0.1}
+    with FleetServers(roles=ROLES) as running:
+        async with NatsConnection(FleetSettings(url=running.url), "h1") as host:
+            await host.ready()
+            count = 1 + streams.max_bytes("WAKES", FleetSettings(**small)) // 1_000_000
+            for _ in range(count):
+                await host.streams.publish("acud.wake.main.h1", b"x" * 1_000_000)
+            found = {one.name: one for one in await look(FleetSettings(url=running.url, **small), change=True)}
+            assert found["ACUD_EVENTS"].state == "changed"
+            assert (found["ACUD_WAKES"].state, "raise [fleet] max_gb" in found["ACUD_WAKES"].differs) == (
+                "different",
+                True,
+            )
+            assert (await host.streams.stream_info("ACUD_WAKES")).state.messages == count
+
+
+def _wake(number: int) -> Deliver:
+    return Deliver(f"wake-{number}", 1, RouteName.FLEET, WakeKind.RESOLVED, "x" * 200, 1.0)
+
+
 async def test_copies_are_the_administrators_too() -> None:
     with FleetServers(3, roles=ROLES) as running:
         one, three = FleetSettings(url=running.url), FleetSettings(url=running.url, replicas=3)

@@ -252,7 +252,8 @@ class NatsConnection:
                 found = None
         if found is None:
             raise self.lacking(f"stream {name}")
-        differs = differences(found.config, wanted.evolve(num_replicas=self.settings.replicas))
+        most = found.config.max_bytes if wanted.max_bytes is None else wanted.max_bytes  # else the administrator's word
+        differs = differences(found.config, wanted.evolve(num_replicas=self.settings.replicas, max_bytes=most))
         self.warn(f"stream {name}", differs and f"the stream {name} is set up differently: {differs}", MEND)
         return name
 

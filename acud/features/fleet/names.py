@@ -132,7 +132,9 @@ def with_wanted_settings(found: StreamConfig, wanted: StreamConfig) -> StreamCon
 
 
 def bucket_stream(names: FleetNames, name: str, ttl_s: float) -> StreamConfig:
-    """The stream behind a bucket (ADR-8 of NATS), as the client makes it. Its keys are read by their subjects."""
+    """The stream behind a bucket (ADR-8 of NATS), as the client makes it. Its keys are read by their subjects. Full, it
+    refuses what is new; `places` forgets its oldest instead, for what is not found there is asked of the hosts.
+    """
     whole = names.bucket(name)
     return StreamConfig(
         name=f"KV_{whole}",
@@ -140,7 +142,7 @@ def bucket_stream(names: FleetNames, name: str, ttl_s: float) -> StreamConfig:
         max_age=ttl_s or None,
         duplicate_window=min(_DUPLICATES_S, ttl_s) if ttl_s else _DUPLICATES_S,
         max_msgs_per_subject=1,
-        discard=DiscardPolicy.NEW,
+        discard=DiscardPolicy.OLD if name == "places" else DiscardPolicy.NEW,
         allow_rollup_hdrs=True,
         deny_delete=True,
         allow_direct=True,
