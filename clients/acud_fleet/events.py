@@ -59,6 +59,10 @@ class EventForwarder:
         self._connection = connection
         self._client = client
         self._fault = ""
+        self._unsure = ""
+        """The store in a publication whose acknowledgement did not come: it may be in the stream, not to be seen yet,
+        and has to come again under the same id.
+        """
         self.forwarded = 0
 
     async def run(self) -> None:
@@ -89,12 +93,13 @@ class EventForwarder:
         identity = f"{self._host}:{instance}:{_mark(item)}"
         subject, body = self._connection.names.event(self._host, topic), codec.encode(item)
         headers = {ID: identity} | self._connection.signatures.header(Signed.EVENT, subject, body, identity)
+        self._unsure = instance
         with self._connection.translated(f"event {_mark(item)}"):
             await self._connection.streams.publish(
                 subject, body, stream=stream, headers=headers, timeout=streams.PUBLISH_S
             )
         self.forwarded += 1
-        self._fault = ""
+        self._fault = self._unsure = ""
 
     # ---- where to go on --------------------------------------------------------------------------------------------
 
@@ -102,7 +107,7 @@ class EventForwarder:
         newest = await self._newest(stream)
         if newest is not None and await self._continues(newest[1]):
             return StreamPosition(newest[0], reached(newest[1]))
-        return StreamPosition(secrets.token_hex(4), 0)
+        return StreamPosition(self._unsure or secrets.token_hex(4), 0)
 
     async def _newest(self, stream: str) -> tuple[str, Item] | None:
         """Return the newest item of this host in the stream, and the instance it is of."""
