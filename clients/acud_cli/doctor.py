@@ -214,7 +214,7 @@ def _program(name: str, use: str, fix: str) -> Finding:
 
 def socket_finding(paths: Paths) -> Finding:
     """The control socket, as a client meets it."""
-    daemon_socket = DaemonSocket(paths.run / "control")
+    daemon_socket = DaemonSocket(paths.run / "control", paths.fleet)
     status = daemon_socket.look()
     if status.state is SocketState.OPEN:
         return Finding("control socket", "ok", f"{daemon_socket.path}, pid {status.pid}")

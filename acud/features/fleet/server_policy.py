@@ -159,7 +159,8 @@ def _check_seed(path: Path, seed: bytes, name: str) -> None:
         nkeys.from_seed(bytearray(seed)).wipe()
     except (nkeys.NkeysError, ValueError, IndexError):
         # The cause is left out: what the library says of a seed may quote it.
-        raise ConfigError(f"{path} holds no nkey seed", hint=f"[fleet] {name} names it; nsc or nk makes one") from None
+        maker = "acud fleet grant" if name == "nkey_seed_file" else "nsc"
+        raise ConfigError(f"{path} holds no nkey seed", hint=f"[fleet] {name} names it; {maker} makes one") from None
 
 
 def _secret(name: str, file: str) -> tuple[Path, bytes]:

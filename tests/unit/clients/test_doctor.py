@@ -43,6 +43,13 @@ def test_an_endpoint_of_a_fleet_has_the_settings_of_its_home(tmp_path: Path) -> 
     ]
 
 
+def test_an_endpoint_that_does_not_run_is_named_with_what_starts_it(tmp_path: Path) -> None:
+    of_fleet, of_daemon = (doctor.socket_finding(one) for one in (_paths(tmp_path).of_fleet(), _paths(tmp_path)))
+    assert (of_fleet.level, of_fleet.text) == ("fault", "the endpoint of the fleet is not running")
+    assert "acud fleet serve" in of_fleet.fix
+    assert "acud daemon start" in of_daemon.fix
+
+
 def test_a_home_open_to_others_is_a_warning_with_its_fix(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     found = next(doctor.home_findings(_paths(tmp_path)))

@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Self, cast
 
 from acud import api_keys, config, log, paths
@@ -163,6 +164,7 @@ def _joined(settings: RaySettings) -> Any:
     if not settings.address:
         # A program that reaches Ray's ports can run code as this user: the token keeps other users out.
         os.environ.setdefault("RAY_AUTH_MODE", "token")
+        _close_token_folder()
     import ray
 
     own = {"address": "local", "include_dashboard": False, "_node_ip_address": "127.0.0.1", "num_cpus": _cpus(settings)}
@@ -172,6 +174,19 @@ def _joined(settings: RaySettings) -> Any:
         where = settings.address or "here"
         raise Unavailable(f"Ray does not answer ({where}): {_line(fault)}", hint="ray status; [ray] address") from fault
     return ray
+
+
+def _close_token_folder() -> None:
+    """Keep others out of where Ray keeps its token: it writes the file for everybody to read (2.60, mode 0644).
+
+    Raises: Unavailable when that can't be done.
+    """
+    folder = Path.home() / ".ray"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)
+    except OSError as fault:
+        raise Unavailable(f"Ray's token in {folder} can't be kept from others: {fault.strerror}") from fault
 
 
 def _cpus(settings: RaySettings) -> int:
