@@ -7,10 +7,13 @@ from types import SimpleNamespace
 from typing import Any, get_args
 
 import msgspec
+import nkeys
 
 from acud.errors import AcudError
 from acud.features.fleet import job_worker
 from acud.features.fleet.names import FleetNames
+from acud.features.fleet.signatures import KeyList, Signatures, Signed, Signer, read_keys, sign_keys, stamp_of
+from acud.fleet import FleetSettings
 from acud.protocol import codec
 from acud.protocol.envelope import ErrorBody
 from acud.protocol.events import Event
@@ -27,7 +30,18 @@ from tests.fuzz.decoder import Decoder
 from tests.fuzz.samples import packed, sample
 
 _ASKED = msgspec.convert(sample(BY_NAME["wait_show"].request), BY_NAME["wait_show"].request)
-_REACHED: Any = SimpleNamespace(names=FleetNames("acud"), nats=SimpleNamespace(max_payload=1 << 20))
+_SIGNER = Signer(nkeys.encode_seed(b"\x01" * 32, nkeys.PREFIX_BYTE_USER))
+
+
+async def _no_keys() -> bytes:
+    return b""
+
+
+_REACHED: Any = SimpleNamespace(
+    names=FleetNames("acud"),
+    nats=SimpleNamespace(max_payload=1 << 20),
+    signatures=Signatures(FleetSettings(), _no_keys, lambda about, text, fix: None),
+)
 
 
 def _envelope(data: bytes) -> None:
@@ -79,10 +93,20 @@ def _told(data: bytes) -> None:
     fault_of(codec.decode(data, ToAsker), "digest", 2)  # type: ignore[arg-type]  # a union is a type to msgspec
 
 
+def _signature(data: bytes) -> None:
+    """Read the header of a signed message."""
+    stamp_of(data.decode("utf-8", "replace"), Signed.WAKE, "acud.wake.main.h1", b"body")
+
+
+def _keys(data: bytes) -> None:
+    read_keys(data, "acud", (_SIGNER.key,))[0].owners()
+
+
 class _Message:
     """A message of a stream; what is unreadable leaves it for good."""
 
     metadata = SimpleNamespace(num_delivered=1)
+    headers = None
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -125,6 +149,8 @@ _READERS: tuple[tuple[Any, list[bytes]], ...] = (
         ],
     ),
     (_told, [packed(one) for one in get_args(ToAsker)] + [packed(VisionAnswer)]),
+    (_signature, [_SIGNER.sign(Signed.WAKE, "acud.wake.main.h1", b"body").encode()]),
+    (_keys, [sign_keys(_SIGNER, "acud", msgspec.json.encode(KeyList("acud")))]),
     (_of_child(VisionOpen), [packed(VisionOpen)]),
     (_of_child(ToFleet), [packed(one) for one in get_args(ToFleet)]),
     (_of_child(FromFleet), [packed(one) for one in get_args(FromFleet)]),

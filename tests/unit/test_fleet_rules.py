@@ -170,7 +170,7 @@ _LISTS = [(WaitList, "waits"), (TaskList, "tasks"), (WakeList, "wakes"), (AgentL
 @pytest.mark.parametrize(("of", "field"), _LISTS)
 def test_a_page_of_the_fleets_lists_is_right_however_far_back_it_is(of: Any, field: str) -> None:
     hosts: Any = _ManyRows(3, 1500)
-    merged = MergedReplies(hosts, hosts, hosts, 0.0, "/home")
+    merged = MergedReplies(hosts, hosts, hosts, 0.0, "/home", {})
     for offset in (0, 1001, 4495):
         reply = asyncio.run(merged.reply(of(offset=offset, limit=10)))
         found = [_name_of(one) for one in getattr(reply, field)]

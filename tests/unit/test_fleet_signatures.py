@@ -95,7 +95,18 @@ def test_a_signature_holds_for_just_what_was_signed(host: Signer) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    ["", " ", "a b c", "a b c d", "U 1 n AAAA", f"{'U' * 56} 1 n AAAA", "\x00 1 n \xff", "ü" * 56 + " 1 n AA=="],
+    [
+        "",
+        " ",
+        "a b c",
+        "a b c d",
+        "U 1 n AAAA",
+        f"{'U' * 56} 1 n AAAA",
+        "\x00 1 n \xff",
+        f"{'U' * 56} {2**64} n AAAA",
+        "ü" * 56 + " 1 n AA==",
+        f"{ADMIN.key} {2**64} n {'A' * 86}==",
+    ],
 )
 def test_nonsense_is_no_signature(value: str) -> None:
     with pytest.raises(InvalidRequest):

@@ -131,7 +131,7 @@ def stamp_of(value: str, kind: Signed, subject: str, body: bytes, about: str = "
         key, utc_ms, nonce, signature = value.split(" ")
         stamp = Stamp(key, int(utc_ms), nonce)
         _verify_key(key).verify(_words(kind, subject, body, about, stamp), base64.b64decode(signature, validate=True))
-    except (ValueError, binascii.Error, nacl.exceptions.CryptoError) as fault:
+    except (ValueError, OverflowError, binascii.Error, nacl.exceptions.CryptoError) as fault:
         raise InvalidRequest(f"the signature of the {kind} on {subject} is false") from fault
     return stamp
 
