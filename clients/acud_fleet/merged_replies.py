@@ -36,7 +36,7 @@ _FACETS = WaitFacets.__struct_fields__
 _LIVE_TASKS = (TaskStatus.ACTIVE, TaskStatus.PAUSED)
 
 
-class _Rows(msgspec.Struct, frozen=True):
+class _ListRows(msgspec.Struct, frozen=True):
     """The field of a reply that holds the rows of a list, how many one request may ask, and a row's id."""
 
     field: str
@@ -44,12 +44,12 @@ class _Rows(msgspec.Struct, frozen=True):
     id_of: Callable[[Any], str]
 
 
-_LISTS: dict[type[msgspec.Struct], _Rows] = {
-    WaitList: _Rows("waits", 1000, lambda one: str(one.wait_id)),
-    TaskList: _Rows("tasks", 200, lambda one: str(one.task.task_id)),
-    WakeList: _Rows("wakes", 1000, lambda one: str(one.wake_id)),
-    RecordList: _Rows("recordings", 1000, lambda one: str(one.recording_id)),
-    AgentList: _Rows("runs", 500, lambda one: str(one.run_id)),
+_LISTS: dict[type[msgspec.Struct], _ListRows] = {
+    WaitList: _ListRows("waits", 1000, lambda one: str(one.wait_id)),
+    TaskList: _ListRows("tasks", 200, lambda one: str(one.task.task_id)),
+    WakeList: _ListRows("wakes", 1000, lambda one: str(one.wake_id)),
+    RecordList: _ListRows("recordings", 1000, lambda one: str(one.recording_id)),
+    AgentList: _ListRows("runs", 500, lambda one: str(one.run_id)),
 }
 """What is listed newest first: a page of the fleet's is cut from what all hosts have, in the order of all."""
 
@@ -120,7 +120,7 @@ class MergedReplies:
     async def _asked(self, host: str, request: Any) -> Any:
         return await self._host_client.ask(host, request, ids.new_id("req"), _EACH_S)
 
-    async def _rows(self, host: str, request: Any, rows: _Rows) -> Any:
+    async def _rows(self, host: str, request: Any, rows: _ListRows) -> Any:
         """Return the reply with all rows of `host` up to the end of the page."""
         found: dict[str, Any] = {}
         wanted, at, first = request.offset + request.limit, 0, None
