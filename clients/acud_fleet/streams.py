@@ -37,7 +37,7 @@ _ELECTION_S = 8.0
 """A new leader was found after 5.25 s (measured)."""
 _AGAIN_S = 0.25
 _ANSWER_S = 2.5
-"""A read that is not answered by then is asked anew, of whichever server is connected then."""
+"""What is not answered by then is asked anew, of whichever server is connected then."""
 _SHARES = {"EVENTS": 0.4, "WAKES": 0.3, "places": 0.25}
 """Of `[fleet] max_gb`. Of a wait that ended, 1.5, 0.8 and 1.3 kB are kept there (scripts/bench fleet_wakes); wakes have
 more, because theirs are refused when it is full.
@@ -127,7 +127,8 @@ class Bucket:
         if not self._connection.connected:
             raise self._connection.down()
         if self._found is None:
-            self._found = await self._connection.bucket(self._name, ttl_s=self._ttl_s)
+            with self._connection.translated(f"bucket {self._name}"):
+                self._found = await _repeated(lambda: self._connection.bucket(self._name, ttl_s=self._ttl_s))
         return self._found
 
     @contextlib.contextmanager
@@ -145,7 +146,7 @@ class Bucket:
         bucket = await self._open()
         with self._translated(f"reading {self._name}/{key}"):
             try:
-                found = await _read(lambda: bucket.get(key))
+                found = await _repeated(lambda: bucket.get(key))
             except nats.js.errors.KeyNotFoundError:
                 return None
         return BucketEntry(key, found.value or b"", found.revision or 0)
@@ -154,7 +155,7 @@ class Bucket:
         """Write `value` under `key`, whatever stands there."""
         bucket = await self._open()
         with self._translated(f"writing {self._name}/{key}"):
-            await _patiently(lambda: bucket.put(key, value))
+            await _repeated(lambda: bucket.put(key, value))
 
     async def swap(self, key: str, value: bytes, revision: int) -> bool:
         """Write `value` if what stands there still has `revision` (0: nothing stands there); False when it has not."""
@@ -172,7 +173,7 @@ class Bucket:
         """Remove `key`, which may not be there."""
         bucket = await self._open()
         with self._translated(f"removing {self._name}/{key}"):
-            await _patiently(lambda: bucket.purge(key))
+            await _repeated(lambda: bucket.purge(key))
 
     async def entries(self, pattern: str = ">") -> list[BucketEntry]:
         """Return everything whose key matches `pattern` (`*`: one token; `>`: the rest) as it stands now.
@@ -183,7 +184,7 @@ class Bucket:
         bucket = await self._open()
         with self._translated(f"reading {self._name}"):
             stream, subjects = f"KV_{self._connection.names.bucket(self._name)}", _subject(bucket, pattern)
-            info = await _read(lambda: self._connection.streams.stream_info(stream, subjects_filter=subjects))
+            info = await _repeated(lambda: self._connection.streams.stream_info(stream, subjects_filter=subjects))
         before = len(_subject(bucket, ""))
         keys = sorted(subject[before:] for subject in info.state.subjects or {})
         found: list[BucketEntry] = []
@@ -193,21 +194,28 @@ class Bucket:
         return found
 
 
-async def _read(read: Callable[[], Awaitable[Found]]) -> Found:
-    """Read again where no answer comes: the question went to a server that died, or there is no leader right now."""
+async def _repeated(ask: Callable[[], Awaitable[Found]]) -> Found:
+    """Ask again where no answer comes: the question went to a server that died, or there is no leader right now. A host
+    that waited longer for the answer to a lost write would be called lost once the others answer again.
+    """
     end_s = time.monotonic() + _ELECTION_S
     while True:
         try:
             async with asyncio.timeout(_ANSWER_S):
-                return await read()
-        except (TimeoutError, nats.errors.NoRespondersError, nats.js.errors.ServiceUnavailableError):
+                return await ask()
+        except (
+            TimeoutError,
+            nats.errors.NoRespondersError,
+            nats.js.errors.NoStreamResponseError,
+            nats.js.errors.ServiceUnavailableError,
+        ):
             if time.monotonic() >= end_s:
                 raise
             await asyncio.sleep(_AGAIN_S)
 
 
 async def _patiently(write: Callable[[], Awaitable[object]]) -> None:
-    """Write again while the stream has no leader: nothing was stored then."""
+    """Write what must not be written twice again while the stream has no leader: nothing was stored then."""
     end_s = time.monotonic() + _ELECTION_S
     while True:
         try:

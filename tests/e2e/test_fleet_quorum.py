@@ -28,7 +28,7 @@ def _dark(fleet: Fleet, seconds: float) -> None:
     """See for so long that no host is called lost."""
     end_s = time.monotonic() + seconds
     while time.monotonic() < end_s:
-        assert "lost" not in _lives(fleet).values()
+        assert "lost" not in _lives(fleet).values(), fleet.endpoint.log()[-4000:]
         time.sleep(0.2)
 
 
