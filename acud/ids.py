@@ -1,6 +1,7 @@
 """Ids unique over hosts: a short noun, then 48 bits of UTC milliseconds and 64 random bits in Crockford's base 32.
 
-Source of the alphabet: https://www.crockford.com/base32.html. Ids of one noun sort by time of making.
+Source of the alphabet: https://www.crockford.com/base32.html. Ids of one noun sort by time of making; a wait's wake has
+the wait's own (`same_id`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ def new_id(noun: str) -> str:
     value = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 64 | secrets.randbits(64)
     digits = [_ALPHABET[value >> shift & 31] for shift in range(110, -1, -5)]
     return f"{noun}-{''.join(digits)}"
+
+
+def same_id(noun: str, other: str) -> str:
+    """Return the id of `noun` that belongs to the one thing `other`: whoever makes it, makes the same."""
+    return f"{noun}-{other.partition('-')[2]}"
 
 
 def short_id(whole: str) -> str:

@@ -13,7 +13,7 @@ from acud.clock import Clock
 from acud.config import Settings
 from acud.errors import Conflict, InvalidRequest
 from acud.event_loop import EventLoop, Timer
-from acud.ids import new_id
+from acud.ids import new_id, same_id
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.counters import Histograms
 from acud.protocol.delivery import Deliver, Delivered
@@ -118,9 +118,9 @@ class Wakes:
         names = self.routes_of(address)
         now = self._now()
         routes = rules.routes_of(names)
-        return WakeInfo(
-            new_id("wake"), kind, text, wait_id, task_id, address, routes, created_utc_s=now, begun_utc_s=now
-        )
+        # A wait has one wake: whoever tells of its end, names it so.
+        wake_id = same_id("wake", wait_id) if wait_id else new_id("wake")
+        return WakeInfo(wake_id, kind, text, wait_id, task_id, address, routes, created_utc_s=now, begun_utc_s=now)
 
     def write(self, wake: WakeInfo) -> None:
         """Write a new wake; call it in the mutation that writes what the wake tells of."""

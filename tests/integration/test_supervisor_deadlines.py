@@ -169,6 +169,14 @@ def test_a_stored_wait_whose_pattern_cannot_be_searched_for_fails_and_wakes(
         assert "refers back to one of its groups" in wake.text
 
 
+def test_the_wake_of_a_wait_has_its_id(host: _Host) -> None:
+    wait = host.arm(30.0)
+    host.turn(31.0)
+    wake = host.app.store.outbox.of_wait(wait.wait_id)
+    assert wake is not None
+    assert wake.wake_id == wait.wait_id.replace("wait-", "wake-")
+
+
 # ---- sentences that nobody could judge -------------------------------------------------------------------------------
 
 _DOWN = (JudgeHealth("ollama", "down", "no answer from http://localhost:11434"),)
