@@ -95,6 +95,10 @@ class FleetServers(Nats):
                 await connection.streams.add_consumer(stream, one.evolve(ack_wait=self._ack_wait_s))
 
 
+async def nothing_told(_: str) -> None:
+    """Tell a publisher of wakes that the fleet told no other end of the wait."""
+
+
 def _run(work: Callable[[], Coroutine[Any, Any, Found]]) -> Found:
     """Return what `work` returns, in a loop of its own: the test may be in one."""
     with ThreadPoolExecutor(1) as pool:

@@ -37,6 +37,9 @@ class HostState(Struct, frozen=True, forbid_unknown_fields=False):
 class ObjectPlace(Struct, frozen=True, forbid_unknown_fields=False):
     """Where the object `name` lives, and how it stood when its host last told: `info` is its encoded struct (b"":
     unknown).
+
+    Of a wait that an endpoint ended because its host was lost (`by_fleet`), `info` stands from then on. `sent`: its
+    wake is in the stream of wakes; `seen`: somebody fetched the result from an endpoint.
     """
 
     host: str
@@ -44,6 +47,9 @@ class ObjectPlace(Struct, frozen=True, forbid_unknown_fields=False):
     name: str
     utc_s: float
     info: bytes = b""
+    by_fleet: bool = False
+    sent: bool = False
+    seen: bool = False
 
 
 # ---- fleet process -> supervisor -----------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from acud.types.agent_runs import RunInfo
 from acud.untrusted_text import own_words, wake_words
 from acud.waits import wake_text
 from acud.waits import wakes as rules
+from acud.waits.effects import FleetEnd
 
 _LOG = log.logger("wakes")
 FETCH_S = 1.0
@@ -88,8 +89,10 @@ class Wakes:
         """Return the routes over which this address is woken, in their order."""
         return tuple(self._routes if address.routes is None else address.routes)
 
-    def of_wait(self, stored: StoredWait) -> WakeInfo | None:
-        """Return the wake of a wait that ended; None for an end without a wake (a cancellation)."""
+    def of_wait(self, stored: StoredWait, end: FleetEnd | None = None) -> WakeInfo | None:
+        """Return the wake of a wait that ended; None for an end without a wake (a cancellation). With `end`, which the
+        fleet told, it goes over routes of this host only if it is not in the fleet's stream, where one reads it.
+        """
         kind = rules.KIND_OF_STATE.get(stored.state.value)
         if kind is None:
             return None
@@ -97,7 +100,15 @@ class Wakes:
         # The condition is its user's own words; what was seen leaves as the rules of redaction let it.
         seen = self._quoted(stored.verdict.detail) if said != stored.message else ""
         text = wake_text.wait_text(said, stored.wait_id, seen)
-        return self._new(kind, text, stored.spec.wake, wait_id=stored.wait_id, task_id=stored.spec.task_id)
+        wake = self._new(kind, text, stored.spec.wake, wait_id=stored.wait_id, task_id=stored.spec.task_id)
+        return wake if end is None else self._told(wake, end)
+
+    def _told(self, wake: WakeInfo, end: FleetEnd) -> WakeInfo:
+        if end.seen:
+            return replace(wake, state=WakeState.SEEN, seen_utc_s=self._now())
+        if end.sent and RouteName.FLEET in self.routes_of(wake.address):
+            return replace(wake, state=WakeState.SENT, sent_utc_s=end.utc_s, sent_by=RouteName.FLEET.value)
+        return wake
 
     def stuck(self, task_id: str, agent_id: str, text: str) -> None:
         """Write the wake of a stuck task in the mutation that calls this, and send it to its agent after the commit."""
@@ -118,7 +129,7 @@ class Wakes:
         names = self.routes_of(address)
         now = self._now()
         routes = rules.routes_of(names)
-        # A wait has one wake: whoever tells of its end, names it so.
+        # A wait has one wake, and a fleet that ends the wait in its lost host's place sends it under the same id.
         wake_id = same_id("wake", wait_id) if wait_id else new_id("wake")
         return WakeInfo(wake_id, kind, text, wait_id, task_id, address, routes, created_utc_s=now, begun_utc_s=now)
 
@@ -131,6 +142,8 @@ class Wakes:
 
     def begin(self, wake: WakeInfo, fetched_s: float = 0.0) -> None:
         """Send a committed wake; one whose result is being fetched only if nothing comes of that within `fetched_s`."""
+        if rules.is_idle(wake):
+            return
         self._open[wake.wake_id] = wake
         if fetched_s:
             self._timer(wake.wake_id, fetched_s, lambda: self._began(wake.wake_id))

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from acud.types import Evidence, Rect, Verdict
+from acud.types import Evidence, Rect, Verdict, WaitState
 
 
 class JobKind(StrEnum):
@@ -155,6 +155,28 @@ class WaitFailed(Struct, frozen=True):
     evidence: Evidence | None = None
 
 
+class FleetEnd(Struct, frozen=True):
+    """How the fleet ended a wait while its host was lost: when, and in which words: it timed out or
+    failed. `sent`: its wake is in the fleet's
+    stream; `seen`: somebody fetched the result there.
+    """
+
+    state: WaitState
+    utc_s: float
+    message: str
+    sent: bool
+    seen: bool
+
+
+class WaitEndedByFleet(Struct, frozen=True):
+    """The fleet told its end while this host was lost. `evidence`: the last picture, or why there is none."""
+
+    at: float
+    verdict: Verdict
+    end: FleetEnd
+    evidence: Evidence | None = None
+
+
 class NoteChanged(Struct, frozen=True):
     """What the client should be shown about the wait now ("": nothing any more)."""
 
@@ -175,5 +197,6 @@ WaitEffect = (
     | WaitTimedOut
     | WaitCancelled
     | WaitFailed
+    | WaitEndedByFleet
     | NoteChanged
 )

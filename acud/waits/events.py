@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from acud.types import Evidence, Rect, Verdict, WaitSpec, WindowInfo
 from acud.waits.budget import BudgetStatus
-from acud.waits.effects import JobKind
+from acud.waits.effects import FleetEnd, JobKind
 
 
 class TargetLocated(Struct, frozen=True):
@@ -201,6 +201,14 @@ class DeadlinePassed(Struct, frozen=True):
     at: float
 
 
+class FleetEnded(Struct, frozen=True):
+    """The fleet ended the wait while this host was lost; what it told stands."""
+
+    at: float
+    verdict: Verdict
+    end: FleetEnd
+
+
 class CancelRequested(Struct, frozen=True):
     """A client ended the wait."""
 
@@ -238,6 +246,7 @@ WaitEvent = (
     | BudgetChecked
     | DeadlineNear
     | DeadlinePassed
+    | FleetEnded
     | CancelRequested
     | WaitBroken
 )

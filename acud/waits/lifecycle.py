@@ -8,7 +8,16 @@ from msgspec.structs import replace
 
 from acud.errors import Conflict
 from acud.types import Answer, Evidence, Verdict, WaitState
-from acud.waits.effects import JobKind, WaitCancelled, WaitEffect, WaitFailed, WaitResolved, WaitTimedOut
+from acud.waits.effects import (
+    FleetEnd,
+    JobKind,
+    WaitCancelled,
+    WaitEffect,
+    WaitEndedByFleet,
+    WaitFailed,
+    WaitResolved,
+    WaitTimedOut,
+)
 from acud.waits.model import NOT_LOCATED, JobInFlight, JudgeState, OpenRequests, PendingYes, Wait
 from acud.waits.stages import is_last_stage, next_stage
 
@@ -149,6 +158,12 @@ def time_out(wait: Wait, at: float) -> Outcome:
         return fail(replace(wait, verdict=wait.failing), wait.failing.detail, at)
     verdict = with_backlog(wait, at)
     return _ended(wait, WaitMove.TIME_OUT, verdict, WaitTimedOut(at, verdict, _last_picture(wait)))
+
+
+def end_as_told(wait: Wait, verdict: Verdict, end: FleetEnd, at: float) -> Outcome:
+    """End as the fleet told while the host was lost, whatever is known here by now."""
+    move = WaitMove.TIME_OUT if end.state is WaitState.TIMEOUT else WaitMove.FAIL
+    return _ended(wait, move, verdict, WaitEndedByFleet(at, verdict, end, _last_picture(wait)))
 
 
 def _last_picture(wait: Wait) -> Evidence | None:

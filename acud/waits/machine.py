@@ -28,6 +28,7 @@ from acud.waits.events import (
     CancelRequested,
     DeadlineNear,
     DeadlinePassed,
+    FleetEnded,
     FrameSeen,
     FramesSeen,
     HostSeen,
@@ -46,7 +47,7 @@ from acud.waits.events import (
     WindowsSeen,
 )
 from acud.waits.frame_coalescing import apply_frames
-from acud.waits.lifecycle import Outcome, WaitMove, cancel, fail, has_ended, move_wait, time_out
+from acud.waits.lifecycle import Outcome, WaitMove, cancel, end_as_told, fail, has_ended, move_wait, time_out
 from acud.waits.local_answers import apply_texts, texts_after_frame, texts_for_new_view
 from acud.waits.model import NOT_LOCATED, JudgeState, VerdictCache, Wait
 from acud.waits.planner import plan
@@ -136,6 +137,8 @@ def _taken(wait: Wait, event: WaitEvent) -> Outcome:
             return replace(wait, is_near_end=True), ()
         case DeadlinePassed():
             return time_out(wait, event.at)
+        case FleetEnded():
+            return end_as_told(wait, event.verdict, event.end, event.at)
         case CancelRequested():
             return cancel(wait, event.reason, event.at)
         case WaitBroken():

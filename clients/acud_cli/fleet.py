@@ -214,7 +214,7 @@ def drain(session: Session, *, host: str, resume: bool) -> None:
 @click.argument("host")
 @pass_session
 def forget(session: Session, *, host: str) -> None:
-    """Forget HOST and what is known of its tasks and waits. Refused while it lives.
+    """Forget HOST and what is known of its tasks. Its live waits end as failed, and wake. Refused while it lives.
 
     \b
     acud fleet forget h1

@@ -33,7 +33,8 @@ from acud.protocol.requests.displays import (
     TakeReply,
 )
 from acud.protocol.requests.fleet import (
-    FleetDrain, FleetDrainReply, FleetHosts, FleetHostsReply, FleetPlace, FleetPlaceReply,
+    FleetDrain, FleetDrainReply, FleetHosts, FleetHostsReply, FleetLostWaits, FleetLostWaitsReply, FleetPlace,
+    FleetPlaceReply, LostWait,
 )
 from acud.protocol.requests.gui import DoReply, FindReply, GuiDo, GuiFind
 from acud.protocol.requests.looks import Baseline, BaselineReply, LiveWatch, LiveWatched, Look, Picture
@@ -817,11 +818,17 @@ class RequestMethods(ABC):
 
     def fleet_drain(self, host: str, action: Literal['drain', 'resume', 'forget'] = 'drain') -> FleetDrainReply:
         """`drain` a host: nothing new is placed there, what is there goes on. `resume` takes that back. `forget` a host
-        that will not come back, with what is known of its tasks and waits. Asked of a fleet's endpoint, not of a
-        daemon.
+        that will not come back, with what is known of its tasks; its live waits end as `failed`. Asked of a fleet's
+        endpoint, not of a daemon.
 
         Raises: NotFound; Conflict."""
         return self.ask(FleetDrain(host, action), FleetDrainReply)
+
+    def fleet_lost_waits(self, *, waits: Sequence[LostWait] = (), more: bool = False) -> FleetLostWaitsReply:
+        """Tell a daemon which of its waits the fleet ended while its host was lost: they end so here as well. Others
+        whose deadline had passed before the daemon started were held for this word, and time out now, unless `more`
+        follow. Asked by the daemon's own fleet process."""
+        return self.ask(FleetLostWaits(tuple(waits), more), FleetLostWaitsReply)
 
 
 def _awaited(
@@ -931,3 +938,4 @@ class AsyncRequestMethods(ABC):
     fleet_hosts = _awaited(RequestMethods.fleet_hosts)
     fleet_place = _awaited(RequestMethods.fleet_place)
     fleet_drain = _awaited(RequestMethods.fleet_drain)
+    fleet_lost_waits = _awaited(RequestMethods.fleet_lost_waits)

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.errors import Conflict, InvalidRequest, NotFound
-from acud.features.fleet.names import KEY_LIST, KEYS, FleetNames, key_of
+from acud.features.fleet.names import ENDPOINT, KEY_LIST, KEYS, FleetNames, key_of
 from acud.features.fleet.signatures import KeyList, MemberKeys
 from acud.fleet import HOST
 from acud_fleet.initialisation import FleetRoles
@@ -268,6 +268,7 @@ def _endpoint(names: FleetNames, grant: Grant) -> Rights:
             # A place on a host is claimed in its lease; drained and forgotten are hosts through the endpoint alone.
             *(_key(names, bucket, ">" if bucket == "places" else "*") for bucket in buckets),
             *(line for bucket in buckets for line in _reads(names, bucket, ">")),
+            names.wake("*", ENDPOINT),  # of waits that it ends in the place of a host that is lost
         ),
         asks=(names.request("*"),),  # whoever may act on every host's displays
         hears=(names.event("*", ">"), names.told("*", ">")),

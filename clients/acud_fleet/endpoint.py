@@ -32,6 +32,8 @@ from acud_fleet import envelopes
 from acud_fleet.envelopes import ReadRequest
 from acud_fleet.events import ID, EventDedupe, EventFeed, is_gap
 from acud_fleet.host_client import HostClient
+from acud_fleet.lost_waits import LostWaits
+from acud_fleet.places import Places
 from acud_fleet.registry import Member, Roster
 from acud_fleet.request_router import RequestRouter
 
@@ -83,10 +85,15 @@ class Endpoint:
             ) as connection:
                 roster = Roster(connection, self._member)
                 host_client = HostClient(connection, roster)
-                router = RequestRouter(connection, roster, host_client, self._feed, str(self._paths.home))
+                places = Places(connection)
+                lost_waits = LostWaits(connection, roster, places, self._feed.tell_end)
+                router = RequestRouter(
+                    connection, roster, host_client, self._feed, places, lost_waits, str(self._paths.home)
+                )
                 async with asyncio.TaskGroup() as group:
                     tasks = [
                         group.create_task(self._join(connection, roster, host_client)),
+                        group.create_task(lost_waits.run()),
                         group.create_task(self._serve(router)),
                         group.create_task(self._beat()),
                     ]

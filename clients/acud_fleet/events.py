@@ -27,6 +27,7 @@ from acud.features.fleet.signatures import Identity, Signed
 from acud.protocol import codec
 from acud.protocol.events import Beat, Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
+from acud.types import WaitInfo, WaitState, condition_text
 from acud_client.aio import AsyncClient
 from acud_client.stream import Trimmed
 from acud_fleet import streams
@@ -40,6 +41,7 @@ TRIMMED = "trimmed"
 Item = Event | Trimmed
 _NUMBER = re.compile("[0-9]{1,20}")
 _KEPT = 20_000
+_ENDS = frozenset(f"wait.{state.value}" for state in WaitState if state is not WaitState.WATCHING)
 Send = Callable[[bytes, bytes], None]
 """Publishes one message: topic and body."""
 
@@ -189,6 +191,32 @@ class EventFeed:
         self._first = self.newest + 1
         self._kept: OrderedDict[int, Event] = OrderedDict()
         self._by_topic: dict[str, int] = {}
+        self._ended: OrderedDict[str, None] = OrderedDict()
+
+    def tell_end(self, info: WaitInfo, host: str) -> None:
+        """Tell that the fleet ended a wait of `host`, once; that the host ends it on its return is not told again."""
+        if info.wait_id in self._ended:
+            return
+        self._ended[info.wait_id] = None
+        if len(self._ended) > _KEPT:
+            self._ended.popitem(last=False)
+        if info.ended_utc_s < self._began_utc_s:
+            return
+        facts = {  # those of an end on its host: nobody saw anything
+            "message": info.message,
+            "condition": condition_text(info.spec.until),
+            "label": info.spec.label,
+            "answer": info.verdict.answer.value,
+            "detail": info.verdict.detail,
+            "display": info.display,
+            "frame": 0,
+            "evidence": "",
+            "identity": "",
+            "judge_calls": info.judge_calls,
+            "changed_to_resolved_ms": None,
+            "host": host,
+        }
+        self.tell(f"wait.{info.state.value}", info.wait_id, facts)
 
     def tell(self, topic: str, subject: str, data: dict[str, Any]) -> None:
         """Tell what the endpoint itself saw."""
@@ -202,6 +230,8 @@ class EventFeed:
             return
         if event.utc_s < self._began_utc_s:
             return  # a host that joined tells what it keeps as well
+        if event.subject in self._ended and event.topic in _ENDS:
+            return
         told = msgspec.structs.replace(
             event,
             subject=_outer(event.subject, host),

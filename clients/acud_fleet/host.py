@@ -11,7 +11,7 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
 
 import msgspec
@@ -54,16 +54,25 @@ _LEAVE_S = 2.0
 
 
 class Membership:
-    """Says that `host` lives, and how full it is. `home`: the folder of its daemon, which is there once only."""
+    """Says that `host` lives, and how full it is. `home`: the folder of its daemon, which is there once only.
+    `on_return`: done before this host takes its lease, and takes it again after it ran out.
+    """
 
     def __init__(
-        self, host: str, connection: NatsConnection, client: AsyncClient, capacity: HostCapacity, home: Path
+        self,
+        host: str,
+        connection: NatsConnection,
+        client: AsyncClient,
+        capacity: HostCapacity,
+        home: Path,
+        on_return: Callable[[], Awaitable[None]],
     ) -> None:
         self._host = host
         self._settings = connection.settings
         self._registry = Registry(connection)
         self._client = client
         self._capacity = capacity
+        self._on_return = on_return
         self._place = _place(home)
         self._last: HostState | None = None
         self._holder: HostState | None = None
@@ -72,6 +81,7 @@ class Membership:
         self._written: deque[HostState] = deque(maxlen=_WRITTEN)
         self._connection = connection
         self._strange_s = float("-inf")
+        self._renewed_s = float("-inf")
 
     async def enter(self) -> None:
         """Return once this host has its name; at once, unless another daemon has or had it, which then had time to
@@ -107,9 +117,13 @@ class Membership:
             return
         if self._last is not None and holder is not None:
             self._compare({"hosts": holder})
+        began_s = time.monotonic()
+        if holder is None or began_s - self._renewed_s >= self._settings.lease_s:
+            await self._on_return()
         self._last = state
         self._written.append(_compared(state))
         await self._registry.renew(state)
+        self._renewed_s = began_s
         self._capacity.draining = await self._registry.is_draining(self._host)
 
     def _may_have(self, state: HostState, holder: HostState | None) -> bool:
@@ -190,9 +204,9 @@ class HostService:
         self._connection = connection
         capacity = HostCapacity(name, connection.settings.room, client)
         self._server = HostServer(name, connection, client, capacity)
-        self._membership = Membership(name, connection, client, capacity, home)
         self._state_mirror = StateMirror(name, connection, client)
-        self.wake_publisher = WakePublisher(name, connection)
+        self._membership = Membership(name, connection, client, capacity, home, self._state_mirror.take_ends)
+        self.wake_publisher = WakePublisher(name, connection, self._state_mirror.told_instead)
         self._forwarder = EventForwarder(name, connection, client)
         self._wake_acks = WakeAcks(name, connection, client)
         self._carriers = [WakeCarrier(agent, connection, client, side_by_side) for agent in carry]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from typing import Literal
 
 import msgspec
@@ -23,12 +24,15 @@ from acud.features.fleet.names import sender_of
 from acud.features.fleet.server_policy import fault_text
 from acud.features.fleet.signatures import Identity, Signed
 from acud.protocol.delivery import Deliver, Delivered
+from acud.protocol.fleet import ObjectPlace
+from acud.protocol.fleet_ends import wake_of_lost
 from acud.protocol.requests.wakes import WakeCarryReply
 from acud.protocol.wakes import SeenWake, SharedWake
+from acud.types import WaitInfo
 from acud_client.aio import AsyncClient
 from acud_fleet import streams
-from acud_fleet.events import ID
-from acud_fleet.wakes import ANYBODY, HELD_S, AgentWakes, TakenWake, bound
+from acud_fleet.places import mirrored_info
+from acud_fleet.wakes import HELD_S, AgentWakes, TakenWake, bound, publish_wake
 
 _LOG = log.logger("fleet")
 _MAX_REASON = 200
@@ -38,12 +42,17 @@ _AT_ONCE = 100
 _FETCH_S = 5.0
 
 
-class WakePublisher:
-    """Puts wakes of `host` into the stream of wakes."""
+ToldInstead = Callable[[str], Awaitable[ObjectPlace | None]]
+"""Tells the end of a wait to the fleet, and returns the end that stands there instead, None for none."""
 
-    def __init__(self, host: str, connection: NatsConnection) -> None:
+
+class WakePublisher:
+    """Puts wakes of `host` into the stream of wakes. That of a wait which the fleet ended before tells what it told."""
+
+    def __init__(self, host: str, connection: NatsConnection, told_instead: ToldInstead) -> None:
         self._host = host
         self._connection = connection
+        self._told_instead = told_instead
         self._stream = ""
         self.sent = 0
 
@@ -69,18 +78,14 @@ class WakePublisher:
         return "sent", ""
 
     async def _publish(self, delivery: Deliver) -> None:
-        names = self._connection.names
-        self._stream = self._stream or await self._connection.find(streams.wakes(names))
-        body = msgspec.json.encode(shared(delivery, self._host))
-        subject = names.wake(delivery.agent_id or ANYBODY, self._host)
-        with self._connection.translated("wake"):
-            await self._connection.streams.publish(
-                subject,
-                body,
-                stream=self._stream,
-                headers={ID: delivery.wake_id} | self._connection.signatures.header(Signed.WAKE, subject, body),
-                timeout=streams.PUBLISH_S,
-            )
+        self._stream = self._stream or await self._connection.find(streams.wakes(self._connection.names))
+        wake = shared(delivery, self._host)
+        told = await self._told_instead(delivery.wait_id) if delivery.wait_id else None
+        if told is not None and told.sent:
+            return
+        info = None if told is None else mirrored_info(told, WaitInfo)
+        wake = wake if info is None else wake_of_lost(info, self._host)
+        await publish_wake(self._connection, wake, self._host, self._stream)
 
 
 def shared(delivery: Deliver, host: str) -> SharedWake:

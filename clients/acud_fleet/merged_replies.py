@@ -206,9 +206,13 @@ class MergedReplies:
     async def _waits(self, request: WaitList, replies: Replies, silent: dict[str, str]) -> WaitListReply:
         lost = [info for member in self._lost(silent) for info in await self._offline.waits(member)]
         lost = [info for info in lost if _asked_wait(request, info)]
-        found = [info for one in replies.values() for info in one.waits]
+        told = await self._offline.told_ends(replies.keys())
+        overruled = {info.wait_id for info in told}
+        lost += [info for info in told if _asked_wait(request, info)]
+        everything = [info for one in replies.values() for info in one.waits]
+        found = [info for info in everything if info.wait_id not in overruled]
         newest = sorted((*found, *lost), key=lambda info: -info.created_utc_s)
-        total = sum(one.total for one in replies.values()) + len(lost)
+        total = sum(one.total for one in replies.values()) - len(everything) + len(found) + len(lost)
         told = [one.facets for one in replies.values() if one.facets is not None]
         facets = WaitFacets(
             *(tuple(sorted({value for one in told for value in getattr(one, name)})) for name in _FACETS)

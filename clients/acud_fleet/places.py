@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -32,6 +33,7 @@ from acud_fleet.streams import PLACES_KEPT_S, Bucket
 
 ObjectInfo = WaitInfo | DisplayInfo | TaskView
 Kind = Literal["task", "wait", "display", "recording", "run"]
+Info = TypeVar("Info", bound=msgspec.Struct)
 _REMEMBERED = 20_000
 _TRIES = 40
 _AGAIN_S = 0.05
@@ -40,6 +42,8 @@ _PROBE_S = 10.0
 FIELDS: dict[str, Kind] = {"task_id": "task", "wait_id": "wait", "recording_id": "recording", "run_id": "run"}
 """Fields of requests that name something which lives on one host."""
 _NOUNS = {"task": "task", "wait": "wait", "recording": "rec", "run": "run"}
+_LOST = "lost"
+"""In a key, the kind of the mark of a wait that an endpoint ended."""
 _CLAIMS = 12
 """Tries on hosts whose words keep changing under us."""
 
@@ -54,25 +58,31 @@ class AssignedHost(msgspec.Struct, frozen=True):
 class Places:
     """The bucket `places`: key `<host>.<kind>.<id>`, so that one host's are found together, and `_.request.<id>` for a
     request, whose host is chosen once. Remembers what it saw.
+
+    A host and the endpoints may both end a wait. Which end was written first stands, and no wake goes into the stream
+    before: so the fleet tells one end. `<host>.lost.<id>` marks a wait that an endpoint ends until its host agrees.
     """
 
     def __init__(self, connection: NatsConnection) -> None:
         self._bucket = Bucket(connection, "places", ttl_s=PLACES_KEPT_S)
         self._hosts: OrderedDict[str, str] = OrderedDict()
 
-    async def put(self, host: str, kind: Kind, name: str, info: ObjectInfo | None = None) -> None:
+    async def put(self, host: str, kind: Kind, name: str, info: ObjectInfo | None = None) -> ObjectPlace:
         """Write that `name` lives on `host`, and how it stands, unless that stands there: a host and an endpoint tell
-        the same, and not each count that grows is news. What has ended is not told to live again. Raises: Unavailable.
+        the same, and not each count that grows is news. What has ended is not told to live again, or to have ended
+        otherwise. Return what stands then. Raises: Unavailable.
         """
         key = _key(host, kind, name)
         fresh = ObjectPlace(host, kind, name, time.time(), b"" if info is None else codec.encode(info))
         for _ in range(_TRIES):
             entry = await self._bucket.get(key)
             stands = None if entry is None else parse_place(entry.value)
-            is_told = stands is not None and (info is None or _is_told(stands, info))
-            if is_told or await self._bucket.swap(key, codec.encode(fresh), 0 if entry is None else entry.revision):
+            if stands is not None and (info is None or _is_told(stands, info)):
                 self.remember(name, host)
-                return
+                return stands
+            if await self._bucket.swap(key, codec.encode(fresh), 0 if entry is None else entry.revision):
+                self.remember(name, host)
+                return fresh
             await asyncio.sleep(_AGAIN_S)
         raise Unavailable(f"what is told of {kind} {name} can't be changed", hint="acud fleet status")
 
@@ -95,15 +105,21 @@ class Places:
                 self.remember(name, entry.key.partition(".")[0])
         return self._hosts.get(name, "")
 
+    async def names(self, host: str, kind: str) -> list[str]:
+        """Return the ids of the tasks or waits of `host`, also of some that were removed."""
+        return [key.rpartition(".")[2] for key in await self._bucket.keys(f"{host}.{kind}.*")]
+
     async def of(self, host: str, kind: Kind) -> list[ObjectPlace]:
         """Return everything of a kind that lives on `host`."""
         entries = await self._bucket.entries(f"{host}.{kind}.*")
         return [place for entry in entries if (place := parse_place(entry.value))]
 
     async def forget(self, host: str) -> None:
-        """Remove everything of `host`."""
-        for entry in await self._bucket.entries(f"{host}.>"):
-            await self._bucket.remove(entry.key)
+        """Remove everything of `host` but the ends of waits that the fleet told in its place: those stand."""
+        told = {_key(host, kind, name) for name in await self.lost(host) for kind in ("wait", _LOST)}
+        for key in await self._bucket.keys(f"{host}.>"):
+            if key not in told:
+                await self._bucket.remove(key)
         self._hosts = OrderedDict((name, where) for name, where in self._hosts.items() if where != host)
 
     # ---- requests that start something ----
@@ -130,6 +146,53 @@ class Places:
         """Return what was told of `name`, None for nothing."""
         entry = await self._bucket.get(_key(host, kind, name))
         return None if entry is None else parse_place(entry.value)
+
+    # ---- waits ----
+
+    async def change_wait(
+        self, host: str, wait_id: str, change: Callable[[ObjectPlace | None], ObjectPlace | None]
+    ) -> ObjectPlace | None:
+        """Write what `change` makes of what is told of a wait (None: leave it), at once or not at all: it is asked
+        again where somebody else wrote meanwhile. Return what stands then. Raises: Unavailable.
+        """
+        key = _key(host, "wait", wait_id)
+        for _ in range(_TRIES):
+            entry = await self._bucket.get(key)
+            stands = None if entry is None else parse_place(entry.value)
+            wanted = change(stands)
+            if wanted is None:
+                return stands
+            if await self._bucket.swap(key, codec.encode(wanted), 0 if entry is None else entry.revision):
+                return wanted
+            await asyncio.sleep(_AGAIN_S)
+        raise Unavailable(f"what is told of wait {wait_id} can't be changed", hint="acud fleet status")
+
+    async def mark_lost(self, host: str, wait_id: str) -> None:
+        """Mark a wait that is about to be ended in the place of `host`."""
+        await self._bucket.put(_key(host, _LOST, wait_id), b"1")
+
+    async def unmark_lost(self, host: str, wait_id: str) -> None:
+        """Take the mark away: the wait was not ended, or its host has ended it in the same way."""
+        await self._bucket.remove(_key(host, _LOST, wait_id))
+
+    async def confirmed_ends(self, host: str) -> list[ObjectPlace]:
+        """Return the ends of the waits of `host` that were marked, as they stand now: each is written again, for a read
+        alone may be answered from a copy that is behind. Raises: Unavailable.
+        """
+
+        def touch(stands: ObjectPlace | None) -> ObjectPlace | None:
+            return None if stands is None else msgspec.structs.replace(stands, utc_s=time.time())
+
+        found = [await self.change_wait(host, name, touch) for name in await self.names(host, _LOST)]
+        return [place for place in found if place is not None and place.by_fleet]
+
+    async def lost(self, host: str = "*") -> dict[str, ObjectPlace]:
+        """Return the ends of waits that were told in the place of `host` (`*`: of any), and to which it has not agreed
+        yet, or will not because it had ended the wait in another way; by the wait's id.
+        """
+        marks = [entry.key.split(".") for entry in await self._bucket.entries(f"{host}.{_LOST}.*")]
+        found = [await self.one(of, "wait", wait_id) for of, _, wait_id in marks]
+        return {place.name: place for place in found if place is not None and place.by_fleet}
 
 
 class PlaceFinder:
@@ -281,7 +344,7 @@ def nowhere(reasons: dict[str, str]) -> Refused:
     return Refused(f"no host of the fleet takes it: {told}", hint="acud fleet hosts", reason="no_host")
 
 
-def _key(host: str, kind: Kind, name: str) -> str:
+def _key(host: str, kind: str, name: str) -> str:
     return f"{host}.{kind}.{key_of(name)}"
 
 
@@ -312,6 +375,16 @@ def parse_place(data: bytes) -> ObjectPlace | None:
     try:
         return codec.decode(data, ObjectPlace)
     except InvalidRequest:
+        return None
+
+
+def mirrored_info(place: ObjectPlace, of: type[Info]) -> Info | None:
+    """Return how an object stood when it was last told, None where that is not known."""
+    if not place.info:
+        return None
+    try:
+        return codec.decode(place.info, of)
+    except InvalidRequest:  # told by another version
         return None
 
 

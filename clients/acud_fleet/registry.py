@@ -170,6 +170,11 @@ class Roster:
         """The buckets behind it."""
         return self._registry
 
+    @property
+    def sure(self) -> bool:
+        """Whether the servers took what was written to them for a whole lease: who lives has renewed his by now."""
+        return self._good_since_s is not None and time.monotonic() - self._good_since_s >= self._lease_s
+
     async def run(self) -> None:
         """Read until cancelled."""
         while True:

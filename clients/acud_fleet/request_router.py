@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -9,8 +10,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from acud import ids
-from acud.errors import Conflict, InvalidRequest, NotFound, Refused, Unavailable
+from acud.errors import AcudError, Conflict, InvalidRequest, NotFound, Refused, Unavailable
 from acud.features.fleet.connection import NatsConnection
+from acud.protocol.fleet import ObjectPlace
+from acud.protocol.fleet_ends import HOST_LOST
 from acud.protocol.requests.actions import ActionReply
 from acud.protocol.requests.agents import RunReply
 from acud.protocol.requests.command import FleetRoute, name_of
@@ -26,13 +29,15 @@ from acud.protocol.requests.fleet import (
 from acud.protocol.requests.gui import DoReply
 from acud.protocol.requests.recordings import RecordReply
 from acud.protocol.requests.tasks import TaskReply
-from acud.protocol.requests.waits import WaitReply, WaitResult, WaitShow, WaitShowReply
+from acud.protocol.requests.waits import WaitReply, WaitResult, WaitResultReply, WaitShow, WaitShowReply
+from acud.types import WaitInfo, WaitState
 from acud_client.call import DEFAULT_S, total_s
 from acud_fleet.envelopes import ReadRequest, inward, outward
 from acud_fleet.events import EventFeed
 from acud_fleet.host_client import HostClient
+from acud_fleet.lost_waits import LostWaits
 from acud_fleet.merged_replies import MergedReplies
-from acud_fleet.places import FIELDS, PlaceFinder, Placement, Places, choose, nowhere
+from acud_fleet.places import FIELDS, PlaceFinder, Placement, Places, choose, mirrored_info, nowhere
 from acud_fleet.registry import Life, Member, Roster, info_of
 from acud_fleet.state_mirror import OfflineState
 
@@ -55,13 +60,21 @@ class RequestRouter:
     """Answers typed requests. Owns nothing; `run` of the parts it is made from is the endpoint's matter."""
 
     def __init__(
-        self, connection: NatsConnection, roster: Roster, host_client: HostClient, feed: EventFeed, home: str
+        self,
+        connection: NatsConnection,
+        roster: Roster,
+        host_client: HostClient,
+        feed: EventFeed,
+        places: Places,
+        lost_waits: LostWaits,
+        home: str,
     ) -> None:
         self._connection = connection
         self._roster = roster
         self._host_client = host_client
         self._feed = feed
-        self._places = Places(connection)
+        self._places = places
+        self._lost_waits = lost_waits
         self._offline = OfflineState(self._places)
         self._place_finder = PlaceFinder(host_client, roster, self._places)
         self._placement = Placement(host_client, roster, self._places)
@@ -116,6 +129,7 @@ class RequestRouter:
         elif member.life is Life.UP:
             raise Conflict(f"host {request.host} lives", hint="end its daemon first; acud fleet drain empties it")
         else:
+            await self._lost_waits.end_all(member)
             await self._places.forget(request.host)
             await self._roster.registry.forget(request.host)
         await self._roster.read()
@@ -173,8 +187,31 @@ class RequestRouter:
 
     # ---- of waits, whose host may be away ----
 
-    async def _result(self, asked: ReadRequest, request: WaitResult) -> Any:
+    async def _result(self, asked: ReadRequest, request: WaitResult) -> WaitResultReply:
         host = await self._place_finder.host_of("wait", request.wait_id)
+        tasks = (
+            asyncio.ensure_future(self._lost_waits.until_ended(request.wait_id)),
+            asyncio.ensure_future(self._of_host(asked, request, host)),
+        )
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            reply = next(task for task in tasks if task.done()).result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        if reply.ended and reply.wait.verdict.code == HOST_LOST and not request.peek:
+            await self._see(host, reply.wait.wait_id)
+        return reply
+
+    async def _see(self, host: str, wait_id: str) -> None:
+        """Note that the end was fetched which the fleet told: the wake that its host may still hold is not needed."""
+        try:
+            await self._host_client.ask(host, WaitResult(wait_id), ids.new_id("req"), DEFAULT_S)
+        except AcudError:  # it learns that on its return
+            await self._places.change_wait(host, wait_id, _seen)
+
+    async def _of_host(self, asked: ReadRequest, request: WaitResult, host: str) -> WaitResultReply:
         end_s = time.monotonic() + request.block_s
         request_id = asked.request_id
         while True:
@@ -182,14 +219,32 @@ class RequestRouter:
             question = msgspec.structs.replace(request, block_s=left_s)
             try:
                 reply = await self._host_client.ask(host, question, request_id, left_s + DEFAULT_S)
-                return outward(reply, host)
-            except Unavailable as fault:
+                stands = await self._standing(host, reply.wait)
+                reply = reply if stands is reply.wait else WaitResultReply(stands, ended=True)
+                told: WaitResultReply = outward(reply, host)
+                return told
+            except (NotFound, Unavailable) as fault:
                 marked = await self._marked(fault, host, request.wait_id)
             if marked.ended or not await self._roster.until_up(host, end_s - time.monotonic()):
                 return marked
             request_id = ids.new_id("req")  # the time to block is another, and so is the request
 
-    async def _marked(self, fault: Unavailable, host: str, wait_id: str) -> Any:
+    async def _standing(self, host: str, info: WaitInfo) -> WaitInfo:
+        """Return a wait that its host told of as it is told to others. An end is told once it is written, for then
+        nobody tells another one; where the fleet told one before, that stands. Raises: Unavailable.
+        """
+        told = self._lost_waits.ended(info.wait_id)
+        if told is not None or info.state is WaitState.WATCHING:
+            return told or info
+        stands = await self._places.put(host, "wait", info.wait_id, info)
+        return (mirrored_info(stands, WaitInfo) if stands.by_fleet else None) or info
+
+    async def _marked(self, fault: NotFound | Unavailable, host: str, wait_id: str) -> WaitResultReply:
+        if isinstance(fault, NotFound):  # the host was forgotten, or it forgot the wait
+            told = await self._offline.told_end(host, wait_id)
+            if told is None:
+                raise fault
+            return WaitResultReply(outward(told, host), ended=True)
         member = self._roster.all().get(host)
         if fault.facts.get("host") != host or member is None:
             raise fault
@@ -198,13 +253,22 @@ class RequestRouter:
             raise fault
         return marked
 
-    async def _show(self, asked: ReadRequest, request: WaitShow) -> Any:
+    async def _show(self, asked: ReadRequest, request: WaitShow) -> WaitShowReply:
         host = await self._place_finder.host_of("wait", request.wait_id)
         try:
-            return outward(await self._host_client.ask(host, request, asked.request_id, DEFAULT_S), host)
-        except Unavailable as fault:
+            reply = await self._host_client.ask(host, request, asked.request_id, DEFAULT_S)
+            stands = await self._standing(host, reply.wait)
+            told: WaitShowReply = outward(msgspec.structs.replace(reply, wait=stands), host)
+            return told
+        except (NotFound, Unavailable) as fault:
             marked = await self._marked(fault, host, request.wait_id)
         return WaitShowReply(marked.wait, ())
+
+
+def _seen(stands: ObjectPlace | None) -> ObjectPlace | None:
+    if stands is None or stands.seen or not stands.by_fleet:
+        return None
+    return msgspec.structs.replace(stands, seen=True)
 
 
 def _away(member: Member) -> Member:

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import TypeVar
 
 import msgspec
 
 from acud import log
-from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
+from acud.errors import AcudError, NotFound, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.signatures import Signed
 from acud.protocol import codec
 from acud.protocol.events import Event
 from acud.protocol.fleet import ObjectPlace
+from acud.protocol.fleet_ends import HOST_LOST, told_to_host
 from acud.protocol.requests.waits import WaitResultReply
 from acud.types import DisplayInfo, DisplayState, WaitInfo, WaitState, unknown
 from acud.types.tasks import TaskView
 from acud_client.aio import AsyncClient
 from acud_fleet.envelopes import outward
-from acud_fleet.places import Kind, Places
+from acud_fleet.places import Kind, Places, mirrored_info
 from acud_fleet.registry import Member
 
 _LOG = log.logger("fleet")
 _AGAIN_S = 1.0
 PAGE = 200
 _OVERLAP = 20
+_AT_ONCE = 32
+"""Ends in one request: each may quote a long condition."""
 _QUIET = ("wait.judged", "wait.note", "display.geometry", "display.taken", "display.released")
 """Events after which nothing has to be told anew of their subject."""
 Thing = tuple[Kind, str]
@@ -73,6 +76,40 @@ class StateMirror:
                 self.told += 1
         except Unavailable as fault:
             _LOG.warning("fleet.event_unsent", topic=event.topic, n=event.n, fault=fault.message)
+
+    # ---- ends ----
+
+    async def take_ends(self) -> None:
+        """Have the daemon end what the fleet ended while this host was lost. Raises: what the daemon or the servers
+        say; nothing was told then that is not told again.
+        """
+        waits = [
+            told_to_host(info, sent=place.sent, seen=place.seen)
+            for place in await self._places.confirmed_ends(self._host)
+            if (info := mirrored_info(place, WaitInfo)) is not None
+        ]
+        otherwise: set[str] = set()
+        for at in range(0, max(1, len(waits)), _AT_ONCE):
+            more = at + _AT_ONCE < len(waits)
+            reply = await self._client.fleet_lost_waits(waits=waits[at : at + _AT_ONCE], more=more)
+            otherwise.update(reply.otherwise)
+        for wait in waits:
+            if wait.wait_id not in otherwise:
+                await self._places.unmark_lost(self._host, wait.wait_id)
+        if waits:
+            _LOG.info("fleet.ends_taken", waits=len(waits), otherwise=len(otherwise))
+
+    async def told_instead(self, wait_id: str) -> ObjectPlace | None:
+        """Tell the end of a wait, before its wake is sent; return the end that the fleet told before, None for none.
+
+        Raises: Unavailable.
+        """
+        try:
+            reply = await self._client.wait_result(wait_id, peek=True)
+        except NotFound:  # it is kept no more
+            return None
+        stands = await self._places.put(self._host, "wait", reply.wait.wait_id, reply.wait)
+        return stands if stands.by_fleet else None
 
     # ---- places ----
 
@@ -135,9 +172,11 @@ class StateMirror:
         try:
             reply = await self._client.wait_result(wait_id, peek=True)
         except NotFound:
-            await self._places.remove(self._host, "wait", wait_id)
+            place = await self._places.one(self._host, "wait", wait_id)
+            if place is None or not place.by_fleet:  # what the fleet told stands
+                await self._places.remove(self._host, "wait", wait_id)
             return
-        await self._places.put(self._host, "wait", wait_id, reply.wait)
+        await self._places.put(self._host, "wait", reply.wait.wait_id, reply.wait)
 
     async def _tell_task(self, task_id: str) -> None:
         found = (await self._client.task_list(ended=True, tasks=[task_id])).tasks
@@ -205,6 +244,20 @@ class OfflineState:
         marked = _wait(outward(info, member.host), member)
         return WaitResultReply(marked, marked.state is not WaitState.WATCHING)
 
+    async def told_end(self, host: str, wait_id: str) -> WaitInfo | None:
+        """Return the end of a wait that the fleet told in the place of `host`, None where it told none."""
+        place = await self._places.one(host, "wait", wait_id)
+        return None if place is None or not place.by_fleet else mirrored_info(place, WaitInfo)
+
+    async def told_ends(self, hosts: Collection[str]) -> list[WaitInfo]:
+        """Return the ends that the fleet told in the place of hosts that are back and had ended the waits otherwise."""
+        found = (await self._places.lost()).values()
+        return [
+            outward(info, place.host)
+            for place in found
+            if place.host in hosts and (info := mirrored_info(place, WaitInfo)) is not None
+        ]
+
     async def _all(self, member: Member, kind: Kind, of: type[Info]) -> list[Info]:
         places = await self._places.of(member.host, kind)
         return [outward(info, member.host) for place in places if (info := mirrored_info(place, of)) is not None]
@@ -219,13 +272,4 @@ def _wait(info: WaitInfo, member: Member) -> WaitInfo:
     if info.state is not WaitState.WATCHING:
         return info  # it ended before, and that stands
     words = lost_words(member)
-    return msgspec.structs.replace(info, note=words, verdict=unknown("host_lost", words))
-
-
-def mirrored_info(place: ObjectPlace, of: type[Info]) -> Info | None:
-    if not place.info:
-        return None
-    try:
-        return codec.decode(place.info, of)
-    except InvalidRequest:  # told by another version
-        return None
+    return msgspec.structs.replace(info, note=words, verdict=unknown(HOST_LOST, words))

@@ -167,6 +167,8 @@ class Bucket:
                 )
             except nats.js.errors.KeyWrongLastSequenceError:
                 return False
+            except nats.js.errors.KeyNotFoundError:  # `create` looked for the mark in a copy that is behind
+                return False
         return True
 
     async def remove(self, key: str) -> None:
@@ -175,18 +177,22 @@ class Bucket:
         with self._translated(f"removing {self._name}/{key}"):
             await _repeated(lambda: bucket.purge(key))
 
-    async def entries(self, pattern: str = ">") -> list[BucketEntry]:
-        """Return everything whose key matches `pattern` (`*`: one token; `>`: the rest) as it stands now.
+    async def keys(self, pattern: str = ">") -> list[str]:
+        """Return every key that matches `pattern` (`*`: one token; `>`: the rest), also of some that were removed.
 
-        Keys are listed by the stream's leader and read one by one, not by a consumer: one that is made while a server
-        of the cluster is down may be placed on that server, and is silent then.
+        The stream's leader lists them, not a consumer: one that is made while a server of the cluster is down may be
+        placed on that server, and is silent then.
         """
         bucket = await self._open()
         with self._translated(f"reading {self._name}"):
             stream, subjects = f"KV_{self._connection.names.bucket(self._name)}", _subject(bucket, pattern)
             info = await _repeated(lambda: self._connection.streams.stream_info(stream, subjects_filter=subjects))
         before = len(_subject(bucket, ""))
-        keys = sorted(subject[before:] for subject in info.state.subjects or {})
+        return sorted(subject[before:] for subject in info.state.subjects or {})
+
+    async def entries(self, pattern: str = ">") -> list[BucketEntry]:
+        """Return everything whose key matches `pattern` as it stands now."""
+        keys = await self.keys(pattern)
         found: list[BucketEntry] = []
         for at in range(0, len(keys), _AT_ONCE):
             read = await asyncio.gather(*(self.get(key) for key in keys[at : at + _AT_ONCE]))

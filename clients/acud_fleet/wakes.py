@@ -18,7 +18,7 @@ from acud import log
 from acud.errors import AcudError, InvalidRequest, Unavailable
 from acud.features.fleet.cancellation import cancellation_kept
 from acud.features.fleet.connection import NatsConnection
-from acud.features.fleet.names import sender_of
+from acud.features.fleet.names import ENDPOINT, sender_of
 from acud.features.fleet.signatures import Identity, Signed
 from acud.protocol.wakes import SeenWake, SharedWake
 from acud_fleet import streams
@@ -159,9 +159,9 @@ class AgentWakes:
             await asyncio.sleep(_AGAIN_S)
 
     async def _taken(self, message: Msg) -> TakenWake | None:
-        host, signatures = Identity("host", sender_of(message.subject)), self._connection.signatures
+        sender, signatures = _sender(message.subject), self._connection.signatures
         try:
-            await signatures.check(Signed.WAKE, message.subject, message.data, message.headers, host)
+            await signatures.check(Signed.WAKE, message.subject, message.data, message.headers, sender)
             wake = read_wake(message)
         except Unavailable:
             await message.nak(delay=HELD_S)
@@ -227,13 +227,28 @@ class AgentWakes:
                     await taken.hold()
 
 
+async def publish_wake(connection: NatsConnection, wake: SharedWake, sender: str, stream: str) -> None:
+    """Put a wake into the stream, under its id: a repeat is dropped. Raises: Unavailable."""
+    subject, body = connection.names.wake(wake.agent_id or ANYBODY, sender), msgspec.json.encode(wake)
+    headers = {ID: wake.id} | connection.signatures.header(Signed.WAKE, subject, body)
+    with connection.translated("wake"):
+        await connection.streams.publish(subject, body, stream=stream, headers=headers, timeout=streams.PUBLISH_S)
+
+
+def _sender(subject: str) -> Identity:
+    sender = sender_of(subject)
+    return Identity("endpoint") if sender == ENDPOINT else Identity("host", sender)
+
+
 def read_wake(message: Msg) -> SharedWake:
-    """Return the wake in a message. Raises: InvalidRequest for what is none, or in another host's name."""
+    """Return the wake in a message. Raises: InvalidRequest for what is none, or in another host's name: that only an
+    endpoint may use, for a host that is lost.
+    """
     try:
         wake = msgspec.json.decode(message.data, type=SharedWake)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise InvalidRequest(f"no wake: {fault}") from fault
-    if sender_of(message.subject) != wake.host:
+    if sender_of(message.subject) not in (wake.host, ENDPOINT):
         raise InvalidRequest(f"a wake in the name of host {wake.host}, sent by {sender_of(message.subject)}")
     return wake
 

@@ -16,7 +16,7 @@ from acud.types import RouteName, WakeInfo, WakeKind, WakeState
 from acud_fleet.host_wakes import WakePublisher
 from tests.daemon import Daemon
 from tests.e2e.fleet_support import joined
-from tests.fleet_servers import FleetServers
+from tests.fleet_servers import FleetServers, nothing_told
 from tests.integration.store_support import open_store
 from tests.wake_receiver import Receiver
 
@@ -74,7 +74,7 @@ def _took_s(receiver: Receiver, count: int) -> float:
 async def _publish(url: str) -> None:
     async with NatsConnection(FleetSettings(url=url), "bench") as connection:
         await connection.ready()
-        publisher = WakePublisher("h2", connection)
+        publisher = WakePublisher("h2", connection, nothing_told)
         for at in range(0, WAKES, _PUBLISHED_AT_ONCE):
             some = range(at, at + _PUBLISHED_AT_ONCE)
             outcomes = await asyncio.gather(*(publisher.bring(_delivery(f"wake-{number}")) for number in some))

@@ -16,7 +16,7 @@ from acud.types import RouteName, WakeKind
 from acud_fleet.host_wakes import WakePublisher
 from acud_fleet.wakes import AgentWakes
 from tests.bench import _fleet_carry, _fleet_writes
-from tests.fleet_servers import FleetServers
+from tests.fleet_servers import FleetServers, nothing_told
 
 _WAKES = 500
 _TEXT = "[smart_wait resolved] Job wait-01jd: the download has finished → the bar is full. Next: wait_result"
@@ -32,7 +32,7 @@ async def _measured(replicas: int) -> dict[str, float]:
     with FleetServers(replicas) as nats:
         async with NatsConnection(FleetSettings(url=nats.url, replicas=replicas), "bench") as connection:  # type: ignore[arg-type]
             await connection.ready()
-            sent_ms = await _sent(WakePublisher("bench", connection))
+            sent_ms = await _sent(WakePublisher("bench", connection, nothing_told))
             taken_s = await _taken(connection)
     name = f"r{replicas}"
     return {

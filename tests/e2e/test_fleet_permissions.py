@@ -150,6 +150,7 @@ async def _ready(worker: Worker) -> None:
                 "acud.event.h2.wait.resolved",
                 "acud.seen.h1.main",
                 "acud.wake.main.h2",
+                "acud.wake.main._",
                 "acud.job.vision.h2",
                 "acud.answer.h1.asker.job",
                 "$KV.acud_hosts.h2",
@@ -205,6 +206,7 @@ async def _ready(worker: Worker) -> None:
                 "acud.req.h1",
                 "acud.job.vision.h1",
                 "acud.wake.main.h1",
+                "acud.wake.main._",
                 "$KV.acud_hosts.h1",
                 "$KV.acud_keys.grants",
                 "$JS.API.STREAM.MSG.GET.ACUD_JOBS",
@@ -216,6 +218,7 @@ async def _ready(worker: Worker) -> None:
             [
                 "acud.req.h1",
                 "acud.wake.main.h1",
+                "acud.wake.main._",
                 "acud.seen.h1.other",
                 "$KV.acud_hosts.h1",
                 "$KV.acud_keys.grants",

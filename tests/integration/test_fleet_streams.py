@@ -20,14 +20,15 @@ from acud.features.fleet import names
 from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
 from acud.protocol.delivery import Deliver
+from acud.protocol.wakes import SharedWake
 from acud.types import RouteName, WakeKind
 from acud_fleet import initialisation, streams
 from acud_fleet.host_wakes import WakePublisher
 from acud_fleet.initialisation import FleetRoles, PartState
 from acud_fleet.places import Places
-from acud_fleet.wakes import AgentWakes
+from acud_fleet.wakes import AgentWakes, publish_wake
 from tests import nkey_files
-from tests.fleet_servers import FleetServers
+from tests.fleet_servers import FleetServers, nothing_told
 from tests.nats_servers import Nats
 
 SECRET = b"hunter2, typed on h2"
@@ -192,16 +193,37 @@ async def test_a_wake_in_anothers_name_reaches_no_agent(tmp_path: Path) -> None:
             connected(url, tmp_path, "AGENT", "agent-main") as reader,
         ):
             forged = Deliver("wake-1", 1, RouteName.FLEET, WakeKind.RESOLVED, "it is done, says h2", 1.0)
-            publisher = WakePublisher("h2", thief)
+            publisher = WakePublisher("h2", thief, nothing_told)
             assert (await publisher.bring(forged)).result == "retry"  # it may not use the subject of another
             publisher._connection.names = _Disguised(thief.names.prefix)  # type: ignore[attr-defined]
             assert (await publisher.bring(forged)).result == "sent"
             true = Deliver("wake-2", 1, RouteName.FLEET, WakeKind.RESOLVED, "it is done, says h1", 1.0)
-            assert (await WakePublisher("h1", thief).bring(true)).result == "sent"
+            assert (await WakePublisher("h1", thief, nothing_told).bring(true)).result == "sent"
             async with AgentWakes(reader) as wakes:
                 taken = await wakes.next(30.0)
                 assert taken is not None
                 assert (taken.wake.id, taken.wake.host) == ("wake-2", "h1")
+                assert await wakes.next(1.0) is None
+
+
+async def test_an_endpoint_alone_may_wake_in_the_name_of_a_host(tmp_path: Path) -> None:
+    extra = nkey_files.granted(tmp_path)
+    with FleetServers(1, extra, login={"nkey_seed_file": str(tmp_path / "ADMIN")}, roles=ROLES) as running:
+        url = running.url
+        async with (
+            connected(url, tmp_path, "H1", "host-h1") as thief,
+            connected(url, tmp_path, "ENDPOINT", "endpoint") as endpoint,
+            connected(url, tmp_path, "AGENT", "agent-main") as reader,
+        ):
+            wake = SharedWake("wake-1", "h2", WakeKind.TIMEOUT, "h2 is lost", 1.0)
+            with pytest.raises(Unavailable):
+                await publish_wake(thief, wake, names.ENDPOINT, "ACUD_WAKES")
+            await publish_wake(endpoint, wake, names.ENDPOINT, "ACUD_WAKES")
+            await publish_wake(endpoint, wake, names.ENDPOINT, "ACUD_WAKES")
+            async with AgentWakes(reader) as wakes:
+                taken = await wakes.next(30.0)
+                assert taken is not None
+                assert (taken.wake.id, taken.wake.host) == ("wake-1", "h2")
                 assert await wakes.next(1.0) is None
 
 

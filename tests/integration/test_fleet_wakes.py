@@ -21,7 +21,7 @@ from acud_fleet.host_wakes import WakeCarrier, WakePublisher, shared
 from acud_fleet.wakes import AgentWakes, TakenWake
 from tests import fleet_reader
 from tests.fleet_proxy import Proxy
-from tests.fleet_servers import FleetServers
+from tests.fleet_servers import FleetServers, nothing_told
 from tests.nats_servers import NatsServer
 
 _LONG_S = 60.0
@@ -53,7 +53,7 @@ async def test_a_wake_is_kept_for_its_agent_and_given_out_once() -> None:
     with FleetServers() as nats:
         async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
-            publisher = WakePublisher("h1", connection)
+            publisher = WakePublisher("h1", connection, nothing_told)
             await _sent(publisher, _delivery("wake-1", "an.agent"))
             await _sent(publisher, _delivery("wake-2"))
             await _sent(publisher, _delivery("wake-1", "an.agent"))
@@ -74,7 +74,7 @@ async def test_what_a_reader_did_not_acknowledge_goes_back_at_its_end() -> None:
     with FleetServers() as nats:
         async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
-            await _sent(WakePublisher("h1", connection), _delivery("wake-1"))
+            await _sent(WakePublisher("h1", connection, nothing_told), _delivery("wake-1"))
             async with AgentWakes(connection) as wakes:
                 assert (await _next(wakes)).deliveries == 1
             async with AgentWakes(connection) as wakes:
@@ -86,7 +86,7 @@ async def test_a_reader_that_is_killed_over_a_wake_leaves_it_to_the_next_with_th
     with FleetServers(ack_wait_s=fleet_reader.ACK_WAIT_S) as nats:
         async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
-            await _sent(WakePublisher("h1", connection), _delivery("wake-1"))
+            await _sent(WakePublisher("h1", connection, nothing_told), _delivery("wake-1"))
             first = fleet_reader.start(nats.url, "main", "keep")
             assert first.stdout is not None
             with first:
@@ -105,7 +105,7 @@ async def test_a_living_reader_keeps_its_wake_as_long_as_it_likes() -> None:
     with FleetServers(ack_wait_s=4.0) as nats:
         async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
-            await _sent(WakePublisher("h1", connection), _delivery("wake-1"))
+            await _sent(WakePublisher("h1", connection, nothing_told), _delivery("wake-1"))
             async with AgentWakes(connection) as slow, AgentWakes(connection) as other:
                 taken = await _next(slow)
                 assert await other.next(9.0) is None  # more than twice as long as the stream waits
@@ -117,7 +117,7 @@ async def test_servers_that_are_away_are_waited_for() -> None:
     with FleetServers() as nats:
         async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
-            publisher = WakePublisher("h1", connection)
+            publisher = WakePublisher("h1", connection, nothing_told)
             await _sent(publisher, _delivery("wake-1"))
             nats.servers[0].kill()
             failed = await publisher.bring(_delivery("wake-2"))
@@ -141,7 +141,7 @@ async def test_a_wake_whose_acknowledgement_was_lost_is_heard_twice_by_one_id_an
     with FleetServers() as nats, Proxy(nats.servers[0].port) as wire:
         async with _connected(nats.url) as near, _connected(wire.url) as far:
             heard = await near.nats.subscribe("acud.wake.>")
-            publisher = WakePublisher("h1", far)
+            publisher = WakePublisher("h1", far, nothing_told)
             await _sent(publisher, _delivery("wake-1"))
             wire.mute()
             assert (await publisher.bring(_delivery("wake-2"))).result == "retry"
@@ -181,7 +181,7 @@ async def test_as_many_wakes_are_carried_side_by_side_as_there_are_places_and_th
     places = 4
     with FleetServers() as nats:
         async with _connected(nats.url) as connection:
-            publisher = WakePublisher("h1", connection)
+            publisher = WakePublisher("h1", connection, nothing_told)
             for number in range(2 * places + 2):
                 await _sent(publisher, _delivery(f"wake-{number}"))
             routes = _Routes(places)
@@ -213,7 +213,7 @@ async def test_the_leader_of_three_dies_and_every_wake_comes_once() -> None:
     with FleetServers(3) as nats:
         async with NatsConnection(FleetSettings(url=nats.url, replicas=3), "test") as connection:
             await connection.ready()
-            publisher = WakePublisher("h1", connection)
+            publisher = WakePublisher("h1", connection, nothing_told)
             await _sent(publisher, _delivery("wake-000"))
             for number in range(1, count):
                 if number == count // 3:

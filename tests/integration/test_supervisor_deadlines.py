@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -12,16 +13,34 @@ from msgspec.structs import replace
 from acud import paths
 from acud.backends import PREDEFINED, predefined
 from acud.clock import Instant
-from acud.config import EvaluatorSettings, Settings, VisionSettings
+from acud.config import EvaluatorSettings, Settings, VisionSettings, WakeSettings
 from acud.errors import NoJudge
 from acud.features.supervisors import FEATURES, redaction
+from acud.fleet import FleetSettings
 from acud.protocol.evaluation import JudgeHealth
+from acud.protocol.requests.fleet import FleetLostWaits, FleetLostWaitsReply, LostWait
 from acud.supervisor import instance
 from acud.supervisor.app import App
 from acud.supervisor.handlers import HANDLERS
 from acud.supervisor.waits import wait_runtime
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import AllOf, AnyOf, Criteria, JudgeName, Target, Text, Until, WaitInfo, WaitSpec, WindowTitle
+from acud.types import (
+    AllOf,
+    AnyOf,
+    Criteria,
+    JudgeName,
+    RouteName,
+    Target,
+    Text,
+    Until,
+    WaitInfo,
+    WaitSpec,
+    WaitState,
+    WakeAddress,
+    WakeState,
+    WindowTitle,
+    unknown,
+)
 from tests.manual_clock import ManualClock
 
 _NEVER = Criteria("never")
@@ -58,9 +77,9 @@ class _Host:
         self._log.close()
         instance.dismantle(self._places)
 
-    def arm(self, timeout_s: float, until: Until = _NEVER) -> WaitInfo:
+    def arm(self, timeout_s: float, until: Until = _NEVER, wake: WakeAddress = WakeAddress()) -> WaitInfo:  # noqa: B008
         """Store and arm a wait on a display that is not there."""
-        spec = WaitSpec(until, Target("display"), timeout_s)
+        spec = WaitSpec(until, Target("display"), timeout_s, wake=wake)
         info, _ = self.app.waits.create(spec, WatchedDisplay(":9", 9, managed=False, auth_file=""))
         self.turn()
         return info
@@ -175,6 +194,85 @@ def test_the_wake_of_a_wait_has_its_id(host: _Host) -> None:
     wake = host.app.store.outbox.of_wait(wait.wait_id)
     assert wake is not None
     assert wake.wake_id == wait.wait_id.replace("wait-", "wake-")
+
+
+# ---- a host that was lost, and whose waits the fleet ended ----------------------------------------------------------
+
+_IN_FLEET = replace(
+    _ONE_WORKER, fleet=FleetSettings(url="nats://127.0.0.1:1"), wake=WakeSettings(routes=(RouteName.FLEET,))
+)
+
+
+def _told(wait: WaitInfo, *, seen: bool = False) -> FleetLostWaits:
+    words = "[smart_wait timeout] told"
+    return FleetLostWaits((LostWait(wait.wait_id, "timeout", "host h1 is lost", words, 42.0, sent=True, seen=seen),))
+
+
+def _ask(host: _Host, request: FleetLostWaits) -> FleetLostWaitsReply:
+    call: Any = None  # it answers at once
+    reply = HANDLERS["fleet_lost_waits"](host.app.features["fleet"], request, call)
+    host.turn()
+    return reply
+
+
+def test_a_wait_that_is_overdue_at_a_start_is_held_for_the_fleets_word_and_ends_by_it(
+    tmp_path: Path, clock: _Clock
+) -> None:
+    with closing(_Host(tmp_path / "home", clock, _IN_FLEET)) as first:
+        told, other, ahead = first.arm(30.0), first.arm(30.0), first.arm(1000.0)
+    clock.advance(50.0)
+    with closing(_Host(tmp_path / "home", clock, _IN_FLEET)) as second:
+        second.app.waits.resume()
+        second.app.waits.display_gone(":9", "its server ended")  # they are over, whatever is known of it now
+        second.turn(5.0)
+        assert second.ends(ahead) == ["wait.failed"]
+        assert (second.state(told), second.state(other)) == ("watching", "watching")
+        assert _ask(second, replace(_told(told), more=True)).otherwise == ()
+        assert second.state(other) == "watching"
+        assert _ask(second, _told(ahead)).otherwise == (ahead.wait_id,)
+        assert second.ends(other) == ["wait.timeout"]
+        info = second.app.waits.find(told.wait_id)
+        assert (info.state, info.message, info.ended_utc_s) == (WaitState.TIMEOUT, "[smart_wait timeout] told", 42.0)
+        assert info.verdict == unknown("host_lost", "host h1 is lost")
+        assert _ask(second, _told(told)).otherwise == ()  # told again at the next return
+        assert second.ends(told) == ["wait.timeout"]
+        assert _ask(second, FleetLostWaits()).otherwise == ()
+
+
+def test_where_no_word_of_the_fleet_comes_an_overdue_wait_ends_by_itself(tmp_path: Path, clock: _Clock) -> None:
+    with closing(_Host(tmp_path / "home", clock, _IN_FLEET)) as first:
+        wait = first.arm(30.0)
+    clock.advance(50.0)
+    with closing(_Host(tmp_path / "home", clock, _IN_FLEET)) as second:
+        second.app.waits.resume()
+        second.turn(29.9)
+        assert second.state(wait) == "watching"
+        second.turn(0.2)
+        assert second.ends(wait) == ["wait.timeout"]
+
+
+@pytest.mark.parametrize(
+    ("routes", "seen", "state"),
+    [
+        (None, False, WakeState.SENT),  # the stream has it
+        (None, True, WakeState.SEEN),
+        ((RouteName.WEBHOOK,), False, WakeState.PENDING),  # nobody reads the stream for it: it goes out now
+    ],
+)
+def test_the_wake_of_a_wait_that_the_fleet_ended_has_one_id_and_goes_once(
+    tmp_path: Path, clock: _Clock, routes: tuple[RouteName, ...] | None, seen: bool, state: WakeState
+) -> None:
+    with closing(_Host(tmp_path / "home", clock, _IN_FLEET)) as host:
+        wait = host.arm(30.0, wake=WakeAddress(routes))
+        _ask(host, _told(wait, seen=seen))
+        wake = host.app.store.outbox.of_wait(wait.wait_id)
+        assert wake is not None
+        assert (wake.wake_id, wake.state) == (wait.wait_id.replace("wait-", "wake-"), state)
+        assert wake.text.startswith("[smart_wait timeout] told")
+        host.turn(10_000.0)
+        after = host.app.store.outbox.of_wait(wait.wait_id)
+        assert after is not None
+        assert after.reminders == 0
 
 
 # ---- sentences that nobody could judge -------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from acud.errors import Conflict, InvalidRequest, NotFound
-from acud.features.fleet.names import FleetNames
+from acud.features.fleet.names import ENDPOINT, FleetNames
+from acud.fleet import HOST
 from acud_fleet import access
 from acud_fleet.access import Grant, Grants, Role
 from acud_fleet.initialisation import FleetRoles
@@ -54,6 +55,8 @@ def test_what_leaves_an_account_is_what_its_role_needs() -> None:
     assert 'service: "acud.answer.h1.*.*", response: stream, accounts: ["worker-vision"]' in own
     assert 'stream: "acud.told.h1.>", accounts: ["endpoint-endpoint"]' in own
     assert "h2" not in own
+    assert "acud.wake.*._" in block(text, "endpoint-endpoint")
+    assert "acud.wake.*._" not in own
     assert "acud.answer" not in block(text, "host-h2")  # it asks no jobs
     assert 'account: "host-h2"' not in block(text, "worker-vision")
     for line in block(text, "fleet").splitlines():
@@ -125,5 +128,7 @@ def test_what_is_wrong_with_a_grant_is_said_in_words(tmp_path: Path) -> None:
 def test_the_sender_is_the_last_of_a_wakes_and_a_jobs_subject() -> None:
     names = FleetNames("acud")
     assert names.wake("an.agent", "h1").endswith(".h1")
+    assert names.wake("*", ENDPOINT) == "acud.wake.*._"
+    assert not HOST.fullmatch(ENDPOINT)  # or a host could be called so
     assert names.seen("h1", "main").endswith(".main")
     assert names.job("vision", "h1").endswith(".h1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
@@ -81,6 +82,7 @@ class _Hosts:
 
     def __init__(self) -> None:
         self.members = {"up": _member("up", 0), "away": _member("away", 0, life=Life.LOST)}
+        self.ends: list[WaitInfo] = []
         made = wait_info(WaitState.WATCHING)
         of_task = replace(made, wait_id="of task", spec=replace(made.spec, task_id="t"), display=":9")
         self._waits = (of_task, replace(made, wait_id="on display", display=":1"), replace(made, display=":9"))
@@ -105,6 +107,11 @@ class _Hosts:
     async def waits(self, member: Member) -> list[WaitInfo]:
         """Return what is known of the waits of a host that is away."""
         return [replace(one, display=f"{member.state.host}/{one.display}") for one in self._waits]
+
+    async def told_ends(self, hosts: Collection[str]) -> list[WaitInfo]:
+        """Return the ends that the fleet told in the place of `up`."""
+        assert set(hosts) == {"up"}
+        return self.ends
 
 
 def test_a_list_of_some_tasks_and_displays_is_the_same_of_a_host_that_is_away() -> None:
@@ -136,6 +143,10 @@ class _ManyRows:
     def all(self) -> dict[str, Member]:
         """Return all."""
         return {name: _member(name, 0) for name in self._names}
+
+    async def told_ends(self, _: Collection[str]) -> list[WaitInfo]:
+        """Return no ends: the fleet told none."""
+        return []
 
     async def ask(self, host: str, request: Any, *_: object) -> Any:
         """Answer a page, as a host checks it."""
@@ -204,6 +215,17 @@ def test_all_of_a_list_is_read_though_rows_leave_it_meanwhile() -> None:
         assert stay <= set(asyncio.run(every(ask)))
 
 
+def test_a_list_tells_an_end_as_the_fleet_told_it_whatever_the_host_says() -> None:
+    hosts: Any = _Hosts()
+    merged = MergedReplies(hosts, hosts, hosts, 0.0, "/home", {})
+    asked = WaitList(displays=("up/:1",))
+    ended = replace(wait_info(WaitState.TIMEOUT), wait_id="on display", display="up/:1")
+    hosts.ends = [ended]
+    assert asyncio.run(merged.reply(asked)) == WaitListReply((), 0)  # live ones are asked for, and it is none
+    reply = asyncio.run(merged.reply(replace(asked, ended=True)))
+    assert (reply.waits, reply.total) == ((ended,), 1)
+
+
 def test_labels_come_first_then_room_then_load() -> None:
     members = [_member("a", 2), _member("b", 1, 0.9), _member("c", 1, 0.2), _member("d", 0, life=Life.LOST)]
     best, others = choose(members, {}, needs_room=True, passed={})
@@ -234,6 +256,19 @@ def test_readers_of_the_feed_are_told_of_what_is_gone() -> None:
     assert late.trimmed == feed.newest
     assert late.events[0].prev < late.events[0].n
     assert sent == [b"fleet.lost", b"wait.resolved", b"fleet.back"]
+
+
+def test_the_feed_tells_one_end_of_a_wait_that_the_fleet_ended() -> None:
+    sent: list[bytes] = []
+    feed = EventFeed(lambda topic, body: sent.append(topic))
+    ended = replace(wait_info(WaitState.TIMEOUT), ended_utc_s=time.time())
+    feed.tell_end(ended, "h1")
+    feed.tell_end(ended, "h1")
+    for topic in ("wait.resolved", "wait.timeout", "wait.note"):  # what the host says on its return
+        feed.take("h1", envelopes.codec.encode(Event(7, 3, topic, time.time(), ended.wait_id, {})))
+    feed.take("h1", envelopes.codec.encode(Event(8, 7, "wait.resolved", time.time(), "another", {})))
+    feed.tell_end(replace(wait_info(WaitState.TIMEOUT), wait_id="of before", ended_utc_s=1.0), "h1")
+    assert sent == [b"wait.timeout", b"wait.note", b"wait.resolved"]
 
 
 def test_keys_hold_what_names_hold() -> None:

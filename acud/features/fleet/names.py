@@ -50,6 +50,10 @@ def sender_of(subject: str) -> str:
     return subject.rpartition(".")[2]
 
 
+ENDPOINT = "_"
+"""The sender of a wake in a lost host's place, whichever endpoint it is. No host is called so."""
+
+
 class FleetNames(msgspec.Struct, frozen=True):
     """Every name on the servers of the fleet whose subjects begin with `prefix`."""
 

@@ -9,20 +9,29 @@ from pathlib import Path
 
 from acud import log
 from acud.config import Settings
+from acud.errors import NotFound
 from acud.event_loop import EventLoop
 from acud.fleet import not_the_endpoint
 from acud.protocol.bootstrap import FleetOptions
 from acud.protocol.delivery import Delivered
 from acud.protocol.fleet import FleetHello, FleetNews
 from acud.protocol.requests.daemon import Finding
-from acud.protocol.requests.fleet import FleetDrain, FleetHosts, FleetPlace
+from acud.protocol.requests.fleet import (
+    FleetDrain,
+    FleetHosts,
+    FleetLostWaits,
+    FleetLostWaitsReply,
+    FleetPlace,
+    LostWait,
+)
 from acud.supervisor.children import Child, ChildKeeper, Message
 from acud.supervisor.control import Call, handles
 from acud.supervisor.core import Core
 from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.optional_child import OptionalChild
-from acud.types import RouteName
+from acud.types import RouteName, WaitState, unknown
+from acud.waits.effects import FleetEnd
 
 _LOG = log.logger("fleet")
 _WAIT = "wait a moment; acud logs --level error"
@@ -108,6 +117,7 @@ class FleetFeature(RunningFeature):
     """This daemon as a host of a fleet."""
 
     def __init__(self, core: Core) -> None:
+        self.waits = core.waits
         self._fleet = Fleet(
             core.keeper, core.loop, core.settings, core.paths.home, core.delivery, core.daemon_events.child_ended
         )
@@ -167,3 +177,20 @@ def fleet_place(feature: FleetFeature, request: FleetPlace, call: Call) -> None:
 def fleet_drain(feature: FleetFeature, request: FleetDrain, call: Call) -> None:
     """Say who answers this: a daemon is one host and does not know the others."""
     raise not_the_endpoint()
+
+
+@handles(FleetLostWaits)
+def fleet_lost_waits(feature: FleetFeature, request: FleetLostWaits, call: Call) -> FleetLostWaitsReply:
+    """End the waits as the fleet told, and let the others go on that were held for its word."""
+    otherwise = tuple(one.wait_id for one in request.waits if not _ended_as_told(feature, one))
+    if not request.more:
+        feature.waits.release_held()
+    return FleetLostWaitsReply(otherwise)
+
+
+def _ended_as_told(feature: FleetFeature, lost: LostWait) -> bool:
+    end = FleetEnd(WaitState(lost.state), lost.ended_utc_s, lost.message, lost.sent, lost.seen)
+    try:
+        return feature.waits.end_as_told(lost.wait_id, unknown("host_lost", lost.detail), end)
+    except NotFound:
+        return True  # it is kept here no more, and tells nothing else

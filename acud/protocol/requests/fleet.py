@@ -67,7 +67,8 @@ FleetHost = Annotated[
 
 class FleetDrain(Struct, frozen=True, tag="fleet_drain", forbid_unknown_fields=True):
     """`drain` a host: nothing new is placed there, what is there goes on. `resume` takes that back. `forget` a host
-    that will not come back, with what is known of its tasks and waits. Asked of a fleet's endpoint, not of a daemon.
+    that will not come back, with what is known of its tasks; its live waits end as `failed`. Asked of a fleet's
+    endpoint, not of a daemon.
     """
 
     host: FleetHost
@@ -78,6 +79,36 @@ class FleetDrainReply(Struct, frozen=True, forbid_unknown_fields=True):
     """The host as it was before."""
 
     host: HostInfo
+
+
+class LostWait(Struct, frozen=True, forbid_unknown_fields=True):
+    """A wait that the fleet ended with `host_lost`: the words of its verdict and its end. `sent`: its wake is in the
+    fleet's stream; `seen`: somebody fetched the result there.
+    """
+
+    wait_id: Annotated[str, Meta(min_length=1, max_length=64)]
+    state: Literal["timeout", "failed"]
+    detail: str
+    message: str
+    ended_utc_s: float
+    sent: bool = False
+    seen: bool = False
+
+
+class FleetLostWaits(Struct, frozen=True, tag="fleet_lost_waits", forbid_unknown_fields=True):
+    """Tell a daemon which of its waits the fleet ended while its host was lost: they end so here as well. Others whose
+    deadline had passed before the daemon started were held for this word, and time out now, unless `more` follow.
+    Asked by the daemon's own fleet process.
+    """
+
+    waits: Annotated[tuple[LostWait, ...], Meta(max_length=100)] = ()
+    more: bool = False
+
+
+class FleetLostWaitsReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """`otherwise`: those that had ended here in another way before; the daemon keeps that."""
+
+    otherwise: tuple[str, ...] = ()
 
 
 COMMANDS = (
@@ -99,4 +130,5 @@ COMMANDS = (
         fleet=FleetRoute.ENDPOINT,
         destroys=True,
     ),
+    Command(FleetLostWaits, FleetLostWaitsReply, feature="fleet", fleet=FleetRoute.NEVER, writes=True, destroys=True),
 )

@@ -55,6 +55,8 @@ class ActiveWait:
         self.tick: Timer | None = None
         self.deadline_timer: Timer | None = None
         self.last_look_timer: Timer | None = None
+        self.is_held = False
+        """Its deadline passed while no daemon ran; the fleet may have ended it, and says so first."""
         self.transient: Callable[[ActiveWait], None] | None = None
         self.payer = stored.spec.task_id
         """The task whose usage its judging is entered under."""

@@ -72,6 +72,8 @@ def wait_ending(active: ActiveWait, effect: out.WaitEffect) -> WaitEnding:
         case out.WaitFailed(reason=reason, verdict=verdict, evidence=evidence):
             text = f"[smart_wait failed] {what} — {reason}. {_reached(active)}{_last(verdict)}"
             return WaitEnding(WaitState.FAILED, with_seen(text, verdict.detail), evidence)
+        case out.WaitEndedByFleet(end=end, evidence=evidence):
+            return WaitEnding(end.state, end.message, evidence)
     raise TypeError(f"{type(effect).__name__} ends no wait")
 
 

@@ -44,6 +44,7 @@ from acud.types import (
 from acud.waits import events as happened
 from acud.waits import machine
 from acud.waits.conditions import NOT_JUDGED, leaves, needs_display
+from acud.waits.effects import FleetEnd
 from acud.waits.lifecycle import describe_asking
 from acud.waits.model import NO_DISPLAY
 from acud.waits.sentences import NEEDS_VISION, with_meanings
@@ -235,6 +236,23 @@ class Waits:
         """
         active = self._active.get(wait_id)
         return (None, False) if active is None or active.ended else self.targets.place(active)
+
+    def end_as_told(self, wait_id: str, verdict: Verdict, end: FleetEnd) -> bool:
+        """End a wait as the fleet did while this host was lost; False where it had ended here in another way.
+
+        Raises: NotFound.
+        """
+        active = self._active.get(wait_id)
+        if active is not None and not active.ended:
+            self._runtime.end_as_told(active, verdict, end)
+            return True
+        return self._journal.store.waits.get(wait_id).verdict == verdict
+
+    def release_held(self) -> None:
+        """Let the waits time out whose deadline had passed before this supervisor began, and of which the fleet told
+        nothing.
+        """
+        self._runtime.release_held()
 
     def update(self, request: WaitUpdate) -> tuple[WaitInfo, list[str]]:
         """Change a live wait; a timeout restarts its clock."""

@@ -33,7 +33,7 @@ from acud.supervisor.waits.target_tracker import TargetTracker
 from acud.supervisor.waits.widget_requests import WidgetRequests
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplays
-from acud.types import Budget, Evidence, JudgeChoice, JudgeName, Stage
+from acud.types import Budget, Evidence, JudgeChoice, JudgeName, Stage, Verdict
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
@@ -44,6 +44,11 @@ from acud.waits.validation import unsearchable_reason
 _LOG = log.logger("waits")
 _SUSPEND_CHECK_S = 1.0
 _JUMP_S = 0.5
+_FLEETS_WORD_S = 30.0
+"""So long an overdue wait is held at a start for the fleet's word. The fleet process takes 2 s to bring it; where no
+server of the fleet answers, the wait times out without it.
+"""
+_PASSES_HOLD = (happened.FleetEnded, happened.DeadlinePassed, happened.CancelRequested, happened.SpecUpdated)
 _LAST_LOOK_S = 1.0
 """So long before its deadline a wait takes the picture that it times out with."""
 
@@ -247,6 +252,8 @@ class WaitRuntime:
         if fault:
             self.step(active, happened.WaitBroken(self._clock.monotonic_s(), fault))
             return
+        is_overdue = active.deadline.remaining_s(self._clock.instant()) <= 0
+        active.is_held = not is_new and is_overdue and self._settings.features.fleet and bool(self._settings.fleet.urls)
         self.set_deadline(active)
         self._obey_all(active, armed.effects)
         self.targets.begin(active)
@@ -256,7 +263,7 @@ class WaitRuntime:
         """Give `event` to the machine of `active`, after the frames that it has not got, and do what it says."""
         if active.holds_frames and not active.ended:
             self._release_frames(active, event.at)
-        if active.ended:
+        if active.ended or (active.is_held and not isinstance(event, _PASSES_HOLD)):
             return
         moved = machine.step(active.machine, event)
         active.machine = moved.wait
@@ -344,6 +351,9 @@ class WaitRuntime:
             if timer is not None:
                 timer.cancel()
         remaining_s = active.deadline.remaining_s(self._clock.instant())
+        active.is_held = active.is_held and remaining_s <= 0
+        if active.is_held:
+            remaining_s = _FLEETS_WORD_S
         near_s = max(0.0, remaining_s - _LAST_LOOK_S)
         active.last_look_timer = self._loop.call_later(near_s, lambda: self._deadline_near(active))
         active.deadline_timer = self._loop.call_later(max(0.0, remaining_s), lambda: self._deadline(active))
@@ -354,6 +364,15 @@ class WaitRuntime:
     def _deadline(self, active: ActiveWait) -> None:
         _LOG.debug("wait.deadline", wait=active.wait_id)
         self.step(active, happened.DeadlinePassed(self._clock.monotonic_s()))
+
+    def end_as_told(self, active: ActiveWait, verdict: Verdict, end: out.FleetEnd) -> None:
+        """End a live wait as the fleet did while this host was lost."""
+        self.step(active, happened.FleetEnded(self._clock.monotonic_s(), verdict, end))
+
+    def release_held(self) -> None:
+        """Let the waits time out that were held for the fleet's word: it has come."""
+        for active in [active for active in self.active.values() if active.is_held and not active.ended]:
+            self._deadline(active)
 
     def _boot_offset_s(self) -> float:
         return self._clock.instant().boot_s - self._clock.monotonic_s()
@@ -431,7 +450,8 @@ class WaitRuntime:
     def _end(self, active: ActiveWait, effect: out.WaitEffect) -> None:
         ending = records.wait_ending(active, effect)
         active.state, active.message, active.evidence = ending.state, ending.message, ending.evidence
-        active.ended_utc_s = self._clock.instant().utc_s
+        end = effect.end if isinstance(effect, out.WaitEndedByFleet) else None
+        active.ended_utc_s = end.utc_s if end is not None else self._clock.instant().utc_s
         changed_at = effect.changed_at if isinstance(effect, out.WaitResolved) else None
         if changed_at is not None and changed_at >= active.machine.armed_at:
             active.changed_to_resolved_ms = round((self._clock.monotonic_s() - changed_at) * 1000, 1)
@@ -444,7 +464,7 @@ class WaitRuntime:
             self.active.pop(active.wait_id, None)
             active.transient(active)
         else:
-            active.wake = self._wakes.of_wait(active.stored())
+            active.wake = self._wakes.of_wait(active.stored(), end)
             self._journal.keep(lambda: self._write_end(active), lambda: self._stored(active))
 
     def _write_end(self, active: ActiveWait) -> None:

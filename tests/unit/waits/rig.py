@@ -138,5 +138,5 @@ class Rig:
     @property
     def ending(self) -> out.WaitEffect | None:
         """The last effect, when it ended the wait."""
-        ends = (out.WaitResolved, out.WaitTimedOut, out.WaitCancelled, out.WaitFailed)
+        ends = (out.WaitResolved, out.WaitTimedOut, out.WaitCancelled, out.WaitFailed, out.WaitEndedByFleet)
         return next((effect for effect in self.all if isinstance(effect, ends)), None)

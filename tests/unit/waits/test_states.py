@@ -6,7 +6,8 @@ import itertools
 
 import pytest
 
-from acud.types import WaitState
+from acud.types import WaitState, unknown, yes
+from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits.lifecycle import TRANSITIONS, IllegalWaitMove, WaitMove, has_ended, move_wait
 from acud.waits.machine import step
@@ -28,6 +29,20 @@ def test_every_state_is_in_the_table_and_only_watching_lives() -> None:
     assert [state for state in WaitState if not has_ended(state)] == [WaitState.WATCHING]
     diagram = state_diagram("watching", labelled(TRANSITIONS))
     assert all(f"{state} --> [*]" in diagram for state in WaitState if has_ended(state))
+
+
+@pytest.mark.parametrize("state", [WaitState.TIMEOUT, WaitState.FAILED])
+def test_what_the_fleet_told_of_a_lost_host_stands_whatever_is_known_here_by_now(state: WaitState) -> None:
+    rig = Rig(spec()).start()
+    rig.judge(yes("it is there"))  # and its picture is on its way
+    verdict, end = unknown("host_lost", "host h1 is lost"), out.FleetEnd(state, 5.0, "told", sent=True, seen=False)
+    rig.tell(happened.FleetEnded(rig.now, verdict, end))
+    assert (rig.wait.state, rig.wait.verdict) == (state, verdict)
+    assert [effect.end for effect in rig.asked(out.WaitEndedByFleet)] == [end]
+    ended = rig.wait
+    rig.tell(happened.DeadlinePassed(rig.now))
+    rig.tell(happened.FleetEnded(rig.now, verdict, end))
+    assert (rig.wait, rig.last) == (ended, ())
 
 
 @pytest.mark.parametrize("event", [happened.CancelRequested(101.0), happened.SpecUpdated(101.0, spec())])

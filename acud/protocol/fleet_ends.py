@@ -1,0 +1,60 @@
+"""What a fleet tells of a wait whose host is lost: its end and its wake. The host tells the same on its return."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec.structs import replace
+
+from acud.ids import same_id
+from acud.protocol.requests.fleet import LostWait
+from acud.protocol.wakes import SharedWake
+from acud.types import WaitInfo, WaitState, WakeKind, condition_text, unknown
+from acud.waits.wake_text import one_line, wait_text
+
+HOST_LOST = "host_lost"
+"""The code of its verdict."""
+_MAX_SAID = 6000
+
+
+def end_lost(info: WaitInfo, state: WaitState, reason: str, utc_s: float) -> WaitInfo:
+    """Return the wait as the fleet ends it: timed out or failed. `reason`: what became of its host."""
+    spec = info.spec
+    display = f"on {info.display}" if info.display else ""
+    where = ", ".join(filter(None, (display, f"task {spec.task_id}" if spec.task_id else "")))
+    said = one_line(spec.label or condition_text(spec.until))[:_MAX_SAID]
+    time = f"Timeout after {spec.timeout_s:g}s: " if state is WaitState.TIMEOUT and spec.timeout_s else ""
+    message = (
+        f"[smart_wait {state.value}] Job {info.wait_id}: {said}{f' ({where})' if where else ''} — {time}{reason}. "
+        f"Last verdict: unknown ({HOST_LOST})."
+    )
+    return replace(
+        info,
+        state=state,
+        verdict=unknown(HOST_LOST, reason),
+        remaining_s=0.0,
+        note="",
+        ended_utc_s=utc_s,
+        message=message,
+    )
+
+
+def wake_of_lost(info: WaitInfo, host: str) -> SharedWake:
+    """Return the wake of a wait that the fleet ended in the place of `host`."""
+    return SharedWake(
+        id=same_id("wake", info.wait_id),
+        host=host,
+        kind=WakeKind(info.state.value),
+        text=wait_text(info.message, info.wait_id),
+        created_utc_s=info.ended_utc_s,
+        wait_id=info.wait_id,
+        task_id=info.spec.task_id,
+        session_key=info.spec.wake.session_key,
+        agent_id=info.spec.wake.agent_id,
+    )
+
+
+def told_to_host(info: WaitInfo, *, sent: bool, seen: bool) -> LostWait:
+    """Return what the host is told of it on its return."""
+    state: Literal["timeout", "failed"] = "failed" if info.state is WaitState.FAILED else "timeout"
+    return LostWait(info.wait_id, state, info.verdict.detail, info.message, info.ended_utc_s, sent, seen)

@@ -1,0 +1,248 @@
+"""Waits whose host is lost, on a real server: ended once however many endpoints keep their deadlines, woken once under
+one id also when an endpoint dies over it, and told by nobody in another way after.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+from msgspec.structs import replace
+
+from acud import ids
+from acud.features.fleet.connection import NatsConnection
+from acud.fleet import FleetSettings
+from acud.protocol import VERSION
+from acud.protocol.delivery import Deliver
+from acud.protocol.fleet import HostState, ObjectPlace
+from acud.types import RouteName, WaitInfo, WaitState, WakeAddress, WakeKind, unknown
+from acud_fleet import lost_waits
+from acud_fleet.envelopes import outward
+from acud_fleet.host_wakes import WakePublisher
+from acud_fleet.initialisation import FleetRoles
+from acud_fleet.lost_waits import LostWaits
+from acud_fleet.places import Places, mirrored_info
+from acud_fleet.registry import Life, Registry, Roster
+from acud_fleet.wakes import AgentWakes
+from tests.fleet_servers import FleetServers
+from tests.integration.client_replies import wait_info
+
+LEASE_S = 2.0
+HOSTS = ("h1", "h2", "h3", "h4", "h5")
+"""One for each test, whose agent has its name."""
+_LONG_S = 60.0
+pytestmark = pytest.mark.asyncio
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with FleetServers(lease_s=LEASE_S, roles=FleetRoles((), HOSTS)) as nats:
+        yield nats.url
+
+
+class Side:
+    """One process of the fleet: a connection, what it reads of the places, and what it was told of ends."""
+
+    def __init__(self, connection: NatsConnection) -> None:
+        self.connection = connection
+        self.places = Places(connection)
+        self.roster = Roster(connection, lambda word, member: None)
+        self.told: list[str] = []
+        self.lost_waits = LostWaits(
+            connection, self.roster, self.places, lambda info, host: self.told.append(f"{host} {info.wait_id}")
+        )
+
+    async def ended(self, wait: WaitInfo) -> WaitInfo:
+        async with asyncio.timeout(_LONG_S):
+            return (await self.lost_waits.until_ended(wait.wait_id)).wait
+
+
+@asynccontextmanager
+async def side(url: str, name: str) -> AsyncIterator[Side]:
+    async with NatsConnection(FleetSettings(url=url, lease_s=LEASE_S), name) as connection:
+        await connection.ready()
+        yield Side(connection)
+
+
+@asynccontextmanager
+async def endpoint(url: str) -> AsyncIterator[Side]:
+    """An endpoint that keeps deadlines until it is killed, as cancelling it does: it stops where it is."""
+    async with side(url, "endpoint") as one:
+        tasks = [asyncio.create_task(work) for work in (one.roster.run(), one.lost_waits.run())]
+        try:
+            yield one
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def armed(one: Side, host: str, ends_in_s: float = 0.0, wake: WakeAddress = WakeAddress()) -> WaitInfo:  # noqa: B008
+    """Tell the fleet of a wait of `host`, and of the host for the last time."""
+    made = wait_info()
+    wait = replace(
+        made,
+        wait_id=ids.new_id("wait"),
+        deadline_utc_s=time.time() + ends_in_s,
+        spec=replace(made.spec, wake=replace(wake, agent_id=host)),
+    )
+    await one.places.put(host, "wait", wait.wait_id, wait)
+    await Registry(one.connection).renew(HostState(host, "x", {}, 0, 9, 0.0, "1", VERSION, time.time()))
+    return wait
+
+
+async def standing(one: Side, host: str, wait: WaitInfo) -> ObjectPlace:
+    place = await one.places.one(host, "wait", wait.wait_id)
+    assert place is not None
+    return place
+
+
+async def sent(one: Side, host: str, wait: WaitInfo) -> ObjectPlace:
+    """Return what is told of a wait once its wake is in the stream."""
+    async with asyncio.timeout(_LONG_S):
+        while not (place := await standing(one, host, wait)).sent:  # noqa: ASYNC110 - another process's doing
+            await asyncio.sleep(0.02)
+    return place
+
+
+async def woken(one: Side, agent: str) -> list[tuple[str, str]]:
+    """Take all wakes that the stream has for the agent: ids and texts."""
+    found = []
+    async with AgentWakes(one.connection, agent) as wakes:
+        while (taken := await wakes.next(1.0)) is not None:
+            found.append((taken.wake.id, taken.wake.text))
+            await taken.ack()
+    return found
+
+
+async def test_two_endpoints_end_a_wait_of_a_lost_host_once_and_both_tell_it(url: str) -> None:
+    async with endpoint(url) as first, endpoint(url) as second:
+        wait = await armed(first, "h1")
+        later = await armed(first, "h1", ends_in_s=600.0)
+        told = await first.ended(wait)
+        assert await second.ended(wait) == told
+        assert (told.state, told.verdict.code, told.display) == (WaitState.TIMEOUT, "host_lost", "h1/:100")
+        assert told.message.startswith(f"[smart_wait timeout] Job {wait.wait_id}: ")
+        assert "Timeout after 300s: host h1 is lost: it last said something" in told.message
+        await sent(first, "h1", wait)
+        assert [[words for words in one.told if words.startswith("h1 ")] for one in (first, second)] == [
+            [f"h1 {wait.wait_id}"]
+        ] * 2
+        ((wake_id, text),) = await woken(first, "h1")
+        assert wake_id == wait.wait_id.replace("wait-", "wake-")
+        assert text == f"{told.message.replace('h1/:100', ':100')} Next: wait_result wait_id={wait.wait_id}"
+        assert not (await standing(first, "h1", later)).by_fleet
+
+
+async def test_what_an_endpoint_that_died_between_end_and_wake_left_is_sent_by_the_next(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached = asyncio.Event()
+
+    async def hang(*_: object) -> None:
+        reached.set()
+        await asyncio.Event().wait()
+
+    with monkeypatch.context() as before:
+        before.setattr(lost_waits, "publish_wake", hang)
+        async with endpoint(url) as first:
+            wait = await armed(first, "h2")
+            async with asyncio.timeout(_LONG_S):
+                await reached.wait()
+    async with endpoint(url) as second:
+        place = await standing(second, "h2", wait)
+        assert (place.by_fleet, place.sent) == (True, False)
+        told = await second.ended(wait)
+        await sent(second, "h2", wait)
+        assert told.state is WaitState.TIMEOUT
+        assert [wake_id for wake_id, _ in await woken(second, "h2")] == [wait.wait_id.replace("wait-", "wake-")]
+
+
+async def test_a_host_that_is_late_changes_nothing_that_the_fleet_told(url: str) -> None:
+    async with endpoint(url) as one:
+        wait = await armed(one, "h3")
+        told = await one.ended(wait)
+        await sent(one, "h3", wait)
+        resolved = replace(wait, state=WaitState.RESOLVED, verdict=unknown("x", "it is done"), ended_utc_s=5.0)
+        stands = await one.places.put("h3", "wait", wait.wait_id, resolved)
+        assert stands.by_fleet
+        assert outward(mirrored_info(stands, WaitInfo), "h3") == told
+        assert list(await one.places.lost("h3")) == [wait.wait_id]
+        (confirmed,) = await one.places.confirmed_ends("h3")
+        assert replace(confirmed, utc_s=stands.utc_s) == stands
+
+        # Its wake is the fleet's, and has its id.
+        async def told_instead(_: str) -> ObjectPlace:
+            return replace(stands, sent=False)
+
+        late = Deliver(
+            wait.wait_id.replace("wait-", "wake-"),
+            1,
+            RouteName.FLEET,
+            WakeKind.RESOLVED,
+            "done",
+            1.0,
+            wait.wait_id,
+            agent_id="h3",
+        )
+        assert (await WakePublisher("h3", one.connection, told_instead).bring(late)).result == "sent"
+        await one.places.unmark_lost("h3", wait.wait_id)  # it has ended it in the same way
+        assert await one.places.lost("h3") == {}
+        assert [text for _, text in await woken(one, "h3")] == [
+            f"{told.message.replace('h3/:100', ':100')} Next: wait_result wait_id={wait.wait_id}"
+        ]
+
+
+async def test_an_end_that_the_host_told_in_time_stands_and_wakes_nobody_again(url: str) -> None:
+    async with endpoint(url) as one:
+        wait = await armed(one, "h4")
+        resolved = replace(wait, state=WaitState.RESOLVED, ended_utc_s=time.time())
+        await one.places.put("h4", "wait", wait.wait_id, resolved)
+        other = await armed(one, "h4")
+        await one.ended(other)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await one.lost_waits.until_ended(wait.wait_id)
+                raise AssertionError("it was ended twice")
+        place = await standing(one, "h4", wait)
+        assert not place.by_fleet
+        await sent(one, "h4", other)
+        assert len(await woken(one, "h4")) == 1
+
+
+async def test_a_host_that_is_forgotten_leaves_the_ends_of_its_waits(url: str) -> None:
+    async with endpoint(url) as one:
+        wait, quiet = await armed(one, "h5", 600.0), await armed(one, "h5", 600.0, WakeAddress(routes=()))
+        await one.places.put("h5", "task", "task-1")
+        async with asyncio.timeout(_LONG_S):
+            while (member := (await Registry(one.connection).members())["h5"]).life is not Life.LOST:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        await one.lost_waits.end_all(member)
+        await one.places.forget("h5")
+        for ended in (wait, quiet):
+            info = mirrored_info(await standing(one, "h5", ended), WaitInfo)
+            assert info is not None
+            assert (info.state, info.verdict.code) == (WaitState.FAILED, "host_lost")
+            assert await one.places.host_of("wait", ended.wait_id) == "h5"
+        assert await one.places.one("h5", "task", "task-1") is None
+        assert len(await woken(one, "h5")) == 1  # the other's agent fetches the result
+        await Registry(one.connection).forget("h5")
+
+
+@pytest.mark.long
+async def test_on_three_servers_a_copy_that_is_behind_changes_no_end() -> None:
+    with FleetServers(3) as nats:
+        async with NatsConnection(FleetSettings(url=nats.url, replicas=3), "test") as connection:
+            await connection.ready()
+            places = Places(connection)
+            for _ in range(200):
+                wait = replace(wait_info(), wait_id=ids.new_id("wait"))
+                await places.put("h1", "wait", wait.wait_id, wait)
+                ended = replace(wait, state=WaitState.RESOLVED)
+                first = await places.put("h1", "wait", wait.wait_id, ended)
+                assert mirrored_info(first, WaitInfo) == ended
+                late = await places.put("h1", "wait", wait.wait_id, replace(ended, state=WaitState.FAILED))
+                assert mirrored_info(late, WaitInfo) == ended
