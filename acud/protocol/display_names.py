@@ -5,8 +5,10 @@ Only fields of typed messages are changed, never what is inside a client's own d
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import functools
+import typing
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -16,6 +18,10 @@ from acud.types import DisplayInfo, display_name
 _TARGET = "display:"
 _NAMED = ("display", "baseline", "view")
 """Fields that hold a display's name, or a token that begins with one."""
+
+_ALWAYS = frozenset((*_NAMED, "displays", "target"))
+_OF_SOME = {DisplayInfo: ("name",), DisplayAdd: ("name",), DisplayRemove: ("name",), DisplayListReply: ("default",)}
+"""Fields of plain words that name a display in these messages alone."""
 
 Change = Callable[[str], str]
 
@@ -28,21 +34,56 @@ def canonical(request: Any) -> Any:
 
 
 def renamed(value: Any, change: Change) -> Any:
-    """Return the message `value` with each of its displays' names changed."""
+    """Return the message `value` with each of its displays' names changed; `value` itself where none is."""
     if isinstance(value, tuple | list):
-        return type(value)(renamed(one, change) for one in value)
+        new = [renamed(one, change) for one in value]
+        same = all(found is given for found, given in zip(new, value, strict=True))
+        return value if same else type(value)(new)
     if not isinstance(value, msgspec.Struct):
         return value
-    given = {name: getattr(value, name) for name in value.__struct_fields__}
-    new = {name: _field(value, name, found, change) for name, found in given.items()}
-    different = {name: found for name, found in new.items() if found is not given[name]}
+    different = {}
+    for name in _looked_at(type(value)):
+        given = getattr(value, name)
+        found = _field(value, name, given, change)
+        if found is not given:
+            different[name] = found
     return msgspec.structs.replace(value, **different) if different else value
+
+
+@functools.cache
+def _looked_at(kind: type[msgspec.Struct]) -> tuple[str, ...]:
+    """Return the fields of `kind` that may hold a display's name, themselves or in a message inside."""
+    return tuple(name for name, hint in _fields(kind) if _may_name(kind, name, hint, {kind}))
+
+
+def _fields(kind: type[msgspec.Struct]) -> list[tuple[str, Any]]:
+    hints = typing.get_type_hints(kind)
+    return [(name, hints[name]) for name in kind.__struct_fields__]
+
+
+def _may_name(kind: type[msgspec.Struct], name: str, hint: Any, seen: set[Any]) -> bool:
+    if name in _ALWAYS or name in _OF_SOME.get(kind, ()):
+        return True
+    inner = [one for one in _messages(hint) if one not in seen]
+    seen.update(inner)
+    return any(
+        one is Any or isinstance(one, TypeVar) or any(_may_name(one, *field, seen=seen) for field in _fields(one))
+        for one in inner
+    )
+
+
+def _messages(hint: Any) -> Iterator[Any]:
+    """Yield the messages that a value of type `hint` may hold, and what of it may hold anything."""
+    if hint is Any or isinstance(hint, TypeVar) or (isinstance(hint, type) and issubclass(hint, msgspec.Struct)):
+        yield hint
+    for part in typing.get_args(hint):
+        yield from _messages(part)
 
 
 def _field(owner: msgspec.Struct, name: str, value: Any, change: Change) -> Any:
     if isinstance(value, str):
         return _word(owner, name, value, change)
-    if name == "displays" and value and isinstance(value[0], str):
+    if name == "displays" and isinstance(value, tuple | list) and value and isinstance(value[0], str):
         return tuple(change(one) for one in value)
     if isinstance(value, msgspec.Struct) or (isinstance(value, tuple | list) and value):
         return renamed(value, change)
@@ -50,9 +91,7 @@ def _field(owner: msgspec.Struct, name: str, value: Any, change: Change) -> Any:
 
 
 def _word(owner: msgspec.Struct, name: str, value: str, change: Change) -> str:
-    if name in _NAMED or (name == "name" and isinstance(owner, DisplayInfo | DisplayAdd | DisplayRemove)):
-        return change(value)
-    if name == "default" and isinstance(owner, DisplayListReply):
+    if name in _NAMED or name in _OF_SOME.get(type(owner), ()):
         return change(value)
     if name == "target" and value.startswith(_TARGET):
         return _TARGET + change(value.removeprefix(_TARGET))

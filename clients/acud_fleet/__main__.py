@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from acud import child_process
 from acud.errors import ProtocolError
 from acud.features.fleet import require_nats
@@ -17,9 +15,11 @@ def main(bootstrap: Bootstrap) -> None:
     if not isinstance(bootstrap.options, FleetOptions):
         raise ProtocolError("the bootstrap of the fleet process holds options of another child")
     require_nats()
+    import uvloop
+
     from acud_fleet import host
 
-    asyncio.run(host.serve(bootstrap, bootstrap.options))
+    uvloop.run(host.serve(bootstrap, bootstrap.options))
 
 
 if __name__ == "__main__":

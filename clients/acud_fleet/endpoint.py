@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import uvloop
 import zmq
-import zmq.asyncio
 from nats.aio.msg import Msg
 
 from acud import log
@@ -36,6 +36,7 @@ from acud_fleet.lost_waits import LostWaits
 from acud_fleet.places import Places
 from acud_fleet.registry import Member, Roster
 from acud_fleet.request_router import RequestRouter
+from acud_fleet.socket_reader import SocketReader
 
 _LOG = log.logger("fleet")
 _BEAT_S = 5.0
@@ -56,7 +57,7 @@ class Endpoint:
     def __init__(self, settings: FleetSettings, paths: Paths) -> None:
         self._settings = settings
         self._paths = paths
-        self._context = zmq.asyncio.Context()
+        self._context = zmq.Context()
         self._control = self._bound(zmq.ROUTER, "control")
         self._events = self._bound(zmq.XPUB, "events")
         self._feed = EventFeed(lambda topic, body: self._publish(topic, body))
@@ -64,8 +65,8 @@ class Endpoint:
         self._under_way: dict[str, _UnderWay] = {}
         self._stopping = asyncio.Event()
 
-    def _bound(self, kind: int, name: str) -> zmq.asyncio.Socket:
-        socket = self._context.socket(kind)
+    def _bound(self, kind: int, name: str) -> zmq.Socket[bytes]:
+        socket: zmq.Socket[bytes] = self._context.socket(kind)
         socket.setsockopt(zmq.LINGER, 500)
         socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_MESSAGE_BYTES)
         if kind == zmq.ROUTER:
@@ -139,7 +140,7 @@ class Endpoint:
 
     def _publish(self, topic: bytes, body: bytes) -> None:
         # A PUB never blocks: a slow subscriber loses messages, and sees it by `prev`.
-        zmq.Socket.shadow(self._events).send_multipart([topic, body], zmq.NOBLOCK)
+        self._events.send_multipart([topic, body], zmq.NOBLOCK)
 
     async def _beat(self) -> None:
         while True:
@@ -150,24 +151,30 @@ class Endpoint:
 
     async def _serve(self, router: RequestRouter) -> None:
         async with asyncio.TaskGroup() as group:
-            while True:
-                parts = await self._control.recv_multipart()
-                if len(parts) == 3 and parts[1] == b"":
-                    group.create_task(self._receive(router, parts[0], parts[2]))
 
-    async def _receive(self, router: RequestRouter, peer: bytes, data: bytes) -> None:
+            def begin(parts: list[bytes]) -> None:
+                if len(parts) == 3 and parts[1] == b"":
+                    group.create_task(self._receive(router, reader, parts[0], parts[2]))
+
+            reader = SocketReader(self._control, begin)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                reader.stop()
+
+    async def _receive(self, router: RequestRouter, reader: SocketReader, peer: bytes, data: bytes) -> None:
         try:
             asked = envelopes.read(data)
             if self._joins(asked, peer, data):
                 return
         except AcudError as fault:
-            await self._send(peer, envelopes.refusal(envelopes.id_in(data), fault, self._feed.newest))
+            _send(reader, peer, envelopes.refusal(envelopes.id_in(data), fault, self._feed.newest))
             return
         try:
             answer = await self._answer(router, asked)
         finally:
             under_way = self._under_way.pop(asked.request_id)
-        await self._send(under_way.peer, answer)
+        _send(reader, under_way.peer, answer)
 
     def _joins(self, asked: ReadRequest, peer: bytes, data: bytes) -> bool:
         """Tell whether this repeats a request under way, whose answer then goes to `peer`."""
@@ -193,11 +200,12 @@ class Endpoint:
         except AcudError as fault:
             return envelopes.refusal(asked.request_id, fault, self._feed.newest)
 
-    async def _send(self, peer: bytes, data: bytes) -> None:
-        try:
-            await self._control.send_multipart([peer, b"", data], zmq.NOBLOCK)
-        except zmq.ZMQError as fault:  # the client is gone, or does not read
-            _LOG.debug("reply.unsent", errno=fault.errno)
+
+def _send(reader: SocketReader, peer: bytes, data: bytes) -> None:
+    try:
+        reader.send([peer, b"", data])
+    except zmq.ZMQError as fault:  # the client is gone, or does not read
+        _LOG.debug("reply.unsent", errno=fault.errno)
 
 
 @contextlib.contextmanager
@@ -230,7 +238,7 @@ def serve(settings: FleetSettings, paths: Paths, *, debug: bool = False) -> None
     """
     log.configure("fleet-endpoint", debug=debug)
     with alone(paths):
-        asyncio.run(_serve(settings, paths))
+        uvloop.run(_serve(settings, paths))
 
 
 async def _serve(settings: FleetSettings, paths: Paths) -> None:

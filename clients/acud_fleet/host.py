@@ -29,6 +29,7 @@ from acud.protocol.delivery import Deliver
 from acud.protocol.fleet import FleetHello, FleetNews, HostState, ToFleet
 from acud.protocol.requests.daemon import Status, StatusReply
 from acud_client.aio import AsyncClient
+from acud_fleet.daemon_relay import DaemonRelay
 from acud_fleet.events import EventForwarder
 from acud_fleet.host_server import HostCapacity, HostServer
 from acud_fleet.host_wakes import WakeAcks, WakeCarrier, WakePublisher
@@ -190,20 +191,23 @@ class Membership:
 
 
 class HostService:
-    """The host `name`, over `connection`, for the daemon behind `client`. `run` until cancelled, then `leave`."""
+    """The host `name`, over `connection`, for the daemon behind `client` and `relay`. `run` until cancelled, then
+    `leave`.
+    """
 
     def __init__(
         self,
         name: str,
         connection: NatsConnection,
         client: AsyncClient,
+        relay: DaemonRelay,
         home: Path,
         carry: tuple[str, ...] = (),
         side_by_side: int = 1,
     ) -> None:
         self._connection = connection
         capacity = HostCapacity(name, connection.settings.room, client)
-        self._server = HostServer(name, connection, client, capacity)
+        self._server = HostServer(name, connection, relay, capacity)
         self._state_mirror = StateMirror(name, connection, client)
         self._membership = Membership(name, connection, client, capacity, home, self._state_mirror.take_ends)
         self.wake_publisher = WakePublisher(name, connection, self._state_mirror.told_instead)
@@ -254,6 +258,7 @@ async def serve(bootstrap: Bootstrap, options: FleetOptions) -> None:
         await child.send(FleetHello(os.getpid(), name))
         async with (
             AsyncClient(places) as client,
+            DaemonRelay(places) as relay,
             _ConnectionNews(child) as connection_news,
             NatsConnection(
                 options.settings,
@@ -263,7 +268,7 @@ async def serve(bootstrap: Bootstrap, options: FleetOptions) -> None:
                 inbox=f"host-{name}",
             ) as connection,
         ):
-            host = HostService(name, connection, client, places.home, options.carry, options.side_by_side)
+            host = HostService(name, connection, client, relay, places.home, options.carry, options.side_by_side)
             await _until_stopped(child, host)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import itertools
 import time
 from typing import Any
@@ -14,8 +15,8 @@ from acud.errors import AcudError, InvalidRequest, ProtocolError, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.names import sender_of
 from acud.features.fleet.signatures import Identity, Signatures, Signed
-from acud.protocol import codec
-from acud.protocol.envelope import ReplyEnvelope
+from acud.protocol import VERSION
+from acud.protocol.envelope import ErrorBody
 from acud.protocol.requests import BY_NAME
 from acud_client.call import rebuilt
 from acud_fleet import envelopes
@@ -38,6 +39,10 @@ class _Answer:
         self.whole: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self.refused = ""
         """Why a reply was not taken for the host's."""
+
+    def renew(self) -> None:
+        """Wait on: who waited gave up, and the future with it."""
+        self.whole = asyncio.get_running_loop().create_future()
 
     async def take(self, message: Msg) -> None:
         if self.whole.done():
@@ -116,13 +121,16 @@ class HostClient:
         while (left_s := end_s - time.monotonic()) > 0:
             member = self._roster.checked(host)
             await self._publish(host, data, number, again=again)
-            await asyncio.wait({answer.whole}, timeout=min(_ATTEMPT_S, left_s))
-            if answer.whole.done():
-                whole = answer.whole.result()
-                if not whole:
-                    raise _nobody(member, delivered=again)
-                return whole
-            again = True
+            try:
+                async with asyncio.timeout(min(_ATTEMPT_S, left_s)):
+                    whole = await answer.whole
+            except TimeoutError:
+                answer.renew()
+                again = True
+                continue
+            if not whole:
+                raise _nobody(member, delivered=again)
+            return whole
         refused = f": {answer.refused}" if answer.refused else ""
         text = f"host {host} did not answer within {within_s:g} s{refused}"
         raise Unavailable(text, hint="acud fleet hosts", host=host, reason="silent")
@@ -144,16 +152,34 @@ def _nobody(member: Member, *, delivered: bool) -> Unavailable:
     return fault
 
 
+class _ReplyFrame(msgspec.Struct, forbid_unknown_fields=True):
+    """A `ReplyEnvelope` whose body is read once the type that it should have is known."""
+
+    id: str
+    n: int
+    body: msgspec.Raw = msgspec.Raw()
+    error: ErrorBody | None = None
+    v: int = VERSION
+
+
+@functools.cache
+def _decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
+    return msgspec.msgpack.Decoder(kind)
+
+
 def typed_reply(data: bytes, host: str, request: msgspec.Struct) -> Any:
-    reply = codec.decode(data, ReplyEnvelope, limit=codec.MAX_REPLY_BYTES)
-    if reply.error is not None:
-        fault: AcudError = rebuilt(reply.error)
-        fault.facts.setdefault("host", host)
-        raise fault
+    """Return the reply in `data`. Raises: the error in it, with the host in its facts; ProtocolError for no reply to
+    `request`.
+    """
     spec = BY_NAME[str(request.__struct_config__.tag)]
     try:
-        return codec.convert(reply.body, spec.reply)
-    except InvalidRequest as fault:
+        reply = _decoder(_ReplyFrame).decode(data)
+        if reply.error is None:
+            return _decoder(spec.reply).decode(reply.body)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as fault:
         raise ProtocolError(
-            f"the reply of host {host} to {spec.name} is malformed: {fault.message}", hint="update the older host"
+            f"the reply of host {host} to {spec.name} is malformed: {fault}", hint="update the older host"
         ) from fault
+    told: AcudError = rebuilt(reply.error)
+    told.facts.setdefault("host", host)
+    raise told

@@ -20,13 +20,14 @@ from acud.protocol.requests.command import FleetRoute
 from acud.types import DisplayState
 from acud_client.aio import AsyncClient
 from acud_fleet import envelopes
+from acud_fleet.daemon_relay import DaemonRelay
 from acud_fleet.envelopes import ReadRequest
 
 _REMEMBERED = 10_000
 _ENDPOINT = Identity("endpoint")
 _LOG = log.logger("fleet")
 _MOST = 400
-"""Requests at once; each holds a socket to the daemon, and a process may open 1,024 files."""
+"""Requests at once: what one host may hold of the 1,024 parked replies that its daemon grants one client."""
 
 
 class HostCapacity:
@@ -99,21 +100,23 @@ def is_placing(request: Any) -> bool:
 class HostServer:
     """Answers the requests of one host, side by side. What is asked again while it is under way is answered to all."""
 
-    def __init__(self, host: str, connection: NatsConnection, client: AsyncClient, capacity: HostCapacity) -> None:
+    def __init__(self, host: str, connection: NatsConnection, relay: DaemonRelay, capacity: HostCapacity) -> None:
         self._host = host
         self._connection = connection
-        self._client = client
+        self._relay = relay
         self._capacity = capacity
         self._under_way: dict[str, set[str]] = {}
         self.answered = 0
 
     async def run(self) -> None:
         """Answer until cancelled."""
-        subject = self._connection.names.request(self._host)
-        subscription = await self._connection.nats.subscribe(subject)
         async with asyncio.TaskGroup() as group:
-            async for message in subscription.messages:
+
+            async def begin(message: Msg) -> None:
                 group.create_task(self._receive(message))
+
+            await self._connection.nats.subscribe(self._connection.names.request(self._host), cb=begin)
+            await asyncio.Event().wait()
 
     async def _receive(self, message: Msg) -> None:
         headers, signatures = message.headers or {}, self._connection.signatures
@@ -131,29 +134,28 @@ class HostServer:
         if known:
             return
         try:
-            answer = await self._answer(asked, again=bool(again))
+            answer = await self._answer(asked, message.data, again=bool(again))
         finally:
             askers = self._under_way.pop(asked.request_id)
         self.answered += 1
         for subject in askers:
             await self._send(subject, asked.request_id, answer)
 
-    async def _answer(self, asked: ReadRequest, *, again: bool) -> bytes:
+    async def _answer(self, asked: ReadRequest, data: bytes, *, again: bool) -> bytes:
         try:
             if len(self._under_way) > _MOST:
                 raise Refused(f"host {self._host} answers {_MOST} requests already", hint="ask again later")
-            reply = await guarded_async(self._ask(asked, again), asked.spec.name)
-            return envelopes.answer(asked.request_id, reply)
+            return await guarded_async(self._ask(asked, data, again), asked.spec.name)
         except AcudError as fault:
             return envelopes.refusal(asked.request_id, fault)
 
-    async def _ask(self, asked: ReadRequest, again: bool) -> Any:
+    async def _ask(self, asked: ReadRequest, data: bytes, again: bool) -> bytes:
         if asked.spec.fleet in (FleetRoute.NEVER, FleetRoute.ENDPOINT):
             raise Refused(f"{asked.spec.name} is not taken over the fleet", hint="ask the daemon on its own host")
         if not is_placing(asked.request):
-            return await self._client.ask(asked.request, asked.spec.reply, request_id=asked.request_id)
+            return await self._relay.ask(asked, data)
         async with self._capacity.taken(asked.request_id, again=again):
-            return await self._client.ask(asked.request, asked.spec.reply, request_id=asked.request_id)
+            return await self._relay.ask(asked, data)
 
     async def _send(self, subject: str, request_id: str, data: bytes) -> None:
         if not subject:

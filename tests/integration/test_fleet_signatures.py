@@ -37,6 +37,7 @@ from acud.protocol.wakes import SeenWake
 from acud.types import Answer, RouteName, Verdict, WakeKind
 from acud_fleet import access, envelopes
 from acud_fleet.access import Role
+from acud_fleet.envelopes import ReadRequest
 from acud_fleet.host_client import HostClient
 from acud_fleet.host_server import HostCapacity, HostServer
 from acud_fleet.host_wakes import WakeAcks, WakePublisher, shared
@@ -108,9 +109,9 @@ class Daemon:
         self.asked = 0
         self.seen: list[str] = []
 
-    async def ask(self, request: Any, reply: Any, request_id: str = "") -> DoctorReply:
+    async def ask(self, asked: ReadRequest, data: bytes) -> bytes:
         self.asked += 1
-        return DoctorReply((Finding("home", "ok", "x" * 1000),))
+        return envelopes.answer(asked.request_id, DoctorReply((Finding("home", "ok", "x" * 1000),)))
 
     async def wake_seen(self, ids: tuple[str, ...]) -> WakeSeenReply:
         self.seen += ids

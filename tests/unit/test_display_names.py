@@ -9,12 +9,13 @@ import pytest
 
 from acud.errors import InvalidRequest
 from acud.protocol import codec
-from acud.protocol.display_names import canonical
+from acud.protocol.display_names import canonical, renamed
 from acud.protocol.requests import REQUESTS, Command
-from acud.protocol.requests.displays import DisplayAdd, DisplayRemove
+from acud.protocol.requests.displays import DisplayAdd, DisplayListReply, DisplayRemove
 from acud.protocol.requests.waits import WaitCreate
 from acud.protocol.requests.web import WebLogin
-from acud.types import Change
+from acud.types import Change, DisplayInfo
+from tests.fuzz.samples import sample
 
 _NO_NAMES = {"display_width", "display_height", "display_labels"}
 
@@ -58,3 +59,37 @@ def test_what_is_no_name_of_a_display_stays() -> None:
 def test_a_pass_is_limited_to_displays_of_this_machine(name: str) -> None:
     with pytest.raises(InvalidRequest, match="displays"):
         codec.convert({"type": "web_login", "digest": "0" * 64, "displays": [name]}, WebLogin)
+
+
+def _everywhere(value: Any) -> Any:
+    """Return `value` with the names of displays changed, by a look at every field of every message."""
+    if isinstance(value, tuple | list):
+        return type(value)(_everywhere(one) for one in value)
+    if not isinstance(value, msgspec.Struct):
+        return value
+    found = {}
+    for name in value.__struct_fields__:
+        given = getattr(value, name)
+        is_list = name == "displays" and isinstance(given, tuple) and given and isinstance(given[0], str)
+        found[name] = tuple(map(_outer, given)) if is_list else _everywhere(given)
+        if isinstance(given, str):
+            own = {"name": DisplayInfo | DisplayAdd | DisplayRemove, "default": DisplayListReply}.get(name)
+            names = name in ("display", "baseline", "view") or (own is not None and isinstance(value, own))
+            found[name] = _outer(given) if names else _target(given) if name == "target" else given
+    return msgspec.structs.replace(value, **found)
+
+
+def _outer(word: str) -> str:
+    return f"h1/{word}"
+
+
+def _target(word: str) -> str:
+    return f"display:{_outer(word[8:])}" if word.startswith("display:") else word
+
+
+@pytest.mark.parametrize("spec", REQUESTS, ids=lambda spec: spec.name)
+def test_no_message_inside_a_reply_is_left_out(spec: Command) -> None:
+    for kind in (spec.request, spec.reply):
+        value = msgspec.convert(sample(kind), kind)
+        assert renamed(value, _outer) == _everywhere(value)
+        assert renamed(value, lambda word: word) == value
