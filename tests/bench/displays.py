@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.types import Criteria, DisplayInfo, Policy, Stable
 from acud_client import Client
@@ -82,6 +83,11 @@ def supervisor_us_per_judgement() -> float:
     """Return what a judgement costs the supervisor: CPU time over judgements, as more waits judge the same frames."""
     with host(_UNPACED) as daemon:
         return _judgement_us(_waits(daemon, "judged", _judged, _QUICK))
+
+
+def at(count: int) -> dict[str, Any]:
+    """Return the figures of one point: so many displays, once nothing of their start is left."""
+    return _points((count,), replace(_QUICK, settle_s=12.0, watch_s=8.0))[-1]
 
 
 def _judgement_us(rows: list[dict[str, Any]]) -> float:

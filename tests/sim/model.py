@@ -73,8 +73,29 @@ def due_times(displays: int, seconds: float, work: Work, rng: random.Random) -> 
     return found
 
 
+JOBS, WRITES, LEASES = "jobs stream", "writes of waits", "leases"
+ENDPOINT, LISTS = "one endpoint: requests", "one endpoint: its list of hosts"
+NETWORK, ROOM = "network of the jobs' leader", "room for a week"
+WORKERS, CPU, MEMORY = "workers' places", "a host's CPU", "a host's memory"
+CURES = {
+    JOBS: "split the fleet by [fleet] prefix: each part has a stream and a leader",
+    WRITES: "split the fleet by [fleet] prefix",
+    LEASES: "a longer [fleet] lease_s, then split by prefix",
+    ENDPOINT: "an endpoint on each machine where agents run",
+    LISTS: "split the fleet by [fleet] prefix: each endpoint lists one part",
+    NETWORK: "split by prefix; judge locally first",
+    ROOM: "raise [fleet] max_gb; until then the oldest events go earlier",
+    WORKERS: "more workers",
+    CPU: "fewer displays a host",
+    MEMORY: "fewer displays a host",
+}
+"""The parts that may saturate, and what to do about each."""
+
+
 class Point(NamedTuple):
-    """A fleet of one size: loads (1: all that a part can do), seconds until a verdict, US dollars an hour."""
+    """A fleet of one size: `loads` by part (1: all that it can do), seconds until a verdict, US dollars an hour; GB on
+    all servers together that a week's waits would take (`week_gb`), and do take within `[fleet] max_gb` (`kept_gb`).
+    """
 
     hosts: int
     displays: int
@@ -82,15 +103,17 @@ class Point(NamedTuple):
     jobs_per_s: float
     p50_s: float
     p99_s: float
-    jobs_load: float
-    events_load: float
-    wakes_load: float
-    workers_load: float
-    host_load: float
-    host_load_redacted: float
+    loads: dict[str, float]
     traffic_mb_s: float
+    week_gb: float
+    kept_gb: float
     model_usd_h: float
     machines_usd_h: float
+
+    @property
+    def first(self) -> str:
+        """The part of the whole fleet with the highest load; hosts and workers grow with it."""
+        return max((part for part in self.loads if part not in (WORKERS, CPU, MEMORY)), key=self.loads.__getitem__)
 
 
 def simulate(
@@ -109,10 +132,15 @@ def simulate(
         measured.job_overhead_ms / 1000,
     )
     rate = len(due) / seconds
-    ended = displays * work.waits_per_display / work.wait_lasts_s
     ordered = sorted(jobs.latencies)
-    frames = displays * work.active * work.fps / hosts
-    plain = (frames * measured.frame_cpu_ms + rate / hosts * measured.judged_cpu_ms) / 1000 / work.cores_per_host
+    traffic_mb_s = rate * measured.job_kb * 2 / 1000
+    loads = {
+        JOBS: jobs.queue.load(seconds),
+        WORKERS: jobs.places.load(seconds),
+        NETWORK: traffic_mb_s / work.network_mb_s,
+        **_loads_of_waits(hosts, measured, work),
+        **_loads_of_a_host(rate / hosts, measured, work),
+    }
     return Point(
         hosts,
         displays,
@@ -120,16 +148,44 @@ def simulate(
         rate,
         ordered[len(ordered) // 2],
         ordered[int(len(ordered) * 0.99)],
-        jobs.queue.load(seconds),
-        ended * work.events_per_wait / measured.events_per_s,
-        ended / measured.wakes_per_s,
-        jobs.places.load(seconds),
-        plain,
-        plain + rate / hosts * measured.redact_cpu_ms / 1000 / work.cores_per_host,
-        rate * measured.job_kb * 2 / 1000,
+        loads,
+        traffic_mb_s,
+        week_gb(hosts, measured, work),
+        min(week_gb(hosts, measured, work), work.max_gb * work.copies),
         rate * 3600 * work.waits_per_display * _call_usd(work),
         hosts * work.usd_per_host_hour + workers * work.usd_per_worker_hour,
     )
+
+
+def waits_per_s(hosts: int, work: Work) -> float:
+    """Return how many waits of a fleet are armed, and end, in a second."""
+    return hosts * work.displays_per_host * work.waits_per_display / work.wait_lasts_s
+
+
+def week_gb(hosts: int, measured: Measured, work: Work) -> float:
+    """Return what a week's waits would leave on all servers together, every copy counted."""
+    return waits_per_s(hosts, work) * 7 * 86_400 * measured.bytes_per_wait * work.copies / 1e9
+
+
+def _loads_of_waits(hosts: int, measured: Measured, work: Work) -> dict[str, float]:
+    waits = waits_per_s(hosts, work)
+    asked = waits * work.wait_lasts_s / work.poll_s
+    return {
+        WRITES: waits * measured.writes_per_wait / measured.writes_per_s,
+        LEASES: hosts * measured.lease_writes_per_s / measured.writes_per_s,
+        ENDPOINT: (waits * measured.endpoint_wait_ms + asked * measured.endpoint_result_ms) / 1000,
+        LISTS: hosts * measured.endpoint_host_ms_per_s / 1000,
+        ROOM: week_gb(hosts, measured, work) / work.copies / work.max_gb,
+    }
+
+
+def _loads_of_a_host(judged_per_s: float, measured: Measured, work: Work) -> dict[str, float]:
+    frames = work.displays_per_host * work.active * work.fps
+    spent_s = (frames * measured.frame_cpu_ms + judged_per_s * measured.judged_cpu_ms) / 1000
+    return {
+        CPU: spent_s / work.cores_per_host,
+        MEMORY: work.displays_per_host * measured.display_mb / 1000 / work.memory_gb_per_host,
+    }
 
 
 def workers_for(hosts: int, work: Work, load: float = 0.7) -> int:

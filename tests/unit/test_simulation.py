@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from tests.sim.__main__ import FIGURES, PLOT, SIZES
 from tests.sim.chart import chart
 from tests.sim.figures import Measured, Work
-from tests.sim.model import Station, due_times, run_jobs, simulate, workers_for
+from tests.sim.model import (
+    CPU,
+    CURES,
+    ENDPOINT,
+    JOBS,
+    LEASES,
+    LISTS,
+    MEMORY,
+    NETWORK,
+    ROOM,
+    WORKERS,
+    WRITES,
+    Station,
+    due_times,
+    run_jobs,
+    simulate,
+    week_gb,
+    workers_for,
+)
 
 FEW = Work(displays_per_host=4)
 
@@ -52,20 +72,74 @@ def test_a_seed_says_everything_and_more_hosts_are_more_work() -> None:
     one, again, other = (simulate(3, 1, measured(), FEW, seconds=20, seed=seed) for seed in (1, 1, 2))
     assert one == again != other
     ten = simulate(30, 1, measured(), FEW, seconds=20)
-    assert ten.jobs_load == pytest.approx(10 * one.jobs_load, rel=0.2)
+    assert ten.loads[JOBS] == pytest.approx(10 * one.loads[JOBS], rel=0.2)
+    assert ten.loads[WRITES] == pytest.approx(10 * one.loads[WRITES])
     assert ten.model_usd_h == pytest.approx(3600 * 4 * ten.jobs_per_s * (900 * 0.075 + 30 * 0.30) / 1e6)
 
 
 def test_too_few_places_are_a_queue_that_grows() -> None:
-    small = msgspec.structs.replace(FEW, places_per_worker=2)
+    small = replace(FEW, places_per_worker=2)
     enough = simulate(10, workers_for(10, small), measured(), small, seconds=60)
-    assert 0.4 < enough.workers_load < 0.9
+    assert 0.4 < enough.loads[WORKERS] < 0.9
     short = simulate(10, 1, measured(), small, seconds=60)
-    assert short.workers_load > 1
+    assert short.loads[WORKERS] > 1
     assert short.p99_s > 3 * enough.p99_s
 
 
-def test_the_plot_in_the_docs_is_of_these_sizes() -> None:
+SATURATING: dict[str, tuple[dict[str, float], dict[str, float]]] = {
+    JOBS: ({"jobs_per_s": 1.0}, {}),
+    NETWORK: ({"job_kb": 1e6}, {}),
+    WRITES: ({"writes_per_wait": 1e6}, {}),
+    LEASES: ({"lease_writes_per_s": 1e6}, {}),
+    ENDPOINT: ({"endpoint_result_ms": 1e5}, {}),
+    LISTS: ({"endpoint_host_ms_per_s": 1e5}, {}),
+    ROOM: ({"bytes_per_wait": 1e9}, {}),
+    WORKERS: ({}, {"places_per_worker": 1, "model_median_s": 50.0}),
+    CPU: ({"frame_cpu_ms": 1e5}, {}),
+    MEMORY: ({"display_mb": 1e6}, {}),
+}
+
+
+@pytest.mark.parametrize("part", CURES)
+def test_every_part_can_be_what_saturates(part: str) -> None:
+    """A figure that is read by nothing would saturate nothing."""
+    figures, assumed = SATURATING[part]
+    work = replace(FEW, **assumed)
+    before = simulate(10, 1, measured(), FEW, seconds=20)
+    after = simulate(10, 1, replace(measured(), **figures), work, seconds=20)
+    assert before.loads[part] < after.loads[part]
+    assert after.loads[part] > 1
+    assert after.first == part or part in (WORKERS, CPU, MEMORY)
+    assert CURES[part] in chart((10, 30), [before.loads, after.loads], CURES)
+
+
+def test_every_figure_is_measured_and_counts() -> None:
+    """Each figure of the file moves something that the simulation tells, but for what only `--validate` compares."""
+    before = simulate(10, 1, measured(), FEW, seconds=20)
+    names = set(Measured.__struct_fields__) - {"machine", "date", "request_cpu_ms"}
+    assert set(json.loads(FIGURES.read_bytes())) == set(Measured.__struct_fields__)
+    for name in names:
+        assert getattr(measured(), name) > 0, name
+        other = replace(measured(), **{name: 3 * getattr(measured(), name)})
+        assert simulate(10, 1, other, FEW, seconds=20) != before, name
+
+
+def test_a_week_is_counted_with_every_copy() -> None:
+    figures = replace(measured(), bytes_per_wait=1000.0)
+    work = Work(displays_per_host=1, waits_per_display=1, wait_lasts_s=1.0, copies=3)
+    assert week_gb(1, figures, work) == pytest.approx(7 * 86_400 * 1000 * 3 / 1e9)
+    assert simulate(1, 1, figures, work, seconds=60).kept_gb == week_gb(1, figures, work)
+
+
+def test_a_hundred_hosts_keep_less_than_20_gb() -> None:
+    hundred = simulate(100, workers_for(100, Work()), measured(), Work(), seconds=5)
+    assert hundred.kept_gb <= 20
+
+
+def test_the_plot_in_the_docs_is_of_these_sizes_and_of_both_grounds() -> None:
     text = PLOT.read_text(encoding="utf-8")
     assert all(f">{size}<" in text for size in SIZES)
-    assert chart((1, 10), {"a": (0.1, 1.0)}).count("<polyline") == 1
+    assert SIZES[0] == 10
+    assert SIZES[-1] == 10_000
+    assert "prefers-color-scheme: dark" in text
+    assert any(f". {part}: " in text for part in CURES)
