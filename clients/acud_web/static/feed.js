@@ -115,7 +115,8 @@ class EventLog {
   }
 
   take(event) {
-    if (event.n <= (this.events[0]?.n ?? 0)) return;
+    // Until the first page is asked for, what comes is in it.
+    if (this.first < 0 || event.n <= (this.events[0]?.n ?? this.first - 1)) return;
     this.events.unshift(event);
     this.read += 1;
   }
