@@ -20,6 +20,14 @@ def _lives(fleet: Fleet) -> dict[str, str]:
         return {"why": fault.message}
 
 
+def _said(fleet: Fleet) -> str:
+    """Return what everybody said of the fleet lately."""
+    logs = {"endpoint": fleet.endpoint.log(), **{host: daemon.log() for host, daemon in fleet.daemons.items()}}
+    return "\n".join(
+        f"{name}: {line}" for name, log in logs.items() for line in log.splitlines()[-400:] if '"fleet.' in line
+    )
+
+
 def _lost(fleet: Fleet) -> list[str]:
     return [event.subject for event in fleet.client.events_since(topic="fleet.lost").events]
 
@@ -28,7 +36,7 @@ def _dark(fleet: Fleet, seconds: float) -> None:
     """See for so long that no host is called lost."""
     end_s = time.monotonic() + seconds
     while time.monotonic() < end_s:
-        assert "lost" not in _lives(fleet).values(), fleet.endpoint.log()[-4000:]
+        assert "lost" not in _lives(fleet).values(), _said(fleet)
         time.sleep(0.2)
 
 
