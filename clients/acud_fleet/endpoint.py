@@ -84,7 +84,7 @@ class Endpoint:
             async with NatsConnection(
                 self._settings, "acud fleet endpoint", self._news, inbox="endpoint"
             ) as connection:
-                roster = Roster(connection, self._member)
+                roster = Roster(connection, self._member, lambda host: host_client.answers(host))
                 host_client = HostClient(connection, roster)
                 places = Places(connection)
                 lost_waits = LostWaits(connection, roster, places, self._feed.tell_end)

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from nats.aio.msg import Msg
 
+from acud import ids
 from acud.errors import AcudError, InvalidRequest, ProtocolError, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.names import sender_of
@@ -18,12 +19,14 @@ from acud.features.fleet.signatures import Identity, Signatures, Signed
 from acud.protocol import VERSION
 from acud.protocol.envelope import ErrorBody
 from acud.protocol.requests import BY_NAME
+from acud.protocol.requests.daemon import Status
 from acud_client.call import rebuilt
 from acud_fleet import envelopes
 from acud_fleet.registry import Member, Roster, gone
 
 _ATTEMPT_S = 5.0
 """Also for deferred requests: a host that is asked again while it answers only notes where the answer goes."""
+_LIVES_S = 2.0
 _NOBODY = "503"
 
 
@@ -105,6 +108,16 @@ class HostClient:
             return typed_reply(await self._answered(host, data, number, answer, within_s, again=again), host, request)
         finally:
             del self._awaited[number]
+
+    async def answers(self, host: str) -> bool:
+        """Tell whether a host answers now, whatever its lease says."""
+        try:
+            await self.ask(host, Status(), ids.new_id("req"), _LIVES_S)
+        except Unavailable:
+            return False
+        except AcudError:  # its own words
+            return True
+        return True
 
     def _fits(self, data: bytes) -> None:
         most = self._connection.nats.max_payload - 1024

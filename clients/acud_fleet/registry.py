@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from enum import StrEnum
 
 import msgspec
@@ -148,15 +148,16 @@ class Registry:
 class Roster:
     """The members of the fleet, as `run` last read them.
 
-    A lease that is missing means a lost host only when the servers took what was written to them for a whole lease, and
-    nothing new of the host was read meanwhile: while too few servers are up every lease runs out, and one that was away
-    may answer from an old copy.
+    A lease that is missing means a lost host only when the servers took what was written to them for a whole lease,
+    nothing new of the host was read meanwhile, and the host `answers` no question: while too few servers are up every
+    lease runs out, one that was away may answer from an old copy, and one that led may let writes hang.
     """
 
-    def __init__(self, connection: NatsConnection, told: Told) -> None:
+    def __init__(self, connection: NatsConnection, told: Told, answers: Callable[[str], Awaitable[bool]]) -> None:
         self._connection = connection
         self._registry = Registry(connection)
         self._told = told
+        self._answers = answers
         self._lease_s = connection.settings.lease_s
         self._good_since_s: float | None = None
         self._heard: dict[str, tuple[float, float]] = {}
@@ -199,7 +200,8 @@ class Roster:
         self._good_since_s = began_s if self._good_since_s is None else self._good_since_s
         self.fault = ""
         sure = not self._members or began_s - self._good_since_s >= self._lease_s
-        before, self._members = self._members, {host: self._believed(one, sure) for host, one in read.items()}
+        believed = await asyncio.gather(*(self._believed(one, sure) for one in read.values()))
+        before, self._members = self._members, dict(zip(read, believed, strict=True))
         async with self._changed:
             self._changed.notify_all()
         self._tell(before)
@@ -222,12 +224,15 @@ class Roster:
             if host not in self._heard or self._heard[host][0] != member.state.utc_s:
                 self._heard[host] = (member.state.utc_s, now_s)
 
-    def _believed(self, member: Member, sure: bool) -> Member:
+    async def _believed(self, member: Member, sure: bool) -> Member:
         known = self._members.get(member.host)
         if member.life is not Life.LOST or known is None or known.life is not Life.UP:
             return member
-        if sure and time.monotonic() - self._heard[member.host][1] >= self._lease_s:
+        is_silent = sure and time.monotonic() - self._heard[member.host][1] >= self._lease_s
+        if is_silent and not await self._answers(member.host):
             return member
+        if is_silent:
+            _LOG.warning("fleet.lease_unwritten", host=member.host)
         return msgspec.structs.replace(member, life=Life.UP)
 
     def _tell(self, before: dict[str, Member]) -> None:

@@ -43,13 +43,17 @@ def url() -> Iterator[str]:
         yield nats.url
 
 
+async def _is_silent(_: str) -> bool:
+    return False
+
+
 class Side:
     """One process of the fleet: a connection, what it reads of the places, and what it was told of ends."""
 
     def __init__(self, connection: NatsConnection) -> None:
         self.connection = connection
         self.places = Places(connection)
-        self.roster = Roster(connection, lambda word, member: None)
+        self.roster = Roster(connection, lambda word, member: None, _is_silent)
         self.told: list[str] = []
         self.lost_waits = LostWaits(
             connection, self.roster, self.places, lambda info, host: self.told.append(f"{host} {info.wait_id}")
@@ -246,3 +250,27 @@ async def test_on_three_servers_a_copy_that_is_behind_changes_no_end() -> None:
                 assert mirrored_info(first, WaitInfo) == ended
                 late = await places.put("h1", "wait", wait.wait_id, replace(ended, state=WaitState.FAILED))
                 assert mirrored_info(late, WaitInfo) == ended
+
+
+async def test_a_host_that_answers_is_not_lost_without_its_lease(url: str) -> None:
+    """Its writes may hang at a server that led before a quorum was lost, long after the endpoint's own are taken."""
+    asked: list[str] = []
+    told: list[str] = []
+    lives = True
+
+    async def answers(host: str) -> bool:
+        asked.append(host)
+        return lives
+
+    async with side(url, "endpoint") as one:
+        roster = Roster(one.connection, lambda word, member: told.append(f"{member.host} {word}"), answers)
+        await roster.registry.renew(HostState("h9", "x", {}, 0, 9, 0.0, "1", VERSION, time.time()))
+        async with asyncio.timeout(_LONG_S):
+            while "h9" not in asked:
+                await roster.read()
+                await asyncio.sleep(0.05)
+        assert roster.all()["h9"].life is Life.UP
+        lives = False
+        await roster.read()
+        assert roster.all()["h9"].life is Life.LOST
+    assert told == ["h9 lost"]
