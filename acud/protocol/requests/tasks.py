@@ -352,7 +352,11 @@ COMMANDS = (
             "List tasks.",
             "tasks",
             hidden=("tasks", "displays", "limit", "offset"),
-            params={"tasks": "these alone, by whole ids", "displays": "those on these displays alone"},
+            params={
+                "tasks": "these alone, by whole ids",
+                "displays": "those on these displays alone",
+                "offset": "so many of the newest are left out",
+            },
             aliases={"status": "statuses"},
         ),
     ),
