@@ -77,7 +77,7 @@ class Copy:
         self.root = root
         self.env = {"PYTHONPATH": f"{root}:{root / 'clients'}", "PYTHONSAFEPATH": "1"}
         for part in PARTS:
-            shutil.copytree(ROOT / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / part, root / part)
         shutil.copy(ROOT / "pyproject.toml", root)
 
     def run(self, *command: str, env: dict[str, str] | None = None, given: str | None = None) -> str:
