@@ -53,7 +53,10 @@ def set_layout(server: XServer, layout: str) -> None:
     subprocess.run(["setxkbmap", *layout.split()], env=server.env(), check=True)
 
 
-@pytest.mark.parametrize(("layout", "group"), [("us", 0), ("de", 0), ("us,ru", 1), ("ru", 0), ("fr", 0)])
+@pytest.mark.parametrize(
+    ("layout", "group"),
+    [("de", 0), ("us,ru", 1), *(pytest.param(one, 0, marks=pytest.mark.long) for one in ("us", "ru", "fr"))],
+)
 def test_a_terminal_reads_every_script(
     rig: HandsRig, xserver: XServer, tmp_path: Path, layout: str, group: int
 ) -> None:
