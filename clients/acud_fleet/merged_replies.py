@@ -44,15 +44,6 @@ class _ListRows(msgspec.Struct, frozen=True):
     id_of: Callable[[Any], str]
 
 
-_LISTS: dict[type[msgspec.Struct], _ListRows] = {
-    WaitList: _ListRows("waits", 1000, lambda one: str(one.wait_id)),
-    TaskList: _ListRows("tasks", 200, lambda one: str(one.task.task_id)),
-    WakeList: _ListRows("wakes", 1000, lambda one: str(one.wake_id)),
-    RecordList: _ListRows("recordings", 1000, lambda one: str(one.recording_id)),
-    AgentList: _ListRows("runs", 500, lambda one: str(one.run_id)),
-}
-"""What is listed newest first: a page of the fleet's is cut from what all hosts have, in the order of all."""
-
 Replies = dict[str, Any]
 """By host, its reply with displays named as outside."""
 
@@ -62,11 +53,17 @@ MERGERS: dict[str, Callable[..., Any]] = {}
 """What makes one reply of many, by the name of the request: for each whose declaration says `FleetRoute.ALL`."""
 
 
-def _merges(request: type[msgspec.Struct]) -> Callable[[Merger], Merger]:
-    """Have the decorated method merge the replies to `request`."""
+_LISTS: dict[type[msgspec.Struct], _ListRows] = {}
+"""What is listed newest first: a page of the fleet's is cut from what all hosts have, in the order of all."""
+
+
+def _merges(request: type[msgspec.Struct], rows: _ListRows | None = None) -> Callable[[Merger], Merger]:
+    """Have the decorated method merge the replies to `request`; those of a list of `rows` are asked page by page."""
 
     def register(merger: Merger) -> Merger:
         MERGERS[name_of(request)] = merger
+        if rows is not None:
+            _LISTS[request] = rows
         return merger
 
     return register
@@ -194,7 +191,7 @@ class MergedReplies:
         displays = [display for one in replies.values() for display in one.displays]
         return DisplayListReply((*displays, *lost), defaults[0] if len(replies) == 1 and defaults else "")
 
-    @_merges(TaskList)
+    @_merges(TaskList, _ListRows("tasks", 200, lambda one: str(one.task.task_id)))
     async def _tasks(self, request: TaskList, replies: Replies, silent: dict[str, str]) -> TaskListReply:
         lost = [view for member in self._lost(silent) for view in await self._offline.tasks(member)]
         lost = [view for view in lost if _asked_task(request, view)]
@@ -202,7 +199,7 @@ class MergedReplies:
         newest = sorted((*found, *lost), key=lambda view: -view.task.created_at)
         return TaskListReply(_page(request, newest), sum(one.total for one in replies.values()) + len(lost))
 
-    @_merges(WaitList)
+    @_merges(WaitList, _ListRows("waits", 1000, lambda one: str(one.wait_id)))
     async def _waits(self, request: WaitList, replies: Replies, silent: dict[str, str]) -> WaitListReply:
         lost = [info for member in self._lost(silent) for info in await self._offline.waits(member)]
         lost = [info for info in lost if _asked_wait(request, info)]
@@ -219,7 +216,7 @@ class MergedReplies:
         )
         return WaitListReply(_page(request, newest), total, facets if request.facets else None)
 
-    @_merges(WakeList)
+    @_merges(WakeList, _ListRows("wakes", 1000, lambda one: str(one.wake_id)))
     def _wakes(self, request: WakeList, replies: Replies, silent: dict[str, str]) -> WakeListReply:
         wakes = sorted((wake for one in replies.values() for wake in one.wakes), key=lambda wake: -wake.created_utc_s)
         failing = {f"{host}/{route}": why for host, one in replies.items() for route, why in one.failing.items()}
@@ -236,14 +233,14 @@ class MergedReplies:
 
     # ---- whole or not at all ----
 
-    @_merges(RecordList)
+    @_merges(RecordList, _ListRows("recordings", 1000, lambda one: str(one.recording_id)))
     def _recordings(self, request: RecordList, replies: Replies, silent: dict[str, str]) -> RecordListReply:
         _whole("recordings", silent)
         found = sorted((one for r in replies.values() for one in r.recordings), key=lambda one: -one.created_utc_s)
         paths = ", ".join(f"{host}:{one.path}" for host, one in replies.items())
         return RecordListReply(_page(request, found), paths)
 
-    @_merges(AgentList)
+    @_merges(AgentList, _ListRows("runs", 500, lambda one: str(one.run_id)))
     def _runs(self, request: AgentList, replies: Replies, silent: dict[str, str]) -> AgentListReply:
         _whole("runs", silent)
         found = sorted((one for r in replies.values() for one in r.runs), key=lambda one: -one.created_utc_s)

@@ -282,7 +282,7 @@ async def test_a_full_stream_of_wakes_refuses_is_told_of_before_and_takes_them_w
             assert min(limits.values()) > 0
             wakes = (await host.streams.stream_info("ACUD_WAKES")).config
             await host.streams.update_stream(wakes.evolve(max_bytes=4000))
-            publisher = WakePublisher("h1", host)
+            publisher = WakePublisher("h1", host, nothing_told)
             outcomes = [await publisher.bring(_wake(0))]
             await streams.tell_room(host)
             assert host.warnings == {}
