@@ -116,8 +116,7 @@ def _recording(data: bytes) -> None:
 
 def _environment_seeds() -> list[bytes]:
     words = (b"1", b"ollama, claude", b'["ocr"]', b"true")
-    places = range(len(config.environment_names()))
-    return [place.to_bytes(2, "big") + word for place in places for word in words][:400]
+    return [n.to_bytes(2, "big") + words[n % len(words)] for n in range(len(config.environment_names()))]
 
 
 def _row_seeds() -> list[bytes]:
