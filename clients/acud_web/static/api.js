@@ -13,16 +13,17 @@ export class ApiError extends Error {
 
 const ANSWER_MS = 20000;
 
-async function ask(method, path, body, signal) {
+async function ask(method, path, body, signal, answerMs) {
   const headers = { Accept: "application/json" };
   if (method !== "GET") headers["X-Acud"] = "1";
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  return answered(await fetched(method, path, headers, body, signal), method, path);
+  return answered(await fetched(method, path, headers, body, signal, answerMs), method, path);
 }
 
-async function fetched(method, path, headers, body, signal) {
+async function fetched(method, path, headers, body, signal, answerMs = ANSWER_MS) {
+  const withinMs = answerMs + 1000 * (body?.block_s ?? 0);
   try {
-    const patience = AbortSignal.timeout(ANSWER_MS + 1000 * (body?.block_s ?? 0));
+    const patience = AbortSignal.timeout(withinMs);
     return await fetch(path, {
       method,
       headers,
@@ -33,6 +34,7 @@ async function fetched(method, path, headers, body, signal) {
     });
   } catch (fault) {
     if (signal?.aborted) throw fault;
+    if (fault.name === "TimeoutError") throw new ApiError(0, "unreachable", `the gateway gave no answer within ${withinMs / 1000} s`, "try it again");
     throw new ApiError(0, "unreachable", "the gateway does not answer", "start it: acud daemon start");
   }
 }
@@ -85,7 +87,7 @@ export function query(path, values) {
 }
 
 export const api = {
-  get: (path, signal) => ask("GET", path, undefined, signal),
+  get: (path, signal, answerMs) => ask("GET", path, undefined, signal, answerMs),
   post: (path, body, signal) => ask("POST", path, body, signal),
   stream,
   del: (path, signal) => ask("DELETE", path, undefined, signal),

@@ -15,6 +15,7 @@ const EXACT = { fps: 10, max_side_px: 0 };
 const MOST_OFFERED = 12;
 const SLACK_PX = 3; // boxes of words lie close to their letters
 const TRY_S = 60;
+const READ_MS = 60_000;
 const SPANS = [[60, "1 minute"], [300, "5 minutes"], [900, "15 minutes"], [3600, "1 hour"], [8 * 3600, "8 hours"], [86400, "1 day"]];
 const ANSWERS = { yes: "Holds now", no: "Does not hold now", unknown: "Unknown" };
 
@@ -153,7 +154,7 @@ class NewWait {
     this.scene = null;
     fill(this.offers, el("p.muted", { class: "muted small" }, "Reading what is there…"));
     try {
-      const { scene } = await api.get(query("/api/scene", { display: name, mode: "active" }));
+      const { scene } = await api.get(query("/api/scene", { display: name, mode: "active" }), undefined, READ_MS);
       if (name === this.display.name && !this.ended) this.scene = scene;
     } catch (fault) {
       if (fault.status === undefined) throw fault;
