@@ -56,7 +56,7 @@ async function answered(answer, method, path) {
 const listeners = new Set();
 
 // Send `body`, and call `heard` with each line of JSON of the answer as it comes. Rejects with an ApiError, also where the
-// answer ends before its last line (`done`).
+// answer ends before its last line (`done`); resolves once it has ended, when the next one may begin.
 async function stream(path, body, heard, signal) {
   const headers = { Accept: "application/x-ndjson", "X-Acud": "1", "Content-Type": "application/json" };
   const cut = () => new ApiError(0, "unreachable", "the answer ended before it was whole", "try it again");
@@ -64,14 +64,16 @@ async function stream(path, body, heard, signal) {
     const answer = await fetch(path, { method: "POST", headers, credentials: "same-origin", cache: "no-store", body: JSON.stringify(body), signal });
     if (!answer.ok) return await answered(answer, "POST", path);
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let done = null;
     for (let rest = "", part = await reader.read(); !part.done; part = await reader.read()) {
       const lines = (rest + part.value).split("\n");
       rest = lines.pop();
       for (const line of lines.map((one) => JSON.parse(one))) {
-        if (line.type === "done") return line;
-        heard(line);
+        if (line.type === "done") done = line;
+        else heard(line);
       }
     }
+    if (done) return done;
   } catch (fault) {
     if (signal?.aborted || fault instanceof ApiError) throw fault;
     throw cut();
