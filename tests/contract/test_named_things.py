@@ -240,7 +240,9 @@ def test_every_choice_of_tests_chooses_some() -> None:
 
 
 def test_a_wrong_file_or_test_is_found() -> None:
-    assert not wrong_files(Said("x", "see `tests/contract/test_pages.py::test_the_generated_pages_are_up_to_date`, `health.py`"))
+    assert not wrong_files(
+        Said("x", "see `tests/contract/test_pages.py::test_the_generated_pages_are_up_to_date`, `health.py`")
+    )
     assert wrong_files(Said("x", "tests/contract/test_page.py"))
     assert wrong_files(Said("x", "`tests/contract/test_pages.py::test_nothing_of_this_name`"))
     assert wrong_files(Said("x", "scripts/nonsense"))
