@@ -12,7 +12,7 @@ import msgspec
 from nats.aio.msg import Msg
 
 from acud import ids
-from acud.errors import AcudError, InvalidRequest, ProtocolError, Unavailable
+from acud.errors import AcudError, DaemonDown, InvalidRequest, ProtocolError, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.names import sender_of
 from acud.features.fleet.signatures import Identity, Signatures, Signed
@@ -110,13 +110,19 @@ class HostClient:
             del self._awaited[number]
 
     async def answers(self, host: str) -> bool:
-        """Tell whether a host answers now, whatever its lease says."""
+        """Tell whether a host answers now, whatever its lease says; a refusal is an answer. Raises: Unavailable when it
+        can't be asked from here, which says nothing of the host.
+        """
         try:
             await self.ask(host, Status(), ids.new_id("req"), _LIVES_S)
-        except Unavailable:
+        except DaemonDown:  # the words of its fleet process, which may outlive the daemon for a moment
             return False
-        except AcudError:  # its own words
-            return True
+        except Unavailable as fault:
+            if fault.facts.get("host") != host:
+                raise
+            return "delivered" not in fault.facts and fault.facts.get("reason") != "silent"
+        except AcudError:
+            pass
         return True
 
     def _fits(self, data: bytes) -> None:

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from acud.errors import InvalidRequest, ProtocolError
+from acud.errors import AcudError, DaemonDown, InvalidRequest, ProtocolError, StoreUnavailable, Unavailable
 from acud.features.fleet.names import key_of, own_host
 from acud.protocol import VERSION
 from acud.protocol.events import Event
@@ -29,6 +29,7 @@ from acud.types.tasks import Task, TaskStatus, TaskView
 from acud_fleet import envelopes
 from acud_fleet.envelopes import inward, outward
 from acud_fleet.events import EventFeed
+from acud_fleet.host_client import HostClient
 from acud_fleet.merged_replies import MergedReplies, request_for_host
 from acud_fleet.places import choose
 from acud_fleet.registry import Life, Member
@@ -278,3 +279,33 @@ def test_keys_hold_what_names_hold() -> None:
     from acud.fleet import FleetSettings
 
     assert own_host(FleetSettings(host="h1")) == "h1"
+
+
+class _Failing(HostClient):
+    """Every question fails with `fault`."""
+
+    def __init__(self, fault: AcudError) -> None:
+        self._failing = fault
+
+    async def ask(self, *_: Any, **__: Any) -> Any:
+        raise self._failing
+
+
+@pytest.mark.parametrize(
+    ("fault", "lives"),
+    [
+        (Unavailable("nobody listens", host="h1", reason="up", delivered=False), False),
+        (Unavailable("no answer in time", host="h1", reason="silent"), False),
+        (DaemonDown("no daemon behind it", host="h1"), False),
+        (StoreUnavailable("the disk is full", host="h1"), True),
+        (Unavailable("carries no signature", host="h1", reason="unproven"), True),
+        (InvalidRequest("another version", host="h1"), True),
+    ],
+)
+def test_a_host_that_refuses_lives_and_one_that_is_silent_does_not(fault: AcudError, lives: bool) -> None:
+    assert asyncio.run(_Failing(fault).answers("h1")) is lives
+
+
+def test_a_host_that_cannot_be_asked_from_here_is_not_said_to_be_silent() -> None:
+    with pytest.raises(Unavailable, match="no NATS server"):
+        asyncio.run(_Failing(Unavailable("no NATS server answers", reason="fleet_down")).answers("h1"))
