@@ -102,7 +102,7 @@ class App(Core):
         self.listeners.start()
         trim_store(self)
         self.loop.call_later(KEEP_S, self.sources.orphaned_rings.clear)
-        # Beside the loop, and not before others have begun their work: it would make the start half as long again.
+        # Beside the loop, and not before others have begun their work: every start would pay for it.
         self.loop.call_later(_GRAMMAR_S, Thread(target=sentences.prepare, name="grammar", daemon=True).start)
         self._tell_loss()
         self.journal.keep(lambda: self.journal.event("daemon.started", "daemon", pid=os.getpid()))
