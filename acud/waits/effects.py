@@ -156,9 +156,8 @@ class WaitFailed(Struct, frozen=True):
 
 
 class FleetEnd(Struct, frozen=True):
-    """How the fleet ended a wait while its host was lost: when, and in which words: it timed out or
-    failed. `sent`: its wake is in the fleet's
-    stream; `seen`: somebody fetched the result there.
+    """How the fleet ended a wait while its host was lost (it timed out or failed), when, and in which words. `sent`:
+    its wake is in the fleet's stream; `seen`: somebody fetched the result there.
     """
 
     state: WaitState

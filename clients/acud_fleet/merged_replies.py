@@ -210,9 +210,9 @@ class MergedReplies:
         found = [info for info in everything if info.wait_id not in overruled]
         newest = sorted((*found, *lost), key=lambda info: -info.created_utc_s)
         total = sum(one.total for one in replies.values()) - len(everything) + len(found) + len(lost)
-        told = [one.facets for one in replies.values() if one.facets is not None]
+        of_hosts = [one.facets for one in replies.values() if one.facets is not None]
         facets = WaitFacets(
-            *(tuple(sorted({value for one in told for value in getattr(one, name)})) for name in _FACETS)
+            *(tuple(sorted({value for one in of_hosts for value in getattr(one, name)})) for name in _FACETS)
         )
         return WaitListReply(_page(request, newest), total, facets if request.facets else None)
 

@@ -15,6 +15,7 @@ from acud.fleet import not_the_endpoint
 from acud.protocol.bootstrap import FleetOptions
 from acud.protocol.delivery import Delivered
 from acud.protocol.fleet import FleetHello, FleetNews
+from acud.protocol.fleet_ends import HOST_LOST
 from acud.protocol.requests.daemon import Finding
 from acud.protocol.requests.fleet import (
     FleetDrain,
@@ -191,6 +192,6 @@ def fleet_lost_waits(feature: FleetFeature, request: FleetLostWaits, call: Call)
 def _ended_as_told(feature: FleetFeature, lost: LostWait) -> bool:
     end = FleetEnd(WaitState(lost.state), lost.ended_utc_s, lost.message, lost.sent, lost.seen)
     try:
-        return feature.waits.end_as_told(lost.wait_id, unknown("host_lost", lost.detail), end)
+        return feature.waits.end_as_told(lost.wait_id, unknown(HOST_LOST, lost.detail), end)
     except NotFound:
         return True  # it is kept here no more, and tells nothing else
