@@ -25,6 +25,7 @@ from acud.waits.terminals import SessionSurvey, find_window, session_name, unkno
 
 _GRAB_DEADLINE_S = 5.0
 _HANGS = "acud doctor; the X server may hang"
+_SLOW = "ask again: a busy host takes longer; acud doctor"
 _LIST_COMES_S = 5.0
 """A capture process that has just started has sent no windows yet."""
 _SOURCE_DEADLINE_S = 5.0
@@ -244,7 +245,7 @@ class FreshFrameResolver:
         def late() -> AcudError:
             if watched.state is not DisplayState.UP:
                 return _not_up(watched)
-            return Unavailable(f"no pixels of {source} in {for_s:.0f} s")
+            return Unavailable(f"no pixels of {source} in {for_s:.0f} s", hint=_SLOW)
 
         awaited = _Awaited(ask.target, watched, source)
         self._awaited.park(awaited, lambda fault: self._on_display(ask, fault or watched), for_s, late)

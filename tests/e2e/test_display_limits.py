@@ -16,6 +16,7 @@ from acud.types.actions import Launch
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
 from tests.e2e.desktop import until
+from tests.retitled import WRITE_OVER
 
 LIMITS = "memory_mb = 250\nprocesses = 20\nlimits_check_s = 0.2\n"
 HUNGRY = "import time; held = b'x' * 300_000_000; time.sleep(600)"
@@ -68,12 +69,13 @@ def running(host: Daemon, display: DisplayInfo) -> int:
     return sum(where == folder and processes.start_ticks(pid) is not None for pid, where in processes.marked().items())
 
 
-def test_a_program_that_takes_too_much_memory_is_killed_and_told(host: Daemon, made: DisplayInfo) -> None:
+@pytest.mark.parametrize("before", ["", WRITE_OVER], ids=["plain", "retitled"])
+def test_a_program_that_takes_too_much_memory_is_killed_and_told(host: Daemon, made: DisplayInfo, before: str) -> None:
     launch(host, made, "sleep", "600")
-    before = running(host, made)
-    launch(host, made, sys.executable, "-c", HUNGRY)
+    beside = running(host, made)
+    launch(host, made, sys.executable, "-c", f"{before}\n{HUNGRY}")
     until(lambda: told(host, made), "the limit")
-    until(lambda: running(host, made) == before, "the others alone")
+    until(lambda: running(host, made) == beside, "the others alone")
     (reason,) = told(host, made)
     assert "of memory, 250 are allowed: killed python" in reason
     assert state(host, made) is DisplayState.UP

@@ -5,6 +5,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from acud.supervisor.displays import ManagedDisplay, numbers, processes
 from acud.supervisor.displays.stop import ProcessEnd
 from tests.integration.displays_support import Host, environ, traces, xdpyinfo
 from tests.numbers import own_number
+from tests.retitled import WRITE_OVER
 
 _TCP_LISTEN = "0A"
 
@@ -295,6 +297,30 @@ def test_a_stopped_program_cannot_hold_up_the_end(host: Host, monkeypatch: pytes
     sleeper.send_signal(signal.SIGSTOP)
     assert host.end(display.name) == ()
     assert sleeper.wait(30) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("is_launched", [True, False])
+def test_a_program_that_writes_over_its_environment_ends_with_its_display(
+    host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_launched: bool
+) -> None:
+    monkeypatch.setitem(ProcessEnd.__init__.__kwdefaults__, "ask_s", 0.2)
+    display = host.create("none")
+    log = display.places.log(f"{processes.LAUNCHED}python") if is_launched else tmp_path / "log"
+    stays = (
+        "import os, signal, time; signal.signal(15, signal.SIG_IGN); print(os.getpid(), flush=True); time.sleep(600)"
+    )
+    own = [sys.executable, "-c", f"{WRITE_OVER}\n{stays}"]
+    command = own if is_launched else ["sh", "-c", '"$0" "$@"; true', *own]
+    with log.open("w") as output:
+        environment = display.environment(os.environ)
+        program = subprocess.Popen(command, env=environment, stdout=output, start_new_session=True)
+    host.until(log.read_text)
+    retitled = int(log.read_text())
+    assert not any(item.startswith(processes.MARKER.encode()) for item in environ(retitled))
+    assert processes.marked()[retitled] == str(display.places.folder)
+    assert host.end(display.name) == ()
+    assert processes.start_ticks(retitled) is None
+    program.wait(30)
 
 
 def test_marked_processes_are_found_by_environment() -> None:

@@ -124,7 +124,8 @@ def test_a_text_ends_with_the_words_in_their_field(said: Callable[[str], str], w
 
 @pytest.mark.parametrize("words", HOSTILE)
 def test_the_end_of_a_wait_quotes_what_was_seen_last(words: str) -> None:
-    live: Any = type("Stub", (), {"wait_id": WAIT, "spec": info(words).spec, "display": ":1", "stages": ()})
+    told = {"wait_id": WAIT, "spec": info(words).spec, "display": ":1", "stages": (), "rearmed": None}
+    live: Any = type("Stub", (), told)
     for verdict in (yes(words), no(words)):
         resolved = effects.WaitResolved(0.0, verdict, None, 1, 1, None)  # type: ignore[arg-type]
         for effect in (effects.WaitTimedOut(0.0, verdict), resolved, effects.WaitFailed(0.0, "it is gone", verdict)):

@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 MARKER = "ACUD_DISPLAY_FOLDER"
 """Set in the environment of everything that a managed display runs, to the display's folder. Children inherit it also
-when they leave their session or their parent dies, so that an end or a sweep finds them all."""
+when they leave their session or their parent dies, so that an end or a sweep finds them. For those that write over
+their environment see `marked_folder`."""
+LAUNCHED = "launched-"
+"""How the names of the logs of launched programs begin, in the folder of their display."""
 
 _PROC = Path("/proc")
 _PF_KTHREAD = 0x00200000
@@ -66,29 +69,79 @@ class MarkedProcesses(NamedTuple):
 
 
 def marked() -> dict[int, str]:
-    """Return every marked process but ourselves and our session, with its folder. Takes about 20 µs a process."""
+    """Return every marked process but ourselves and our session, with its folder. Takes tens of µs a process."""
     return look_for_marked().folders
 
 
 def look_for_marked() -> MarkedProcesses:
-    """Return the marked processes, and those that cannot be told from others yet. Takes about 20 µs a process."""
+    """Return the marked processes, and those that cannot be told from others yet. Takes tens of µs a process."""
     pids = (int(path.name) for path in _PROC.iterdir() if path.name.isdigit())
-    found = {pid: marked_folder(pid) for pid in pids}
+    found: dict[int, str | None] = {}
+    for pid in pids:
+        _find_folder(pid, found)
     folders = {pid: folder for pid, folder in found.items() if folder and not _is_ours(pid)}
     return MarkedProcesses(folders, frozenset(pid for pid, folder in found.items() if folder is None))
 
 
 def marked_folder(pid: int) -> str | None:
-    """Return the folder, "" for none, None in the middle of execve(2)."""
+    """Return the folder, "" for none, None in the middle of execve(2).
+
+    Where a program wrote over its environment, as Chromium does to show a title, the log tells that a launched program
+    writes to; or else the folder is that of its parent.
+    """
+    found: dict[int, str | None] = {}
+    _find_folder(pid, found)
+    return found[pid]
+
+
+def _find_folder(pid: int, found: dict[int, str | None]) -> None:
+    """Note in `found`, which says what is known of others, the folders of `pid` and of those that it descends from."""
+    bare = []
+    while pid and pid not in found:
+        try:
+            own = found[pid] = _own_folder(pid)
+        except PermissionError:  # it became another user's (sudo), whom we could not signal
+            found[pid] = ""
+            break
+        if own != "":
+            break
+        bare.append(pid)
+        pid = _parent(pid)
+    folder = found.get(pid) or ""
+    found.update(dict.fromkeys(bare, folder))
+
+
+def _own_folder(pid: int) -> str | None:
     try:
         block = (_PROC / str(pid) / "environ").read_bytes()
-    except (FileNotFoundError, ProcessLookupError, PermissionError):
+    except (FileNotFoundError, ProcessLookupError):
         return ""
     if not block and _may_get_environment(pid):
         return None
     begin = f"{MARKER}=".encode()
-    found = next((item for item in block.split(b"\0") if item.startswith(begin)), begin)
-    return os.fsdecode(found[len(begin) :])
+    marker = next((item for item in block.split(b"\0") if item.startswith(begin)), begin)
+    return os.fsdecode(marker[len(begin) :]) or _logged_folder(pid)
+
+
+def _logged_folder(pid: int) -> str:
+    """Return the folder of the log that `pid` writes to as a program launched on a display, "" for none."""
+    for number in (1, 2):
+        try:
+            log = (_PROC / str(pid) / "fd" / str(number)).readlink()
+        except OSError:
+            continue
+        if log.name.startswith(LAUNCHED) and log.parent.name.isdigit():
+            return str(log.parent)
+    return ""
+
+
+def _parent(pid: int) -> int:
+    """Return who started `pid`, 0 where that says nothing of its display: it is one of ours, or gone."""
+    try:
+        parent = int(_stat_fields(pid)[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return 0 if parent <= 1 or _is_ours(parent) else parent
 
 
 def _may_get_environment(pid: int) -> bool:

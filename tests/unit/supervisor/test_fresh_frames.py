@@ -28,7 +28,7 @@ class _Rig:
         displays = SimpleNamespace(with_display=lambda name, done: done(self.screen))
         sources = SimpleNamespace(by_name={":7": self.source}, watchers=Observers())
         grabs = SimpleNamespace(fresh=lambda source, done: done(source))
-        screens: Any = SimpleNamespace(watchers=Observers())
+        screens: Any = SimpleNamespace(watchers=Observers(), follow=lambda watched, key, windows: None)
         self.window_list_ready = WindowListReady(screens, self.loop)
         parts = cast(Any, (displays, screens, sources, grabs, self.loop, None, self.window_list_ready))
         self.fresh_frames = FreshFrameResolver(*parts)
@@ -78,6 +78,18 @@ def test_a_list_that_does_not_come_is_no_absence() -> None:
     [fault] = rig.said
     assert isinstance(fault, Unavailable)
     assert "no list of the windows of :7" in fault.message
+
+
+def test_pixels_that_do_not_come_are_told_with_what_to_do() -> None:
+    rig = _Rig()
+    rig.source.up = False
+    rig.aim("screen")
+    rig.clock.advance(5.1)
+    rig.loop.turn(0.0)
+    [fault] = rig.said
+    assert isinstance(fault, Unavailable)
+    assert "no pixels of" in fault.message
+    assert "ask again" in fault.hint
 
 
 def test_a_display_that_goes_down_meanwhile_is_told_as_down() -> None:

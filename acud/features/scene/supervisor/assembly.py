@@ -35,7 +35,7 @@ Quote = Callable[[WatchedDisplay, WindowInfo], str]
 class DisplayPrograms:
     """Which processes run on managed displays: all that carry a display's mark, looked for at most every `every_s`.
 
-    A look through /proc takes about 20 µs a process.
+    A look through /proc takes tens of µs a process.
     """
 
     def __init__(self, now_s: Callable[[], float], own: Callable[[], set[int]], every_s: float = 2.0) -> None:
