@@ -59,6 +59,12 @@ def test_what_a_plug_in_of_detect_secrets_finds_is_hidden(pattern: re.Pattern[st
     assert hidden >= set(tail), text
 
 
+def test_underscores_in_a_token_of_github_are_hidden_to_the_last() -> None:
+    token = "gh" + "o_" + "0" * 35 + "_"
+    hidden = {at for span in find(f"use {token} now") for at in range(span.start, span.end)}
+    assert hidden >= set(range(4, 4 + len(token)))
+
+
 @pytest.mark.parametrize(
     "token",
     [
