@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import stat
 import subprocess
 from collections.abc import Iterator
@@ -128,6 +129,32 @@ def test_the_end_of_the_program_is_told_with_its_exit_status(client: Client, tmp
     assert (killed.end, killed.exit_code) == ("killed by SIGTERM", -15)
 
 
+def test_the_last_words_of_a_program_are_read_by_a_tmux_that_lags_behind(client: Client, tmp_path: Path) -> None:
+    """It takes the pane for dead when the first process ends, and drops what it has not read by then."""
+    program = tmp_path / "program"
+    go, number = tmp_path / "go", tmp_path / "number"
+    program.write_text(f"echo $$ > {number}; until test -e {go}; do sleep 0.05; done; seq 1200; exit 3\n")
+    opened = client.terminal_open(("sh", str(program)), name="last", moment="now")
+    server = int(Path(f"/proc/{opened.terminal.pid}/stat").read_text().rpartition(")")[2].split()[1])
+    until(lambda: number.exists() and number.read_text().strip(), "its number")
+    os.kill(server, signal.SIGSTOP)
+    try:
+        go.touch()
+        until(lambda: not _runs(int(number.read_text())), "the end of the program")
+    finally:
+        os.kill(server, signal.SIGCONT)
+    told = client.terminal_read("last", moment="done", block_s=LONG_S)
+    assert (told.text.split()[-1:], told.terminal.end) == (["1200"], "exit status 3")
+
+
+def _runs(pid: int) -> bool:
+    """Tell whether the process has not ended. tmux may not have noticed yet that it did."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def test_a_wait_for_text_that_can_not_come_any_more_is_given_up(client: Client) -> None:
     wait = WaitCreate(Text("READY"), timeout_s=LONG_S)
     failed = client.terminal_open(("sh", "-c", "sleep 0.3; exit 4"), wait=wait, block_s=LONG_S)
@@ -156,7 +183,7 @@ def test_a_wait_goes_on_over_a_kill_of_the_daemon_and_sees_how_it_ended_meanwhil
         assert read.display == ""
         daemon.kill()
         go.touch()
-        until(lambda: not Path(f"/proc/{job.pid}").exists(), "the end of the program")
+        until(lambda: not _runs(job.pid), "the end of the program")
         daemon.start()
         assert ended(client, told.wait_id).verdict.detail.endswith("has ended: exit status 5")
         typed(client, "echo over and ou''t")

@@ -28,6 +28,8 @@ MOST_SESSIONS = 32
 _MOST_ENDED = 256
 _STATUS_TRIES, _STATUS_S = 50, 0.02
 """tmux reaps a program a moment after its end."""
+_OPEN_TRIES, _OPEN_S = 40, 0.05
+"""With its last session the server ends, and for a moment still takes calls that it never does."""
 _LISTED = 8
 
 Then = Callable[[str], None]
@@ -122,9 +124,14 @@ class OwnTerminals:
         `touch` is called before it is started. `fail` may get: Conflict, Refused, Unavailable.
         """
 
-        def opened(free: str, said: Said) -> None:
+        def begin(free: str, words: list[str], tries: int = _OPEN_TRIES) -> None:
+            self._call(words, lambda said: opened(free, words, said, tries))
+
+        def opened(free: str, words: list[str], said: Said, tries: int) -> None:
             if said.complaint.startswith("duplicate session"):
                 fail(_taken(free))
+            elif tmux.is_nobody(said.complaint) and tries:
+                self._loop.call_later(_OPEN_S, lambda: begin(free, words, tries - 1))
             elif said.complaint:
                 fail(_unanswered(said.complaint))
             else:
@@ -141,7 +148,7 @@ class OwnTerminals:
                 words = own_tmux.open_arguments(free, command, cwd, size, env, shown=shown, is_shell=is_shell)
                 touch()
                 _LOG.info("terminal.opened", terminal=free)
-                self._call(words, lambda said: opened(free, said))
+                begin(free, words)
 
         try:
             make_private(self._socket.parent)

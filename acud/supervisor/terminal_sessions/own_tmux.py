@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -16,8 +18,10 @@ _STATE = (
     " x#{@acud_ticks} x#{@acud_shell} #{@acud_command}"
 )
 _FIELDS = 15
-_RUN = 'exec "$@"'
+_RUN = ("sh", "-c", 'exec "$@"', "sh")
 """tmux hands one word alone to a shell; so every command has more than one."""
+_LEADER = (sys.executable, "-I", "-S", str(Path(__file__).with_name("pane_leader.py")))
+"""Before a command that ends. A shell leads its pane itself, as it must to run jobs."""
 
 
 class TerminalState(Struct, frozen=True):
@@ -126,7 +130,7 @@ def open_arguments(
     ]
     start = ["new-session", "-d", "-E", "-s", name, "-x", str(size[0]), "-y", str(size[1])]
     place = ["-c", cwd.replace("#", "##")]
-    words = ["--", "sh", "-c", _RUN, "sh", *map(_word, command)]
+    words = ["--", *(() if is_shell else _LEADER), *_RUN, *map(_word, command)]
     kept = [
         *(";", "set-option", "-t", _pane(name), "@acud_shell", "1" if is_shell else "0"),
         *(";", "set-option", "-t", _pane(name), "@acud_command", _word(" ".join(shown.split()))),

@@ -87,7 +87,7 @@ def capture_arguments(panes: Iterable[str], mark: str) -> list[str]:
 def is_nobody(said: str) -> bool:
     """Tell whether tmux's complaint means that no server runs there: there are no sessions, and that is known."""
     refused = said.startswith("error connecting to") and said.endswith(_NOT_THERE)
-    return refused or said.startswith("no server running")
+    return refused or said.startswith(("no server running", "server exited"))  # at its end, or just before
 
 
 def read_listing(said: str) -> Listing:

@@ -85,6 +85,7 @@ def test_texts_are_told_apart_by_a_mark_no_screen_knows() -> None:
 def test_no_server_is_no_session_and_other_complaints_are_faults() -> None:
     assert tmux.is_nobody("no server running on /tmp/tmux-1/default")
     assert tmux.is_nobody("error connecting to /tmp/x (No such file or directory)")
+    assert tmux.is_nobody("server exited unexpectedly")
     assert not tmux.is_nobody("error connecting to /tmp/x (Permission denied)")
     assert not tmux.is_nobody("cannot start tmux: No such file or directory")
     assert tmux.command("tmux", "work")[-2:] == ["-L", "work"]
