@@ -13,7 +13,7 @@ import pytest
 from acud.errors import InvalidRequest, NotFound
 from acud.protocol.requests.actions import ActionReply
 from acud.protocol.requests.waits import WaitCreate
-from acud.types import Change, DisplayInfo, Text, WaitState, WindowTitle
+from acud.types import Change, DisplayInfo, Stable, Text, WaitState, WindowTitle
 from acud.types.actions import Click, Launch, Point, WindowDo, WindowVerb
 from acud_client import Client
 from tests.daemon import Daemon
@@ -21,8 +21,6 @@ from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import titled
 from tests.e2e.gui_support import shown
 from tests.e2e.mcp_support import fault, stdio, text, value
-
-pytestmark = pytest.mark.timeout(180)
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +39,12 @@ def client(gui_daemon: Daemon) -> Client:
 def place(client: Client, display: DisplayInfo, button: str) -> Click:
     """Return the click on a button."""
     return Click(client.gui_find(f"the {button} button", display=display.name).found.candidates[0].point)
+
+
+def stands_still(client: Client, display: DisplayInfo) -> None:
+    """Return once nothing is painted any more: what held before is told by the frame in which it is seen."""
+    wait = client.wait_create(Stable(0.5), display=display.name, timeout_s=60).wait
+    assert client.wait_result(wait.wait_id, block_s=60).wait.state is WaitState.RESOLVED
 
 
 def live(client: Client, display: DisplayInfo) -> list[str]:
@@ -115,6 +119,7 @@ def test_a_wait_that_outlasts_the_call_goes_on(client: Client, answers: DisplayI
     over = client.desktop_action(idle, display=answers.name, wait=WaitCreate(WindowTitle("Question"), timeout_s=0.4))
     assert over.wait is not None
     assert (over.wait.ended, over.wait.wait.state) == (True, WaitState.TIMEOUT)
+    stands_still(client, answers)
     before = client.desktop_action(idle, display=answers.name, wait=WaitCreate(Text("Flash"), timeout_s=30))
     assert before.wait is not None
     assert before.wait.notes == ("it held already before anything was done",)
@@ -217,6 +222,8 @@ def test_a_list_over_two_displays_tells_each_by_itself(client: Client, gui_daemo
 
 
 def test_tools_act_and_wait(gui_daemon: Daemon, answers: DisplayInfo) -> None:
+    stands_still(gui_daemon.client, answers)
+
     async def run() -> None:
         async with stdio(gui_daemon.home, "--block", "45") as agent:
             on = {"display": answers.name}

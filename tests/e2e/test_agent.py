@@ -22,8 +22,6 @@ from tests.integration.model_server import Answer, Asked, ModelThread, hang
 from tests.integration.vendors import completion
 from tests.wake_receiver import Receiver
 
-pytestmark = pytest.mark.timeout(240)
-
 USAGE = {"prompt_tokens": 900, "completion_tokens": 30, "total_tokens": 930}
 SECRET = "a-secret-of-the-test"
 

@@ -357,7 +357,7 @@ def test_a_wait_is_drawn_tried_and_armed(browser: Browser, daemon: Daemon) -> No
         desk.rewrite(window, "Downloading 40 %")
         _try(visitor, "Does not hold now")
         assert client.wait_list(ended=True, displays=(display.name,)).total == known, "a try is no wait"
-        assert client.events_since(before, topic="wait.").events == ()
+        assert client.events_since(before, topic="wait.created").events == ()
         page.get_by_role("button", name="Start waiting").press("Enter")
         expect(page.locator(".detail h1 + .badge")).to_contain_text("watching")
         wait = client.wait_list(displays=(display.name,)).waits[0]

@@ -15,8 +15,6 @@ from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import Desk, Rect, titled, until
 from tests.e2e.mcp_support import stdio, value
 
-pytestmark = pytest.mark.timeout(180)
-
 
 @pytest.fixture
 def client(gui_daemon: Daemon) -> Client:

@@ -21,8 +21,6 @@ import pytest
 from tests.daemon import Daemon
 from tests.e2e.mcp_support import HttpServer
 
-pytestmark = pytest.mark.timeout(300)
-
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".state" / "conformance"
 PACKAGES = ["node@26.10.0", "@modelcontextprotocol/conformance@0.1.16"]

@@ -215,7 +215,8 @@ def _part(line: str) -> str:
 def _typed(line: str) -> str:
     """Return the line in a shell of its own, so that it changes nothing for the next one."""
     if line in SECONDS:
-        return f"timeout --preserve-status -s INT {SECONDS[line]} {line}"
+        # Without --foreground it sends the signal twice: a second one while Python ends is an exit code of 130.
+        return f"timeout --foreground --preserve-status -s INT {SECONDS[line]} {line}"
     beside = "(sleep 1; exec xterm -e sleep 2) & " if line in CHANGES else ""
     return f"({beside}{line}{AFTER.get(line, '')})"
 

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -83,8 +84,11 @@ class Filmed:
         self.wait_id = reply.wait.wait_id
 
     def judged(self, count: int) -> None:
-        """Return once so many frames were judged, remembered ones included."""
+        """Return once so many frames were judged, remembered ones included. The next change is far enough from the last
+        that each has its turn, also where the wait on the recording begins some hundredths of a second elsewhere.
+        """
         until(lambda: shown(self.client, self.wait_id).judged >= count, f"{count} judgements")
+        time.sleep(3 * CALM.min_interval_s)
 
     def end(self) -> tuple[WaitInfo, float]:
         """Return the resolved wait, and where in the recording it began."""

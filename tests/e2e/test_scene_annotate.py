@@ -24,8 +24,6 @@ from tests.integration.model_server import Answer, ModelThread
 from tests.integration.vendors import MODELS, completion
 from tests.png_frames import frame_of_png
 
-pytestmark = pytest.mark.timeout(180)
-
 USAGE = {"prompt_tokens": 700, "completion_tokens": 90, "total_tokens": 790}
 VLLM = {"/v1/models": Answer({"object": "list", "data": [{"id": MODELS["vllm"], "object": "model"}]})}
 BIN, STAR = Rect(100, 100, 40, 40), Rect(500, 300, 60, 60)

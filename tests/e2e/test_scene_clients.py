@@ -10,8 +10,6 @@ import signal
 from contextlib import aclosing, suppress
 from pathlib import Path
 
-import pytest
-
 from acud.supervisor.displays import processes
 from acud.types import DisplayInfo
 from acud.types.scene import Scene, SceneMode
@@ -21,8 +19,6 @@ from tests.e2e.cli_support import CommandLine
 from tests.e2e.desktop import until
 from tests.e2e.gui_support import shown
 from tests.e2e.mcp_support import fault, stdio, text, value
-
-pytestmark = pytest.mark.timeout(180)
 
 
 def test_the_command_line(gui_daemon: Daemon, form: DisplayInfo) -> None:

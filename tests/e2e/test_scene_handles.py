@@ -20,7 +20,7 @@ from tests.e2e.desktop import titled, until
 from tests.e2e.gui_support import says, shown
 from tests.png_frames import frame_of_png, png_size
 
-pytestmark = [pytest.mark.timeout(240), pytest.mark.long]
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from tests.e2e.desktop import until
 from tests.grounding import screens
 from tests.grounding.desktop import PROGRAMS, SYSTEM_PYTHON, chromium
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.long]
+pytestmark = pytest.mark.long
 LOOKS = 100
 LONG_PAGES = Path(__file__).parents[1] / "bench" / "scene_pages"
 

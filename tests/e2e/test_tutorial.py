@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
-
 from tests.e2e.cli_support import settings
 from tests.e2e.page_steps import Step, check, is_as_shown, printed_by, script, steps_of
 
@@ -72,7 +70,6 @@ def test_what_is_shown_is_told_from_what_is_not() -> None:
     assert not is_as_shown("a b", "a b\nand more")
 
 
-@pytest.mark.timeout(300)
 def test_the_tutorial() -> None:
     done = steps_of(PAGE)
     with TemporaryDirectory(prefix="acud-tutorial-") as folder:

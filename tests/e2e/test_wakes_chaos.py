@@ -136,7 +136,6 @@ def _storm(tmp_path: Path, seeds: range) -> Counter[int]:
         return chaos.check()
 
 
-@pytest.mark.timeout(300)
 def test_no_kill_loses_or_forges_a_wake(tmp_path: Path) -> None:
     came = _storm(tmp_path, range(20))
     assert sum(came.values()) == 20 * WAITS

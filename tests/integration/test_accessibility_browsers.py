@@ -23,7 +23,7 @@ from acud.types import WindowInfo
 from tests.grounding.browser import FirefoxPage, Page, firefox
 from tests.grounding.desktop import Desktop, chromium
 
-pytestmark = [pytest.mark.skipif(not shutil.which("xdotool"), reason="no xdotool"), pytest.mark.timeout(180)]
+pytestmark = pytest.mark.skipif(not shutil.which("xdotool"), reason="no xdotool")
 LIMITS = Limits(walk_s=30, answer_s=10, actions=True)
 ELECTRON = shutil.which("electron") or ""
 MAIN = """

@@ -17,7 +17,6 @@ from acud.types import Rect
 from tests.grounding.browser import FirefoxPage, Page, firefox
 from tests.grounding.desktop import Desktop, chromium, missing
 
-pytestmark = pytest.mark.timeout(180)
 PATIENT = Limits(walk_s=30, answer_s=10)
 KINDS = ("gtk3", "chromium", "firefox")
 

@@ -19,7 +19,7 @@ from tests.grounding.desktop import SYSTEM_PYTHON, Desktop, missing
 from tests.grounding.run import settled
 from tests.integration.mirror_rig import LONG_S, PATIENT, agreed, mirror_of
 
-pytestmark = [pytest.mark.skipif(bool(missing("pyatspi")), reason=missing("pyatspi") or "-"), pytest.mark.timeout(180)]
+pytestmark = pytest.mark.skipif(bool(missing("pyatspi")), reason=missing("pyatspi") or "-")
 
 
 def _dump(desktop: Desktop, pid: int) -> list[tuple[int, str, str, Rect | None]]:

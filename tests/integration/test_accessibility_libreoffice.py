@@ -21,7 +21,6 @@ from tests.grounding.desktop import Desktop
 pytestmark = [
     pytest.mark.skipif(not shutil.which("soffice"), reason="no LibreOffice"),
     pytest.mark.skipif(not shutil.which("xdotool"), reason="no xdotool"),
-    pytest.mark.timeout(180),
 ]
 LIMITS = Limits(walk_s=30, answer_s=10, actions=True)
 LONG_S = 1e9

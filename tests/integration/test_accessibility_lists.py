@@ -20,7 +20,7 @@ from acud.features.grounding.widget_match import match
 from acud.types import Rect, WindowInfo
 from tests.grounding.desktop import Desktop, missing
 
-pytestmark = [pytest.mark.skipif(not shutil.which("xdotool"), reason="no xdotool"), pytest.mark.timeout(120)]
+pytestmark = pytest.mark.skipif(not shutil.which("xdotool"), reason="no xdotool")
 PATIENT = Limits(walk_s=30, answer_s=10, actions=True)
 PLACES = {"gtk3": (0, 0), "gtk4": (0, 0), "PyQt5": (640, 0), "PyQt6": (640, 400)}
 KINDS = ("gtk3", "gtk4", "PyQt5", "PyQt6")

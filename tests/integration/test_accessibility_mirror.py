@@ -25,7 +25,6 @@ from tests.integration.mirror_rig import (
     said,
 )
 
-pytestmark = pytest.mark.timeout(180)
 UNSURE = ("gtk4", "PyQt5", "PyQt6", "chromium")
 """Toolkits that do not tell everything by events."""
 

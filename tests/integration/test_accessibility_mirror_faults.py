@@ -28,11 +28,7 @@ from acud.evaluator.accessibility.provider import AtSpiProvider
 from tests.grounding.desktop import Desktop, end, missing
 from tests.integration.mirror_rig import LONG_S, PATIENT, agreed, mirror_of, process_of, said
 
-pytestmark = [
-    pytest.mark.skipif(bool(missing("gtk3")), reason=missing("gtk3") or "-"),
-    pytest.mark.timeout(120),
-    pytest.mark.asyncio,
-]
+pytestmark = [pytest.mark.skipif(bool(missing("gtk3")), reason=missing("gtk3") or "-"), pytest.mark.asyncio]
 
 
 async def until(mirror: Mirror, desktop: Desktop, is_so: Callable[[Tree], bool], limits: Limits = PATIENT) -> Tree:

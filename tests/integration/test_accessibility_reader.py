@@ -22,7 +22,7 @@ GTK_3 = pytest.mark.skipif(bool(missing("gtk3")), reason=missing("gtk3") or "-")
 PATIENT = Limits(walk_s=30, answer_s=10)
 """For what must be read whole, however slow the machine is."""
 
-pytestmark = [GTK_3, pytest.mark.timeout(120)]
+pytestmark = GTK_3
 
 
 async def shown(desktop: Desktop, *titles: str, limits: Limits = PATIENT) -> Tree:

@@ -15,7 +15,6 @@ from tests.grounding import screens
 from tests.grounding.desktop import Desktop
 from tests.grounding.run import settled
 
-pytestmark = pytest.mark.timeout(120)
 _PX = 4
 """Toolkits round, and draw a frame around a switch or leave it out."""
 

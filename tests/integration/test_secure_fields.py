@@ -22,11 +22,7 @@ from acud.protocol.questions import ToldBy
 from acud.types import Rect
 from tests.grounding.desktop import Desktop, missing
 
-pytestmark = [
-    pytest.mark.skipif(bool(missing("gtk3")), reason=missing("gtk3") or "-"),
-    pytest.mark.timeout(120),
-    pytest.mark.asyncio,
-]
+pytestmark = [pytest.mark.skipif(bool(missing("gtk3")), reason=missing("gtk3") or "-"), pytest.mark.asyncio]
 SETTINGS = AccessibilitySettings(walk_s=20, answer_s=5)
 LIMITS = Limits(SETTINGS.max_depth, SETTINGS.max_nodes, SETTINGS.walk_s, SETTINGS.answer_s, actions=True)
 

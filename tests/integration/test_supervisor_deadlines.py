@@ -14,11 +14,12 @@ from acud import paths
 from acud.backends import PREDEFINED, predefined
 from acud.clock import Instant
 from acud.config import EvaluatorSettings, Settings, VisionSettings, WakeSettings
-from acud.errors import NoJudge
+from acud.errors import Conflict, NoJudge
 from acud.features.supervisors import FEATURES, redaction
 from acud.fleet import FleetSettings
+from acud.ids import new_id
 from acud.protocol.evaluation import JudgeHealth
-from acud.protocol.requests.fleet import FleetLostWaits, FleetLostWaitsReply, LostWait
+from acud.protocol.requests.fleet import FleetLostWaits, FleetLostWaitsReply, FleetRearm, LostWait
 from acud.supervisor import instance
 from acud.supervisor.app import App
 from acud.supervisor.handlers import HANDLERS
@@ -329,3 +330,57 @@ def test_the_usual_ollama_that_was_there_is_one_that_is_down(host: _Host, monkey
     host.app.wait_runtime.judges_changed()
     healths["ollama"] = JudgeHealth("ollama", "down", "no answer")
     host.app.waits.check_judged(_SENTENCE, JudgeName.AUTO, force=False)
+
+
+# ---- a wait of another host, which was lost -------------------------------------------------------------------------
+
+
+def _rearmed(host: _Host, wait_id: str, lost: tuple[str, ...] = ("h1",), task_id: str = "") -> WaitInfo:
+    """Arm a wait here that was armed on another host 40 s ago, for 100 s."""
+    now_s = host.clock.instant().utc_s
+    spec = WaitSpec(_NEVER, Target(display=":100"), 100.0, task_id=task_id)
+    request = FleetRearm(wait_id, ":9", spec, now_s - 40.0, now_s + 60.0, "h2", lost)
+    info = host.app.waits.rearm(request, WatchedDisplay(":9", 9, managed=True, auth_file=""))
+    host.turn()
+    return info
+
+
+def test_a_wait_of_a_lost_host_is_armed_under_its_id_once_with_its_times(tmp_path: Path, clock: _Clock) -> None:
+    wait_id, task_id = new_id("wait"), new_id("task")
+    with closing(_Host(tmp_path / "home", clock, _IN_FLEET)) as first:
+        info = _rearmed(first, wait_id, task_id=task_id)
+        assert (info.wait_id, info.display, info.spec.target.display) == (wait_id, ":9", ":9")
+        assert info.remaining_s == pytest.approx(60.0)
+        assert info.deadline_utc_s - info.created_utc_s == pytest.approx(100.0)
+        assert "armed again on host h2" in info.note
+        first.turn(10.0)
+        again = _rearmed(first, wait_id, task_id=task_id)
+        assert (again.deadline_utc_s, again.rearmed) == (info.deadline_utc_s, info.rearmed)
+        with pytest.raises(Conflict):
+            _rearmed(first, wait_id, ("h1", "h3"), task_id)
+    with closing(_Host(tmp_path / "home", clock, _IN_FLEET)) as second:
+        second.app.waits.resume()
+        second.app.features["tasks"].start()
+        second.turn(40.0)
+        wait = second.app.waits.find(wait_id)
+        assert wait.rearmed == info.rearmed
+        assert second.state(wait) == "watching"  # its task, which is not of this host, ends it not
+        second.turn(20.0)
+        assert second.ends(wait) == ["wait.timeout"]
+        assert "armed again on host h2" in second.app.waits.find(wait_id).message
+        wake = second.app.store.outbox.of_wait(wait_id)
+        assert wake is not None
+        assert wake.wake_id == wait_id.replace("wait-", "wake-")
+
+
+def test_a_wait_that_went_elsewhere_ends_here_without_a_wake(tmp_path: Path, clock: _Clock) -> None:
+    with closing(_Host(tmp_path / "home", clock, _IN_FLEET)) as host:
+        wait = host.arm(30.0)
+        told = LostWait(wait.wait_id, "cancelled", "armed again on h2/:100", "[smart_wait cancelled] told", 42.0, True)
+        assert _ask(host, FleetLostWaits((told,))).otherwise == ()
+        assert host.ends(wait) == ["wait.cancelled"]
+        assert host.app.waits.find(wait.wait_id).verdict == unknown("rearmed", "armed again on h2/:100")
+        assert host.app.store.outbox.of_wait(wait.wait_id) is None
+        assert _ask(host, FleetLostWaits((told,))).otherwise == ()
+        with pytest.raises(Conflict, match="before"):
+            _rearmed(host, wait.wait_id)

@@ -23,7 +23,7 @@ from tests.soak.machine import StoreView, pids
 from tests.soak.oracle import Taken
 from tests.wake_receiver import ReceiverProcess
 
-PATIENCE_S = 90.0
+PATIENCE_S = 240.0
 FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 _LIMITS = {"child_silent_s": 8, "restart_limit": 10_000}
 

@@ -153,4 +153,4 @@ def test_no_pattern_takes_long(pattern: str) -> None:
     """Python's engine needs from minutes to the age of the universe for each."""
     engine, started = compiled(pattern, ignore_case=True), time.process_time()
     assert engine.search("a" * 3000 + " ") is None
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 20

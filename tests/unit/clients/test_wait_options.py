@@ -49,6 +49,7 @@ NOTHING = dict.fromkeys(
         "gate_threshold",
         "confirm",
         "on_display_lost",
+        "on_host_lost",
         "priority",
     ),
     None,

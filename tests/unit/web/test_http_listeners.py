@@ -12,7 +12,7 @@ import pytest
 
 from acud import http_listeners
 from acud.errors import Refused
-from acud.supervisor.systemd_notify import SystemdNotifier
+from acud.systemd_notify import SystemdNotifier
 
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
 
