@@ -20,6 +20,7 @@ _ELECTION_S = 10
 """A cluster found its new leader after 5.25 s (measured), and a host renews every third of its lease."""
 
 Labels = dict[str, str]
+NO_LABELS: Labels = {}
 
 
 class FleetSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,6 +40,7 @@ class FleetSettings(Struct, frozen=True, forbid_unknown_fields=True):
     max_gb: Annotated[float, Meta(ge=0.1, le=100_000)] = 6
     lease_s: Annotated[float, Meta(ge=2, le=600)] = 10
     room: Annotated[int, Meta(ge=0, le=10_000)] = 16
+    rearm: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what names no server, would travel without credentials, or could not be a name."""

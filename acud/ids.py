@@ -6,6 +6,7 @@ the wait's own (`same_id`).
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
 import time
@@ -23,13 +24,22 @@ FEWEST_OF_ENDING = 4
 def new_id(noun: str) -> str:
     """Return a fresh id such as `wait-01jd…`; `noun` is lower-case ASCII."""
     value = (time.time_ns() // 1_000_000 & (1 << 48) - 1) << 64 | secrets.randbits(64)
-    digits = [_ALPHABET[value >> shift & 31] for shift in range(110, -1, -5)]
-    return f"{noun}-{''.join(digits)}"
+    return f"{noun}-{_spelled(value)}"
+
+
+def _spelled(value: int) -> str:
+    return "".join(_ALPHABET[value >> shift & 31] for shift in range(110, -1, -5))
 
 
 def same_id(noun: str, other: str) -> str:
     """Return the id of `noun` that belongs to the one thing `other`: whoever makes it, makes the same."""
     return f"{noun}-{other.partition('-')[2]}"
+
+
+def id_made_of(noun: str, words: str) -> str:
+    """Return the id of `noun` that follows from `words`: whoever makes it of them, makes the same."""
+    value = int.from_bytes(hashlib.sha256(words.encode()).digest()[:14], "big")
+    return f"{noun}-{_spelled(value)}"
 
 
 def short_id(whole: str) -> str:

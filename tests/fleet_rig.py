@@ -56,9 +56,12 @@ def settings(
 
 
 class EndpointProcess:
-    """`acud fleet serve` in a process of its own."""
+    """`acud fleet serve` in a process of its own, with `processes` that share its work."""
 
-    def __init__(self, url: str, replicas: int = 1, login: str = "", lease_s: float = LEASE_S) -> None:
+    def __init__(
+        self, url: str, replicas: int = 1, login: str = "", lease_s: float = LEASE_S, processes: int = 1
+    ) -> None:
+        self._processes = processes
         self._folder = tempfile.TemporaryDirectory(prefix="acud-test-")
         self.home = Path(self._folder.name)
         text = settings(url, "endpoint", replicas=replicas, login=login, lease_s=lease_s)
@@ -70,11 +73,10 @@ class EndpointProcess:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it and return once it has read the hosts."""
+        """Start it and return once all its processes have read the hosts."""
+        command = [sys.executable, "-m", "acud_cli", "fleet", "serve", "--processes", str(self._processes)]
         with (self.home / "log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "acud_cli", "fleet", "serve"], env=self.env, stdout=log, stderr=log
-            )
+            self.process = subprocess.Popen(command, env=self.env, stdout=log, stderr=log)
         until(self._answers, "the endpoint")
 
     def _answers(self) -> bool:
@@ -83,10 +85,9 @@ class EndpointProcess:
         assert self.process is not None
         assert self.process.poll() is None, self.log()
         try:
-            self.client.fleet_hosts()
+            return len(self.client.fleet_hosts().processes) == self._processes
         except Unavailable:
             return False
-        return True
 
     def log(self) -> str:
         """Return what it said."""
@@ -116,7 +117,7 @@ class Fleet:
     `url_of`: what a host's `[fleet] url` says, where that is not the servers' own. `login_of`: lines of `[fleet]` by
     which a host, or the one named "endpoint", says who it is. `prefix_of`: see `Daemon`. `address`: the servers'.
     `lease_s`: how long a host may be silent; on three servers 10 s. `admin`: the administrator's settings of `[fleet]`;
-    `jobs`: of `[jobs]`. `grants`: whose keys the administrator lists.
+    `jobs`: of `[jobs]`. `grants`: whose keys the administrator lists. `processes`: the endpoint's.
     """
 
     def __init__(
@@ -135,12 +136,14 @@ class Fleet:
         admin: dict[str, Any] | None = None,
         jobs: dict[str, Any] | None = None,
         grants: Grants | None = None,
+        processes: int = 1,
     ) -> None:
         self._stack = ExitStack()
         self._replicas = 3 if servers == 3 else 1
         lease_s = lease_s if self._replicas == 1 else 10
         self.nats = FleetServers(servers, extra, address, lease_s=lease_s, login=admin, jobs=jobs, grants=grants)
         self._hosts = hosts
+        self._processes = processes
         self._room = room
         self._more = more
         self._lease_s = lease_s
@@ -164,7 +167,7 @@ class Fleet:
                     lease_s=self._lease_s,
                 )
                 self.daemons[host] = stack.enter_context(Daemon(settings=text, prefix=self._prefix_of(host)))
-            self.endpoint = EndpointProcess(self.nats.url, self._replicas, self._login_of("endpoint"), self._lease_s)
+            self.endpoint = self.another_endpoint(self._processes)
             stack.callback(self.endpoint.close)
             self.endpoint.start()
             until(lambda: self.lives() == dict.fromkeys(self._hosts, "up"), "every host")
@@ -173,6 +176,10 @@ class Fleet:
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
         self._stack.close()
+
+    def another_endpoint(self, processes: int = 1) -> EndpointProcess:
+        """Return a further endpoint of this fleet, not started yet; whoever asks closes it."""
+        return EndpointProcess(self.nats.url, self._replicas, self._login_of("endpoint"), self._lease_s, processes)
 
     @property
     def client(self) -> Client:

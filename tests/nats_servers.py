@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from tests.ports import free_port
 
@@ -40,12 +40,17 @@ class NatsServer:
         """Where clients find it."""
         return f"nats://{self._address}:{self.port}"
 
+    @property
+    def store(self) -> Path:
+        """Its folder of streams."""
+        return self._folder / "store"
+
     def launch(self) -> None:
         """Start it without waiting for it."""
         config = self._folder / "nats.conf"
         config.write_text(
             f'server_name: {self.name}\nlisten: "{self._address}:{self.port}"\n'
-            f'jetstream {{ store_dir: "{self._folder / "store"}" }}\n' + self.extra
+            f'jetstream {{ store_dir: "{self.store}" }}\n' + self.extra
         )
         with (self._folder / "log").open("ab") as log:
             self.process = subprocess.Popen(["nats-server", "-c", str(config)], stdout=log, stderr=log)
@@ -91,7 +96,7 @@ class NatsServer:
 
     def wipe(self) -> None:
         """Remove the store of a server that was killed: it comes back as with a new disk."""
-        shutil.rmtree(self._folder / "store")
+        shutil.rmtree(self.store)
 
 
 class Nats:
@@ -132,3 +137,9 @@ def _cluster(ports: list[int], number: int) -> str:
         return ""
     routes = json.dumps([f"nats://127.0.0.1:{port}" for port in ports])
     return f'cluster {{ name: acud, listen: "127.0.0.1:{ports[number]}", routes: {routes} }}\n'
+
+
+async def settled(client: Any) -> None:
+    """Return once a server has had all that a plain `client` sent: its first ping may overtake what it collects."""
+    for _ in range(2):
+        await client.flush()

@@ -102,6 +102,18 @@ class FleetOptions(Struct, frozen=True, tag="fleet", forbid_unknown_fields=True)
     side_by_side: int = 1
 
 
+class EndpointOptions(Struct, frozen=True, tag="endpoint", forbid_unknown_fields=True):
+    """For a further process of a fleet's endpoint: the ACU_HOME that it belongs to, and its number, from 1 on. It
+    inherits the page of numbers that all share, and the socket over which it is given connections.
+    """
+
+    settings: FleetSettings
+    home: str
+    number: int
+    shared_fd: int
+    channel_fd: int
+
+
 class RecorderOptions(Struct, frozen=True, tag="recorder", forbid_unknown_fields=True):
     """For a recorder: the display's notices, and which files it writes, in `folder` alone.
 
@@ -129,5 +141,13 @@ class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):
     parent_pid: int
     heartbeat_s: float
     debug: bool
-    options: CaptureOptions | EvaluatorOptions | DeliveryOptions | WebOptions | RecorderOptions | FleetOptions
+    options: (
+        CaptureOptions
+        | EvaluatorOptions
+        | DeliveryOptions
+        | WebOptions
+        | RecorderOptions
+        | FleetOptions
+        | EndpointOptions
+    )
     rests_s: float = 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from typing import Any, TypeVar
@@ -34,6 +35,40 @@ def encode(message: msgspec.Struct) -> bytes:
         raise InvalidRequest(f"a number in the {type(message).__name__} is beyond 64 bits") from fault
 
 
+def encode_lean(message: msgspec.Struct) -> bytes:
+    """Return `message` as `encode` does, without fields that have their defaults: a third of a wait that is kept for a
+    week. Whoever reads it has the same defaults. Raises: InvalidRequest when a number in it is beyond 64 bits.
+    """
+    try:
+        return _ENCODER.encode(_lean(message))
+    except OverflowError as fault:
+        raise InvalidRequest(f"a number in the {type(message).__name__} is beyond 64 bits") from fault
+
+
+def _lean(value: Any) -> Any:
+    if isinstance(value, msgspec.Struct):
+        config = value.__struct_config__
+        if config.array_like:  # its places are its names
+            return value
+        tag = {} if config.tag is None else {config.tag_field: config.tag}
+        said = ((name, getattr(value, field), default) for field, name, default in _fields(type(value)))
+        return tag | {name: _lean(one) for name, one, default in said if one != default}
+    if isinstance(value, tuple | list):
+        return [_lean(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _lean(one) for name, one in value.items()}
+    return value
+
+
+@functools.cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, Any], ...]:
+    """Return the fields of a struct: each with the name that is written, and its default."""
+    return tuple(
+        (one.name, one.encode_name, one.default_factory() if callable(one.default_factory) else one.default)
+        for one in msgspec.structs.fields(kind)
+    )
+
+
 def decode(data: bytes, kind: type[T], *, limit: int = MAX_MESSAGE_BYTES) -> T:
     """Return the value of type `kind` (a struct or a union of tagged structs) in `data`.
 
@@ -64,12 +99,17 @@ def unpack(data: bytes, *, limit: int = MAX_MESSAGE_BYTES) -> Any:
         raise InvalidRequest(f"not a msgpack message: {type(fault).__name__}: {fault}") from fault
 
 
+def has_unusual_numbers(data: bytes) -> bool:
+    """Tell whether `data` may hold a number that `check_numbers` refuses; False is certain."""
+    return any(pattern.search(data) for pattern in _UNUSUAL)
+
+
 def check_numbers(data: bytes, plain: Any, envelope: str = "") -> None:
     """Raise InvalidRequest naming a number in `plain`, unpacked from `data`, that is none here: whole ones have the 64
     bits with sign that SQLite keeps, others are finite. `envelope`: the field of `plain` that holds all that a caller
     wrote, and that it has no name for.
     """
-    if not any(pattern.search(data) for pattern in _UNUSUAL):
+    if not has_unusual_numbers(data):
         return
     left: list[tuple[str, Any]] = [("", plain)]
     while left:

@@ -18,6 +18,7 @@ TOPICS = (
     "display.down",
     "display.ended",
     "display.geometry",
+    "display.launched",
     "display.limited",
     "display.taken",
     "display.released",

@@ -9,6 +9,7 @@ from msgspec import Struct
 from acud.fleet import Labels
 from acud.protocol.children import Fault, Heartbeat, Stop
 from acud.protocol.delivery import Deliver, Delivered
+from acud.protocol.requests.fleet import DisplayRecipe
 
 
 class HostState(Struct, frozen=True, forbid_unknown_fields=False):
@@ -17,7 +18,8 @@ class HostState(Struct, frozen=True, forbid_unknown_fields=False):
 
     `displays`: managed ones, those being started included; `room`: how many there may be. `load`: of the last minute,
     by core. `instance`: of this run of its daemon; `place`: of the folder of that daemon, alike for the next run there
-    while the machine is up. `left`: it was ended in good order.
+    while the machine is up. `left`: it was ended in good order. `server`: the host and port of the NATS server that it
+    is connected to. `rearm`: it takes waits of lost hosts in.
     """
 
     host: str
@@ -32,6 +34,8 @@ class HostState(Struct, frozen=True, forbid_unknown_fields=False):
     live_waits: int = 0
     left: bool = False
     place: str = ""
+    server: str = ""
+    rearm: bool = False
 
 
 class ObjectPlace(Struct, frozen=True, forbid_unknown_fields=False):
@@ -39,7 +43,10 @@ class ObjectPlace(Struct, frozen=True, forbid_unknown_fields=False):
     unknown).
 
     Of a wait that an endpoint ended because its host was lost (`by_fleet`), `info` stands from then on. `sent`: its
-    wake is in the stream of wakes; `seen`: somebody fetched the result from an endpoint.
+    wake is in the stream of wakes; `seen`: somebody fetched the result from an endpoint. One that is armed again on
+    another host has no such wake: `moved_to` is its display there (`host/:100`), and `sent` says that it is armed.
+
+    Of a display on which waits with `on_host_lost` = `rearm` look, `recipe` makes it again.
     """
 
     host: str
@@ -50,6 +57,8 @@ class ObjectPlace(Struct, frozen=True, forbid_unknown_fields=False):
     by_fleet: bool = False
     sent: bool = False
     seen: bool = False
+    moved_to: str = ""
+    recipe: DisplayRecipe | None = None
 
 
 # ---- fleet process -> supervisor -----------------------------------------------------------------------------------

@@ -10,10 +10,13 @@ from acud.ids import same_id
 from acud.protocol.requests.fleet import LostWait
 from acud.protocol.wakes import SharedWake
 from acud.types import WaitInfo, WaitState, WakeKind, condition_text, unknown
+from acud.waits.rearmable import rearmed_text
 from acud.waits.wake_text import one_line, wait_text
 
 HOST_LOST = "host_lost"
 """The code of its verdict."""
+REARMED = "rearmed"
+"""The code of the verdict of a wait that goes on on another host: its end here is no end of the wait."""
 _MAX_SAID = 6000
 
 
@@ -21,7 +24,8 @@ def end_lost(info: WaitInfo, state: WaitState, reason: str, utc_s: float) -> Wai
     """Return the wait as the fleet ends it: timed out or failed. `reason`: what became of its host."""
     spec = info.spec
     display = f"on {info.display}" if info.display else ""
-    where = ", ".join(filter(None, (display, f"task {spec.task_id}" if spec.task_id else "")))
+    again = rearmed_text(info.rearmed) if info.rearmed is not None else ""
+    where = ", ".join(filter(None, (display, f"task {spec.task_id}" if spec.task_id else "", again)))
     said = one_line(spec.label or condition_text(spec.until))[:_MAX_SAID]
     time = f"Timeout after {spec.timeout_s:g}s: " if state is WaitState.TIMEOUT and spec.timeout_s else ""
     message = (
@@ -36,6 +40,29 @@ def end_lost(info: WaitInfo, state: WaitState, reason: str, utc_s: float) -> Wai
         note="",
         ended_utc_s=utc_s,
         message=message,
+    )
+
+
+def end_rearmed(info: WaitInfo, host: str, to: str, utc_s: float) -> WaitInfo:
+    """Return the wait as it ends on the lost `host`, while it goes on on the display `to` (`h2/:100`) of another."""
+    reason = f"host {host} was lost; armed again on {to}"
+    message = f"[smart_wait cancelled] Job {info.wait_id} — {reason}."
+    verdict = unknown(REARMED, reason)
+    return replace(
+        info, state=WaitState.CANCELLED, verdict=verdict, remaining_s=0.0, note="", ended_utc_s=utc_s, message=message
+    )
+
+
+def going_on(info: WaitInfo, words: str) -> WaitInfo:
+    """Return the live wait of which `info` is the end on its lost host. `words`: how it stands now."""
+    return replace(
+        info,
+        state=WaitState.WATCHING,
+        verdict=unknown(HOST_LOST, words),
+        note=words,
+        ended_utc_s=0.0,
+        message="",
+        stages=(),
     )
 
 
@@ -56,5 +83,7 @@ def wake_of_lost(info: WaitInfo, host: str) -> SharedWake:
 
 def told_to_host(info: WaitInfo, *, sent: bool, seen: bool) -> LostWait:
     """Return what the host is told of it on its return."""
-    state: Literal["timeout", "failed"] = "failed" if info.state is WaitState.FAILED else "timeout"
+    state: Literal["timeout", "failed", "cancelled"] = "timeout"
+    if info.state is not WaitState.TIMEOUT:
+        state = "failed" if info.state is WaitState.FAILED else "cancelled"
     return LostWait(info.wait_id, state, info.verdict.detail, info.message, info.ended_utc_s, sent, seen)

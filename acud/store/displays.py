@@ -9,9 +9,11 @@ from msgspec import Struct
 
 from acud.clock import Instant
 from acud.errors import Conflict, NotFound
+from acud.fleet import Labels
 from acud.store.connection import Table
 from acud.store.rows import Row, RowCodec, load
 from acud.types import DisplayState
+from acud.types.actions import Launch
 
 _SQL = load("displays")
 _TAKEOVERS_SQL = load("takeovers")
@@ -27,6 +29,13 @@ class StoredProcess(Struct, frozen=True):
     start_ticks: int
     comm: str
     boot_id: str
+
+
+class LaunchedCommand(Struct, frozen=True):
+    """A program that was launched on a display."""
+
+    launch: Launch
+    pid: int
 
 
 class StoredDisplay(Struct, frozen=True):
@@ -51,6 +60,10 @@ class StoredDisplay(Struct, frozen=True):
     """The uid that may serve it besides the daemon's own and root's."""
     is_default: bool = False
     """Whether `screen` means it."""
+    labels: Labels = {}
+    """What its host had to carry."""
+    launched: tuple[LaunchedCommand, ...] = ()
+    """The programs that were launched on it, in order."""
     number: int = 0
 
 

@@ -13,7 +13,7 @@ from acud.protocol.requests.daemon import Purpose, UsageRow
 from acud.protocol.requests.waits import Evaluation, WaitFacets
 from acud.store.connection import IdQueries, Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list, load, load_of_features
-from acud.types import Budget, Evidence, Spent, Stage, Verdict, WaitFilter, WaitSpec, WaitState, unknown
+from acud.types import Budget, Evidence, Rearmed, Spent, Stage, Verdict, WaitFilter, WaitSpec, WaitState, unknown
 from acud.types.waits import searched_words, words_of_wait
 from acud.waits.machine import StoredBaseline
 
@@ -55,6 +55,7 @@ class StoredWait(Struct, frozen=True):
     baselines: dict[int, StoredBaseline] = {}
     """Per leaf of the present stage the baseline it took, so that a restart measures from the same frame."""
     stages: tuple[Stage, ...] = ()
+    rearmed: Rearmed | None = None
 
 
 class WaitPage(Struct, frozen=True):

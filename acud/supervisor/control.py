@@ -15,14 +15,13 @@ from acud import log
 from acud.errors import AcudError, Conflict, InternalError, InvalidRequest, Refused, StoreUnavailable
 from acud.event_loop import EventLoop
 from acud.metrics.counters import Summaries, Tally
-from acud.protocol import VERSION, codec
+from acud.protocol import VERSION, codec, zmtp
 from acud.protocol.display_names import canonical
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.command import Command, name_of
 from acud.supervisor.journal import Journal
 from acud.supervisor.replies import Outgoing, RequestDigest, RequestTiming, error_of, reply_of
-from acud.supervisor.socket_server import zmtp
 from acud.supervisor.socket_server.connection import ServerConnection
 from acud.supervisor.socket_server.server import ServerLimits, SocketServer
 

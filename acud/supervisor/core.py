@@ -39,7 +39,6 @@ from acud.supervisor.program_launcher import ProgramLauncher, inherited_environm
 from acud.supervisor.publisher import DaemonEvents, Publisher
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.screenshots import Screenshots
-from acud.supervisor.systemd_notify import SystemdNotifier
 from acud.supervisor.takeovers import Takeovers
 from acud.supervisor.terminal_sessions import OwnTerminals, Sessions
 from acud.supervisor.usage_log import UsageLog
@@ -49,6 +48,7 @@ from acud.supervisor.waits.wait_runtime import WaitRuntime
 from acud.supervisor.wakes import Wakes
 from acud.supervisor.watched_displays import WatchedDisplays
 from acud.supervisor.web import ListenerSockets, Web
+from acud.systemd_notify import SystemdNotifier
 from acud.types import Evidence, WaitInfo
 
 RedactionMaker = Callable[[Settings, WatchedDisplays, Sources], Redaction]

@@ -11,21 +11,30 @@ from msgspec.structs import replace
 from acud import log
 from acud.clock import Clock
 from acud.config import Settings
-from acud.errors import AcudError, Conflict, DisplayDown, NotFound
+from acud.errors import AcudError, Conflict, DisplayDown, NotFound, Refused
 from acud.event_loop import EventLoop
+from acud.fleet import NO_LABELS, Labels
 from acud.paths import Paths
-from acud.store.displays import StoredDisplay, Takeover
+from acud.protocol.requests.fleet import DisplayRecipe
+from acud.store.displays import LaunchedCommand, StoredDisplay, Takeover
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays
+from acud.supervisor.displays.managed_displays import NO_WINDOW_MANAGER
 from acud.supervisor.journal import Journal
 from acud.supervisor.program_launcher import inherited_environment
 from acud.supervisor.watched_displays import Outcome, WatchedDisplay, WatchedDisplays, server_listens
 from acud.types import DisplayInfo, DisplayState, display_name
+from acud.types.actions import Launch
 from acud.x11.auth import NOBODY_ELSE
 
 _LOG = log.logger("hosting")
 _SHARED_DISPLAY = ":99"
 """Where existing installations run their one Xvfb."""
 _SHOWN_ENDED = 100
+_SHOWN_NAME = 100
+MOST_PROGRAMS = 64
+"""As many as one `desktop_action` starts."""
+MOST_WORDS = 100_000
+"""Characters of their commands: they are kept for the fleet, on its servers."""
 
 
 class DisplayRegistry:
@@ -178,11 +187,19 @@ class DisplayRegistry:
 
     # ---- managed displays ------------------------------------------------------------------------------------------
 
-    def create(self, width: int, height: int, window_manager: str, done: Outcome, task_id: str = "") -> None:
-        """Start a managed display (of the task `task_id`); `done` gets it once it is watched, or the fault."""
-        self.managed.create(width, height, window_manager, lambda display: self._ready(display, task_id, done), done)
+    def create(
+        self, width: int, height: int, window_manager: str, done: Outcome, task_id: str = "", labels: Labels = NO_LABELS
+    ) -> None:
+        """Start a managed display (of the task `task_id`); `done` gets it once it is watched, or the fault. `labels`:
+        what was asked of its host.
+        """
 
-    def _ready(self, display: ManagedDisplay, task_id: str, done: Outcome) -> None:
+        def ready(display: ManagedDisplay) -> None:
+            self._ready(display, task_id, labels, done)
+
+        self.managed.create(width, height, window_manager, ready, done)
+
+    def _ready(self, display: ManagedDisplay, task_id: str, labels: Labels, done: Outcome) -> None:
         row = StoredDisplay(
             name=display.name,
             managed=True,
@@ -196,6 +213,7 @@ class DisplayRegistry:
             window_manager=display.window_manager_name,
             processes=display.processes,
             task_id=task_id,
+            labels=labels,
         )
         self._drop_ended(row.name)
         self._watch(row, lambda outcome: self._created(row, outcome, done))
@@ -229,6 +247,37 @@ class DisplayRegistry:
         self._rows[display.name] = changed
         if changed.number:
             self._journal.keep(lambda: self._journal.store.displays.update(changed))
+
+    def launched(self, watched: WatchedDisplay, launch: Launch, pid: int) -> None:
+        """Note that a program was launched on a managed display; of others nothing is noted."""
+        row = self._rows.get(watched.name)
+        if row is None or not row.managed or not row.number:
+            return
+        changed = self._rows[row.name] = replace(row, launched=(*row.launched, LaunchedCommand(launch, pid)))
+
+        def write() -> None:
+            self._journal.store.displays.update(changed)
+            program = Path(launch.command[0]).name[:_SHOWN_NAME]
+            self._journal.event("display.launched", changed.name, program=program, pid=pid)
+
+        self._journal.keep(write)
+
+    def recipe(self, name: str, failed: Callable[[int], bool]) -> DisplayRecipe:
+        """Return what makes the managed display `name` again. Programs that have `failed`, told by their pids, are left
+        out. Raises: NotFound for another display; Refused where too much was launched on it.
+        """
+        row = self._rows.get(name)
+        if row is None or not row.managed:
+            raise NotFound(f"no managed display {name}", hint="acud display create makes one")
+        programs = tuple(one.launch for one in row.launched if not failed(one.pid))
+        size = sum(len(word) for one in programs for word in (*one.command, one.cwd))
+        if len(programs) > MOST_PROGRAMS or size > MOST_WORDS:
+            raise Refused(
+                f"{len(programs)} programs were launched on {name}, in {size} characters: at most {MOST_PROGRAMS} are "
+                f"started anew, in {MOST_WORDS}",
+                hint="use a fresh display",
+            )
+        return DisplayRecipe(row.width, row.height, row.window_manager or NO_WINDOW_MANAGER, row.labels, programs)
 
     # ---- removal ---------------------------------------------------------------------------------------------------
 

@@ -164,6 +164,11 @@ class ProgramLauncher:
         program = self._programs.get(pid)
         return program if program is not None and program.reason else None
 
+    def has_failed(self, pid: int) -> bool:
+        """Tell whether the newest program with the number `pid` ended, and not well."""
+        program = self.ended_program(pid)
+        return program is not None and program.reason != WELL
+
     def launch(self, watched: WatchedDisplay, launch: Launch, settled: Callable[[AcudError | None], None]) -> int:
         """Start the program on `watched` and return its pid. `settled` is called once, a moment later: with None, or
         with the fault of a program that has failed by then, which quotes the last that it wrote.
@@ -227,7 +232,7 @@ class ProgramLauncher:
     def _log_of(self, watched: WatchedDisplay, program: str) -> Path:
         display = self._managed(watched.name)
         name = _UNSAFE.sub("_", Path(program).name)[:64]
-        return display.places.log(f"launched-{name}") if display is not None else self._programs_log
+        return display.places.log(processes.LAUNCHED + name) if display is not None else self._programs_log
 
 
 def program_path(name: str, env: Mapping[str, str]) -> str:

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from acud.event_loop import EventLoop
-from acud.protocol import codec
+from acud.protocol import codec, zmtp
 from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.events import Beat, Event
 from acud.supervisor.children import Child, ChildState
 from acud.supervisor.journal import Journal
-from acud.supervisor.socket_server import zmtp
 from acud.supervisor.socket_server.connection import ServerConnection
 from acud.supervisor.socket_server.server import ServerLimits, SocketServer
 from acud.supervisor.watched_displays import WatchedDisplay

@@ -20,7 +20,7 @@ from acud.protocol.bootstrap import WebOptions
 from acud.protocol.children import Stop, WebHello
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.optional_child import OptionalChild
-from acud.supervisor.systemd_notify import SystemdNotifier
+from acud.systemd_notify import SystemdNotifier
 
 _PEER = struct.Struct("3i")  # pid, uid, gid: unix(7), SO_PEERCRED
 _SECTIONS = {"gateway": "web", "relay": "http_endpoints"}

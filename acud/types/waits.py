@@ -51,6 +51,15 @@ class OnDisplayLost(StrEnum):
     """It goes on to its deadline, for a display that is added under that name."""
 
 
+class OnHostLost(StrEnum):
+    """What becomes of a wait whose host a fleet has lost."""
+
+    FAIL = "fail"
+    """Nobody looks for it, and it ends at its deadline, unless its host is back before."""
+    REARM = "rearm"
+    """It is armed again on another host, on a new display with the programs that acud had launched."""
+
+
 class Policy(Struct, frozen=True, forbid_unknown_fields=True):
     """How often to judge, and on which frames. See docs/waiting.md for each default's reason."""
 
@@ -65,6 +74,8 @@ class Policy(Struct, frozen=True, forbid_unknown_fields=True):
     priority: Priority = Priority.NORMAL
     """Only orders what waits for a judge; between displays time is shared evenly all the same. See docs/scaling.md."""
     on_display_lost: OnDisplayLost = OnDisplayLost.FAIL
+    on_host_lost: OnHostLost = OnHostLost.FAIL
+    """`rearm` needs a fleet, and a wait that another host can take over. See docs/scaling.md."""
 
 
 class WaitState(StrEnum):
@@ -170,6 +181,16 @@ class Stage(Struct, frozen=True, forbid_unknown_fields=True):
     evidence: Evidence
 
 
+class Rearmed(Struct, frozen=True, forbid_unknown_fields=True):
+    """That a wait was armed again, as its host was lost: when, on which `host`, and those that it was on before
+    (`lost`), the newest last. The programs were started anew there, on a display of their own.
+    """
+
+    utc_s: float
+    host: str
+    lost: tuple[str, ...]
+
+
 class WaitInfo(Struct, frozen=True, forbid_unknown_fields=True):
     """A wait as clients see it."""
 
@@ -201,6 +222,8 @@ class WaitInfo(Struct, frozen=True, forbid_unknown_fields=True):
     """From the notice of the deciding frame's change to the committed verdict."""
     stages: tuple[Stage, ...] = ()
     """The stages of a `then` that were reached before the present one, in order. The end tells of the last one."""
+    rearmed: Rearmed | None = None
+    """None where it is on the host that it was armed on."""
 
 
 class WaitFilter(Struct, frozen=True, forbid_unknown_fields=True):

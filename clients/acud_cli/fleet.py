@@ -151,18 +151,22 @@ fleet.add_command(revoke)
 
 
 @fleet.command(short_help="Run the endpoint that speaks for all hosts.")
+@click.option("--processes", type=WholeNumber(1, 64), default=1, help="Processes that share the work.  [default: 1]")
 @click.option("--debug", is_flag=True, help="Log every step.")
 @pass_session
-def serve(session: Session, *, debug: bool) -> None:
+def serve(session: Session, *, processes: int, debug: bool) -> None:
     """Run the endpoint in the foreground, until Ctrl-C. Hosts and NATS servers may come and go meanwhile.
+
+    One process uses one core. Several answer at the same socket: each client's connection is that of one of them.
 
     \b
     acud fleet serve
+    acud fleet serve --processes 4
     """
     settings = fleet_settings(session)  # first: it tells when the library that the endpoint loads is missing
     from acud_fleet import endpoint
 
-    endpoint.serve(settings, session.home.of_fleet(), debug=debug)
+    endpoint.serve(settings, session.home.of_fleet(), processes, debug=debug)
 
 
 @fleet.command(short_help="List the hosts, lost ones too.")
@@ -240,7 +244,11 @@ def status(session: Session) -> None:
         told["daemon"] = {"state": str(fault)}
     try:
         reply = session.fleet_client().fleet_hosts()
-        told["endpoint"] = {"server": reply.server, "hosts": {one.host: one.life for one in reply.hosts}}
+        told["endpoint"] = {
+            "processes": len(reply.processes),
+            "server": reply.server,
+            "hosts": {one.host: one.life for one in reply.hosts},
+        }
     except AcudError as fault:
         told["endpoint"] = {"state": str(fault)}
     session.show(told, lambda: say_all(f"{part}: {_line(words)}" for part, words in told.items()))

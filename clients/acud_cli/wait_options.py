@@ -25,6 +25,7 @@ from acud.types import (
     JudgeName,
     OnBudget,
     OnDisplayLost,
+    OnHostLost,
     Policy,
     Priority,
     ProcessExit,
@@ -305,6 +306,11 @@ policy_options = together(
         "--on-display-lost",
         type=EnumChoice(OnDisplayLost),
         help="When its managed display ends or is removed: fail at once (default), or wait to the deadline.",
+    ),
+    click.option(
+        "--on-host-lost",
+        type=EnumChoice(OnHostLost),
+        help="When the fleet has lost its host: fail at the deadline (default), or rearm on another host.",
     ),
 )
 

@@ -111,6 +111,7 @@ OPTIONS = {
     "baseline": "change since this token of desktop_look",
     "poll_interval": "judge after so many seconds at the latest, changed or not",
     "priority": "whose judgements go first: high, normal, low",
+    "on_host_lost": "in a fleet: rearm arms it on another host, with the programs that launch started; fail",
 }
 """Arguments that say more of a condition."""
 

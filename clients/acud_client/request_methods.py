@@ -34,7 +34,7 @@ from acud.protocol.requests.displays import (
 )
 from acud.protocol.requests.fleet import (
     FleetDrain, FleetDrainReply, FleetHosts, FleetHostsReply, FleetLostWaits, FleetLostWaitsReply, FleetPlace,
-    FleetPlaceReply, LostWait,
+    FleetPlaceReply, FleetRearm, FleetRecipe, FleetRecipeReply, LostWait,
 )
 from acud.protocol.requests.gui import DoReply, FindReply, GuiDo, GuiFind
 from acud.protocol.requests.looks import Baseline, BaselineReply, LiveWatch, LiveWatched, Look, Picture
@@ -71,7 +71,9 @@ from acud.protocol.requests.web import (
 )
 from acud.protocol.wakes import SharedWake
 from acud.protocol.web import Scope
-from acud.types import Budget, JudgeName, Policy, Rect, RouteName, Until, WaitFilter, WaitState, WakeAddress, WakeState
+from acud.types import (
+    Budget, JudgeName, Policy, Rect, RouteName, Until, WaitFilter, WaitSpec, WaitState, WakeAddress, WakeState,
+)
 from acud.types.actions import Action
 from acud.types.agent_runs import RunLimits
 from acud.types.commentary import SenseMeta
@@ -818,8 +820,8 @@ class RequestMethods(ABC):
 
     def fleet_drain(self, host: str, action: Literal['drain', 'resume', 'forget'] = 'drain') -> FleetDrainReply:
         """`drain` a host: nothing new is placed there, what is there goes on. `resume` takes that back. `forget` a host
-        that will not come back, with what is known of its tasks; its live waits end as `failed`. Asked of a fleet's
-        endpoint, not of a daemon.
+        that will not come back, with what is known of its tasks; its live waits end as `failed`, but for those that can
+        be armed again elsewhere (`on_host_lost` = `rearm`). Asked of a fleet's endpoint, not of a daemon.
 
         Raises: NotFound; Conflict."""
         return self.ask(FleetDrain(host, action), FleetDrainReply)
@@ -829,6 +831,22 @@ class RequestMethods(ABC):
         whose deadline had passed before the daemon started were held for this word, and time out now, unless `more`
         follow. Asked by the daemon's own fleet process."""
         return self.ask(FleetLostWaits(tuple(waits), more), FleetLostWaitsReply)
+
+    def fleet_recipe(self, display: str) -> FleetRecipeReply:
+        """Ask a daemon what makes its managed display `display` again, for the fleet to keep. Asked by the daemon's own
+        fleet process."""
+        return self.ask(FleetRecipe(display), FleetRecipeReply)
+
+    def fleet_rearm(
+        self, wait_id: str, display: str, spec: WaitSpec, created_utc_s: float, deadline_utc_s: float, host: str,
+        lost: Sequence[str],
+    ) -> WaitReply:
+        """Arm the wait `wait_id` of a lost host on the managed `display` of this one, `host`: under its id, with its
+        times, and once, however often it is asked. `lost`: the hosts that it was on before, the newest last. Asked by
+        an endpoint.
+
+        Raises: Conflict for a wait that ended there before; NotFound for a display that is not there; NoJudge."""
+        return self.ask(FleetRearm(wait_id, display, spec, created_utc_s, deadline_utc_s, host, tuple(lost)), WaitReply)
 
 
 def _awaited(
@@ -939,3 +957,5 @@ class AsyncRequestMethods(ABC):
     fleet_place = _awaited(RequestMethods.fleet_place)
     fleet_drain = _awaited(RequestMethods.fleet_drain)
     fleet_lost_waits = _awaited(RequestMethods.fleet_lost_waits)
+    fleet_recipe = _awaited(RequestMethods.fleet_recipe)
+    fleet_rearm = _awaited(RequestMethods.fleet_rearm)

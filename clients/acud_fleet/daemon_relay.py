@@ -1,4 +1,4 @@
-"""The way of the fleet's requests to this host's daemon and back: as they came, byte for byte, over one socket."""
+"""The way of the fleet's requests to this host's daemon and back: as they came, byte for byte, over one connection."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from types import TracebackType
 from typing import Self
 
 import msgspec
-import zmq
 
 from acud.paths import Paths
-from acud.protocol import codec
-from acud_client.call import ATTEMPT_S, DEFAULT_S, DEFERRED_ATTEMPT_S, total_s
+from acud_client.call import ATTEMPT_S, DEFAULT_S, DEFERRED_ATTEMPT_S, PAUSE_S, total_s
 from acud_client.daemon_socket import DaemonSocket
 from acud_fleet.envelopes import ReadRequest
-from acud_fleet.socket_reader import SocketReader
+from acud_fleet.message_socket import MessageConnection, connected
 
 
 class _Named(msgspec.Struct):
@@ -28,36 +26,34 @@ _NAMED = msgspec.msgpack.Decoder(_Named)
 
 
 class DaemonRelay:
-    """Asks the daemon of `paths`, whose child this process is. Use in an `async with`; requests may run side by side,
-    each id once.
+    """Asks the daemon of `paths`, whose child this process is; or, by its `socket`, an endpoint's first process. Use in
+    an `async with`; requests may run side by side, each id once.
     """
 
-    def __init__(self, paths: Paths) -> None:
-        self._daemon_socket = DaemonSocket(paths.run / "control")
-        self._endpoint = paths.endpoint("control")
-        self._context = zmq.Context()
+    def __init__(self, paths: Paths, socket: str = "control") -> None:
+        self._daemon_socket = DaemonSocket(paths.run / socket, paths.fleet)
+        self._connection: MessageConnection | None = None
+        self._connecting = asyncio.Lock()
         self._awaited: dict[str, asyncio.Future[bytes]] = {}
 
     async def __aenter__(self) -> Self:
-        socket: zmq.Socket[bytes] = self._context.socket(zmq.DEALER)
-        socket.setsockopt(zmq.LINGER, 0)
-        socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_REPLY_BYTES)
-        socket.setsockopt(zmq.SNDHWM, 0)
-        socket.setsockopt(zmq.RCVHWM, 0)  # the daemon closes a connection that does not read what it is sent
-        socket.connect(self._endpoint)
-        self._reader = SocketReader(socket, self._came)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None
     ) -> None:
-        self._reader.stop()
-        self._context.destroy(linger=0)
+        if self._connection is not None:
+            self._connection.close()
 
-    def _came(self, parts: list[bytes]) -> None:
-        waiting = self._awaited.get(_NAMED.decode(parts[-1]).id)
+    def _came(self, _: MessageConnection, data: bytes) -> None:
+        waiting = self._awaited.get(_NAMED.decode(data).id)
         if waiting is not None and not waiting.done():
-            waiting.set_result(parts[-1])
+            waiting.set_result(data)
+
+    def _lost(self, _: MessageConnection) -> None:
+        for waiting in self._awaited.values():
+            if not waiting.done():
+                waiting.set_exception(ConnectionResetError())
 
     async def ask(self, asked: ReadRequest, data: bytes) -> bytes:
         """Return the daemon's reply to `data`, which was read as `asked`. It is sent again where none comes: the daemon
@@ -68,14 +64,28 @@ class DaemonRelay:
         end_s = time.monotonic() + within_s
         try:
             while (left_s := end_s - time.monotonic()) > 0:
-                waiting: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-                self._awaited[asked.request_id] = waiting
-                self._reader.send([b"", data])
                 try:
                     async with asyncio.timeout(min(attempt_s, left_s)):
-                        return await waiting
+                        return await self._attempt(asked.request_id, data)
                 except TimeoutError:
                     continue
+                except OSError:  # the daemon closed the connection, or does not listen
+                    await asyncio.sleep(PAUSE_S)
         finally:
             self._awaited.pop(asked.request_id, None)
         raise self._daemon_socket.silent(within_s, asked.spec.name, asked.request_id)
+
+    async def _attempt(self, request_id: str, data: bytes) -> bytes:
+        connection = self._connection
+        if connection is None or not connection.is_open:
+            connection = await self._connected()
+        waiting: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._awaited[request_id] = waiting
+        connection.send(data)
+        return await waiting
+
+    async def _connected(self) -> MessageConnection:
+        async with self._connecting:
+            if self._connection is None or not self._connection.is_open:
+                self._connection = await connected(self._daemon_socket.path, self._came, self._lost)
+            return self._connection

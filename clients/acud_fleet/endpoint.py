@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
-import hashlib
 import os
 import signal
 import sys
@@ -20,59 +19,51 @@ import zmq
 from nats.aio.msg import Msg
 
 from acud import log
-from acud.child_process import guarded_async
-from acud.errors import AcudError, Conflict, Refused
+from acud.errors import AcudError, Conflict
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.signatures import Identity, Signatures, Signed
 from acud.fleet import FleetSettings
 from acud.paths import Paths, make_private
-from acud.protocol import codec
-from acud.protocol.requests.daemon import Shutdown, ShutdownReply
+from acud.protocol.bootstrap import Bootstrap, EndpointOptions
+from acud.protocol.requests.daemon import EventsSince, Shutdown, ShutdownReply
+from acud.protocol.requests.fleet import FleetHostsReply
+from acud.systemd_notify import SystemdNotifier
 from acud_fleet import envelopes
+from acud_fleet.control_server import ControlServer
+from acud_fleet.endpoint_parts import EndpointParts
+from acud_fleet.endpoint_pool import FIRST, ProcessPool, SharedNumbers
 from acud_fleet.envelopes import ReadRequest
 from acud_fleet.events import ID, EventDedupe, EventFeed, is_gap
-from acud_fleet.host_client import HostClient
-from acud_fleet.lost_waits import LostWaits
-from acud_fleet.places import Places
-from acud_fleet.registry import Member, Roster
+from acud_fleet.message_socket import MessageServer, listening
+from acud_fleet.registry import Member
 from acud_fleet.request_router import RequestRouter
-from acud_fleet.socket_reader import SocketReader
 
 _LOG = log.logger("fleet")
 _BEAT_S = 5.0
-_MOST = 4096
-"""Requests under way at once, as many as a daemon parks."""
-
-
-class _UnderWay(msgspec.Struct):
-    """A request that is being answered: its digest, and who asked last."""
-
-    digest: bytes
-    peer: bytes
 
 
 class Endpoint:
-    """Serves the sockets in `paths` (`Paths.of_fleet`) for the fleet in `settings`; run once, until `stop`."""
+    """Serves the sockets in `paths` (`Paths.of_fleet`) for the fleet in `settings`, with `further` processes that
+    answer at the same control socket; run once, until `stop`.
+    """
 
-    def __init__(self, settings: FleetSettings, paths: Paths) -> None:
+    def __init__(self, settings: FleetSettings, paths: Paths, further: int = 0, *, debug: bool = False) -> None:
         self._settings = settings
         self._paths = paths
-        self._context = zmq.Context()
-        self._control = self._bound(zmq.ROUTER, "control")
-        self._events = self._bound(zmq.XPUB, "events")
+        self._further = further
+        self._debug = debug
+        self._listener = listening(paths.run / "control")
+        self._inner_listener = listening(paths.run / FIRST)
+        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self._events = self._context.socket(zmq.XPUB)
+        self._events.setsockopt(zmq.LINGER, 500)
+        self._events.bind(paths.endpoint("events"))
+        self._shared = SharedNumbers.new()
         self._feed = EventFeed(lambda topic, body: self._publish(topic, body))
+        self._shared.newest = self._feed.newest
         self._dedupe = EventDedupe()
-        self._under_way: dict[str, _UnderWay] = {}
         self._stopping = asyncio.Event()
-
-    def _bound(self, kind: int, name: str) -> zmq.Socket[bytes]:
-        socket: zmq.Socket[bytes] = self._context.socket(kind)
-        socket.setsockopt(zmq.LINGER, 500)
-        socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_MESSAGE_BYTES)
-        if kind == zmq.ROUTER:
-            socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
-        socket.bind(self._paths.endpoint(name))
-        return socket
+        self._notifier = SystemdNotifier(os.environ)
 
     def stop(self) -> None:
         """End: requests under way are dropped; their clients ask the next endpoint again."""
@@ -84,33 +75,50 @@ class Endpoint:
             async with NatsConnection(
                 self._settings, "acud fleet endpoint", self._news, inbox="endpoint"
             ) as connection:
-                roster = Roster(connection, self._member, lambda host: host_client.answers(host))
-                host_client = HostClient(connection, roster)
-                places = Places(connection)
-                lost_waits = LostWaits(connection, roster, places, self._feed.tell_end)
-                router = RequestRouter(
-                    connection, roster, host_client, self._feed, places, lost_waits, str(self._paths.home)
-                )
+                parts = EndpointParts(connection, self._member, self._feed.tell_end, str(self._paths.home))
+                pool = self._pool(connection)
+
+                def open_to(server: MessageServer) -> None:
+                    server.accept_at(self._listener, pool.hand_on)
+                    server.accept_at(self._inner_listener)
+                    self._notifier.ready("answering requests")
+
+                answer = partial(self._answer, parts.router, pool)
+                server = ControlServer(open_to, answer, lambda: self._feed.newest)
                 async with asyncio.TaskGroup() as group:
                     tasks = [
-                        group.create_task(self._join(connection, roster, host_client)),
-                        group.create_task(lost_waits.run()),
-                        group.create_task(self._serve(router)),
+                        group.create_task(self._join(connection, parts)),
+                        group.create_task(server.run()),
                         group.create_task(self._beat()),
+                        group.create_task(self._feed_watchdog()),
+                        group.create_task(pool.run()),
                     ]
                     await self._stopping.wait()
+                    self._notifier.stopping()
                     for task in tasks:
                         task.cancel()
         finally:
             self._context.destroy(linger=500)
+            self._listener.close()
+            self._inner_listener.close()
+            os.close(self._shared.descriptor)
 
-    async def _join(self, connection: NatsConnection, roster: Roster, host_client: HostClient) -> None:
+    def _pool(self, connection: NatsConnection) -> ProcessPool:
+        def bootstrap(number: int, channel_fd: int) -> Bootstrap:
+            home, shared_fd = str(self._paths.home.parent), self._shared.descriptor
+            options = EndpointOptions(self._settings, home, number, shared_fd, channel_fd)
+            first, name = self._paths.endpoint(FIRST), f"fleet-endpoint-{number + 1}"
+            return Bootstrap(first, name, os.getpid(), _BEAT_S, self._debug, options)
+
+        control = self._paths.run / "control"
+        return ProcessPool(self._further, bootstrap, self._shared, control, connection.warn)
+
+    async def _join(self, connection: NatsConnection, parts: EndpointParts) -> None:
         await connection.ready()
-        await host_client.open()
         kinds = {Signed.EVENT: connection.names.event("*", ">"), Signed.TOLD: connection.names.told("*", ">")}
         for kind, subject in kinds.items():
             await connection.nats.subscribe(subject, cb=partial(self._event, connection.signatures, kind))
-        await roster.run()
+        await parts.run()
 
     # ---- events ----
 
@@ -141,71 +149,33 @@ class Endpoint:
     def _publish(self, topic: bytes, body: bytes) -> None:
         # A PUB never blocks: a slow subscriber loses messages, and sees it by `prev`.
         self._events.send_multipart([topic, body], zmq.NOBLOCK)
+        self._shared.newest = self._feed.newest
 
     async def _beat(self) -> None:
         while True:
             await asyncio.sleep(_BEAT_S)
             self._feed.beat()
 
+    async def _feed_watchdog(self) -> None:
+        while self._notifier.watchdog_s:
+            self._notifier.alive()
+            await asyncio.sleep(self._notifier.watchdog_s / 2)
+
     # ---- requests ----
 
-    async def _serve(self, router: RequestRouter) -> None:
-        async with asyncio.TaskGroup() as group:
+    async def _answer(self, router: RequestRouter, pool: ProcessPool, asked: ReadRequest, _: bytes) -> bytes:
+        reply = await self._reply(router, asked)
+        if isinstance(reply, FleetHostsReply):
+            reply = msgspec.structs.replace(reply, processes=(os.getpid(), *pool.pids))
+        return envelopes.answer(asked.request_id, reply, self._feed.newest)
 
-            def begin(parts: list[bytes]) -> None:
-                if len(parts) == 3 and parts[1] == b"":
-                    group.create_task(self._receive(router, reader, parts[0], parts[2]))
-
-            reader = SocketReader(self._control, begin)
-            try:
-                await asyncio.Event().wait()
-            finally:
-                reader.stop()
-
-    async def _receive(self, router: RequestRouter, reader: SocketReader, peer: bytes, data: bytes) -> None:
-        try:
-            asked = envelopes.read(data)
-            if self._joins(asked, peer, data):
-                return
-        except AcudError as fault:
-            _send(reader, peer, envelopes.refusal(envelopes.id_in(data), fault, self._feed.newest))
-            return
-        try:
-            answer = await self._answer(router, asked)
-        finally:
-            under_way = self._under_way.pop(asked.request_id)
-        _send(reader, under_way.peer, answer)
-
-    def _joins(self, asked: ReadRequest, peer: bytes, data: bytes) -> bool:
-        """Tell whether this repeats a request under way, whose answer then goes to `peer`."""
-        digest = hashlib.sha256(data).digest()
-        known = self._under_way.get(asked.request_id)
-        if known is None:
-            if len(self._under_way) >= _MOST:
-                raise Refused(f"{_MOST} requests are under way already", hint="wait for some of them")
-            self._under_way[asked.request_id] = _UnderWay(digest, peer)
-            return False
-        if known.digest != digest:
-            raise Conflict(f"request id {asked.request_id} was used for another content", hint="use a fresh id")
-        known.peer = peer
-        return True
-
-    async def _answer(self, router: RequestRouter, asked: ReadRequest) -> bytes:
-        try:
-            if isinstance(asked.request, Shutdown):
-                asyncio.get_running_loop().call_later(0.1, self.stop)
-                return envelopes.answer(asked.request_id, ShutdownReply(os.getpid()), self._feed.newest)
-            reply = await guarded_async(router.reply(asked), asked.spec.name)
-            return envelopes.answer(asked.request_id, reply, self._feed.newest)
-        except AcudError as fault:
-            return envelopes.refusal(asked.request_id, fault, self._feed.newest)
-
-
-def _send(reader: SocketReader, peer: bytes, data: bytes) -> None:
-    try:
-        reader.send([peer, b"", data])
-    except zmq.ZMQError as fault:  # the client is gone, or does not read
-        _LOG.debug("reply.unsent", errno=fault.errno)
+    async def _reply(self, router: RequestRouter, asked: ReadRequest) -> Any:
+        if isinstance(asked.request, EventsSince):
+            return self._feed.since(asked.request)
+        if isinstance(asked.request, Shutdown):
+            asyncio.get_running_loop().call_later(0.1, self.stop)
+            return ShutdownReply(os.getpid())
+        return await router.reply(asked)
 
 
 @contextlib.contextmanager
@@ -228,21 +198,21 @@ def alone(paths: Paths) -> Iterator[None]:
 
 
 def _sweep(run: Path) -> None:
-    for name in ("control", "events"):
+    for name in ("control", "events", FIRST):
         (run / name).unlink(missing_ok=True)
 
 
-def serve(settings: FleetSettings, paths: Paths, *, debug: bool = False) -> None:
-    """Serve until SIGINT, SIGTERM or a `shutdown` request. Raises: Conflict when another endpoint does; ConfigError
-    when a file that is named can't be used.
+def serve(settings: FleetSettings, paths: Paths, processes: int = 1, *, debug: bool = False) -> None:
+    """Serve with that many `processes` until SIGINT, SIGTERM or a `shutdown` request. Raises: Conflict when another
+    endpoint does; ConfigError when a file that is named can't be used.
     """
     log.configure("fleet-endpoint", debug=debug)
     with alone(paths):
-        uvloop.run(_serve(settings, paths))
+        uvloop.run(_serve(settings, paths, processes, debug=debug))
 
 
-async def _serve(settings: FleetSettings, paths: Paths) -> None:
-    endpoint = Endpoint(settings, paths)
+async def _serve(settings: FleetSettings, paths: Paths, processes: int, *, debug: bool) -> None:
+    endpoint = Endpoint(settings, paths, processes - 1, debug=debug)
     loop: Any = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, endpoint.stop)

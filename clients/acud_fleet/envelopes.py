@@ -5,6 +5,7 @@ A display is `host/:100` outside and `:100` on its host; so are the tokens that 
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
@@ -13,7 +14,7 @@ import msgspec
 from acud.errors import AcudError, InvalidRequest, ProtocolError
 from acud.protocol import VERSION, codec
 from acud.protocol.display_names import renamed
-from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope
+from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope, RequestId
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.command import Command
 
@@ -34,8 +35,49 @@ class ReadRequest(msgspec.Struct, frozen=True):
     request: Any
 
 
+class _RequestFrame(msgspec.Struct, forbid_unknown_fields=True):
+    """A `RequestEnvelope` whose body is read once its type is known."""
+
+    v: int
+    id: RequestId
+    body: msgspec.Raw
+
+
+class _Tagged(msgspec.Struct):
+    """The tag of a body."""
+
+    type: str
+
+
+_FRAME, _TAGGED = msgspec.msgpack.Decoder(_RequestFrame), msgspec.msgpack.Decoder(_Tagged)
+
+
 def read(data: bytes) -> ReadRequest:
     """Return the request in `data`. Raises: InvalidRequest naming what is wrong with it."""
+    try:
+        return _read_sound(data)
+    except (msgspec.MsgspecError, ValueError, RecursionError, KeyError):
+        return _read_checked(data)  # which tells what is wrong
+
+
+def _read_sound(data: bytes) -> ReadRequest:
+    """Read what is as it should be, in half the time; whoever passes requests on does little else."""
+    if len(data) > codec.MAX_MESSAGE_BYTES or codec.has_unusual_numbers(data):
+        raise ValueError
+    frame = _FRAME.decode(data)
+    if frame.v != VERSION:
+        raise ValueError
+    spec = BY_NAME[_TAGGED.decode(frame.body).type]
+    return ReadRequest(frame.id, spec, decoder(spec.request).decode(frame.body))
+
+
+@functools.cache
+def decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
+    """Return what reads a `kind`, made once."""
+    return msgspec.msgpack.Decoder(kind)
+
+
+def _read_checked(data: bytes) -> ReadRequest:
     envelope = codec.decode(data, RequestEnvelope)
     if envelope.v != VERSION:
         raise InvalidRequest(

@@ -26,6 +26,7 @@ from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.signatures import Identity, Signed
 from acud.protocol import codec
 from acud.protocol.events import Beat, Event
+from acud.protocol.fleet_ends import REARMED
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud.types import WaitInfo, WaitState, condition_text
 from acud_client.aio import AsyncClient
@@ -191,16 +192,19 @@ class EventFeed:
         self._first = self.newest + 1
         self._kept: OrderedDict[int, Event] = OrderedDict()
         self._by_topic: dict[str, int] = {}
-        self._ended: OrderedDict[str, None] = OrderedDict()
+        self._ended: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """By host and wait, ends that the fleet told in the host's place."""
 
     def tell_end(self, info: WaitInfo, host: str) -> None:
-        """Tell that the fleet ended a wait of `host`, once; that the host ends it on its return is not told again."""
-        if info.wait_id in self._ended:
+        """Tell that the fleet ended a wait of `host`, once; that the host ends it on its return is not told again. Of
+        one that goes on elsewhere nothing is told.
+        """
+        if (host, info.wait_id) in self._ended:
             return
-        self._ended[info.wait_id] = None
+        self._ended[host, info.wait_id] = None
         if len(self._ended) > _KEPT:
             self._ended.popitem(last=False)
-        if info.ended_utc_s < self._began_utc_s:
+        if info.ended_utc_s < self._began_utc_s or info.verdict.code == REARMED:
             return
         facts = {  # those of an end on its host: nobody saw anything
             "message": info.message,
@@ -230,7 +234,7 @@ class EventFeed:
             return
         if event.utc_s < self._began_utc_s:
             return  # a host that joined tells what it keeps as well
-        if event.subject in self._ended and event.topic in _ENDS:
+        if (host, event.subject) in self._ended and event.topic in _ENDS:
             return
         told = msgspec.structs.replace(
             event,

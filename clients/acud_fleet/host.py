@@ -187,6 +187,8 @@ class Membership:
             utc_s=time.time(),
             live_waits=status.waits_live,
             place=self._place,
+            server=self._connection.server,
+            rearm=self._settings.rearm,
         )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import itertools
 import time
+from collections import deque
 from typing import Any
 
 import msgspec
@@ -22,7 +22,8 @@ from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.daemon import Status
 from acud_client.call import rebuilt
 from acud_fleet import envelopes
-from acud_fleet.registry import Member, Roster, gone
+from acud_fleet.near_connections import AnswerInbox, NearConnections, opened
+from acud_fleet.registry import Life, Roster
 
 _ATTEMPT_S = 5.0
 """Also for deferred requests: a host that is asked again while it answers only notes where the answer goes."""
@@ -38,64 +39,81 @@ class _Answer:
         self._subject = subject
         self._request_id = request_id
         self._host = Identity("host", sender_of(subject))
-        self.parts = envelopes.ReplyParts()
-        self.whole: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self._parts = envelopes.ReplyParts()
+        self._messages: deque[Msg] = deque()
+        self._more: asyncio.Future[None] | None = None
         self.refused = ""
         """Why a reply was not taken for the host's."""
 
-    def renew(self) -> None:
-        """Wait on: who waited gave up, and the future with it."""
-        self.whole = asyncio.get_running_loop().create_future()
+    def put(self, message: Msg) -> None:
+        """Take a message that came for it."""
+        self._messages.append(message)
+        if self._more is not None and not self._more.done():
+            self._more.set_result(None)
 
-    async def take(self, message: Msg) -> None:
-        if self.whole.done():
-            return
+    async def whole(self) -> bytes:
+        """Return the reply once it is whole; b"" when nobody hears the question. Raises: ProtocolError."""
+        while True:
+            while self._messages:
+                found = await self._read(self._messages.popleft())
+                if found is not None:
+                    return found
+            self._more = asyncio.get_running_loop().create_future()
+            await self._more
+
+    async def _read(self, message: Msg) -> bytes | None:
         headers = message.headers or {}
         if headers.get("Status") == _NOBODY and not message.data:
-            self.whole.set_result(b"")
-            return
+            return b""
         part = headers.get(envelopes.PART, "")
         about = envelopes.reply_about(self._request_id, part)
         try:
             await self._signatures.check(Signed.REPLY, self._subject, message.data, headers, self._host, about)
         except AcudError as fault:
             self.refused = fault.message
-            return
-        if self.whole.done():
-            return
-        try:
-            data = self.parts.take(message.data, part)
-        except ProtocolError as fault:
-            self.whole.set_exception(fault)
-            return
-        if data is not None:
-            self.whole.set_result(data)
+            return None
+        return self._parts.take(message.data, part)
 
 
 class HostClient:
-    """Asks hosts; `open` before the first question. For one event loop."""
+    """Asks hosts, each over the server that it is connected to where that is known; `open` before the first question,
+    and `run` until cancelled. For one event loop.
+    """
 
     def __init__(self, connection: NatsConnection, roster: Roster) -> None:
         self._connection = connection
         self._roster = roster
-        self._inbox = ""
+        self.near = NearConnections(connection, self._came)
+        """The shorter ways to hosts."""
+        self._inbox: AnswerInbox | None = None
         self._numbers = itertools.count(1)
         self._awaited: dict[str, _Answer] = {}
 
     async def open(self) -> None:
         """Listen for answers."""
-        self._inbox = self._connection.nats.new_inbox()
-        await self._connection.nats.subscribe(f"{self._inbox}.*", cb=self._came)
+        self._inbox = await opened(self._connection, self._came)
 
-    async def _came(self, message: Msg) -> None:
+    async def run(self) -> None:
+        """Hold connections to the servers that hosts are connected to."""
+        await self.near.run()
+
+    def _came(self, message: Msg) -> None:
         answer = self._awaited.get(message.subject.rpartition(".")[2])
         if answer is not None:
-            await answer.take(message)
+            answer.put(message)
 
     async def ask(
-        self, host: str, request: msgspec.Struct, request_id: str, within_s: float, *, again: bool = False
+        self,
+        host: str,
+        request: msgspec.Struct,
+        request_id: str,
+        within_s: float,
+        *,
+        again: bool = False,
+        only_up: bool = True,
     ) -> Any:
-        """Return the typed reply of `host`. `again`: it may have had this request before.
+        """Return the typed reply of `host`. `again`: it may have had this request before. Without `only_up` it is asked
+        whatever the roster says of it.
 
         Raises: what the host answered; Unavailable when it is away (`reason`), or does not answer within `within_s`.
         """
@@ -105,7 +123,8 @@ class HostClient:
         subject = self._connection.names.request(host)
         answer = self._awaited[number] = _Answer(self._connection.signatures, subject, request_id)
         try:
-            return typed_reply(await self._answered(host, data, number, answer, within_s, again=again), host, request)
+            whole = await self._answered(host, data, number, answer, within_s, again=again, only_up=only_up)
+            return typed_reply(whole, host, request)
         finally:
             del self._awaited[number]
 
@@ -114,7 +133,7 @@ class HostClient:
         can't be asked from here, which says nothing of the host.
         """
         try:
-            await self.ask(host, Status(), ids.new_id("req"), _LIVES_S)
+            await self.ask(host, Status(), ids.new_id("req"), _LIVES_S, only_up=False)
         except DaemonDown:  # the words of its fleet process, which may outlive the daemon for a moment
             return False
         except Unavailable as fault:
@@ -134,41 +153,66 @@ class HostClient:
             )
 
     async def _answered(
-        self, host: str, data: bytes, number: str, answer: _Answer, within_s: float, *, again: bool
+        self, host: str, data: bytes, number: str, answer: _Answer, within_s: float, *, again: bool, only_up: bool
     ) -> bytes:
         end_s = time.monotonic() + within_s
+        by_near = not again
         while (left_s := end_s - time.monotonic()) > 0:
-            member = self._roster.checked(host)
-            await self._publish(host, data, number, again=again)
+            near = None
+            if only_up:
+                server = self._roster.checked(host).state.server
+                near = self.near.to(server) if by_near else None
+            await self._publish(near or self._own(), host, data, number, again=again)
             try:
                 async with asyncio.timeout(min(_ATTEMPT_S, left_s)):
-                    whole = await answer.whole
+                    whole = await answer.whole()
             except TimeoutError:
-                answer.renew()
-                again = True
+                again, by_near = True, False
+                continue
+            if not whole and near is not None:  # it may be a server that does not find the others now
+                by_near = False
                 continue
             if not whole:
-                raise _nobody(member, delivered=again)
+                raise _nobody(host, delivered=again)
             return whole
         refused = f": {answer.refused}" if answer.refused else ""
         text = f"host {host} did not answer within {within_s:g} s{refused}"
         raise Unavailable(text, hint="acud fleet hosts", host=host, reason="silent")
 
-    async def _publish(self, host: str, data: bytes, number: str, *, again: bool) -> None:
-        if not self._connection.connected:
+    def _own(self) -> AnswerInbox:
+        if self._inbox is None or not self._connection.connected:
             raise self._connection.down()
+        return self._inbox
+
+    async def _publish(self, inbox: AnswerInbox, host: str, data: bytes, number: str, *, again: bool) -> None:
         headers = {envelopes.AGAIN: "1"} if again else {}
         subject = self._connection.names.request(host)
         headers |= self._connection.signatures.header(Signed.REQUEST, subject, data, headers.get(envelopes.AGAIN, ""))
-        with self._connection.translated(f"asking host {host}"):
-            await self._connection.nats.publish(subject, data, reply=f"{self._inbox}.{number}", headers=headers or None)
+        with inbox.connection.translated(f"asking host {host}"):
+            await inbox.connection.nats.publish(
+                subject, data, reply=f"{inbox.subject}.{number}", headers=headers or None
+            )
+        if len(self._awaited) == 1:  # several go together
+            inbox.connection.nats.push()
 
 
-def _nobody(member: Member, *, delivered: bool) -> Unavailable:
+def is_unanswered(fault: AcudError) -> bool:
+    """Tell whether nobody answered, or could be asked, so that asking again may help: not what a host answered."""
+    if isinstance(fault, DaemonDown):
+        return True
+    ways = ("silent", *Life)
+    return isinstance(fault, Unavailable) and ("host" not in fault.facts or fault.facts.get("reason") in ways)
+
+
+def _nobody(host: str, *, delivered: bool) -> Unavailable:
     """Return the error of a host of which no process listens; fact `delivered`: whether one may have before."""
-    fault = gone(member)
-    fault.facts["delivered"] = delivered
-    return fault
+    return Unavailable(
+        f"host {host} does not answer",
+        hint="acud fleet hosts; what is there goes on when it is back",
+        reason="up",
+        host=host,
+        delivered=delivered,
+    )
 
 
 class _ReplyFrame(msgspec.Struct, forbid_unknown_fields=True):
@@ -181,20 +225,15 @@ class _ReplyFrame(msgspec.Struct, forbid_unknown_fields=True):
     v: int = VERSION
 
 
-@functools.cache
-def _decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
-    return msgspec.msgpack.Decoder(kind)
-
-
 def typed_reply(data: bytes, host: str, request: msgspec.Struct) -> Any:
     """Return the reply in `data`. Raises: the error in it, with the host in its facts; ProtocolError for no reply to
     `request`.
     """
     spec = BY_NAME[str(request.__struct_config__.tag)]
     try:
-        reply = _decoder(_ReplyFrame).decode(data)
+        reply = envelopes.decoder(_ReplyFrame).decode(data)
         if reply.error is None:
-            return _decoder(spec.reply).decode(reply.body)
+            return envelopes.decoder(spec.reply).decode(reply.body)
     except (msgspec.MsgspecError, ValueError, RecursionError) as fault:
         raise ProtocolError(
             f"the reply of host {host} to {spec.name} is malformed: {fault}", hint="update the older host"

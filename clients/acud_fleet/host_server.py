@@ -112,11 +112,14 @@ class HostServer:
         """Answer until cancelled."""
         async with asyncio.TaskGroup() as group:
 
-            async def begin(message: Msg) -> None:
+            def begin(message: Msg) -> None:
                 group.create_task(self._receive(message))
 
-            await self._connection.nats.subscribe(self._connection.names.request(self._host), cb=begin)
-            await asyncio.Event().wait()
+            end = await self._connection.nats.hear(self._connection.names.request(self._host), begin)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                end()
 
     async def _receive(self, message: Msg) -> None:
         headers, signatures = message.headers or {}, self._connection.signatures
@@ -140,6 +143,8 @@ class HostServer:
         self.answered += 1
         for subject in askers:
             await self._send(subject, asked.request_id, answer)
+        if not self._under_way:  # several go together
+            self._connection.nats.push()
 
     async def _answer(self, asked: ReadRequest, data: bytes, *, again: bool) -> bytes:
         try:

@@ -81,7 +81,7 @@ class WakePublisher:
         self._stream = self._stream or await self._connection.find(streams.wakes(self._connection.names))
         wake = shared(delivery, self._host)
         told = await self._told_instead(delivery.wait_id) if delivery.wait_id else None
-        if told is not None and told.sent:
+        if told is not None and (told.sent or told.moved_to):
             return
         info = None if told is None else mirrored_info(told, WaitInfo)
         wake = wake if info is None else wake_of_lost(info, self._host)

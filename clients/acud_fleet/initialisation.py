@@ -6,6 +6,7 @@ to any subject.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from typing import Literal
 
@@ -13,7 +14,7 @@ import msgspec
 import nats.errors
 import nats.js.errors
 from msgspec import Struct
-from nats.js.api import AckPolicy, ConsumerConfig, StreamConfig
+from nats.js.api import AckPolicy, ConsumerConfig, StoreCompression, StreamConfig
 
 from acud.config import JobSettings
 from acud.errors import ConfigError, InvalidRequest
@@ -30,6 +31,10 @@ from acud_fleet.wakes import ACK_WAIT_S
 _IN_HAND = 1000
 _CONSUMER = ("filter_subject", "ack_policy", "ack_wait", "max_deliver", "max_ack_pending", "deliver_subject")
 """What decides what a consumer gives out, to whom, and how often."""
+_COMPRESSES = (2, 10)
+"""The first nats-server that compresses what it stores. An older one would not read what a newer one compressed."""
+_GREETING_S = 3.0
+_PORT = 4222
 State = Literal["well", "different", "missing", "made", "changed"]
 
 
@@ -66,7 +71,8 @@ async def look(
     """
     async with NatsConnection(settings, "acud fleet init", inbox="admin") as connection:
         await connection.ready()
-        found = [await _stream(connection, one, change) for one in wanted_streams(connection, jobs)]
+        wanted = wanted_streams(connection, jobs, compressed=await all_compress(connection))
+        found = [await _stream(connection, one, change) for one in wanted]
         missing = {one.name for one in found if one.state == "missing"}
         for stream, one in wanted_consumers(connection.names, jobs, roles):
             if stream in missing:
@@ -102,15 +108,46 @@ async def _keys(connection: NatsConnection, grants: bytes, change: bool) -> Part
     return PartState("list of keys", state)
 
 
-def wanted_streams(connection: NatsConnection, jobs: JobSettings) -> list[StreamConfig]:
-    """Return every stream and bucket of a fleet."""
+async def all_compress(connection: NatsConnection) -> bool:
+    """Tell whether each server of the fleet that runs now can compress what it stores."""
+    servers = {(one.hostname or "", one.port or _PORT) for one in connection.nats.servers}
+    versions = await asyncio.gather(*(_version(*server) for server in servers))
+    told = [one for one in versions if one]
+    return bool(told) and min(told) >= _COMPRESSES
+
+
+async def _version(host: str, port: int) -> tuple[int, ...]:
+    """Return the version that a server says to whoever connects, before anything else; () where it says none."""
+    try:
+        async with asyncio.timeout(_GREETING_S):
+            reader, writer = await asyncio.open_connection(host, port)
+            try:
+                line = await reader.readline()
+            finally:
+                writer.close()
+        info = msgspec.json.decode(line.removeprefix(b"INFO "), type=_Greeting)
+        return tuple(int(part) for part in info.version.partition("-")[0].split("."))
+    except (OSError, TimeoutError, ValueError, msgspec.DecodeError):
+        return ()
+
+
+class _Greeting(Struct):
+    version: str
+
+
+def wanted_streams(connection: NatsConnection, jobs: JobSettings, *, compressed: bool = False) -> list[StreamConfig]:
+    """Return every stream and bucket of a fleet. `compressed`: on the disk, but for the pictures of jobs."""
     names, lease_s = connection.names, connection.settings.lease_s
     lasting = {"hosts": lease_s, "members": 0.0, "drains": 0.0, "places": streams.PLACES_KEPT_S, KEYS: 0.0}
     made = {"EVENTS": streams.events(names), "WAKES": streams.wakes(names), "JOBS": jobs_stream(names, jobs)}
     made |= {name: bucket_stream(names, name, ttl_s) for name, ttl_s in lasting.items()}
     copies = connection.settings.replicas
     return [
-        one.evolve(num_replicas=copies, max_bytes=one.max_bytes or streams.max_bytes(name, connection.settings))
+        one.evolve(
+            num_replicas=copies,
+            max_bytes=one.max_bytes or streams.max_bytes(name, connection.settings),
+            compression=StoreCompression.S2 if compressed and name != "JOBS" else None,
+        )
         for name, one in made.items()
     ]
 

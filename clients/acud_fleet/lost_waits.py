@@ -1,7 +1,9 @@
-"""Waits whose host is lost: ended at their deadline in its place, and their wakes sent. Any number of endpoints may.
+"""Waits whose host is lost: ended at their deadline in its place, and their wakes sent; or armed again on another host.
+Any number of endpoints may do so.
 
 The bucket of places lets one of them end a wait (`Places`); all of them tell that end to whoever blocks on it. Whoever
-finds an end whose wake was not sent yet sends it: it has one id, so a repeat is dropped.
+finds an end whose wake was not sent yet sends it: it has one id, so a repeat is dropped. A wait that is armed again is
+ended in its host's place first, without a wake, then armed under its id; whoever finds it ended and not armed arms it.
 """
 
 from __future__ import annotations
@@ -14,16 +16,20 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from acud import log
+from acud import ids, log
 from acud.errors import AcudError, Unavailable
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.names import ENDPOINT
 from acud.protocol import codec
 from acud.protocol.fleet import ObjectPlace
-from acud.protocol.fleet_ends import end_lost, wake_of_lost
+from acud.protocol.fleet_ends import end_lost, end_rearmed, going_on, wake_of_lost
+from acud.protocol.requests.fleet import FleetRearm
 from acud.protocol.requests.waits import WaitResultReply
-from acud.types import WaitInfo, WaitState
-from acud_fleet.envelopes import outward
+from acud.types import OnHostLost, Rearmed, WaitInfo, WaitState
+from acud_client.call import DEFAULT_S
+from acud_fleet.display_copies import DisplayCopies
+from acud_fleet.envelopes import host_in, outward
+from acud_fleet.host_client import HostClient, is_unanswered
 from acud_fleet.places import Places, mirrored_info
 from acud_fleet.registry import Life, Member, Roster
 from acud_fleet.wakes import publish_wake
@@ -35,6 +41,7 @@ _SOON_S = 0.02
 _AGAIN_S = 10.0
 _AT_ONCE = 32
 _REMEMBERED = 20_000
+Change = Callable[[ObjectPlace | None], ObjectPlace | None]
 Told = Callable[[WaitInfo, str], None]
 """Hears of each end that is seen, with displays named as outside, and the host."""
 
@@ -42,21 +49,36 @@ Told = Callable[[WaitInfo, str], None]
 class LostWaits:
     """Looks after the waits of lost hosts."""
 
-    def __init__(self, connection: NatsConnection, roster: Roster, places: Places, told: Told) -> None:
+    def __init__(
+        self, connection: NatsConnection, roster: Roster, places: Places, host_client: HostClient, told: Told
+    ) -> None:
         self._connection = connection
         self._roster = roster
         self._places = places
+        self._host_client = host_client
+        self._copies = DisplayCopies(host_client, roster, places)
         self._told = told
         self._due: dict[str, dict[str, float]] = {}
         """By lost host and wait, when to look at it again: at its deadline, at once, or never."""
+        self._rearming: dict[tuple[str, str], asyncio.Task[float]] = {}
+        """By wait and lost host. A display takes its time to start, and deadlines are kept meanwhile."""
+        self._untaken: dict[str, str] = {}
+        """By wait, why it is not armed again."""
         self._ended: OrderedDict[str, WaitResultReply] = OrderedDict()
+        self._moved: OrderedDict[tuple[str, str], str] = OrderedDict()
+        """By wait and lost host, the host on which it goes on."""
         self._changed = asyncio.Condition()
 
     async def run(self) -> None:
         """End what is due until cancelled."""
-        while True:
-            pause_s = await self._look()
-            await asyncio.sleep(pause_s)
+        try:
+            while True:
+                pause_s = await self._look()
+                await asyncio.sleep(pause_s)
+        finally:
+            for task in self._rearming.values():
+                task.cancel()
+            await asyncio.gather(*self._rearming.values(), return_exceptions=True)
 
     async def until_ended(self, wait_id: str) -> WaitResultReply:
         """Return the end of a wait once it is ended in the place of its host, which it mostly never is."""
@@ -64,16 +86,41 @@ class LostWaits:
             await self._changed.wait_for(lambda: wait_id in self._ended)
         return self._ended[wait_id]
 
+    async def until_moved(self, wait_id: str, host: str) -> str:
+        """Return the host on which a wait of the lost `host` goes on, once it is armed there; mostly it never is."""
+        key = wait_id, host
+        async with self._changed:
+            await self._changed.wait_for(lambda: key in self._moved)
+        return self._moved[key]
+
     def ended(self, wait_id: str) -> WaitInfo | None:
         """Return how a wait was ended in the place of its host, None where it was not as far as is known here."""
         reply = self._ended.get(wait_id)
         return None if reply is None else reply.wait
 
     async def end_all(self, member: Member) -> None:
-        """End every live wait of a host that will not come back, and send their wakes. Raises: Unavailable."""
+        """End every live wait of a host that will not come back, and send their wakes; those that another host takes
+        over are armed there. Raises: Unavailable.
+        """
         reason = f"host {member.host} is forgotten and will not come back"
         for name in await self._places.names(member.host, "wait"):
-            await self._settle(member.host, name, WaitState.FAILED, reason)
+            try:
+                await self._end_for_good(member, name, reason)
+            except Unavailable as fault:
+                if fault.facts.get("reason") != "unproven":
+                    raise
+
+    async def _end_for_good(self, member: Member, wait_id: str, reason: str) -> None:
+        place = await self._places.one(member.host, "wait", wait_id)
+        info = None if place is None else mirrored_info(place, WaitInfo)
+        if place is None or info is None:
+            return
+        if info.state is WaitState.WATCHING:
+            if _wants_another(info):
+                await self._rearm(member, info)
+            await self._end(member.host, wait_id, WaitState.FAILED, reason)
+        elif place.by_fleet and not place.moved_to:
+            await self._send(place)
 
     async def _look(self) -> float:
         """Look at all that is due, and return how long nothing more is."""
@@ -81,54 +128,64 @@ class LostWaits:
             members = self._roster.all()
         except Unavailable:  # who lives can't be told
             return _LOOK_S
-        lost = {host: one for host, one in members.items() if one.life is Life.LOST and self._roster.sure}
-        self._due = {host: known for host, known in self._due.items() if host in lost}
-        for member in lost.values():
-            try:
-                await self._look_at(member)
-            except AcudError as fault:
-                _LOG.warning("fleet.lost_waits_unread", host=member.host, fault=fault.message)
+        lost = [host for host, one in members.items() if one.life is Life.LOST]
+        waits = await self._listed(lost) if self._roster.sure else {}
+        self._due = {host: self._due.get(host, {}) for host in waits}
+        for host, names in waits.items():
+            await self._look_at(self._due[host], host, names)
         first = min((due for known in self._due.values() for due in known.values()), default=math.inf)
         return min(_LOOK_S, max(_SOON_S, first - time.time()))
 
-    async def _look_at(self, member: Member) -> None:
-        known = self._due.setdefault(member.host, {})
-        names = await self._places.names(member.host, "wait")
+    async def _listed(self, lost: list[str]) -> dict[str, list[str]]:
+        """Return by host the waits to look at: all of lost hosts, of others those that were ended in their place."""
+        try:
+            marked = await self._places.marked()
+            return marked | {host: await self._places.names(host, "wait") for host in lost}
+        except AcudError as fault:
+            _LOG.warning("fleet.lost_waits_unread", hosts=lost, fault=fault.message)
+            return {host: [] for host in self._due}
+
+    async def _look_at(self, known: dict[str, float], host: str, names: list[str]) -> None:
         due = [name for name in names if known.get(name, 0.0) <= time.time()]
         for at in range(0, len(due), _AT_ONCE):
             some = due[at : at + _AT_ONCE]
-            known.update(zip(some, await asyncio.gather(*(self._tried(member, one) for one in some)), strict=True))
+            known.update(zip(some, await asyncio.gather(*(self._tried(host, one) for one in some)), strict=True))
 
-    async def _tried(self, member: Member, wait_id: str) -> float:
-        """End the wait if it is due and its host did not come back meanwhile; return when to look at it again."""
+    async def _tried(self, host: str, wait_id: str) -> float:
+        """Do what is due for the wait, and return when to look at it again."""
         try:
-            now = self._roster.all().get(member.host)
-            if now is None or now.life is not Life.LOST:
-                return time.time() + _LOOK_S
-            return await self._settle(member.host, wait_id, WaitState.TIMEOUT, member.told())
+            place = await self._places.one(host, "wait", wait_id)
+            info = None if place is None else mirrored_info(place, WaitInfo)
+            if place is None:  # removed, or not read yet by the server that answers
+                return time.time() + _AGAIN_S
+            if info is None:
+                return math.inf
+            return await (self._go_on(place, info) if place.moved_to else self._settle(place, info))
         except AcudError as fault:
-            _LOG.warning("fleet.lost_wait_unsettled", wait=wait_id, host=member.host, fault=fault.message)
+            if fault.facts.get("reason") == "unproven":  # told where it was read
+                return time.time() + _AGAIN_S
+            _LOG.warning("fleet.lost_wait_unsettled", wait=wait_id, host=host, fault=fault.message)
             return time.time() + _LOOK_S
 
-    async def _settle(self, host: str, wait_id: str, state: WaitState, reason: str) -> float:
-        place = await self._places.one(host, "wait", wait_id)
-        info = None if place is None else mirrored_info(place, WaitInfo)
-        if place is None:  # removed, or not read yet by the server that answers
+    async def _settle(self, place: ObjectPlace, info: WaitInfo) -> float:
+        """End a wait that is due, or arm it elsewhere, unless its host came back meanwhile."""
+        member = self._roster.all().get(place.host)
+        if member is None or member.life is not Life.LOST:
             return time.time() + _AGAIN_S
-        if info is None:
-            return math.inf
-        if not place.by_fleet:
-            if info.state is not WaitState.WATCHING:
-                return math.inf
-            if state is WaitState.TIMEOUT and info.deadline_utc_s > time.time():
-                return info.deadline_utc_s
-            place = await self._end(host, wait_id, state, reason)
-        if place is not None and place.by_fleet:
+        if place.by_fleet:
             await self._send(place)
+            return math.inf
+        if info.state is not WaitState.WATCHING:
+            return math.inf
+        if info.deadline_utc_s > time.time():
+            return min(info.deadline_utc_s, self._begin_rearming(member, info) if _wants_another(info) else math.inf)
+        why = self._untaken.pop(info.wait_id, "")
+        reason = f"{member.told()}; it could not be armed again: {why}" if why else member.told()
+        await self._end(place.host, info.wait_id, WaitState.TIMEOUT, reason)
         return math.inf
 
-    async def _end(self, host: str, wait_id: str, state: WaitState, reason: str) -> ObjectPlace | None:
-        """End a wait unless somebody did meanwhile; return what stands. The mark comes first: a host that returns looks
+    async def _end(self, host: str, wait_id: str, state: WaitState, reason: str) -> None:
+        """End a wait unless somebody did meanwhile, and send its wake. The mark comes first: a host that returns looks
         for marks.
         """
 
@@ -137,14 +194,18 @@ class LostWaits:
             if stands is None or info is None or info.state is not WaitState.WATCHING:
                 return None
             ended = end_lost(info, state, reason, time.time())
-            return replace(stands, utc_s=time.time(), info=codec.encode(ended), by_fleet=True)
+            return replace(stands, utc_s=time.time(), info=codec.encode_lean(ended), by_fleet=True)
 
+        stands = await self._changed_place(host, wait_id, change)
+        if stands is not None and stands.by_fleet and not stands.moved_to:
+            _LOG.info("fleet.wait_ended", wait=wait_id, host=host, state=state.value)
+            await self._send(stands)
+
+    async def _changed_place(self, host: str, wait_id: str, change: Change) -> ObjectPlace | None:
         await self._places.mark_lost(host, wait_id)
         stands = await self._places.change_wait(host, wait_id, change)
         if stands is None or not stands.by_fleet:
             await self._places.unmark_lost(host, wait_id)
-        else:
-            _LOG.info("fleet.wait_ended", wait=wait_id, host=host, state=state.value)
         return stands
 
     async def _send(self, place: ObjectPlace) -> None:
@@ -170,6 +231,143 @@ class LostWaits:
         self._told(outside, host)
         async with self._changed:
             self._changed.notify_all()
+
+    # ---- armed again on another host ----
+
+    def _begin_rearming(self, member: Member, info: WaitInfo) -> float:
+        """Begin to arm a live wait of a lost host elsewhere; return when to look at it again."""
+        key = info.wait_id, member.host
+        task = self._rearming.get(key)
+        if task is not None and task.done():
+            return self._rearming.pop(key).result()
+        if task is None:
+            self._rearming[key] = asyncio.create_task(self._rearm(member, info))
+        return time.time() + _LOOK_S
+
+    async def _rearm(self, member: Member, info: WaitInfo) -> float:
+        try:
+            return await self._take_over(member, info)
+        except AcudError as fault:
+            if self._untaken.get(info.wait_id) != fault.message:
+                _LOG.warning("fleet.wait_untaken", wait=info.wait_id, host=member.host, fault=fault.message)
+            self._untaken[info.wait_id] = fault.message
+            return time.time() + _AGAIN_S
+
+    async def _take_over(self, member: Member, info: WaitInfo) -> float:
+        copy = await self._copies.made(member, info.display)
+        is_back = await self._roster.registry.holder(member.host) is not None
+        place = None if is_back else await self._move(member.host, info.wait_id, copy)
+        ended = None if place is None else mirrored_info(place, WaitInfo)
+        if place is not None and ended is not None and place.moved_to:
+            return await self._go_on(place, ended)
+        if not await self._is_used(member, info, copy, is_back=is_back):
+            await self._copies.remove(copy)
+        return time.time() + _LOOK_S
+
+    async def _is_used(self, member: Member, info: WaitInfo, copy: str, *, is_back: bool) -> bool:
+        """Tell whether a wait of the lost host went to this copy, or still may. An earlier loss may have led to another
+        display of that name.
+        """
+        for place in await self._places.of(member.host, "wait"):
+            other = mirrored_info(place, WaitInfo)
+            if other is None:
+                continue
+            if place.moved_to == copy and other.ended_utc_s > member.state.utc_s:
+                return True
+            is_live = other.state is WaitState.WATCHING and _wants_another(other) and other.display == info.display
+            if is_live and not is_back:
+                return True
+        return False
+
+    async def _move(self, host: str, wait_id: str, copy: str) -> ObjectPlace | None:
+        """End a wait in the place of `host`, because it goes on on `copy`, unless it ended; return what stands then."""
+
+        def change(stands: ObjectPlace | None) -> ObjectPlace | None:
+            info = None if stands is None else mirrored_info(stands, WaitInfo)
+            if stands is None or info is None or info.state is not WaitState.WATCHING:
+                return None
+            ended = end_rearmed(info, host, copy, time.time())
+            return replace(stands, utc_s=time.time(), info=codec.encode_lean(ended), by_fleet=True, moved_to=copy)
+
+        return await self._changed_place(host, wait_id, change)
+
+    async def _go_on(self, place: ObjectPlace, info: WaitInfo) -> float:
+        """Arm a wait on the display that it was moved to, unless that is done; return when to look at it again."""
+        if place.sent:
+            await self._tell_moved(place, info)
+            return math.inf
+        host, display = host_in(place.moved_to), place.moved_to.partition("/")[2]
+        lost = (*(info.rearmed.lost if info.rearmed is not None else ()), place.host)
+        times = info.created_utc_s, info.deadline_utc_s
+        request = FleetRearm(info.wait_id, display, info.spec, *times, host, lost)
+        request_id = ids.id_made_of("req", f"{info.wait_id} {place.moved_to}")
+        try:
+            reply = await self._host_client.ask(host, request, request_id, DEFAULT_S)
+        except AcudError as fault:
+            if is_unanswered(fault):
+                return await self._unarmed(place, info, request)
+            return await self._refused(place, info, fault)
+        await self._places.put(host, "wait", info.wait_id, reply.wait)
+        _LOG.info("fleet.wait_rearmed", wait=info.wait_id, host=host, lost=place.host, display=display)
+        return await self._armed(place, info)
+
+    async def _armed(self, place: ObjectPlace, info: WaitInfo) -> float:
+        await self._places.change_wait(place.host, place.name, _sent)
+        await self._tell_moved(place, info)
+        return math.inf
+
+    async def _unarmed(self, place: ObjectPlace, info: WaitInfo, request: FleetRearm) -> float:
+        """Go on where a host may have done what `request` asks or not: once it is lost as well, the wait counts as
+        armed there, so that it moves on, or ends at its deadline.
+        """
+        host = request.host
+        member = self._roster.all().get(host)
+        if member is None or member.life is not Life.LOST:
+            return time.time() + _LOOK_S
+        await self._copies.tell_recipe(place.host, info.display, place.moved_to)
+        rearmed = Rearmed(time.time(), host, request.lost)
+        live = replace(going_on(info, f"host {host} was lost over it"), display=request.display, rearmed=rearmed)
+        await self._places.put(host, "wait", info.wait_id, live)
+        return await self._armed(place, info)
+
+    async def _refused(self, place: ObjectPlace, info: WaitInfo, fault: AcudError) -> float:
+        """Go on after a host refused a wait: on another one, or where the lost host is back, which has ended the wait,
+        to its end.
+        """
+        _LOG.warning("fleet.wait_refused", wait=info.wait_id, display=place.moved_to, fault=fault.message)
+        member = self._roster.all().get(place.host)
+        is_lost = member is not None and member.life is Life.LOST
+        reason = f"host {place.host} was lost, and {place.moved_to} did not take the wait: {fault.message}"
+        live = going_on(info, reason)
+
+        def change(stands: ObjectPlace | None) -> ObjectPlace | None:
+            if stands is None or stands.moved_to != place.moved_to or stands.sent:
+                return None
+            told = live if is_lost else end_lost(live, WaitState.FAILED, reason, time.time())
+            return replace(stands, utc_s=time.time(), info=codec.encode_lean(told), by_fleet=not is_lost, moved_to="")
+
+        stands = await self._changed_place(place.host, place.name, change)
+        if member is not None and is_lost:
+            await self._copies.drop(member, info.display, place.moved_to)
+        else:
+            await self._copies.remove(place.moved_to)
+        if stands is not None and stands.by_fleet and not stands.moved_to:
+            await self._send(stands)
+        return time.time() + _SOON_S
+
+    async def _tell_moved(self, place: ObjectPlace, info: WaitInfo) -> None:
+        """Have whoever waits here go on with the wait's new host."""
+        self._untaken.pop(info.wait_id, None)
+        self._told(outward(info, place.host), place.host)
+        self._moved[info.wait_id, place.host] = await self._places.host_of("wait", info.wait_id, again=True)
+        if len(self._moved) > _REMEMBERED:
+            self._moved.popitem(last=False)
+        async with self._changed:
+            self._changed.notify_all()
+
+
+def _wants_another(info: WaitInfo) -> bool:
+    return info.spec.policy.on_host_lost is OnHostLost.REARM
 
 
 def _sent(stands: ObjectPlace | None) -> ObjectPlace | None:

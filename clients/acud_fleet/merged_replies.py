@@ -29,7 +29,7 @@ from acud_fleet.envelopes import host_in, inward, outward
 from acud_fleet.host_client import HostClient
 from acud_fleet.places import missing
 from acud_fleet.registry import Member, Roster
-from acud_fleet.state_mirror import OfflineState
+from acud_fleet.state_mirror import OfflineState, is_elsewhere
 
 _EACH_S = 8.0
 _FACETS = WaitFacets.__struct_fields__
@@ -204,10 +204,9 @@ class MergedReplies:
         lost = [info for member in self._lost(silent) for info in await self._offline.waits(member)]
         lost = [info for info in lost if _asked_wait(request, info)]
         told = await self._offline.told_ends(replies.keys())
-        overruled = {info.wait_id for info in told}
-        lost += [info for info in told if _asked_wait(request, info)]
-        everything = [info for one in replies.values() for info in one.waits]
-        found = [info for info in everything if info.wait_id not in overruled]
+        lost += [info for info in told.values() if not is_elsewhere(info) and _asked_wait(request, info)]
+        everything = [(host, info) for host, one in replies.items() for info in one.waits]
+        found = [info for host, info in everything if (host, info.wait_id) not in told and not is_elsewhere(info)]
         newest = sorted((*found, *lost), key=lambda info: -info.created_utc_s)
         total = sum(one.total for one in replies.values()) - len(everything) + len(found) + len(lost)
         of_hosts = [one.facets for one in replies.values() if one.facets is not None]
@@ -217,11 +216,15 @@ class MergedReplies:
         return WaitListReply(_page(request, newest), total, facets if request.facets else None)
 
     @_merges(WakeList, _ListRows("wakes", 1000, lambda one: str(one.wake_id)))
-    def _wakes(self, request: WakeList, replies: Replies, silent: dict[str, str]) -> WakeListReply:
-        wakes = sorted((wake for one in replies.values() for wake in one.wakes), key=lambda wake: -wake.created_utc_s)
+    async def _wakes(self, request: WakeList, replies: Replies, silent: dict[str, str]) -> WakeListReply:
+        told = await self._offline.told_ends(replies.keys())
+        elsewhere = {key for key, info in told.items() if is_elsewhere(info)}
+        everything = [(host, wake) for host, one in replies.items() for wake in one.wakes]
+        found = [wake for host, wake in everything if (host, wake.wait_id) not in elsewhere]
+        wakes = sorted(found, key=lambda wake: -wake.created_utc_s)
         failing = {f"{host}/{route}": why for host, one in replies.items() for route, why in one.failing.items()}
         routes = dict.fromkeys(route for one in replies.values() for route in one.routes)
-        total = sum(one.total for one in replies.values())
+        total = sum(one.total for one in replies.values()) - len(everything) + len(found)
         health = tuple(
             msgspec.structs.replace(route, host=host) for host, one in replies.items() for route in one.health
         )

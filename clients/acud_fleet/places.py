@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -16,12 +17,14 @@ import msgspec
 from acud import ids
 from acud.errors import AcudError, Conflict, InvalidRequest, NotFound, OutcomeUnknown, Refused, Unavailable
 from acud.features.fleet.connection import NatsConnection
-from acud.features.fleet.names import key_of
+from acud.features.fleet.names import LOST, key_of, name_in
 from acud.fleet import Labels
 from acud.protocol import codec
 from acud.protocol.fleet import ObjectPlace
+from acud.protocol.fleet_ends import REARMED
 from acud.protocol.requests.agents import AgentResult
 from acud.protocol.requests.displays import DisplayCreate
+from acud.protocol.requests.fleet import DisplayRecipe
 from acud.protocol.requests.recordings import RecordShow
 from acud.protocol.requests.tasks import TaskRegister, TaskThread
 from acud.protocol.requests.waits import WaitShow
@@ -37,13 +40,12 @@ Info = TypeVar("Info", bound=msgspec.Struct)
 _REMEMBERED = 20_000
 _TRIES = 40
 _AGAIN_S = 0.05
-"""A copy of the bucket may be read that is behind its leader."""
+_SOON_S = 0.002
+"""A copy of the bucket may be read that is behind its leader: mostly for a moment, as two tell the same at once."""
 _PROBE_S = 10.0
 FIELDS: dict[str, Kind] = {"task_id": "task", "wait_id": "wait", "recording_id": "recording", "run_id": "run"}
 """Fields of requests that name something which lives on one host."""
 _NOUNS = {"task": "task", "wait": "wait", "recording": "rec", "run": "run"}
-_LOST = "lost"
-"""In a key, the kind of the mark of a wait that an endpoint ended."""
 _CLAIMS = 12
 """Tries on hosts whose words keep changing under us."""
 
@@ -67,23 +69,27 @@ class Places:
         self._bucket = Bucket(connection, "places", ttl_s=PLACES_KEPT_S)
         self._hosts: OrderedDict[str, str] = OrderedDict()
 
-    async def put(self, host: str, kind: Kind, name: str, info: ObjectInfo | None = None) -> ObjectPlace:
+    async def put(
+        self, host: str, kind: Kind, name: str, info: ObjectInfo | None = None, recipe: DisplayRecipe | None = None
+    ) -> ObjectPlace:
         """Write that `name` lives on `host`, and how it stands, unless that stands there: a host and an endpoint tell
         the same, and not each count that grows is news. What has ended is not told to live again, or to have ended
-        otherwise. Return what stands then. Raises: Unavailable.
+        otherwise. `recipe`: what makes a display again. Return what stands then. Raises: Unavailable.
         """
         key = _key(host, kind, name)
-        fresh = ObjectPlace(host, kind, name, time.time(), b"" if info is None else codec.encode(info))
-        for _ in range(_TRIES):
+        told = b"" if info is None else codec.encode_lean(info)
+        fresh = ObjectPlace(host, kind, name, time.time(), told, recipe=recipe)
+        for attempt in range(_TRIES):
             entry = await self._bucket.get(key)
-            stands = None if entry is None else parse_place(entry.value)
-            if stands is not None and (info is None or _is_told(stands, info)):
+            # What nobody signed who may tell it is written over: what is told here comes from the host.
+            stands = None if entry is None or entry.fault is not None else parse_place(entry.value)
+            if stands is not None and (info is None or (_is_told(stands, info) and stands.recipe == recipe)):
                 self.remember(name, host)
                 return stands
-            if await self._bucket.swap(key, codec.encode(fresh), 0 if entry is None else entry.revision):
+            if await self._bucket.swap(key, codec.encode_lean(fresh), 0 if entry is None else entry.revision):
                 self.remember(name, host)
                 return fresh
-            await asyncio.sleep(_AGAIN_S)
+            await asyncio.sleep(_pause_s(attempt))
         raise Unavailable(f"what is told of {kind} {name} can't be changed", hint="acud fleet status")
 
     async def remove(self, host: str, kind: Kind, name: str) -> None:
@@ -98,10 +104,15 @@ class Places:
         if len(self._hosts) > _REMEMBERED:
             self._hosts.popitem(last=False)
 
-    async def host_of(self, kind: Kind, name: str) -> str:
-        """Return the host on which `name` lives, "" when nobody told."""
+    async def host_of(self, kind: Kind, name: str, *, again: bool = False) -> str:
+        """Return the host on which `name` lives, "" when nobody told. A wait is on the host where it was armed last; it
+        may have been armed again since it was remembered (`again`: look).
+        """
+        if again:
+            self._hosts.pop(name, None)
         if name not in self._hosts:
-            for entry in await self._bucket.entries(f"*.{kind}.{key_of(name)}"):
+            found = [one for one in await self._bucket.entries(f"*.{kind}.{key_of(name)}") if one.fault is None]
+            for entry in [one for one in found if kind != "wait" or not _has_moved(one.value)] or found:
                 self.remember(name, entry.key.partition(".")[0])
         return self._hosts.get(name, "")
 
@@ -110,13 +121,17 @@ class Places:
         return [key.rpartition(".")[2] for key in await self._bucket.keys(f"{host}.{kind}.*")]
 
     async def of(self, host: str, kind: Kind) -> list[ObjectPlace]:
-        """Return everything of a kind that lives on `host`."""
+        """Return everything of a kind that lives on `host`, as far as it is signed by who may tell it."""
         entries = await self._bucket.entries(f"{host}.{kind}.*")
-        return [place for entry in entries if (place := parse_place(entry.value))]
+        return [place for entry in entries if entry.fault is None and (place := parse_place(entry.value))]
+
+    async def told_names(self, host: str, kind: Kind) -> list[str]:
+        """Return the names of everything of a kind that is told to live on `host`, by whomever."""
+        return [name_in(entry.key.split(".")[2]) for entry in await self._bucket.entries(f"{host}.{kind}.*")]
 
     async def forget(self, host: str) -> None:
         """Remove everything of `host` but the ends of waits that the fleet told in its place: those stand."""
-        told = {_key(host, kind, name) for name in await self.lost(host) for kind in ("wait", _LOST)}
+        told = {_key(host, kind, one.name) for one in await self.lost(host) for kind in ("wait", LOST)}
         for key in await self._bucket.keys(f"{host}.>"):
             if key not in told:
                 await self._bucket.remove(key)
@@ -134,16 +149,18 @@ class Places:
         at the same time one wins, and all are told its choice. Raises: Unavailable.
         """
         key = _request_key(request_id)
-        for _ in range(_TRIES):
+        for attempt in range(_TRIES):
             await self._bucket.swap(key, host.encode(), at.revision)
             stands = await self.assigned(request_id)
             if stands.revision > at.revision:
                 return stands
-            await asyncio.sleep(_AGAIN_S)
+            await asyncio.sleep(_pause_s(attempt))
         raise Unavailable(f"where request {request_id} goes can't be read", hint="acud fleet status")
 
     async def one(self, host: str, kind: Kind, name: str) -> ObjectPlace | None:
-        """Return what was told of `name`, None for nothing."""
+        """Return what was told of `name`, None for nothing. Raises: Unavailable, `unproven` for what nobody signed who
+        may tell it.
+        """
         entry = await self._bucket.get(_key(host, kind, name))
         return None if entry is None else parse_place(entry.value)
 
@@ -156,24 +173,34 @@ class Places:
         again where somebody else wrote meanwhile. Return what stands then. Raises: Unavailable.
         """
         key = _key(host, "wait", wait_id)
-        for _ in range(_TRIES):
+        for attempt in range(_TRIES):
             entry = await self._bucket.get(key)
             stands = None if entry is None else parse_place(entry.value)
             wanted = change(stands)
             if wanted is None:
                 return stands
-            if await self._bucket.swap(key, codec.encode(wanted), 0 if entry is None else entry.revision):
+            if await self._bucket.swap(key, codec.encode_lean(wanted), 0 if entry is None else entry.revision):
                 return wanted
-            await asyncio.sleep(_AGAIN_S)
+            await asyncio.sleep(_pause_s(attempt))
         raise Unavailable(f"what is told of wait {wait_id} can't be changed", hint="acud fleet status")
+
+    async def is_ended(self, host: str, wait_id: str) -> bool:
+        """Tell whether the fleet may have ended a wait in the place of `host`: that stands. Raises: Unavailable."""
+        try:
+            place = await self.one(host, "wait", wait_id)
+        except Unavailable as fault:
+            if fault.facts.get("reason") != "unproven":
+                raise
+            return True
+        return place is not None and place.by_fleet
 
     async def mark_lost(self, host: str, wait_id: str) -> None:
         """Mark a wait that is about to be ended in the place of `host`."""
-        await self._bucket.put(_key(host, _LOST, wait_id), b"1")
+        await self._bucket.put(_key(host, LOST, wait_id), b"1")
 
     async def unmark_lost(self, host: str, wait_id: str) -> None:
         """Take the mark away: the wait was not ended, or its host has ended it in the same way."""
-        await self._bucket.remove(_key(host, _LOST, wait_id))
+        await self._bucket.remove(_key(host, LOST, wait_id))
 
     async def confirmed_ends(self, host: str) -> list[ObjectPlace]:
         """Return the ends of the waits of `host` that were marked, as they stand now: each is written again, for a read
@@ -183,16 +210,24 @@ class Places:
         def touch(stands: ObjectPlace | None) -> ObjectPlace | None:
             return None if stands is None else msgspec.structs.replace(stands, utc_s=time.time())
 
-        found = [await self.change_wait(host, name, touch) for name in await self.names(host, _LOST)]
+        found = [await _proven(self.change_wait(host, name, touch)) for name in await self.names(host, LOST)]
         return [place for place in found if place is not None and place.by_fleet]
 
-    async def lost(self, host: str = "*") -> dict[str, ObjectPlace]:
+    async def lost(self, host: str = "*") -> list[ObjectPlace]:
         """Return the ends of waits that were told in the place of `host` (`*`: of any), and to which it has not agreed
-        yet, or will not because it had ended the wait in another way; by the wait's id.
+        yet, or will not because it had ended the wait in another way.
         """
-        marks = [entry.key.split(".") for entry in await self._bucket.entries(f"{host}.{_LOST}.*")]
-        found = [await self.one(of, "wait", wait_id) for of, _, wait_id in marks]
-        return {place.name: place for place in found if place is not None and place.by_fleet}
+        marks = [entry.key.split(".") for entry in await self._bucket.entries(f"{host}.{LOST}.*")]
+        found = [await _proven(self.one(of, "wait", wait_id)) for of, _, wait_id in marks]
+        return [place for place in found if place is not None and place.by_fleet]
+
+    async def marked(self) -> dict[str, list[str]]:
+        """Return by host the ids of the waits that are marked, also of some that were."""
+        found: dict[str, list[str]] = {}
+        for key in await self._bucket.keys(f"*.{LOST}.*"):
+            host, _, wait_id = key.split(".")
+            found.setdefault(host, []).append(wait_id)
+        return found
 
 
 class PlaceFinder:
@@ -217,7 +252,7 @@ class PlaceFinder:
         noun = name.partition("-")[0]
         for kind in FIELDS.values():
             if _NOUNS[kind] == noun:
-                return await self.host_of(kind, name)
+                return (await self._places.host_of(kind, name, again=True)) or await self.host_of(kind, name)
         raise NotFound(f"{name!r} is no id of a task, wait, run or recording", hint="give a whole id")
 
     async def _ask_all(self, kind: Kind, name: str) -> str:
@@ -240,12 +275,12 @@ class PlaceFinder:
 
     async def _knows(self, host: str, kind: Kind, name: str) -> bool | AcudError:
         try:
-            await self._host_client.ask(host, _probe(kind, name), ids.new_id("req"), _PROBE_S)
+            reply = await self._host_client.ask(host, _probe(kind, name), ids.new_id("req"), _PROBE_S)
         except NotFound:
             return False
         except AcudError as fault:
             return fault
-        return True
+        return kind != "wait" or reply.wait.verdict.code != REARMED
 
 
 def missing(what: str, silent: dict[str, Any]) -> Unavailable:
@@ -267,12 +302,18 @@ class Placement:
         self._roster = roster
         self._places = places
 
-    async def start(self, request: TaskRegister | DisplayCreate, request_id: str, within_s: float) -> tuple[str, Any]:
-        """Return the host that took `request`, and its reply.
+    async def start(
+        self,
+        request: TaskRegister | DisplayCreate,
+        request_id: str,
+        within_s: float,
+        passed: Mapping[str, str] = MappingProxyType({}),
+    ) -> tuple[str, Any]:
+        """Return the host that took `request`, and its reply. `passed`: hosts that are not to be asked, and why.
 
         Raises: Refused when no host would do, naming each reason; OutcomeUnknown when the host was lost over it.
         """
-        refused: dict[str, str] = {}
+        refused = dict(passed)
         at = await self._places.assigned(request_id)
         again = bool(at.host)
         for _ in range(_CLAIMS):
@@ -344,12 +385,21 @@ def nowhere(reasons: dict[str, str]) -> Refused:
     return Refused(f"no host of the fleet takes it: {told}", hint="acud fleet hosts", reason="no_host")
 
 
+def _pause_s(attempt: int) -> float:
+    return min(_AGAIN_S, _SOON_S * 2.0**attempt)
+
+
 def _key(host: str, kind: str, name: str) -> str:
     return f"{host}.{kind}.{key_of(name)}"
 
 
 def _request_key(request_id: str) -> str:
     return f"_.request.{key_of(request_id)}"  # no host is called so
+
+
+def _has_moved(data: bytes) -> bool:
+    place = parse_place(data)
+    return place is not None and bool(place.moved_to)
 
 
 def _is_told(stands: ObjectPlace, info: ObjectInfo) -> bool:
@@ -369,6 +419,16 @@ def _state_of(info: ObjectInfo) -> tuple[object, ...]:
         return info.number, info.state, info.reason, info.width, info.height, info.epoch, info.taken_by
     plan = tuple((item.title, item.status) for item in info.items)
     return msgspec.structs.replace(info.task, updated_at=0.0), plan
+
+
+async def _proven(place: Awaitable[ObjectPlace | None]) -> ObjectPlace | None:
+    """Return a place, None also for one that nobody signed who may tell it: that is told where it was read."""
+    try:
+        return await place
+    except Unavailable as fault:
+        if fault.facts.get("reason") != "unproven":
+            raise
+        return None
 
 
 def parse_place(data: bytes) -> ObjectPlace | None:

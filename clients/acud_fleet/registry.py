@@ -15,6 +15,7 @@ import msgspec
 from acud import log
 from acud.errors import AcudError, InvalidRequest, NotFound, Unavailable
 from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.signatures import FRESH_S
 from acud.protocol import VERSION, codec
 from acud.protocol.fleet import HostState
 from acud.protocol.requests.fleet import HostInfo
@@ -38,6 +39,8 @@ class Life(StrEnum):
     """It was ended in good order; its waits stay armed."""
     FOREIGN = "foreign"
     """It lives, and speaks another version of the protocol."""
+    UNPROVEN = "unproven"
+    """It does not answer, and nobody who may write its entries signed what stands there."""
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -67,6 +70,7 @@ class Member(msgspec.Struct, frozen=True):
             Life.LEFT: f"host {self.host} was stopped {ago:.0f} s ago",
             Life.FOREIGN: f"host {self.host} (acud {self.state.version}) speaks protocol {self.state.protocol}, "
             f"this side {VERSION}",
+            Life.UNPROVEN: f"host {self.host} does not answer, and what the servers say of it is signed by nobody",
         }[self.life]
 
 
@@ -78,21 +82,23 @@ class Registry:
     """Three buckets: `hosts`, whose keys are leases; `members`, the newest words of all that ever joined; `drains`."""
 
     def __init__(self, connection: NatsConnection) -> None:
-        self._hosts = Bucket(connection, "hosts", ttl_s=connection.settings.lease_s)
+        self._checks = connection.signatures.checks
+        self._lease_s = connection.settings.lease_s
+        self._hosts = Bucket(connection, "hosts", ttl_s=self._lease_s)
         self._members = Bucket(connection, "members")
         self._drains = Bucket(connection, "drains")
 
     # ---- of a host itself ----
 
     async def holder(self, host: str) -> HostState | None:
-        """Return the newest words of who has the lease of `host` now; None when nobody has."""
+        """Return the newest words of who has the lease of `host` now; None when nobody who may have it has."""
         lease = await self._hosts.get(host)
-        return None if lease is None else parse_state(host, lease.value)
+        return None if lease is None else self._leased(lease)
 
     async def entries(self, host: str) -> dict[str, HostState]:
         """Return what stands under the name of `host` now, by bucket: whoever wrote it."""
         found = {"hosts": await self._hosts.get(host), "members": await self._members.get(host)}
-        return {name: parse_state(host, entry.value) for name, entry in found.items() if entry is not None}
+        return {name: parse_state(host, entry.found) for name, entry in found.items() if entry is not None}
 
     async def renew(self, state: HostState) -> None:
         """Prolong the lease of a host."""
@@ -107,17 +113,39 @@ class Registry:
 
     async def is_draining(self, host: str) -> bool:
         """Tell whether `host` is to take nothing new."""
-        return await self._drains.get(host) is not None
+        drain = await self._drains.get(host)
+        return drain is not None and drain.fault is None
 
     # ---- of all ----
 
     async def members(self) -> dict[str, Member]:
-        """Return every host that ever joined, by name."""
+        """Return every host that ever joined, by name. Of those with a lease it says all, so that nothing else of them
+        is read.
+        """
         leases = {entry.key: entry for entry in await self._hosts.entries() if entry.key != _PROOF}
-        drains = {entry.key for entry in await self._drains.entries()}
-        known = {entry.key: entry for entry in await self._members.entries()}
-        hosts = sorted(known.keys() | leases.keys())
-        return {host: _member(host, known, leases, host in drains) for host in hosts}
+        drains = {entry.key for entry in await self._drains.entries() if entry.fault is None}
+        found = {host: self._with_lease(host, lease, host in drains) for host, lease in leases.items()}
+        joined = dict.fromkeys((*await self._members.keys(), *found))
+        without = [host for host in joined if found.get(host) is None]
+        known = {entry.key: entry for entry in await self._members.get_all(without)}
+        for host in without:
+            found[host] = _without_lease(host, known.get(host), leases.get(host), host in drains)
+        return {host: member for host, member in sorted(found.items()) if member is not None}
+
+    def _with_lease(self, host: str, lease: BucketEntry, draining: bool) -> Member | None:
+        """Return a host as its lease says; None where that is none."""
+        state = self._leased(lease)
+        if state is None:
+            return None
+        return Member(state, Life.UP if state.protocol == VERSION else Life.FOREIGN, draining, lease.revision)
+
+    def _leased(self, lease: BucketEntry) -> HostState | None:
+        """Return what a lease says; None for one that is not signed by who may have it, or was put back later."""
+        if lease.fault is not None:
+            return None
+        state = parse_state(lease.key, lease.value)
+        is_old = abs(time.time() - state.utc_s) > self._lease_s + FRESH_S
+        return None if self._checks and state.utc_s and is_old else state
 
     async def prove(self) -> None:
         """Write beside the leases. Raises: Unavailable when too few servers are there to store it: leases then run out
@@ -150,7 +178,8 @@ class Roster:
 
     A lease that is missing means a lost host only when the servers took what was written to them for a whole lease,
     nothing new of the host was read meanwhile, and the host `answers` no question: while too few servers are up every
-    lease runs out, one that was away may answer from an old copy, and one that led may let writes hang.
+    lease runs out, one that was away may answer from an old copy, and one that led may let writes hang. And who runs
+    the servers can remove a lease, put older words back, or write what nobody signed.
     """
 
     def __init__(self, connection: NatsConnection, told: Told, answers: Callable[[str], Awaitable[bool]]) -> None:
@@ -159,6 +188,7 @@ class Roster:
         self._told = told
         self._answers = answers
         self._lease_s = connection.settings.lease_s
+        self._checks = connection.signatures.checks
         self._good_since_s: float | None = None
         self._heard: dict[str, tuple[float, float]] = {}
         """The time in a host's newest words, and when they were first read here."""
@@ -221,19 +251,46 @@ class Roster:
     def _hear(self, read: dict[str, Member]) -> None:
         now_s = time.monotonic()
         for host, member in read.items():
-            if host not in self._heard or self._heard[host][0] != member.state.utc_s:
+            newest_s = self._heard[host][0] if host in self._heard else float("-inf")
+            if member.state.utc_s > newest_s or (member.state.utc_s < newest_s and not self._checks):
                 self._heard[host] = (member.state.utc_s, now_s)
 
     async def _believed(self, member: Member, sure: bool) -> Member:
         known = self._members.get(member.host)
-        if member.life is not Life.LOST or known is None or known.life is not Life.UP:
-            return member
+        member = self._newest(member, known)
         is_silent = sure and time.monotonic() - self._heard[member.host][1] >= self._lease_s
-        if is_silent and not await self._answers(member.host):
+        if not self._has_to_answer(member, known):
+            return member
+        if (known is None or known.life is not Life.UP or is_silent) and not await self._answers(member.host):
             return member
         if is_silent:
             _LOG.warning("fleet.lease_unwritten", host=member.host)
-        return msgspec.structs.replace(member, life=Life.UP)
+        state = known.state if known is not None and not member.state.utc_s else member.state
+        return msgspec.structs.replace(member, life=Life.UP, state=state)
+
+    def _has_to_answer(self, member: Member, known: Member | None) -> bool:
+        """Tell whether `member` may be there though its entries do not say so. One that was silent once is lost until
+        they do.
+        """
+        match member.life:
+            case Life.UNPROVEN:
+                return True
+            case Life.LOST:
+                return known is None or known.life is Life.UP
+            case Life.LEFT:
+                return known is None and self._checks
+        return False
+
+    def _newest(self, member: Member, known: Member | None) -> Member:
+        """Return a member by its newest words, where older ones of it were put back."""
+        if not self._checks:
+            return member
+        newest_s, heard_s = self._heard[member.host]
+        if known is not None and 0 < member.state.utc_s < newest_s:
+            member = known
+        if member.life is Life.UP and time.monotonic() - heard_s >= self._lease_s:
+            member = msgspec.structs.replace(member, life=Life.LOST)
+        return member
 
     def _tell(self, before: dict[str, Member]) -> None:
         for host, member in self._members.items():
@@ -267,6 +324,11 @@ class Roster:
         if member.life is not Life.UP:
             raise gone(member)
         return member
+
+    async def until_read(self) -> None:
+        """Return once the members could be read."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: not self.fault)
 
     async def until_up(self, host: str, within_s: float) -> bool:
         """Return once `host` can be asked; False after `within_s`."""
@@ -311,18 +373,20 @@ def info_of(member: Member) -> HostInfo:
     )
 
 
-def _member(host: str, known: dict[str, BucketEntry], leases: dict[str, BucketEntry], draining: bool) -> Member:
-    lease = leases.get(host)
-    state = parse_state(host, (lease or known[host]).value)
-    if lease is None:
-        return Member(state, Life.LEFT if state.left else Life.LOST, draining)
-    life = Life.UP if state.protocol == VERSION else Life.FOREIGN
-    return Member(state, life, draining, lease.revision)
+def _without_lease(host: str, known: BucketEntry | None, lease: BucketEntry | None, draining: bool) -> Member | None:
+    """Return a host that has no lease that counts; None where nothing stands of it."""
+    words = [entry for entry in (known, lease) if entry is not None]
+    state = parse_state(host, b"" if known is None or known.fault is not None else known.value)
+    if any(entry.fault is not None for entry in words):
+        return Member(state, Life.UNPROVEN, draining)
+    if known is None:
+        return None
+    return Member(state, Life.LEFT if state.left else Life.LOST, draining)
 
 
 def parse_state(host: str, data: bytes) -> HostState:
     try:
-        return codec.decode(data, HostState)
+        return msgspec.structs.replace(codec.decode(data, HostState), host=host)
     except InvalidRequest:  # of a version that says it otherwise: there, and not understood
         return HostState(host, "", {}, 0, 0, 0.0, "unknown", 0, 0.0)
 

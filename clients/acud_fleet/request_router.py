@@ -17,7 +17,6 @@ from acud.protocol.fleet_ends import HOST_LOST
 from acud.protocol.requests.actions import ActionReply
 from acud.protocol.requests.agents import RunReply
 from acud.protocol.requests.command import FleetRoute, name_of
-from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud.protocol.requests.fleet import (
     FleetDrain,
     FleetDrainReply,
@@ -33,17 +32,16 @@ from acud.protocol.requests.waits import WaitReply, WaitResult, WaitResultReply,
 from acud.types import WaitInfo, WaitState
 from acud_client.call import DEFAULT_S, total_s
 from acud_fleet.envelopes import ReadRequest, inward, outward
-from acud_fleet.events import EventFeed
 from acud_fleet.host_client import HostClient
 from acud_fleet.lost_waits import LostWaits
 from acud_fleet.merged_replies import MergedReplies
 from acud_fleet.places import FIELDS, PlaceFinder, Placement, Places, choose, mirrored_info, nowhere
 from acud_fleet.registry import Life, Member, Roster, info_of
-from acud_fleet.state_mirror import OfflineState
+from acud_fleet.state_mirror import OfflineState, is_elsewhere
 
 Own = TypeVar("Own", bound=Callable[..., Awaitable[Any]])
 OWN: dict[str, Callable[..., Awaitable[Any]]] = {}
-"""What the endpoint answers itself, by the name of the request; its own end (`shutdown`) is the endpoint's."""
+"""What is answered here, by the name of the request; events and its own end are the endpoint's."""
 
 
 def _answers(request: type[msgspec.Struct]) -> Callable[[Own], Own]:
@@ -64,7 +62,6 @@ class RequestRouter:
         connection: NatsConnection,
         roster: Roster,
         host_client: HostClient,
-        feed: EventFeed,
         places: Places,
         lost_waits: LostWaits,
         home: str,
@@ -72,7 +69,6 @@ class RequestRouter:
         self._connection = connection
         self._roster = roster
         self._host_client = host_client
-        self._feed = feed
         self._places = places
         self._lost_waits = lost_waits
         self._offline = OfflineState(self._places)
@@ -99,10 +95,6 @@ class RequestRouter:
         return await self._one(asked)
 
     # ---- of the endpoint itself ----
-
-    @_answers(EventsSince)
-    async def _events(self, request: EventsSince) -> EventsSinceReply:
-        return self._feed.since(request)
 
     @_answers(FleetHosts)
     async def _hosts(self, _: FleetHosts) -> FleetHostsReply:
@@ -140,8 +132,19 @@ class RequestRouter:
     async def _one(self, asked: ReadRequest) -> Any:
         request, named = inward(asked.request)
         host = await self._host(asked, request, named)
-        reply = await self._host_client.ask(host, request, asked.request_id, _within_s(request))
+        try:
+            reply = await self._host_client.ask(host, request, asked.request_id, _within_s(request))
+        except AcudError:
+            moved = await self._moved(getattr(request, "wait_id", ""), host)
+            if not moved:
+                raise
+            host, reply = moved, await self._host_client.ask(moved, request, asked.request_id, _within_s(request))
         return await self._told(host, outward(reply, host), reply)
+
+    async def _moved(self, wait_id: str, host: str) -> str:
+        """Return the host on which a wait goes on that was armed again since it was known to be on `host`, else ""."""
+        found = await self._places.host_of("wait", wait_id, again=True) if wait_id else ""
+        return found if found != host else ""
 
     async def _host(self, asked: ReadRequest, request: Any, named: set[str]) -> str:
         hosts = set(named)
@@ -189,20 +192,25 @@ class RequestRouter:
 
     async def _result(self, asked: ReadRequest, request: WaitResult) -> WaitResultReply:
         host = await self._place_finder.host_of("wait", request.wait_id)
+        # Two tasks and a wait for either are a fifth of what the endpoint computes for a request that does not block.
+        reply = await (self._blocked if request.block_s else self._of_host)(asked, request, host)
+        if reply.ended and reply.wait.verdict.code == HOST_LOST and not request.peek:
+            await self._see(await self._place_finder.host_of("wait", reply.wait.wait_id), reply.wait.wait_id)
+        return reply
+
+    async def _blocked(self, asked: ReadRequest, request: WaitResult, host: str) -> WaitResultReply:
+        """Return what the host answers, or the end of the wait once the fleet tells one in its place."""
         tasks = (
             asyncio.ensure_future(self._lost_waits.until_ended(request.wait_id)),
             asyncio.ensure_future(self._of_host(asked, request, host)),
         )
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            reply = next(task for task in tasks if task.done()).result()
+            return next(task for task in tasks if task.done()).result()
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        if reply.ended and reply.wait.verdict.code == HOST_LOST and not request.peek:
-            await self._see(host, reply.wait.wait_id)
-        return reply
 
     async def _see(self, host: str, wait_id: str) -> None:
         """Note that the end was fetched which the fleet told: the wake that its host may still hold is not needed."""
@@ -220,14 +228,38 @@ class RequestRouter:
             try:
                 reply = await self._host_client.ask(host, question, request_id, left_s + DEFAULT_S)
                 stands = await self._standing(host, reply.wait)
-                reply = reply if stands is reply.wait else WaitResultReply(stands, ended=True)
-                told: WaitResultReply = outward(reply, host)
-                return told
-            except (NotFound, Unavailable) as fault:
+                if not is_elsewhere(stands):
+                    reply = reply if stands is reply.wait else WaitResultReply(stands, ended=True)
+                    told: WaitResultReply = outward(reply, host)
+                    return told
+                fault: AcudError | None = None
+            except (NotFound, Unavailable) as unanswered:
+                fault = unanswered
+            moved = await self._moved(request.wait_id, host)
+            if not moved:
                 marked = await self._marked(fault, host, request.wait_id)
-            if marked.ended or not await self._roster.until_up(host, end_s - time.monotonic()):
-                return marked
-            request_id = ids.new_id("req")  # the time to block is another, and so is the request
+                is_lost = fault is not None
+                moved = "" if marked.ended else await self._until_there(host, request.wait_id, end_s, is_lost=is_lost)
+                if not moved:
+                    return marked
+            host, request_id = moved, ids.new_id("req")  # the time to block is another, and so is the request
+
+    async def _until_there(self, host: str, wait_id: str, end_s: float, *, is_lost: bool) -> str:
+        """Return the host that can be asked about a wait of `host` once one can, "" when none could until `end_s`.
+        Where `host` itself is there, it has told that the wait goes on elsewhere.
+        """
+        left_s = max(0.0, end_s - time.monotonic())
+        up = asyncio.ensure_future(self._roster.until_up(host, left_s) if is_lost else asyncio.sleep(left_s, False))
+        moved = asyncio.ensure_future(self._lost_waits.until_moved(wait_id, host))
+        try:
+            await asyncio.wait((up, moved), return_when=asyncio.FIRST_COMPLETED)
+            if moved.done():
+                return moved.result()
+            return host if up.result() else ""
+        finally:
+            up.cancel()
+            moved.cancel()
+            await asyncio.gather(up, moved, return_exceptions=True)
 
     async def _standing(self, host: str, info: WaitInfo) -> WaitInfo:
         """Return a wait that its host told of as it is told to others. An end is told once it is written, for then
@@ -239,13 +271,21 @@ class RequestRouter:
         stands = await self._places.put(host, "wait", info.wait_id, info)
         return (mirrored_info(stands, WaitInfo) if stands.by_fleet else None) or info
 
-    async def _marked(self, fault: NotFound | Unavailable, host: str, wait_id: str) -> WaitResultReply:
+    async def _marked(self, fault: AcudError | None, host: str, wait_id: str) -> WaitResultReply:
+        """Return what is known of a wait of a host that gave no answer (`fault`), or told that it goes on elsewhere
+        while it is armed nowhere yet.
+        """
+        member = self._roster.all().get(host)
+        if fault is None:
+            marked = await self._offline.wait(member, wait_id) if member is not None else None
+            if marked is None:
+                raise NotFound(f"nothing is told of wait {wait_id}", hint="acud --fleet wait list --all")
+            return marked
         if isinstance(fault, NotFound):  # the host was forgotten, or it forgot the wait
             told = await self._offline.told_end(host, wait_id)
             if told is None:
                 raise fault
             return WaitResultReply(outward(told, host), ended=True)
-        member = self._roster.all().get(host)
         if fault.facts.get("host") != host or member is None:
             raise fault
         marked = await self._offline.wait(_away(member), wait_id)
@@ -258,10 +298,15 @@ class RequestRouter:
         try:
             reply = await self._host_client.ask(host, request, asked.request_id, DEFAULT_S)
             stands = await self._standing(host, reply.wait)
-            told: WaitShowReply = outward(msgspec.structs.replace(reply, wait=stands), host)
-            return told
-        except (NotFound, Unavailable) as fault:
-            marked = await self._marked(fault, host, request.wait_id)
+            if not is_elsewhere(stands):
+                told: WaitShowReply = outward(msgspec.structs.replace(reply, wait=stands), host)
+                return told
+            fault: AcudError | None = None
+        except (NotFound, Unavailable) as unanswered:
+            fault = unanswered
+        if await self._moved(request.wait_id, host):
+            return await self._show(asked, request)
+        marked = await self._marked(fault, host, request.wait_id)
         return WaitShowReply(marked.wait, ())
 
 

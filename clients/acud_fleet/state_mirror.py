@@ -15,12 +15,12 @@ from acud.features.fleet.signatures import Signed
 from acud.protocol import codec
 from acud.protocol.events import Event
 from acud.protocol.fleet import ObjectPlace
-from acud.protocol.fleet_ends import HOST_LOST, told_to_host
+from acud.protocol.fleet_ends import HOST_LOST, REARMED, going_on, told_to_host
 from acud.protocol.requests.waits import WaitResultReply
-from acud.types import DisplayInfo, DisplayState, WaitInfo, WaitState, unknown
+from acud.types import DisplayInfo, DisplayState, OnHostLost, WaitInfo, WaitState, unknown
 from acud.types.tasks import TaskView
 from acud_client.aio import AsyncClient
-from acud_fleet.envelopes import outward
+from acud_fleet.envelopes import host_in, outward
 from acud_fleet.places import Kind, Places, mirrored_info
 from acud_fleet.registry import Member
 
@@ -53,6 +53,7 @@ class StateMirror:
         async with asyncio.TaskGroup() as group:
             group.create_task(self._follow())
             group.create_task(self._write())
+            group.create_task(self._tell_again())
 
     async def _follow(self) -> None:
         async with self._client.events() as stream:
@@ -63,6 +64,12 @@ class StateMirror:
                     await self._publish(event)
                 else:
                     await self._all()
+
+    async def _tell_again(self) -> None:
+        """Tell all anew when a key was revoked: what it had signed counts no more."""
+        while True:
+            await self._connection.signatures.revoked()
+            await self._all()
 
     async def _publish(self, event: Event) -> None:
         # Stored ones go into the stream (`Forwarding`), which is published on their subjects as well.
@@ -83,18 +90,21 @@ class StateMirror:
         """Have the daemon end what the fleet ended while this host was lost. Raises: what the daemon or the servers
         say; nothing was told then that is not told again.
         """
+        ends = await self._places.confirmed_ends(self._host)
         waits = [
             told_to_host(info, sent=place.sent, seen=place.seen)
-            for place in await self._places.confirmed_ends(self._host)
+            for place in ends
             if (info := mirrored_info(place, WaitInfo)) is not None
         ]
+        pending = {place.name for place in ends if place.moved_to and not place.sent}
+        """Those that an endpoint has still to arm elsewhere: it finds them by their marks."""
         otherwise: set[str] = set()
         for at in range(0, max(1, len(waits)), _AT_ONCE):
             more = at + _AT_ONCE < len(waits)
             reply = await self._client.fleet_lost_waits(waits=waits[at : at + _AT_ONCE], more=more)
             otherwise.update(reply.otherwise)
         for wait in waits:
-            if wait.wait_id not in otherwise:
+            if wait.wait_id not in otherwise | pending:
                 await self._places.unmark_lost(self._host, wait.wait_id)
         if waits:
             _LOG.info("fleet.ends_taken", waits=len(waits), otherwise=len(otherwise))
@@ -159,7 +169,7 @@ class StateMirror:
 
     async def _tell(self, kind: Kind, name: str, things: set[Thing]) -> None:
         if not name:
-            things.update((kind, place.name) for place in await self._places.of(self._host, kind))
+            things.update((kind, told) for told in await self._places.told_names(self._host, kind))
         elif kind == "wait":
             await self._tell_wait(name)
         elif kind == "task":
@@ -172,11 +182,13 @@ class StateMirror:
         try:
             reply = await self._client.wait_result(wait_id, peek=True)
         except NotFound:
-            place = await self._places.one(self._host, "wait", wait_id)
-            if place is None or not place.by_fleet:  # what the fleet told stands
+            if not await self._places.is_ended(self._host, wait_id):
                 await self._places.remove(self._host, "wait", wait_id)
             return
-        await self._places.put(self._host, "wait", reply.wait.wait_id, reply.wait)
+        wait = reply.wait
+        if wait.display and wait.spec.policy.on_host_lost is OnHostLost.REARM:
+            await self._tell_display(wait.display)
+        await self._places.put(self._host, "wait", wait.wait_id, wait)
 
     async def _tell_task(self, task_id: str) -> None:
         found = (await self._client.task_list(ended=True, tasks=[task_id])).tasks
@@ -188,7 +200,8 @@ class StateMirror:
     async def _tell_display(self, name: str) -> None:
         found = [one for one in (await self._client.display_list()).displays if one.name == name]
         if found:
-            await self._places.put(self._host, "display", name, found[0])
+            recipe = (await self._client.fleet_recipe(name)).recipe if found[0].managed else None
+            await self._places.put(self._host, "display", name, found[0], recipe)
         else:
             await self._places.remove(self._host, "display", name)
 
@@ -216,8 +229,11 @@ class OfflineState:
         self._places = places
 
     async def waits(self, member: Member) -> list[WaitInfo]:
-        """Return the waits of a host that is away; live ones say that nobody watches for us now."""
-        return [_wait(info, member) for info in await self._all(member, "wait", WaitInfo)]
+        """Return the waits of a host that is away, but for those that were armed again elsewhere; live ones say that
+        nobody watches for us now.
+        """
+        found = [_wait(place, member) for place in await self._places.of(member.host, "wait")]
+        return [outward(info, member.host) for info in found if info is not None and not is_elsewhere(info)]
 
     async def tasks(self, member: Member) -> list[TaskView]:
         """Return the tasks of a host that is away."""
@@ -238,25 +254,25 @@ class OfflineState:
     async def wait(self, member: Member, wait_id: str) -> WaitResultReply | None:
         """Return one wait of a host that is away, None when it told nothing of it."""
         place = await self._places.one(member.host, "wait", wait_id)
-        info = None if place is None else mirrored_info(place, WaitInfo)
+        info = None if place is None else _wait(place, member)
         if info is None:
             return None
-        marked = _wait(outward(info, member.host), member)
-        return WaitResultReply(marked, marked.state is not WaitState.WATCHING)
+        return WaitResultReply(outward(info, member.host), info.state is not WaitState.WATCHING)
 
     async def told_end(self, host: str, wait_id: str) -> WaitInfo | None:
         """Return the end of a wait that the fleet told in the place of `host`, None where it told none."""
         place = await self._places.one(host, "wait", wait_id)
         return None if place is None or not place.by_fleet else mirrored_info(place, WaitInfo)
 
-    async def told_ends(self, hosts: Collection[str]) -> list[WaitInfo]:
-        """Return the ends that the fleet told in the place of hosts that are back and had ended the waits otherwise."""
-        found = (await self._places.lost()).values()
-        return [
-            outward(info, place.host)
-            for place in found
+    async def told_ends(self, hosts: Collection[str]) -> dict[tuple[str, str], WaitInfo]:
+        """Return the ends that the fleet told in the place of hosts that are back and had ended the waits otherwise, by
+        host and wait.
+        """
+        return {
+            (place.host, place.name): outward(info, place.host)
+            for place in await self._places.lost()
             if place.host in hosts and (info := mirrored_info(place, WaitInfo)) is not None
-        ]
+        }
 
     async def _all(self, member: Member, kind: Kind, of: type[Info]) -> list[Info]:
         places = await self._places.of(member.host, kind)
@@ -268,7 +284,17 @@ def lost_words(member: Member) -> str:
     return f"{member.life.value}(host {member.host}): {member.told()}; it goes on there when the host is back"
 
 
-def _wait(info: WaitInfo, member: Member) -> WaitInfo:
+def is_elsewhere(info: WaitInfo) -> bool:
+    """Tell whether this is the end of a wait that goes on on another host."""
+    return info.verdict.code == REARMED
+
+
+def _wait(place: ObjectPlace, member: Member) -> WaitInfo | None:
+    info = mirrored_info(place, WaitInfo)
+    if info is None:
+        return None
+    if place.moved_to and not place.sent:
+        return going_on(info, f"host {member.host} was lost; it is being armed again on host {host_in(place.moved_to)}")
     if info.state is not WaitState.WATCHING:
         return info  # it ended before, and that stands
     words = lost_words(member)

@@ -15,13 +15,14 @@ from typing import TypeVar
 import nats.errors
 import nats.js.errors
 from msgspec import Struct
-from nats.js.api import DiscardPolicy, StreamConfig
-from nats.js.kv import KeyValue
+from nats.js.api import DiscardPolicy, Header, RawStreamMsg, StreamConfig
+from nats.js.kv import KV_OP, KeyValue
 
 from acud import log
-from acud.errors import Unavailable
+from acud.errors import AcudError, Unavailable
 from acud.features.fleet.connection import NatsConnection
-from acud.features.fleet.names import FleetNames
+from acud.features.fleet.names import ENDPOINT, LOST, FleetNames
+from acud.features.fleet.signatures import Identity, Signed
 from acud.fleet import FleetSettings
 
 _DAY_S = 86_400.0
@@ -39,13 +40,15 @@ _AGAIN_S = 0.25
 _ANSWER_S = 2.5
 """What is not answered by then is asked anew, of whichever server is connected then."""
 _SHARES = {"EVENTS": 0.4, "WAKES": 0.3, "places": 0.25}
-"""Of `[fleet] max_gb`. Of a wait that ended, 1.5, 0.8 and 1.3 kB are kept there (scripts/bench fleet_wakes); wakes have
+"""Of `[fleet] max_gb`. Of a wait that ended, 1.9, 1.1 and 1.1 kB are held there (docs/scaling.md, Disk); wakes have
 more, because theirs are refused when it is full.
 """
 _SMALL_SHARE = 0.01
 """Of each bucket that holds something for each host."""
 _NEARLY = 0.8
 _LOOK_S = 60.0
+_OTHER_REVISION = (10071, 10164)
+"""nats-server's errors of a write over another revision than it names (server/errors.json, JSStreamWrongLast…)."""
 _LOG = log.logger("fleet")
 _AT_ONCE = 64
 """Reads under way together."""
@@ -105,16 +108,26 @@ def _config(name: str, *subjects: str) -> StreamConfig:
 
 
 class BucketEntry(Struct, frozen=True):
-    """A key with its value; `revision` is what a later `swap` compares."""
+    """What stands under a key, whoever wrote it (`found`); `revision` is what a later `swap` compares. `fault`: why it
+    may not be from one who may write it.
+    """
 
     key: str
-    value: bytes
+    found: bytes
     revision: int
+    fault: Unavailable | None = None
+
+    @property
+    def value(self) -> bytes:
+        """What stands there. Raises: Unavailable, `reason` is `unproven`, where nobody who may write it signed it."""
+        if self.fault is not None:
+            raise self.fault
+        return self.found
 
 
 class Bucket:
-    """The bucket `name` of a fleet, whose keys last `ttl_s` (0: for ever). Every method raises Unavailable when the
-    servers do not answer.
+    """The bucket `name` of a fleet, whose keys last `ttl_s` (0: for ever). What is written is signed, what is read is
+    checked. Every method raises Unavailable when the servers do not answer.
     """
 
     def __init__(self, connection: NatsConnection, name: str, *, ttl_s: float = 0.0) -> None:
@@ -143,33 +156,65 @@ class Bucket:
 
     async def get(self, key: str) -> BucketEntry | None:
         """Return what stands under `key`, None for nothing."""
-        bucket = await self._open()
+        found = await self._read(key)
+        if found is None or KV_OP in (found.headers or {}):
+            return None
+        data, signatures = found.data or b"", self._connection.signatures
+        sender, also = _writers(self._name, key)
+        fault: Unavailable | None = None
+        try:
+            await signatures.check(Signed.ENTRY, self._subject(key), data, found.headers, sender, also=also)
+        except AcudError as refused:
+            if refused.facts.get("reason") == "keys_unread":
+                raise
+            fault = Unavailable(refused.message, hint=refused.hint, reason="unproven")
+        return BucketEntry(key, data, found.seq or 0, fault)
+
+    async def _read(self, key: str) -> RawStreamMsg | None:
+        await self._open()
+        stream, subject = f"KV_{self._connection.names.bucket(self._name)}", self._subject(key)
         with self._translated(f"reading {self._name}/{key}"):
             try:
-                found = await _repeated(lambda: bucket.get(key))
-            except nats.js.errors.KeyNotFoundError:
+                return await _repeated(lambda: self._connection.streams.get_last_msg(stream, subject, direct=True))
+            except nats.js.errors.NotFoundError:
                 return None
-        return BucketEntry(key, found.value or b"", found.revision or 0)
 
     async def put(self, key: str, value: bytes) -> None:
         """Write `value` under `key`, whatever stands there."""
-        bucket = await self._open()
+        await self._open()
         with self._translated(f"writing {self._name}/{key}"):
-            await _repeated(lambda: bucket.put(key, value))
+            await _repeated(lambda: self._write(key, value, {}))
 
     async def swap(self, key: str, value: bytes, revision: int) -> bool:
         """Write `value` if what stands there still has `revision` (0: nothing stands there); False when it has not."""
-        bucket = await self._open()
+        await self._open()
+        if await self._swapped(key, value, revision):
+            return True
+        if revision:
+            return False
+        mark = await self._read(key)  # of one that was removed; it may be a copy that is behind
+        if mark is None or KV_OP not in (mark.headers or {}):
+            return False
+        return await self._swapped(key, value, mark.seq or 0)
+
+    async def _swapped(self, key: str, value: bytes, revision: int) -> bool:
+        expected = {Header.EXPECTED_LAST_SUBJECT_SEQUENCE.value: str(revision)}
         with self._translated(f"writing {self._name}/{key}"):
             try:
-                await _patiently(
-                    lambda: bucket.update(key, value, last=revision) if revision else bucket.create(key, value)
-                )
-            except nats.js.errors.KeyWrongLastSequenceError:
-                return False
-            except nats.js.errors.KeyNotFoundError:  # `create` looked for the mark in a copy that is behind
+                await _patiently(lambda: self._write(key, value, expected))
+            except nats.js.errors.APIError as fault:
+                if fault.err_code not in _OTHER_REVISION:
+                    raise
                 return False
         return True
+
+    async def _write(self, key: str, value: bytes, headers: dict[str, str]) -> None:
+        subject = self._subject(key)
+        headers = headers | self._connection.signatures.header(Signed.ENTRY, subject, value)
+        await self._connection.streams.publish(subject, value, headers=headers or None)
+
+    def _subject(self, key: str) -> str:
+        return f"$KV.{self._connection.names.bucket(self._name)}.{key}"  # ADR-8 of NATS: where a bucket's keys are
 
     async def remove(self, key: str) -> None:
         """Remove `key`, which may not be there."""
@@ -183,16 +228,19 @@ class Bucket:
         The stream's leader lists them, not a consumer: one that is made while a server of the cluster is down may be
         placed on that server, and is silent then.
         """
-        bucket = await self._open()
+        await self._open()
         with self._translated(f"reading {self._name}"):
-            stream, subjects = f"KV_{self._connection.names.bucket(self._name)}", _subject(bucket, pattern)
+            stream, subjects = f"KV_{self._connection.names.bucket(self._name)}", self._subject(pattern)
             info = await _repeated(lambda: self._connection.streams.stream_info(stream, subjects_filter=subjects))
-        before = len(_subject(bucket, ""))
+        before = len(self._subject(""))
         return sorted(subject[before:] for subject in info.state.subjects or {})
 
     async def entries(self, pattern: str = ">") -> list[BucketEntry]:
-        """Return everything whose key matches `pattern` as it stands now."""
-        keys = await self.keys(pattern)
+        """Return everything whose key matches `pattern` as it stands now, whoever wrote it."""
+        return await self.get_all(await self.keys(pattern))
+
+    async def get_all(self, keys: list[str]) -> list[BucketEntry]:
+        """Return what stands under each of `keys`, whoever wrote it."""
         found: list[BucketEntry] = []
         for at in range(0, len(keys), _AT_ONCE):
             read = await asyncio.gather(*(self.get(key) for key in keys[at : at + _AT_ONCE]))
@@ -234,5 +282,9 @@ async def _patiently(write: Callable[[], Awaitable[object]]) -> None:
             return
 
 
-def _subject(bucket: KeyValue, key: str) -> str:
-    return f"$KV.{bucket._name}.{key}"  # ADR-8 of NATS: where a bucket's keys are
+def _writers(bucket: str, key: str) -> tuple[Identity, Identity | None]:
+    """Return whose words count under a key: those of the host that it begins with, an endpoint's, or both."""
+    first, _, rest = key.partition(".")
+    if bucket == "drains" or first == ENDPOINT or rest.startswith(f"{LOST}."):
+        return Identity("endpoint"), None
+    return Identity("host", first), None if bucket == "members" else Identity("endpoint")

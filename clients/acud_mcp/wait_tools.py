@@ -37,6 +37,7 @@ from acud.types import (
     Criteria,
     FileState,
     OnBudget,
+    OnHostLost,
     Policy,
     Priority,
     ProcessExit,
@@ -97,6 +98,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     baseline: str = ""
     poll_interval: Annotated[float, Meta(ge=0.05, le=3600)] | None = None
     priority: Priority | None = None
+    on_host_lost: OnHostLost | None = None
 
 
 def until_of(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Until | None:
@@ -168,10 +170,10 @@ def wanted_until(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> 
 
 
 def policy_of(given: Condition, base: Policy) -> Policy | None:
-    """Return `base` with what `poll_interval` and `priority` ask for, None when that is nothing: judged on changes,
-    and never later than `poll_interval`.
+    """Return `base` with what `poll_interval` and its like ask for, None when that is nothing: judged on changes, and
+    never later than `poll_interval`.
     """
-    wanted = {"interval_s": given.poll_interval, "priority": given.priority}
+    wanted = {"interval_s": given.poll_interval, "priority": given.priority, "on_host_lost": given.on_host_lost}
     changes = {name: value for name, value in wanted.items() if value is not None}
     return msgspec.structs.replace(base, **changes) if changes else None
 
@@ -458,7 +460,7 @@ _WAIT_SHOWS = ("wait_id", "status", "evidence")
 _HIDDEN = (
     *("appears_then_goes", "then", "ignore_blinking", "widget", "file", "process", "regex", "whole_words", "count"),
     *_IMAGE,
-    *("poll_interval", "priority", "force"),
+    *("poll_interval", "priority", "on_host_lost", "force"),
 )
 _BUDGET_WORDS = {
     "max_cost_usd": "for vision models; then local only",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 KINDS = ("supervisor", "capture", "evaluator", "Xvfb")
@@ -40,7 +41,8 @@ def cpu_s(pids: list[int]) -> float:
     total = 0
     for pid in pids:
         for task in Path(f"/proc/{pid}/task").glob("*/schedstat"):
-            total += int(task.read_text(encoding="ascii").split()[0])
+            with suppress(FileNotFoundError):  # it ended meanwhile
+                total += int(task.read_text(encoding="ascii").split()[0])
     return total / 1e9
 
 

@@ -1,6 +1,7 @@
 """What the way over a fleet costs: the same requests to one daemon on its own socket, and through the endpoint and
 three NATS servers with TLS to it, by turns in one run on one machine. And what signatures cost: one alone, and the same
-requests over one server with an account for each member, without them and with them.
+requests over one server with an account for each member, without them and with them; what several processes of the
+endpoint take; and what carrying other hosts' wakes costs.
 """
 
 from __future__ import annotations
@@ -10,25 +11,29 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
 import nkeys
 
-from acud.features.fleet.signatures import Signed, Signer, stamp_of
+from acud.features.fleet.signatures import Signed, Signer, check_stamp, read_stamp
 from acud.types import Change
 from acud_client import Client
 from acud_fleet.access import permissions
 from tests import nkey_files
+from tests.bench import _fleet_carry
+from tests.bench._many_cost import cpu_s
 from tests.certificates import Authority
-from tests.fleet_rig import Fleet
+from tests.fleet_rig import EndpointProcess, Fleet
 
 CALLS = 200
 CLIENTS = 8
 EACH = 60
 ROUNDS = 10
+PROCESSES = (1, 2, 3)
+_QUICK_CALLS, _QUICK_EACH, _QUICK_WAKES = 40, 10, 100
 _HOSTS = ("h1", "h2", "h3")
 
 
@@ -55,15 +60,6 @@ def per_second(calls: list[Callable[[], object]], each: int = EACH) -> float:
         began = time.perf_counter()
         list(pool.map(work, calls))
         return round(len(calls) * each / (time.perf_counter() - began), 1)
-
-
-def cpu_ms(pid: int) -> float:
-    """Return what the threads of a process ran that live, in milliseconds (/proc/PID/task/TID/schedstat)."""
-    spent = 0
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        with suppress(FileNotFoundError):  # it ended meanwhile
-            spent += int((task / "schedstat").read_text().split()[0])
-    return spent / 1e6
 
 
 def tls_fleet(folder: Path, hosts: Mapping[str, str], servers: int = 3) -> Fleet:
@@ -101,15 +97,19 @@ def run(quick: bool = False) -> dict[str, Any]:
 
     `direct_x_p50`: the median latency of `wait_result` through the fleet by the direct one; `throughput_x`: its calls a
     second by the direct ones. Each is the median over rounds in which both were measured one after the other.
+    `carry_1000_x`: see `_fleet_carry`. Quick, one host on one
+    server, a round of few calls and wakes, and none of the rest.
     """
-    rounds = 2 if quick else ROUNDS
-    with tempfile.TemporaryDirectory() as folder, tls_fleet(Path(folder), dict.fromkeys(_HOSTS, "")) as fleet:
+    rounds, calls, each = (1, _QUICK_CALLS, _QUICK_EACH) if quick else (ROUNDS, CALLS, EACH)
+    hosts, servers = (_HOSTS[:1], 1) if quick else (_HOSTS, 3)
+    with tempfile.TemporaryDirectory() as folder, tls_fleet(Path(folder), dict.fromkeys(hosts, ""), servers) as fleet:
         homes = waits_on(fleet)
-        found = {"clients": CLIENTS} | _ratios(fleet, homes, rounds)
-        if quick:
-            return found
-        found |= _others(fleet, homes)
-    return found | _signatures() | _accounts(signed=False) | _accounts(signed=True)
+        found = {"clients": CLIENTS} | _ratios(fleet, homes, rounds, calls, each)
+        found |= _processes(fleet, homes["h1"], PROCESSES[1:2] if quick else PROCESSES, rounds, each)
+        if not quick:
+            found |= _others(fleet, homes)
+    found |= _fleet_carry.measured(_QUICK_WAKES if quick else _fleet_carry.WAKES)
+    return found if quick else found | _signatures() | _accounts(signed=False) | _accounts(signed=True)
 
 
 def _accounts(*, signed: bool) -> dict[str, Any]:
@@ -137,10 +137,10 @@ def _signatures() -> dict[str, Any]:
     found = {}
     for name, size in (("300_bytes", 300), ("1_mb", 1_000_000)):
         body = os.urandom(size)
-        value = signer.sign(Signed.REPLY, "acud.req.h1", body)
+        stamp = read_stamp(signer.sign(Signed.REPLY, "acud.req.h1", body))
         found[f"sign_{name}"] = latency_ms(lambda body=body: signer.sign(Signed.REPLY, "acud.req.h1", body))
         found[f"check_{name}"] = latency_ms(
-            lambda value=value, body=body: stamp_of(value, Signed.REPLY, "acud.req.h1", body)
+            lambda stamp=stamp, body=body: check_stamp(stamp, signer.key, Signed.REPLY, "acud.req.h1", body)
         )
     return found
 
@@ -151,7 +151,43 @@ def waits_on(fleet: Fleet) -> dict[str, str]:
     return {fleet.client.fleet_place(wait).host: wait for wait in waits}
 
 
-def _ratios(fleet: Fleet, homes: dict[str, str], rounds: int) -> dict[str, Any]:
+def _processes(fleet: Fleet, wait: str, counts: tuple[int, ...], rounds: int, each: int) -> dict[str, Any]:
+    """Return for endpoints of so many processes, by turns, what clients with a connection each get of them, the CPU of
+    all for a request, and the part of it that each process had.
+    """
+    with ExitStack() as stack:
+        endpoints = {count: _started(stack, fleet.another_endpoint(count)) for count in counts}
+        asking = {
+            count: [_asking(stack, endpoint, wait) for _ in range(CLIENTS)] for count, endpoint in endpoints.items()
+        }
+        taken: dict[int, list[tuple[float, list[float]]]] = {count: [] for count in counts}
+        for _ in range(rounds):
+            for count, endpoint in endpoints.items():
+                pids = endpoint.client.fleet_hosts().processes
+                before = [cpu_s([pid]) for pid in pids]
+                rate = per_second(asking[count], each)
+                spent = [cpu_s([pid]) - then for pid, then in zip(pids, before, strict=True)]
+                taken[count].append((rate, [1000 * one / (CLIENTS * each) for one in spent]))
+    return {f"processes_{count}": _processes_row(found) for count, found in taken.items()}
+
+
+def _started(stack: ExitStack, endpoint: EndpointProcess) -> EndpointProcess:
+    stack.callback(endpoint.close)
+    endpoint.start()
+    return endpoint
+
+
+def _asking(stack: ExitStack, endpoint: EndpointProcess, wait: str) -> Callable[[], object]:
+    client = stack.enter_context(Client(endpoint.paths, fleet=True, timeout_s=60))
+    return lambda: client.wait_result(wait)
+
+
+def _processes_row(found: list[tuple[float, list[float]]]) -> dict[str, Any]:
+    each = [round(median(spent), 3) for spent in zip(*(spent for _, spent in found), strict=True)]
+    return {"per_s": round(median(rate for rate, _ in found), 1), "cpu_ms": round(sum(each), 3), "cpu_ms_each": each}
+
+
+def _ratios(fleet: Fleet, homes: dict[str, str], rounds: int, calls: int, each: int) -> dict[str, Any]:
     """Return `wait_result` both ways, the ratios, and what the processes of the fleet spent on one."""
     one, outer, wait = fleet.daemons["h1"].client, fleet.client, homes["h1"]
     ways: list[Callable[[], object]] = [lambda: one.wait_result(wait), lambda: outer.wait_result(wait)]
@@ -163,12 +199,12 @@ def _ratios(fleet: Fleet, homes: dict[str, str], rounds: int) -> dict[str, Any]:
     taken: list[list[dict[str, float]]] = []
     rates: list[list[float]] = []
     for _ in range(rounds):
-        taken.append([latency_ms(way) for way in ways])
-        direct = per_second([ways[0]] * CLIENTS)
-        before = cpu_ms(endpoint)
-        through = per_second([ways[1]] * CLIENTS)
-        spent.append((cpu_ms(endpoint) - before) / (CLIENTS * EACH))
-        rates.append([direct, through, per_second(spread)])
+        taken.append([latency_ms(way, calls) for way in ways])
+        direct = per_second([ways[0]] * CLIENTS, each)
+        before = cpu_s([endpoint])
+        through = per_second([ways[1]] * CLIENTS, each)
+        spent.append(1000 * (cpu_s([endpoint]) - before) / (CLIENTS * each))
+        rates.append([direct, through, per_second(spread, each)])
     rows = [
         {key: round(median(row[at][key] for row in taken), 3) for key in ("p50_ms", "p95_ms")}
         | {"per_s": round(median(row[at] for row in rates), 1)}
@@ -204,8 +240,10 @@ def table(figures: dict[str, Any]) -> str:
         if isinstance(row, dict):
             cells = (row.get("p50_ms", ""), row.get("p95_ms", ""), row.get("per_s", ""))
             lines.append(f"{name:<30} {cells[0]:>10} {cells[1]:>8} {cells[2]:>20}")
-    lines.append(
-        f"wait_result: {figures['direct_x_p50']} x the direct latency, {figures['throughput_x']} of the direct"
-    )
-    lines[-1] += f" throughput, {figures['endpoint_cpu_ms']} ms of the endpoint's CPU each"
+    for name, row in figures.items():
+        if name.startswith("processes_"):
+            lines.append(f"{name}: {row['cpu_ms']} ms of their CPU a request, by process {row['cpu_ms_each']}")
+    ratios = f"{figures['direct_x_p50']} x the direct latency, {figures['throughput_x']} of the direct throughput"
+    lines.append(f"wait_result: {ratios}, {figures['endpoint_cpu_ms']} ms of the endpoint's CPU each")
+    lines.append(f"1,000 wakes carried: {figures['carry_1000_x']} x the host's own")
     return "\n".join(lines)

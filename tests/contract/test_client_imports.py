@@ -10,7 +10,7 @@ OPEN = {
     *("protocol", "types", "config", "fleet"),
     *("errors", "ids", "paths", "log", "png", "http_listeners", "private_files", "rate_limits", "untrusted_text"),
     "value_errors",
-    *("child_process", "async_child"),
+    *("child_process", "async_child", "systemd_notify"),
 }
 MAX_EXCEPTIONS = 5
 

@@ -56,7 +56,7 @@ class HostClient:
 
 async def ask():
     roster = SimpleNamespace(all=lambda: {"h1": SimpleNamespace(host="h1", life=Life.UP)})
-    router = RequestRouter(SimpleNamespace(warnings={}), roster, HostClient(), None, None, None, "/")
+    router = RequestRouter(SimpleNamespace(warnings={}), roster, HostClient(), None, None, "/")
     return await router.reply(envelopes.read(envelopes.write("req-1", DaemonClock(since_utc_s=1.0))))
 
 print(json.dumps(asyncio.run(ask()).passed_s))

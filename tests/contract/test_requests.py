@@ -62,7 +62,7 @@ def _of(route: FleetRoute) -> set[str]:
 
 def test_the_fleet_answers_as_declared() -> None:
     assert MERGERS.keys() == _of(FleetRoute.ALL)
-    assert OWN.keys() == _of(FleetRoute.ENDPOINT) - {"shutdown"}  # the endpoint ends itself
+    assert OWN.keys() == _of(FleetRoute.ENDPOINT) - {"shutdown", "events_since"}  # the endpoint itself and its events
 
 
 # ---- no list of requests but the declarations ----

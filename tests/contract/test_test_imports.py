@@ -11,7 +11,7 @@ ROOTS = ("acud", "scripts", "tests")
 BENCHES = TESTS / "bench"
 ABOUT_BENCHES = {TESTS / "contract" / name for name in ("test_benchmarks_page.py", "test_compare_page.py")}
 """They compare docs pages with the benches themselves."""
-MEASURING = {TESTS / "sim" / name for name in ("real.py", "small_fleet.py")}
+MEASURING = {TESTS / "sim" / name for name in ("job_flow.py", "real.py", "small_fleet.py")}
 """What `scripts/simulate --measure` runs: benches of the machine that it is on."""
 
 

@@ -28,6 +28,13 @@ def test_the_daemon() -> None:
     assert float(service["WatchdogSec"]) > 0
 
 
+def test_the_endpoint_of_a_fleet() -> None:
+    service = _unit("acud-fleet.service")["Service"]
+    assert service["ExecStart"].endswith("acud fleet serve")
+    assert (service["Type"], service["Restart"]) == ("notify", "on-failure")
+    assert float(service["WatchdogSec"]) > 0
+
+
 def test_a_display_of_a_headless_host() -> None:
     unit = _unit("acud-xvfb@.service")
     line = unit["Service"]["ExecStart"].split()
@@ -37,7 +44,7 @@ def test_a_display_of_a_headless_host() -> None:
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
-@pytest.mark.parametrize("name", ["acud.service", "acud-xvfb@99.service"])
+@pytest.mark.parametrize("name", ["acud.service", "acud-fleet.service", "acud-xvfb@99.service"])
 def test_systemd_understands_every_line(tmp_path: Path, name: str) -> None:
     for unit in UNITS.iterdir():
         shutil.copy(unit, tmp_path / unit.name.replace("@.", "@99."))

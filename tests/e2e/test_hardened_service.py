@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from queue import Queue
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -17,9 +13,8 @@ from acud.types import DisplayState
 from tests.daemon import Daemon
 from tests.e2e.conftest import SCRIPTED
 from tests.e2e.desktop import until
+from tests.e2e.notified_systemd import notified
 from tests.numbers import own_number
-
-_PATIENCE_S = 60.0
 
 # What acud-system.service closes, done by hand as systemd.exec(5) describes it: ProtectSystem=strict but for the state
 # directory $0, PrivateTmp=yes, BindPaths=/tmp/.X11-unix, NoNewPrivileges=yes. Each start has a /tmp of its own. A
@@ -38,40 +33,6 @@ case "$PROJECT" in /tmp/*) mkdir -p "$PROJECT"; mount --move "$0/project" "$PROJ
 mount -o remount,bind,ro /
 exec setpriv --no-new-privs "$@"
 """
-
-
-class Systemd:
-    """Takes what the daemon says as it comes: a queue that is full would make the daemon wait (unix(7))."""
-
-    def __init__(self, socket: socket.socket) -> None:
-        self._socket = socket
-        self._said: Queue[bytes] = Queue()
-        self._thread = threading.Thread(target=self._take)
-        self._thread.start()
-
-    def join(self) -> None:
-        self._thread.join()
-
-    def _take(self) -> None:
-        while words := self._socket.recv(200):
-            self._said.put(words)
-
-    def next(self) -> bytes:
-        return self._said.get(timeout=_PATIENCE_S)
-
-
-@contextmanager
-def notified(folder: Path) -> Iterator[Systemd]:
-    address = str(folder / "notify")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as taking:
-        taking.bind(address)
-        systemd = Systemd(taking)
-        try:
-            yield systemd
-        finally:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as last:
-                last.sendto(b"", address)
-            systemd.join()
 
 
 def test_systemd_is_told_of_readiness_life_and_end(tmp_path: Path) -> None:

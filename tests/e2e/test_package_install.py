@@ -124,6 +124,9 @@ def test_one_command_on_a_fresh_system(request: pytest.FixtureRequest, made: dic
     assert int(inside(root, "du -s -B1 /opt/acud").split()[0]) <= INSTALLED_MB * 1e6
     units = inside(root, "cat /usr/local/lib/systemd/user/acud.service /usr/local/lib/systemd/system/acud.service")
     assert units.count("\nExecStart=/opt/acud/bin/acud daemon run\n") == 2
+    assert "\nExecStart=/opt/acud/bin/acud fleet serve\n" in inside(
+        root, "cat /usr/local/lib/systemd/user/acud-fleet.service"
+    )
     inside(root, "cd /root/acud-*; ./install --uninstall; ! command -v acud; ! test -e /opt/acud")
 
 

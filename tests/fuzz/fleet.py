@@ -12,7 +12,16 @@ import nkeys
 from acud.errors import AcudError
 from acud.features.fleet import job_worker
 from acud.features.fleet.names import FleetNames
-from acud.features.fleet.signatures import KeyList, Signatures, Signed, Signer, read_keys, sign_keys, stamp_of
+from acud.features.fleet.signatures import (
+    KeyList,
+    Signatures,
+    Signed,
+    Signer,
+    check_stamp,
+    read_keys,
+    read_stamp,
+    sign_keys,
+)
 from acud.fleet import FleetSettings
 from acud.protocol import codec
 from acud.protocol.envelope import ErrorBody
@@ -95,7 +104,8 @@ def _told(data: bytes) -> None:
 
 def _signature(data: bytes) -> None:
     """Read the header of a signed message."""
-    stamp_of(data.decode("utf-8", "replace"), Signed.WAKE, "acud.wake.main.h1", b"body")
+    stamp = read_stamp(data.decode("utf-8", "replace"))
+    check_stamp(stamp, _SIGNER.key, Signed.WAKE, "acud.wake.main.h1", b"body")
 
 
 def _keys(data: bytes) -> None:

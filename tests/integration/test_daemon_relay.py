@@ -31,7 +31,7 @@ async def _asked(relay: DaemonRelay, request_id: str) -> bytes:
 
 @pytest.mark.asyncio
 async def test_each_request_gets_its_own_reply_whatever_their_order(paths: Paths) -> None:
-    """The replies come while others are asked: what the socket's descriptor tells once is not missed."""
+    """The replies come while others are asked."""
     count = 600
 
     def answer(request: RequestEnvelope, _times: int) -> list[Sending]:
@@ -65,3 +65,18 @@ async def test_a_daemon_that_never_answers_is_said_to_be_silent(paths: Paths, mo
             with pytest.raises(DaemonDown, match="did not answer display_list") as fault:
                 await _asked(relay, "req-1")
     assert fault.value.facts["request_id"] == "req-1"
+
+
+@pytest.mark.asyncio
+async def test_a_connection_that_ends_is_made_anew_and_what_was_asked_over_it_is_asked_again(paths: Paths) -> None:
+    """At once: an attempt lasts much longer than this test may."""
+    with StandIn(paths, lambda _request, _times: []) as deaf:
+        async with DaemonRelay(paths) as relay:
+            asking = [asyncio.create_task(_asked(relay, f"req-{number}")) for number in range(3)]
+            async with asyncio.timeout(daemon_relay.ATTEMPT_S):
+                while len(deaf.seen) < len(asking):  # noqa: ASYNC110 - a thread's doing
+                    await asyncio.sleep(0.01)
+                deaf.__exit__(None, None, None)
+                with StandIn(paths, lambda request, _times: [reply(request, LIST, n=7)]):
+                    found = await asyncio.gather(*asking)
+    assert [msgspec.msgpack.decode(one)["n"] for one in found] == [7, 7, 7]

@@ -62,6 +62,38 @@ async def test_a_lease_of_another_length_is_refused_by_name() -> None:
                 await Bucket(connection, "hosts", ttl_s=20).put("a", b"")
 
 
+async def test_what_is_heard_comes_once_in_order_over_a_server_that_died_and_no_more_after_the_end() -> None:
+    """`hear` and `push` build on private parts of the NATS client: this is what they promise of them."""
+    heard: list[bytes] = []
+    with FleetServers() as nats:
+        settings = FleetSettings(url=nats.url)
+        async with NatsConnection(settings, "hears") as hears, NatsConnection(settings, "tells") as tells:
+            await hears.ready()
+            await tells.ready()
+            end = await hears.nats.hear("told.*", lambda message: heard.append(message.data))
+            other = await hears.nats.subscribe("told.*")
+            await hears.nats.flush()
+            wanted = [str(number).encode() for number in range(200)]
+            for data in wanted[:100]:
+                await tells.nats.publish("told.a", data, headers={"Some": "header"})
+                if data.endswith(b"7"):
+                    tells.nats.push()
+                    assert tells.nats.pending_data_size == 0
+            await until(lambda: len(heard) == 100, "what was told")
+            nats.servers[0].kill()
+            await until(lambda: not hears.connected and not tells.connected, "the loss")
+            nats.servers[0].start()
+            await until(lambda: hears.connected and tells.connected, "the server")
+            await hears.nats.flush()  # it has the subscription again
+            for data in wanted[100:]:
+                await tells.nats.publish("told.b", data)
+            await until(lambda: len(heard) == 200, "what was told after it")
+            end()
+            await tells.nats.publish("told.c", b"more")
+            await until(lambda: other.pending_msgs == 201, "what others hear")
+    assert heard == wanted
+
+
 async def test_a_server_that_is_killed_is_told_and_found_again() -> None:
     news: list[bool] = []
     with FleetServers() as nats:

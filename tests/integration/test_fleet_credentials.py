@@ -155,6 +155,15 @@ async def test_an_nkey_goes_over_tls(tmp_path: Path) -> None:
         )
 
 
+async def test_nothing_is_said_of_an_end_of_tls(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """What asyncio says without being asked is on the standard error of whoever runs a command."""
+    ours = Authority(tmp_path)
+    with Nats(extra=_tls(ours.certify("server", "127.0.0.1"))) as nats:
+        await _works(_secure(nats), tls_ca=ours.ca)
+        await asyncio.sleep(0)
+    assert [one.message for one in caplog.records if one.name == "asyncio"] == []
+
+
 async def test_a_credentials_file_of_the_operators_account_lets_one_in(tmp_path: Path) -> None:
     ours, theirs = nkey_files.Operator(), nkey_files.Operator()
     ours.credentials(tmp_path / "good.creds")

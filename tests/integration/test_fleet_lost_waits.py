@@ -15,12 +15,14 @@ from msgspec.structs import replace
 from acud import ids
 from acud.features.fleet.connection import NatsConnection
 from acud.fleet import FleetSettings
-from acud.protocol import VERSION
+from acud.protocol import VERSION, codec
 from acud.protocol.delivery import Deliver
 from acud.protocol.fleet import HostState, ObjectPlace
+from acud.protocol.fleet_ends import end_rearmed
 from acud.types import RouteName, WaitInfo, WaitState, WakeAddress, WakeKind, unknown
 from acud_fleet import lost_waits
 from acud_fleet.envelopes import outward
+from acud_fleet.host_client import HostClient
 from acud_fleet.host_wakes import WakePublisher
 from acud_fleet.initialisation import FleetRoles
 from acud_fleet.lost_waits import LostWaits
@@ -31,7 +33,7 @@ from tests.fleet_servers import FleetServers
 from tests.integration.client_replies import wait_info
 
 LEASE_S = 2.0
-HOSTS = ("h1", "h2", "h3", "h4", "h5")
+HOSTS = ("h1", "h2", "h3", "h4", "h5", "h6")
 """One for each test, whose agent has its name."""
 _LONG_S = 60.0
 pytestmark = pytest.mark.asyncio
@@ -55,8 +57,13 @@ class Side:
         self.places = Places(connection)
         self.roster = Roster(connection, lambda word, member: None, _is_silent)
         self.told: list[str] = []
+        self.host_client = HostClient(connection, self.roster)
         self.lost_waits = LostWaits(
-            connection, self.roster, self.places, lambda info, host: self.told.append(f"{host} {info.wait_id}")
+            connection,
+            self.roster,
+            self.places,
+            self.host_client,
+            lambda info, host: self.told.append(f"{host} {info.wait_id}"),
         )
 
     async def ended(self, wait: WaitInfo) -> WaitInfo:
@@ -174,7 +181,7 @@ async def test_a_host_that_is_late_changes_nothing_that_the_fleet_told(url: str)
         stands = await one.places.put("h3", "wait", wait.wait_id, resolved)
         assert stands.by_fleet
         assert outward(mirrored_info(stands, WaitInfo), "h3") == told
-        assert list(await one.places.lost("h3")) == [wait.wait_id]
+        assert [place.name for place in await one.places.lost("h3")] == [wait.wait_id]
         (confirmed,) = await one.places.confirmed_ends("h3")
         assert replace(confirmed, utc_s=stands.utc_s) == stands
 
@@ -194,7 +201,7 @@ async def test_a_host_that_is_late_changes_nothing_that_the_fleet_told(url: str)
         )
         assert (await WakePublisher("h3", one.connection, told_instead).bring(late)).result == "sent"
         await one.places.unmark_lost("h3", wait.wait_id)  # it has ended it in the same way
-        assert await one.places.lost("h3") == {}
+        assert await one.places.lost("h3") == []
         assert [text for _, text in await woken(one, "h3")] == [
             f"{told.message.replace('h3/:100', ':100')} Next: wait_result wait_id={wait.wait_id}"
         ]
@@ -236,6 +243,27 @@ async def test_a_host_that_is_forgotten_leaves_the_ends_of_its_waits(url: str) -
         await Registry(one.connection).forget("h5")
 
 
+async def test_a_wait_whose_new_host_died_over_it_is_ended_at_its_deadline_in_that_ones_place(url: str) -> None:
+    async with endpoint(url) as one:
+        wait = await armed(one, "h6", ends_in_s=600.0)
+        await Registry(one.connection).renew(HostState("h7", "x", {}, 0, 9, 0.0, "1", VERSION, time.time()))
+
+        def moved(stands: ObjectPlace | None) -> ObjectPlace:
+            """What an endpoint wrote that died before the new host answered; the deadline came meanwhile."""
+            assert stands is not None
+            ended = replace(end_rearmed(wait, "h6", "h7/:101", 1.0), deadline_utc_s=time.time())
+            return replace(stands, info=codec.encode(ended), by_fleet=True, moved_to="h7/:101")
+
+        await one.places.mark_lost("h6", wait.wait_id)
+        await one.places.change_wait("h6", wait.wait_id, moved)
+        told = await one.ended(wait)
+        assert (told.state, told.verdict.code, told.display) == (WaitState.TIMEOUT, "host_lost", "h7/:101")
+        await sent(one, "h7", wait)
+        assert await one.places.host_of("wait", wait.wait_id, again=True) == "h7"
+        assert [wake_id for wake_id, _ in await woken(one, "h6")] == [wait.wait_id.replace("wait-", "wake-")]
+        assert [words for words in one.told if wait.wait_id in words] == [f"h6 {wait.wait_id}", f"h7 {wait.wait_id}"]
+
+
 @pytest.mark.long
 async def test_on_three_servers_a_copy_that_is_behind_changes_no_end() -> None:
     with FleetServers(3) as nats:
@@ -260,7 +288,7 @@ async def test_a_host_that_answers_is_not_lost_without_its_lease(url: str) -> No
 
     async def answers(host: str) -> bool:
         asked.append(host)
-        return lives
+        return lives and host == "h9"  # those of other tests are lost
 
     async with side(url, "endpoint") as one:
         roster = Roster(one.connection, lambda word, member: told.append(f"{member.host} {word}"), answers)

@@ -17,7 +17,6 @@ pytestmark = [
     pytest.mark.asyncio,
     pytest.mark.long,
     pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: acud[ray]"),
-    pytest.mark.timeout(300),
 ]
 
 _ACTORS = {"judge": "tests.ray_judges:make", "actors": 2, "calls_per_actor": 2, "cpus_per_actor": 0.5}

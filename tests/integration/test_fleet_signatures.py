@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import nats
 import pytest
 from msgspec.structs import replace
 from nats.aio.client import Client as NatsClient
@@ -21,32 +19,26 @@ from nats.aio.msg import Msg
 
 from acud.config import JobSettings
 from acud.errors import Unavailable
-from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.job_client import JobClient
 from acud.features.fleet.job_worker import JobWorker
 from acud.features.fleet.names import ENDPOINT
 from acud.features.fleet.signatures import SIGNATURE, Identity, Signed, Signer
-from acud.fleet import FleetSettings
 from acud.ids import new_id
 from acud.protocol import codec
 from acud.protocol.delivery import Deliver
 from acud.protocol.jobs import JobQuestion, VisionAnswer, VisionJob
 from acud.protocol.requests.daemon import Doctor, DoctorReply, Finding
-from acud.protocol.requests.wakes import WakeSeenReply
 from acud.protocol.wakes import SeenWake
 from acud.types import Answer, RouteName, Verdict, WakeKind
-from acud_fleet import access, envelopes
+from acud_fleet import envelopes
 from acud_fleet.access import Role
-from acud_fleet.envelopes import ReadRequest
-from acud_fleet.host_client import HostClient
-from acud_fleet.host_server import HostCapacity, HostServer
 from acud_fleet.host_wakes import WakeAcks, WakePublisher, shared
 from acud_fleet.wakes import AgentWakes, publish_wake
 from tests import nkey_files
 from tests.fleet_servers import FleetServers, nothing_told
+from tests.integration.signed_fleet import LONG_S, Daemon, Members, asking, running, serving, signed_servers, until
+from tests.nats_servers import settled
 
-LONG_S = 60.0
-LEASE_S = 2.0
 pytestmark = pytest.mark.asyncio
 
 
@@ -57,102 +49,13 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def servers(seeds: Path) -> Iterator[FleetServers]:
-    """A server on which its operator has a user of its own in each member's account."""
-    held = nkey_files.grants(seeds)
-    extra = nkey_files.with_operators(access.permissions(held))
-    admin = {"nkey_seed_file": str(seeds / "ADMIN")}
-    with FleetServers(extra=extra, login=admin, grants=held, lease_s=LEASE_S) as running:
+    with signed_servers(seeds) as running:
         yield running
-
-
-class Members:
-    """Connects members, and the operator as somebody in the account of one."""
-
-    def __init__(self, servers: FleetServers, seeds: Path) -> None:
-        assert servers.grants is not None
-        self._url, self._seeds, self._admin_key = servers.url, seeds, servers.grants.admin_key()
-
-    def settings(self, user: str, **more: Any) -> FleetSettings:
-        own = {"nkey_seed_file": str(self._seeds / user), "admin_key": self._admin_key, "lease_s": LEASE_S}
-        return FleetSettings(url=self._url, **(own | more))
-
-    @asynccontextmanager
-    async def __call__(self, user: str, inbox: str, **more: Any) -> AsyncIterator[NatsConnection]:
-        async with NatsConnection(self.settings(user, **more), user, inbox=inbox) as connection:
-            await connection.ready()
-            yield connection
-
-    @asynccontextmanager
-    async def operator(self, account: str) -> AsyncIterator[NatsClient]:
-        client = await nats.connect(self._url, user=account, password="operator")
-        try:
-            yield client
-        finally:
-            await client.close()
 
 
 @pytest.fixture
 def members(servers: FleetServers, seeds: Path) -> Members:
     return Members(servers, seeds)
-
-
-async def until(check: Callable[[], object]) -> None:
-    async with asyncio.timeout(LONG_S):
-        while not check():  # noqa: ASYNC110 - another process's doing
-            await asyncio.sleep(0.02)
-
-
-class Daemon:
-    """Stands for a host's daemon. `asked`: how often it was asked; `seen`: wakes that it was told of."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-        self.seen: list[str] = []
-
-    async def ask(self, asked: ReadRequest, data: bytes) -> bytes:
-        self.asked += 1
-        return envelopes.answer(asked.request_id, DoctorReply((Finding("home", "ok", "x" * 1000),)))
-
-    async def wake_seen(self, ids: tuple[str, ...]) -> WakeSeenReply:
-        self.seen += ids
-        return WakeSeenReply(len(ids), ())
-
-
-class Known:
-    """Stands for the roster: every host is up."""
-
-    def checked(self, host: str) -> None:
-        return None
-
-
-@asynccontextmanager
-async def running(*work: Any) -> AsyncIterator[None]:
-    tasks = [asyncio.create_task(one) for one in work]
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-@asynccontextmanager
-async def serving(host: NatsConnection, daemon: Any) -> AsyncIterator[None]:
-    """Have `daemon` answer as h1, from when requests get there."""
-    server = HostServer("h1", host, daemon, HostCapacity("h1", 1, daemon))
-    async with running(server.run()):
-        await asyncio.sleep(0)
-        await host.nats.flush()
-        yield
-
-
-@asynccontextmanager
-async def asking(endpoint: NatsConnection) -> AsyncIterator[HostClient]:
-    known: Any = Known()
-    client = HostClient(endpoint, known)
-    await client.open()
-    await endpoint.nats.flush()
-    yield client
 
 
 async def heard_as_operator(client: NatsClient, subject: str) -> list[Msg]:
@@ -162,7 +65,7 @@ async def heard_as_operator(client: NatsClient, subject: str) -> list[Msg]:
         heard.append(message)
 
     await client.subscribe(subject, cb=hear)
-    await client.flush()
+    await settled(client)
     return heard
 
 
@@ -212,7 +115,7 @@ async def test_an_endpoint_takes_no_reply_that_its_host_did_not_sign(members: Me
                 await until(lambda: words in endpoint.warnings.get("signatures", ("", ""))[0])
 
         lying = await operator.subscribe("acud.req.h1", cb=lie)
-        await operator.flush()
+        await settled(operator)
         await refused("carries no signature")
         # The answer to another question, signed by the host itself, is no answer to this one.
         elsewhere = envelopes.answer("req-other", DoctorReply(()))

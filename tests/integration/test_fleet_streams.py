@@ -4,11 +4,14 @@ write in its name; the administrator makes and changes them, and the others tell
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlparse
 
 import nats.errors
 import pytest
@@ -94,8 +97,8 @@ async def test_a_host_reads_nothing_of_another_and_changes_no_stream(servers: st
             by_number, by_subject = {"seq": 1}, {"last_by_subj": subject}
             found = await thief.streams.stream_info(stream)
             stolen = found.config.evolve(max_msgs=1, republish=RePublish(src=">", dest="_INBOX.host-h1.>")).as_dict()
-            told = [
-                await asked(thief, f"{api}.{right}", body)
+            attempts = [
+                asked(thief, f"{api}.{right}", body)
                 for api in ("$JS.API", names.api)
                 for right, body in (
                     (f"STREAM.MSG.GET.{stream}", by_number),
@@ -108,7 +111,7 @@ async def test_a_host_reads_nothing_of_another_and_changes_no_stream(servers: st
                     (f"STREAM.CREATE.{stream}", stolen),
                 )
             ]
-            assert set(told) == {"refused"}
+            assert set(await asyncio.gather(*attempts)) == {"refused"}
             after = await thief.streams.stream_info(stream)
             assert after.config == found.config
             assert after.state.messages == found.state.messages
@@ -335,6 +338,61 @@ async def test_copies_are_the_administrators_too() -> None:
             await host.ready()
             await host.find(streams.events(host.names))
             assert "it is kept on 1 servers, not 3" in host.warnings["stream ACUD_EVENTS"][0]
+
+
+async def test_streams_are_compressed_where_every_server_can() -> None:
+    with FleetServers(roles=ROLES) as running:
+        own = FleetSettings(url=running.url)
+        async with NatsConnection(own, "admin") as connection:
+            await connection.ready()
+            version = connection.nats.connected_server_version
+            can = (version.major, version.minor) >= (2, 10)
+
+            async def kinds() -> set[str]:
+                found = [(await connection.streams.stream_info(name)).config.compression for name in COMPRESSED]
+                return {kind or "none" for kind in found}
+
+            assert await kinds() == {"s2" if can else "none"}
+            assert {one.state for one in await look(own, change=False)} == {"well"}
+            events = (await connection.streams.stream_info("ACUD_EVENTS")).config
+            if can:  # as an acud of before made it
+                await connection.streams.update_stream(events.evolve(compression="none"))
+                found = {one.name: one for one in await look(own, change=False)}
+                assert found["ACUD_EVENTS"].differs == "it is compressed by none, not s2"
+                await connection.find(streams.events(connection.names))
+                assert connection.warnings == {}  # to a host it is the administrator's matter
+                assert {one.state for one in await look(own, change=True)} == {"well", "changed"}
+            assert await kinds() == {"s2" if can else "none"}
+
+
+COMPRESSED = ("ACUD_EVENTS", "ACUD_WAKES", "KV_acud_places", "KV_acud_hosts")
+
+
+@pytest.mark.parametrize(
+    ("said", "can"),
+    [
+        (['{"version":"2.10.0"}', '{"version":"2.15.1-RC.1","x":1}'], True),
+        (['{"version":"2.10.0"}', '{"version":"2.9.10"}'], False),
+        (['{"version":"2.10.0"}', "gone"], True),
+        (["gone"], False),
+        (["no server"], False),
+    ],
+)
+async def test_an_older_server_among_newer_ones_keeps_streams_as_they_are(said: list[str], can: bool) -> None:
+    async with AsyncExitStack() as stack:
+        urls = []
+        for words in said:
+
+            async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter, words: str = words) -> None:
+                writer.write(f"INFO {words}\r\n".encode())
+                writer.close()
+
+            server = await stack.enter_async_context(await asyncio.start_server(greet, "127.0.0.1", 0))
+            urls.append(urlparse(f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}"))
+            if words == "gone":
+                server.close()
+        connection: Any = SimpleNamespace(nats=SimpleNamespace(servers=urls))
+        assert await initialisation.all_compress(connection) is can
 
 
 async def test_what_the_servers_fill_in_is_no_difference() -> None:

@@ -206,7 +206,6 @@ async def _connected(url: str) -> AsyncIterator[NatsConnection]:
 
 
 @pytest.mark.long
-@pytest.mark.timeout(180)
 async def test_the_leader_of_three_dies_and_every_wake_comes_once() -> None:
     count = 300
     ids = {f"wake-{number:03}" for number in range(count)}

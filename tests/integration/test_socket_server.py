@@ -13,7 +13,7 @@ import pytest
 import zmq
 
 from acud.event_loop import EventLoop
-from acud.supervisor.socket_server import zmtp
+from acud.protocol import zmtp
 from acud.supervisor.socket_server.connection import ServerConnection
 from acud.supervisor.socket_server.server import ServerLimits, SocketServer
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import msgspec
 
 from tests.sim.chart import chart
+from tests.sim.disk import bytes_of_a_wait
 from tests.sim.figures import Measured, Work
-from tests.sim.model import CPU, CURES, MEMORY, WORKERS, Point, simulate, workers_for
-from tests.sim.real import compare, measure, written_per_s
+from tests.sim.model import CPU, CURES, MEMORY, WORKERS, Point, sent_kb, simulate, workers_for
+from tests.sim.real import compare, jobs_taken, measure, written
 from tests.sim.small_fleet import small_fleet
 
 _HERE = Path(__file__).parent
@@ -86,13 +87,19 @@ def _compared(measured: Measured) -> Iterator[tuple[str, float, float]]:
         one = asyncio.run(compare(20, load=load))
         yield f"seconds until a verdict, mean, workers' places at {load}", one.told_mean, one.real_mean
         yield f"the same, 95th percentile of {one.jobs} jobs", one.told_p95, one.real_p95
-    yield "writes a second, three copies", measured.writes_per_s, asyncio.run(written_per_s())
+    writes = asyncio.run(written())
+    told = writes.cores * 1000 / measured.write_cpu_ms
+    yield f"writes a second, three copies, on the {writes.cores:.1f} cores that were left", told, writes.per_s
+    flow = asyncio.run(jobs_taken())
+    told = flow.cores * 1000 / measured.job_cpu_ms
+    yield f"jobs a second, three copies, on the {flow.cores:.1f} cores that were left", told, flow.per_s
+    yield "kB that the jobs' leader sends for one", sent_kb(measured, Work()), flow.sent_kb
+    yield "bytes that a wait leaves, one copy", measured.bytes_per_wait, bytes_of_a_wait(signed=True, waits=400).held
     with small_fleet() as fleet:
         leases = fleet.lease_writes_per_s()
         yield "lease writes a second, two hosts", 2 * measured.lease_writes_per_s, 2 * leases
         wait = fleet.per_wait(80, leases)
         yield "writes of 80 waits", 80 * measured.writes_per_wait, 80 * wait.writes
-        yield "bytes that 80 waits leave, one copy", 80 * measured.bytes_per_wait, 80 * wait.bytes
         yield "endpoint's CPU for 80 waits, ms", 80 * measured.endpoint_wait_ms, 80 * wait.endpoint_ms
         results = fleet.results()
         told = results.cores * 1000 / measured.request_cpu_ms

@@ -8,12 +8,15 @@ import msgspec
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
     """Read on a real system by `scripts/simulate --measure`, all in one run; none is written by hand.
 
-    Of three nats-servers that keep three copies, beside their clients: `writes_per_s`, small messages acknowledged;
-    `jobs_per_s`, pictures (`job_kb`) stored, given to a worker and acknowledged; `job_overhead_ms`, of a job beyond its
-    queues and its model.
+    Of three nats-servers that keep three copies, beside their clients: `writes_per_s`, small messages acknowledged, and
+    `write_cpu_ms`, the CPU of all for one; `jobs_per_s` and `job_cpu_ms`, the same for pictures (`job_kb`)
+    that are stored, given to a worker and acknowledged; `job_overhead_ms`, of a job beyond its queues and its model.
 
-    Of hosts behind an endpoint, all with TLS: `writes_per_wait` and `bytes_per_wait`, what a wait that is armed and
-    ended writes to streams and buckets, and what of it is kept (one copy); `lease_writes_per_s` of one host;
+    Of a wait that ends by its deadline and wakes its agent, each of its messages signed: `bytes_per_wait`, what streams
+    and buckets count of it against `max_gb` for a week (one copy); `disk_bytes_per_wait`, what that takes on the disk.
+
+    Of hosts behind an endpoint, all with TLS: `writes_per_wait`, what a wait that is armed and cancelled writes to
+    streams and buckets; `lease_writes_per_s` of one host;
     `endpoint_wait_ms`, `endpoint_result_ms`: the endpoint's CPU for that wait, and for a `wait_result`;
     `endpoint_host_ms_per_s`: for each host in its lists, whatever is asked. `request_cpu_ms`: CPU of all processes for
     a `wait_result`, client included.
@@ -25,11 +28,14 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     machine: str
     date: str
     writes_per_s: float
+    write_cpu_ms: float
     jobs_per_s: float
+    job_cpu_ms: float
     job_overhead_ms: float
     job_kb: float
     writes_per_wait: float
     bytes_per_wait: float
+    disk_bytes_per_wait: float
     lease_writes_per_s: float
     endpoint_wait_ms: float
     endpoint_result_ms: float

@@ -81,7 +81,7 @@ CURES = {
     JOBS: "split the fleet by [fleet] prefix: each part has a stream and a leader",
     WRITES: "split the fleet by [fleet] prefix",
     LEASES: "a longer [fleet] lease_s, then split by prefix",
-    ENDPOINT: "an endpoint on each machine where agents run",
+    ENDPOINT: "acud fleet serve --processes; an endpoint on each machine of agents",
     LISTS: "split the fleet by [fleet] prefix: each endpoint lists one part",
     NETWORK: "split by prefix; judge locally first",
     ROOM: "raise [fleet] max_gb; until then the oldest events go earlier",
@@ -133,7 +133,7 @@ def simulate(
     )
     rate = len(due) / seconds
     ordered = sorted(jobs.latencies)
-    traffic_mb_s = rate * measured.job_kb * 2 / 1000
+    traffic_mb_s = rate * sent_kb(measured, work) / 1000
     loads = {
         JOBS: jobs.queue.load(seconds),
         WORKERS: jobs.places.load(seconds),
@@ -151,10 +151,15 @@ def simulate(
         loads,
         traffic_mb_s,
         week_gb(hosts, measured, work),
-        min(week_gb(hosts, measured, work), work.max_gb * work.copies),
+        week_gb(hosts, measured, work) / max(1.0, loads[ROOM]),
         rate * 3600 * work.waits_per_display * _call_usd(work),
         hosts * work.usd_per_host_hour + workers * work.usd_per_worker_hour,
     )
+
+
+def sent_kb(measured: Measured, work: Work) -> float:
+    """Return what the leader of the jobs sends for one: to each of the others that keep a copy, and to a worker."""
+    return measured.job_kb * work.copies
 
 
 def waits_per_s(hosts: int, work: Work) -> float:
@@ -163,8 +168,13 @@ def waits_per_s(hosts: int, work: Work) -> float:
 
 
 def week_gb(hosts: int, measured: Measured, work: Work) -> float:
-    """Return what a week's waits would leave on all servers together, every copy counted."""
-    return waits_per_s(hosts, work) * 7 * 86_400 * measured.bytes_per_wait * work.copies / 1e9
+    """Return what a week's waits would take on the disks of all servers together, every copy counted."""
+    return _waits_a_week(hosts, work) * measured.disk_bytes_per_wait * work.copies / 1e9
+
+
+def _waits_a_week(hosts: int, work: Work) -> float:
+    """Return how many waits a fleet has in a week."""
+    return waits_per_s(hosts, work) * 7 * 86_400
 
 
 def _loads_of_waits(hosts: int, measured: Measured, work: Work) -> dict[str, float]:
@@ -175,7 +185,7 @@ def _loads_of_waits(hosts: int, measured: Measured, work: Work) -> dict[str, flo
         LEASES: hosts * measured.lease_writes_per_s / measured.writes_per_s,
         ENDPOINT: (waits * measured.endpoint_wait_ms + asked * measured.endpoint_result_ms) / 1000,
         LISTS: hosts * measured.endpoint_host_ms_per_s / 1000,
-        ROOM: week_gb(hosts, measured, work) / work.copies / work.max_gb,
+        ROOM: _waits_a_week(hosts, work) * measured.bytes_per_wait / 1e9 / work.max_gb,
     }
 
 

@@ -19,9 +19,12 @@ from acud.evaluator.judges.judge import JudgeQuestion
 from acud.features.fleet.evaluator import FleetJudge
 from acud.types import Answer
 from tests.bench import displays
+from tests.bench._many_cost import cpu_s
 from tests.fleet_servers import FleetServers
 from tests.integration.jobs_rig import Worker, connected, host, noise, picture
+from tests.sim import disk
 from tests.sim.figures import Measured
+from tests.sim.job_flow import JobFlow, job_flow
 from tests.sim.model import run_jobs
 from tests.sim.small_fleet import small_fleet
 
@@ -35,8 +38,9 @@ _DISPLAYS = 16
 
 
 def measure() -> Measured:
-    """Return the figures of this machine. Takes about four minutes."""
+    """Return the figures of this machine. Takes about ten minutes."""
     queue = asyncio.run(_queue())
+    stored = disk.bytes_of_a_wait(signed=True)
     with small_fleet() as fleet:
         leases = fleet.lease_writes_per_s()
         wait = fleet.per_wait(_WAITS, leases)
@@ -48,7 +52,8 @@ def measure() -> Measured:
         date=time.strftime("%Y-%m-%d"),
         **queue,
         writes_per_wait=round(wait.writes, 2),
-        bytes_per_wait=round(wait.bytes),
+        bytes_per_wait=round(stored.held),
+        disk_bytes_per_wait=round(stored.disk),
         lease_writes_per_s=round(leases, 2),
         endpoint_wait_ms=round(wait.endpoint_ms, 2),
         endpoint_result_ms=round(results.endpoint_ms, 3),
@@ -64,10 +69,18 @@ def _server() -> str:
     return said.stdout.strip().replace(": v", " ")
 
 
+class Rate(NamedTuple):
+    """Messages a second; the CPU of all processes for one, and what these had of the machine's cores meanwhile."""
+
+    per_s: float
+    cpu_ms: float
+    cores: float
+
+
 async def _queue() -> dict[str, float]:
     """Return what three servers that keep three copies take, and what a job costs who asks it."""
     shot = noise(120)
-    writes, jobs = await _rates(EVENT_B, len(shot.jpeg))
+    writes, jobs = await written(), await jobs_taken()
     with FleetServers(3) as one, tempfile.TemporaryDirectory() as folder, Worker(Path(folder), one.url, {}) as worker:
         async with host(one.url) as judge:
             await worker.ready()
@@ -75,39 +88,44 @@ async def _queue() -> dict[str, float]:
             overhead = await _alone(judge)
             asked_ms = (time.process_time() - began) * 1000 / _ALONE
     return {
-        "writes_per_s": round(writes),
-        "jobs_per_s": round(jobs / 3),  # a job is stored, given to a worker and acknowledged
+        "writes_per_s": round(writes.per_s),
+        "write_cpu_ms": round(writes.cpu_ms, 3),
+        "jobs_per_s": round(jobs.per_s),
+        "job_cpu_ms": round(jobs.cpu_ms, 3),
         "job_overhead_ms": round(overhead * 1000, 2),
         "job_kb": round(len(shot.jpeg) / 1000, 1),
         "judged_cpu_ms": round(asked_ms, 2),
     }
 
 
-async def written_per_s() -> float:
-    """Return how many small messages a second three servers take that keep three copies."""
-    return (await _rates(EVENT_B))[0]
+async def jobs_taken() -> JobFlow:
+    """Return how many jobs three servers take that keep three copies."""
+    return await job_flow(noise(120).jpeg, _ROUNDS)
 
 
-async def _rates(*sizes: int) -> list[float]:
+async def written() -> Rate:
+    """Return how many small messages three servers take that keep three copies."""
     with FleetServers(3) as servers:
         async with connected(servers.url) as connection:
             streams = connection.streams
             config = StreamConfig(name="SIM", subjects=["sim.>"], duplicate_window=120, num_replicas=3)
             await streams.add_stream(config)
-            rounds = [[await _rate(streams, size, _COUNT) for size in sizes] for _ in range(_ROUNDS)]
-    return [max(found) for found in zip(*rounds, strict=True)]  # others on the machine only slow it
+            pids = [os.getpid(), *(server.process.pid for server in servers.servers if server.process is not None)]
+            rounds = [await _rate(streams, pids) for _ in range(_ROUNDS)]
+    return max(rounds)  # others on the machine only slow it
 
 
-async def _rate(streams: JetStreamContext, size: int, count: int) -> float:
-    """Return messages a second, each acknowledged, from as many publishers as a small fleet has."""
-    body, left, started = b"x" * size, iter(range(count)), time.perf_counter()
+async def _rate(streams: JetStreamContext, pids: list[int]) -> Rate:
+    """Have messages stored, each acknowledged, by as many publishers as a small fleet has. `pids`: who works at it."""
+    body, left, spent_s, started = b"x" * EVENT_B, iter(range(_COUNT)), cpu_s(pids), time.perf_counter()
 
     async def publisher() -> None:
         for number in left:
             await streams.publish("sim.x", body, headers={"Nats-Msg-Id": f"{started}-{number}"})
 
     await asyncio.gather(*(publisher() for _ in range(_PUBLISHERS)))
-    return count / (time.perf_counter() - started)
+    seconds, spent_s = time.perf_counter() - started, cpu_s(pids) - spent_s
+    return Rate(_COUNT / seconds, spent_s * 1000 / _COUNT, spent_s / seconds)
 
 
 async def _alone(judge: FleetJudge) -> float:

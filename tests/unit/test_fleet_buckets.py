@@ -12,6 +12,7 @@ import nats.errors
 import pytest
 
 from acud.errors import Unavailable
+from acud.features.fleet.names import FleetNames
 from acud_fleet import streams
 from acud_fleet.streams import Bucket
 
@@ -26,12 +27,18 @@ class Connection:
     def __init__(self, silent: int = 0, *, there: bool = True) -> None:
         self.silent, self.there = silent, there
         self.found = self.written = 0
+        self.names = FleetNames("acud")
+        self.signatures = SimpleNamespace(header=lambda *_: {})
 
     async def bucket(self, name: str, *, ttl_s: float = 0.0) -> Any:
         self.found += 1
-        return SimpleNamespace(put=self._put)
+        return SimpleNamespace()
 
-    async def _put(self, key: str, value: bytes) -> None:
+    @property
+    def streams(self) -> Any:
+        return SimpleNamespace(publish=self._publish)
+
+    async def _publish(self, subject: str, value: bytes, headers: Any) -> None:
         if not self.there:
             raise nats.errors.NoRespondersError
         self.written += 1

@@ -16,6 +16,7 @@ from acud.features.fleet.names import key_of, own_host
 from acud.protocol import VERSION
 from acud.protocol.events import Event
 from acud.protocol.fleet import HostState
+from acud.protocol.fleet_ends import end_rearmed
 from acud.protocol.requests.agents import AgentList, AgentListReply
 from acud.protocol.requests.daemon import EventsSince
 from acud.protocol.requests.displays import DisplayRemove
@@ -83,7 +84,7 @@ class _Hosts:
 
     def __init__(self) -> None:
         self.members = {"up": _member("up", 0), "away": _member("away", 0, life=Life.LOST)}
-        self.ends: list[WaitInfo] = []
+        self.ends: dict[tuple[str, str], WaitInfo] = {}
         made = wait_info(WaitState.WATCHING)
         of_task = replace(made, wait_id="of task", spec=replace(made.spec, task_id="t"), display=":9")
         self._waits = (of_task, replace(made, wait_id="on display", display=":1"), replace(made, display=":9"))
@@ -109,7 +110,7 @@ class _Hosts:
         """Return what is known of the waits of a host that is away."""
         return [replace(one, display=f"{member.state.host}/{one.display}") for one in self._waits]
 
-    async def told_ends(self, hosts: Collection[str]) -> list[WaitInfo]:
+    async def told_ends(self, hosts: Collection[str]) -> dict[tuple[str, str], WaitInfo]:
         """Return the ends that the fleet told in the place of `up`."""
         assert set(hosts) == {"up"}
         return self.ends
@@ -145,9 +146,9 @@ class _ManyRows:
         """Return all."""
         return {name: _member(name, 0) for name in self._names}
 
-    async def told_ends(self, _: Collection[str]) -> list[WaitInfo]:
+    async def told_ends(self, _: Collection[str]) -> dict[tuple[str, str], WaitInfo]:
         """Return no ends: the fleet told none."""
-        return []
+        return {}
 
     async def ask(self, host: str, request: Any, *_: object) -> Any:
         """Answer a page, as a host checks it."""
@@ -221,10 +222,33 @@ def test_a_list_tells_an_end_as_the_fleet_told_it_whatever_the_host_says() -> No
     merged = MergedReplies(hosts, hosts, hosts, 0.0, "/home", {})
     asked = WaitList(displays=("up/:1",))
     ended = replace(wait_info(WaitState.TIMEOUT), wait_id="on display", display="up/:1")
-    hosts.ends = [ended]
+    hosts.ends = {("up", "on display"): ended}
     assert asyncio.run(merged.reply(asked)) == WaitListReply((), 0)  # live ones are asked for, and it is none
     reply = asyncio.run(merged.reply(replace(asked, ended=True)))
     assert (reply.waits, reply.total) == ((ended,), 1)
+
+
+def test_a_wait_that_went_elsewhere_is_listed_of_the_host_that_it_is_on() -> None:
+    hosts: Any = _Hosts()
+    merged = MergedReplies(hosts, hosts, hosts, 0.0, "/home", {})
+    asked = WaitList(displays=("up/:1", "away/:1"), ended=True)
+    # `up` had ended it by itself behind a cut wire, and says so; the other host has it under the same id.
+    hosts.ends = {("up", "on display"): end_rearmed(wait_info(), "up", "away/:1", 1.0)}
+    reply = asyncio.run(merged.reply(asked))
+    assert [(one.wait_id, one.display, one.state) for one in reply.waits] == [
+        ("on display", "away/:1", WaitState.WATCHING)
+    ]
+    assert reply.total == 1
+
+
+def test_the_feed_tells_no_end_of_a_wait_that_goes_on_elsewhere() -> None:
+    sent: list[bytes] = []
+    feed = EventFeed(lambda topic, body: sent.append(topic))
+    moved = end_rearmed(wait_info(), "h1", "h2/:100", time.time())
+    feed.tell_end(moved, "h1")
+    for host, topic in (("h1", "wait.cancelled"), ("h2", "wait.created"), ("h2", "wait.resolved")):
+        feed.take(host, envelopes.codec.encode(Event(7, 3, topic, time.time(), moved.wait_id, {})))
+    assert sent == [b"wait.created", b"wait.resolved"]
 
 
 def test_labels_come_first_then_room_then_load() -> None:

@@ -116,7 +116,7 @@ def test_every_part_can_be_what_saturates(part: str) -> None:
 def test_every_figure_is_measured_and_counts() -> None:
     """Each figure of the file moves something that the simulation tells, but for what only `--validate` compares."""
     before = simulate(10, 1, measured(), FEW, seconds=20)
-    names = set(Measured.__struct_fields__) - {"machine", "date", "request_cpu_ms"}
+    names = set(Measured.__struct_fields__) - {"machine", "date", "request_cpu_ms", "write_cpu_ms", "job_cpu_ms"}
     assert set(json.loads(FIGURES.read_bytes())) == set(Measured.__struct_fields__)
     for name in names:
         assert getattr(measured(), name) > 0, name
@@ -125,10 +125,13 @@ def test_every_figure_is_measured_and_counts() -> None:
 
 
 def test_a_week_is_counted_with_every_copy() -> None:
-    figures = replace(measured(), bytes_per_wait=1000.0)
+    figures = replace(measured(), bytes_per_wait=4000.0, disk_bytes_per_wait=1000.0)
     work = Work(displays_per_host=1, waits_per_display=1, wait_lasts_s=1.0, copies=3)
     assert week_gb(1, figures, work) == pytest.approx(7 * 86_400 * 1000 * 3 / 1e9)
     assert simulate(1, 1, figures, work, seconds=60).kept_gb == week_gb(1, figures, work)
+    # The limit counts what is not compressed: twice the waits that it holds, and half of them are kept.
+    work = replace(work, max_gb=7 * 86_400 * 4000 / 1e9 / 2)
+    assert simulate(1, 1, figures, work, seconds=60).kept_gb == pytest.approx(week_gb(1, figures, work) / 2)
 
 
 def test_a_hundred_hosts_keep_less_than_20_gb() -> None:

@@ -19,12 +19,14 @@ _SAME = (
 )
 """What decides what is kept, for how long, who else is sent it, and who may read it how."""
 _LIMITS = ("max_msgs", "max_bytes", "max_msg_size", "max_msgs_per_subject")
-_UNSAID = {"retention": "limits", "discard": "old"}
+_UNSAID = {"retention": "limits", "discard": "old", "compression": "none"}
 """What the servers take where nothing is said."""
 _DUPLICATES_S = 120.0
 KEYS = "keys"
 """The bucket of the list of keys, under the key `KEY_LIST`."""
 KEY_LIST = "grants"
+LOST = "lost"
+"""In a key of places, the kind of the mark of a wait that an endpoint ended."""
 
 
 def own_host(settings: FleetSettings) -> str:
@@ -43,6 +45,14 @@ def own_host(settings: FleetSettings) -> str:
 def key_of(name: str) -> str:
     """Return `name` as one token of a key in a bucket: ids as they are, anything else in hexadecimal."""
     return name if _PLAIN_KEY.fullmatch(name) else "=" + name.encode().hex()
+
+
+def name_in(key: str) -> str:
+    """Return the name of which `key_of` made `key`; what it can't have made, as it is."""
+    try:
+        return bytes.fromhex(key[1:]).decode() if key.startswith("=") else key
+    except ValueError:
+        return key
 
 
 def sender_of(subject: str) -> str:
@@ -125,14 +135,20 @@ def differences(found: StreamConfig, wanted: StreamConfig) -> str:
         for name in _SAME
         if _plain(name, found) != _plain(name, wanted)
     ]
+    if wanted.compression is not None and _plain("compression", found) != _plain("compression", wanted):
+        differs.append(f"it is compressed by {_word('compression', found)}, not {_word('compression', wanted)}")
     if (found.num_replicas or 1) < (wanted.num_replicas or 1):
         differs.append(f"it is kept on {found.num_replicas or 1} servers, not {wanted.num_replicas}")
     return "; ".join(differs)
 
 
 def with_wanted_settings(found: StreamConfig, wanted: StreamConfig) -> StreamConfig:
-    """Return `wanted` on no fewer servers, and stored as `found` is: that can't be changed."""
-    return wanted.evolve(num_replicas=max(found.num_replicas or 1, wanted.num_replicas or 1), storage=found.storage)
+    """Return `wanted` on no fewer servers, stored as `found` is (that can't be changed), and compressed as it is unless
+    `wanted` says.
+    """
+    copies = max(found.num_replicas or 1, wanted.num_replicas or 1)
+    compression = wanted.compression or found.compression
+    return wanted.evolve(num_replicas=copies, storage=found.storage, compression=compression)
 
 
 def bucket_stream(names: FleetNames, name: str, ttl_s: float) -> StreamConfig:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import ParseResult
@@ -16,6 +17,7 @@ from urllib.parse import ParseResult
 import nats.aio.client
 import nats.errors
 import nkeys
+from nats.aio.msg import Msg
 from nats.aio.transport import TcpTransport
 
 from acud.errors import ConfigError
@@ -80,6 +82,17 @@ class _Transport(TcpTransport):
         self._bare_io_reader = self._io_reader = reader
         self._bare_io_writer = self._io_writer = writer
 
+    async def connect_tls(
+        self, uri: str | ParseResult, ssl_context: ssl.SSLContext, buffer_size: int, connect_timeout: int
+    ) -> None:
+        """Encrypt the connection from now on, as asyncio's streams do: by the client's own way asyncio does not know
+        that the stream is encrypted, and writes a warning to standard error at its end.
+        """
+        assert self._io_writer is not None
+        host = uri if isinstance(uri, str) else uri.hostname
+        async with asyncio.timeout(connect_timeout):
+            await self._io_writer.start_tls(ssl_context, server_hostname=host)
+
     async def readline(self) -> bytes:
         """Return a line of the introduction. An end is an end: the client takes an empty line for a success."""
         line: bytes = await super().readline()  # type: ignore[no-untyped-call]
@@ -89,14 +102,48 @@ class _Transport(TcpTransport):
 
 
 class CheckedClient(nats.aio.client.Client):
-    """The NATS client that looks at a server before it says who it is. Overrides private methods of the pinned release;
-    the tests with real servers would tell if they were gone.
+    """The NATS client that looks at a server before it says who it is, and that passes messages on as they come.
+    Overrides private methods of the pinned release; the tests with real servers would tell if they were gone.
     """
 
     def __init__(self, settings: FleetSettings) -> None:
         super().__init__()
         self._fleet = settings
         self._transport: _Transport = _Transport()  # type: ignore[no-untyped-call]
+        self._hearers: dict[int, Callable[[Msg], None]] = {}
+
+    async def hear(self, subject: str, came: Callable[[Msg], None]) -> Callable[[], None]:
+        """Have `came` called with each message on `subject` as it is read, and return what ends that. It must neither
+        wait nor raise. The client's own way is through a queue and a task: a turn of the loop later.
+        """
+        number = self._sid + 1  # what `subscribe` calls it
+        self._hearers[number] = came
+        await self.subscribe(subject)
+        return lambda: self._hearers.update({number: _ignore})
+
+    def push(self) -> None:
+        """Write what was published, for who publishes nothing more in this turn of the loop: the client's own way is to
+        collect it, and to write it a turn later.
+        """
+        if self._pending and self.is_connected:
+            self._transport.writelines(self._pending)  # type: ignore[no-untyped-call]
+            self._pending: list[bytes] = []
+            self._pending_data_size = 0
+
+    async def flush(self, timeout: int = nats.aio.client.DEFAULT_FLUSH_TIMEOUT) -> None:
+        """Return once the server has had all that was sent. The client's own ping overtakes what it still collects."""
+        self.push()
+        await super().flush(timeout)
+
+    def _build_message(
+        self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: dict[str, str] | None
+    ) -> Msg | None:
+        message: Msg = super()._build_message(sid, subject, reply, data, headers)
+        came = self._hearers.get(sid)
+        if came is None:
+            return message
+        came(message)
+        return None  # the client takes it for one that is not to be passed on
 
     async def let_go(self) -> None:
         """Hold nothing open after `close`, which returns at once where the client closed itself for a fault, and leaves
@@ -118,6 +165,10 @@ class CheckedClient(nats.aio.client.Client):
             if fault:
                 raise ServerRejected(fault)
         await super()._process_info(info, initial_connection)
+
+
+def _ignore(_: Msg) -> None:
+    """Pass nothing on."""
 
 
 def credential_options(settings: FleetSettings) -> dict[str, Any]:

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import hashlib
-import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
@@ -31,11 +29,17 @@ from acud.fleet import FleetSettings
 from acud.protocol import codec
 
 SIGNATURE = "Acud-Signature"
-"""Header of a signed message: public key, time in ms of UTC, a number used once, and the Ed25519 signature."""
+"""Header of a signed message, base64 of 79 bytes: a part of the public key, the time, and the Ed25519 signature. It is
+kept with every entry and event of a week, so that what its reader knows (the key, the subject) is not in it.
+"""
 _LOG = log.logger("fleet")
 _TAG = "acud-fleet-1"
-_FRESH_S = 60.0
+FRESH_S = 60.0
 """How far the clocks of a sender and a receiver may differ, and how old a request may be."""
+_KEY_BYTES = 8
+_TIME_BYTES = 7
+_REPEATED = 8192
+"""Checks that are remembered: of entries, which are read again and again (4 MB at most)."""
 _AGAIN_S = 1.0
 """A key that is not in the list may have been granted since: the list is read again, but no more often than this."""
 _STALE_S = 600.0
@@ -57,6 +61,7 @@ class Signed(StrEnum):
     JOB = "job"
     ANSWER = "answer"
     OPEN = "open"
+    ENTRY = "entry"
     KEYS = "keys"
 
 
@@ -75,11 +80,20 @@ class Identity(Struct, frozen=True):
 
 
 class Stamp(Struct, frozen=True):
-    """What a signature that holds says: by which key, when, and the number used once."""
+    """What a header holds: the part of the public key by which it is found, when it was signed, and the signature."""
 
-    key: str
-    utc_ms: int
-    nonce: str
+    key_id: bytes
+    utc_us: int
+    signature: bytes
+
+    def text(self) -> str:
+        """Return the header's value."""
+        parts = self.key_id, self.utc_us.to_bytes(_TIME_BYTES), self.signature
+        return base64.urlsafe_b64encode(b"".join(parts)).decode().rstrip("=")
+
+    def key_start(self) -> str:
+        """Return how the key begins, as people read it."""
+        return base64.b32encode(bytes([nkeys.PREFIX_BYTE_USER]) + self.key_id)[:9].decode()
 
 
 class MemberKeys(Struct, frozen=True):
@@ -120,25 +134,48 @@ class Signer:
 
     def sign(self, kind: Signed, subject: str, body: bytes, about: str = "") -> str:
         """Return the header's value for `body` on `subject`. `about`: the message's id, or that of what it answers."""
-        stamp = Stamp(self.key, int(time.time() * 1000), secrets.token_urlsafe(12))
-        signature = self._pair.sign(_words(kind, subject, body, about, stamp))
-        return f"{stamp.key} {stamp.utc_ms} {stamp.nonce} {base64.b64encode(signature).decode()}"
+        utc_us = int(time.time() * 1e6)
+        signature = self._pair.sign(_words(kind, subject, body, about, self.key, utc_us))
+        return Stamp(key_id(self.key), utc_us, bytes(signature)).text()
 
 
-def stamp_of(value: str, kind: Signed, subject: str, body: bytes, about: str = "") -> Stamp:
-    """Return what the header's value says. Raises: InvalidRequest when it is not a signature of just this."""
+def key_id(key: str) -> bytes:
+    """Return the part of a public key by which it is found. Raises: ValueError for what is none."""
+    return bytes(_verify_key(key))[:_KEY_BYTES]
+
+
+def read_stamp(value: str) -> Stamp:
+    """Return what a header's value says. Raises: InvalidRequest for what is none."""
     try:
-        key, utc_ms, nonce, signature = value.split(" ")
-        stamp = Stamp(key, int(utc_ms), nonce)
-        _verify_key(key).verify(_words(kind, subject, body, about, stamp), base64.b64decode(signature, validate=True))
-    except (ValueError, OverflowError, binascii.Error, nacl.exceptions.CryptoError) as fault:
-        raise InvalidRequest(f"the signature of the {kind} on {subject} is false") from fault
-    return stamp
+        raw = base64.b64decode(value + "=" * (-len(value) % 4), altchars=b"-_", validate=True)
+    except ValueError as fault:
+        raise InvalidRequest("that is no signature") from fault
+    if len(raw) != _KEY_BYTES + _TIME_BYTES + 64:
+        raise InvalidRequest("that is no signature")
+    time_at, signature_at = _KEY_BYTES, _KEY_BYTES + _TIME_BYTES
+    return Stamp(raw[:time_at], int.from_bytes(raw[time_at:signature_at]), raw[signature_at:])
 
 
-def _words(kind: Signed, subject: str, body: bytes, about: str, stamp: Stamp) -> bytes:
-    digest = hashlib.sha256(body).digest()
-    return msgspec.msgpack.encode((_TAG, kind, subject, about, stamp.key, stamp.utc_ms, stamp.nonce, digest))
+def check_stamp(stamp: Stamp, key: str, kind: Signed, subject: str, body: bytes, about: str = "") -> None:
+    """Raises: InvalidRequest when `stamp` is not a signature of just this by `key`."""
+    holds = _holds_again if kind is Signed.ENTRY else _holds
+    if not holds(key, _words(kind, subject, body, about, key, stamp.utc_us), stamp.signature):
+        raise InvalidRequest(f"the signature of the {kind} on {subject} is false")
+
+
+def _words(kind: Signed, subject: str, body: bytes, about: str, key: str, utc_us: int) -> bytes:
+    return msgspec.msgpack.encode((_TAG, kind, subject, about, key, utc_us, hashlib.sha256(body).digest()))
+
+
+def _holds(key: str, words: bytes, signature: bytes) -> bool:
+    try:
+        _verify_key(key).verify(words, signature)
+    except nacl.exceptions.CryptoError:
+        return False
+    return True
+
+
+_holds_again = lru_cache(_REPEATED)(_holds)
 
 
 @lru_cache(1024)
@@ -160,13 +197,18 @@ def sign_keys(signer: Signer, prefix: str, grants: bytes) -> bytes:
 def read_keys(data: bytes, prefix: str, admin_keys: tuple[str, ...]) -> tuple[KeyList, Stamp]:
     """Return the list in an entry of the bucket. Raises: InvalidRequest for one that no administrator signed."""
     entry = codec.decode(data, SignedKeys)
-    stamp = stamp_of(entry.signature, Signed.KEYS, prefix, entry.grants)
-    if stamp.key not in admin_keys:
-        raise InvalidRequest(f"the list of keys is signed by {stamp.key[:9]}…, not by [fleet] admin_key")
+    stamp = read_stamp(entry.signature)
+    key = next((one for one in admin_keys if key_id(one) == stamp.key_id), "")
+    if not key:
+        raise InvalidRequest(f"the list of keys is signed by {stamp.key_start()}…, not by [fleet] admin_key")
+    check_stamp(stamp, key, Signed.KEYS, prefix, entry.grants)
     try:
-        return msgspec.json.decode(entry.grants, type=KeyList), stamp
-    except msgspec.DecodeError as fault:
+        found = msgspec.json.decode(entry.grants, type=KeyList)
+        for one in found.owners():
+            key_id(one)
+    except (msgspec.DecodeError, ValueError) as fault:
         raise InvalidRequest(f"the list of keys can't be read: {fault}") from fault
+    return found, stamp
 
 
 class Signatures:
@@ -181,13 +223,16 @@ class Signatures:
         self._read = read
         self._warn = warn
         self._signer: Signer | None = None
-        self._owners: dict[str, Identity] = {}
-        self._listed_ms = 0
+        self._owners: dict[bytes, tuple[str, Identity]] = {}
+        """Each key that is granted, with whose it is; by what a header says of it."""
+        self._revoked = asyncio.Event()
+        self._listed_us = 0
         """When the administrator signed the list in use: an older one is a list that was put back."""
         self._read_s = self._tried_s = float("-inf")
         self._reading = asyncio.Lock()
-        self._nonces: OrderedDict[str, float] = OrderedDict()
-        """Numbers that were used, each with the time from which its message is too old anyway."""
+        self._taken: OrderedDict[bytes, float] = OrderedDict()
+        """Signatures of what is taken once, each with the time from which it is too old anyway."""
+        self._logged: OrderedDict[str, float] = OrderedDict()
         self._refused_s = float("-inf")
 
     @property
@@ -211,8 +256,10 @@ class Signatures:
         headers: Mapping[str, str] | None,
         sender: Identity,
         about: str = "",
+        also: Identity | None = None,
     ) -> None:
-        """Return when `sender` signed the message. What is refused is logged, and told of for ten minutes.
+        """Return when `sender`, or `also` another one, signed the message. What is refused is logged, and told of for
+        ten minutes.
 
         Raises: InvalidRequest for a message that somebody else made or altered, or that came before; Unavailable for
         one that may be true: its `reason` is `unproven` when it is not signed or by a key that is in no list, and
@@ -221,9 +268,10 @@ class Signatures:
         if not self.checks:
             return
         try:
-            await self._check(kind, subject, body, (headers or {}).get(SIGNATURE, ""), sender, about)
+            value = (headers or {}).get(SIGNATURE, "")
+            await self._check(kind, subject, body, value, (sender,) if also is None else (sender, also), about)
         except AcudError as fault:
-            _LOG.warning("fleet.unproven", kind=kind, subject=subject, fault=fault.message)
+            self._log(kind, subject, fault)
             self._refused_s = time.monotonic()
             self._warn("signatures", f"refused: {fault.message}", _MEND)
             raise
@@ -231,36 +279,56 @@ class Signatures:
             self._refused_s = float("-inf")
             self._warn("signatures", "", "")
 
-    async def _check(self, kind: Signed, subject: str, body: bytes, value: str, sender: Identity, about: str) -> None:
+    def _log(self, kind: Signed, subject: str, fault: AcudError) -> None:
+        now_s = time.monotonic()
+        if kind is Signed.ENTRY:  # it is read again and again
+            if now_s - self._logged.get(fault.message, float("-inf")) < _SHOWN_S:
+                return
+            self._logged[fault.message] = now_s
+            if len(self._logged) > _REPEATED:
+                self._logged.popitem(last=False)
+        _LOG.warning("fleet.unproven", kind=kind, subject=subject, fault=fault.message)
+
+    async def _check(
+        self, kind: Signed, subject: str, body: bytes, value: str, senders: tuple[Identity, ...], about: str
+    ) -> None:
         if not value:
             raise _unproven(f"the {kind} on {subject} carries no signature")
-        stamp = stamp_of(value, kind, subject, body, about)
-        owner = await self._owner(stamp.key)
+        stamp = read_stamp(value)
+        owner = await self._owner(stamp.key_id)
         if owner is None:
-            raise _unproven(f"the {kind} on {subject} is signed by {stamp.key[:9]}…, which nobody is granted")
-        if owner.role != sender.role or (sender.name and owner.name != sender.name):
-            raise InvalidRequest(f"the {kind} on {subject} is signed by {owner}, not by {sender}")
+            raise _unproven(f"the {kind} on {subject} is signed by {stamp.key_start()}…, which nobody is granted")
+        key, identity = owner
+        check_stamp(stamp, key, kind, subject, body, about)
+        if not any(identity.role == one.role and one.name in ("", identity.name) for one in senders):
+            allowed = " or ".join(map(str, senders))
+            raise InvalidRequest(f"the {kind} on {subject} is signed by {identity}, not by {allowed}")
         if kind in _FRESH:
             self._check_new(kind, stamp)
 
     def _check_new(self, kind: Signed, stamp: Stamp) -> None:
-        late_s = abs(time.time() - stamp.utc_ms / 1000)
-        if late_s > _FRESH_S:
+        late_s = abs(time.time() - stamp.utc_us / 1e6)
+        if late_s > FRESH_S:
             raise InvalidRequest(f"the {kind} was signed {late_s:.0f} s from now: sent again, or a clock is wrong")
-        if stamp.nonce in self._nonces:
+        if stamp.signature in self._taken:
             raise InvalidRequest(f"the {kind} came a second time")
         now_s = time.monotonic()
-        self._nonces[stamp.nonce] = now_s + 2 * _FRESH_S
-        while next(iter(self._nonces.values())) < now_s:
-            self._nonces.popitem(last=False)
+        self._taken[stamp.signature] = now_s + 2 * FRESH_S
+        while next(iter(self._taken.values())) < now_s:
+            self._taken.popitem(last=False)
 
-    async def _owner(self, key: str) -> Identity | None:
+    async def revoked(self) -> None:
+        """Return when a key that counted counts no more; once for each time, to one who waits."""
+        await self._revoked.wait()
+        self._revoked.clear()
+
+    async def _owner(self, key_id: bytes) -> tuple[str, Identity] | None:
         now_s = time.monotonic()
         if now_s - self._read_s > self._settings.lease_s or (
-            key not in self._owners and now_s - self._read_s > _AGAIN_S
+            key_id not in self._owners and now_s - self._read_s > _AGAIN_S
         ):
             await self._refresh(now_s)
-        return self._owners.get(key)
+        return self._owners.get(key_id)
 
     async def _refresh(self, asked_s: float) -> None:
         """Read the list unless that was done meanwhile. Raises: Unavailable when none is to be had."""
@@ -274,14 +342,17 @@ class Signatures:
     async def _reread(self) -> None:
         try:
             keys, stamp = read_keys(await self._read(), self._settings.prefix, self._settings.admin_keys)
-            if stamp.utc_ms < self._listed_ms:
+            if stamp.utc_us < self._listed_us:
                 raise InvalidRequest("the list of keys is older than the one before: somebody put it back")
+            owners = {key_id(key): (key, owner) for key, owner in keys.owners().items()}
         except AcudError as fault:
             _LOG.warning("fleet.keys_unread", fault=fault.message)
             self._warn("keys", f"whose keys are whose can't be told: {fault.message}", fault.hint or _MEND)
             return
         self._warn("keys", "", "")
-        self._owners, self._listed_ms, self._read_s = keys.owners(), stamp.utc_ms, time.monotonic()
+        if self._owners.keys() - owners.keys():
+            self._revoked.set()
+        self._owners, self._listed_us, self._read_s = owners, stamp.utc_us, time.monotonic()
 
 
 def _unproven(text: str) -> Unavailable:

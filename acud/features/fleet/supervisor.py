@@ -7,15 +7,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from acud import log
 from acud.config import Settings
-from acud.errors import NotFound
+from acud.errors import NotFound, Refused
 from acud.event_loop import EventLoop
 from acud.fleet import not_the_endpoint
 from acud.protocol.bootstrap import FleetOptions
 from acud.protocol.delivery import Delivered
 from acud.protocol.fleet import FleetHello, FleetNews
-from acud.protocol.fleet_ends import HOST_LOST
+from acud.protocol.fleet_ends import HOST_LOST, REARMED
 from acud.protocol.requests.daemon import Finding
 from acud.protocol.requests.fleet import (
     FleetDrain,
@@ -23,14 +25,19 @@ from acud.protocol.requests.fleet import (
     FleetLostWaits,
     FleetLostWaitsReply,
     FleetPlace,
+    FleetRearm,
+    FleetRecipe,
+    FleetRecipeReply,
     LostWait,
 )
+from acud.protocol.requests.waits import WaitReply
 from acud.supervisor.children import Child, ChildKeeper, Message
 from acud.supervisor.control import Call, handles
 from acud.supervisor.core import Core
 from acud.supervisor.delivery import DeliveryProcess
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.optional_child import OptionalChild
+from acud.supervisor.waits.creation import check_host_lost
 from acud.types import RouteName, WaitState, unknown
 from acud.waits.effects import FleetEnd
 
@@ -118,6 +125,7 @@ class FleetFeature(RunningFeature):
     """This daemon as a host of a fleet."""
 
     def __init__(self, core: Core) -> None:
+        self.core = core
         self.waits = core.waits
         self._fleet = Fleet(
             core.keeper, core.loop, core.settings, core.paths.home, core.delivery, core.daemon_events.child_ended
@@ -191,7 +199,34 @@ def fleet_lost_waits(feature: FleetFeature, request: FleetLostWaits, call: Call)
 
 def _ended_as_told(feature: FleetFeature, lost: LostWait) -> bool:
     end = FleetEnd(WaitState(lost.state), lost.ended_utc_s, lost.message, lost.sent, lost.seen)
+    code = REARMED if end.state is WaitState.CANCELLED else HOST_LOST
     try:
-        return feature.waits.end_as_told(lost.wait_id, unknown(HOST_LOST, lost.detail), end)
+        return feature.waits.end_as_told(lost.wait_id, unknown(code, lost.detail), end)
     except NotFound:
         return True  # it is kept here no more, and tells nothing else
+
+
+@handles(FleetRecipe)
+def fleet_recipe(feature: FleetFeature, request: FleetRecipe, call: Call) -> FleetRecipeReply:
+    """Return what makes a display again, where that is wanted."""
+    core = feature.core
+    lost = core.waits.lost_hosts(request.display)
+    if lost is None:
+        return FleetRecipeReply(None)
+    try:
+        recipe = core.displays.recipe(request.display, core.program_launcher.has_failed)
+    except (NotFound, Refused) as fault:
+        _LOG.warning("fleet.no_recipe", display=request.display, fault=fault.message)
+        return FleetRecipeReply(None)
+    return FleetRecipeReply(replace(recipe, lost=lost))
+
+
+@handles(FleetRearm)
+def fleet_rearm(feature: FleetFeature, request: FleetRearm, call: Call) -> WaitReply:
+    """Arm a wait of a lost host here."""
+    core, spec = feature.core, request.spec
+    watched = core.watched_displays.get(request.display)
+    core.wakes.check(spec.wake)
+    core.waits.check_judged(spec.until, spec.judge, force=False)
+    check_host_lost(core, spec.policy, spec.until, spec.target, watched)
+    return WaitReply(core.waits.rearm(request, watched), (), core.wakes.routes_of(spec.wake))

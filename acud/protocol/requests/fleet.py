@@ -7,7 +7,11 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from acud.fleet import Labels
-from acud.protocol.requests.command import Command, FleetRoute
+from acud.protocol.requests.command import DISPLAY_S, Command, FleetRoute
+from acud.protocol.requests.displays import DisplayName
+from acud.protocol.requests.waits import WaitReply
+from acud.types import WaitSpec
+from acud.types.actions import Launch
 
 
 class FleetHosts(Struct, frozen=True, tag="fleet_hosts", forbid_unknown_fields=True):
@@ -18,12 +22,12 @@ class FleetHosts(Struct, frozen=True, tag="fleet_hosts", forbid_unknown_fields=T
 
 class HostInfo(Struct, frozen=True, forbid_unknown_fields=True):
     """A host. `life`: `up`; `lost` (its lease ran out without a word); `left` (ended in good order); `foreign` (it
-    speaks another protocol). `reason`: why it is not asked now. `displays` of `room` are taken; a `draining` host takes
-    nothing new.
+    speaks another protocol); `unproven` (it does not answer, and nobody who may signed what the servers say of it).
+    `reason`: why it is not asked now. `displays` of `room` are taken; a `draining` host takes nothing new.
     """
 
     host: str
-    life: Literal["up", "lost", "left", "foreign"]
+    life: Literal["up", "lost", "left", "foreign", "unproven"]
     reason: str
     labels: Labels
     displays: int
@@ -37,10 +41,13 @@ class HostInfo(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FleetHostsReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """The hosts by name, and the NATS server through which they were read."""
+    """The hosts by name, and the NATS server through which they were read. `processes`: the pids of the endpoint's own
+    that serve now, the first one first.
+    """
 
     hosts: tuple[HostInfo, ...]
     server: str
+    processes: tuple[int, ...] = ()
 
 
 class FleetPlace(Struct, frozen=True, tag="fleet_place", forbid_unknown_fields=True):
@@ -67,8 +74,8 @@ FleetHost = Annotated[
 
 class FleetDrain(Struct, frozen=True, tag="fleet_drain", forbid_unknown_fields=True):
     """`drain` a host: nothing new is placed there, what is there goes on. `resume` takes that back. `forget` a host
-    that will not come back, with what is known of its tasks; its live waits end as `failed`. Asked of a fleet's
-    endpoint, not of a daemon.
+    that will not come back, with what is known of its tasks; its live waits end as `failed`, but for those that can be
+    armed again elsewhere (`on_host_lost` = `rearm`). Asked of a fleet's endpoint, not of a daemon.
     """
 
     host: FleetHost
@@ -82,12 +89,12 @@ class FleetDrainReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LostWait(Struct, frozen=True, forbid_unknown_fields=True):
-    """A wait that the fleet ended with `host_lost`: the words of its verdict and its end. `sent`: its wake is in the
-    fleet's stream; `seen`: somebody fetched the result there.
+    """A wait that the fleet ended with `host_lost`, or that it armed again elsewhere (`cancelled`): the words of its
+    verdict and its end. `sent`: its wake is in the fleet's stream; `seen`: somebody fetched the result there.
     """
 
     wait_id: Annotated[str, Meta(min_length=1, max_length=64)]
-    state: Literal["timeout", "failed"]
+    state: Literal["timeout", "failed", "cancelled"]
     detail: str
     message: str
     ended_utc_s: float
@@ -111,6 +118,47 @@ class FleetLostWaitsReply(Struct, frozen=True, forbid_unknown_fields=True):
     otherwise: tuple[str, ...] = ()
 
 
+class DisplayRecipe(Struct, frozen=True, forbid_unknown_fields=True):
+    """What makes a managed display again, as `display_create` and `launch` were asked: programs in the order of their
+    launch. `lost`: hosts on which its waits were before this one.
+    """
+
+    width: int
+    height: int
+    window_manager: str
+    labels: Labels
+    programs: tuple[Launch, ...] = ()
+    lost: tuple[str, ...] = ()
+
+
+class FleetRecipe(Struct, frozen=True, tag="fleet_recipe", forbid_unknown_fields=True):
+    """Ask a daemon what makes its managed display `display` again, for the fleet to keep. Asked by the daemon's own
+    fleet process.
+    """
+
+    display: DisplayName
+
+
+class FleetRecipeReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """None where no live wait on it has `on_host_lost` = `rearm`, or where it cannot be made again."""
+
+    recipe: DisplayRecipe | None
+
+
+class FleetRearm(Struct, frozen=True, tag="fleet_rearm", forbid_unknown_fields=True):
+    """Arm the wait `wait_id` of a lost host on the managed `display` of this one, `host`: under its id, with its times,
+    and once, however often it is asked. `lost`: the hosts that it was on before, the newest last. Asked by an endpoint.
+    """
+
+    wait_id: Annotated[str, Meta(min_length=1, max_length=64)]
+    display: DisplayName
+    spec: WaitSpec
+    created_utc_s: float
+    deadline_utc_s: float
+    host: FleetHost
+    lost: Annotated[tuple[FleetHost, ...], Meta(min_length=1)]
+
+
 COMMANDS = (
     Command(FleetHosts, FleetHostsReply, feature="fleet", fleet=FleetRoute.ENDPOINT),
     Command(
@@ -125,10 +173,20 @@ COMMANDS = (
         FleetDrain,
         FleetDrainReply,
         positional=2,
+        limit_s=DISPLAY_S,
         errors="NotFound; Conflict",
         feature="fleet",
         fleet=FleetRoute.ENDPOINT,
         destroys=True,
     ),
     Command(FleetLostWaits, FleetLostWaitsReply, feature="fleet", fleet=FleetRoute.NEVER, writes=True, destroys=True),
+    Command(FleetRecipe, FleetRecipeReply, feature="fleet", fleet=FleetRoute.NEVER),
+    Command(
+        FleetRearm,
+        WaitReply,
+        mutating=True,
+        begins="waits",
+        feature="fleet",
+        errors="Conflict for a wait that ended there before; NotFound for a display that is not there; NoJudge",
+    ),
 )

@@ -36,9 +36,10 @@ _DISPLAY_S = FIRST_USE_S
 
 
 class TerminalInfo(Struct, frozen=True, forbid_unknown_fields=True):
-    """A session. `target`: what waits look at. `pid`: of its program; a wait on `process` tells of its end. `busy`: its
-    shell runs a command (None: it is no shell). `end`: how its program ended (`exit status 3`, `killed by SIGTERM`), ""
-    while it is `running`. `exit_code`: as a number, a signal's negative.
+    """A session. `target`: what waits look at. `pid`: of its shell, or of the process that runs its program and ends as
+    that does; a wait on `process` tells of its end. `busy`: its shell runs a command (None: it is no shell). `end`: how
+    its program ended (`exit status 3`, `killed by SIGTERM`), "" while it is `running`. `exit_code`: as a number, a
+    signal's negative.
     """
 
     name: str

@@ -1,10 +1,12 @@
 -- name: insert
 INSERT INTO wait_jobs (
     wait_id, state, spec, display, created, deadline, verdict, judged, judge_calls, frames_seen, cost_usd, note,
-    ended_utc_s, message, evidence, changed_to_resolved_ms, baselines, spent, stages, words
+    ended_utc_s, message, evidence, changed_to_resolved_ms, baselines, spent, stages, words,
+    rearmed
 ) VALUES (
     :wait_id, :state, :spec, :display, :created, :deadline, :verdict, :judged, :judge_calls, :frames_seen, :cost_usd,
-    :note, :ended_utc_s, :message, :evidence, :changed_to_resolved_ms, :baselines, :spent, :stages, :words
+    :note, :ended_utc_s, :message, :evidence, :changed_to_resolved_ms, :baselines, :spent, :stages, :words,
+    :rearmed
 );
 
 -- name: update_watching

@@ -51,7 +51,8 @@ def display_create(app: App, request: DisplayCreate, call: Call) -> None:
         notes = [f"{width}x{height} is the largest this display can ever have: RANDR cannot grow an Xvfb"]
         call.reply(DisplayReply(app.displays.info(watched), (*notes, *app.displays.notes(watched))))
 
-    app.displays.create(width, height, request.window_manager or app.settings.display.window_manager, call.then(done))
+    manager = request.window_manager or app.settings.display.window_manager
+    app.displays.create(width, height, manager, call.then(done), labels=request.labels)
 
 
 _FAIL = "they fail; those armed with on_display_lost = wait go on"

@@ -33,7 +33,7 @@ from acud.supervisor.control import Call, handles
 from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
-from acud.supervisor.waits.creation import WaitCreation
+from acud.supervisor.waits.creation import WaitCreation, check_host_lost
 from acud.supervisor.wakes import FETCH_S
 from acud.types import Change, Evidence, ScreenImage, Then, Until, Verdict, WaitInfo, WaitSpec
 from acud.types.tasks import ActionType
@@ -82,6 +82,10 @@ def wait_update(app: App, request: WaitUpdate, call: Call) -> WaitReply | None:
     asked = None if request.until is None else with_meanings(request.until, judge)
 
     def updated(until: Until | None) -> WaitReply:
+        before = app.waits.find(request.wait_id)
+        wanted = (request.policy or before.spec.policy, until or before.spec.until)
+        watched = app.watched_displays.by_name.get(before.display)
+        check_host_lost(app, *wanted, before.spec.target, watched)
         info, notes = app.waits.update(replace(request, until=until))
         read_as = () if request.until is None else meaning_notes(request.until, judge)
         return WaitReply(info, (*read_as, *notes), app.wakes.routes_of(info.spec.wake))

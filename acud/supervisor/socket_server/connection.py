@@ -8,7 +8,7 @@ import socket
 import struct
 from collections import deque
 
-from acud.supervisor.socket_server import zmtp
+from acud.protocol import zmtp
 
 SMALL_BYTES = 16 * 1024
 """What is read of a connection at once, and kept of it; a message that is larger needs a place (`SocketServer`)."""

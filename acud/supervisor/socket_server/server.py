@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from acud import log
 from acud.event_loop import EventLoop, Timer
-from acud.supervisor.socket_server import zmtp
+from acud.protocol import zmtp
 from acud.supervisor.socket_server.connection import SMALL_BYTES, ServerConnection
 
 _LOG = log.logger("lines")

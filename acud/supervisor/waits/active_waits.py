@@ -40,6 +40,7 @@ class ActiveWait:
         self.changed_to_resolved_ms: float | None = None
         self.baselines: dict[int, StoredBaseline] = dict(stored.baselines)
         self.stages = stored.stages
+        self.rearmed = stored.rearmed
         self.source = ""
         self.crop: Rect | None = None
         self.ignore: tuple[Rect, ...] = ()
@@ -123,6 +124,7 @@ class ActiveWait:
             changed_to_resolved_ms=self.changed_to_resolved_ms,
             baselines=self.baselines,
             stages=self.stages,
+            rearmed=self.rearmed,
         )
 
     def stop_timers(self) -> None:

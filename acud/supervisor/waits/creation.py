@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from acud.errors import AcudError, DisplayDown
+from acud.errors import AcudError, DisplayDown, Refused
 from acud.protocol.requests.waits import WaitCreate, WaitReply
 from acud.supervisor.fresh_frames import FreshTarget
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import DisplayState, OnDisplayLost, Target, Until, WaitSpec
+from acud.types import DisplayState, OnDisplayLost, OnHostLost, Policy, Target, Until, WaitSpec
 from acud.waits import baselines
 from acud.waits.conditions import is_from_now, needs_display
+from acud.waits.rearmable import check_rearmable
 from acud.waits.sentences import meaning_notes, with_meanings
 from acud.waits.targets import parse_target
 from acud.waits.validation import validate
@@ -32,6 +33,30 @@ class Caller(Protocol):
     def later(self, step: Callable[[Thing], None]) -> Callable[[Thing], None]:
         """Return `step` as a callback whose faults are this caller's alone."""
         ...
+
+
+def check_host_lost(core: Core, policy: Policy, until: Until, target: Target, watched: WatchedDisplay | None) -> None:
+    """Raise InvalidRequest or Refused for a wait that is to be armed again when its host is lost, and could not be.
+    `watched`: the display that it looks at, None for none.
+    """
+    if policy.on_host_lost is not OnHostLost.REARM:
+        return
+    check_rearmable(until, target)
+    settings = core.settings
+    if not (settings.features.fleet and settings.fleet.urls):
+        raise Refused("on_host_lost = rearm: this host is in no fleet", hint="set [fleet] url; docs/scaling.md")
+    if not settings.fleet.rearm:
+        raise Refused(
+            "on_host_lost = rearm: no wait leaves this host, or comes to it",
+            hint="set [fleet] rearm = true on hosts that may act on each other; docs/scaling.md",
+        )
+    if watched is None or not watched.managed:
+        name = watched.name if watched is not None else "none"
+        raise Refused(
+            f"on_host_lost = rearm: no other host can make this display ({name}) again, as acud did not make it",
+            hint="acud display create, or a task's display; start programs there with acud do launch",
+        )
+    core.displays.recipe(watched.name, core.program_launcher.has_failed)
 
 
 class WaitCreation:
@@ -135,6 +160,7 @@ class WaitCreation:
                 f"display {watched.name} has ended: {watched.reason}",
                 hint="acud display create; or name another display",
             )
+        check_host_lost(core, spec.policy, spec.until, spec.target, watched)
         if spec.task_id:
             core.ports.tasks.live(spec.task_id)  # it may have ended since the call came
         info, notes = core.waits.create(spec, watched)

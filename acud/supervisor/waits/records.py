@@ -15,6 +15,7 @@ from acud.supervisor.waits.active_waits import ActiveWait
 from acud.types import ConditionWords, Evidence, Then, Verdict, WaitInfo, WaitState, condition_text
 from acud.untrusted_text import with_seen
 from acud.waits import effects as out
+from acud.waits.rearmable import rearmed_text
 from acud.waits.stages import stage_condition, stage_count
 
 
@@ -29,6 +30,7 @@ class WaitEnding(msgspec.Struct, frozen=True):
 def wait_info(stored: StoredWait, now: Instant) -> WaitInfo:
     """Return the wait as clients see it."""
     ended = stored.state is not WaitState.WATCHING
+    again = rearmed_text(stored.rearmed) if stored.rearmed is not None else ""
     return WaitInfo(
         wait_id=stored.wait_id,
         state=stored.state,
@@ -43,19 +45,22 @@ def wait_info(stored: StoredWait, now: Instant) -> WaitInfo:
         frames_seen=stored.frames_seen,
         cost_usd=stored.cost_usd,
         spent=stored.spent,
-        note=stored.note,
+        note="; ".join(filter(None, (again, stored.note))),
         ended_utc_s=stored.ended_utc_s,
         message=stored.message,
         evidence=stored.evidence,
         changed_to_resolved_ms=stored.changed_to_resolved_ms,
         stages=stored.stages,
+        rearmed=stored.rearmed,
     )
 
 
 def wait_ending(active: ActiveWait, effect: out.WaitEffect) -> WaitEnding:
     """Return the state and the wake's text for an ending effect; the text stands on its own."""
     display = f"on {active.display}" if active.display else ""
-    where = ", ".join(filter(None, (display, f"task {active.spec.task_id}" if active.spec.task_id else "")))
+    task = f"task {active.spec.task_id}" if active.spec.task_id else ""
+    again = rearmed_text(active.rearmed) if active.rearmed is not None else ""
+    where = ", ".join(filter(None, (display, task, again)))
     said = active.spec.label or condition_text(active.spec.until)
     what = f"Job {active.wait_id}: {said}{f' ({where})' if where else ''}"
     match effect:
@@ -147,7 +152,7 @@ def created_facts(stored: StoredWait) -> dict[str, Any]:
         "display": stored.display,
         "timeout_s": stored.spec.timeout_s,
         "label": stored.spec.label,
-    }
+    } | ({} if stored.rearmed is None else {"rearmed": rearmed_text(stored.rearmed)})
 
 
 def stage_facts(stored: StoredWait) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -10,9 +11,10 @@ from msgspec.structs import replace
 
 from acud.clock import Clock
 from acud.config import Settings
-from acud.errors import Conflict, InvalidRequest, NoJudge
+from acud.errors import Conflict, InvalidRequest, NoJudge, NotFound
 from acud.event_loop import EventLoop, Timer
 from acud.ids import new_id
+from acud.protocol.requests.fleet import FleetRearm
 from acud.protocol.requests.waits import WaitList, WaitListReply, WaitUpdate
 from acud.store.rows import OwnerFilter
 from acud.store.waits import StoredWait
@@ -33,6 +35,8 @@ from acud.types import (
     JudgeChoice,
     JudgeName,
     OnDisplayLost,
+    OnHostLost,
+    Rearmed,
     Rect,
     Target,
     Until,
@@ -163,12 +167,33 @@ class Waits:
         now = self._clock.instant()
         lasts_s = spec.timeout_s or self._settings.wait.timeout_s  # one look ends with its answer
         stored = StoredWait(new_id("wait"), WaitState.WATCHING, spec, display, now, now.later(lasts_s))
+        self._begin(stored)
+        return self._info(stored), self._notes(stored)
+
+    def rearm(self, request: FleetRearm, watched: WatchedDisplay) -> WaitInfo:
+        """Arm a wait of a lost host as `create` does one of this host, unless that is done: under its id, with its
+        times. Raises: Refused as `create`; Conflict for a wait that this host had before it went elsewhere.
+        """
+        with contextlib.suppress(NotFound):
+            known = self._journal.store.waits.get(request.wait_id)
+            if known.rearmed is not None and known.rearmed.lost == request.lost:
+                return self.find(request.wait_id)
+            raise Conflict(f"wait {request.wait_id} was on this host before", hint="arm it on another one")
+        spec = replace(request.spec, target=replace(request.spec.target, display=watched.name))
+        self._limits.take(spec, watched.name)
+        now = self._clock.instant()
+        created, deadline = (now.later(utc_s - now.utc_s) for utc_s in (request.created_utc_s, request.deadline_utc_s))
+        rearmed = Rearmed(now.utc_s, request.host, request.lost)
+        stored = StoredWait(request.wait_id, WaitState.WATCHING, spec, watched.name, created, deadline, rearmed=rearmed)
+        self._begin(stored)
+        return self._info(stored)
+
+    def _begin(self, stored: StoredWait) -> None:
         self._journal.store.waits.insert(stored)
-        self._runtime.budgets.open(spec.task_id)
+        self._runtime.budgets.open(stored.spec.task_id)
         self._runtime.tell_recorded(stored)
         self._journal.event("wait.created", stored.wait_id, **records.created_facts(stored))
         self._journal.after_commit(lambda: self._arm(stored))
-        return self._info(stored), self._notes(stored)
 
     def keep_images(self, until: Until) -> Until:
         """Return the condition with its pictures stored in this turn, and named by their digests alone.
@@ -312,6 +337,15 @@ class Waits:
         """Return the ids of the live waits that look at the display `name`."""
         return [active.wait_id for active in self._active.values() if active.display == name and not active.transient]
 
+    def lost_hosts(self, display: str) -> tuple[str, ...] | None:
+        """Return the hosts on which those waits on `display` were before that are to be armed again elsewhere when this
+        one is lost, None where there are none such.
+        """
+        found = [one for one in self._active.on_display(display) if not one.ended and one.transient is None]
+        again = [one for one in found if one.spec.policy.on_host_lost is OnHostLost.REARM]
+        before = {host for one in again if one.rearmed is not None for host in one.rearmed.lost}
+        return tuple(sorted(before)) if again else None
+
     def displays(self) -> set[str]:
         """Return the names of the displays that live waits look at, also of those that are gone."""
         return {active.display for active in self._active.values() if not active.ended}
@@ -321,10 +355,9 @@ class Waits:
         return [self._info(self._fresh(stored)) for stored in self._journal.store.waits.of_task(task_id, limit)]
 
     def by_task(self) -> dict[str, int]:
-        """Return how many live waits each task has, blocked calls included."""
-        return Counter(
-            active.spec.task_id for active in self._active.values() if active.spec.task_id and not active.ended
-        )
+        """Return how many live waits each task of this host has, blocked calls included."""
+        live = (one for one in self._active.values() if not one.ended and one.rearmed is None)
+        return Counter(one.spec.task_id for one in live if one.spec.task_id)
 
     def hold(self, task_id: str) -> None:
         """Judge nothing for a paused task; deadlines run on."""

@@ -177,8 +177,11 @@ class ActionSequence:
     def _launched(self, fault: AcudError | None) -> None:
         if fault is not None:
             self._fail(fault)
-        else:
-            self._did()
+            return
+        launch = self._actions[self.progress.done]
+        assert isinstance(launch, Launch)
+        self._core.displays.launched(self._watched, launch, self.progress.pid)
+        self._did()
 
     def _idle(self, idle: bool) -> None:
         self.progress.idle = idle

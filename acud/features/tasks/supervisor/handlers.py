@@ -55,7 +55,8 @@ def task_register(feature: TasksFeature, request: TaskRegister, call: Call) -> T
 
     size = feature.core.settings.display
     width, height = request.display_width or size.width, request.display_height or size.height
-    feature.core.displays.create(width, height, size.window_manager, call.then(on_display), task_id)
+    done = call.then(on_display)
+    feature.core.displays.create(width, height, size.window_manager, done, task_id, request.labels)
     return None
 
 

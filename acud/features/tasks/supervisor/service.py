@@ -299,7 +299,7 @@ class Tasks:
 
     def wait_recorded(self, stored: StoredWait) -> None:
         """A wait of a task was armed or has ended."""
-        if not stored.spec.task_id:
+        if not stored.spec.task_id or stored.rearmed is not None:  # that task is on the host that was lost
             return
         if stored.state is WaitState.WATCHING:
             self._armed(stored)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 
 class SystemdNotifier:
-    """Tells systemd what the daemon is doing; without NOTIFY_SOCKET every call does nothing."""
+    """Tells systemd what this process is doing; without NOTIFY_SOCKET every call does nothing."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         address = env.get("NOTIFY_SOCKET", "")
@@ -31,7 +31,7 @@ class SystemdNotifier:
         self._send("STOPPING=1")
 
     def keep(self, name: str, given: socket.socket) -> None:
-        """Have systemd hold a duplicate of a socket for the next daemon, where FileDescriptorStoreMax= lets it."""
+        """Have systemd hold a duplicate of a socket for the next run, where FileDescriptorStoreMax= lets it."""
         self._send(f"FDSTORE=1\nFDNAME={name}", [given.fileno()])
 
     def drop(self, name: str) -> None:

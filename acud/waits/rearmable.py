@@ -1,0 +1,44 @@
+"""Which waits another host can take over when theirs is lost: those that only ask what new programs may show too."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from acud.errors import InvalidRequest
+from acud.types import Change, HostLeaf, Rearmed, ScreenImage, Target, Then, Until
+from acud.waits.conditions import leaves
+from acud.waits.targets import window_number
+
+_HINT = "leave on_host_lost out; or wait for a text, number, window or widget"
+
+
+def check_rearmable(until: Until, target: Target) -> None:
+    """Raise InvalidRequest for a wait that is bound to its host or to the pixels of its display, saying by what."""
+    why = _bound_by(until, target)
+    if why:
+        raise InvalidRequest(f"no other host could take this wait over (on_host_lost = rearm): {why}", hint=_HINT)
+
+
+def _bound_by(until: Until, target: Target) -> str:
+    first = until.parts[0] if isinstance(until, Then) else until
+    asked = leaves(until)
+    if any(isinstance(leaf, HostLeaf) for leaf in asked):
+        return "a file or process is of this machine"
+    if target.pty:
+        return "a terminal session is of this machine"
+    if window_number(target.window) is not None:
+        return "a window's id is of this display; name it by its title"
+    if any(isinstance(leaf, Change) for leaf in leaves(first)):
+        return "a change is counted from the pixels of this display"
+    if any(isinstance(leaf, ScreenImage) for leaf in asked):
+        return "the image that it looks for is kept on this machine"
+    return ""
+
+
+def rearmed_text(rearmed: Rearmed) -> str:
+    """Return in words that a wait was armed again, and what that means."""
+    at = datetime.fromtimestamp(rearmed.utc_s, UTC)
+    return (
+        f"armed again on host {rearmed.host} at {at:%H:%M:%S} UTC, as host {rearmed.lost[-1]} was lost: programs were "
+        "started anew on a new display, what they had done is lost"
+    )

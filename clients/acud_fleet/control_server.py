@@ -1,0 +1,94 @@
+"""The control socket of a fleet's endpoint: what clients ask, answered side by side, each request once."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from acud.child_process import guarded_async
+from acud.errors import AcudError, Conflict, Refused
+from acud_fleet import envelopes
+from acud_fleet.envelopes import ReadRequest
+from acud_fleet.message_socket import MessageConnection, MessageServer
+
+_MOST = 4096
+"""Requests under way at once, as many as a daemon parks."""
+Answer = Callable[[ReadRequest, bytes], Awaitable[bytes]]
+"""Returns the reply envelope to a request, which came in these bytes. Raises: what went wrong."""
+
+
+class _UnderWay(msgspec.Struct):
+    """A request that is being answered: its digest, and who asked last."""
+
+    digest: bytes
+    peer: MessageConnection
+
+
+class ControlServer:
+    """Answers what clients ask. `open_to` says, at its start, where their connections come from; `ended` hears of the
+    end of each. `newest`: the newest event's number.
+    """
+
+    def __init__(
+        self,
+        open_to: Callable[[MessageServer], None],
+        answer: Answer,
+        newest: Callable[[], int],
+        ended: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._open_to = open_to
+        self._ended = ended
+        self._answer = answer
+        self._newest = newest
+        self._under_way: dict[str, _UnderWay] = {}
+
+    async def run(self) -> None:
+        """Answer until cancelled."""
+        async with asyncio.TaskGroup() as group:
+
+            def begin(peer: MessageConnection, data: bytes) -> None:
+                group.create_task(self._receive(peer, data))
+
+            server = MessageServer(begin, self._ended)
+            self._open_to(server)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                server.stop()
+
+    async def _receive(self, peer: MessageConnection, data: bytes) -> None:
+        try:
+            asked = envelopes.read(data)
+            if self._joins(asked, peer, data):
+                return
+        except AcudError as fault:
+            peer.send(envelopes.refusal(envelopes.id_in(data), fault, self._newest()))
+            return
+        try:
+            answer = await self._answered(asked, data)
+        finally:
+            under_way = self._under_way.pop(asked.request_id)
+        under_way.peer.send(answer)
+
+    def _joins(self, asked: ReadRequest, peer: MessageConnection, data: bytes) -> bool:
+        """Tell whether this repeats a request under way, whose answer then goes to `peer`."""
+        digest = hashlib.sha256(data).digest()
+        known = self._under_way.get(asked.request_id)
+        if known is None:
+            if len(self._under_way) >= _MOST:
+                raise Refused(f"{_MOST} requests are under way already", hint="wait for some of them")
+            self._under_way[asked.request_id] = _UnderWay(digest, peer)
+            return False
+        if known.digest != digest:
+            raise Conflict(f"request id {asked.request_id} was used for another content", hint="use a fresh id")
+        known.peer = peer
+        return True
+
+    async def _answered(self, asked: ReadRequest, data: bytes) -> bytes:
+        try:
+            return await guarded_async(self._answer(asked, data), asked.spec.name)
+        except AcudError as fault:
+            return envelopes.refusal(asked.request_id, fault, self._newest())

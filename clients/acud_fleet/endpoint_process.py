@@ -1,0 +1,102 @@
+"""A further process of a fleet's endpoint: `python -m acud_fleet.endpoint_process`, started by the first one.
+
+It is given connections by the first and answers what concerns hosts that are there already, which is nearly all that is
+asked. What is decided or told in one place (where something new goes, drains, events, the endpoint itself) it passes
+on to the first. It ends with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+import sys
+from functools import partial
+
+from acud import child_process, paths
+from acud.errors import ProtocolError
+from acud.features.fleet.connection import NatsConnection
+from acud.paths import Paths
+from acud.protocol.bootstrap import Bootstrap, EndpointOptions
+from acud.protocol.requests.command import FleetRoute
+from acud.protocol.requests.daemon import Doctor, Status
+from acud_fleet import envelopes
+from acud_fleet.control_server import ControlServer
+from acud_fleet.daemon_relay import DaemonRelay
+from acud_fleet.endpoint_parts import EndpointParts
+from acud_fleet.endpoint_pool import FIRST, READY, SharedNumbers
+from acud_fleet.envelopes import ReadRequest
+
+
+class EndpointProcess:
+    """Answers beside the first process of the endpoint in `places`; run once, until `stop`."""
+
+    def __init__(self, options: EndpointOptions, places: Paths) -> None:
+        self._options = options
+        self._places = places
+        self._shared = SharedNumbers(options.shared_fd)
+        self._stopping = asyncio.Event()
+
+    def stop(self) -> None:
+        """End: requests under way are dropped; their clients ask another process."""
+        self._stopping.set()
+
+    async def run(self) -> None:
+        """Serve until `stop`. Raises: ConfigError when a file that is named can't be used."""
+        async with (
+            DaemonRelay(self._places, FIRST) as first,
+            NatsConnection(self._options.settings, "acud fleet endpoint", inbox="endpoint") as connection,
+        ):
+            # The first process tells what happens.
+            parts = EndpointParts(connection, _untold, _untold, str(self._places.home))
+            async with asyncio.TaskGroup() as group:
+                works = (parts.run(), self._serve(parts, first), self._shared.beat(self._options.number))
+                tasks = [group.create_task(work) for work in works]
+                await self._stopping.wait()
+                for task in tasks:
+                    task.cancel()
+
+    async def _serve(self, parts: EndpointParts, first: DaemonRelay) -> None:
+        async def answer(asked: ReadRequest, data: bytes) -> bytes:
+            if _is_of_the_first(asked):
+                return await first.ask(asked, data)
+            return envelopes.answer(asked.request_id, await parts.router.reply(asked), self._shared.newest)
+
+        await parts.until_hosts_known()  # before, this process would refuse what the others answer
+        sys.stdout.buffer.write(READY)
+        sys.stdout.flush()
+        with socket.socket(fileno=self._options.channel_fd) as channel:
+            channel.setblocking(False)
+            await ControlServer(
+                lambda server: server.take_from(channel),
+                answer,
+                lambda: self._shared.newest,
+                partial(self._shared.count_ended, self._options.number),
+            ).run()
+
+
+def _untold(_: object, __: object) -> None:
+    """Tell nobody."""
+
+
+def _is_of_the_first(asked: ReadRequest) -> bool:
+    return asked.spec.fleet in (FleetRoute.ENDPOINT, FleetRoute.PLACED) or isinstance(asked.request, Status | Doctor)
+
+
+def main(bootstrap: Bootstrap) -> None:
+    """Serve as `bootstrap` says, until SIGTERM. Raises: ProtocolError when it is meant for another kind of child."""
+    if not isinstance(bootstrap.options, EndpointOptions):
+        raise ProtocolError("the bootstrap of a process of the endpoint holds options of another child")
+    import uvloop
+
+    uvloop.run(_serve(bootstrap.options))
+
+
+async def _serve(options: EndpointOptions) -> None:
+    process = EndpointProcess(options, paths.resolve({"ACU_HOME": options.home}).of_fleet())
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, process.stop)
+    await process.run()
+
+
+if __name__ == "__main__":
+    child_process.run(main)
