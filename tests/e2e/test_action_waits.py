@@ -84,7 +84,7 @@ def test_a_click_brings_a_dialog_and_its_answer_tells_of_it(client: Client, gui_
         assert (reply.wait.ended, reply.wait.wait.state) == (True, WaitState.RESOLVED)
         assert reply.effects is not None
         assert ("opened", "Question") in [(one.change, one.title) for one in reply.effects.windows]
-        client.gui_do("click Cancel", display=display.name, timeout_s=10)
+        client.gui_do("click Cancel", display=display.name, timeout_s=30)
         done = client.gui_do("click the Store button", display=display.name, wait=wait)
         assert done.wait is not None
         assert done.wait.wait.state is WaitState.RESOLVED
@@ -153,7 +153,7 @@ def test_a_form_is_filled_and_saved_in_one_call(client: Client, gui_daemon: Daem
             typed[0],
             display=display.name,
             then=[*typed[1:], "type 'hunter2' into the Secret field", "click the Save button"],
-            timeout_s=10,
+            timeout_s=30,
             picture=True,
             wait=WaitCreate(Text("Firsx Lastx Strex Cityx Phonx hunter2"), timeout_s=60),
         )
@@ -211,7 +211,7 @@ def test_a_list_over_two_displays_tells_each_by_itself(client: Client, gui_daemo
         done = client.gui_do(
             f"click {ids[one.number, 'Export']}",
             then=[f"type 'Anna' into {ids[other.number, 'First name']}"],
-            timeout_s=10,
+            timeout_s=30,
         )
         assert done.message.startswith("2 of 2 done")
         assert done.effects is not None

@@ -129,21 +129,21 @@ def reading(done: DoReply) -> tuple[str, str] | None:
 def test_a_page_is_read_back_scrolled_and_answered(client: Client) -> None:
     with page_shown(client) as display:
 
-        def do(instruction: str) -> DoReply:
-            return client.gui_do(instruction, display=display.name, timeout_s=5)
+        def do(instruction: str, timeout_s: float = 30) -> DoReply:
+            return client.gui_do(instruction, display=display.name, timeout_s=timeout_s)
 
         date = do("type '12/24/2026' into the Departure field")  # typed where it is clicked it is mm/dd/242026
         assert (date.status, reading(date)) == ("verified", ("as_wanted", ""))
         says(client, display, "leaving 2026-12-24")
         masked = do("type '5551234567' into the Phone field")
         assert (masked.status, reading(masked)) == ("verified", ("reformatted", "(555) 123-4567"))
-        completed = do("type 'Ber' into the City field and press Enter")
+        completed = do("type 'Ber' into the City field and press Enter", 5)
         assert (completed.status, reading(completed)) == ("unverified", ("completed", "Berlin"))
         assert "Return was not pressed" in completed.message
         appended = do("type ' indeed' into the Notes field")
         whole = "a note that is longer than its field indeed"
         assert (appended.status, reading(appended)) == ("verified", ("as_wanted", whole)), "typed after what was there"
-        secret = do("type 'hunter2' into the Secret field")
+        secret = do("type 'hunter2' into the Secret field", 5)
         assert (secret.status, reading(secret)) == ("unverified", ("unreadable", ""))
         chosen = do("select Cherry in the Fruit list")
         assert (chosen.status, reading(chosen)) == ("verified", ("as_wanted", ""))
@@ -164,8 +164,8 @@ def test_a_page_is_read_back_scrolled_and_answered(client: Client) -> None:
 def test_a_page_in_firefox_is_acted_on_and_read_back(client: Client) -> None:
     with firefox_page_shown(client) as display:
 
-        def do(instruction: str) -> DoReply:
-            return client.gui_do(instruction, display=display.name, timeout_s=5)
+        def do(instruction: str, timeout_s: float = 30) -> DoReply:
+            return client.gui_do(instruction, display=display.name, timeout_s=timeout_s)
 
         asked = do("click the Delete trip button")
         assert asked.effects is not None
@@ -178,11 +178,11 @@ def test_a_page_in_firefox_is_acted_on_and_read_back(client: Client) -> None:
         says(client, display, "kept")
         masked = do("type '5551234567' into the Phone field")
         assert (masked.status, reading(masked)) == ("verified", ("reformatted", "(555) 123-4567"))
-        completed = do("type 'Ber' into the City field and press Enter")
+        completed = do("type 'Ber' into the City field and press Enter", 5)
         assert (completed.status, reading(completed)) == ("unverified", ("completed", "Berlin"))
         replaced = do("set the City field to 'Oslo'")
         assert (replaced.status, reading(replaced)) == ("verified", ("as_wanted", ""))
-        secret = do("type 'hunter2' into the Secret field")
+        secret = do("type 'hunter2' into the Secret field", 5)
         assert (secret.status, reading(secret)) == ("unverified", ("unreadable", ""))
         for fruit in ("Cherry", "Banana"):
             chosen = do(f"select {fruit} in the Fruit list")
@@ -203,7 +203,7 @@ def test_lists_and_menus_of_gtk_4_are_chosen_in_where_their_popovers_are(client:
             ("select Large in the Size list", "Size is Large"),
             ("select Archive in the File menu", "Archive was chosen"),
         ):
-            chosen = client.gui_do(instruction, display=display.name, timeout_s=10)
+            chosen = client.gui_do(instruction, display=display.name, timeout_s=30)
             assert chosen.status == "verified", (instruction, chosen)
             says(client, display, told)
 
@@ -213,24 +213,24 @@ def test_qt_is_read_back_and_a_dialog_that_closes_is_success(client: Client, qt:
     if missing := grounding_desktop.missing(f"PyQt{qt}"):
         pytest.skip(missing)
     with running(client, "Order", "the Remove button", SYSTEM_PYTHON, str(QT_PROGRAM), qt) as display:
-        masked = client.gui_do("type '5551234567' into the Phone field", display=display.name)
+        masked = client.gui_do("type '5551234567' into the Phone field", display=display.name, timeout_s=30)
         assert (masked.status, reading(masked)) == ("verified", ("reformatted", "(555) 123-4567"))
-        few = client.gui_do("type '7' into the Weight field", display=display.name)
+        few = client.gui_do("type '7' into the Weight field", display=display.name, timeout_s=30)
         assert (few.status, reading(few)) == ("verified", ("reformatted", "7 kg"))
         many = client.gui_do("type '45' into the Weight field", display=display.name)
         assert many.status == "unverified"
         for option in ("Blue", "Colour 25"):  # the second is further down than the popup shows
-            chosen = client.gui_do(f"select '{option}' in the Colour list", display=display.name, timeout_s=5)
+            chosen = client.gui_do(f"select '{option}' in the Colour list", display=display.name, timeout_s=30)
             assert (chosen.status, reading(chosen)) == ("verified", ("as_wanted", ""))
             says(client, display, f"Colour is {option}")
         missing_one = client.gui_do("select 'Mauve' in the Colour list", display=display.name)
         assert "closed again" in missing_one.message
-        asked = client.gui_do("click the Remove button", "window:Order", display=display.name, timeout_s=5)
+        asked = client.gui_do("click the Remove button", "window:Order", display=display.name, timeout_s=30)
         assert asked.effects is not None
         assert [(one.change, one.kind) for one in asked.effects.windows] == [("opened", "dialog")]
         (dialog,) = asked.effects.dialogs
         assert (dialog.texts, dialog.buttons) == (("Remove the order for good?",), ("Yes", "No"))
-        answered = client.gui_do("click Yes", "window:Remove order", display=display.name, timeout_s=5)
+        answered = client.gui_do("click Yes", "window:Remove order", display=display.name, timeout_s=30)
         assert answered.status == "verified"
         assert answered.effects is not None
         assert [(one.change, one.title) for one in answered.effects.windows] == [("closed", "Remove order")]

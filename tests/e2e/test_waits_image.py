@@ -130,7 +130,7 @@ def test_updates_and_expected_effects_take_pictures(client: Client, view: Displa
     judged(client, wait.wait_id, "no")
     client.wait_update(wait.wait_id, until=ScreenImage(RED))
     assert _place(ended(client, wait.wait_id).verdict.detail) == (50, 40, 74, 50)
-    done = client.gui_do("click 70 100", display=view.name, expect=ScreenImage(RED))
+    done = client.gui_do("click 70 100", display=view.name, expect=ScreenImage(RED), timeout_s=30)
     assert done.status == "verified"
 
 
