@@ -349,6 +349,17 @@ def _unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> float 
     return wait.last_start if pixels_known else view_state.touched_since(max(frames, default=-1))
 
 
+def has_unjudged(wait: Wait, at: float, shown_at: float) -> bool:
+    """Tell whether a judge is to be asked, and was not by `at`, about pixels that the target may have shown at
+    `shown_at`.
+    """
+    view_state, now = wait.in_view, basis_of(wait, at)
+    if view_state is None or wait.pending is not None or wait.failing is not None or not now.asked:
+        return False
+    since = _unjudged_since(wait, view_state, now)
+    return since is not None and since <= shown_at
+
+
 def _covers(wait: Wait) -> list[Coverage | None]:
     return [wait.judge_state.cover, *(coverage_of(f.request, f.frame) for f in wait.in_flight(JobKind.JUDGE))]
 

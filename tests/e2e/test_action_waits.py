@@ -13,7 +13,7 @@ import pytest
 from acud.errors import InvalidRequest, NotFound
 from acud.protocol.requests.actions import ActionReply
 from acud.protocol.requests.waits import WaitCreate
-from acud.types import Change, DisplayInfo, Stable, Text, WaitState, WindowTitle
+from acud.types import Change, DisplayInfo, Policy, Stable, Text, WaitState, WindowTitle
 from acud.types.actions import Click, Launch, Point, WindowDo, WindowVerb
 from acud_client import Client
 from tests.daemon import Daemon
@@ -81,7 +81,8 @@ def test_a_click_brings_a_dialog_and_its_answer_tells_of_it(client: Client, gui_
         wait = WaitCreate(Text("Overwrite the report"), timeout_s=60)
         reply = client.desktop_action(store, display=display.name, wait=wait)
         assert reply.wait is not None
-        assert (reply.wait.ended, reply.wait.wait.state) == (True, WaitState.RESOLVED)
+        assert (reply.wait.notes, reply.wait.wait.state) == ((), WaitState.RESOLVED), reply.wait
+        assert reply.wait.ended
         assert reply.effects is not None
         assert ("opened", "Question") in [(one.change, one.title) for one in reply.effects.windows]
         client.gui_do("click Cancel", display=display.name, timeout_s=30)
@@ -90,6 +91,16 @@ def test_a_click_brings_a_dialog_and_its_answer_tells_of_it(client: Client, gui_
         assert done.wait.wait.state is WaitState.RESOLVED
         assert done.effects is not None
         assert [one.buttons for one in done.effects.dialogs if one.is_new] == [("Cancel", "Overwrite")]
+
+
+def test_a_dialog_that_is_not_judged_yet_ends_no_waiting(client: Client, gui_daemon: Daemon) -> None:
+    with shown(client, "answers") as display:
+        store = place(client, display, "Store")
+        slow = Policy(interval_s=8, min_interval_s=8)  # it stands still before its turn
+        wait = WaitCreate(Text("Overwrite the report"), timeout_s=60, policy=slow)
+        reply = client.desktop_action(store, display=display.name, wait=wait)
+        assert reply.wait is not None
+        assert (reply.wait.notes, reply.wait.wait.state) == ((), WaitState.RESOLVED)
 
 
 def test_a_dialog_that_asks_ends_the_waiting_of_the_call_and_not_the_wait(client: Client, gui_daemon: Daemon) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -90,16 +92,27 @@ def test_a_change_elsewhere_is_read_before_a_first_reading_is_done(
 
 
 def test_another_display_is_read_beside_a_first_reading() -> None:
-    """One engine takes many seconds for the large one, and would begin the other after that."""
-    with Daemon(settings=BARE + "[evaluator]\nworkers = 2\n") as daemon:
+    """The process that reads the large one is stopped meanwhile: the other one alone can have read."""
+    with Daemon(settings=BARE + "[daemon]\nchild_silent_s = 600\n[evaluator]\nworkers = 2\n") as daemon:
         large = daemon.client.display_create(WIDTH, HEIGHT).display
         small = daemon.client.display_create(320, 240).display
         with Desk(large.name, large.auth_file) as book:
             write_book(book, "beside")
             slow = armed(daemon.client, large, "Quicksilver")
-            until(lambda: in_hand(daemon) == 1, "the first reading")
-            judged(daemon.client, armed(daemon.client, small, "Quicksilver"), "no")
-            assert shown(daemon.client, slow).judged == 0
+            reader = until(lambda: busy_evaluator(daemon.client), "the first reading")
+            os.kill(reader, signal.SIGSTOP)
+            try:
+                assert shown(daemon.client, slow).judged == 0, "the page was read too fast for this test"
+                judged(daemon.client, armed(daemon.client, small, "Quicksilver"), "no")
+                assert shown(daemon.client, slow).judged == 0
+            finally:
+                os.kill(reader, signal.SIGCONT)
+
+
+def busy_evaluator(client: Client) -> int:
+    """Return the pid of the one that has a frame in hand, 0 for none."""
+    children = client.status().children
+    return next((one.pid for one in children if one.kind == "evaluator" and one.busy_jobs), 0)
 
 
 def test_what_is_read_for_a_wait_that_is_cancelled_is_dropped(

@@ -51,6 +51,7 @@ from acud.waits.conditions import NOT_JUDGED, leaves, needs_display
 from acud.waits.effects import FleetEnd
 from acud.waits.lifecycle import describe_asking
 from acud.waits.model import NO_DISPLAY
+from acud.waits.planner import has_unjudged
 from acud.waits.sentences import NEEDS_VISION, with_meanings
 from acud.waits.validation import update_spec
 
@@ -467,10 +468,14 @@ class Waits:
         state = active.state if active is not None else self._journal.store.waits.find(wait_id).state
         raise Conflict(f"wait {wait_id} has ended: {state.value}", hint="acud wait show tells how", state=state.value)
 
-    def is_judging(self, wait_id: str) -> bool:
-        """Tell whether a judge is being asked for a live wait, or will be as soon as it is free."""
-        active = self._active.get(wait_id)
-        return active is not None and bool(describe_asking(active.machine, self._clock.monotonic_s()))
+    def is_judging(self, wait_id: str, shown_s: float) -> bool:
+        """Tell whether a judge is being asked for a live wait, or is still to be asked about what its target showed at
+        `shown_s` (monotonic seconds).
+        """
+        active, now_s = self._active.get(wait_id), self._clock.monotonic_s()
+        return active is not None and (
+            bool(describe_asking(active.machine, now_s)) or has_unjudged(active.machine, now_s, shown_s)
+        )
 
     def _fresh(self, stored: StoredWait) -> StoredWait:
         active = self._active.get(stored.wait_id)

@@ -6,6 +6,7 @@ from acud.types import Criteria, Text, no
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits.lifecycle import describe_asking
+from acud.waits.planner import has_unjudged
 from tests.unit.waits.rig import Rig, spec
 
 
@@ -34,6 +35,23 @@ def test_a_judge_in_the_air_is_told_with_its_time() -> None:
     assert describe_asking(rig.wait, rig.now + 13) == "a judge is being asked, since 13 s"
     rig.answer(job)
     assert describe_asking(rig.wait, rig.now) == ""
+
+
+def test_pixels_that_wait_for_their_turn_are_unjudged_until_a_judge_has_them() -> None:
+    rig = Rig(spec(Criteria("x"))).start()
+    rig.judge(no("not there"))
+    rig.later(0.1)
+    before = rig.now
+    assert not has_unjudged(rig.wait, rig.now, before)
+    rig.later(0.1)
+    rig.same()
+    rig.later(0.1)
+    rig.change(1)
+    assert describe_asking(rig.wait, rig.now) == ""  # their turn is later
+    assert (has_unjudged(rig.wait, rig.now, rig.now), has_unjudged(rig.wait, rig.now, before)) == (True, False)
+    rig.later(3)
+    rig.dispatch()
+    assert not has_unjudged(rig.wait, rig.now, rig.now)
 
 
 def test_frames_that_came_while_the_judge_was_busy_are_counted_at_the_end() -> None:

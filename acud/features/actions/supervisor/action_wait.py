@@ -165,20 +165,21 @@ class FollowedWait:
             still = WaitSpec(Stable(_STILL_S, ignore_blinking=True), target, left_s)
 
             def stood(active: ActiveWait) -> None:
-                self._stood(new[0], asked, is_still=active.state is WaitState.RESOLVED)
+                is_still, now_s = active.state is WaitState.RESOLVED, self._core.clock.monotonic_s()
+                self._stood(new[0], asked, now_s, is_still=is_still)
 
             self._core.waits.run_transient(still, watched, self._call.later(stood))
         elif watched is not None:
             again = self._call.later(lambda _: self._look_for_dialogs(asked))
             self._core.loop.call_later(_POLL_S, lambda: again(None))
 
-    def _stood(self, dialog: int, asked: Callable[[], None], *, is_still: bool) -> None:
-        """A judge that looks at the dialog at this moment may find in it what is waited for."""
+    def _stood(self, dialog: int, asked: Callable[[], None], at_s: float, *, is_still: bool) -> None:
+        """A judge that has not seen the dialog as it stood at `at_s` may find in it what is waited for."""
         assert self._armed is not None
         if not self._is_followed:
             return
-        if is_still and self._core.waits.is_judging(self._armed.wait.wait_id):
-            again = self._call.later(lambda _: self._stood(dialog, asked, is_still=True))
+        if is_still and self._core.waits.is_judging(self._armed.wait.wait_id, at_s):
+            again = self._call.later(lambda _: self._stood(dialog, asked, at_s, is_still=True))
             self._core.loop.call_later(_POLL_S, lambda: again(None))
         elif is_still and dialog in self._dialogs():
             self._is_asked = True
