@@ -95,7 +95,7 @@ def _all_ready(shared: Daemon) -> bool:
 
 @pytest.fixture
 def wire() -> Iterator[Wire]:
-    """A link between here and a network namespace, to be cut and healed."""
+    """A link to be cut and healed, from the network namespace that the test is in meanwhile to another one."""
     try:
         with Wire() as made:
             yield made

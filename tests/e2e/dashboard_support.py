@@ -86,7 +86,7 @@ class Visitor:
         assert not bad, f"{name}: {bad}"
         wide = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0, f"{name} is {wide} px too wide"
-        assert not self.faults, f"{name}: {self.faults}"
+        assert not self.faults, f"{name}: {self.faults} {self.unserved}"
 
     def close(self) -> None:
         """End it."""
