@@ -561,7 +561,8 @@ async def _wakes(settings: FleetSettings) -> list[str]:
 
 def test_a_wait_that_no_other_host_could_take_is_refused_when_it_is_armed(fleet: Rig) -> None:
     client = fleet.daemons["h1"].client
-    name = client.display_create(64, 64).display.name
+    # A start that takes longer than the lease would send the wait elsewhere: no other host is labelled so.
+    name = client.display_create(64, 64, labels={"is": "h1"}).display.name
     with pytest.raises(InvalidRequest, match="of this machine"):
         client.wait_create(FileState("~/a"), display=name, policy=REARM)
     change = client.wait_create(Change(), display=name).wait
