@@ -350,9 +350,7 @@ def _unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> float 
 
 
 def has_unjudged(wait: Wait, at: float, shown_at: float) -> bool:
-    """Tell whether a judge is to be asked, and was not by `at`, about pixels that the target may have shown at
-    `shown_at`.
-    """
+    """Tell whether, at `at`, a judge is still to be asked about pixels that the target may have shown at `shown_at`."""
     view_state, now = wait.in_view, basis_of(wait, at)
     if view_state is None or wait.pending is not None or wait.failing is not None or not now.asked:
         return False
