@@ -94,4 +94,4 @@ def _ip(words: str) -> None:
 def _words(fault: OSError | subprocess.CalledProcessError) -> str:
     if isinstance(fault, subprocess.CalledProcessError):
         return f"{' '.join(fault.cmd)}: {str(fault.stderr).strip()}"
-    return f"ip: {fault}"
+    return str(fault)
