@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import signal
 import stat
 import subprocess
@@ -317,16 +318,20 @@ def test_over_mcp(client: Client, daemon: Daemon, tmp_path: Path) -> None:
     asyncio.run(asked())
 
 
-def test_launch_status_over_mcp(client: Client, daemon: Daemon) -> None:
+def test_launch_status_over_mcp(client: Client, daemon: Daemon, tmp_path: Path) -> None:
     shown = client.display_create(320, 240).display
+    said, go = tmp_path / "said", tmp_path / "go"
+    script = f"echo last words; touch {said}; until test -e {go}; do sleep 0.05; done; exit 3"
 
     async def asked() -> None:
         async with stdio(daemon.home, "--block", "45") as mcp:
-            launch = {"action": "launch", "text": "sh -c 'echo last words; sleep 1; exit 3'", "picture": False}
+            launch = {"action": "launch", "text": shlex.join(("sh", "-c", script)), "picture": False}
             pid = value(await mcp.call_tool("desktop_action", launch | {"display": shown.name}))["pid"]
             ask = {"action": "launch_status", "text": str(pid)}
+            until(said.exists, "the last words")
             running = value(await mcp.call_tool("desktop_action", ask))
             assert (running["state"], running["last_lines"]) == ("running", ["last words"])
+            go.touch()
             ended(client, client.wait_create(ProcessExit(pid), timeout_s=LONG_S).wait.wait_id)
             told = value(await mcp.call_tool("desktop_action", ask))
             assert (told["state"], told["end"]) == ("ended", "exit status 3")
