@@ -10,6 +10,7 @@ import numpy as np
 
 from acud.features.recording.recorder.frame_copy import CopiedFrame, FrameCopier
 from acud.features.recording.recorder.segment import SegmentWriter
+from acud.features.recording.replay import recording
 from acud.features.recording.supervisor.files import RecordingFiles
 from acud.ids import new_id
 from acud.protocol.recordings import RecordingInfo, RecordingState, Segment
@@ -73,6 +74,20 @@ def test_a_file_that_ends_at_any_byte_plays_what_is_whole(tmp_path: Path) -> Non
         assert decoded[: segment.frames] == [number * 45_000 for number in range(segment.frames)]
         assert segment.size_bytes == path.stat().st_size + path.with_suffix(".jsonl").stat().st_size
         assert (segment.width, segment.height, segment.start_mono_ns) == (WIDTH, HEIGHT, 10_000_000_000)
+
+
+def test_a_frame_grabbed_before_a_repeat_that_came_first_is_where_its_line_says(tmp_path: Path) -> None:
+    recording_id = new_id("rec")
+    film = SegmentWriter(recording_id, 1, _taken(0), 2.0, 28)
+    parts = [film.add(_taken(0)), film.rest(11_000_000_000), film.add(_taken(1)), film.end(12_000_000_000)]
+    path = _lay(tmp_path, recording_id, b"".join(part.video for part in parts), b"".join(part.rows for part in parts))
+    (segment,) = recording.load(tmp_path, recording_id).stretches
+    reader = recording.VideoReader(segment)
+    assert [round(reader.picture(shown)[:16].mean(axis=(0, 1))[0] / 30) for shown in segment.shown] == [0, 1]
+    with av.open(str(path)) as opened:
+        ticks = [frame.pts for frame in opened.decode(video=0)]
+    assert [round(shown.row.at_ms * 90, 1) for shown in segment.shown] == [ticks[0], ticks[2]]
+    reader.close()
 
 
 def test_lines_that_are_none_are_no_segment(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from acud.pixels.tiles import bitmap
 from acud.protocol.recordings import FrameRow, Segment, SegmentHead
 
 TICKS_PER_S = 90_000
-"""A frame may be shown for 13 hours before its duration overflows 32 bits; see `film.REST_S`."""
+"""A frame may be shown for 13 hours before its duration overflows 32 bits; see `REST_S`."""
 _BT709 = 1
 _LIMITED = 1
 _GROUP = 60
@@ -129,20 +129,20 @@ class SegmentWriter:
         width, height = first.width, first.height
         self._encoder = Encoder(width, height, crf)
         self._start_ns = self._shown_ns = first.mono_ns
-        self._ticks = -1
+        self._ticks = -2
         self._rests = 0
         self._rows = _line(SegmentHead(recording_id, number, width, height, fps, crf, redacted))
         self._frames = 0
         self.segment = Segment(number, width, height, _utc_ms(first.mono_ns), first.mono_ns)
 
     def add(self, taken: CopiedFrame) -> RecordingPart:
-        """Show `taken` from its own time on; return what can be written now."""
-        row, self._rests = self._row(taken), 0
+        """Show `taken` from its own time on, or after what shows already; return what can be written now."""
+        self._rests = 0
         for band in taken.bands:
             self._encoder.draw(band)
         part = self._part(self._encode(taken.mono_ns))
         # The frame itself leaves the muxer with the next one, and its line with it.
-        self._rows, self._frames = _line(row), 1
+        self._rows, self._frames = _line(self._row(taken)), 1
         return part
 
     def rest_due_s(self) -> float:
@@ -159,8 +159,9 @@ class SegmentWriter:
         return self._part(self._encode(now_ns) + self._encoder.close())
 
     def _encode(self, mono_ns: int) -> bytes:
-        # Two frames never share a tick, whatever the clock says.
-        self._ticks = max(self._ticks + 1, (mono_ns - self._start_ns) * TICKS_PER_S // 1_000_000_000)
+        # A frame may have been grabbed before the newest repeat. A replay takes the first frame that shows no more than
+        # one and a half ticks before the time in its line.
+        self._ticks = max(self._ticks + 2, (mono_ns - self._start_ns) * TICKS_PER_S // 1_000_000_000)
         self._shown_ns = mono_ns
         return self._encoder.encode(self._ticks)
 
@@ -176,7 +177,7 @@ class SegmentWriter:
             taken.epoch,
             taken.mono_ns,
             _utc_ms(taken.mono_ns),
-            round((taken.mono_ns - self._start_ns) / 1e6, 3),
+            round(self._ticks * 1000 / TICKS_PER_S, 3),
             zlib.compress(bitmap(taken.changed)),
             taken.identity,
         )
