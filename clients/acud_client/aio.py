@@ -108,7 +108,7 @@ class AsyncClient(AsyncRequestMethods):
 
     def events(self, *, topic: str = "", after: int | None = None) -> AsyncEventStream:
         """Return an async iterator over events of topics that begin with `topic`: those after the number `after`, else
-        those from now on. It misses none, and must be closed (`async with`)."""
+        those from its `async with` on. It misses none, and must be closed (`async with`)."""
         return AsyncEventStream(self, self._paths.endpoint("events"), topic, after)
 
     async def current_scene(self, displays: Sequence[str] = ()) -> Scene:

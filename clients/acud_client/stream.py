@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
+from contextlib import suppress
 from enum import Enum
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -13,7 +14,7 @@ import msgspec
 import zmq
 import zmq.asyncio
 
-from acud.errors import InvalidRequest
+from acud.errors import AcudError, InvalidRequest
 from acud.protocol import codec
 from acud.protocol.events import Beat, Event, Told
 from acud.protocol.requests.daemon import EventsSinceReply
@@ -170,8 +171,9 @@ def _subscribe(context: Any, endpoint: str, topic: str) -> Any:
 class EventStream:
     """An iterator over events, for one thread; made by `Client.events`. Close it, or use it in a `with`.
 
-    Yields `Event`, and `Trimmed` where the daemon no longer keeps what was asked for. After a DaemonDown it can be
-    iterated on: it goes on where it stood, also with a restarted daemon.
+    Yields `Event`, and `Trimmed` where the daemon no longer keeps what was asked for. Without `after` it begins where
+    its `with` is entered, or at the first `next`; with a daemon that is down, when that answers again. After a
+    DaemonDown it can be iterated on: it goes on where it stood, also with a restarted daemon.
     """
 
     def __init__(self, client: Client, endpoint: str, topic: str, after: int | None) -> None:
@@ -220,6 +222,13 @@ class EventStream:
         self._context.term()
 
     def __enter__(self) -> Self:
+        try:
+            if self._inbox.from_now:
+                with suppress(AcudError):  # `next` asks again, and raises
+                    self._catch_up()
+        except BaseException:  # as KeyboardInterrupt
+            self.close()
+            raise
         return self
 
     def __exit__(
@@ -248,18 +257,28 @@ class AsyncEventStream:
     async def __anext__(self) -> Event | Trimmed:
         while (item := self._inbox.pop()) is None:
             if self._inbox.behind:
-                self._inbox.take_page(await self._client.events_since(**self._inbox.next_page()))
+                await self._catch_up()
             elif await self._socket.poll(_patience_ms(None)):
                 self._inbox.take(await self._socket.recv_multipart())
             else:
                 self._inbox.behind = True
         return item
 
+    async def _catch_up(self) -> None:
+        self._inbox.take_page(await self._client.events_since(**self._inbox.next_page()))
+
     def close(self) -> None:
         """Close the socket; twice is harmless."""
         self._context.destroy(linger=0)
 
     async def __aenter__(self) -> Self:
+        try:
+            if self._inbox.from_now:
+                with suppress(AcudError):  # `anext` asks again, and raises
+                    await self._catch_up()
+        except BaseException:  # as CancelledError
+            self.close()
+            raise
         return self
 
     async def __aexit__(

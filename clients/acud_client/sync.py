@@ -116,7 +116,7 @@ class Client(RequestMethods):
 
     def events(self, *, topic: str = "", after: int | None = None) -> EventStream:
         """Return an iterator over events of topics that begin with `topic`: those after the number `after`, else those
-        from now on. It blocks between events, misses none, and must be closed (`with`)."""
+        from its `with` on. It blocks between events, misses none, and must be closed (`with`)."""
         return EventStream(self, self._paths.endpoint("events"), topic, after)
 
     def current_scene(self, displays: Sequence[str] = ()) -> Scene:

@@ -16,6 +16,7 @@ from acud.protocol.envelope import RequestEnvelope
 from acud.protocol.events import Beat, Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud_client import AsyncClient, Client, Trimmed
+from acud_client import stream as stream_module
 from tests.integration.client_stand_in import Sending, StandIn, paths_at, reply
 
 
@@ -71,6 +72,41 @@ def test_from_now_on_skips_history(paths: Paths) -> None:
         daemon.publish(new)
         daemon.publish(Beat(new.n, 1.0))
         assert stream.next(30) == new
+
+
+def test_what_happens_between_the_with_and_the_first_next_is_not_missed(
+    paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_module, "SILENCE_S", 0.5)  # the socket may still be connecting when it is published
+    history = History()
+    history.add()
+    with StandIn(paths, history.answer) as daemon, Client(paths) as client, client.events() as stream:
+        new = history.add()
+        daemon.publish(new)
+        assert stream.next(30) == new
+
+    async def heard() -> None:
+        async with AsyncClient(paths) as own, own.events() as told:
+            late = history.add()
+            running.publish(late)
+            assert await asyncio.wait_for(anext(told), 30) == late
+
+    with StandIn(paths, history.answer) as running:
+        asyncio.run(heard())
+
+
+def test_a_stream_begins_with_a_daemon_that_was_down(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream_module, "SILENCE_S", 0.5)
+    history = History()
+    history.add()
+    with Client(paths, patience_s=0.1) as client, client.events() as stream:
+        with pytest.raises(DaemonDown):
+            stream.next()
+        with StandIn(paths, history.answer) as daemon:
+            assert stream.next(0.05) is None
+            new = history.add()
+            daemon.publish(new)
+            assert stream.next(30) == new
 
 
 def test_a_lost_event_is_fetched_and_doubles_are_dropped(paths: Paths) -> None:
