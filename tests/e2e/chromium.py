@@ -43,7 +43,7 @@ class Chromium:
     def __enter__(self) -> Self:
         self._playwright = sync_playwright().start()
         self.browser: Browser = self._playwright.chromium.launch(
-            executable_path=_PROGRAM, args=_ARGUMENTS, timeout=PATIENCE_MS
+            executable_path=_PROGRAM, args=_ARGUMENTS, timeout=2 * PATIENCE_MS
         )
         return self
 

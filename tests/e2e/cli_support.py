@@ -15,7 +15,7 @@ from acud.types import DisplayInfo
 from acud_client import Client
 from tests.numbers import own_number
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 def settings() -> str:

@@ -194,6 +194,11 @@ class Desk:
         bgrx = np.frombuffer(image.data, np.uint8).reshape(area.h, area.w, 4)
         return np.ascontiguousarray(bgrx[:, :, 2::-1])
 
+    def pointer(self) -> tuple[int, int]:
+        """Return where the pointer is."""
+        found = self._x.root.query_pointer()
+        return int(found.root_x), int(found.root_y)
+
     # ---- programs --------------------------------------------------------------------------------------------------
 
     def run(self, *command: str) -> subprocess.Popen[bytes]:

@@ -88,7 +88,7 @@ def login(said: Gtk.Label) -> Gtk.Widget:
 def answers(said: Gtk.Label) -> Gtk.Widget:
     def flash(_: Gtk.Button) -> None:
         said.set_text("Draft 7 was kept")
-        GLib.timeout_add(300, lambda: said.set_text("nothing was done"))
+        GLib.timeout_add(1000, lambda: said.set_text("nothing was done"))
 
     def ask(_: Gtk.Button) -> None:
         dialog = Gtk.MessageDialog(transient_for=window, title="Question", text="Overwrite the report?")

@@ -13,7 +13,7 @@ from acud.errors import NotFound
 from acud.types import DisplayInfo, Text
 from acud.types.actions import Launch
 from acud_client import Client
-from tests.e2e.desktop import decoded, titled, until
+from tests.e2e.desktop import PATIENCE_S, decoded, titled, until
 from tests.grounding.browser import firefox, write_preferences
 
 SETTINGS = '[vision]\nbackend = "ocr"\n'
@@ -105,6 +105,6 @@ def _is_painted(client: Client, display: str) -> bool:
 
 def says(client: Client, display: DisplayInfo, text: str) -> None:
     """Wait until the window says `text`."""
-    reply = client.wait_create(Text(text), display=display.name, timeout_s=60)
-    end = client.wait_end(reply.wait.wait_id, timeout_s=60)
+    reply = client.wait_create(Text(text), display=display.name, timeout_s=PATIENCE_S)
+    end = client.wait_end(reply.wait.wait_id, timeout_s=2 * PATIENCE_S)
     assert end.wait.state == "resolved", f"{text!r} did not come: {end.wait.verdict.detail}"

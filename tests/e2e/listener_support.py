@@ -54,7 +54,7 @@ class Http:
         self.url, self.token = url, token
         self.port = int(url.rsplit(":", 1)[1])
         head = {"Authorization": f"Bearer {token}"} if token else {}
-        self.raw = httpx.Client(base_url=url, headers=head, timeout=30, trust_env=False, verify=False)
+        self.raw = httpx.Client(base_url=url, headers=head, timeout=60, trust_env=False, verify=False)
 
     def get(self, path: str, **given: Any) -> tuple[int, Any]:
         """Ask with GET."""
@@ -72,7 +72,7 @@ class Http:
 
     def exchange(self, data: bytes, *, until_closed: bool = False) -> bytes:
         """Send bytes that need not be HTTP on a connection of their own; return the first that come back."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=30) as connected:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connected:
             connected.sendall(data)
             found = connected.recv(65536)
             while until_closed and (more := connected.recv(65536)):

@@ -14,7 +14,7 @@ from acud.errors import InvalidRequest, NotFound
 from acud.protocol.requests.actions import ActionReply
 from acud.protocol.requests.waits import WaitCreate
 from acud.types import Change, DisplayInfo, Policy, Stable, Text, WaitState, WindowTitle
-from acud.types.actions import Click, Launch, Point, WindowDo, WindowVerb
+from acud.types.actions import Click, Launch, Point, WaitIdle, WindowDo, WindowVerb
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
@@ -56,11 +56,11 @@ def test_what_flashes_up_during_an_action_is_not_missed(client: Client, answers:
     flash = place(client, answers, "Flash")
 
     def act() -> ActionReply:
-        return client.desktop_action(
-            flash, display=answers.name, picture=True, wait=WaitCreate(Text("Draft 7 was kept"), timeout_s=15)
-        )
+        wait = WaitCreate(Text("Draft 7 was kept"), timeout_s=30)
+        # It is gone for longer than it was there before the action is over: who looks only then misses it.
+        return client.desktop_action([flash, WaitIdle(2, 20)], display=answers.name, picture=True, wait=wait)
 
-    # It shows for 0.3 s: a machine that stands still for longer may not have seen it at all.
+    # It shows for 1 s: a machine that stands still for longer may not have seen it at all.
     replies = [act()]
     while replies[-1].wait is not None and replies[-1].wait.wait.state is not WaitState.RESOLVED and len(replies) < 3:
         replies.append(act())
@@ -131,7 +131,7 @@ def test_a_wait_that_outlasts_the_call_goes_on(client: Client, answers: DisplayI
     assert over.wait is not None
     assert (over.wait.ended, over.wait.wait.state) == (True, WaitState.TIMEOUT)
     stands_still(client, answers)
-    before = client.desktop_action(idle, display=answers.name, wait=WaitCreate(Text("Flash"), timeout_s=30))
+    before = client.desktop_action(idle, display=answers.name, wait=WaitCreate(Text("Flash"), timeout_s=60))
     assert before.wait is not None
     assert before.wait.notes == ("it held already before anything was done",)
 
@@ -185,7 +185,7 @@ def test_a_list_stops_at_what_fails_and_leaves_the_rest(client: Client, gui_daem
             "type 'Anna' into the First name field",
             display=display.name,
             then=["click the Lock button", "type 'never' into the City field"],
-            timeout_s=10,
+            timeout_s=45,
             wait=WaitCreate(Text("Anna"), timeout_s=600),
         )
         assert done.status == "disabled"
@@ -207,7 +207,7 @@ def test_a_list_goes_on_after_a_key_and_a_click_that_had_nothing_to_show(client:
             "click the First name field",
             display=display.name,
             then=["press End", "type 'Anna' into the First name field", "click the First name field", "press Home"],
-            timeout_s=1,
+            timeout_s=5,
         )
         assert done.left == ()
         assert done.message.startswith("5 of 5 done")
@@ -273,7 +273,7 @@ def test_a_tool_fills_a_form(gui_daemon: Daemon) -> None:
                 given = {
                     "display": display.name,
                     "instruction": ["type 'Anna' into First name", "click Nowhere", "click Save"],
-                    "timeout": 10,
+                    "timeout": 45,
                 }
                 told = value(await agent.call_tool("gui_do", given))
         assert told["status"] == "not_found"

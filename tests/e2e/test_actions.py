@@ -72,13 +72,13 @@ def record(client: Client, view: DisplayInfo, tmp_path: Path) -> Iterator[Callab
 
 @contextmanager
 def ticking(desk: Desk, window: int) -> Iterator[None]:
-    """Have some pixels of a window change every 0.7 s, as those of a clock or a caret do."""
+    """Have some pixels of a window change every 0.3 s, as those of a clock or a caret do."""
     over = threading.Event()
 
     def tick() -> None:
         for number in itertools.count():
             desk.fill(Rect(10, 10, 12, 14), number % 2 * 0xFFFFFF, window)
-            if over.wait(0.7):
+            if over.wait(0.3):
                 return
 
     thread = threading.Thread(target=tick)
@@ -113,10 +113,14 @@ def test_an_action_says_which_windows_came_and_went(do: Do, client: Client, view
     assert reply.effects.windows == ()
     assert reply.effects.focus is not None
     assert (reply.effects.focus.window, reply.effects.focus.moved) == ("Brief", True)
-    over = threading.Timer(0.3, lambda: desk.close(window))
-    over.start()
-    gone = do(WaitIdle(0.5, 5), picture=True)
-    over.join()
+    do(Move(Point(600, 400)))
+    replies: list[ActionReply] = []
+    acting = threading.Thread(target=lambda: replies.append(do(Move(Point(620, 440)), WaitIdle(5, 60), picture=True)))
+    acting.start()
+    until(lambda: desk.pointer() == (620, 440), "its beginning")
+    desk.close(window)
+    acting.join()
+    (gone,) = replies
     assert gone.effects is not None
     assert [(one.change, one.title) for one in gone.effects.windows] == [("closed", "Brief")]
 
@@ -161,7 +165,7 @@ def test_what_is_typed_arrives(do: Do, client: Client, view: DisplayInfo, tmp_pa
         )
     )
     window = titled(client, view.name, "Typist")
-    do(WaitIdle(0.3, 20), Click(Point(window.bounds.w // 2, window.bounds.h // 2)), TypeText(typed), Key("ctrl+d"))
+    do(WaitIdle(0.3, 60), Click(Point(window.bounds.w // 2, window.bounds.h // 2)), TypeText(typed), Key("ctrl+d"))
     until((tmp_path / "heard.end").exists, "the end of what was typed")
     assert heard.read_text(encoding="utf-8") == typed
     until(lambda: not do(WindowList("Typist")).windows, "its end")
@@ -278,7 +282,7 @@ def test_the_picture_shows_what_it_settled_to(do: Do, record: Callable[..., Reco
 
 
 def test_idle_is_an_answer(do: Do, desk: Desk, tmp_path: Path) -> None:
-    assert do(WaitIdle(0.2, 20)).idle is True
+    assert do(WaitIdle(0.2, 60)).idle is True
     ticks = tmp_path / "ticks"
     desk.run("xterm", "-e", f"while :; do date +%N | tee '{ticks}'; done")
     until(lambda: do(WindowList()).windows and ticks.exists(), "a busy window")

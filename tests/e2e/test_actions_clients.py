@@ -17,7 +17,7 @@ from acud.x11.windows import WindowReader
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.conftest import BARE
-from tests.e2e.desktop import until
+from tests.e2e.desktop import titled, until
 from tests.e2e.mcp_support import fault, pictured, stdio, value
 from tests.e2e.recording import Recording, act
 
@@ -54,13 +54,15 @@ def last_press(recorder: Recording, x: int, y: int) -> None:
     )
 
 
-def test_the_command_line_acts(acud: CommandLine, view: DisplayInfo, recorder: Recording, tmp_path: Path) -> None:
+def test_the_command_line_acts(
+    acud: CommandLine, daemon: Daemon, view: DisplayInfo, recorder: Recording, tmp_path: Path
+) -> None:
     at = ("-d", view.name)
-    box = recorder.window.bounds
     acud.run("do", "click", "200", "210", "--button", "right", *at)
     last_press(recorder, 200, 210)
     shot = tmp_path / "after.png"
     out = acud.run("do", "click", "20", "30", "-t", "window:Recorder", "--picture", str(shot), *at)
+    box = titled(daemon.client, view.name, "Recorder").bounds  # its window manager has placed it by now
     last_press(recorder, box.x + 20, box.y + 30)
     assert f"{shot}: 640x480, view {view.name}/640x480/0,0,640,480@640x480" in out
     with Image.open(shot) as image:

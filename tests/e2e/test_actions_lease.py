@@ -93,7 +93,7 @@ def test_what_a_person_says_at_the_end_reaches_the_agents(daemon: Daemon) -> Non
     said = f"Kim gave {task.display} back at "
     thread = client.task_thread(task.task_id).messages
     assert [(one.role, one.content.startswith(said)) for one in thread] == [("user", True)]
-    told = [event for event in client.events_since(0).events if event.topic == "display.released"]
+    told = client.events_since(0, topic="display.released", limit=1000).events
     assert told[-1].data["note"] == "I paid; the code is 12."
     first = act(client, Click(Point(8, 8)), task_id=task.task_id, request_id="7f1f7a0e")
     assert first.note.startswith(said)

@@ -231,7 +231,7 @@ def test_a_deadline_does_not_wait_for_a_model_that_hangs(
 def test_a_person_who_takes_the_display_ends_the_run(client: Client, form: DisplayInfo, planner: ModelThread) -> None:
     planned(planner, Answer(play=hang))
     begun = client.gui_agent("x", display=form.name).run
-    lease = client.display_take(form.name, who="Ada", for_s=60).lease
+    lease = client.display_take(form.name, who="Ada", for_s=600).lease
     try:
         run = ended(client, begun)
         assert run.state is RunState.ESCALATED

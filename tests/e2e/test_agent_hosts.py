@@ -100,12 +100,13 @@ def listed(kept: Path) -> set[str]:
     found: set[str] = set()
 
     def told() -> bool:
-        answers = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
+        said = kept.read_text() if kept.exists() else ""
+        answers = [json.loads(line) for line in said[: said.rfind("\n") + 1].splitlines()]  # the last may be half there
         for answer in answers:
             found.update(tool["name"] for tool in answer.get("result", {}).get("tools", ()))
         return bool(found)
 
-    until(told, "the tools to be listed", 60)
+    until(told, "the tools to be listed", 200)
     return found
 
 
@@ -363,7 +364,7 @@ def workbench(home: Home, vscode: Path) -> Iterator[Workbench]:
     ]  # fmt: skip
     env = home.env | {"PATH": f"{bins}:{os.environ['PATH']}"}
     with running(command, env, home.folder), Chromium() as chromium:
-        until(lambda: "HTTP server listening" in (home.folder / "said").read_text(), "VS Code to serve", 120)
+        until(lambda: "HTTP server listening" in (home.folder / "said").read_text(), "VS Code to serve", 200)
         page = chromium.browser.new_page(viewport={"width": 1200, "height": 800})
         page.set_default_timeout(60_000)
         page.goto(f"http://127.0.0.1:{port}/")

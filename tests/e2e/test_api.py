@@ -151,7 +151,7 @@ def test_a_task_is_paused_resumed_and_deleted(api: Api, daemon: Daemon) -> None:
 
 def test_a_person_takes_a_display_over_acts_and_gives_it_back(api: Api, daemon: Daemon, other: DisplayInfo) -> None:
     place = f"displays/{other.name}"
-    lease = api.post(f"{place}/take", who="Ada", for_s=60)["lease"]
+    lease = api.post(f"{place}/take", who="Ada", for_s=600)["lease"]
     assert api.refused("POST", f"{place}/take", json={"who": "Bob"}) == (403, "refused")
     done = api.post(f"{place}/actions", lease=lease, actions=[{"type": "move", "to": [30, 40]}])
     assert (done["done"], done["cursor"]) == (1, [30, 40])

@@ -110,6 +110,7 @@ def test_who_fetched_the_end_is_not_woken_and_who_hung_up_is(waiting: Api, daemo
     path = f"/api/waits/{wait_id}/result"
     with pytest.raises(httpx.ReadTimeout):
         waiting.raw.post(path, json={"block_s": 300}, timeout=1.0)
+    assert waiting.post(f"waits/{wait_id}/result")["ended"] is False  # the gateway knows by now who hung up
     with Desk(screen.name, screen.auth_file) as desk:
         desk.window(Rect(10, 10, 100, 50), title="Stamps")
         assert _told(daemon, wait_id) is WakeState.SENT
@@ -285,6 +286,6 @@ def test_the_examples_of_the_page(tmp_path: Path) -> None:
         commands = script(done).replace("http://127.0.0.1:18790", api.url)
         ran = subprocess.run(
             ["bash", "-c", commands], cwd=tmp_path, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, timeout=110, check=False,
+            stderr=subprocess.STDOUT, text=True, timeout=240, check=False,
         )  # fmt: skip
         check(done, printed_by(ran.stdout, done))
