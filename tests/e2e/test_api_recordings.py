@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -120,8 +122,11 @@ def test_a_condition_is_tried_on_it_line_by_line(api: Api, daemon: Daemon, made:
     assert lines[0]["frames"] == made["frames"]
     files = api.raw.post(path, json={"until": {"type": "file", "path": "~/x"}}, timeout=60).text.splitlines()
     assert [json.loads(line)["type"] for line in files] == ["fault", "done"]
-    with api.raw.stream("POST", path, json=body, timeout=60) as answer:
+    long = body | {"until": {"type": "text", "text": "never to be seen"}}
+    with api.raw.stream("POST", path, json=long, timeout=60) as answer:
         assert answer.status_code == 200
+        (process,) = until(lambda: _replaying(daemon), "its process")
+        os.kill(int(process.name), signal.SIGSTOP)  # it does not end by itself
         assert api.raw.post(path, json=body).status_code == 429
         assert _replaying(daemon)
     until(lambda: not _replaying(daemon), "the end of its process")
