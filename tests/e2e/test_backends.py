@@ -14,7 +14,7 @@ import pytest
 
 from acud.errors import InvalidRequest
 from acud.protocol.requests.daemon import Finding
-from acud.types import Budget, Criteria, DisplayInfo, JudgeName, Policy
+from acud.types import Budget, Criteria, DisplayInfo, JudgeName, Policy, Spent, WaitInfo
 from tests.daemon import Daemon
 from tests.e2e import faults
 from tests.fixtures.painter import Painter
@@ -104,10 +104,16 @@ def test_a_budget_of_dollars_is_held_with_the_cost_that_openrouter_tells(tmp_pat
 
                 faults.until(paint, "a dollar spent")
                 faults.judged(daemon, wait, "unknown", "budget")
-            spent = daemon.client.wait_show(wait.wait_id).wait.spent
-            assert (spent.evaluations, spent.unpriced) == (3, 0)
-            assert len(router.server.posts) == 3
+            spent = faults.until(lambda: all_answered(daemon, wait, router), "the last answer")
+            assert spent.unpriced == 0
+            assert spent.evaluations in (3, 4)  # a slow one may have been in the air with the one that spent the dollar
             assert router.server.posts[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+def all_answered(daemon: Daemon, wait: WaitInfo, model: ModelThread) -> Spent | None:
+    """Return what the wait spent, once it counts every question to the model."""
+    spent = daemon.client.wait_show(wait.wait_id).wait.spent
+    return spent if spent.evaluations == len(model.server.posts) else None
 
 
 def test_a_model_that_dies_in_mid_wait_is_unknown_and_then_the_fallback_answers(
@@ -133,8 +139,7 @@ def test_a_model_that_dies_in_mid_wait_is_unknown_and_then_the_fallback_answers(
         assert ended.verdict.detail == "it is full"
         rows = daemon.client.wait_show(wait.wait_id, evaluations=100).evaluations
         assert [row.judge for row in rows if row.verdict.answer == "yes"] == ["claude"]
-        findings = {one.part: one for one in daemon.client.doctor().findings}
-        assert findings["judge vllm"].level != "ok"
+        findings = faults.until(lambda: down(daemon, "judge vllm"), "vllm known to be down")
         assert findings["key claude"].text == "from ANTHROPIC_API_KEY"
 
 
@@ -222,7 +227,10 @@ def test_backends_by_name_are_asked_paid_and_told_of_by_it() -> None:
                 faults.ended(daemon, alone, "resolved")
             assert ended.verdict.detail == "it is full"
             spent = {row["judge"]: row["cost_usd"] for row in cli(daemon, "usage")["rows"]}
-            assert spent == pytest.approx({"east": (700 * 1000 + 9 * 2000) / 1e6, "google": 2 * 700 * 3000 / 1e6})
+            # A picture of before the painter's window may have been judged, too.
+            rows = daemon.client.wait_show(wait.wait_id, evaluations=100).evaluations
+            east_usd = sum(row.judge == "east" for row in rows) * (700 * 1000 + 9 * 2000) / 1e6
+            assert spent == pytest.approx({"east": east_usd, "google": 2 * 700 * 3000 / 1e6})
             findings = faults.until(lambda: down(daemon, "judge east"), "east known to be down")
             assert "[backends.east]" in findings["judge east"].fix
             assert (findings["judge google"].level, findings["key google"].text) == ("ok", "from ACU_GOOGLE_API_KEY")
