@@ -19,7 +19,7 @@ from acud.types import Change, Criteria, DisplayInfo, Policy, Rect, Stable, Text
 from tests.daemon import Daemon
 from tests.fuzz.samples import sample
 
-_PATIENCE_MS = 30_000
+_PATIENCE_MS = 60_000
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from acud import __version__
 from acud.paths import resolve
 from acud_client import Client
-from tests.e2e.cli_support import CommandLine, settings
+from tests.e2e.cli_support import PATIENCE_S, CommandLine, settings
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def home(tmp_path: Path) -> Path:
 def acud(home: Path) -> Iterator[CommandLine]:
     command_line = CommandLine(home)
     yield command_line
-    command_line.start("daemon", "stop", "--force").communicate(timeout=60)
+    command_line.start("daemon", "stop", "--force").communicate(timeout=PATIENCE_S)
 
 
 def _runs(pid: int) -> bool:
@@ -66,7 +66,7 @@ def test_waits_and_displays_outlast_a_restart(acud: CommandLine) -> None:
 def test_a_misspelt_setting_is_told_by_start_and_by_the_doctor(acud: CommandLine, home: Path) -> None:
     (home / "acud.toml").write_text("[vision]\nbackned = 'ocr'\n", encoding="utf-8")
     child = acud.start("daemon", "start")
-    _, err = child.communicate(timeout=60)
+    _, err = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 1
     assert err.count("\n") == 1
     assert "backned" in err
@@ -86,7 +86,7 @@ def test_a_restart_with_settings_that_are_refused_leaves_the_daemon_alone(acud: 
         (home / "acud.toml").write_text(bad, encoding="utf-8")
         for command in (("daemon", "restart"), ("config", "check")):
             child = acud.start(*command)
-            _, err = child.communicate(timeout=60)
+            _, err = child.communicate(timeout=PATIENCE_S)
             assert child.returncode == 2, err
             assert said in err
             assert err.count("\n") == 1
@@ -108,7 +108,7 @@ def test_start_and_run_refuse_a_home_that_others_can_write_to(acud: CommandLine,
     said = set()
     for command in ("start", "run"):
         child = acud.start("daemon", command)
-        _, err = child.communicate(timeout=60)
+        _, err = child.communicate(timeout=PATIENCE_S)
         assert child.returncode in (1, 8)
         said.add(err)
     assert len(said) == 1
@@ -129,7 +129,7 @@ def test_a_display_that_is_gone_keeps_no_daemon_from_restarting(acud: CommandLin
 def test_a_foreign_database_is_told_by_start(acud: CommandLine, home: Path) -> None:
     (home / "data.db").write_bytes(b"not a database" * 100)
     child = acud.start("daemon", "start")
-    _, err = child.communicate(timeout=60)
+    _, err = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 1
     assert "data.db" in err
     assert err.count("\n") == 1
@@ -137,7 +137,7 @@ def test_a_foreign_database_is_told_by_start(acud: CommandLine, home: Path) -> N
 
 def test_two_starts_at_once_make_one_daemon(acud: CommandLine) -> None:
     starts = [acud.start("daemon", "start", "--json") for _ in range(2)]
-    ends = [start.communicate(timeout=60) for start in starts]
+    ends = [start.communicate(timeout=PATIENCE_S) for start in starts]
     assert [start.returncode for start in starts] == [0, 0], ends
     assert len({out.split('"pid": ')[1].split(",")[0] for out, _ in ends}) == 1
 
@@ -146,7 +146,7 @@ def test_a_daemon_that_hangs_is_ended_by_force(acud: CommandLine) -> None:
     pid = acud.json("daemon", "start")["pid"]
     os.kill(pid, signal.SIGSTOP)
     child = acud.start("daemon", "stop")
-    _, err = child.communicate(timeout=60)
+    _, err = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 6
     assert "acud daemon stop --force" in err
     assert acud.run("daemon", "stop", "--force") == f"stopped (pid {pid})\n"
@@ -159,6 +159,6 @@ def test_run_is_the_foreground_and_ends_by_sigterm(acud: CommandLine) -> None:
         assert client.status().pid == running.pid
     assert acud.json("daemon", "status")["pid"] == running.pid
     running.terminate()
-    running.communicate(timeout=60)
+    running.communicate(timeout=PATIENCE_S)
     assert running.returncode == 0
     assert "daemon.stopping" in acud.run("logs", "-n", "10000")

@@ -15,7 +15,7 @@ from acud.types import DisplayInfo, WindowTitle
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.cli_support import PATIENCE_S, CommandLine, Terminal, settings, until_event
-from tests.e2e.desktop import until
+from tests.e2e.desktop import emptied, until
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,8 @@ def acud(daemon: Daemon) -> CommandLine:
 
 
 @pytest.fixture
-def terminal(display: DisplayInfo, tmp_path: Path) -> Iterator[Terminal]:
+def terminal(client: Client, display: DisplayInfo, tmp_path: Path) -> Iterator[Terminal]:
+    emptied(client, display.name)
     with Terminal(display, tmp_path) as shown:
         yield shown
 
@@ -65,7 +66,7 @@ def test_a_sentence_that_nobody_could_judge_is_refused_with_an_exit_code_of_its_
 def test_the_main_job(acud: CommandLine, client: Client, display: DisplayInfo, terminal: Terminal) -> None:
     terminal.write("Downloading 37 %")
     start = _now(client)
-    waiting = acud.start("wait", '"Download complete" is visible', "-d", display.name, "--timeout", "60")
+    waiting = acud.start("wait", '"Download complete" is visible', "-d", display.name, "--timeout", "5m")
     armed = until_event(client, "wait.created", start).subject
     until_event(client, "wait.judged", start, armed)
     terminal.write("Download complete")
@@ -97,10 +98,10 @@ def test_a_window_that_comes_and_goes(acud: CommandLine, client: Client, display
 
 
 def test_a_change_since_a_token(acud: CommandLine, display: DisplayInfo, terminal: Terminal) -> None:
-    acud.run("wait", "--stable", "0.5", "-d", display.name, "--timeout", "30")
+    acud.run("wait", "--stable", "0.5", "-d", display.name, "--timeout", "2m")
     token = acud.json("baseline", "-d", display.name)["baseline"]
     terminal.write("something happened before the wait was armed")
-    done = acud.json("wait", "--change", "--since", token, "-d", display.name, "--timeout", "30")
+    done = acud.json("wait", "--change", "--since", token, "-d", display.name, "--timeout", "2m")
     assert done["wait"]["state"] == "resolved"
 
 
@@ -121,7 +122,7 @@ def test_without_time_it_looks_once(acud: CommandLine, display: DisplayInfo, ter
 
 def test_without_a_wake_route_it_is_said_how_the_result_is_got(acud: CommandLine, display: DisplayInfo) -> None:
     child = acud.start("wait", "--text", "never shown", "-d", display.name, "--detach")
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=PATIENCE_S)
     assert f"no wake route is set; get its result with: acud wait result {out.strip()}" in err
     acud.run("waits", "cancel", out.strip())
 
@@ -202,10 +203,10 @@ def test_pictures(acud: CommandLine, client: Client, display: DisplayInfo, termi
 def test_a_picture_after_the_next_change(
     acud: CommandLine, client: Client, display: DisplayInfo, terminal: Terminal, tmp_path: Path
 ) -> None:
-    acud.run("wait", "--stable", "0.5", "-d", display.name, "--timeout", "30")
+    acud.run("wait", "--stable", "0.5", "-d", display.name, "--timeout", "2m")
     token = acud.json("baseline", "-d", display.name)["baseline"]
     terminal.write("changed")
-    after = ["look", "-d", display.name, "--on-change", "20", "--since", token, "-o", str(tmp_path / "after.png")]
+    after = ["look", "-d", display.name, "--on-change", "60", "--since", token, "-o", str(tmp_path / "after.png")]
     assert acud.json(*after)["changed"] is True
     still = [
         "look",
