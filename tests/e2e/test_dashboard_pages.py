@@ -119,7 +119,7 @@ def _scene(client: Client, daemon: Daemon) -> dict[str, str]:
             Criteria("the statements of the whole year are in the folder Documents"), task_id=task_id, timeout_s=3600
         ).wait
         change = client.wait_create(
-            Change(), "window:Bank", task_id=task_id, label="the next statement", timeout_s=60
+            Change(), "window:Bank", task_id=task_id, label="the next statement", timeout_s=600
         ).wait
         compared(daemon, change.wait_id)
         judged(client, asked.wait_id, "no")
