@@ -250,6 +250,7 @@ def test_health_says_what_the_doctor_says_and_the_same_each_time(visitor: Visito
         said = subprocess.run(line, env=daemon.env, capture_output=True, text=True, timeout=60, check=False)
         return list(json.loads(said.stdout)["findings"])
 
+    until(lambda: any(one.part == "judge ollama" for one in daemon.client.doctor().findings), "what the judges say")
     first = told()
     assert told() == first
     findings = daemon.client.doctor().findings
