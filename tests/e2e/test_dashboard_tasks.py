@@ -18,7 +18,7 @@ from acud.types import Change, Criteria, DisplayInfo, Rect, ScreenImage, Text, W
 from acud.types.tasks import ActionType, ItemStatus, TaskStatus
 from acud_client import Client
 from tests.daemon import Daemon
-from tests.e2e.dashboard_support import SETTINGS, Visitor
+from tests.e2e.dashboard_support import PATIENCE_MS, SETTINGS, Visitor
 from tests.e2e.desktop import Desk, compared, ended, judged, letters, shown, until
 from tests.e2e.gateway_support import served
 
@@ -278,11 +278,12 @@ def test_a_search_of_the_feed_reaches_the_oldest_event(visitor: Visitor, daemon:
     page = visitor.page
     page.goto(f"{visitor.url}/dashboard#/feed?text=anchor")
     found = page.get_by_role("search").get_by_role("status")
-    expect(found).to_have_text(re.compile(r"^1 of 55,\d{3}$"))
+    expect(found).to_have_text(re.compile(r"^1 of 55,\d{3}$"), timeout=2 * PATIENCE_MS)
     expect(page.locator(".log .line")).to_contain_text("Weigh the anchor")
     visitor.unserved.clear()  # the store was in other hands
     page.get_by_role("searchbox").fill("copy 77")
-    expect(found).to_have_text(re.compile(r"^111 of 55,\d{3}$"))  # 77, 770 to 779, 7700 to 7799: none is left out
+    # 77, 770 to 779, 7700 to 7799: none is left out.
+    expect(found).to_have_text(re.compile(r"^111 of 55,\d{3}$"), timeout=2 * PATIENCE_MS)
     assert not visitor.unserved
     with closing(sqlite3.connect(daemon.home / "data.db", timeout=30)) as store, store:
         store.execute("DELETE FROM events WHERE n > ? AND subject = 'task-copy'", (oldest,))
