@@ -98,8 +98,8 @@ def kept(daemon: Daemon, wait_id: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def host() -> Iterator[tuple[Daemon, Desk, str]]:
-    """A daemon with one managed display of 640x480."""
-    with Daemon(settings=faults.settings(daemon={"restart_limit": 10_000})) as daemon:
+    """A daemon with one managed display of 640x480, which leaves an evaluator alone that is stopped."""
+    with Daemon(settings=faults.settings(daemon={"restart_limit": 10_000, "child_silent_s": 600})) as daemon:
         display = daemon.client.display_create(640, 480).display
         with Desk(display.name, display.auth_file) as desk:
             yield daemon, desk, display.name
