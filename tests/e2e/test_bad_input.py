@@ -17,6 +17,7 @@ from acud.protocol.envelope import ReplyEnvelope
 from acud.protocol.requests import REQUESTS
 from acud.types import Change, Criteria, DisplayInfo, Policy, Rect, Stable, Text, WindowTitle
 from tests.daemon import Daemon
+from tests.e2e.desktop import until
 from tests.fuzz.samples import sample
 
 _PATIENCE_MS = 60_000
@@ -192,7 +193,7 @@ def test_no_depth_of_nesting_ends_the_daemon(line: zmq.Socket[bytes], daemon: Da
         reply = _ask(line, head + b"\x81\xa1a" * depth + b"\x80")
         assert reply.error is not None
         assert reply.error.code == "invalid_request"
-    assert daemon.client.status().degraded == ()
+    until(lambda: daemon.client.status().degraded == (), "a daemon that is well")
 
 
 def _with_number(plain: Any, number: float) -> Iterator[Any]:
