@@ -18,7 +18,7 @@ from acud.types.actions import Click, Launch, Point, WaitIdle, WindowDo, WindowV
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
-from tests.e2e.desktop import titled
+from tests.e2e.desktop import PATIENCE_S, titled
 from tests.e2e.gui_support import shown
 from tests.e2e.mcp_support import fault, stdio, text, value
 
@@ -58,7 +58,9 @@ def test_what_flashes_up_during_an_action_is_not_missed(client: Client, answers:
     def act() -> ActionReply:
         wait = WaitCreate(Text("Draft 7 was kept"), timeout_s=30)
         # It is gone for longer than it was there before the action is over: who looks only then misses it.
-        return client.desktop_action([flash, WaitIdle(2, 20)], display=answers.name, picture=True, wait=wait)
+        return client.desktop_action(
+            [flash, WaitIdle(2, 20)], display=answers.name, picture=True, wait=wait, block_s=PATIENCE_S
+        )
 
     # It shows for 1 s: a machine that stands still for longer may not have seen it at all.
     replies = [act()]
@@ -78,15 +80,15 @@ def test_what_flashes_up_during_an_action_is_not_missed(client: Client, answers:
 def test_a_click_brings_a_dialog_and_its_answer_tells_of_it(client: Client, gui_daemon: Daemon) -> None:
     with shown(client, "answers") as display:
         store = place(client, display, "Store")
-        wait = WaitCreate(Text("Overwrite the report"), timeout_s=60)
-        reply = client.desktop_action(store, display=display.name, wait=wait)
+        wait = WaitCreate(Text("Overwrite the report"), timeout_s=PATIENCE_S)
+        reply = client.desktop_action(store, display=display.name, wait=wait, block_s=PATIENCE_S)
         assert reply.wait is not None
         assert (reply.wait.notes, reply.wait.wait.state) == ((), WaitState.RESOLVED), reply.wait
         assert reply.wait.ended
         assert reply.effects is not None
         assert ("opened", "Question") in [(one.change, one.title) for one in reply.effects.windows]
         client.gui_do("click Cancel", display=display.name, timeout_s=30)
-        done = client.gui_do("click the Store button", display=display.name, wait=wait)
+        done = client.gui_do("click the Store button", display=display.name, wait=wait, block_s=PATIENCE_S)
         assert done.wait is not None
         assert done.wait.wait.state is WaitState.RESOLVED
         assert done.effects is not None
@@ -97,8 +99,8 @@ def test_a_dialog_that_is_not_judged_yet_ends_no_waiting(client: Client, gui_dae
     with shown(client, "answers") as display:
         store = place(client, display, "Store")
         slow = Policy(interval_s=8, min_interval_s=8)  # it stands still before its turn
-        wait = WaitCreate(Text("Overwrite the report"), timeout_s=60, policy=slow)
-        reply = client.desktop_action(store, display=display.name, wait=wait)
+        wait = WaitCreate(Text("Overwrite the report"), timeout_s=PATIENCE_S, policy=slow)
+        reply = client.desktop_action(store, display=display.name, wait=wait, block_s=PATIENCE_S)
         assert reply.wait is not None
         assert (reply.wait.notes, reply.wait.wait.state) == ((), WaitState.RESOLVED)
 
@@ -106,14 +108,15 @@ def test_a_dialog_that_is_not_judged_yet_ends_no_waiting(client: Client, gui_dae
 def test_a_dialog_that_asks_ends_the_waiting_of_the_call_and_not_the_wait(client: Client, gui_daemon: Daemon) -> None:
     with shown(client, "answers") as display:
         wait = WaitCreate(Text("Overwritten by itself"), timeout_s=600)
-        done = client.gui_do("click the Store button", display=display.name, wait=wait)
+        done = client.gui_do("click the Store button", display=display.name, wait=wait, block_s=PATIENCE_S)
         assert done.wait is not None
         assert (done.wait.ended, done.wait.wait.state) == (False, WaitState.WATCHING)
         assert any("a new dialog stands still" in note for note in done.wait.notes)
         assert done.effects is not None
         assert [one.buttons for one in done.effects.dialogs if one.is_new] == [("Cancel", "Overwrite")]
         assert live(client, display) == [done.wait.wait.wait_id]
-        clicked = client.gui_do("click Cancel", display=display.name, wait=WaitCreate(Text("Nothing"), timeout_s=600))
+        nothing = WaitCreate(Text("Nothing"), timeout_s=600)
+        clicked = client.gui_do("click Cancel", display=display.name, wait=nothing, block_s=PATIENCE_S)
         assert clicked.wait is not None
         assert clicked.wait.ended
         client.wait_cancel(done.wait.wait.wait_id)
@@ -131,7 +134,8 @@ def test_a_wait_that_outlasts_the_call_goes_on(client: Client, answers: DisplayI
     assert over.wait is not None
     assert (over.wait.ended, over.wait.wait.state) == (True, WaitState.TIMEOUT)
     stands_still(client, answers)
-    before = client.desktop_action(idle, display=answers.name, wait=WaitCreate(Text("Flash"), timeout_s=60))
+    there = WaitCreate(Text("Flash"), timeout_s=PATIENCE_S)
+    before = client.desktop_action(idle, display=answers.name, wait=there, block_s=PATIENCE_S)
     assert before.wait is not None
     assert before.wait.notes == ("it held already before anything was done",)
 
@@ -166,7 +170,8 @@ def test_a_form_is_filled_and_saved_in_one_call(client: Client, gui_daemon: Daem
             then=[*typed[1:], "type 'hunter2' into the Secret field", "click the Save button"],
             timeout_s=30,
             picture=True,
-            wait=WaitCreate(Text("Firsx Lastx Strex Cityx Phonx hunter2"), timeout_s=60),
+            wait=WaitCreate(Text("Firsx Lastx Strex Cityx Phonx hunter2"), timeout_s=200),
+            block_s=200,
         )
         assert done.status == "verified", done
         assert (len(done.done), done.left) == (7, ())
