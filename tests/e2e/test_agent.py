@@ -122,7 +122,7 @@ def test_it_acts_verifies_and_is_done_when_that_is_seen(
 def test_a_claim_that_does_not_hold_is_not_believed(planner: ModelThread, hook: Receiver) -> None:
     """Each claim is looked at until its time is over: with a daemon that has less."""
     planned(planner, call("done", shows='"Transferred the money" is visible'))
-    limits = RunLimits(max_time_s=120)
+    limits = RunLimits(max_time_s=250)
     with reading(planner, hook, check_timeout_s=4) as daemon, shown(daemon.client, "form") as form:
         ask = daemon.client.gui_agent
         begun = ask("transfer the money", display=form.name, expect=Text("No such text"), limits=limits).run

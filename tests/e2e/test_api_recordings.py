@@ -151,8 +151,8 @@ def test_what_happened_while_it_was_made(api: Api, daemon: Daemon) -> None:
     found = until(lambda: api.get("recordings", task=task.task_id)["recordings"], "the task's own recording")
     recording = found[0]["recording_id"]
     until(lambda: api.get(f"recordings/{recording}")["recording"]["segments"], "its first segment")
-    wait = client.wait_create(Change(), task_id=task.task_id, timeout_s=100, label="a change").wait.wait_id
-    judged = client.wait_create(Criteria("it rains"), task_id=task.task_id, timeout_s=100).wait.wait_id
+    wait = client.wait_create(Change(), task_id=task.task_id, timeout_s=600, label="a change").wait.wait_id
+    judged = client.wait_create(Criteria("it rains"), task_id=task.task_id, timeout_s=600).wait.wait_id
     until(lambda: api.get(f"waits/{judged}")["evaluations"], "a verdict")
     client.task_log_action(task.task_id, ActionType.CLI, "make", item=1)
     client.task_update(task.task_id, message="half done")
