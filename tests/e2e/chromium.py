@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from acud.protocol.web import Scope
 from tests.daemon import Daemon
@@ -41,6 +41,7 @@ class Chromium:
     """A browser; use it in a `with`. Pages that it opened close with it."""
 
     def __enter__(self) -> Self:
+        expect.set_options(timeout=PATIENCE_MS)
         self._playwright = sync_playwright().start()
         self.browser: Browser = self._playwright.chromium.launch(
             executable_path=_PROGRAM, args=_ARGUMENTS, timeout=2 * PATIENCE_MS

@@ -51,7 +51,6 @@ class Visitor:
         self.unserved: list[str] = []
         self.page.on("pageerror", lambda fault: self.faults.append(str(fault)))
         self.page.on("console", self._heard)
-        expect.set_options(timeout=PATIENCE_MS)
 
     def _heard(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
