@@ -15,12 +15,14 @@ from typing import Any, Self
 
 import httpx2
 from mcp import types
-from mcp.client import Client
+from mcp.client import Client, session
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 COMMAND = [sys.executable, "-m", "acud_cli", "mcp"]
 ERAS = ("legacy", "auto")
+# Within the SDK's own 10 s a loaded machine may not have started a server; then the older handshake is tried.
+session.DISCOVER_TIMEOUT_SECONDS = 60.0
 
 
 def stdio(home: Path, *arguments: str, env: dict[str, str] | None = None, mode: str = "legacy", **given: Any) -> Client:
