@@ -23,7 +23,7 @@ from tests.e2e import faults
 Found = TypeVar("Found")
 HOLDS = WindowTitle("there is no such window", gone=True)
 """Resolves as soon as it is armed."""
-PATIENCE_S = 60.0
+PATIENCE_S = 100.0
 
 
 def settings(url: str, host: str, **sections: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-PATIENCE_S = 60.0
+PATIENCE_S = 100.0
 Pixels = npt.NDArray[np.uint8]
 
 

@@ -113,7 +113,7 @@ def fault(result: types.CallToolResult) -> str:
     return block.text
 
 
-async def until(holds: Any, seconds: float = 60.0) -> None:
+async def until(holds: Any, seconds: float = 100.0) -> None:
     """Wait for something that happens in another process."""
     end_s = asyncio.get_running_loop().time() + seconds
     while not holds():

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import Queue
 
-_PATIENCE_S = 60.0
+_PATIENCE_S = 100.0
 
 
 class Systemd:

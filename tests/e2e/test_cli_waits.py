@@ -113,6 +113,7 @@ def test_a_timeout_is_code_3(acud: CommandLine, display: DisplayInfo, terminal: 
 
 def test_without_time_it_looks_once(acud: CommandLine, display: DisplayInfo, terminal: Terminal) -> None:
     terminal.write("still working")
+    acud.run("wait", "--text", "still working", "-d", display.name)
     out = acud.run("wait", "--text", "never shown", "-d", display.name, "--timeout", "0", code=3)
     assert "1 evaluation" in out
     done = acud.json("wait", "--gone", "never shown", "-d", display.name, "--timeout", "0")
