@@ -25,7 +25,7 @@ LEASE_S = 6
 """Short, for those that wait for a loss: a host that a loaded machine keeps from its work for 4 s is lost as well."""
 CALM_S = 9
 """For those to whom every loss would be one too many."""
-LONG_S = 60.0
+LONG_S = 100.0
 
 
 def until(check: Callable[[], object], what: str, within_s: float = LONG_S) -> None:
@@ -98,7 +98,7 @@ class EndpointProcess:
         if self.process is not None:
             self.process.send_signal(signal.SIGTERM)
             try:
-                self.process.wait(20)
+                self.process.wait(LONG_S)
             finally:
                 self.process.kill()
                 self.process.wait()

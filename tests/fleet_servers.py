@@ -19,7 +19,7 @@ from acud_fleet.access import Grants
 from acud_fleet.initialisation import FleetRoles, PartState
 from tests.nats_servers import Nats
 
-_READY_S = 60.0
+_READY_S = 100.0
 Found = TypeVar("Found")
 ROLES = FleetRoles(("h1", "h2", "h3", "alpha"), ("main", "other", "an.agent"), ("vision",))
 """Whom tests call so."""

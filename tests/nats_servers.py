@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from tests.ports import free_port
 
-_READY_S = 30.0
+_READY_S = 100.0
 
 
 class NatsServer:

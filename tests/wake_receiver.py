@@ -75,7 +75,7 @@ class Receiver:
         self._server.server_close()
         self._thread.join()
 
-    def wait_for(self, count: int, within_s: float = 30.0) -> list[Taken]:
+    def wait_for(self, count: int, within_s: float = 100.0) -> list[Taken]:
         """Return the requests once there are `count`."""
         with self.arrived:
             assert self.arrived.wait_for(lambda: len(self.taken) >= count, within_s), f"{len(self.taken)} of {count}"
@@ -146,7 +146,7 @@ class _Handler(BaseHTTPRequestHandler):
         manner = receiver.manner
         receiver.note(request)
         if manner == "hang":
-            receiver.release.wait(60)
+            receiver.release.wait(300)
             self.close_connection = True
         elif manner == "reset":
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

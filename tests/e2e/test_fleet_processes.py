@@ -199,12 +199,12 @@ def test_an_endpoint_that_is_told_to_end_or_killed_leaves_no_process(fleet: Flee
     before = _pids(fleet)
     for pid in before:  # as systemd does
         os.kill(pid, signal.SIGTERM)
-    assert endpoint.process.wait(20) == 0
+    assert endpoint.process.wait(LONG_S) == 0
     assert not _alive(before)
     assert not any((endpoint.paths.of_fleet().run / name).exists() for name in ("control", "events", "first"))
     endpoint.start()
     fleet.client.shutdown()
-    assert endpoint.process.wait(20) == 0
+    assert endpoint.process.wait(LONG_S) == 0
     endpoint.start()
 
 
