@@ -138,7 +138,7 @@ def test_another_host_brings_the_wakes_of_a_dead_one(tmp_path: Path) -> None:
             wake = wake_of(daemon, resolved(daemon), WakeState.SENT)
             daemon.kill()
             with host(nats.url, "h2", tmp_path, wake=carrier) as other:
-                (brought,) = receiver.wait_for(1, 60)
+                (brought,) = receiver.wait_for(1)
                 assert (brought.key, brought.body["text"]) == (wake.wake_id, wake.text)
                 assert other.client.wake_list(seen=True).wakes == ()
                 joined(other)
@@ -157,7 +157,7 @@ def test_a_carrier_whose_routes_fail_leaves_the_wake_to_another(tmp_path: Path) 
             working = {"routes": ["webhook"], "webhook_url": receiver.url, "webhook_secret": SECRET, "carry": ["main"]}
             with host(nats.url, "h2", tmp_path, wake=working):
                 daemon.kill()
-                (brought,) = receiver.wait_for(1, 60)
+                (brought,) = receiver.wait_for(1)
                 assert brought.key == wake.wake_id
 
 
@@ -167,9 +167,9 @@ def test_the_command_line_takes_an_agents_wakes(tmp_path: Path) -> None:
         acud = CommandLine(daemon.home)
         assert acud.run("fleet", "wakes") == "no wakes for main\n"
         wakes = [wake_of(daemon, resolved(daemon), WakeState.SENT) for _ in range(2)]
-        line = json.loads(acud.run("fleet", "wakes", "--json", "--limit", "1"))
+        line = json.loads(_given(acud, "--json", "--limit", "1"))
         assert (line["wake"]["id"], line["wake"]["host"], line["deliveries"]) == (wakes[0].wake_id, "h1", 1)
-        said = acud.run("fleet", "wakes", "--agent", "main")
+        said = _given(acud, "--agent", "main")
         assert wakes[1].text in said
         assert wakes[0].wake_id not in said
         for wake in wakes:
@@ -178,8 +178,18 @@ def test_the_command_line_takes_an_agents_wakes(tmp_path: Path) -> None:
         follower = acud.start("fleet", "wakes", "--follow", "--json", "--limit", "1")
         wait = resolved(daemon)
         nats.servers[0].start()
-        said, _ = follower.communicate(timeout=60)
+        said, _ = follower.communicate(timeout=faults.PATIENCE_S)
         assert json.loads(said)["wake"]["wait_id"] == wait.wait_id
+
+
+def _given(acud: CommandLine, *arguments: str) -> str:
+    """Return what the command line says of the wakes that it is given, asked again where none came in its 2 s."""
+
+    def said() -> str:
+        words = acud.run("fleet", "wakes", *arguments)
+        return "" if words.startswith("no wakes for ") else words
+
+    return faults.until(said, "wakes")
 
 
 def test_the_route_wants_a_fleet(tmp_path: Path) -> None:
