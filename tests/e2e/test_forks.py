@@ -11,6 +11,7 @@ import pytest
 from acud.child_process import FORK_SERVER_NAME
 from tests.daemon import Daemon
 from tests.e2e import faults
+from tests.integration.xserver import XServer
 
 _BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n[evaluator]\nworkers = 2\n'
 
@@ -101,13 +102,14 @@ def test_evaluators_are_forked_and_share_what_they_imported(daemon: Daemon) -> N
 def test_without_the_server_captures_are_executed(daemon: Daemon) -> None:
     first = daemon.client.display_create(320, 240).display
     before = _captures(daemon)[first.name]
-    faults.kill(_servers(daemon)[0])
-    second = daemon.client.display_create(320, 240).display
-    now = _captures(daemon)
-    assert now[first.name] == before  # who was forked does not depend on it any more
-    assert not _is_forked(now[second.name])
-    (told,) = (one for one in daemon.client.doctor().findings if one.part == "forks")
-    assert (told.level, "it ended" in told.text) == ("warning", True)
+    with XServer(320, 240) as shown:  # it is up already: the server of captures is started again after 10 s
+        faults.kill(_servers(daemon)[0])
+        second = daemon.client.display_add(shown.display, auth_file=shown.auth_file).display
+        now = _captures(daemon)
+        assert now[first.name] == before  # who was forked does not depend on it any more
+        assert not _is_forked(now[second.name])
+        (told,) = (one for one in daemon.client.doctor().findings if one.part == "forks")
+        assert (told.level, "it ended" in told.text) == ("warning", True)
 
 
 def test_a_hung_server_is_ended_and_its_orders_are_executed() -> None:
