@@ -56,7 +56,7 @@ class Browser:
         self.port = int(port)
         head = {"Authorization": f"Bearer {bearer}"} if bearer else {}
         # Certificates are not loaded for plain HTTP: that takes longer than a request.
-        self.raw = httpx.Client(base_url=url, headers=head, timeout=60, trust_env=False, verify=False)
+        self.raw = httpx.Client(base_url=url, headers=head, timeout=100, trust_env=False, verify=False)
 
     def ask(self, method: str, path: str, **given: Any) -> tuple[int, Any]:
         """Return status and JSON."""
@@ -90,7 +90,7 @@ class Browser:
         """Open a WebSocket; return 101, or the status of its refusal."""
         address = self.url.replace("http", "ws", 1) + path
         try:
-            with connect(address, additional_headers=head, origin=origin, proxy=None, open_timeout=60) as opened:  # type: ignore[arg-type]
+            with connect(address, additional_headers=head, origin=origin, proxy=None, open_timeout=100) as opened:  # type: ignore[arg-type]
                 with suppress(ConnectionClosed, TimeoutError):
                     opened.recv(0.01)
                 return 101
@@ -99,7 +99,7 @@ class Browser:
 
     def exchange(self, data: bytes) -> bytes:
         """Send bytes that need not be HTTP; return the first that come back."""
-        with socket.create_connection((self.host, self.port), timeout=60) as connected:
+        with socket.create_connection((self.host, self.port), timeout=100) as connected:
             connected.sendall(data)
             return connected.recv(65536)
 
