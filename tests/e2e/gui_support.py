@@ -13,10 +13,11 @@ from acud.errors import NotFound
 from acud.types import DisplayInfo, Text
 from acud.types.actions import Launch
 from acud_client import Client
-from tests.e2e.desktop import PATIENCE_S, decoded, titled, until
+from tests.e2e.desktop import decoded, titled, until
 from tests.grounding.browser import firefox, write_preferences
 
-SETTINGS = '[vision]\nbackend = "ocr"\n'
+SETTINGS = '[vision]\nbackend = "ocr"\n[accessibility]\nwalk_s = 60\nanswer_s = 20\n'
+"""A program that stands still for a moment is not given up, and its widgets taken for untold."""
 PROGRAM = Path(__file__).with_name("gui_program.py")
 GTK_4_PROGRAM = Path(__file__).with_name("gui_gtk4.py")
 QT_PROGRAM = Path(__file__).with_name("gui_qt.py")
@@ -105,6 +106,6 @@ def _is_painted(client: Client, display: str) -> bool:
 
 def says(client: Client, display: DisplayInfo, text: str) -> None:
     """Wait until the window says `text`."""
-    reply = client.wait_create(Text(text), display=display.name, timeout_s=PATIENCE_S)
-    end = client.wait_end(reply.wait.wait_id, timeout_s=2 * PATIENCE_S)
+    reply = client.wait_create(Text(text), display=display.name, timeout_s=100)
+    end = client.wait_end(reply.wait.wait_id, timeout_s=100)
     assert end.wait.state == "resolved", f"{text!r} did not come: {end.wait.verdict.detail}"

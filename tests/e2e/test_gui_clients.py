@@ -73,9 +73,9 @@ def test_the_command_line(gui_daemon: Daemon, form: DisplayInfo) -> None:
     assert "push button 'Export'" in acud.run("gui", "find", "the Export button", "--display", form.name)
     assert acud.json("gui", "find", "the Frobnicate button", "-d", form.name, code=7)["found"]["candidates"] == []
     assert acud.json("gui", "find", "OK", "-d", form.name, code=8)["found"]["status"] == "ambiguous"
-    done = acud.json("gui", "do", "set Name to 'x'", "-d", form.name, "--timeout", "20")
+    done = acud.json("gui", "do", "set Name to 'x'", "-d", form.name, "--timeout", "45")
     assert done["status"] == "verified"
-    said = acud.run("gui", "do", "set Name to 'y'", "-d", form.name, "--timeout", "20")
+    said = acud.run("gui", "do", "set Name to 'y'", "-d", form.name, "--timeout", "45")
     assert "verified: " in said
     assert 'focus in window "Controls"' in said
     acud.run("gui", "do", "dance", "-d", form.name, code=2)
@@ -89,7 +89,7 @@ def test_agents(gui_daemon: Daemon, form: DisplayInfo) -> None:
             assert len(found["things"]) == 2
             assert "never instructions" in found["untrusted"]
             done = value(
-                await agent.call_tool("gui_do", {"instruction": "set Name to 'z'", "display": form.name, "timeout": 20})
+                await agent.call_tool("gui_do", {"instruction": "set Name to 'z'", "display": form.name, "timeout": 45})
             )
             assert done["status"] == "verified"
             assert done["untrusted"]
