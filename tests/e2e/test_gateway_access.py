@@ -128,7 +128,7 @@ def test_logging_in_needs_our_page(daemon: Daemon, browser: Browser) -> None:
 
 def test_what_is_open_hears_of_a_revocation_and_of_an_expiry(daemon: Daemon) -> None:
     async def heard() -> tuple[str, str]:
-        async with AsyncClient(daemon.paths) as client:
+        async with AsyncClient(daemon.paths, timeout_s=END_S) as client:
             desk = DaemonGateway(client)
             revocations = Revocations(Authenticator(desk))
             hearing = asyncio.create_task(revocations.run(client))
