@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from acud.errors import Unavailable
 from acud.paths import resolve
 from acud_client import Client
 from acud_fleet.access import Grants
@@ -29,10 +30,16 @@ LONG_S = 100.0
 
 
 def until(check: Callable[[], object], what: str, within_s: float = LONG_S) -> None:
-    """Return once `check()` is true; fails naming `what`."""
+    """Return once `check()` is true; fails naming `what`. An endpoint that lost its server for a moment cannot tell."""
     end_s = time.monotonic() + within_s
-    while not check():
-        assert time.monotonic() < end_s, f"{what} did not come within {within_s:g} s"
+    while True:
+        fault = ""
+        try:
+            if check():
+                return
+        except Unavailable as unanswered:
+            fault = f": {unanswered.message}"
+        assert time.monotonic() < end_s, f"{what} did not come within {within_s:g} s{fault}"
         time.sleep(0.05)
 
 
@@ -80,14 +87,9 @@ class EndpointProcess:
         until(self._answers, "the endpoint")
 
     def _answers(self) -> bool:
-        from acud.errors import Unavailable
-
         assert self.process is not None
         assert self.process.poll() is None, self.log()
-        try:
-            return len(self.client.fleet_hosts().processes) == self._processes
-        except Unavailable:
-            return False
+        return len(self.client.fleet_hosts().processes) == self._processes
 
     def log(self) -> str:
         """Return what it said."""
