@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import gi
 
 gi.require_version("Gtk", "4.0")
-from gi.repository import Gio, Gtk  # noqa: E402 - the version has to be named first
+from gi.repository import Gdk, Gio, Gtk  # noqa: E402 - the version has to be named first
 
 COLOURS = ("Green", "Red", "Blue", "Amber", "Violet")
 COUNTRIES = tuple(f"Country {number}" for number in range(1, 41))
@@ -17,6 +18,12 @@ def drop_down(said: Gtk.Label, label: str, options: tuple[str, ...]) -> Gtk.Drop
     made = Gtk.DropDown.new_from_strings(options)
     made.connect("notify::selected", lambda *_: said.set_text(f"{label} is {made.get_selected_item().get_string()}"))
     return made
+
+
+def busy(*_: object) -> None:
+    """Show nothing new for a while, on a display where what was done before shows."""
+    Gdk.Display.get_default().sync()
+    time.sleep(2.5)  # longer than it is waited for that a program tells what it shows
 
 
 def menu_button(app: Gtk.Application, said: Gtk.Label) -> Gtk.MenuButton:
@@ -40,16 +47,19 @@ def show(app: Gtk.Application) -> None:
         size.append_text(text)
     size.set_active(0)
     size.connect("changed", lambda box: said.set_text(f"Size is {box.get_active_text()}"))
+    mood = drop_down(said, "Mood", ("Merry", "Gloomy"))
+    mood.connect("notify::selected", busy)
     rows: tuple[tuple[str, Any], ...] = (
         ("Colour", drop_down(said, "Colour", COLOURS)),
         ("Land", drop_down(said, "Land", COUNTRIES)),
         ("Size", size),
+        ("Mood", mood),
     )
     for row, (label, widget) in enumerate(rows):
         grid.attach(Gtk.Label(label=label, xalign=0), 0, row, 1, 1)
         grid.attach(widget, 1, row, 1, 1)
-    grid.attach(menu_button(app, said), 0, 3, 1, 1)
-    grid.attach(said, 0, 4, 2, 1)
+    grid.attach(menu_button(app, said), 0, len(rows), 1, 1)
+    grid.attach(said, 0, len(rows) + 1, 2, 1)
     window.set_child(grid)
     window.present()
 

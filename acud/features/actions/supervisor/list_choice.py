@@ -227,13 +227,13 @@ class _InPopup:
             self._recognise(option, now.unread)
 
     def _recognise(self, option: str, reason: str) -> None:
-        """Read the pixels of a list that does not tell what is chosen."""
+        """Read the pixels of a list that does not tell what is chosen; a program may show that late."""
         run, box = self._run, self._found.box
         inside = box.intersect(run.screen) if box is not None else None
         if inside is None:
             verify(run, self._did, (self._found.point,))
             return
-        spec = WaitSpec(Text(option), run.seen_in(EffectArea(inside)), 0.0, judge=JudgeName.OCR)
+        spec = WaitSpec(Text(option), run.seen_in(EffectArea(inside)), run.request.timeout_s, judge=JudgeName.OCR)
 
         def read(active: ActiveWait) -> None:
             verdict = active.machine.verdict
