@@ -49,11 +49,14 @@ def show(app: Gtk.Application) -> None:
     size.connect("changed", lambda box: said.set_text(f"Size is {box.get_active_text()}"))
     mood = drop_down(said, "Mood", ("Merry", "Gloomy"))
     mood.connect("notify::selected", busy)
+    pace = drop_down(said, "Pace", ("Fast", "Slow"))
+    pace.connect("notify::selected", lambda *_: time.sleep(2.5))
     rows: tuple[tuple[str, Any], ...] = (
         ("Colour", drop_down(said, "Colour", COLOURS)),
         ("Land", drop_down(said, "Land", COUNTRIES)),
         ("Size", size),
         ("Mood", mood),
+        ("Pace", pace),
     )
     for row, (label, widget) in enumerate(rows):
         grid.attach(Gtk.Label(label=label, xalign=0), 0, row, 1, 1)

@@ -203,6 +203,8 @@ def test_lists_and_menus_of_gtk_4_are_chosen_in_where_their_popovers_are(client:
             ("select Large in the Size list", "Size is Large"),
             ("select Gloomy in the Mood list", "Mood is Gloomy"),  # which shows late what was chosen
             ("select Merry in the Mood list", "Mood is Merry"),
+            ("select Slow in the Pace list", "Pace is Slow"),
+            ("select Fast in the Pace list", "Pace is Fast"),
             ("select Archive in the File menu", "Archive was chosen"),
         ):
             chosen = client.gui_do(instruction, display=display.name, timeout_s=45)

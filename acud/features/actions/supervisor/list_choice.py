@@ -29,6 +29,7 @@ _POLL_S = 0.05
 _LIST_MIN_H_PX = 80
 """A control as high as this shows its options; a lower one opens them."""
 _CLOSES_S = 1.5
+"""A list that stays open so long, or as long as an effect may take, is told of."""
 _SCROLL_S = 30.0
 _MENUS = ("menu", "menu item", "menu bar", "push button", "button", "toggle button", "link", "")
 """What opens a menu, and shows nothing afterwards of what was chosen in it."""
@@ -184,7 +185,7 @@ class _InPopup:
         run.act((Click(point),), self._picked)
 
     def _picked(self) -> None:
-        self._until_s = self._run.core.clock.monotonic_s() + _CLOSES_S
+        self._until_s = self._run.core.clock.monotonic_s() + max(_CLOSES_S, self._run.request.timeout_s)
         if self._popup:
             self._closed()
         else:
@@ -233,7 +234,8 @@ class _InPopup:
         if inside is None:
             verify(run, self._did, (self._found.point,))
             return
-        spec = WaitSpec(Text(option), run.seen_in(EffectArea(inside)), run.request.timeout_s, judge=JudgeName.OCR)
+        left_s = max(0.0, self._until_s - run.core.clock.monotonic_s())
+        spec = WaitSpec(Text(option), run.seen_in(EffectArea(inside)), left_s, judge=JudgeName.OCR)
 
         def read(active: ActiveWait) -> None:
             verdict = active.machine.verdict
