@@ -38,7 +38,7 @@ PREYS = 60
 WINDOW = 96, 64
 STILL_S = 1.0
 """After so long without paint whatever differs must have been told."""
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 """A word that comes later than `STILL_S` is late (this machine may stand still), after this it is missed."""
 BUSY_S = 0.25
 CAP_S = 0.05
@@ -140,7 +140,7 @@ class Ground:
         while len(self._preys) + len(fresh) < PREYS:
             prey = self._choose()
             made = self._client.wait_create(
-                Change(), prey.target, display=self._display.name, ignore=prey.ignore, timeout_s=600
+                Change(), prey.target, display=self._display.name, ignore=prey.ignore, timeout_s=86_400
             )
             prey.wait_id = made.wait.wait_id
             fresh.append(prey)
@@ -241,6 +241,8 @@ class Ground:
         pause_s = self._chance.choice([0.0, 0.2, 0.8])
         for prey in self._preys:
             prey.flashed |= prey.window == number and not pause_s
+        if pause_s:
+            until(lambda: any(one.window_id == cover for one in self._listed().windows), "the cover")
         time.sleep(pause_s)
         if self._chance.random() < 0.3:
             self._repaint(number)
@@ -390,11 +392,16 @@ def jobs_per_s_still(daemon: Daemon, over_s: float) -> float:
             target = ("screen", f"region:{x},{y},17,23", "window:still")[number % 3]
             shown = f"display:{display.name}" if target == "screen" else target
             client.wait_create(condition, shown, display=display.name, timeout_s=3_500.0, judge="ocr")  # type: ignore[arg-type]
-        until(lambda: not client.status().queued_jobs, "the first looks")
+        until(lambda: _are_judged(client, display.name), "the first looks")
         time.sleep(5.0)
         before = _jobs(client)
         time.sleep(over_s)
         return round((_jobs(client) - before) / over_s, 2)
+
+
+def _are_judged(client: Client, display: str) -> bool:
+    waits = client.wait_list(displays=(display,), limit=WAITS).waits
+    return all(wait.verdict.code != "not_judged" for wait in waits) and not client.status().queued_jobs
 
 
 def _jobs(client: Client) -> float:
