@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from acud.http_listeners import WebSettings
+from acud.protocol.requests.daemon import ChildStatus
 from acud.protocol.requests.looks import LiveWatch, LiveWatched
 from acud.types import DisplayInfo, Rect
 from acud_client import Client
@@ -300,7 +301,12 @@ async def test_a_display_that_is_removed_says_bye(shared: Daemon) -> None:
 
 
 def _capture(daemon: Daemon) -> int:
-    return next(child.pid for child in daemon.client.status().children if child.kind == "capture")
+    """Return its process, once there is one: one that is being started again has the pid 0."""
+    return until(lambda: _child(daemon, "capture").pid, "a capture process")
+
+
+def _child(daemon: Daemon, kind: str) -> ChildStatus:
+    return next(child for child in daemon.client.status().children if child.kind == kind)
 
 
 async def _back(page: Page, desk: Desk) -> None:

@@ -163,20 +163,30 @@ def test_a_small_picture_is_of_now_hides_nothing_here_and_is_not_sent_twice(
     path = f"/api/live/{view.name}.jpeg"
     with Browser(url, secret) as browser:
         desk.fill(view_box(view), 0xC03020)
-        until(lambda: _colour(browser.raw.get(path)) == "red", "the picture")
-        before = browser.raw.get(path)
+        before = until(lambda: _of_colour("red", _small(browser, path)), "the picture")
         seal = {"If-None-Match": before.headers["etag"]}
-        assert browser.raw.get(path, headers=seal).status_code == 304
+        assert _small(browser, path, seal).status_code == 304
         desk.fill(view_box(view), 0x20C030)
-        until(lambda: _colour(browser.raw.get(path, headers=seal)) == "green", "the next picture")
+        until(lambda: _of_colour("green", _small(browser, path, seal)), "the next picture")
         assert browser.ask("GET", "/api/live/:9998.jpeg")[0] == 404
 
 
-def _colour(answer: httpx.Response) -> str:
+def _small(browser: Browser, path: str, head: dict[str, str] | None = None) -> httpx.Response:
+    """Return the answer, once it is another than that nothing was grabbed in time."""
+
+    def found() -> httpx.Response | None:
+        answer = browser.raw.get(path, headers=head)
+        return answer if answer.status_code != 503 else None
+
+    return until(found, "an answer")
+
+
+def _of_colour(wanted: str, answer: httpx.Response) -> httpx.Response | None:
     if answer.status_code == 304:
-        return ""
+        return None
     red, green, _ = np.asarray(Image.open(io.BytesIO(answer.content)).convert("RGB"))[120, 160].astype(int)
-    return "red" if red > 150 > green else "green" if green > 150 > red else ""
+    found = "red" if red > 150 > green else "green" if green > 150 > red else ""
+    return answer if found == wanted else None
 
 
 def _until_like(shown: Iterator[Image.Image], colour: tuple[int, int, int]) -> None:
