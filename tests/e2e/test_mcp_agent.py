@@ -163,7 +163,7 @@ def test_an_agent_asks_for_the_result(
         assert "acud.smart_wait" in heard.system
         assert "without polling" in heard.system
         assert "acud.wait_result" in heard.system
-        return call("smart_wait", text="Download complete", target=f"display:{display.name}", timeout=120)
+        return call("smart_wait", text="Download complete", target=f"display:{display.name}", timeout=3000)
 
     def ask(heard: Conversation) -> str:
         armed = told(heard)
@@ -192,7 +192,7 @@ def test_an_agent_ends_its_turn_and_is_woken(
 
     def arm(heard: Conversation) -> str:
         assert TASK in heard.last
-        return call("smart_wait", text="Download complete", target=f"display:{display.name}", timeout=300)
+        return call("smart_wait", text="Download complete", target=f"display:{display.name}", timeout=3000)
 
     def rest(heard: Conversation) -> str:
         armed = told(heard)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any, Literal
@@ -13,15 +13,16 @@ from mcp import types
 from mcp.client import ClaimContext, Client, ClientExtension, ResultClaim
 from mcp.shared.exceptions import MCPError
 
-from acud.types import DisplayInfo, WaitState, WakeState
+from acud.types import DisplayInfo, Rect, WaitState, WakeState
 from tests.daemon import Daemon
+from tests.e2e.desktop import Desk, emptied
 from tests.e2e.mcp_support import HttpServer, fault, stdio, value
 
 pytestmark = pytest.mark.asyncio
 
 EXTENSION = "io.modelcontextprotocol/tasks"
 FLAG = "--tasks-extension"
-NEVER = {"text": "the moon is made of cheese", "timeout": 60}
+NEVER = {"text": "the moon is made of cheese", "timeout": 3000}
 
 
 class Ack(types.Result):
@@ -64,12 +65,13 @@ async def ask(session: Any, method: str, task_id: str, **more: Any) -> Any:
 
 
 class TasksExtension(ClientExtension):
-    """The client's side: it asks for the task until that has ended."""
+    """The client's side: it asks for the task until that has ended. `taken`: called with each handle before."""
 
     identifier = EXTENSION
 
-    def __init__(self) -> None:
+    def __init__(self, taken: Callable[[Handle], object] = lambda _: None) -> None:
         self.handles: list[Handle] = []
+        self._taken = taken
 
     def claims(self) -> Sequence[ResultClaim[Any]]:
         """Take handles from `tools/call`."""
@@ -77,7 +79,8 @@ class TasksExtension(ClientExtension):
 
     async def _resolve(self, handle: Handle, context: ClaimContext) -> types.CallToolResult:
         self.handles.append(handle)
-        task: Task = handle
+        self._taken(handle)
+        task = await ask(context.session, "get", handle.task_id)
         while task.status == "working":
             await asyncio.sleep(0.1)
             task = await ask(context.session, "get", handle.task_id)
@@ -113,15 +116,17 @@ async def armed(client: Client) -> Handle:
     return handle
 
 
-async def test_a_handle_becomes_the_result(connect: Any, daemon: Daemon) -> None:
-    extension = TasksExtension()
-    async with connect(extensions=[extension]) as client:
-        assert client.server_capabilities.extensions == {EXTENSION: {}}
-        done = value(await client.call_tool("smart_wait", {"stable": 0.3}))
-        assert (done["status"], done["answer"]) == ("resolved", "yes")
-        assert "untrusted" in done
-        value(await client.call_tool("wait_status", {}))
-        assert "nothing to wait for" in fault(await client.call_tool("smart_wait", {}))
+async def test_a_handle_becomes_the_result(connect: Any, daemon: Daemon, display: DisplayInfo) -> None:
+    emptied(daemon.client, display.name)
+    with Desk(display.name, display.auth_file) as desk:
+        extension = TasksExtension(lambda _: desk.window(Rect(0, 0, 64, 64), title="Ready"))
+        async with connect(extensions=[extension]) as client:
+            assert client.server_capabilities.extensions == {EXTENSION: {}}
+            done = value(await client.call_tool("smart_wait", {"window": "Ready"}))
+            assert (done["status"], done["answer"]) == ("resolved", "yes")
+            assert "untrusted" in done
+            value(await client.call_tool("wait_status", {}))
+            assert "nothing to wait for" in fault(await client.call_tool("smart_wait", {}))
     (handle,) = extension.handles
     assert handle.task_id == done["wait_id"]
     assert handle.status == "working"

@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 PACKAGES = ["node@26.10.0", "@modelcontextprotocol/inspector@2.12.0", "mcporter@0.12.3", "gpt-tokenizer@3"]
 CALLS: dict[str, dict[str, Any]] = {
-    "smart_wait": {"criteria": "x", "timeout": 60},
+    "smart_wait": {"criteria": "x", "timeout": 3000},
     "wait_status": {},
     "wait_for_change": {"timeout": 0.1},
     "desktop_look": {},
@@ -111,7 +111,7 @@ def test_the_inspector_lists_and_calls_every_tool(npm: Npm, inspector: list[str]
 
     answers = {name: call(name, arguments) for name, arguments in CALLS.items()}
     wait_id = answers["smart_wait"]["wait_id"]
-    assert call("wait_update", {"wait_id": wait_id, "timeout": 30})["timeout"] == 30
+    assert call("wait_update", {"wait_id": wait_id, "timeout": 2000})["timeout"] == 2000
     assert call("wait_result", {"wait_id": wait_id, "block": 0})["status"] == "watching"
     assert call("wait_cancel", {"wait_id": wait_id})["status"] == "cancelled"
     npm.run(*inspector, "--method", "tools/call", "--tool-name", "wait_result", "--tool-arg", "wait_id=none", code=5)
@@ -143,7 +143,7 @@ def test_mcporter_lists_and_calls(npm: Npm) -> None:
     mcporter = ["mcporter", "--config", str(config)]
     listed = npm.run(*mcporter, "list", "acud", "--schema")
     assert all(name in listed for name in (*CALLS, *WITH_ID))
-    told = npm.run(*mcporter, "call", "acud.smart_wait", "criteria=x", "timeout=60", "--output", "json")
+    told = npm.run(*mcporter, "call", "acud.smart_wait", "criteria=x", "timeout=3000", "--output", "json")
     wait_id = _found(json.loads(told), "wait_id")
     assert "watching" in npm.run(*mcporter, "call", "acud.wait_status", f"wait_id={wait_id}", "--output", "json")
     assert "cancelled" in npm.run(*mcporter, "call", "acud.wait_cancel", f"wait_id={wait_id}", "--output", "json")

@@ -17,7 +17,7 @@ from tests.e2e.mcp_support import ERAS, fault, stdio, value
 pytestmark = pytest.mark.asyncio
 
 SMALL = {"display_width": 320, "display_height": 240}
-NEVER = {"window": "nowhere to be seen", "timeout": 60}
+NEVER = {"window": "nowhere to be seen", "timeout": 3000}
 
 
 class Tools:
