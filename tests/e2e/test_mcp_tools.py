@@ -72,17 +72,17 @@ def connect(request: pytest.FixtureRequest, daemon: Daemon, http: HttpServer, di
 async def test_a_wait_from_first_to_last(connect: Any) -> None:
     async with connect() as client:
         armed = value(
-            await client.call_tool("smart_wait", {"wake_when": NEVER, "timeout": 50, "target": "region:0,0,64,64"})
+            await client.call_tool("smart_wait", {"wake_when": NEVER, "timeout": 500, "target": "region:0,0,64,64"})
         )
         wait_id = armed["wait_id"]
-        assert armed | {"status": "watching", "criteria": NEVER, "target": "region:0,0,64,64", "timeout": 50} == armed
+        assert armed | {"status": "watching", "criteria": NEVER, "target": "region:0,0,64,64", "timeout": 500} == armed
         listed = value(await client.call_tool("wait_status", {}))
         assert wait_id in [wait["wait_id"] for wait in listed["waits"]]
         assert listed["count"] >= 1
         shown = value(await client.call_tool("wait_status", {"wait_id": wait_id}))
-        assert 0 < shown["remaining_s"] <= 50
-        changed = value(await client.call_tool("wait_update", {"wait_id": wait_id, "criteria": "x", "timeout": 70}))
-        assert (changed["criteria"], changed["timeout"]) == ("x", 70)
+        assert 0 < shown["remaining_s"] <= 500
+        changed = value(await client.call_tool("wait_update", {"wait_id": wait_id, "criteria": "x", "timeout": 700}))
+        assert (changed["criteria"], changed["timeout"]) == ("x", 700)
         still = value(await client.call_tool("wait_result", {"wait_id": wait_id[:24], "block": 0}))
         assert still["status"] == "watching"
         assert "wait_result" in still["next"]
@@ -165,7 +165,7 @@ async def test_what_can_be_mended_is_an_error_of_one_line(connect: Any) -> None:
 
 
 async def test_a_wait_is_a_resource(connect: Any, daemon: Daemon) -> None:
-    wait = daemon.client.wait_create(Criteria(NEVER), timeout_s=60).wait
+    wait = daemon.client.wait_create(Criteria(NEVER), timeout_s=3000).wait
     uri = f"acud://wait/{wait.wait_id}"
     async with connect() as client:
         assert uri in [str(one.uri) for one in (await client.list_resources()).resources]
@@ -197,7 +197,8 @@ async def test_a_result_comes_when_the_wait_ends_with_progress_before(daemon: Da
             told.append(progress)
             desk.fill(Rect(0, 0, 64, 64), 0x336699)  # what it waits for
 
-        async with stdio(daemon.home) as client:
+        patient = types.Implementation(name="claude-code", version="1")
+        async with stdio(daemon.home, client_info=patient) as client:
             armed = value(await client.call_tool("smart_wait", {"change": True}))
             asked = {"wait_id": armed["wait_id"], "block": 45}
             done = value(await client.call_tool("wait_result", asked, progress_callback=hear))
@@ -239,7 +240,7 @@ async def test_a_picture_in_an_answer_has_a_bound(
 
 async def test_a_wait_has_a_budget_and_a_priority(connect: Any, daemon: Daemon, display: DisplayInfo) -> None:
     async with connect() as client:
-        asked = {"criteria": NEVER, "timeout": 60, "max_cost_usd": 0.25, "max_evaluations": "0", "priority": "low"}
+        asked = {"criteria": NEVER, "timeout": 3000, "max_cost_usd": 0.25, "max_evaluations": "0", "priority": "low"}
         armed = value(await client.call_tool("smart_wait", asked))
         first = daemon.client.wait_show(armed["wait_id"]).wait.spec
         assert any("0 of 0 evaluations are spent" in note for note in armed["notes"])
@@ -269,7 +270,7 @@ async def test_a_call_blocks_as_long_as_its_host_is_known_to_wait(
         return await call.ask(msgspec.structs.replace(request, block_s=0))
 
     monkeypatch.setattr(DaemonCall, "ask_slowly", ask_slowly)
-    wait = daemon.client.wait_create(Criteria(NEVER), timeout_s=60).wait
+    wait = daemon.client.wait_create(Criteria(NEVER), timeout_s=3000).wait
     info = types.Implementation(name=name, version="1")
     async with Client(build(Options(daemon.paths)), mode="legacy", client_info=info) as client:
         await client.call_tool("wait_result", {"wait_id": wait.wait_id, "block": 100})
@@ -282,7 +283,7 @@ async def test_a_call_blocks_as_long_as_its_host_is_known_to_wait(
 
 async def test_a_cancelled_call_cancels_no_wait(connect: Any, daemon: Daemon) -> None:
     async with connect() as client:
-        armed = value(await client.call_tool("smart_wait", {"criteria": NEVER, "timeout": 60}))
+        armed = value(await client.call_tool("smart_wait", {"criteria": NEVER, "timeout": 3000}))
         asked = {"wait_id": armed["wait_id"], "block": 45}
         with pytest.raises((MCPError, TimeoutError)):
             await client.call_tool("wait_result", asked, read_timeout_seconds=0.3)
@@ -295,7 +296,7 @@ async def test_a_cancelled_call_cancels_no_wait(connect: Any, daemon: Daemon) ->
 async def test_an_agent_that_names_a_wait_that_ended_is_not_reminded(
     daemon: Daemon, display: DisplayInfo, connect: Any, tool: str
 ) -> None:
-    wait = daemon.client.wait_create(WindowTitle("nothing of that name", gone=True), timeout_s=60).wait
+    wait = daemon.client.wait_create(WindowTitle("nothing of that name", gone=True), timeout_s=3000).wait
     await until(lambda: daemon.client.wait_show(wait.wait_id).wait.state is not WaitState.WATCHING)
     assert [wake.state for wake in daemon.client.wake_list(wait_id=wait.wait_id).wakes] != [WakeState.SEEN]
     async with connect() as client:
@@ -305,7 +306,7 @@ async def test_an_agent_that_names_a_wait_that_ended_is_not_reminded(
 
 
 async def test_a_server_that_ends_cancels_no_wait(daemon: Daemon, display: DisplayInfo) -> None:
-    wait = daemon.client.wait_create(Criteria(NEVER), timeout_s=60).wait
+    wait = daemon.client.wait_create(Criteria(NEVER), timeout_s=3000).wait
     async with stdio(daemon.home) as client:
         asking = asyncio.ensure_future(client.call_tool("wait_result", {"wait_id": wait.wait_id, "block": 45}))
         await asyncio.sleep(0.5)
@@ -321,7 +322,7 @@ async def test_a_server_that_ends_cancels_no_wait(daemon: Daemon, display: Displ
 
 @pytest.mark.parametrize("way", ["stdio", "http"])
 async def test_a_legacy_subscriber_is_told(daemon: Daemon, display: DisplayInfo, http: HttpServer, way: str) -> None:
-    wait = daemon.client.wait_create(Criteria(NEVER), timeout_s=60).wait
+    wait = daemon.client.wait_create(Criteria(NEVER), timeout_s=3000).wait
     uri = f"acud://wait/{wait.wait_id}"
     told: list[str] = []
 
@@ -340,7 +341,7 @@ async def test_a_legacy_subscriber_is_told(daemon: Daemon, display: DisplayInfo,
 
 @pytest.mark.parametrize("way", ["stdio", "http"])
 async def test_a_modern_listener_is_told(daemon: Daemon, display: DisplayInfo, http: HttpServer, way: str) -> None:
-    wait = daemon.client.wait_create(Stable(3600), timeout_s=60).wait
+    wait = daemon.client.wait_create(Stable(3600), timeout_s=3000).wait
     uri = f"acud://wait/{wait.wait_id}"
     link = http.client("auto") if way == "http" else stdio(daemon.home, mode="auto")
     async with link as client, client.listen(resource_subscriptions=[uri]) as heard:
