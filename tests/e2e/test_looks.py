@@ -113,7 +113,7 @@ def _soon(shared: Daemon, desk: Desk, box: Rect, colour: int = 0xFFFFFF) -> Iter
     """Paint in a while, once the call made meanwhile has its baseline: it wants frames then."""
 
     def paint() -> None:
-        with Client(shared.paths) as own:
+        with Client(shared.paths, timeout_s=60.0) as own:
             until(lambda: _wanted(own, desk.display), "the call")
         time.sleep(0.3)
         desk.fill(box, colour)
