@@ -62,7 +62,8 @@ class Agent:
         self.home = home
         config = home / ".config" / "gptme" / "config.toml"
         config.parent.mkdir(parents=True)
-        command, *arguments = COMMAND
+        # It gives itself the name of every program with the SDK, and waits longer than most of them.
+        command, *arguments = [*COMMAND, "--block", "45"]
         config.write_text(
             CONFIG.format(command=json.dumps(command), args=json.dumps(arguments), home=json.dumps(str(daemon_home)))
         )
@@ -83,7 +84,7 @@ class Agent:
     def run(self, prompt: str) -> str:
         """Give it a task and return what it printed, once it has ended its turn."""
         done = subprocess.run(
-            [*self.command, prompt], env=self.env, cwd=self.home, capture_output=True, text=True, timeout=200,
+            [*self.command, prompt], env=self.env, cwd=self.home, capture_output=True, text=True, timeout=300,
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
@@ -129,7 +130,7 @@ def woken_by(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def daemon(woken_by: Path) -> Iterator[Daemon]:
-    wake = {"routes": ["command"], "command": [str(woken_by)], "command_timeout_s": 120}
+    wake = {"routes": ["command"], "command": [str(woken_by)], "command_timeout_s": 300}
     with Daemon(faults.settings(vision={"backend": "ocr"}, wake=wake)) as running:
         yield running
 
@@ -219,7 +220,7 @@ def test_an_agent_ends_its_turn_and_is_woken(
         assert "I go on when I am woken." in said
         assert daemon.client.wait_show(waits[0]).wait.state is WaitState.WATCHING
         terminal.write("Download complete")
-        faults.until(lambda: model.ended, "the woken agent's last words", 120)
+        faults.until(lambda: model.ended, "the woken agent's last words", 250)
         model.check()
         (wake,) = daemon.client.wake_list(seen=True, wait_id=waits[0]).wakes
         assert wake.state is WakeState.SEEN
