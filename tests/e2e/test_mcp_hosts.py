@@ -50,7 +50,9 @@ TASK_CALLS: dict[str, dict[str, Any]] = {
     "task_update": {"status": "completed"},
 }
 """Arguments of the calls about a task, beside its id."""
-NOT_CALLED = {"scene", "desktop_action", "gui_find", "gui_do", "commentary", "video_record", "help", "display_create"}
+NOT_CALLED = {
+    "scene", "desktop_action", "gui_find", "gui_do", "commentary", "video_record", "help", "display_create", "terminal",
+}  # fmt: skip
 """Tools that need a screen with something on it, or a model, or answer with text; tests of their own call them."""
 
 
