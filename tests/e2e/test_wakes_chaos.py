@@ -35,8 +35,8 @@ class Chaos:
         self.daemon = daemon
         self.receiver = receiver
         self.display = daemon.client.display_create(64, 64).display.name
-        self.kills: list[float] = []
-        """UTC seconds."""
+        self.kills: list[tuple[float, float]] = []
+        """Between which UTC seconds each fell."""
         self.waits: list[WaitInfo] = []
 
     def run(self, seed: int) -> None:
@@ -64,18 +64,19 @@ class Chaos:
         made.extend(create(HOLDS, display=self.display, timeout_s=600).wait for _ in range(WAITS))
 
     def _kill(self, victim: str) -> None:
+        begun_s = time.time()
         if victim == "relay":
             with contextlib.suppress(StopIteration, ProcessLookupError):
                 pid = next(p for p, command in faults.family(self.daemon.paths).items() if "acud.delivery" in command)
-                self.kills.append(time.time())
                 faults.kill(pid, signal.SIGKILL)
-            return
-        self.kills.append(time.time())
-        if victim == "supervisor":
+                self.kills.append((begun_s, time.time()))
+        elif victim == "supervisor":
             self.daemon.kill()
+            self.kills.append((begun_s, time.time()))
             self.daemon.start()
         else:
             self.receiver.kill()
+            self.kills.append((begun_s, time.time()))
             time.sleep(0.1)
             self.receiver.start()
 
@@ -105,7 +106,8 @@ class Chaos:
     def _check_repeats(self, rows: list[dict[str, Any]]) -> None:
         for first, second in itertools.pairwise(rows):
             # What was on its way when somebody was killed may arrive long after; it says when it was sent, in seconds.
-            after_a_kill = any(first["sent_utc_s"] <= kill <= second["came_utc_s"] for kill in self.kills)
+            sent_s, came_s = first["sent_utc_s"], second["came_utc_s"]
+            after_a_kill = any(sent_s <= end_s and begun_s <= came_s for begun_s, end_s in self.kills)
             assert after_a_kill or second["reminder"], (first, second)
 
 
