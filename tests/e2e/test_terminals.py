@@ -86,15 +86,17 @@ def test_a_command_that_clears_the_screen_is_read_from_its_beginning(client: Cli
 
 def test_what_is_not_echoed_is_no_output_and_hides_none(client: Client) -> None:
     shell(client)
-    asked = client.terminal_type("build", "stty -echo; printf 'Key: '; read key; echo got $key; stty echo", keys=ENTER)
+    ask = "stty -echo; printf 'Ke''y: '; read key; echo got $key; stty echo"
+    wait = WaitCreate(Text("Key:"), timeout_s=LONG_S)
+    asked = client.terminal_type("build", ask, keys=ENTER, wait=wait, block_s=LONG_S)
     assert asked.text == "Key:"
     assert "got x1" in typed(client, "x1").text
 
 
 def test_keys_interrupt_a_command(client: Client) -> None:
     shell(client)
-    running = client.terminal_type("build", "sleep 600", keys=ENTER)
-    assert running.terminal.busy is True
+    client.terminal_type("build", "sleep 600", keys=ENTER)
+    until(lambda: client.terminal_read("build").terminal.busy is True, "the command")
     stopped = client.terminal_type("build", keys=("ctrl+c",), moment="done", block_s=LONG_S)
     assert (stopped.settled, stopped.terminal.busy) == (True, False)
     with pytest.raises(InvalidRequest, match="is no key of a terminal"):
@@ -197,8 +199,11 @@ def test_a_wait_goes_on_over_a_kill_of_the_daemon_and_sees_how_it_ended_meanwhil
             client.terminal_close(name)
         assert client.terminal_list().terminals == ()
         asked = ["tmux", "-S", str(daemon.paths.terminals_socket), "list-sessions"]
-        done = subprocess.run(asked, capture_output=True, text=True, check=False)
-        assert "no server running" in done.stderr
+
+        def told() -> str:
+            return subprocess.run(asked, capture_output=True, text=True, check=False).stderr
+
+        until(lambda: "no server running" in told(), "the end of the server")
 
 
 def test_names_limits_and_absence_are_told(client: Client, tmp_path: Path) -> None:
@@ -231,7 +236,9 @@ def test_programs_get_a_display_and_none_of_the_daemons_secrets() -> None:
         client = daemon.client
         bare = client.terminal_open(("env",), name="bare", moment="done", block_s=LONG_S)
         shown = client.display_create(320, 240).display
-        there = client.terminal_open(("sh", "-c", "env; sleep 600"), name="there", display=shown.name, block_s=LONG_S)
+        wait = WaitCreate(Text("all told"), timeout_s=LONG_S)
+        command = ("sh", "-c", "env; echo all told; sleep 600")
+        there = client.terminal_open(command, name="there", display=shown.name, wait=wait, block_s=LONG_S)
         assert "hush" not in bare.text + there.text
         assert "DISPLAY=" not in bare.text
         assert f"DISPLAY={shown.name}\n" in f"{there.text}\n"
@@ -254,7 +261,8 @@ def test_the_socket_is_closed_to_others(client: Client, daemon: Daemon) -> None:
 
 
 def test_secrets_are_taken_out_of_what_is_read(client: Client) -> None:
-    opened = client.terminal_open(("echo", "the code is tulip-4711, says he"), name="job", moment="done")
+    said = ("echo", "the code is tulip-4711, says he")
+    opened = client.terminal_open(said, name="job", moment="done", block_s=LONG_S)
     for told in (opened, client.terminal_read("job"), client.terminal_read("job", lines=5)):
         assert "4711" not in told.text
         assert "says he" in told.text
@@ -269,8 +277,8 @@ def test_what_needs_pixels_says_that_no_window_shows_the_session(client: Client)
 def test_over_rest(client: Client, daemon: Daemon) -> None:
     with Api(daemon) as admin, Api(daemon, Scope.ACT) as acting, Api(daemon, Scope.READ) as reading:
         assert acting.refused("POST", "terminals", json={"command": ["sh"]}) == (403, "forbidden")
-        admin.post("terminals", command=["sh"], name="web", moment="done")
-        done = acting.post("terminals/web/type", text="echo a''b", keys=["Enter"], moment="done")
+        admin.post("terminals", command=["sh"], name="web", moment="done", block_s=45)
+        done = acting.post("terminals/web/type", text="echo a''b", keys=["Enter"], moment="done", block_s=45)
         assert done["text"].split("\n")[0] == "ab"
         assert "ab" in reading.get("terminals/web", lines=5)["text"]
         assert [one["name"] for one in reading.get("terminals")["terminals"]] == ["web"]
@@ -297,7 +305,7 @@ def test_over_the_command_line(client: Client, daemon: Daemon) -> None:
 def test_over_mcp(client: Client, daemon: Daemon, tmp_path: Path) -> None:
     async def asked() -> None:
         async with stdio(daemon.home, "--block", "45") as mcp:
-            opened = value(await mcp.call_tool("terminal", {"action": "open", "cwd": str(tmp_path)}))
+            opened = value(await mcp.call_tool("terminal", {"action": "open", "cwd": str(tmp_path), "until": "done"}))
             assert (opened["terminal"], opened["state"]) == ("t1", "prompt")
             seen = {"action": "type", "text": "echo exit=$((1+2))", "until": {"text": "exit=3"}}
             done = value(await mcp.call_tool("terminal", seen))
