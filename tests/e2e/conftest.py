@@ -23,12 +23,13 @@ __all__ = ["api", "browser", "chromium", "form", "gui_daemon"]
 
 SCRIPTED = '[vision]\nbackend = "scripted"\nscripted = \'{"default": "no"}\'\n'
 BARE = '[display]\nwindow_manager = "none"\nsession_bus = false\n'
+PATIENT_TMUX = "[pty]\ntimeout_s = 20\n"
 
 
 @pytest.fixture(scope="module")
 def daemon(request: pytest.FixtureRequest) -> Iterator[Daemon]:
     """A daemon with the module's `DAEMON_SETTINGS`; else the scripted judge says no, and tmux may take its time."""
-    usual = SCRIPTED + BARE + "[pty]\ntimeout_s = 20\n"
+    usual = SCRIPTED + BARE + PATIENT_TMUX
     with Daemon(settings=getattr(request.module, "DAEMON_SETTINGS", usual)) as running:
         yield running
 
@@ -51,7 +52,8 @@ def script() -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def shared(script: Path) -> Iterator[Daemon]:
     """One daemon for all feature tests, with the scripted judge; `judge=` of a wait asks another."""
-    with Daemon(settings=f'[vision]\nbackend = "scripted"\nscripted = "{script}"\n' + BARE) as running:
+    judged = f'[vision]\nbackend = "scripted"\nscripted = "{script}"\n'
+    with Daemon(settings=judged + BARE + PATIENT_TMUX) as running:
         yield running
 
 

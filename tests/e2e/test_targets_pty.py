@@ -12,6 +12,7 @@ from acud.types import AllOf, Change, DisplayInfo, Rect, Stable, Text, WaitState
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
+from tests.e2e.conftest import BARE, PATIENT_TMUX
 from tests.e2e.desktop import Desk, ended, judged, shown, titled, until
 from tests.e2e.mcp_support import fault, stdio, value
 from tests.e2e.terminals import Tmux
@@ -126,7 +127,7 @@ def test_an_unknown_session_is_an_error_that_lists_those_there_are(
 
 
 def test_a_detached_session_is_read_on_after_a_crash_of_the_daemon(tmux: Tmux) -> None:
-    with Daemon(settings='[display]\nwindow_manager = "none"\nsession_bus = false\n[pty]\npoll_s = 0.2\n') as daemon:
+    with Daemon(settings=BARE + PATIENT_TMUX + "poll_s = 0.2\n") as daemon:
         target = tmux.session("job")
         wait = daemon.client.wait_create(Text("over and out"), target, timeout_s=LONG_S).wait.wait_id
         judged(daemon.client, wait, "no")
@@ -139,11 +140,11 @@ def test_a_detached_session_is_read_on_after_a_crash_of_the_daemon(tmux: Tmux) -
 @pytest.mark.asyncio
 async def test_an_agent_waits_on_a_session_through_mcp(shared: Daemon, view: DisplayInfo, tmux: Tmux) -> None:
     target = tmux.session("agent")
-    async with stdio(shared.home) as client:
+    async with stdio(shared.home, "--block", "60") as client:
         asked = {"text": "42 passed", "target": target, "display": view.name, "timeout_s": LONG_S}
         started = value(await client.call_tool("smart_wait", asked))
         tmux.type("agent", "42 passed")
-        done = value(await client.call_tool("wait_result", {"wait_id": started["wait_id"], "block": 30}))
+        done = value(await client.call_tool("wait_result", {"wait_id": started["wait_id"], "block": 60}))
         assert done["status"] == "resolved"
         unknown = fault(await client.call_tool("smart_wait", asked | {"target": "pty:no-such-session"}))
         assert "no tmux session 'no-such-session' is there" in unknown

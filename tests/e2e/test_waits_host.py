@@ -35,7 +35,7 @@ from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
 from tests.e2e.conftest import BARE, SCRIPTED
-from tests.e2e.desktop import ended, shown, until
+from tests.e2e.desktop import ended, judged, shown, until
 from tests.e2e.faults import refused
 from tests.e2e.mcp_support import fault as fault_of
 from tests.e2e.mcp_support import stdio, value
@@ -86,10 +86,12 @@ def test_a_download_is_complete_when_its_partial_file_is_gone_and_no_display_is_
 ) -> None:
     wait = armed(client, FileState(f"{folder}/*.pdf", still_s=STILL_S))
     assert (wait.display, client.display_list().displays) == ("", ())
-    folder.mkdir()
+    browsers = folder.with_name("browsers")  # who saw the one file without the other might take it for all
+    browsers.mkdir()
+    (browsers / "report.pdf").touch()
+    (browsers / "report.pdf.part").write_bytes(b"x" * 100)
+    browsers.rename(folder)
     placeholder, part = folder / "report.pdf", folder / "report.pdf.part"
-    placeholder.touch()
-    part.write_bytes(b"x" * 100)
     says(client, wait, 'a download is under way: "report.pdf.part"')
     part.replace(placeholder)
     end = ended(client, wait.wait_id)
@@ -119,6 +121,7 @@ def test_a_name_of_before_counts_and_one_that_was_never_there_is_gone(client: Cl
     there = armed(client, FileState(f"{folder}/a", still_s=0.0))
     assert ended(client, there.wait_id).state is WaitState.RESOLVED
     gone = armed(client, FileState(f"{folder}/a", gone=True))
+    says(client, gone, '"a" (0 bytes) is there')
     (folder / "a").unlink()
     assert "it was not there" not in ended(client, gone.wait_id).verdict.detail
     never = armed(client, FileState(f"{folder}/b", gone=True))
@@ -133,6 +136,7 @@ def test_parts_of_a_condition_on_files_and_screens_are_told_together(
     file = FileState(f"{folder}/done", still_s=0.0)
     wait = armed(client, AllOf((file, no_window)), display=display)
     either = armed(client, AnyOf((file, Criteria("the moon is made of cheese"))), display=display)
+    judged(client, wait.wait_id, "no")
     folder.mkdir()
     (folder / "done").touch()
     end = ended(client, wait.wait_id)
@@ -200,9 +204,9 @@ def test_over_the_command_line_and_mcp(daemon: Daemon, folder: Path) -> None:
     acud.run("wait", "--file", "/etc/passwd", code=8)
 
     async def asked() -> None:
-        async with stdio(daemon.home) as connected:
+        async with stdio(daemon.home, "--block", "60") as connected:
             done = value(await connected.call_tool("smart_wait", {"file": f"{folder}/a"}))
-            end = value(await connected.call_tool("wait_result", {"wait_id": done["wait_id"]}))
+            end = value(await connected.call_tool("wait_result", {"wait_id": done["wait_id"], "block": 60}))
             assert (end["status"], end["criteria"]) == ("resolved", f'file "{folder}/a"')
             wrong = await connected.call_tool("smart_wait", {"process": "xterm"})
             assert "'xterm' is no pid" in fault_of(wrong)
