@@ -6,19 +6,29 @@ import os
 import random
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from acud.types import DisplayInfo, Rect, Text, WaitState
 from acud_client import Client
 from tests.daemon import Daemon
-from tests.e2e.conftest import BARE
+from tests.e2e.conftest import BARE, SCRIPTED
 from tests.e2e.desktop import Desk, ended, judged, letters, shown, until
 from tests.e2e.metrics import scrape
 from tests.e2e.text_page import ENGLISH
 
 WIDTH, HEIGHT = 3840, 2160
 PAGE = Rect(20, 20, 420, 160)
+SETTINGS = SCRIPTED + BARE + "[daemon]\nchild_silent_s = 600\n"
+"""Evaluators may be stopped, and are not taken for dead."""
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Daemon]:
+    """A daemon in which nobody else has anything to read."""
+    with Daemon(settings=SETTINGS) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +79,7 @@ def test_a_text_that_goes_while_an_older_frame_is_read_is_seen(
     wait = armed(client, large, "Quicksilver")
     until(lambda: in_hand(shared) == 1, "the first reading")
     book.place(note, Rect(800, 800, 420, 160))
-    until(lambda: in_hand(shared) == 2, "the frame with the text")
+    until(lambda: taken(client) == 2, "the frame with the text")
     book.close(note)
     assert shown(client, wait).judged == 0, "the page was read too fast for this test"
     done = ended(client, wait)
@@ -87,26 +97,46 @@ def test_a_change_elsewhere_is_read_before_a_first_reading_is_done(
     slow = armed(client, large, "Quicksilver")
     until(lambda: in_hand(shared) == 1, "the first reading")
     desk.rewrite(page, "Download complete")
-    assert ended(client, quick).state is WaitState.RESOLVED
-    assert shown(client, slow).judged == 0
+    done = ended(client, quick)
+    assert done.state is WaitState.RESOLVED
+    assert all(one.utc_s > done.ended_utc_s for one in client.wait_show(slow).evaluations)
 
 
 def test_another_display_is_read_beside_a_first_reading() -> None:
     """The process that reads the large one is stopped meanwhile: the other one alone can have read."""
-    with Daemon(settings=BARE + "[daemon]\nchild_silent_s = 600\n[evaluator]\nworkers = 2\n") as daemon:
+    with Daemon(settings=SETTINGS + "[evaluator]\nworkers = 2\n") as daemon:
         large = daemon.client.display_create(WIDTH, HEIGHT).display
         small = daemon.client.display_create(320, 240).display
         with Desk(large.name, large.auth_file) as book:
             write_book(book, "beside")
             slow = armed(daemon.client, large, "Quicksilver")
             reader = until(lambda: busy_evaluator(daemon.client), "the first reading")
-            os.kill(reader, signal.SIGSTOP)
-            try:
-                assert shown(daemon.client, slow).judged == 0, "the page was read too fast for this test"
+            with first_reading_held(daemon.client, slow, reader):
                 judged(daemon.client, armed(daemon.client, small, "Quicksilver"), "no")
                 assert shown(daemon.client, slow).judged == 0
-            finally:
-                os.kill(reader, signal.SIGCONT)
+
+
+@contextmanager
+def first_reading_held(client: Client, wait_id: str, *readers: int) -> Iterator[None]:
+    """Stop who makes the first reading for the wait in the middle of it."""
+    for pid in readers:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        assert shown(client, wait_id).judged == 0, "the page was read too fast for this test"
+        yield
+    finally:
+        for pid in readers:
+            os.kill(pid, signal.SIGCONT)
+
+
+def taken(client: Client) -> int:
+    """Return how many frames those that read have taken: such a one is read as it was, whatever comes after it."""
+    return sum(one.busy_jobs for one in client.status().children if one.kind == "evaluator")
+
+
+def evaluators(client: Client) -> list[int]:
+    """Return the pids of those that read."""
+    return [one.pid for one in client.status().children if one.kind == "evaluator"]
 
 
 def busy_evaluator(client: Client) -> int:
@@ -119,8 +149,10 @@ def test_what_is_read_for_a_wait_that_is_cancelled_is_dropped(
     shared: Daemon, client: Client, large: DisplayInfo, book: Desk
 ) -> None:
     dropped = scrape(shared).of("acud_pool_jobs_total", status="dropped")
+    readers = evaluators(client)
     wait = armed(client, large, "Quicksilver")
     until(lambda: in_hand(shared) == 1, "the first reading")
-    client.wait_cancel(wait)
+    with first_reading_held(client, wait, *readers):
+        client.wait_cancel(wait)
     until(lambda: in_hand(shared) == 0, "an engine that is idle")
     assert scrape(shared).of("acud_pool_jobs_total", status="dropped") == dropped + 1
