@@ -84,10 +84,12 @@ class Filmed:
         self.wait_id = reply.wait.wait_id
 
     def judged(self, count: int) -> None:
-        """Return once so many frames were judged, remembered ones included. The next change is far enough from the last
-        that each has its turn, also where the wait on the recording begins some hundredths of a second elsewhere.
+        """Return once so many frames were judged, remembered ones included, and recorded. The next change is far
+        enough from the last that each has its turn, also where the wait on the recording begins some hundredths of a
+        second elsewhere.
         """
         until(lambda: shown(self.client, self.wait_id).judged >= count, f"{count} judgements")
+        self.frames(count)
         time.sleep(3 * CALM.min_interval_s)
 
     def end(self) -> tuple[WaitInfo, float]:

@@ -19,7 +19,7 @@ from acud.types.scene import Scene, SceneMode, local_to_global
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE
-from tests.e2e.desktop import Desk, until
+from tests.e2e.desktop import PATIENCE_S, Desk, until
 from tests.e2e.ocr_provider import NAME, ScriptedReader
 
 STRENGTH = list(SceneMode)
@@ -80,8 +80,10 @@ def test_texts_windows_and_their_places(client: Client, view: DisplayInfo, desk:
 def test_a_moved_window_takes_its_ids_along(client: Client, view: DisplayInfo, desk: Desk) -> None:
     window = desk.words(Rect(40, 60, 300, 60), "Quarterly numbers", title="A")
     desk.words(Rect(40, 300, 300, 60), "Another thing", title="B")
+    known(client, view, Rect(40, 300, 300, 60))
     before = ids(client.refresh_scene(displays=[view.name]))
     desk.place(window, Rect(200, 140, 300, 60))
+    known(client, view, Rect(200, 140, 300, 60))
     after = client.refresh_scene(SceneMode.ACTIVE, [view.name])
     assert ids(after) == before
     assert next(one for one in after.ocr if one.text == "Quarterly numbers").bbox.x >= 200
@@ -150,7 +152,7 @@ def test_at_the_same_time_nobody_gets_a_weaker_look(
     before, asked, got = len(reader.calls()), [*STRENGTH] * 8, []
 
     def ask(mode: SceneMode) -> None:
-        with Client(scripted.paths) as client:
+        with Client(scripted.paths, timeout_s=PATIENCE_S) as client:
             got.append((mode, client.refresh_scene(mode, [page.name])))
 
     threads = [threading.Thread(target=ask, args=(mode,)) for mode in asked]
@@ -252,7 +254,7 @@ def test_a_display_that_is_removed_while_it_is_looked_at_is_an_error_and_no_empt
     faults: list[AcudError] = []
 
     def ask() -> None:
-        with Client(scripted.paths) as client:
+        with Client(scripted.paths, timeout_s=PATIENCE_S) as client:
             try:
                 client.scene(SceneMode.ACTIVE, [made.name])
             except AcudError as fault:

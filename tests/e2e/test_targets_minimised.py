@@ -9,7 +9,7 @@ import pytest
 from acud.types import Change, DisplayInfo, Rect, Stable, WaitState
 from acud_client import Client
 from tests.daemon import Daemon
-from tests.e2e.desktop import Desk, compared, emptied, ended, judged, shown, titled, until
+from tests.e2e.desktop import Desk, compared, emptied, ended, focused, judged, shown, titled, until
 
 LONG_S = 120.0
 BOX = Rect(48, 48, 320, 160)
@@ -37,8 +37,8 @@ def _watched(shared: Daemon, managed: DisplayInfo, office: Desk) -> tuple[int, s
     beside a target whose look nobody has read yet counts as a change of it.
     """
     window = office.words(BOX, "third quarter", title="Report")
-    titled(shared.client, managed.name, "Report")
-    still = shared.client.wait_create(Stable(0.5), "screen", display=managed.name, timeout_s=LONG_S).wait.wait_id
+    until(lambda: focused(shared.client, managed.name) == window, "its focus, which its frame shows")
+    still = shared.client.wait_create(Stable(1.0), "screen", display=managed.name, timeout_s=LONG_S).wait.wait_id
     assert ended(shared.client, still).state is WaitState.RESOLVED
     wait = shared.client.wait_create(Change(), "window:Report", display=managed.name, timeout_s=LONG_S).wait.wait_id
     compared(shared, wait)
@@ -48,7 +48,7 @@ def _watched(shared: Daemon, managed: DisplayInfo, office: Desk) -> tuple[int, s
 def _hide(client: Client, managed: DisplayInfo, office: Desk, window: int, wait: str) -> None:
     office.iconify(window)
     judged(client, wait, "unknown", "not_viewable")
-    assert titled(client, managed.name, "Report").visibility == "unmapped"
+    until(lambda: titled(client, managed.name, "Report").visibility == "unmapped", "the window hidden")
 
 
 def _show(client: Client, office: Desk, window: int, wait: str) -> None:
