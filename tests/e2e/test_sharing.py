@@ -14,7 +14,7 @@ from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import until
 
-_JUDGE = {"delay_ms": 500, "rules": [], "default": "no"}
+_JUDGE = {"delay_ms": 1000, "rules": [], "default": "no"}
 """Slow: a few judgements are more time than a busy machine takes for the first frame of a new wait."""
 _SETTINGS = f"""
 [display]

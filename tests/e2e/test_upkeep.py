@@ -190,7 +190,7 @@ def renewing(daemon: Daemon) -> threading.Thread:
     got: list[EvaluatorsRestartReply] = []
 
     def ask() -> None:
-        with Client(daemon.paths, patience_s=faults.PATIENCE_S) as client:
+        with Client(daemon.paths, timeout_s=faults.PATIENCE_S, patience_s=faults.PATIENCE_S) as client:
             got.append(client.evaluators_restart())
 
     thread = threading.Thread(target=ask)

@@ -16,7 +16,7 @@ from acud.types import Change, Criteria, DisplayInfo, Policy, Rect, Stable, Unti
 from acud.untrusted_text import with_seen
 from acud_client import Client
 from tests.daemon import Daemon
-from tests.e2e.desktop import Desk, Pixels, decoded, ended, judged, shown, timed_out, titled, until
+from tests.e2e.desktop import PATIENCE_S, Desk, Pixels, decoded, ended, judged, shown, timed_out, titled, until
 
 LONG_S = 120.0
 NEVER = Criteria("the lamp is green")
@@ -142,7 +142,7 @@ def test_many_polls_of_one_wait_all_end(shared: Daemon, client: Client, view: Di
     states: list[WaitState] = []
 
     def poll() -> None:
-        with Client(shared.paths) as own:
+        with Client(shared.paths, timeout_s=PATIENCE_S) as own:
             states.append(own.wait_result(wait, block_s=100.0).wait.state)
 
     polls = [threading.Thread(target=poll) for _ in range(4)]

@@ -37,7 +37,7 @@ class Form:
         """Arm a wait, and return its id."""
         wanted = widget_condition(condition) if isinstance(condition, str) else condition
         where = target or f"display:{self.display.name}"
-        return self._client.wait_create(wanted, where, display=self.display.name, timeout_s=100).wait.wait_id
+        return self._client.wait_create(wanted, where, display=self.display.name, timeout_s=280).wait.wait_id
 
     def verdict(self, wait_id: str, answer: Answer, words: str = "") -> Verdict:
         """Return the wait's verdict, once it is this one; it watches on."""

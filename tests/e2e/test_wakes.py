@@ -32,8 +32,8 @@ NEVER = WindowTitle("there is no such window")
 
 
 def _settings(**wake: Any) -> str:
-    given = {"openclaw_token": TOKEN, "webhook_secret": SECRET, "retry_first_s": 0.1, "retry_max_s": 0.5, **wake}
-    return faults.settings(wake=given)
+    hurried = {"retry_first_s": 0.1, "retry_max_s": 0.5, "http_timeout_s": 60}
+    return faults.settings(wake={"openclaw_token": TOKEN, "webhook_secret": SECRET, **hurried, **wake})
 
 
 def _resolved(daemon: Daemon, **more: Any) -> WaitInfo:
@@ -212,7 +212,7 @@ def test_who_blocks_for_the_result_is_not_woken_as_well(daemon: Daemon, hook: Re
     ended: list[bool] = []
 
     def block() -> None:
-        with Client(daemon.paths) as client:
+        with Client(daemon.paths, timeout_s=faults.PATIENCE_S) as client:
             ended.append(client.wait_result(wait.wait_id, block_s=100).ended)
 
     blocking = threading.Thread(target=block)
@@ -251,7 +251,10 @@ def test_a_dead_route_hands_over_and_a_hanging_one_delays_no_other_wake(
     assert sent.sent_by == "openclaw"
     assert "cannot run" in sent.routes[0].reason
     assert all(_wake(hasty, wait, WakeState.PENDING) for wait in slow)
-    assert any("wake route webhook fails" in reason for reason in hasty.client.status().degraded)
+    faults.until(
+        lambda: [reason for reason in hasty.client.status().degraded if "wake route webhook fails" in reason],
+        "the route that hangs is told",
+    )
 
 
 def test_refusals_are_listed_and_tried_again_by_hand(daemon: Daemon, hook: Receiver) -> None:
@@ -395,7 +398,7 @@ def test_an_orderly_restart_repeats_nothing(own: Receiver) -> None:
         waits = [_resolved(daemon) for _ in range(5)]
         daemon.client.shutdown(keep_displays=True)
         assert daemon.process is not None
-        daemon.process.wait(30)
+        daemon.process.wait(faults.PATIENCE_S)
         daemon.start()
         for wait in waits:
             _wake(daemon, wait, WakeState.SENT)

@@ -19,8 +19,10 @@ import pytest
 
 from acud.errors import AcudError
 from acud.types import WaitInfo, WakeInfo, WakeState, WindowTitle
+from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e import faults
+from tests.e2e.desktop import PATIENCE_S
 from tests.wake_receiver import ReceiverProcess as Receiver
 
 HOLDS = WindowTitle("there is no such window", gone=True)
@@ -60,8 +62,8 @@ class Chaos:
             faults.until(lambda wait=wait: self._settled(wait), f"seed {seed}: a wake for {wait.wait_id}")
 
     def _arm(self, made: list[WaitInfo]) -> None:
-        create = self.daemon.client.wait_create
-        made.extend(create(HOLDS, display=self.display, timeout_s=600).wait for _ in range(WAITS))
+        with Client(self.daemon.paths, timeout_s=PATIENCE_S, patience_s=PATIENCE_S) as client:
+            made.extend(client.wait_create(HOLDS, display=self.display, timeout_s=600).wait for _ in range(WAITS))
 
     def _kill(self, victim: str) -> None:
         begun_s = time.time()
