@@ -183,7 +183,7 @@ def test_lanes_of_waits_and_links_with_the_moment(daemon: Daemon, chromium: Chro
     recording_id = client.record_start(view.name).recording.recording_id
     with Desk(view.name, view.auth_file) as desk:
         window = blackboard(daemon, desk, recording_id)
-        change = client.wait_create(Change(), target="screen", display=view.name, timeout_s=60).wait.wait_id
+        change = client.wait_create(Change(), target="screen", display=view.name, timeout_s=600).wait.wait_id
         count_up(daemon, desk, window, recording_id, range(1, 3))
         assert client.wait_end(change, timeout_s=60).wait.state is WaitState.RESOLVED
         never = client.wait_create(
