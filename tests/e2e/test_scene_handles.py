@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from acud.errors import Conflict, DisplayDown, InvalidRequest, NotFound
+from acud.protocol.requests.looks import Picture
+from acud.protocol.requests.scenes import SceneReply
 from acud.types import DisplayInfo
 from acud.types.actions import Click, Key, Move, Point, TypeText, WindowDo, WindowList, WindowVerb
 from acud.types.scene import AxElement, OcrElement, Scene, SceneMode
@@ -62,7 +64,7 @@ def test_a_widget_and_a_text_are_clicked_by_their_ids_and_the_display_follows(
 ) -> None:
     export = widget(scene(client, form), "Export")
     assert export.id.startswith(f"a{form.number}-")
-    done = client.gui_do(f"click {export.id}", timeout_s=20)
+    done = client.gui_do(f"click {export.id}", timeout_s=60)
     assert (done.status, done.display) == ("verified", form.name)
     assert done.found is not None
     assert done.found.candidates[0].method == "scene"
@@ -164,13 +166,13 @@ def test_ids_of_other_displays_are_refused_before_anything_is_done(client: Clien
 def test_a_picture_with_marks_shows_the_scenes_frame_and_leaves_the_elements_readable(
     client: Client, form: DisplayInfo, gui_daemon: Daemon, tmp_path: Path
 ) -> None:
-    reply = client.scene(SceneMode.AGENT_TURN, (form.name,), marks=True)
+    reply, look = until(lambda: _of_one_frame(client, form), "marks and a look of one frame")
     found, pixels = reply.scene, frame_of_png(reply.marks)
     assert found is not None
     assert pixels is not None
     assert pixels.shape[:2] == (480, 640)
     assert (reply.marks_frame, reply.marks_left_out) == (found.displays[0].frame, 0)
-    plain = frame_of_png(client.look(display=form.name).image)
+    plain = frame_of_png(look.image)
     assert plain is not None
     export = widget(found, "Export").bbox
     inside = (slice(export.y, export.bottom), slice(export.x, export.right))
@@ -184,6 +186,13 @@ def test_a_picture_with_marks_shows_the_scenes_frame_and_leaves_the_elements_rea
     output = tmp_path / "marks.png"
     assert run(gui_daemon, "scene", "--display", form.name, "--marks", str(output)).returncode == 0
     assert png_size(output.read_bytes()) == (640, 480)
+
+
+def _of_one_frame(client: Client, form: DisplayInfo) -> tuple[SceneReply, Picture] | None:
+    """Return marks and the plain picture of the same frame: a window gets the focus, and a caret blinks, meanwhile."""
+    reply = client.scene(SceneMode.AGENT_TURN, (form.name,), marks=True)
+    look = client.look(display=form.name)
+    return (reply, look) if look.frame == reply.marks_frame else None
 
 
 def test_marks_of_a_display_that_nobody_looked_at_are_refused(client: Client) -> None:

@@ -18,6 +18,7 @@ from acud.types.scene import Scene, SceneMode
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import until
+from tests.e2e.gui_support import SETTINGS
 from tests.grounding import screens
 from tests.grounding.desktop import PROGRAMS, SYSTEM_PYTHON, chromium
 
@@ -28,7 +29,7 @@ LONG_PAGES = Path(__file__).parents[1] / "bench" / "scene_pages"
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    with Daemon() as running:
+    with Daemon(settings=SETTINGS) as running:
         yield running
 
 

@@ -15,6 +15,7 @@ from acud.types import Answer, DisplayInfo, NotOf, Then, Until, Verdict, WaitInf
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import titled, until
+from tests.e2e.gui_support import SETTINGS
 from tests.grounding import desktop as programs
 
 PROGRAM = Path(__file__).with_name("widget_program.py")
@@ -75,7 +76,7 @@ def end(program: subprocess.Popen[bytes]) -> None:
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    with Daemon(settings='[vision]\nbackend = "ocr"\n') as running:
+    with Daemon(settings=SETTINGS) as running:
         yield running
 
 
