@@ -27,7 +27,7 @@ _FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 FORM = (
     f"{{ {SYSTEM_PYTHON} {PROGRAM} form & }}; until acud gui find 'the Export button' >/dev/null 2>&1; do :; done; "
-    "until acud wait --text Export --stable 0.3 --timeout 5 >/dev/null 2>&1; do :; done"
+    "until acud wait --text Export --stable 0.3 --timeout 60 >/dev/null 2>&1; do :; done"
 )
 """Shows a window with an Export button, a Name field and a Colour list, and returns when it is painted."""
 CLICK = 'acud gui do "click the Export button"'
@@ -177,8 +177,8 @@ WORLD = (
 """What the examples find, so that none of them waits for what never comes."""
 CLOSES = "acud do key alt+F4"
 """Closes a window, and so goes last."""
-SECONDS = {"acud scene --watch": 8, "acud events --follow --topic wait.": 8, "acud logs --follow --level warning": 8}
-"""Goes on until Ctrl-C: sent after so long."""
+ENDLESS = {"acud scene --watch", "acud events --follow --topic wait.", "acud logs --follow --level warning"}
+"""Goes on until Ctrl-C."""
 AFTER = {'eval "$(acud display take "$DISPLAY" --for 15m --env)"': '; acud display release "$DISPLAY"'}
 CHANGES = ("acud look --on-change 10 --settle 0.5 -o after.png", 'acud wait --change --since "$token" --timeout 10')
 """Waits for a change, which a window makes meanwhile."""
@@ -202,7 +202,7 @@ OUTCOMES = {
 
 
 def test_what_is_not_run_here_is_an_example() -> None:
-    assert {*NOT_HERE, *SECONDS, *OUTCOMES, *AFTER, *CHANGES} <= set(examples())
+    assert {*NOT_HERE, *ENDLESS, *OUTCOMES, *AFTER, *CHANGES} <= set(examples())
     assert all(any(line.startswith(begun) for line in examples()) for begun in NOT_HERE_AT_ALL)
 
 
@@ -217,9 +217,13 @@ def _part(line: str) -> str:
 
 def _typed(line: str) -> str:
     """Return the line in a shell of its own, so that it changes nothing for the next one."""
-    if line in SECONDS:
-        # Without --foreground it sends the signal twice: a second one while Python ends is an exit code of 130.
-        return f"timeout --foreground --preserve-status -s INT {SECONDS[line]} {line}"
+    if line in ENDLESS:
+        # A shell has its background ignore Ctrl-C. With a connection to the daemon the command is at work.
+        begun = '[ -e /proc/$pid/fd/1 ] && [ -z "$(find /proc/$pid/fd -lname "socket:*")" ]'
+        return (
+            f"(env --default-signal=INT {line} & pid=$!; while {begun}; do sleep 0.1; done; "
+            "sleep 3; kill -INT $pid; wait $pid)"
+        )
     beside = "(sleep 1; exec xterm -e sleep 2) & " if line in CHANGES else ""
     return f"({beside}{line}{AFTER.get(line, '')})"
 
