@@ -16,7 +16,7 @@ from acud.errors import DaemonDown
 from acud.paths import Paths, resolve
 from acud_client import Client
 
-_READY_S = 30.0
+_READY_S = 60.0
 """What a call waits for a daemon that is away: one that is started again, mostly."""
 _LOOK_S = 5.0
 _HANGS_S = 300.0
