@@ -177,8 +177,8 @@ def test_the_last_evaluation_is_the_nearest_deadlines_and_the_others_are_told(
     script.set(**EYE, delay_ms=8000)  # under way for as long as this process may stand still
     task = acud.task_register("Last", isolated_display=False, budget=Budget(max_evaluations=1)).view.task
     acud.task_update(task.task_id, status="paused")
-    each = [("the lamp is blue", 90.0), ("the lamp is red", 60.0), ("the lamp is grey", 120.0)]
-    once = Policy(min_interval_s=60.0)
+    each = [("the lamp is blue", 270.0), ("the lamp is red", 180.0), ("the lamp is grey", 360.0)]
+    once = Policy(min_interval_s=300.0)
     armed = [
         _arm(acud, view, Budget(), Criteria(words), timeout_s=left_s, task_id=task.task_id, policy=once)
         for words, left_s in each
