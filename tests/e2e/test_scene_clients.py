@@ -84,7 +84,10 @@ def test_the_tool(gui_daemon: Daemon, form: DisplayInfo) -> None:
 
 def test_an_async_subscription(gui_daemon: Daemon, form: DisplayInfo) -> None:
     async def first() -> Scene:
-        async with AsyncClient(gui_daemon.paths) as client, aclosing(client.subscribe_scene([form.name])) as scenes:
+        async with (
+            AsyncClient(gui_daemon.paths, timeout_s=60) as client,
+            aclosing(client.subscribe_scene([form.name])) as scenes,
+        ):
             return await anext(scenes)
 
     assert [one.name for one in asyncio.run(first()).displays] == [form.name]
