@@ -218,12 +218,11 @@ def _part(line: str) -> str:
 def _typed(line: str) -> str:
     """Return the line in a shell of its own, so that it changes nothing for the next one."""
     if line in ENDLESS:
-        # A shell has its background ignore Ctrl-C. With a connection to the daemon the command is at work.
-        begun = '[ -e /proc/$pid/fd/1 ] && [ -z "$(find /proc/$pid/fd -lname "socket:*")" ]'
-        return (
-            f"(env --default-signal=INT {line} & pid=$!; while {begun}; do sleep 0.1; done; "
-            "sleep 3; kill -INT $pid; wait $pid)"
-        )
+        # A shell has its background ignore Ctrl-C. With a connection to the daemon the command is at work; who reads a
+        # file alone has none, and as many turns as take some seconds on any machine.
+        turn = '[ -z "$(find /proc/$pid/fd -lname "socket:*")" ] || break; sleep 0.1'
+        turns = f"for turn in $(seq 60); do {turn}; done"
+        return f"(env --default-signal=INT {line} & pid=$!; {turns}; sleep 3; kill -INT $pid; wait $pid)"
     beside = "(sleep 1; exec xterm -e sleep 2) & " if line in CHANGES else ""
     return f"({beside}{line}{AFTER.get(line, '')})"
 
