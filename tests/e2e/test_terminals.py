@@ -200,10 +200,10 @@ def test_a_wait_goes_on_over_a_kill_of_the_daemon_and_sees_how_it_ended_meanwhil
         assert client.terminal_list().terminals == ()
         asked = ["tmux", "-S", str(daemon.paths.terminals_socket), "list-sessions"]
 
-        def told() -> str:
+        def refusal() -> str:
             return subprocess.run(asked, capture_output=True, text=True, check=False).stderr
 
-        until(lambda: "no server running" in told(), "the end of the server")
+        until(lambda: "no server running" in refusal(), "the end of the server")
 
 
 def test_names_limits_and_absence_are_told(client: Client, tmp_path: Path) -> None:
