@@ -46,7 +46,6 @@ class Chromium:
         self.browser: Browser = self._playwright.chromium.launch(
             executable_path=_PROGRAM, args=_ARGUMENTS, timeout=2 * PATIENCE_MS
         )
-        expect.set_options(timeout=PATIENCE_MS)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, at: TracebackType | None) -> None:
