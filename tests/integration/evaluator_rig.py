@@ -106,7 +106,7 @@ class EvaluatorRig:
         endpoint = f"ipc://{home / 'children'}"
         self.socket.bind(endpoint)
         options = EvaluatorOptions(
-            VisionSettings(**vision),
+            VisionSettings(**{"connect_timeout_s": DEADLINE_S} | vision),
             OcrSettings(),
             owns_ocr,
             str(self.evidence),
@@ -118,7 +118,7 @@ class EvaluatorRig:
             prices=PRICES,
             redaction=redaction or RedactionSettings(),
             fleet=FleetSettings(url=fleet_url, host="alpha"),
-            jobs=JobSettings(timeout_s=30),
+            jobs=JobSettings(timeout_s=100),
         )
         self._bootstrap = Bootstrap(endpoint, "evaluator-1", os.getpid(), 1.0, False, options)
         self.received: list[Any] = []

@@ -17,7 +17,7 @@ from acud.types import Criteria
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
 from tests.integration.model_server import Answer, ModelServer, ModelThread
 from tests.integration.test_backends_chain import only
-from tests.integration.vendors import PICTURE, QUESTION, Quick, check_request, completion, content
+from tests.integration.vendors import PATIENT, PICTURE, QUESTION, Quick, check_request, completion, content
 
 EAST, WEST = "east-0123456789-key", "west-0123456789-key"
 TWO = """
@@ -51,7 +51,7 @@ def settings(folder: Path, text: str, env: dict[str, str] | None = None) -> conf
 def models(loaded: config.Settings) -> dict[str, Model]:
     """Return the backends as an evaluator makes them."""
     keys = api_keys.read_all(loaded.backends, {})
-    return make_models(loaded.backends, loaded.vision, keys, loaded.prices, clock=Quick())
+    return make_models(loaded.backends, PATIENT, keys, loaded.prices, clock=Quick())
 
 
 async def judged(backend: Model) -> JudgeReply:

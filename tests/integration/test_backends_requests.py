@@ -320,7 +320,7 @@ async def test_who_is_believed_over_tls(tmp_path: Path, monkeypatch: pytest.Monk
             return reply.verdict.code, reply.verdict.detail
 
         async def posted() -> DeliveryOutcome | None:
-            poster = Poster(server.url, timeout_s=10, places=1, secrets=())
+            poster = Poster(server.url, timeout_s=60, places=1, secrets=())
             answer = await poster.post(b"{}", {})
             await poster.close()
             return answer.outcome

@@ -327,6 +327,6 @@ def test_it_ends_in_good_order_with_jobs_under_way(
     rig.next(Heartbeat, lambda beat: job.job_id in beat.jobs)
     if way == "sigterm":
         rig.child.send_signal(signal.SIGTERM)
-        assert rig.child.wait(30) == 0
+        assert rig.child.wait(60) == 0
     else:
         assert rig.stop() == 0

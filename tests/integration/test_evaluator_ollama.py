@@ -13,6 +13,7 @@ from acud.evaluator.judges.model import Model
 from acud.evaluator.judges.registry import make_models
 from acud.types import Answer, no, yes
 from tests.integration.ollama_server import Manner, OllamaServer
+from tests.integration.vendors import PATIENT
 
 PICTURE = JudgePicture(b"\xff\xd8jpeg\xff\xd9", 96, 54, 128, 72)
 QUESTION = JudgeQuestion("the build has finished", 12, 300)
@@ -21,7 +22,7 @@ QUESTION = JudgeQuestion("the build has finished", 12, 300)
 def judge_at(url: str, vision: VisionSettings | None = None, **more: object) -> Model:
     """Return the judge behind `url`, with short limits."""
     ollama = OllamaSettings(**{"url": url, "model": "minicpm-v", "tries": 1, **more})  # type: ignore[arg-type]
-    return make_models({"ollama": ollama}, vision or VisionSettings(), {}, {})["ollama"]
+    return make_models({"ollama": ollama}, vision or PATIENT, {}, {})["ollama"]
 
 
 async def asked(server: OllamaServer, vision: VisionSettings | None = None, **more: object) -> JudgeReply:

@@ -16,7 +16,7 @@ from PIL import Image
 from acud import config
 from acud.api_keys import ApiKey
 from acud.backends import PREDEFINED
-from acud.config import GroundingSettings, VisionSettings
+from acud.config import GroundingSettings
 from acud.evaluator.judges.judge import JudgePicture
 from acud.evaluator.judges.provider import Backend
 from acud.evaluator.judges.registry import make_models
@@ -28,7 +28,7 @@ from acud.features.grounding.evaluator.method import MethodResult
 from acud.types.actions import Point
 from acud.types.grounding import GroundingMethod
 from tests.integration.model_server import Answer, ModelServer, reset
-from tests.integration.vendors import KEY, check_request, message, model, said
+from tests.integration.vendors import KEY, PATIENT, check_request, message, model, said
 from tests.unit.features.grounding.rig import as_it_is, ask, sight
 
 WIDTH, HEIGHT = 1920, 1080
@@ -52,7 +52,7 @@ async def found(
             if keep_alive:
                 own = own | {"ollama": msgspec.structs.replace(own["ollama"], keep_alive=keep_alive)}
             keys = {one: ApiKey(KEY, "a test") for one in own}
-            opened.append(make_models(own, VisionSettings(), keys, config.PRICES)[name])
+            opened.append(make_models(own, PATIENT, keys, config.PRICES)[name])
             return opened[-1]
 
         methods = make_methods(settings, backends, open_backend, as_it_is, nothing)

@@ -31,6 +31,8 @@ KEY = "sk-test-0123456789abcdefghij"
 PICTURE = JudgePicture(b"\xff\xd8jpeg\xff\xd9", 96, 54, 128, 72)
 OTHER = JudgePicture(b"\xff\xd8other\xff\xd9", 96, 54, 128, 72)
 QUESTION = JudgeQuestion("the build has finished", 12, 300)
+PATIENT = VisionSettings(connect_timeout_s=60)
+"""However slow the machine is, each is reached."""
 GEMINI = "gemini-2.5-flash-lite"
 BACKENDS: dict[str, AnyBackend] = {**PREDEFINED, "gemini": GeminiSettings(model=GEMINI)}
 NAMES = tuple(BACKENDS)
@@ -62,7 +64,7 @@ def model(
     """Return the backend `name` at `url`."""
     settings = msgspec.structs.replace(BACKENDS[name], url=url, **more)
     held = ApiKey(key, "a test" if key else "", headers=settings.headers)
-    made = make_models({name: settings}, vision or VisionSettings(), {name: held}, config.PRICES, clock=clock)
+    made = make_models({name: settings}, vision or PATIENT, {name: held}, config.PRICES, clock=clock)
     return made[name]
 
 
