@@ -36,7 +36,7 @@ class Fields:
         bus = AccessibilityBus(self.desktop.bus_address, connect_s=30)
         tree = Tree()
         try:
-            for _ in range(200):
+            for _ in range(600):
                 tree = await TreeReader(bus).read(self.desktop.windows(), PATIENT)
                 if holds(tree):
                     return tree

@@ -73,7 +73,7 @@ async def _mirror(lists: Lists) -> AsyncIterator[Mirror]:
 
 async def _until(lists: Lists, mirror: Mirror, holds: Callable[[Tree], object]) -> Tree:
     tree = Tree()
-    for _ in range(300):
+    for _ in range(600):
         tree = await mirror.tree(0, PATIENT, lists.desktop.windows(), None)
         if holds(tree):
             return tree

@@ -29,7 +29,7 @@ async def shown(desktop: Desktop, *titles: str, limits: Limits = PATIENT) -> Tre
     """Read until windows of these titles are in the tree: a program registers itself on the bus in its own time."""
     bus = AccessibilityBus(desktop.bus_address, connect_s=30)
     try:
-        for _ in range(200):
+        for _ in range(600):
             tree = await TreeReader(bus).read(desktop.windows(), limits)
             if {*titles} <= {node.name for node in tree.nodes if node.parent == -1}:
                 return tree

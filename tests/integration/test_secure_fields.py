@@ -107,11 +107,11 @@ async def test_where_the_mirror_is_not_sure_the_bus_is_walked(desktop: Desktop) 
     await rig.both(1)
     await rig.warm()
     os.kill(process.pid, signal.SIGSTOP)
-    hasty = Limits(walk_s=2, answer_s=0.2, actions=True)
+    hasty = Limits(walk_s=20, answer_s=0.2, actions=True)
     ask = AccessibilityAsk(":1", desktop.windows(), desktop.bus_address, "", 0.0, hasty)
     assert (await rig.mirrors.read(ask)).failed
     assert await rig.mirrors.sure(ask) is None
-    hung = SecureFields(AccessibilitySettings(walk_s=2, answer_s=0.2), rig.mirrors)
+    hung = SecureFields(AccessibilitySettings(walk_s=20, answer_s=0.2), rig.mirrors)
     out = await RedactionRules(RedactionSettings(rules=("secure",)), None, hung).outgoing(shot_of(desktop))
     assert isinstance(out, Withheld)
     assert out.reason.startswith("where password fields are is not known: ")
