@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +16,7 @@ import pytest
 from msgspec.structs import replace
 from nats.aio.client import Client as NatsClient
 from nats.js.api import RawStreamMsg
+from nats.js.errors import NotFoundError
 
 from acud import ids
 from acud.errors import Unavailable
@@ -26,6 +27,7 @@ from acud.protocol.fleet import HostState
 from acud.protocol.requests.fleet import DisplayRecipe
 from acud.types import DisplayInfo, DisplayState, WaitInfo, WaitState
 from acud.types.actions import Launch
+from acud_fleet import host_client
 from acud_fleet.access import Role
 from acud_fleet.display_copies import DisplayCopies
 from acud_fleet.host_client import HostClient
@@ -56,6 +58,12 @@ def servers(seeds: Path) -> Iterator[FleetServers]:
 @pytest.fixture
 def members(servers: FleetServers, seeds: Path) -> Members:
     return Members(servers, seeds)
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has a host that answers be heard, however late its answer comes."""
+    monkeypatch.setattr(host_client, "_LIVES_S", LONG_S)
 
 
 def state(host: str = "h1", **changes: Any) -> HostState:
@@ -112,6 +120,23 @@ async def seen(roster: Roster, host: str = "h1") -> Member:
     return roster.all()[host]
 
 
+async def leased(own: Registry, operator: Operator, said: HostState) -> RawStreamMsg:
+    """Have a host renew its lease, and return that."""
+    while True:
+        await own.renew(said)
+        with suppress(NotFoundError):  # it ran out before it was read
+            return await operator.entry("hosts", said.host)
+
+
+async def met(own: Registry, roster: Roster) -> Member:
+    """Have h1 say how it is until that is read while its lease lasts."""
+    while True:
+        await own.renew(state())
+        found = await seen(roster)
+        if found.life is Life.UP and found.revision:
+            return found
+
+
 async def after_a_lease(roster: Roster, host: str = "h1") -> Member:
     """Read on for longer than a lease lasts, and return the host as it is seen then."""
     end_s = time.monotonic() + LEASE_S * 1.5
@@ -135,6 +160,7 @@ def forged(host: NatsConnection, other: NatsConnection, bucket: str, true: HostS
     ]
 
 
+@pytest.mark.usefixtures("patient")
 async def test_a_host_is_what_it_says_and_not_what_the_servers_say_of_it(members: Members) -> None:
     daemon = Daemon()
     async with (
@@ -178,8 +204,7 @@ async def test_a_host_that_does_not_answer_is_not_lost_by_what_nobody_signed(mem
         operating(members) as operator,
         watching(endpoint) as roster,
     ):
-        await Registry(host).renew(state())
-        assert (await seen(roster)).life is Life.UP
+        await met(Registry(host), roster)
         await operator.put("hosts", "h1", codec.encode(state()))
         await operator.put("members", "h1", codec.encode(state()))
         found = await after_a_lease(roster)
@@ -190,7 +215,9 @@ async def test_a_host_that_does_not_answer_is_not_lost_by_what_nobody_signed(mem
         assert caught.value.facts["reason"] == "unproven"
 
 
-async def test_a_lease_that_is_removed_loses_no_host_that_answers(members: Members) -> None:
+async def test_a_lease_that_is_removed_loses_no_host_that_answers(
+    members: Members, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with (
         members("H1", "host-h1") as host,
         members("ENDPOINT", "endpoint") as endpoint,
@@ -199,18 +226,20 @@ async def test_a_lease_that_is_removed_loses_no_host_that_answers(members: Membe
         watching(endpoint) as roster,
     ):
         own = Registry(host)
-        async with living(members):
-            await own.leave(state(left=True))
-            left = await operator.entry("members", "h1")
-            await own.renew(state())
-            assert (await seen(roster)).life is Life.UP
-            await operator.remove("hosts", "h1")
-            assert (await after_a_lease(roster)).life is Life.UP
-            # Nor is it one that was stopped, by its words of an earlier day.
-            await operator.put_back("members", "h1", left)
-            assert (await after_a_lease(roster)).life is Life.UP
-            async with watching(second) as fresh:
-                assert (await seen(fresh)).life is Life.UP
+        with monkeypatch.context() as patient:
+            patient.setattr(host_client, "_LIVES_S", LONG_S)
+            async with living(members):
+                await own.leave(state(left=True))
+                left = await operator.entry("members", "h1")
+                await own.renew(state())
+                assert (await seen(roster)).life is Life.UP
+                await operator.remove("hosts", "h1")
+                assert (await after_a_lease(roster)).life is Life.UP
+                # Nor is it one that was stopped, by its words of an earlier day.
+                await operator.put_back("members", "h1", left)
+                assert (await after_a_lease(roster)).life is Life.UP
+                async with watching(second) as fresh:
+                    assert (await seen(fresh)).life is Life.UP
         assert (await after_a_lease(roster)).life is Life.LOST
         await own.leave(state(left=True))
         assert (await seen(roster)).life is Life.LEFT
@@ -225,11 +254,10 @@ async def test_a_lease_that_is_put_back_keeps_no_host_alive(members: Members) ->
         watching(endpoint) as roster,
     ):
         own = Registry(host)
-        await own.renew(state(utc_s=time.time() - 100, place="elsewhere", instance="2-2"))
-        old = await operator.entry("hosts", "h1")
-        await own.renew(state())
-        new = await operator.entry("hosts", "h1")
-        assert (await seen(roster)).life is Life.UP
+        old = await leased(own, operator, state(utc_s=time.time() - 100, place="elsewhere", instance="2-2"))
+        new = await leased(own, operator, state())
+        while (await seen(roster)).life is not Life.UP:
+            new = await leased(own, operator, state())
         async with running(_again(operator, new)):
             assert (await after_a_lease(roster)).life is Life.LOST
         await operator.put_back("hosts", "h1", old)
@@ -244,6 +272,7 @@ async def _again(operator: Operator, lease: RawStreamMsg) -> None:
         await asyncio.sleep(LEASE_S / 4)
 
 
+@pytest.mark.usefixtures("patient")
 async def test_only_an_endpoint_has_a_host_take_nothing_new(members: Members) -> None:
     async with (
         members("H1", "host-h1") as host,
@@ -265,9 +294,13 @@ async def test_only_an_endpoint_has_a_host_take_nothing_new(members: Members) ->
         assert (await seen(roster)).draining
         await roster.registry.drain("h1", on=False)
         assert not (await seen(roster)).draining
+
         # A place is claimed in a host's lease by an endpoint, and by no other host.
-        assert await roster.registry.claim(await seen(roster))
-        assert (await seen(roster)).state.displays == 2
+        async def counted() -> bool:
+            is_claimed = await roster.registry.claim(await met(own, roster))
+            return is_claimed and (await seen(roster)).state.displays == 2
+
+        await becomes(counted)
 
 
 def wait(**changes: Any) -> WaitInfo:
@@ -516,6 +549,7 @@ def _is_not(check: Callable[[], Any]) -> Callable[[], Any]:
     return other
 
 
+@pytest.mark.usefixtures("patient")
 async def test_a_fleet_that_begins_with_signatures_goes_on(members: Members) -> None:
     mine = wait()
     client: Any = Told(mine)
