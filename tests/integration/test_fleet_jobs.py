@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from acud.config import JobSettings
 from acud.errors import Unavailable
 from acud.evaluator.judges.judge import JudgeQuestion, JudgeReply, first_answer
+from acud.features.fleet import evaluator as fleet_evaluator
 from acud.features.fleet.connection import NatsConnection
 from acud.features.fleet.job_worker import JobWorker
 from acud.features.fleet.worker.judge_chain import STARTING
@@ -75,9 +76,9 @@ async def test_a_worker_killed_in_mid_job_is_followed_by_another_and_answered_on
 
 
 async def test_a_slow_model_keeps_its_job(tmp_path: Path) -> None:
-    slow = {"delay_ms": 9000, "default": "yes"}
+    slow = {"delay_ms": 17_000, "default": "yes"}
     with (
-        FleetServers(jobs={"ack_wait_s": 4}) as nats,
+        FleetServers(jobs={"ack_wait_s": 8}) as nats,
         Worker(tmp_path / "a", nats.url, slow) as one,
         Worker(tmp_path / "b", nats.url, slow) as other,
     ):
@@ -93,14 +94,19 @@ async def test_a_slow_model_keeps_its_job(tmp_path: Path) -> None:
     assert sum(each["redelivered"] for each in told) == 0
 
 
-async def test_without_a_worker_it_is_unknown_by_the_deadline_and_who_comes_later_drops_the_job(tmp_path: Path) -> None:
+async def test_without_a_worker_it_is_unknown_by_the_deadline_and_who_comes_later_drops_the_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fleet_evaluator, "_SLACK_S", LONG_S)  # what it asks of the servers after it
     with FleetServers() as nats:
-        async with host(nats.url, timeout_s=3.0) as judge, connected(nats.url) as connection:
-            health = await judge.check_health()  # has it connect, too: the job alone has to be taken in time
-            assert (health.state, "no worker" in health.reason) == ("down", True)
+        async with host(nats.url, timeout_s=10.0) as judge, connected(nats.url) as connection:
+            async with asyncio.timeout(LONG_S):  # it connects, too: the job alone has to be taken in time
+                while "no worker" not in (health := await judge.check_health()).reason:
+                    pass
+            assert health.state == "down"
             reply = await judge.evaluate(QUESTION, picture())
             assert (reply.verdict.answer, reply.verdict.code) == (Answer.UNKNOWN, "unavailable")
-            assert "no worker answered within 3 s; no worker of kind 'vision'" in reply.verdict.detail
+            assert "no worker answered within 10 s; no worker of kind 'vision'" in reply.verdict.detail
             assert (await judge.check_health()).state == "down"
             with Worker(tmp_path, nats.url, GREEN) as worker:
                 await emptied(connection)
@@ -127,7 +133,7 @@ async def test_a_job_that_ends_worker_after_worker_is_given_up(tmp_path: Path) -
 
 
 async def test_a_worker_that_is_told_to_end_finishes_what_it_has(tmp_path: Path) -> None:
-    with FleetServers() as nats, Worker(tmp_path, nats.url, {"delay_ms": 5000, "default": "yes"}) as worker:
+    with FleetServers() as nats, Worker(tmp_path, nats.url, {"delay_ms": 8000, "default": "yes"}) as worker:
         async with host(nats.url) as judge:
             asked = asyncio.create_task(judge.evaluate(QUESTION, picture()))
             await worker.took()
@@ -214,11 +220,11 @@ async def test_answers_that_are_none_are_refused() -> None:
                 VisionAnswer(job.job_id, 0, digest, unknown("", "unknown without a reason")),
             ]
             for answer in wrong:
-                await connection.nats.request(job.answer_to, codec.encode(answer), timeout=20)
+                await connection.nats.request(job.answer_to, codec.encode(answer), timeout=LONG_S)
             assert not asked.done()
             true = VisionAnswer(job.job_id, 0, digest, yes("it is green"))
             for answer in (true, VisionAnswer(job.job_id, 0, digest, yes("said again"))):
-                await connection.nats.request(job.answer_to, codec.encode(answer), timeout=20)
+                await connection.nats.request(job.answer_to, codec.encode(answer), timeout=LONG_S)
             assert (await asked).verdict == yes("it is green")
 
 

@@ -102,15 +102,15 @@ async def test_a_reader_that_is_killed_over_a_wake_leaves_it_to_the_next_with_th
 
 
 async def test_a_living_reader_keeps_its_wake_as_long_as_it_likes() -> None:
-    with FleetServers(ack_wait_s=4.0) as nats:
+    with FleetServers(ack_wait_s=8.0) as nats:
         async with NatsConnection(FleetSettings(url=nats.url), "test") as connection:
             await connection.ready()
             await _sent(WakePublisher("h1", connection, nothing_told), _delivery("wake-1"))
             async with AgentWakes(connection) as slow, AgentWakes(connection) as other:
                 taken = await _next(slow)
-                assert await other.next(9.0) is None  # more than twice as long as the stream waits
+                assert await other.next(17.0) is None  # more than twice as long as the stream waits
                 await taken.ack()
-                assert await other.next(4.5) is None
+                assert await other.next(8.5) is None
 
 
 async def test_servers_that_are_away_are_waited_for() -> None:
@@ -137,14 +137,15 @@ async def test_servers_that_are_away_are_waited_for() -> None:
 async def test_a_wake_whose_acknowledgement_was_lost_is_heard_twice_by_one_id_and_given_out_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(streams, "PUBLISH_S", 0.2)
     with FleetServers() as nats, Proxy(nats.servers[0].port) as wire:
         async with _connected(nats.url) as near, _connected(wire.url) as far:
             heard = await near.nats.subscribe("acud.wake.>")
             publisher = WakePublisher("h1", far, nothing_told)
             await _sent(publisher, _delivery("wake-1"))
             wire.mute()
-            assert (await publisher.bring(_delivery("wake-2"))).result == "retry"
+            with monkeypatch.context() as hasty:
+                hasty.setattr(streams, "PUBLISH_S", 0.2)
+                assert (await publisher.bring(_delivery("wake-2"))).result == "retry"
             wire.heal()
             await _sent(publisher, _delivery("wake-2"))
             ids = [((await heard.next_msg(_LONG_S)).headers or {})[ID] for _ in range(3)]
@@ -188,14 +189,19 @@ async def test_as_many_wakes_are_carried_side_by_side_as_there_are_places_and_th
             carrier = WakeCarrier("main", connection, routes, places)  # type: ignore[arg-type]
             carrying = asyncio.create_task(carrier.run())
             async with asyncio.timeout(_LONG_S):
-                while len(routes.taken) < 2 * places + 2:  # noqa: ASYNC110 - the last two wait for others
-                    await asyncio.sleep(0.01)
+                while len(routes.taken) < 2 * places + 2 or await _in_hand(connection) > 2:  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)  # the last two wait for others
             carrying.cancel()
             await asyncio.gather(carrying, return_exceptions=True)
             assert carrier.carried == 2 * places
             async with AgentWakes(connection) as wakes:
                 left = [(await _next(wakes)).wake.id for _ in range(2)]
             assert sorted(left) == sorted(routes.taken[2 * places :])
+
+
+async def _in_hand(connection: NatsConnection) -> int:
+    """Return how many wakes were given out and not acknowledged yet."""
+    return (await connection.streams.consumer_info("ACUD_WAKES", "wakes-main")).num_ack_pending or 0
 
 
 @asynccontextmanager
