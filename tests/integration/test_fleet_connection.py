@@ -25,7 +25,7 @@ from acud_fleet.streams import PLACES_KEPT_S, Bucket
 from tests.fleet_servers import FleetServers
 from tests.integration.client_replies import wait_info
 
-_LONG_S = 30.0
+_LONG_S = 60.0
 _ENDPOINTS = 8
 
 

@@ -21,7 +21,7 @@ from tests import nkey_files
 from tests.certificates import Authority, Pair
 from tests.nats_servers import Nats
 
-_LONG_S = 30.0
+_LONG_S = 60.0
 pytestmark = pytest.mark.asyncio
 
 

@@ -18,7 +18,7 @@ from acud.protocol.questions import Hide
 from acud.types import Answer, Criteria, HiddenBox, Rect, yes
 from tests.fleet_servers import FleetServers
 from tests.integration.evaluator_rig import EvaluatorRig, PaintedRing, ask
-from tests.integration.jobs_rig import Worker, connected, queued
+from tests.integration.jobs_rig import LONG_S, Worker, connected, queued
 
 CRITERIA = Criteria("the lamp is green")
 SECRET = Rect(32, 32, 64, 64)
@@ -95,5 +95,5 @@ async def _answered(url: str) -> tuple[VisionJob, bytes]:
         assert data is not None
         job = codec.decode(data, VisionJob)
         answer = VisionAnswer(job.job_id, 0, digest_of(data), yes("it is green"), cost_usd=0.0)
-        await connection.nats.request(job.answer_to, codec.encode(answer), timeout=20)
+        await connection.nats.request(job.answer_to, codec.encode(answer), timeout=LONG_S)
         return job, data

@@ -89,8 +89,8 @@ async def test_a_host_does_nothing_for_a_request_that_no_endpoint_signed(members
         assert daemon.asked == 0
         reply = await client.ask("h1", Doctor(), new_id("req"), LONG_S)
         assert (daemon.asked, len(reply.findings)) == (1, 1)
-        await until(lambda: len(copies) == 3)
-        true = copies[-1]
+        await until(lambda: len(copies) >= 3)
+        true = copies[2]
         again = await operator.request(subject, true.data, timeout=LONG_S, headers=true.headers)
         assert b"came a second time" in again.data
         assert daemon.asked == 1
@@ -209,8 +209,9 @@ async def test_a_worker_does_no_job_that_no_host_signed_and_a_host_takes_no_answ
             queue = JobWorker(worker, jobs)
             assert [await queue.next() for _ in range(2)] == [None, None]
             asked = await asker.ask(QUESTION)
-            taken = await queue.next()
-            assert taken is not None
+            async with asyncio.timeout(LONG_S):
+                while (taken := await queue.next()) is None:
+                    pass
             assert taken.job.job_id == asked.job_id
             lie = VisionAnswer(asked.job_id, 0, asked.digest, Verdict(Answer.YES, "says the operator"))
             await beside.publish(taken.job.answer_to, codec.encode(lie))

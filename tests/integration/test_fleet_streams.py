@@ -35,6 +35,7 @@ from tests.fleet_servers import FleetServers, nothing_told
 from tests.nats_servers import Nats
 
 SECRET = b"hunter2, typed on h2"
+_LONG_S = 60.0
 ROLES = FleetRoles(("h1", "h2"), ("main",), ("vision",))
 pytestmark = pytest.mark.asyncio
 
@@ -68,10 +69,11 @@ async def connected(
         yield connection
 
 
-async def asked(connection: NatsConnection, subject: str, body: object = None) -> str:
+async def asked(connection: NatsConnection, subject: str, body: object = None, within_s: float = 1.0) -> str:
     """Return what a server answers, "refused" when the user may not ask."""
+    data = b"" if body is None else json.dumps(body).encode()
     try:
-        answer = await connection.nats.request(subject, b"" if body is None else json.dumps(body).encode(), timeout=1.0)
+        answer = await connection.nats.request(subject, data, timeout=within_s)
     except (TimeoutError, nats.errors.Error):
         return "refused"
     return (answer.data + str(answer.headers or "").encode()).decode()
@@ -116,8 +118,8 @@ async def test_a_host_reads_nothing_of_another_and_changes_no_stream(servers: st
             assert after.config == found.config
             assert after.state.messages == found.state.messages
         own = f"{names.api}.DIRECT.GET.ACUD_EVENTS.acud.event.h1.>"
-        assert (await asked(thief, own)).startswith("its own")
-        assert "Bad Request" in await asked(thief, own, {"seq": 1})  # no other by its number beside it
+        assert (await asked(thief, own, within_s=_LONG_S)).startswith("its own")
+        assert "Bad Request" in await asked(thief, own, {"seq": 1}, _LONG_S)  # no other by its number beside it
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -162,7 +164,8 @@ async def test_no_answer_of_the_servers_goes_where_who_asks_may_not_publish(tmp_
                     await thief.nats.publish(right, b"", reply=reply)
             await thief.nats.flush()
             # What was asked last is answered last, and so all that came before has been done.
-            assert (await asked(thief, f"{api}.DIRECT.GET.ACUD_EVENTS.acud.event.h1.>")) != "refused"
+            last = f"{api}.DIRECT.GET.ACUD_EVENTS.acud.event.h1.>"
+            assert (await asked(thief, last, within_s=_LONG_S)) != "refused"
             await victim.nats.flush()
             after = [(await thief.streams.stream_info(one)).state for one in ("ACUD_WAKES", "KV_acud_members")]
             assert [one.messages for one in after] == [one.messages for one in before]
@@ -184,7 +187,7 @@ async def test_within_one_account_an_answer_goes_where_who_asks_may_not_publish(
             await victim.nats.flush()
             await other.streams.publish("acud.event.h1.x", b"forged")
             await other.nats.publish("$JS.API.DIRECT.GET.ACUD_EVENTS.acud.event.h1.>", b"", reply="acud.req.h2")
-            assert (await heard.next_msg(timeout=20)).data == b"forged"
+            assert (await heard.next_msg(timeout=_LONG_S)).data == b"forged"
 
 
 async def test_a_wake_in_anothers_name_reaches_no_agent(tmp_path: Path) -> None:
@@ -203,7 +206,7 @@ async def test_a_wake_in_anothers_name_reaches_no_agent(tmp_path: Path) -> None:
             true = Deliver("wake-2", 1, RouteName.FLEET, WakeKind.RESOLVED, "it is done, says h1", 1.0)
             assert (await WakePublisher("h1", thief, nothing_told).bring(true)).result == "sent"
             async with AgentWakes(reader) as wakes:
-                taken = await wakes.next(30.0)
+                taken = await wakes.next(_LONG_S)
                 assert taken is not None
                 assert (taken.wake.id, taken.wake.host) == ("wake-2", "h1")
                 assert await wakes.next(1.0) is None
@@ -224,7 +227,7 @@ async def test_an_endpoint_alone_may_wake_in_the_name_of_a_host(tmp_path: Path) 
             await publish_wake(endpoint, wake, names.ENDPOINT, "ACUD_WAKES")
             await publish_wake(endpoint, wake, names.ENDPOINT, "ACUD_WAKES")
             async with AgentWakes(reader) as wakes:
-                taken = await wakes.next(30.0)
+                taken = await wakes.next(_LONG_S)
                 assert taken is not None
                 assert (taken.wake.id, taken.wake.host) == ("wake-1", "h2")
                 assert await wakes.next(1.0) is None
