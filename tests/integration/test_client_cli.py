@@ -510,7 +510,7 @@ def test_top_runs_on_a_terminal_and_ends_by_a_key(paths: Paths) -> None:
         terminal.write(b"\x1b[B")
         _until(terminal, b"quit")
         terminal.write(b"q")
-        assert child.wait(30) == 0
+        assert child.wait(60) == 0
         assert termios.tcgetattr(theirs) == before
     os.close(theirs)
 

@@ -23,7 +23,7 @@ from acud.supervisor.journal import Journal
 from acud.supervisor.replies import RequestDigest
 from tests.manual_clock import ManualClock
 
-_PATIENCE_MS = 20_000
+_PATIENCE_MS = 60_000
 
 
 class Rig:

@@ -29,6 +29,14 @@ async def _asked(relay: DaemonRelay, request_id: str) -> bytes:
     return await relay.ask(envelopes.read(data), data)
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has an attempt last longer than a test that goes well."""
+    monkeypatch.setattr(daemon_relay, "ATTEMPT_S", 60.0)
+    monkeypatch.setattr(daemon_relay, "DEFAULT_S", 100.0)
+
+
+@pytest.mark.usefixtures("patient")
 @pytest.mark.asyncio
 async def test_each_request_gets_its_own_reply_whatever_their_order(paths: Paths) -> None:
     """The replies come while others are asked."""
@@ -48,6 +56,7 @@ async def test_each_request_gets_its_own_reply_whatever_their_order(paths: Paths
 @pytest.mark.asyncio
 async def test_a_request_that_is_not_answered_is_sent_again(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(daemon_relay, "ATTEMPT_S", 0.05)
+    monkeypatch.setattr(daemon_relay, "DEFAULT_S", 100.0)
 
     def answer(request: RequestEnvelope, times: int) -> list[Sending]:
         return [reply(request, LIST, n=times)] if times > 2 else []
@@ -67,6 +76,7 @@ async def test_a_daemon_that_never_answers_is_said_to_be_silent(paths: Paths, mo
     assert fault.value.facts["request_id"] == "req-1"
 
 
+@pytest.mark.usefixtures("patient")
 @pytest.mark.asyncio
 async def test_a_connection_that_ends_is_made_anew_and_what_was_asked_over_it_is_asked_again(paths: Paths) -> None:
     """At once: an attempt lasts much longer than this test may."""

@@ -22,7 +22,7 @@ from acud.types import RouteName, WakeKind
 from tests.integration.halting import go_on, halt
 from tests.wake_receiver import TOKEN, Receiver
 
-DEADLINE_S = 30
+DEADLINE_S = 60
 
 
 class DeliveryProcess:

@@ -16,7 +16,7 @@ from acud.protocol import codec, zmtp
 from acud_fleet import message_socket
 from acud_fleet.message_socket import MessageConnection, MessageServer, given, listening
 
-LONG_S = 30.0
+LONG_S = 60.0
 pytestmark = pytest.mark.asyncio
 CLIENTS = 8
 
