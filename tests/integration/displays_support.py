@@ -43,7 +43,7 @@ class Host:
         given = {"first_number": first or own_number(), "start_deadline_s": _START_S, **display}
         chosen = msgspec.convert(given, DisplaySettings)
         clock = SystemClock()
-        settings = Settings(display=chosen, daemon=DaemonSettings(restart_limit=2))
+        settings = Settings(display=chosen, daemon=DaemonSettings(restart_limit=2, restart_window_s=600))
         self.loop = EventLoop(clock.monotonic_s)
         self.displays = ManagedDisplays(self.loop, clock, self.paths, settings, env, self, set, x_server)
         self.died: list[tuple[str, str]] = []
@@ -160,4 +160,4 @@ def _lives(pid: int) -> bool:
 
 def xdpyinfo(env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """Connect to the display that `env` names."""
-    return subprocess.run(["xdpyinfo"], env=dict(env), capture_output=True, text=True, timeout=20, check=False)
+    return subprocess.run(["xdpyinfo"], env=dict(env), capture_output=True, text=True, timeout=60, check=False)

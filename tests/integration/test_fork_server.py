@@ -16,6 +16,8 @@ from acud.protocol.bootstrap import Bootstrap, CaptureOptions
 from acud.supervisor.fork_server import ForkServer
 
 _LATE_S = 45.0
+_START_S = 100.0
+"""What a process that forks may take to begin."""
 _KILLED_IN_BETWEEN = """
 import os, signal, socket, sys
 from pathlib import Path
@@ -48,7 +50,7 @@ def test_a_fork_that_was_answered_as_its_server_was_given_up_is_told(tmp_path: P
             server = forking.pid
 
             def answered() -> None:
-                deadline_s = time.monotonic() + 30
+                deadline_s = time.monotonic() + _START_S
                 while not _reaped(server):
                     assert time.monotonic() < deadline_s, "nothing was forked"
                     time.sleep(0.01)
@@ -72,10 +74,10 @@ def test_a_fork_that_could_not_be_told_ends_and_so_does_the_server(tmp_path: Pat
         with theirs:
             server = subprocess.Popen(command, stdin=theirs)
         try:
-            ours.settimeout(30)
+            ours.settimeout(_START_S)
             ours.send(b"order")
             assert ours.recv(32) == b""  # all that held it have ended, or let go of it
-            assert server.wait(30) == 1
+            assert server.wait(_START_S) == 1
         finally:
             server.kill()
             server.wait()
