@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -147,9 +148,19 @@ def test_a_tesseract_that_hangs_or_dies_leaves_the_first_reading_and_says_so(
     monkeypatch.setattr("acud.evaluator.ocr.tesseract._ENVIRONMENT", ("PATH", "FAULT"))
     screen = drawn(["Загрузка завершена, попытку повторить"], LIGHT, "DejaVuSans.ttf", 13)
     alone = ScreenReader(engine).read((), screen)
-    for fault, words in (("exec sleep 100", "did not answer in 0.55 s"), ("exit 3", "ended with status 3")):
+
+    def made(start_s: float) -> Tesseract:
+        """Give it its time to say what languages it has, and so long to begin a batch."""
+        found = Tesseract(str(program), start_s=100)
+        found._start_s = start_s
+        return found
+
+    for fault, start_s, words in (
+        ("exec sleep 100", 0.3, "did not answer in 0.55 s"),
+        ("exit 3", 100.0, "ended with status 3"),
+    ):
         monkeypatch.setenv("FAULT", fault)
-        second = SecondReader(lambda: Tesseract(str(program), start_s=0.3))
+        second = SecondReader(partial(made, start_s))
         assert ScreenReader(engine, second).read((), screen) == alone
         assert words in second.fault
         assert words in second.cannot_read("Загрузка")
