@@ -127,8 +127,8 @@ def test_many_waits_on_a_session_are_one_poll(loop: EventLoop, env: dict[str, st
         seen = watcher.count
         turned(loop, lambda: watcher.count > seen)  # noqa: B023 - called at once
     begun, begun_s = watcher.count, time.monotonic()
-    turned(loop, lambda: watcher.count >= begun + 5)
-    assert watcher.count - begun <= (time.monotonic() - begun_s) / 0.2 + 1
+    turned(loop, lambda: watcher.count >= begun + 10)
+    assert watcher.count - begun <= (time.monotonic() - begun_s) / 0.2 + 3  # those under way may come late
 
 
 @pytest.mark.parametrize(
