@@ -65,7 +65,7 @@ def test_readers_of_a_running_writer_see_only_whole_frames(folder: Path, size: t
     with Ring.create(path, Layout(*size, 3), 1) as ring:
         with start("write", path, 0) as writer:
             readers = [start("read", path, 300) for _ in range(2)]
-            said = [reader.communicate(timeout=100)[0] for reader in readers]
+            said = [reader.communicate(timeout=250)[0] for reader in readers]
             writer.kill()
         ring.unlink()
     assert said == [b"", b""]
@@ -78,7 +78,7 @@ def test_a_killed_reader_disturbs_nobody(folder: Path) -> None:
         with start("write", path, 0) as writer:
             victim, reader = start("read", path, 10**9), start("read", path, 300)
             victim.kill()
-            assert reader.communicate(timeout=100)[0] == b""
+            assert reader.communicate(timeout=250)[0] == b""
             victim.communicate()
             writer.kill()
         ring.unlink()
