@@ -31,11 +31,19 @@ ROOT = Path(__file__).parents[2]
 M = TypeVar("M")
 
 
+def program_after(statement: str) -> tuple[str, ...]:
+    """Return what Python is to run so that a capture process does `statement` first."""
+    return "-c", f"import runpy; {statement}; runpy.run_module('acud.capture', run_name='__main__')"
+
+
 class CaptureRig:
     """Starts `python -m acud.capture` for `server` and answers its hellos with rings; it may start several in turn.
 
     `said` holds every message in order. `rings[source]` is the path of the newest ring. Nothing waits by sleeping.
     """
+
+    program: tuple[str, ...] = ("-m", "acud.capture")
+    """What Python is to run as the process."""
 
     def __init__(
         self,
@@ -84,7 +92,7 @@ class CaptureRig:
         since = len(self.said)
         endpoint = f"ipc://{self.directory}/children"
         boot = Bootstrap(endpoint, "capture", os.getpid(), heartbeat_s, True, self._options, rests_s)
-        self.process = subprocess.Popen([sys.executable, "-m", "acud.capture"], stdin=subprocess.PIPE, cwd=ROOT)
+        self.process = subprocess.Popen([sys.executable, *self.program], stdin=subprocess.PIPE, cwd=ROOT)
         assert self.process.stdin is not None
         self.process.stdin.write(codec.encode(boot))
         self.process.stdin.close()

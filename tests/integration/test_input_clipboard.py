@@ -12,15 +12,22 @@ from Xlib import X
 from Xlib.protocol import event
 
 from acud.types.actions import ClipboardGet, ClipboardSet, Move, Point
+from tests.integration.capture_rig import program_after
 from tests.integration.input_rig import HandsRig, Witness
 from tests.integration.xserver import XServer
 
 _LARGE = "Größe 漢字 " * 27_000  # 297,000 characters
 
 
+class PatientRig(HandsRig):
+    """One whose process waits for the owner of a selection as long as it may need on any machine."""
+
+    program = program_after("from acud.x11 import clipboard; clipboard._ANSWER_S = 60.0")
+
+
 @pytest.fixture
 def rig(xserver: XServer) -> Iterator[HandsRig]:
-    with HandsRig(xserver) as rig:
+    with PatientRig(xserver) as rig:
         yield rig
 
 
@@ -93,11 +100,12 @@ def test_a_clipboard_without_text_says_so(rig: HandsRig, xserver: XServer) -> No
     assert (answer.code, "no text" in answer.message) == ("not_found", True)
 
 
-def test_an_owner_that_hangs_is_told_and_holds_nothing_up(rig: HandsRig, xserver: XServer) -> None:
-    owner = copy(xserver, "never")
-    os.kill(owner.pid, signal.SIGSTOP)
-    asked = rig.ask(ClipboardGet())
-    assert rig.grab().grab, "frames go on meanwhile"
-    assert rig.answer(asked).code == "unavailable"
-    end(owner)
-    assert rig.do(Move(Point(1, 1))).cursor == Point(1, 1)
+def test_an_owner_that_hangs_is_told_and_holds_nothing_up(xserver: XServer) -> None:
+    with HandsRig(xserver) as rig:
+        owner = copy(xserver, "never")
+        os.kill(owner.pid, signal.SIGSTOP)
+        asked = rig.ask(ClipboardGet())
+        assert rig.grab().grab, "frames go on meanwhile"
+        assert rig.answer(asked).code == "unavailable"
+        end(owner)
+        assert rig.do(Move(Point(1, 1))).cursor == Point(1, 1)

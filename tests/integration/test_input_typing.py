@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from acud.types.actions import Key, TypeText
-from tests.integration.capture_rig import DEADLINE_S
+from tests.integration.capture_rig import DEADLINE_S, program_after
 from tests.integration.halting import go_on, halt
 from tests.integration.input_rig import HandsRig, Witness
 from tests.integration.input_texts import MANY, TEXTS
@@ -21,6 +21,14 @@ from tests.integration.xserver import XServer
 def rig(xserver: XServer) -> Iterator[HandsRig]:
     with HandsRig(xserver) as rig:
         yield rig
+
+
+class PatientRig(HandsRig):
+    """One whose process gives a program that answers no pings 4 s to read a key: on a machine that is not ours alone an
+    xterm may take more than the second of docs/acting.md.
+    """
+
+    program = program_after("from acud.x11 import keyboard, keymap; keyboard.LINGER_S = keymap.LINGER_S = 4.0")
 
 
 class Terminal:
@@ -72,10 +80,11 @@ def test_a_terminal_reads_every_script(
         witness.until(lambda: witness.keymap() == before)
 
 
-def test_more_different_characters_than_there_are_free_keys(rig: HandsRig, tmp_path: Path) -> None:
-    terminal = Terminal(rig, tmp_path / "typed")
-    rig.do(TypeText(MANY + "\n"))
-    assert terminal.read(rig) == MANY + "\n"
+def test_more_different_characters_than_there_are_free_keys(xserver: XServer, tmp_path: Path) -> None:
+    with PatientRig(xserver) as rig:
+        terminal = Terminal(rig, tmp_path / "typed")
+        rig.do(TypeText(MANY + "\n"))
+        assert terminal.read(rig) == MANY + "\n"
 
 
 def test_caps_lock_changes_nothing_and_is_on_afterwards(rig: HandsRig, xserver: XServer, tmp_path: Path) -> None:
