@@ -26,7 +26,7 @@ from tests.integration.xserver import XServer
 
 PROGRAMS = Path(__file__).parent / "programs"
 SYSTEM_PYTHON = "/usr/bin/python3"
-DEADLINE_S = 60.0
+DEADLINE_S = 120.0
 WIDTH, HEIGHT = 1280, 800
 
 

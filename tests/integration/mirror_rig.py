@@ -102,7 +102,7 @@ def changing(kind: str) -> Iterator[Program]:
 
 
 def _press(desktop: Desktop) -> None:
-    subprocess.run(["xdotool", "key", "n"], env={**os.environ, **desktop.env()}, check=True, timeout=30)
+    subprocess.run(["xdotool", "key", "n"], env={**os.environ, **desktop.env()}, check=True, timeout=60)
 
 
 def mirror_of(desktop: Desktop) -> Mirror:

@@ -75,15 +75,18 @@ class Browsers:
         for kind, (program, page, flags) in KINDS.items():
             if program:
                 self.pages[kind] = cleanup.enter_context(page(desktop, "values.html", *flags))
-                mine = [one.window_id for one in desktop.windows() if one.window_id not in self._windows.values()]
-                (self._windows[kind],) = mine
+                desktop.wait_for(lambda: len(self._new()) == 1, f"the window of {kind}")
+                (self._windows[kind],) = self._new()
+
+    def _new(self) -> list[int]:
+        return [one.window_id for one in self.desktop.windows() if one.window_id not in self._windows.values()]
 
     def window(self, kind: str) -> WindowInfo:
         return next(one for one in self.desktop.windows() if one.window_id == self._windows[kind])
 
     def xdotool(self, *words: object) -> None:
         env = {**os.environ, **self.desktop.env()}
-        subprocess.run(["xdotool", *map(str, words)], env=env, check=True, timeout=30)
+        subprocess.run(["xdotool", *map(str, words)], env=env, check=True, timeout=60)
 
     def click(self, x: int, y: int) -> None:
         self.xdotool("mousemove", x, y, "click", 1)

@@ -133,7 +133,7 @@ async def test_the_cells_in_view_are_told_where_they_are_painted(tmp_path: Path)
             assert save.box.y >= file_menu.box.bottom
 
             down, env = ["xdotool", "key", "Page_Down", "Page_Down"], {**os.environ, **desktop.env()}
-            await asyncio.to_thread(subprocess.run, down, env=env, check=True, timeout=30)
+            await asyncio.to_thread(subprocess.run, down, env=env, check=True, timeout=60)
             cells = _cells(await _told(mirror, desktop, "D90"))
             assert cells["D90"].text == "in D90"
             assert "C5" not in cells

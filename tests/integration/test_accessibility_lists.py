@@ -47,7 +47,7 @@ class Lists:
 
     def xdotool(self, *words: object) -> None:
         env = {**os.environ, **self.desktop.env()}
-        subprocess.run(["xdotool", *map(str, words)], env=env, check=True, timeout=30)
+        subprocess.run(["xdotool", *map(str, words)], env=env, check=True, timeout=60)
 
 
 @pytest.fixture(scope="module")

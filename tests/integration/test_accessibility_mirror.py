@@ -130,7 +130,7 @@ def test_a_moved_window_is_placed_anew() -> None:
             held, _ = await agreed(mirror, desktop, list)
             (window,) = desktop.windows()
             move = ["xdotool", "windowmove", str(window.window_id), "400", "300"]
-            await asyncio.to_thread(subprocess.run, move, env=desktop.env(), check=True, timeout=30)
+            await asyncio.to_thread(subprocess.run, move, env=desktop.env(), check=True, timeout=60)
             desktop.wait_for(lambda: desktop.windows()[0].bounds != window.bounds, "a moved window")
             later, truth = await agreed(mirror, desktop, list)
             assert said(later) == said(truth)

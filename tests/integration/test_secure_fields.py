@@ -92,7 +92,7 @@ async def test_a_warm_mirror_tells_the_same_fields_and_reads_nothing_anew(deskto
     assert rig.read() == read
     (window,) = desktop.windows()
     move = ["xdotool", "windowmove", str(window.window_id), "300", "200"]
-    await asyncio.to_thread(subprocess.run, move, env=desktop.env(), check=True, timeout=30)
+    await asyncio.to_thread(subprocess.run, move, env=desktop.env(), check=True, timeout=60)
     desktop.wait_for(lambda: desktop.windows()[0].bounds != window.bounds, "a moved window")
     (moved,) = await rig.both(1)
     assert (moved.x, moved.y) != (field.x, field.y)
