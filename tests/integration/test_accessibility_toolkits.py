@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
 
 import pytest
@@ -19,11 +20,17 @@ _PX = 4
 """Toolkits round, and draw a frame around a switch or leave it out."""
 
 
-async def _read(desktop: Desktop) -> Tree:
+async def _read(desktop: Desktop, *names: str) -> Tree:
+    """Read until widgets of these names are placed, or for so long in vain: a page is told after its browser."""
     await settled(desktop)
     bus = AccessibilityBus(desktop.bus_address, connect_s=30)
+    until = time.monotonic() + 60
     try:
-        return await TreeReader(bus).read(desktop.windows(), Limits(walk_s=30, answer_s=10))
+        while True:
+            tree = await TreeReader(bus).read(desktop.windows(), Limits(walk_s=30, answer_s=10))
+            if {*names} <= {node.name for node in tree.nodes if node.box} or time.monotonic() > until:
+                return tree
+            await asyncio.sleep(0.1)
     finally:
         await bus.close()
 
@@ -63,7 +70,7 @@ def test_qt(screen: str) -> None:
         },
     }[screen]  # fmt: skip
     with _shown(screen) as (desktop, truth):  # type: ignore[attr-defined]
-        tree = asyncio.run(_read(desktop))
+        tree = asyncio.run(_read(desktop, *(name for _, name in wanted.values())))
     _agree(tree, truth, wanted)
     assert (tree.failed, tree.truncated) == ((), "")
     assert all(node.secure == (node.role == "password text") for node in tree.nodes)
@@ -72,7 +79,7 @@ def test_qt(screen: str) -> None:
 def test_gtk_4_is_placed_by_its_window() -> None:
     wanted = {"done": "Done", "reset": "Reset device", "reboot": "Reboot"}
     with _shown("settings") as (desktop, truth):  # type: ignore[attr-defined]
-        tree = asyncio.run(_read(desktop))
+        tree = asyncio.run(_read(desktop, *wanted.values()))
     for key, name in wanted.items():
         assert any((n.role, n.name) == ("push button", name) and _lies_in(n, truth[key]) for n in tree.nodes), (
             key,
@@ -88,7 +95,7 @@ def test_a_form_in_chromium() -> None:
         "paypal": ("push button", "Pay with PayPal"),
     }  # fmt: skip
     with _shown("checkout") as (desktop, truth):  # type: ignore[attr-defined]
-        tree = asyncio.run(_read(desktop))
+        tree = asyncio.run(_read(desktop, *(name for _, name in wanted.values())))
     _agree(tree, truth, wanted)
     (disabled,) = [node for node in tree.nodes if node.name == "Pay with PayPal" and node.role == "push button"]
     assert not disabled.is_enabled
@@ -97,5 +104,5 @@ def test_a_form_in_chromium() -> None:
 
 def test_password_fields_of_a_page_are_secure() -> None:
     with _shown("profile") as (desktop, _):  # type: ignore[attr-defined]
-        tree = asyncio.run(_read(desktop))
+        tree = asyncio.run(_read(desktop, "Current password", "New password"))
     assert sorted(node.name for node in tree.nodes if node.secure) == ["Current password", "New password"]
