@@ -10,6 +10,7 @@ import pytest
 
 from acud.types import Rect
 from acud.types.actions import Click, Drag, Key, Point, TypeText
+from tests.integration.capture_rig import program_after
 from tests.integration.input_rig import HandsRig, Program, Witness
 from tests.integration.input_texts import MANY, TEXTS
 from tests.integration.painter import RED, Painter
@@ -20,9 +21,15 @@ _SYSTEM_PYTHON = "/usr/bin/python3"
 assert sys.executable != _SYSTEM_PYTHON
 
 
+class PatientRig(HandsRig):
+    """One whose process waits for the answer to a ping as long as a program may need on any machine."""
+
+    program = program_after("from acud.x11 import keyboard; keyboard._PING_S = 60.0")
+
+
 @pytest.fixture
 def rig(xserver: XServer) -> Iterator[HandsRig]:
-    with HandsRig(xserver) as rig:
+    with PatientRig(xserver) as rig:
         manage(xserver)
         yield rig
 

@@ -46,7 +46,8 @@ def _delivery(route: RouteName, *, session_key: str = "", agent_id: str = "", re
 def _deliver(
     delivery: Deliver, token: str = TOKEN, env: dict[str, str] | None = None, **settings: object
 ) -> DeliveryOutcome:
-    wake = WakeSettings(openclaw_token="t", webhook_secret="s", **settings)  # type: ignore[arg-type]
+    given = {"http_timeout_s": 60, "command_timeout_s": 60} | settings
+    wake = WakeSettings(openclaw_token="t", webhook_secret="s", **given)  # type: ignore[arg-type]
     made = service.make_routes(DeliveryOptions(wake, token, SECRET), env or {"PATH": "/usr/bin:/bin"})
 
     async def once() -> DeliveryOutcome:
@@ -93,7 +94,7 @@ def test_openclaw_takes_a_wake(receiver: Receiver) -> None:
 )
 def test_what_openclaw_says_when_it_does_not(receiver: Receiver, manner: Manner, result: str, words: str) -> None:
     receiver.manner = manner
-    outcome = _hook(receiver, http_timeout_s=5 if manner == "hang" else 60)
+    outcome = _hook(receiver, **({"http_timeout_s": 5} if manner == "hang" else {}))
     assert outcome.result == result
     assert words in outcome.reason
     assert TOKEN not in outcome.reason
