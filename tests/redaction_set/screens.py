@@ -34,7 +34,8 @@ from tests.redaction_set.marked import Half, Screen
 PROGRAM, SCRIPT = Path(__file__).with_name("form.py"), Path(__file__).with_name("truth.js")
 WIDTH, HEIGHT = 1280, 800
 COLUMNS, ROWS = 110, 40
-SETTLE_S, DEADLINE_S = 0.3, 30.0
+SETTLE_S, DEADLINE_S = 0.3, 60.0
+_INK = 60
 _COLOURS = {False: ("#101010", "#fafafa"), True: ("#d8d8d8", "#1e1e1e")}
 _LIMITS = Limits(40, 5000, 10.0, 5.0, actions=True)
 
@@ -85,11 +86,12 @@ async def shown(half: Half) -> AsyncIterator[Shown]:
             else:
                 assert pages is not None
                 process, boxes = pages.show(desktop, screen)
-            pixels = _settled(grabber)
+            letters = _letters(screen, boxes)
+            pixels = _painted(grabber, letters)
             if screen.toolkit != "xterm":
                 await _on_the_bus(desktop)
             told = ToldBy(desktop.bus_address, "", desktop.windows())
-            yield Shown(screen, pixels, told, _letters(screen, boxes))
+            yield Shown(screen, pixels, told, letters)
             end(process)
             desktop.wait_for(lambda bare=bare: len(desktop.windows()) == bare, f"the end of {screen.name}")
 
@@ -235,6 +237,23 @@ def _grabber(desktop: Desktop) -> mss.MSS:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XAUTHORITY", desktop.server.auth_file)
         return mss.MSS(display=desktop.server.display)
+
+
+def has_ink(pixels: NDArray[np.uint8], box: Rect) -> bool:
+    """Tell whether anything is drawn in `box`."""
+    part = pixels[box.y : box.bottom, box.x : box.right, 1]
+    return int(part.max()) - int(part.min()) > _INK
+
+
+def _painted(grabber: mss.MSS, letters: tuple[Letter, ...]) -> NDArray[np.uint8]:
+    """Return the display once it stands still with all its letters, or after so long as it is: programs tell where
+    letters are before they have drawn them.
+    """
+    deadline = time.monotonic() + DEADLINE_S
+    while True:
+        pixels = _settled(grabber)
+        if all(has_ink(pixels, one.box) for one in letters) or time.monotonic() > deadline:
+            return pixels
 
 
 def _settled(grabber: mss.MSS) -> NDArray[np.uint8]:
