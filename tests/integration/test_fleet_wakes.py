@@ -180,7 +180,7 @@ class _Routes:
 
 async def test_as_many_wakes_are_carried_side_by_side_as_there_are_places_and_the_rest_goes_back() -> None:
     places = 4
-    with FleetServers() as nats:
+    with FleetServers(ack_wait_s=8.0) as nats:  # what goes back may meet a request of the reader that ended
         async with _connected(nats.url) as connection:
             publisher = WakePublisher("h1", connection, nothing_told)
             for number in range(2 * places + 2):
