@@ -28,6 +28,8 @@ _LOG = log.logger("fleet")
 ACK_WAIT_S = 30.0
 """A reader that says nothing of a wake for so long has lost it, and somebody gets it again. A living one says so."""
 _FETCH_S = 2.0
+_LATE_S = 0.5
+"""What a question may take to the servers."""
 _ACK_S = 8.0
 _AGAIN_S = 0.5
 _REMEMBERED = 10_000
@@ -89,6 +91,8 @@ class AgentWakes:
         self._held: dict[str, TakenWake] = {}
         self._done: OrderedDict[str, None] = OrderedDict()
         self._holding: asyncio.Task[None] | None = None
+        self._asked_until_s = 0.0
+        """Until when the servers answer a question that nobody waits for any more."""
 
     async def __aenter__(self) -> Self:
         await self._bind()
@@ -101,10 +105,15 @@ class AgentWakes:
         if self._holding is not None:
             self._holding.cancel()
             await asyncio.gather(self._holding, return_exceptions=True)
+        delay_s = max(0.0, self._asked_until_s - time.monotonic())  # sooner it would be the answer to that question
         with contextlib.suppress(AcudError):  # what cannot be given back now comes back by itself
             for taken in list(self._held.values()):
-                await taken.release()
+                await taken.release(delay_s)
         if self._source is not None:
+            with contextlib.suppress(nats.errors.Error, OSError, TimeoutError):
+                while self._source.pending_msgs:  # came for nobody
+                    for message in await self._source.fetch(1, timeout=0.1):
+                        await message.nak(delay=delay_s or None)
             with contextlib.suppress(nats.errors.Error, OSError):
                 await self._source.unsubscribe()
 
@@ -144,8 +153,11 @@ class AgentWakes:
             if self._source is None:
                 await self._bind()
             assert self._source is not None
+            self._asked_until_s = time.monotonic() + timeout_s + _LATE_S
             with cancellation_kept():
-                found = [await self._taken(one) for one in await self._source.fetch(most, timeout=timeout_s)]
+                messages = await self._source.fetch(most, timeout=timeout_s)
+                self._asked_until_s = 0.0
+                found = [await self._taken(one) for one in messages]
         except (AcudError, nats.errors.Error, OSError) as fault:
             await self._passed(fault)
             return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -178,9 +179,36 @@ class _Routes:
         return WakeCarryReply("sent", RouteName.WEBHOOK)
 
 
+async def test_what_a_reader_gives_back_while_it_asks_for_more_reaches_the_next_one() -> None:
+    """Its question stands for a while: what went back at once would be the answer to it, and nobody's for long."""
+    with FleetServers(ack_wait_s=600.0) as nats:
+        async with _connected(nats.url) as connection:
+            publisher = WakePublisher("h1", connection, nothing_told)
+            ids = ["wake-1", "wake-2"]
+            for wake_id in ids:
+                await _sent(publisher, _delivery(wake_id))
+            async with AgentWakes(connection) as wakes:
+                for _ in ids:
+                    await _next(wakes)
+                asking = asyncio.create_task(wakes.batch(len(ids)))
+                async with asyncio.timeout(_LONG_S):
+                    while not await _asked(connection):  # noqa: ASYNC110 - the servers tell nobody
+                        await asyncio.sleep(0.01)
+                asking.cancel()
+                await asyncio.gather(asking, return_exceptions=True)
+            time.sleep(1.0)  # noqa: ASYNC251 - the process stands still before the servers hear that it listens no more
+            async with AgentWakes(connection) as wakes:
+                assert sorted([(await _next(wakes)).wake.id for _ in ids]) == ids
+
+
+async def _asked(connection: NatsConnection) -> int:
+    """Return how many questions for wakes stand."""
+    return (await connection.streams.consumer_info("ACUD_WAKES", "wakes-main")).num_waiting or 0
+
+
 async def test_as_many_wakes_are_carried_side_by_side_as_there_are_places_and_the_rest_goes_back() -> None:
     places = 4
-    with FleetServers(ack_wait_s=8.0) as nats:  # what goes back may meet a request of the reader that ended
+    with FleetServers() as nats:
         async with _connected(nats.url) as connection:
             publisher = WakePublisher("h1", connection, nothing_told)
             for number in range(2 * places + 2):
