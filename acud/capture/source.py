@@ -218,7 +218,7 @@ class CaptureSource:
         fetched_ns = time.monotonic_ns()
         mask = epoch.difference(slot, self._suspect(start))
         self._quiet.examine(lambda box: _found(epoch, slot, mask, box), paints, fetched_ns)
-        notice = _conclude(self.name, epoch, slot, mask, start, cursor)
+        notice = replace(_conclude(self.name, epoch, slot, mask, start, cursor), took_ns=fetched_ns - start.mono_ns)
         if self.tells_looks and notice.tiles:
             notice = replace(notice, looks=epoch.looks(slot, mask))
         compare_ns = time.monotonic_ns() - fetched_ns

@@ -41,12 +41,13 @@ class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
 
     `tiles`: bitmap of changed 16x16 tiles, little-endian bytes, bit `row * columns + column`; empty when none changed
     (then `frame` is the unchanged newest frame). `box`: the changed tiles' bounding box. `mono_ns`: CLOCK_MONOTONIC at
-    the start of the grab. `damage_ns`: CLOCK_MONOTONIC when the damage behind it was first read (0: no damage, a
-    floor or demanded grab). `grab`: highest demanded-grab number that this grab satisfies. `fresh`: the first frame of
-    an epoch whose predecessor could not be compared, so everything counts as changed. `unsure`: tiles (as `tiles`),
-    where somebody waits for quiet, that were painted since the notice before and look the same, but may have looked
-    different in between. `looks`: where asked for, and few tiles changed, 8 bytes (little-endian, not 0) for each of
-    `tiles`, lowest bit first: equal ones are of equal pixels.
+    the start of the grab. `took_ns`: until the pixels were here; they are of a moment in between. `damage_ns`:
+    CLOCK_MONOTONIC when the damage behind it was first read (0: no damage, a floor or demanded grab). `grab`: highest
+    demanded-grab number that this grab satisfies. `fresh`: the first frame of an epoch whose predecessor could not be
+    compared, so everything counts as changed. `unsure`: tiles (as `tiles`), where somebody waits for quiet, that were
+    painted since the notice before and look the same, but may have looked different in between. `looks`: where asked
+    for, and few tiles changed, 8 bytes (little-endian, not 0) for each of `tiles`, lowest bit first: equal ones are of
+    equal pixels.
 
     What changed among the windows until the grab was told before (`DisplayWindows`).
     """
@@ -62,6 +63,7 @@ class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
     fresh: bool = False
     unsure: bytes = b""
     looks: bytes = b""
+    took_ns: Number = 0
 
 
 class DisplayWindows(Struct, frozen=True, tag="windows", forbid_unknown_fields=True):

@@ -129,7 +129,7 @@ def take_first_look(view_state: ViewState, event: FrameSeen) -> ViewState:
     looked = mark_change(replace(view_state, looked=True), event, -NEVER)
     if view_state.before is not None:
         return _another_view(looked, event, view_state.before)
-    quiet = replace(looked, quiet_from=event.grabbed_at)
+    quiet = replace(looked, quiet_from=event.shown_by)
     based = map_changes(quiet, lambda change: _based(quiet, change, event.frame))
     if (
         _undecided(based) and not based.awaited_baselines
@@ -148,15 +148,13 @@ def _another_view(view_state: ViewState, event: FrameSeen, before: TargetView) -
     every = view_state.view.masks.touching
     if not view_state.view.same_shape(before):
         return replace(
-            count_change(view_state, event.frame, every, event.grabbed_at), wants_identity=bool(view_state.changes)
+            count_change(view_state, event.frame, every, event.shown_by), wants_identity=bool(view_state.changes)
         )
     if view_state.identity:
-        quiet_from = event.grabbed_at if view_state.quiet_from == NEVER else view_state.quiet_from
-        return replace(
-            view_state, uncertain=UncertainChange(event.frame, every, event.grabbed_at), quiet_from=quiet_from
-        )
+        quiet_from = event.shown_by if view_state.quiet_from == NEVER else view_state.quiet_from
+        return replace(view_state, uncertain=UncertainChange(event.frame, every, event.shown_by), quiet_from=quiet_from)
     return replace(
-        count_change(view_state, event.frame, every, event.grabbed_at, _ELSEWHERE),
+        count_change(view_state, event.frame, every, event.shown_by, _ELSEWHERE),
         wants_identity=bool(view_state.changes),
     )
 
@@ -263,6 +261,6 @@ def _settled(view_state: ViewState) -> ViewState:
         return replace(view_state, identity=looks.pop(), wants_identity=False)
     if view_state.uncertain and not view_state.identity:
         return count_change(
-            view_state, view_state.uncertain.last, view_state.uncertain.tiles, view_state.uncertain.grabbed_at
+            view_state, view_state.uncertain.last, view_state.uncertain.tiles, view_state.uncertain.shown_by
         )
     return replace(view_state, wants_identity=any(change.holds_from is None for change in view_state.changes.values()))

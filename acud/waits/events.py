@@ -69,11 +69,11 @@ class FrameSeen(Struct, frozen=True):
 
     `tiles`: changed tiles as an integer (`acud.waits.tiles.from_bytes`), 0 when the grab found nothing new, None when
     it is not known what changed (first frame of an uncompared epoch; a heartbeat named a frame never announced).
-    `grabbed_at`: start of the grab, same clock as `at`. `damaged_at`: when the damage was read (0: none; the notice
-    then counts as the moment of the change). The windows told last (`WindowsSeen`) were read after this grab.
-    `unsure`: tiles in which quiet begins anew: they were painted since the notice before and look the same, but may
-    have looked different in between; or pixels changed where tiles do not tell. `looks`: what changed tiles look
-    like now, where that is known: equal numbers are of equal pixels.
+    `grabbed_at`: start of the grab, same clock as `at`. `took_s`: until the pixels were here. `damaged_at`: when the
+    damage was read (0: none; the notice then counts as the moment of the change). The windows told last (`WindowsSeen`)
+    were read after this grab. `unsure`: tiles in which quiet begins anew: they were painted since the notice before and
+    look the same, but may have looked different in between; or pixels changed where tiles do not tell. `looks`: what
+    changed tiles look like now, where that is known: equal numbers are of equal pixels.
     """
 
     at: float
@@ -84,6 +84,12 @@ class FrameSeen(Struct, frozen=True):
     damaged_at: float = 0.0
     unsure: int = 0
     looks: dict[int, int] = {}
+    took_s: float = 0.0
+
+    @property
+    def shown_by(self) -> float:
+        """The latest moment at which the target came to look as it was grabbed."""
+        return self.grabbed_at + self.took_s
 
 
 class FramesSeen(Struct, frozen=True):

@@ -141,7 +141,7 @@ def _marked(view_state: ViewState, frames: Sequence[FrameSeen], hidden_s: float)
         frame=last.frame,
         grabbed_at=grabbed_at,
         touched_frame=last.frame,
-        quiet_from=last.grabbed_at,
+        quiet_from=last.shown_by,
         identity="",
         uncertain=None,
         wants_identity=False,

@@ -92,7 +92,7 @@ class UncertainChange(Struct, frozen=True):
 
     last: int
     tiles: int
-    grabbed_at: float
+    shown_by: float
 
 
 class EarlyIdentity(Struct, frozen=True):
@@ -125,11 +125,10 @@ class ViewState(Struct, frozen=True):
     `awaited_baselines`: the tokens whose looks are still being read from frames of a former supervisor.
 
     `looked`: a grab started after `since` was seen. `frame`, `grabbed_at`: the newest grab. `touched_frame`: the newest
-    frame that changed the target or may have. `quiet_from`: the grab of the newest counted change. `identity`: of the
-    target as it has been since `identity_frame` ("": not known). `wants_identity`: an identity is worth a job.
-    `blinks`: of what only blinks, where a leaf asks for quiet without it. `early_identity`: an identity that overtook
-    the notice of its frame. `was_hidden`: it went out of view, while its
-    source may have gone on.
+    frame that changed the target or may have. `quiet_from`: when the newest counted change was there at the latest.
+    `identity`: of the target as it has been since `identity_frame` ("": not known). `wants_identity`: an identity is
+    worth a job. `blinks`: of what only blinks, where a leaf asks for quiet without it. `early_identity`: an identity
+    that overtook the notice of its frame. `was_hidden`: it went out of view, while its source may have gone on.
     """
 
     view: TargetView
@@ -209,9 +208,9 @@ def mark_change(view_state: ViewState, event: FrameSeen, since: float) -> ViewSt
     return replace(view_state, touched_frame=event.frame, marks=marks)
 
 
-def count_change(view_state: ViewState, frame: int, tiles: int, grabbed_at: float, unsure: str = "") -> ViewState:
+def count_change(view_state: ViewState, frame: int, tiles: int, shown_by: float, unsure: str = "") -> ViewState:
     """Count a change: baselines see it, quiet starts anew, the old identity is void. `unsure`: see `ChangeState`."""
-    after = replace(view_state, quiet_from=grabbed_at, identity="", uncertain=None)
+    after = replace(view_state, quiet_from=shown_by, identity="", uncertain=None)
     return map_changes(after, lambda change: add_tiles(after, change, tiles, frame, unsure))
 
 

@@ -65,11 +65,11 @@ def _blinks_after(before: ViewState, blinks: BlinkWatch, event: FrameSeen) -> Bl
     """Return what is known of blinking after a notice; where tiles tell nothing, quiet begins anew."""
     touching = before.view.masks.touching
     if event.tiles is None or not before.looked:
-        return BlinkWatch(since=event.grabbed_at) if event.grabbed_at >= before.since else blinks
+        return BlinkWatch(since=event.shown_by) if event.grabbed_at >= before.since else blinks
     hit = event.tiles & touching if event.frame > before.frame else 0
-    told = blinks.changed(hit, event.looks, event.grabbed_at) if hit else blinks
+    told = blinks.changed(hit, event.looks, event.shown_by) if hit else blinks
     doubtful = event.unsure & touching & ~told.blinking or told.since == NEVER
-    return told.restarted(event.grabbed_at) if doubtful and event.grabbed_at >= before.since else told
+    return told.restarted(event.shown_by) if doubtful and event.grabbed_at >= before.since else told
 
 
 def _noticed(view_state: ViewState, event: FrameSeen, *, every_tile: bool, hidden_s: float) -> ViewState:
@@ -88,7 +88,7 @@ def _noticed(view_state: ViewState, event: FrameSeen, *, every_tile: bool, hidde
         return take_first_look(after, event) if event.grabbed_at >= view_state.since else after
     restless = bool(event.unsure & view_state.view.masks.touching)
     if (after.quiet_from == NEVER or restless) and event.grabbed_at >= view_state.since:
-        after = replace(after, quiet_from=event.grabbed_at)
+        after = replace(after, quiet_from=event.shown_by)
     if not new or tiles == 0:
         return after
     hit = view_state.view.masks.touching if tiles is None else tiles & view_state.view.masks.touching
@@ -104,15 +104,15 @@ def _joined(tiles: int | None, more: int | None) -> int | None:
 
 def _changed(view_state: ViewState, event: FrameSeen, hit: int, certain: bool) -> ViewState:
     if certain:
-        after = count_change(view_state, event.frame, hit, event.grabbed_at)
+        after = count_change(view_state, event.frame, hit, event.shown_by)
         if view_state.uncertain is not None:  # what it looked like is void now, so nobody will ever tell
-            after = count_change(after, event.frame, view_state.uncertain.tiles, event.grabbed_at, PARTLY)
+            after = count_change(after, event.frame, view_state.uncertain.tiles, event.shown_by, PARTLY)
         return replace(after, wants_identity=False)
     if not (view_state.identity or view_state.awaited_baselines):
         unsure = MISSED if event.tiles is None else f"{PARTLY}, {_UNREAD}"
-        return replace(count_change(view_state, event.frame, hit, event.grabbed_at, unsure), wants_identity=True)
+        return replace(count_change(view_state, event.frame, hit, event.shown_by, unsure), wants_identity=True)
     tiles = hit | (view_state.uncertain.tiles if view_state.uncertain else 0)
-    return replace(view_state, uncertain=UncertainChange(event.frame, tiles, event.grabbed_at))
+    return replace(view_state, uncertain=UncertainChange(event.frame, tiles, event.shown_by))
 
 
 # ---- identities ----------------------------------------------------------------------------------------------------
@@ -161,6 +161,6 @@ def _told_apart(view_state: ViewState, frame: int, identity: str) -> ViewState:
     """Count a change that only the identity shows: partial tiles did it, or damage was swallowed."""
     tiles = view_state.uncertain.tiles if view_state.uncertain else view_state.view.masks.touching
     later = view_state.uncertain if view_state.uncertain and view_state.uncertain.last > frame else None
-    grabbed_at = view_state.uncertain.grabbed_at if view_state.uncertain else view_state.grabbed_at
-    after = count_change(view_state, frame, tiles, grabbed_at)
+    shown_by = view_state.uncertain.shown_by if view_state.uncertain else view_state.grabbed_at
+    after = count_change(view_state, frame, tiles, shown_by)
     return replace(after, identity=identity, identity_frame=frame, uncertain=later, wants_identity=False)

@@ -10,8 +10,8 @@ import json
 import sqlite3
 import subprocess
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -193,6 +193,17 @@ class Desk:
         image = self._x.root.get_image(area.x, area.y, area.w, area.h, X.ZPixmap, 0xFFFFFFFF)
         bgrx = np.frombuffer(image.data, np.uint8).reshape(area.h, area.w, 4)
         return np.ascontiguousarray(bgrx[:, :, 2::-1])
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Have the server serve nobody else meanwhile."""
+        self._x.xlib.grab_server()
+        self._x.sync()
+        try:
+            yield
+        finally:
+            self._x.xlib.ungrab_server()
+            self._x.sync()
 
     def pointer(self) -> tuple[int, int]:
         """Return where the pointer is."""

@@ -231,6 +231,17 @@ def test_activity_starts_stability_anew(client: Client, view: DisplayInfo, desk:
     assert ended(client, wait).ended_utc_s >= last_s + 0.9
 
 
+def test_quiet_counts_from_when_the_pixels_of_a_slow_grab_came(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    """The server is asked for pixels, serves another one first, who paints, and answers then."""
+    wait = client.wait_create(Stable(2.0), display=view.name, timeout_s=LONG_S).wait.wait_id
+    waited(lambda: shown(client, wait).verdict.code != "not_judged", "a first look")
+    with desk.alone():
+        time.sleep(3.5)  # longer than it waits for quiet, shorter than a grab may take
+        painted_s = time.time()
+        desk.fill(Rect(50, 50, 40, 40), 0x0000FF)
+    assert ended(client, wait).ended_utc_s >= painted_s + 1.9
+
+
 def test_activity_beside_the_region_does_not(client: Client, view: DisplayInfo, desk: Desk) -> None:
     wait = client.wait_create(Stable(2.0), "region:320,0,320,480", display=view.name, timeout_s=LONG_S).wait.wait_id
     for colour in range(1, 10_000):

@@ -349,6 +349,7 @@ class TargetTracker:
             damaged_at=notice.damage_ns / 1e9,
             unsure=from_bytes(notice.unsure),
             looks=looks_of(tiles, notice.looks) if tiles and notice.looks else {},
+            took_s=notice.took_ns / 1e9,
         )
         self._tell_waits(source, seen, notice.grab)
 

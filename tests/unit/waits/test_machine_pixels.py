@@ -443,6 +443,22 @@ def test_paint_that_may_have_looked_different_in_between_starts_quiet_anew() -> 
     assert rig.wants(EVIDENCE)
 
 
+@pytest.mark.parametrize("tiles", [0b1, None])
+@pytest.mark.parametrize("ignore_blinking", [False, True])
+def test_quiet_begins_when_the_pixels_of_a_grab_are_there(tiles: int | None, ignore_blinking: bool) -> None:
+    """The X server may stand still in a grab, and paint before it answers."""
+    rig = Rig(spec(Stable(3.0, ignore_blinking=ignore_blinking))).start(CORNER)
+    rig.later(3)
+    rig.frame += 1
+    rig.tell(happened.FrameSeen(rig.now + 2, 1, rig.frame, tiles, rig.now, took_s=2.0))
+    rig.later(4.9)
+    rig.same()
+    assert not rig.wants(EVIDENCE)
+    rig.later(0.1)
+    rig.same()
+    assert rig.wants(EVIDENCE)
+
+
 def test_a_dead_capture_is_not_quiet() -> None:
     rig = Rig(spec(Stable(3.0))).start()
     rig.later(2)
