@@ -240,7 +240,7 @@ def test_a_wait_of_a_host_that_dies_goes_on_on_another_and_ends_and_wakes_once(
     for client in (fleet.client, other.client):
         assert rows(client, wait) == [(moved.display, WaitState.WATCHING)]
 
-    there.finish()
+    there.finish(moved.display.partition("/")[2])  # as its own display does not, on the return
     assert taken(fleet.nats.url, 1) == [wake_id(wait)]
     told = fleet.client.wait_result(wait.wait_id).wait
     assert told.state is WaitState.RESOLVED
@@ -365,7 +365,7 @@ def test_a_host_that_is_forgotten_leaves_its_waits_to_others(fleet: Fleet, tmp_p
     assert moved.rearmed is not None
     assert moved.rearmed.lost == ("h1",)
     assert fleet.client.wait_result(plain.wait_id).wait.state is WaitState.FAILED
-    there.finish()
+    there.finish(moved.display.partition("/")[2])
     assert sorted(taken(fleet.nats.url, 2)) == sorted(map(wake_id, (wait, plain)))
     fleet.daemons["h1"].start()
     up(fleet.client, "h1")
