@@ -17,7 +17,7 @@ from nats.js import JetStreamContext
 from acud import log
 from acud.errors import AcudError, InvalidRequest, Unavailable
 from acud.features.fleet.cancellation import cancellation_kept
-from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.connection import NatsConnection, end_subscription
 from acud.features.fleet.names import ENDPOINT, sender_of
 from acud.features.fleet.signatures import Identity, Signed
 from acud.protocol.wakes import SeenWake, SharedWake
@@ -29,7 +29,7 @@ ACK_WAIT_S = 30.0
 """A reader that says nothing of a wake for so long has lost it, and somebody gets it again. A living one says so."""
 _FETCH_S = 2.0
 _LATE_S = 0.5
-"""What a question may take to the servers."""
+"""What the request of a fetch may take to the servers."""
 _ACK_S = 8.0
 _AGAIN_S = 0.5
 _REMEMBERED = 10_000
@@ -92,7 +92,7 @@ class AgentWakes:
         self._done: OrderedDict[str, None] = OrderedDict()
         self._holding: asyncio.Task[None] | None = None
         self._asked_until_s = 0.0
-        """Until when the servers answer a question that nobody waits for any more."""
+        """Until when the servers may still answer a fetch that was cancelled; 0: it was answered."""
 
     async def __aenter__(self) -> Self:
         await self._bind()
@@ -105,17 +105,12 @@ class AgentWakes:
         if self._holding is not None:
             self._holding.cancel()
             await asyncio.gather(self._holding, return_exceptions=True)
-        delay_s = max(0.0, self._asked_until_s - time.monotonic())  # sooner it would be the answer to that question
+        delay_s = max(0.0, self._asked_until_s - time.monotonic())  # sooner they would answer that fetch with it
         with contextlib.suppress(AcudError):  # what cannot be given back now comes back by itself
             for taken in list(self._held.values()):
                 await taken.release(delay_s)
         if self._source is not None:
-            with contextlib.suppress(nats.errors.Error, OSError, TimeoutError):
-                while self._source.pending_msgs:  # came for nobody
-                    for message in await self._source.fetch(1, timeout=0.1):
-                        await message.nak(delay=delay_s or None)
-            with contextlib.suppress(nats.errors.Error, OSError):
-                await self._source.unsubscribe()
+            await end_subscription(self._source, delay_s)
 
     def __aiter__(self) -> Self:
         return self

@@ -319,3 +319,13 @@ async def _check_age(bucket: KeyValue, ttl_s: float) -> None:
             f"bucket {status.bucket} keeps keys for {found:g} s, not {ttl_s:g}",
             hint="set [fleet] lease_s alike on every host and where acud fleet init is run",
         )
+
+
+async def end_subscription(subscription: JetStreamContext.PullSubscription, delay_s: float = 0.0) -> None:
+    """Take no more from a consumer. What came and was fetched by nobody goes back, not before `delay_s`."""
+    with contextlib.suppress(nats.errors.Error, OSError, TimeoutError):
+        while subscription.pending_msgs:
+            for message in await subscription.fetch(1, timeout=0.1):
+                await message.nak(delay=delay_s or None)
+    with contextlib.suppress(nats.errors.Error, OSError):
+        await subscription.unsubscribe()

@@ -16,7 +16,7 @@ from acud import log
 from acud.config import JobSettings
 from acud.errors import AcudError, InvalidRequest, Unavailable
 from acud.features.fleet.cancellation import cancellation_kept
-from acud.features.fleet.connection import NatsConnection
+from acud.features.fleet.connection import NatsConnection, end_subscription
 from acud.features.fleet.job_queue import JobQueue
 from acud.features.fleet.names import sender_of
 from acud.features.fleet.server_policy import fault_text
@@ -170,14 +170,8 @@ class JobWorker:
     async def let_go(self) -> None:
         """Take no more; jobs that came and were not begun go back at once."""
         subscription, self._subscription = self._subscription, None
-        if subscription is None:
-            return
-        with contextlib.suppress(nats.errors.Error, OSError, TimeoutError):
-            while subscription.pending_msgs:
-                for message in await subscription.fetch(1, timeout=0.1):
-                    await message.nak()
-        with contextlib.suppress(nats.errors.Error, OSError):
-            await subscription.unsubscribe()
+        if subscription is not None:
+            await end_subscription(subscription)
 
 
 def check_job(job: VisionJob, subject: str, connection: NatsConnection) -> None:
