@@ -29,7 +29,7 @@ _POLL_S = 0.05
 _LIST_MIN_H_PX = 80
 """A control as high as this shows its options; a lower one opens them."""
 _CLOSES_S = 1.5
-"""A list that stays open so long, or as long as an effect may take, is told of."""
+"""A list may stay open so long after a choice, or longer where the request's `timeout_s` says so."""
 _SCROLL_S = 30.0
 _MENUS = ("menu", "menu item", "menu bar", "push button", "button", "toggle button", "link", "")
 """What opens a menu, and shows nothing afterwards of what was chosen in it."""
