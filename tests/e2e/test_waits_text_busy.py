@@ -76,9 +76,11 @@ def test_a_text_that_goes_while_an_older_frame_is_read_is_seen(
     note = book.words(Rect(WIDTH, 800, 420, 160), "Quicksilver")  # beside the screen
     # A wait may begin with a frame from before the page was whole: the whole page would then be the second frame.
     client.look(display=large.name, max_side_px=64)
+    until(lambda: taken(client) == 0, "evaluators that say they have nothing in hand")
     wait = armed(client, large, "Quicksilver")
     until(lambda: in_hand(shared) == 1, "the first reading")
     book.place(note, Rect(800, 800, 420, 160))
+    until(lambda: in_hand(shared) == 2, "the second reading")
     until(lambda: taken(client) == 2, "the frame with the text")
     book.close(note)
     assert shown(client, wait).judged == 0, "the page was read too fast for this test"
@@ -130,7 +132,9 @@ def first_reading_held(client: Client, wait_id: str, *readers: int) -> Iterator[
 
 
 def taken(client: Client) -> int:
-    """Return how many frames those that read have taken: such a one is read as it was, whatever comes after it."""
+    """Return how many frames those that read had taken when they last said so, up to a second ago: such a one is read
+    as it was, whatever comes after it.
+    """
     return sum(one.busy_jobs for one in client.status().children if one.kind == "evaluator")
 
 
