@@ -14,12 +14,14 @@ from acud import paths
 from acud.backends import PREDEFINED, predefined
 from acud.clock import Instant
 from acud.config import EvaluatorSettings, Settings, VisionSettings, WakeSettings
+from acud.config.limits import HostConditionSettings
 from acud.errors import Conflict, NoJudge
 from acud.features.supervisors import FEATURES, redaction
 from acud.fleet import FleetSettings
 from acud.ids import new_id
 from acud.protocol.evaluation import JudgeHealth
 from acud.protocol.requests.fleet import FleetLostWaits, FleetLostWaitsReply, FleetRearm, LostWait
+from acud.protocol.requests.waits import WaitUpdate
 from acud.supervisor import instance
 from acud.supervisor.app import App
 from acud.supervisor.handlers import HANDLERS
@@ -29,6 +31,7 @@ from acud.types import (
     AllOf,
     AnyOf,
     Criteria,
+    FileState,
     JudgeName,
     RouteName,
     Target,
@@ -204,6 +207,10 @@ _IN_FLEET = replace(
 )
 
 
+def _looking_at(folder: Path) -> Settings:
+    return replace(_IN_FLEET, host_conditions=HostConditionSettings(paths=(str(folder),)))
+
+
 def _told(wait: WaitInfo, *, seen: bool = False) -> FleetLostWaits:
     words = "[smart_wait timeout] told"
     return FleetLostWaits((LostWait(wait.wait_id, "timeout", "host h1 is lost", words, 42.0, sent=True, seen=seen),))
@@ -224,20 +231,56 @@ def test_a_wait_that_is_overdue_at_a_start_is_held_for_the_fleets_word_and_ends_
     clock.advance(50.0)
     with closing(_Host(tmp_path / "home", clock, _IN_FLEET)) as second:
         second.app.waits.resume()
-        second.app.waits.display_gone(":9", "its server ended")  # they are over, whatever is known of it now
+        second.app.waits.display_gone(":9", "its server ended")  # of those that are overdue it decides nothing
         second.turn(5.0)
-        assert second.ends(ahead) == ["wait.failed"]
-        assert (second.state(told), second.state(other)) == ("watching", "watching")
+        waits = (told, other, ahead)
+        assert [second.state(wait) for wait in waits] == ["watching"] * 3
         assert _ask(second, replace(_told(told), more=True)).otherwise == ()
-        assert second.state(other) == "watching"
+        assert [second.state(wait) for wait in waits] == ["timeout", "watching", "watching"]
+        assert _ask(second, FleetLostWaits()).otherwise == ()
+        assert (second.ends(other), second.ends(ahead)) == (["wait.timeout"], ["wait.failed"])
         assert _ask(second, _told(ahead)).otherwise == (ahead.wait_id,)
-        assert second.ends(other) == ["wait.timeout"]
         info = second.app.waits.find(told.wait_id)
         assert (info.state, info.message, info.ended_utc_s) == (WaitState.TIMEOUT, "[smart_wait timeout] told", 42.0)
         assert info.verdict == unknown("host_lost", "host h1 is lost")
         assert _ask(second, _told(told)).otherwise == ()  # told again at the next return
         assert second.ends(told) == ["wait.timeout"]
         assert _ask(second, FleetLostWaits()).otherwise == ()
+
+
+def test_a_wait_that_holds_at_a_start_ends_only_when_the_fleet_did_not_end_it(tmp_path: Path, clock: _Clock) -> None:
+    there = tmp_path / "download.part"
+    there.touch()
+    gone = FileState(str(there), gone=True)
+    with closing(_Host(tmp_path / "home", clock, _looking_at(tmp_path))) as first:
+        told, near, other, late = (first.arm(timeout_s, gone) for timeout_s in (900.0, 60.0, 900.0, 900.0))
+        assert first.state(other) == "watching"
+    there.unlink()
+    clock.advance(50.0)
+    with closing(_Host(tmp_path / "home", clock, _looking_at(tmp_path))) as second:
+        second.app.waits.resume()
+        second.app.waits.update(WaitUpdate(late.wait_id, until=FileState(str(tmp_path), gone=True)))
+        second.turn(20.0)  # longer than one of them has time
+        waits = (told, near, other, late)
+        assert [second.state(wait) for wait in waits] == ["watching"] * 4
+        assert _ask(second, _told(told)).otherwise == ()
+        second.turn()
+        assert [second.state(wait) for wait in waits] == ["timeout", "resolved", "resolved", "watching"]
+        assert second.ends(told) == ["wait.timeout"]
+
+
+def test_where_no_word_of_the_fleet_comes_waits_go_on_by_themselves(tmp_path: Path, clock: _Clock) -> None:
+    there = tmp_path / "download.part"
+    there.touch()
+    with closing(_Host(tmp_path / "home", clock, _looking_at(tmp_path))) as first:
+        wait = first.arm(900.0, FileState(str(there), gone=True))
+    there.unlink()
+    with closing(_Host(tmp_path / "home", clock, _looking_at(tmp_path))) as second:
+        second.app.waits.resume()
+        second.turn(29.9)
+        assert second.state(wait) == "watching"
+        second.turn(0.2)
+        assert second.ends(wait) == ["wait.resolved"]
 
 
 def test_where_no_word_of_the_fleet_comes_an_overdue_wait_ends_by_itself(tmp_path: Path, clock: _Clock) -> None:

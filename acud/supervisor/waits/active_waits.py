@@ -11,7 +11,7 @@ from acud.event_loop import Timer
 from acud.protocol.evaluation import Answered
 from acud.store.waits import StoredWait
 from acud.types import Evidence, Rect, WaitSpec, WaitState, WakeInfo
-from acud.waits.events import FrameSeen
+from acud.waits.events import FrameSeen, WaitEvent
 from acud.waits.frame_coalescing import ChangeBuffer
 from acud.waits.machine import StoredBaseline, Wait
 
@@ -56,8 +56,10 @@ class ActiveWait:
         self.tick: Timer | None = None
         self.deadline_timer: Timer | None = None
         self.last_look_timer: Timer | None = None
-        self.is_held = False
-        """Its deadline passed while no daemon ran; the fleet may have ended it, and says so first."""
+        self.held: list[WaitEvent] | None = None
+        """What happened to it since the daemon began: the fleet may have ended it, and says so first. None: its machine
+        knows all.
+        """
         self.transient: Callable[[ActiveWait], None] | None = None
         self.payer = stored.spec.task_id
         """The task whose usage its judging is entered under."""

@@ -275,9 +275,7 @@ class Waits:
         return self._journal.store.waits.get(wait_id).verdict == verdict
 
     def release_held(self) -> None:
-        """Let the waits time out whose deadline had passed before this supervisor began, and of which the fleet told
-        nothing.
-        """
+        """Let the waits of before this supervisor go on of which the fleet told nothing, or time out."""
         self._runtime.release_held()
 
     def update(self, request: WaitUpdate) -> tuple[WaitInfo, list[str]]:

@@ -45,10 +45,10 @@ _LOG = log.logger("waits")
 _SUSPEND_CHECK_S = 1.0
 _JUMP_S = 0.5
 _FLEETS_WORD_S = 30.0
-"""So long an overdue wait is held at a start for the fleet's word. The fleet process takes 2 s to bring it; where no
-server of the fleet answers, the wait times out without it.
+"""So long waits are held at a start for the fleet's word. The fleet process takes 2 s to bring it; where no server of
+the fleet answers, they go on without it.
 """
-_PASSES_HOLD = (happened.FleetEnded, happened.DeadlinePassed, happened.CancelRequested, happened.SpecUpdated)
+_PASSES_HOLD = (happened.FleetEnded, happened.CancelRequested, happened.SpecUpdated)
 _LAST_LOOK_S = 1.0
 """So long before its deadline a wait takes the picture that it times out with."""
 
@@ -224,7 +224,7 @@ class WaitRuntime:
         is_new: bool = True,
     ) -> None:
         """Bring a wait to life; `transient` is called at its end instead of storing it. `payer`: see `ActiveWait`. One
-        that is not new was armed before a restart.
+        that is not new was armed before a restart: in a fleet it is held until `release_held`, or some seconds.
 
         One that was stored with a pattern that cannot be searched for (any more) fails, saying why.
         """
@@ -252,8 +252,9 @@ class WaitRuntime:
         if fault:
             self.step(active, happened.WaitBroken(self._clock.monotonic_s(), fault))
             return
-        is_overdue = active.deadline.remaining_s(self._clock.instant()) <= 0
-        active.is_held = not is_new and is_overdue and self._settings.features.fleet and bool(self._settings.fleet.urls)
+        if not is_new and self._settings.features.fleet and self._settings.fleet.urls:
+            active.held = []
+            active.deadline_timer = self._loop.call_later(_FLEETS_WORD_S, lambda: self._release(active))
         self.set_deadline(active)
         self._obey_all(active, armed.effects)
         self.targets.begin(active)
@@ -263,8 +264,14 @@ class WaitRuntime:
         """Give `event` to the machine of `active`, after the frames that it has not got, and do what it says."""
         if active.holds_frames and not active.ended:
             self._release_frames(active, event.at)
-        if active.ended or (active.is_held and not isinstance(event, _PASSES_HOLD)):
+        if active.ended:
             return
+        if active.held is not None:
+            if not isinstance(event, _PASSES_HOLD):
+                active.held.append(event)
+                return
+            if isinstance(event, happened.SpecUpdated) and event.spec.until != active.spec.until:
+                active.held = [one for one in active.held if isinstance(one, happened.WaitBroken)]
         moved = machine.step(active.machine, event)
         active.machine = moved.wait
         self._obey_all(active, moved.effects)
@@ -346,14 +353,13 @@ class WaitRuntime:
     # ---- deadlines -------------------------------------------------------------------------------------------------
 
     def set_deadline(self, active: ActiveWait) -> None:
-        """Set the timer of the wait's deadline again."""
+        """Set the timer of the wait's deadline again; one that is held times out once it is not."""
+        if active.held is not None:
+            return
         for timer in (active.deadline_timer, active.last_look_timer):
             if timer is not None:
                 timer.cancel()
         remaining_s = active.deadline.remaining_s(self._clock.instant())
-        active.is_held = active.is_held and remaining_s <= 0
-        if active.is_held:
-            remaining_s = _FLEETS_WORD_S
         near_s = max(0.0, remaining_s - _LAST_LOOK_S)
         active.last_look_timer = self._loop.call_later(near_s, lambda: self._deadline_near(active))
         active.deadline_timer = self._loop.call_later(max(0.0, remaining_s), lambda: self._deadline(active))
@@ -370,9 +376,22 @@ class WaitRuntime:
         self.step(active, happened.FleetEnded(self._clock.monotonic_s(), verdict, end))
 
     def release_held(self) -> None:
-        """Let the waits time out that were held for the fleet's word: it has come."""
-        for active in [active for active in self.active.values() if active.is_held and not active.ended]:
-            self._deadline(active)
+        """Let the waits go on that were held for the fleet's word: it has come."""
+        for active in list(self.active.values()):
+            self._release(active)
+
+    def _release(self, active: ActiveWait) -> None:
+        """Tell a wait that was held what happened meanwhile, before its deadline."""
+        held, active.held = active.held, None
+        if held is None or active.ended:
+            return
+        remaining_s = active.deadline.remaining_s(self._clock.instant())
+        ends_at = self._clock.monotonic_s() + remaining_s
+        for event in held:
+            if event.at < ends_at:
+                self.step(active, event)
+        if not active.ended:
+            self.set_deadline(active)
 
     def _boot_offset_s(self) -> float:
         return self._clock.instant().boot_s - self._clock.monotonic_s()
