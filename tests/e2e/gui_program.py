@@ -96,8 +96,19 @@ def answers(said: Gtk.Label) -> Gtk.Widget:
         dialog.connect("response", lambda *_: dialog.destroy())
         GLib.timeout_add(700, lambda: dialog.show_all())
 
+    sizes = Gtk.Menu()
+    for size in ("Small", "Large"):
+        item = Gtk.MenuItem(label=size)
+        item.connect("activate", lambda item: said.set_text(f"Size is {item.get_label()}"))
+        sizes.append(item)
+    sizes.show_all()
+
+    def choose(at: Gtk.Button) -> None:  # its own look changes at once
+        at.set_opacity(0.5)
+        GLib.timeout_add(1500, lambda: sizes.popup_at_widget(at, Gdk.Gravity.SOUTH_WEST, Gdk.Gravity.NORTH_WEST))
+
     box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=30, margin=20)
-    for label, pressed in (("Flash", flash), ("Store", ask)):
+    for label, pressed in (("Flash", flash), ("Store", ask), ("Sizes", choose)):
         made = Gtk.Button(label=label)
         made.connect("clicked", pressed)
         box.add(made)

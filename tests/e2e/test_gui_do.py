@@ -262,6 +262,13 @@ def test_an_option_is_selected_in_a_list_that_opens(client: Client, form: Displa
     assert "closed again" in missing.message
 
 
+def test_a_list_that_opens_late_is_waited_for(client: Client) -> None:
+    with shown(client, "answers") as display:
+        done = client.gui_do("select Large in the Sizes menu", display=display.name, timeout_s=45)
+        assert done.status == "verified", done
+        says(client, display, "Size is Large")
+
+
 def test_an_expected_condition_decides(client: Client, form: DisplayInfo) -> None:
     expected = client.gui_do("click the Export button", display=form.name, expect=Text("Uploaded"), timeout_s=3)
     assert expected.status == "unverified"

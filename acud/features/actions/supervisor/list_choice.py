@@ -17,12 +17,13 @@ from acud.features.actions.widget_effects import toggled
 from acud.features.actions.window_effects import EffectArea
 from acud.protocol.observation import Observed, Scrollable
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
-from acud.types import Answer, JudgeName, Rect, Text, WaitSpec, no, unknown, yes
+from acud.types import Answer, JudgeName, Rect, Text, WaitSpec, WindowInfo, no, unknown, yes
 from acud.types.action_effects import FieldReading
 from acud.types.actions import Click, Key, Point
 from acud.types.grounding import Candidate, Found
 
 _OPEN_S = 5.0
+"""A list may take so long to open."""
 _OPEN_SETTLE_S = 0.15
 """A list that opens has faded in by then."""
 _POLL_S = 0.05
@@ -138,11 +139,18 @@ class _InPopup:
 
     def _clicked(self) -> None:
         self._until_s = self._run.core.clock.monotonic_s() + _OPEN_S
-        self._run.changed(self._opened, _OPEN_S, _OPEN_SETTLE_S, area=EffectArea(self._run.screen))
+        self._when_changed(self._opened)
+
+    def _when_changed(self, then: Callable[[ChangedShare], None]) -> None:
+        left_s = max(0.0, self._until_s - self._run.core.clock.monotonic_s())
+        self._run.changed(then, left_s, _OPEN_SETTLE_S, area=EffectArea(self._run.screen))
+
+    def _new_popup(self) -> WindowInfo | None:
+        return next((one for one in self._run.new_windows() if one.kind == "popup"), None)
 
     def _opened(self, changed: ChangedShare) -> None:
         """The list is its own window, where the toolkit makes one; else it is where the display changed."""
-        popup = next((one for one in self._run.new_windows() if one.kind == "popup"), None)
+        popup = self._new_popup()
         box = popup.bounds.intersect(self._run.screen) if popup is not None else changed.box
         if box is None:
             words = f"{self._did}: it was clicked and nothing opened"
@@ -155,7 +163,10 @@ class _InPopup:
         self._run.find(self._instruction.option, self._pick, verb="select", place=self._box, missing=missing)
 
     def _scroll(self, found: Found) -> None:
-        """The option may be further down a list that is longer than what shows of it."""
+        """The option may be further down a list that is longer than what shows of it, or the list still to come."""
+        if not self._popup and self._run.core.clock.monotonic_s() < self._until_s:
+            self._await_list(found)
+            return
         if not self._popup or not is_out_of_view(found):
             self._close(found, False)
             return
@@ -163,6 +174,18 @@ class _InPopup:
         place = Scrollable(box, Point(box.x + box.w // 2, box.y + box.h // 2))
         until_s = self._run.core.clock.monotonic_s() + _SCROLL_S
         WheelSearch(self._run, place, until_s, self._look, self._close).turn(found)
+
+    def _await_list(self, found: Found) -> None:
+        """Look again where more has changed: until now that may have been the look of the control alone."""
+
+        def opened(changed: ChangedShare) -> None:
+            if self._new_popup() is None and changed.box == self._box:
+                self._scroll(found)
+            else:
+                self._opened(changed)
+
+        again = self._run.later(lambda _: self._when_changed(opened))
+        self._run.core.loop.call_later(_POLL_S, lambda: again(None))
 
     def _close(self, found: Found, is_late: bool) -> None:
         """Leave the list as it was, and say so."""
