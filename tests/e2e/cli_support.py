@@ -19,9 +19,13 @@ PATIENCE_S = 120.0
 
 
 def settings() -> str:
-    """Return an acud.toml whose displays don't meet those of other tests on this machine."""
-    first = own_number()
-    return f'[display]\nfirst_number = {first}\n[vision]\nbackend = "ocr"\n[evaluator]\nworkers = 1\n'
+    """Return an acud.toml whose displays don't meet those of other tests on this machine, and which gives up no program
+    that stands still for a moment.
+    """
+    return (
+        f'[display]\nfirst_number = {own_number()}\n[vision]\nbackend = "ocr"\n[evaluator]\nworkers = 1\n'
+        "[accessibility]\nwalk_s = 60\nanswer_s = 20\n"
+    )
 
 
 class CommandLine:

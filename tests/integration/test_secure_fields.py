@@ -90,6 +90,7 @@ async def test_a_warm_mirror_tells_the_same_fields_and_reads_nothing_anew(deskto
     for _ in range(20):
         assert await rig.mirrored.boxes(shot_of(desktop)) == [field]
     assert rig.read() == read
+    desktop.wait_for(lambda: len(desktop.windows()) == 1, "the window manager's list")
     (window,) = desktop.windows()
     move = ["xdotool", "windowmove", str(window.window_id), "300", "200"]
     await asyncio.to_thread(subprocess.run, move, env=desktop.env(), check=True, timeout=60)
