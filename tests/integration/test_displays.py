@@ -151,6 +151,16 @@ def test_taken_numbers_are_passed_over(tmp_path: Path) -> None:
             path.unlink()
 
 
+def test_a_number_is_taken_before_its_server_starts(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    fake = script(tmp_path / "Xlate", f'cat "/tmp/.X${{1#:}}-lock" >{seen}; exec Xvfb "$@"')
+    with Host(tmp_path / "home", x_server=fake) as host:
+        display = host.create("none")
+        assert seen.read_text() == f"{os.getpid():10d}\n"
+        lock = Path(f"/tmp/.X{display.places.number}-lock")
+        assert lock.read_text() == f"{pid_of(display, 'x_server'):10d}\n"
+
+
 def test_a_collision_that_only_the_server_sees(tmp_path: Path) -> None:
     # A server that takes the first number it is asked for as taken, whatever the files say.
     seen = tmp_path / "seen"

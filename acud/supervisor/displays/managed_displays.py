@@ -204,12 +204,15 @@ class ManagedDisplays:
         auth.check_socket_folder()
         reserved = {where.number for where in folders.existing(self._paths)}
         reserved |= {int(name[1:]) for name in self._wanted_names() if name[1:].isdigit()}
-        number = numbers.next_free(max(first, self._settings.display.first_number), reserved)
+        number = numbers.claim(max(first, self._settings.display.first_number), reserved)
         where = folders.of(self._paths, number)
         try:
             where.create()
         except OSError:
             where.remove()
+            raise
+        except Refused:
+            numbers.clear(number)
             raise
         return where
 

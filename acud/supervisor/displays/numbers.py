@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 from acud import private_files
@@ -44,33 +46,57 @@ def _listening() -> set[int]:
     return {int(name.removeprefix(begin)) for name in names if name.removeprefix(begin).isdigit()}
 
 
-def take_lock(number: int, pid: int) -> None:
-    """Write X's lock file for the server `pid`, which serves display `number`; an existing one stays.
+def claim(first: int, reserved: set[int]) -> int:
+    """Return the lowest free number from `first` on, with X's lock file of it in this process's name until
+    `hand_lock`: two that start an X server at once do not choose the same one. The servers themselves would find out by
+    their sockets, but not from two network namespaces over one /tmp: there the later one takes the other's away.
+
+    Raises: Refused when there is none; OSError.
+    """
+    while True:
+        number = next_free(first, reserved)
+        lock = lock_file(number)
+        with _draft(lock, os.getpid()) as draft, contextlib.suppress(FileExistsError):
+            os.link(draft, lock, follow_symlinks=False)
+            return number
+
+
+def hand_lock(number: int, pid: int) -> None:
+    """Write the server's `pid` into the lock file of a number that was claimed. Raises: OSError.
 
     With `-displayfd` the server writes none itself, and programs that choose numbers by lock files alone (xvfb-run -a)
-    would choose this one. Whole or not at all, as X does it: a file of its own, then a link. Everybody can write to the
-    folder, so its name can't be guessed and nothing that is there is opened. Raises: OSError.
+    would choose this one.
     """
-    draft = _TMP / f".tX{number}-lock.{secrets.token_hex(16)}"
+    lock = lock_file(number)
+    with _draft(lock, pid) as draft:
+        draft.replace(lock)
+
+
+@contextlib.contextmanager
+def _draft(lock: Path, pid: int) -> Iterator[Path]:
+    """Yield a file of its own that becomes the lock whole or not at all, as X does it.
+
+    Everybody can write to the folder, so its name can't be guessed and nothing that is there is opened.
+    """
+    draft = lock.with_name(f".t{lock.name.removeprefix('.')}.{secrets.token_hex(16)}")
     descriptor = private_files.open_regular(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(f"{pid:10d}\n".encode("ascii"))
             os.fchmod(descriptor, 0o444)
-        os.link(draft, lock_file(number), follow_symlinks=False)
-    except FileExistsError:
-        return
+        yield draft
     finally:
-        draft.unlink()
+        draft.unlink(missing_ok=True)
 
 
 def clear(number: int) -> bool:
-    """Remove lock and socket that a killed server of ours left; those of a living server, or of another user, stay.
+    """Remove lock and socket that a killed server of ours left, or a claim of ours without a server; those of a living
+    server, or of another user, stay.
 
     Returns False when somebody of ours listens there. Raises: OSError.
     """
     lock = lock_file(number)
-    if _is_ours(lock) and processes.start_ticks(_lock_holder(lock)) is None:
+    if _is_ours(lock) and _is_over(_lock_holder(lock)):
         lock.unlink(missing_ok=True)
     path = socket_file(number)
     if not _is_ours(path):
@@ -80,6 +106,10 @@ def clear(number: int) -> bool:
     if not lock.exists():
         path.unlink(missing_ok=True)
     return True
+
+
+def _is_over(pid: int) -> bool:
+    return pid == os.getpid() or processes.start_ticks(pid) is None
 
 
 def _lock_holder(lock: Path) -> int:

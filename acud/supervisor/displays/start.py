@@ -189,7 +189,8 @@ class DisplayStart:
         try:
             return self._tools.claim(self._first)
         except OSError as fault:
-            raise Unavailable(f"cannot make a display's folder: {fault}", hint="check ACU_HOME") from fault
+            words = f"cannot make a display's folder or lock: {fault}"
+            raise Unavailable(words, hint="check ACU_HOME and /tmp") from fault
 
     def _left_s(self) -> float:
         return max(0.1, self._until_s - self._tools.monotonic_s())
@@ -232,7 +233,7 @@ class DisplayStart:
             self._on_failed(fault)
             return
         try:
-            numbers.take_lock(self._places.number, process.pid)
+            numbers.hand_lock(self._places.number, process.pid)
         except OSError as fault:
             self._x_gone(process, f"its lock cannot be written: {fault}")
             return

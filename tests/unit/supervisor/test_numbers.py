@@ -12,6 +12,7 @@ import pytest
 
 from acud import private_files
 from acud.supervisor.displays import numbers
+from tests.numbers import own_number
 
 PID = 4242
 
@@ -26,12 +27,24 @@ def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_a_lock_is_whole_and_closed_to_writers(shared: Path) -> None:
-    numbers.take_lock(7, PID)
+    numbers.hand_lock(7, PID)
     assert numbers.lock_file(7).read_text() == f"{PID:10d}\n"
     assert stat.S_IMODE(numbers.lock_file(7).lstat().st_mode) == 0o444
     assert [path.name for path in shared.iterdir()] == [".X7-lock"]
-    numbers.take_lock(7, PID + 1)
-    assert numbers.lock_file(7).read_text() == f"{PID:10d}\n"
+
+
+def test_a_number_is_nobody_elses_from_its_claim_on(shared: Path) -> None:
+    first = own_number()
+    numbers.lock_file(first).write_text(f"{1:10d}\n")  # another process's, which has no server yet
+    assert numbers.claim(first, set()) == first + 1
+    assert numbers.next_free(first, set()) == first + 2
+    numbers.clear(first)
+    numbers.hand_lock(first + 1, PID)
+    assert numbers.lock_file(first + 1).read_text() == f"{PID:10d}\n"
+    assert stat.S_IMODE(numbers.lock_file(first + 1).lstat().st_mode) == 0o444
+    assert numbers.claim(first, {first + 2}) == first + 3
+    numbers.clear(first + 3)  # its server did not start
+    assert sorted(path.name for path in shared.iterdir()) == [f".X{first}-lock", f".X{first + 1}-lock"]
 
 
 @pytest.mark.parametrize("pid", [PID, os.getpid()], ids=["other", "own"])
@@ -42,7 +55,7 @@ def test_what_somebody_laid_by_a_name_that_can_be_guessed_is_left_alone(shared: 
     victim.chmod(0o600)
     guessed = shared / f".tX7-lock.{pid}"
     guessed.symlink_to(victim) if trap == "link" else os.mkfifo(guessed)
-    numbers.take_lock(7, pid)
+    numbers.hand_lock(7, pid)
     assert victim.read_text() == "precious"
     assert stat.S_IMODE(victim.stat().st_mode) == 0o600
     assert stat.S_ISREG(numbers.lock_file(7).lstat().st_mode)
@@ -52,12 +65,14 @@ def test_what_somebody_laid_by_a_name_that_can_be_guessed_is_left_alone(shared: 
 def test_a_link_where_the_lock_belongs_is_left_alone(shared: Path) -> None:
     victim = shared / "victim"
     victim.write_text("precious")
-    numbers.lock_file(7).symlink_to(victim)
-    numbers.take_lock(7, PID)
+    first = own_number()
+    numbers.lock_file(first).symlink_to(victim)
+    numbers.lock_file(first + 1).symlink_to(shared / "nothing")
+    assert numbers.claim(first, set()) == first + 2
     assert victim.read_text() == "precious"
-    assert numbers.lock_file(7).is_symlink()
-    numbers.lock_file(8).symlink_to(shared / "nothing")
-    assert numbers.next_free(7, set()) not in (7, 8)
+    assert numbers.lock_file(first).is_symlink()
+    numbers.hand_lock(first, PID)
+    assert victim.read_text() == "precious"
 
 
 def test_a_fifo_in_place_of_a_lock_holds_nobody_up(shared: Path) -> None:
