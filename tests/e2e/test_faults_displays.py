@@ -153,8 +153,14 @@ def test_a_managed_display_whose_server_is_killed_is_ended(daemon: Daemon) -> No
 
 
 def _frames_flow(daemon: Daemon, name: str) -> None:
+    """Return after some more frames; each is asked for, as a wait that has ended asks for none."""
     seen = faults.display(daemon, name).frame
-    faults.until(lambda: faults.display(daemon, name).frame > seen + 5, "frames flow")
+
+    def flow() -> bool:
+        daemon.client.look(display=name, max_side_px=64)
+        return faults.display(daemon, name).frame > seen + 5
+
+    faults.until(flow, "frames flow")
 
 
 def test_a_server_killed_again_and_again_while_it_paints(daemon: Daemon) -> None:

@@ -6,11 +6,12 @@ import os
 import random
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 
-from acud.types import DisplayInfo, Rect, Text, WaitState
+from acud.errors import Conflict
+from acud.types import DisplayInfo, Rect, Text, WaitInfo, WaitState
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
@@ -71,20 +72,30 @@ def armed(client: Client, display: DisplayInfo, text: str) -> str:
 
 
 def test_a_text_that_goes_while_an_older_frame_is_read_is_seen(
-    shared: Daemon, client: Client, large: DisplayInfo, book: Desk
+    shared: Daemon, client: Client, large: DisplayInfo, book: Desk, request: pytest.FixtureRequest
 ) -> None:
     note = book.words(Rect(WIDTH, 800, 420, 160), "Quicksilver")  # beside the screen
-    # A wait may begin with a frame from before the page was whole: the whole page would then be the second frame.
-    client.look(display=large.name, max_side_px=64)
-    until(lambda: taken(client) == 0, "evaluators that say they have nothing in hand")
-    wait = armed(client, large, "Quicksilver")
-    until(lambda: in_hand(shared) == 1, "the first reading")
-    book.place(note, Rect(800, 800, 420, 160))
-    until(lambda: in_hand(shared) == 2, "the second reading")
-    until(lambda: taken(client) == 2, "the frame with the text")
-    book.close(note)
-    assert shown(client, wait).judged == 0, "the page was read too fast for this test"
-    done = ended(client, wait)
+
+    def seen(attempt: int) -> WaitInfo | None:
+        """Return the wait's end, None where the page was read before the text was gone: that shows nothing."""
+        write_book(book, f"{request.node.name} {attempt}")
+        book.raise_(note)
+        # A wait may begin with a frame from before the page was whole: the whole page would then be the second frame.
+        client.look(display=large.name, max_side_px=64)
+        until(lambda: taken(client) == 0, "evaluators that say they have nothing in hand")
+        wait = armed(client, large, "Quicksilver")
+        until(lambda: in_hand(shared) == 1 or shown(client, wait).judged, "the first reading")
+        book.place(note, Rect(800, 800, 420, 160))
+        until(lambda: taken(client) == 2 or shown(client, wait).judged, "the frame with the text")
+        book.place(note, Rect(WIDTH, 800, 420, 160))
+        if not shown(client, wait).judged:
+            return ended(client, wait)
+        with suppress(Conflict):
+            client.wait_cancel(wait)
+        until(lambda: in_hand(shared) == 0, "an engine that is idle")
+        return None
+
+    done = next(one for attempt in range(20) if (one := seen(attempt)) is not None)
     assert (done.state, "Quicksilver" in done.message) == (WaitState.RESOLVED, True)
     assert done.evidence is not None
     assert done.evidence.name
