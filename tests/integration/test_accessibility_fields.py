@@ -47,10 +47,9 @@ class Fields:
 
     def is_told(self, tree: Tree) -> bool:
         """Tell whether all is told: Firefox tells some attributes a moment after the rest."""
-        wanted = "note" in self.truth
-        return any("paid" in one.text for one in tree.nodes) and wanted <= any(
-            one.placeholder == "Write a note" for one in tree.nodes
-        )
+        told = {words for one in tree.nodes for words in (one.name, one.placeholder)}
+        wanted = {"Search orders", *(("Write a note", "Real name", "for example Ann") if "note" in self.truth else ())}
+        return any("paid" in one.text for one in tree.nodes) and wanted <= told
 
     def found(self, description: str, tree: Tree) -> str:
         """Return the key of the field that a description finds."""
