@@ -121,10 +121,13 @@ def _own(tree: Tree, window: WindowInfo, name: str) -> list[Node]:
     return [node for node in tree.nodes if tree.apps[node.app].pid == window.pid and node.name == name]
 
 
+_FIELDS = ("Name", "Notes", "Amount", "Secret", "Blank")
+
+
 def _is_told(tree: Tree, window: WindowInfo) -> bool:
     """Tell whether the page is told to its end: Firefox tells some attributes a moment after the rest."""
     is_hinted = any(node.description == "a hint" for node in _own(tree, window, "Blank"))
-    return is_hinted and bool(_own(tree, window, "Under the list"))
+    return is_hinted and all(_own(tree, window, name) for name in (*_FIELDS, "Under the list"))
 
 
 def _field(tree: Tree, window: WindowInfo, name: str) -> Node:
@@ -142,7 +145,7 @@ async def test_what_the_fields_of_a_page_hold_and_what_its_list_offers(browsers:
     browsers.xdotool("windowactivate", "--sync", window.window_id)
     async with _mirror(browsers) as mirror:
         tree = await _until(browsers, mirror, lambda tree: _is_told(tree, window))
-        fields = {name: _field(tree, window, name) for name in ("Name", "Notes", "Amount", "Secret", "Blank")}
+        fields = {name: _field(tree, window, name) for name in _FIELDS}
         texts = {name: field.text for name, field in fields.items()}
         assert texts == {
             "Name": "Ann Smith",
