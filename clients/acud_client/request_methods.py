@@ -827,9 +827,9 @@ class RequestMethods(ABC):
         return self.ask(FleetDrain(host, action), FleetDrainReply)
 
     def fleet_lost_waits(self, *, waits: Sequence[LostWait] = (), more: bool = False) -> FleetLostWaitsReply:
-        """Tell a daemon which of its waits the fleet ended while its host was lost: they end so here as well. All waits
-        were held for this word since the daemon started: the others go on now, unless `more` follow. Asked by the
-        daemon's own fleet process."""
+        """Tell a daemon which of its waits the fleet ended while its host was lost: they end so here as well. Waits
+        from before the daemon's start are held for the first such word: the others go on now, unless `more` follow.
+        Asked by the daemon's own fleet process."""
         return self.ask(FleetLostWaits(tuple(waits), more), FleetLostWaitsReply)
 
     def fleet_recipe(self, display: str) -> FleetRecipeReply:

@@ -103,9 +103,9 @@ class LostWait(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FleetLostWaits(Struct, frozen=True, tag="fleet_lost_waits", forbid_unknown_fields=True):
-    """Tell a daemon which of its waits the fleet ended while its host was lost: they end so here as well. All
-    waits were held for this word since the daemon started: the others go on now, unless `more` follow. Asked by the
-    daemon's own fleet process.
+    """Tell a daemon which of its waits the fleet ended while its host was lost: they end so here as well. Waits
+    from before the daemon's start are held for the first such word: the others go on now, unless `more` follow. Asked
+    by the daemon's own fleet process.
     """
 
     waits: Annotated[tuple[LostWait, ...], Meta(max_length=100)] = ()

@@ -246,7 +246,9 @@ class Waits:
                 yield "the passthrough judge never says yes; this wait can only time out"
 
     def resume(self) -> None:
-        """Arm every stored live wait again, at the start of a supervisor; passed deadlines fire at once."""
+        """Arm every stored live wait again, at the start of a supervisor; passed deadlines fire at once, in a fleet
+        with `release_held`.
+        """
         for stored in self._journal.store.waits.live():
             self._runtime.budgets.open(stored.spec.task_id)
             self._runtime.arm(_with_meanings(stored), is_new=False)
