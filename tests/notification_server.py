@@ -14,6 +14,10 @@ from typing import Any, NamedTuple, Self
 from dbus_fast import Message, MessageType
 from dbus_fast.aio import MessageBus
 
+from acud.config.notify import KINDS
+
+STEADY_KINDS = [kind for kind in KINDS if kind != "wake_undelivered"]
+"""What `[notify]` tells, whether a test is slow or fast: a wake that is not fetched at once reached nobody."""
 _NAME = "org.freedesktop.Notifications"
 _DEADLINE_S = 30.0
 

@@ -11,18 +11,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from acud.config.notify import KINDS
 from acud.errors import InvalidRequest, Unavailable
 from acud.types import Rect, WindowTitle
 from acud.types.tasks import TaskStatus
 from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
 from tests.e2e.desktop import Desk, until
-from tests.notification_server import NotificationServer, Shown
+from tests.notification_server import STEADY_KINDS, NotificationServer, Shown
 
-_KINDS = [kind for kind in KINDS if kind != "wake_undelivered"]
-"""A wake that is not fetched at once reached nobody: that would be told here or not, as the test is slow or fast."""
-ON = f"[notify]\nenabled = true\nkinds = {_KINDS}\nper_minute = 4\ntimeout_s = {{timeout_s}}\n"
+ON = f"[notify]\nenabled = true\nkinds = {STEADY_KINDS}\nper_minute = 4\ntimeout_s = {{timeout_s}}\n"
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from acud.config.notify import KINDS
 from acud.protocol.web import Scope
 from acud.types import Rect, WindowTitle
 from acud.types.tasks import TaskStatus
@@ -16,6 +15,7 @@ from tests.daemon import Daemon
 from tests.e2e.conftest import BARE, SCRIPTED
 from tests.e2e.desktop import Desk, until
 from tests.e2e.gateway_support import SETTINGS, Browser, served, token
+from tests.notification_server import STEADY_KINDS
 from tests.push_service import PushService
 
 
@@ -28,9 +28,7 @@ def service() -> Iterator[PushService]:
 
 @pytest.fixture
 def daemon(service: PushService) -> Iterator[Daemon]:
-    # A wake that is not fetched at once reached nobody: that would be told here or not, as the test is slow or fast.
-    kinds = [kind for kind in KINDS if kind != "wake_undelivered"]
-    on = f'[notify]\npush = true\nkinds = {kinds}\ntimeout_s = 60\npush_services = ["{service.origin}"]\n'
+    on = f'[notify]\npush = true\nkinds = {STEADY_KINDS}\ntimeout_s = 60\npush_services = ["{service.origin}"]\n'
     with Daemon(settings=SCRIPTED + SETTINGS + on) as running:
         yield running
         assert service.origin + "/send" not in running.log()

@@ -95,7 +95,8 @@ def test_a_text_that_goes_while_an_older_frame_is_read_is_seen(
         until(lambda: in_hand(shared) == 0, "an engine that is idle")
         return None
 
-    done = next(one for attempt in range(20) if (one := seen(attempt)) is not None)
+    done = next((one for attempt in range(20) if (one := seen(attempt)) is not None), None)
+    assert done is not None, "the page was read too fast for this test, each time"
     assert (done.state, "Quicksilver" in done.message) == (WaitState.RESOLVED, True)
     assert done.evidence is not None
     assert done.evidence.name
