@@ -32,7 +32,8 @@ class RecordingState(StrEnum):
 class Segment(Struct, frozen=True, forbid_unknown_fields=True):
     """A stretch of one geometry without a gap. Numbers count from 1.
 
-    `start_mono_ns` (CLOCK_MONOTONIC) and `start_utc_ms` are of its first frame, which is at 0 in the video.
+    `start_mono_ns` (CLOCK_MONOTONIC) and `start_utc_ms` are when its first frame, which is at 0 in the video, was
+    grabbed; for a frame that showed already when the recording began, that moment.
     `size_bytes`: both files. `reason`: why it ended, "" while it is written.
     """
 
@@ -144,10 +145,13 @@ class DownloadAsk(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Film(Struct, frozen=True, tag="film", forbid_unknown_fields=True):
-    """Record the ring at `path` from now on, as a new segment. `reason`: why the segment before it ends."""
+    """Record the ring at `path` as a new segment, which begins at `since_ns` (CLOCK_MONOTONIC) or at its first frame if
+    that is later. `reason`: why the segment before it ends.
+    """
 
     path: str
     epoch: int
+    since_ns: int
     reason: str = ""
 
 

@@ -115,14 +115,28 @@ def test_the_rate_is_kept_and_the_last_frame_gets_in(recorder: Daemon, screen: D
     assert shows(one, GREEN)
 
 
-def test_nothing_changes_nothing_is_kept(recorder: Daemon, screen: DisplayInfo) -> None:
-    began = recorder.client.record_start(screen.name, fps=10).recording
-    has(recorder, began.recording_id, 1)
-    time.sleep(1.5)
-    reply = recorder.client.record_stop(began.recording_id)
-    assert reply.recording.frames == 1
-    assert reply.recording.size_bytes < 20_000
-    assert reply.recording.seconds >= 1.4
+def test_a_still_screen_is_as_long_as_its_recording(recorder: Daemon, screen: DisplayInfo) -> None:
+    with Desk(screen.name, screen.auth_file) as desk:
+        desk.fill(BOX, GREEN)
+        before_s = time.monotonic()
+        first = recorder.client.record_start(screen.name, fps=10).recording
+        has(recorder, first.recording_id, 1)
+        time.sleep(1.5)
+        first = recorder.client.record_stop(first.recording_id).recording
+        between_s = time.monotonic()
+        second = recorder.client.record_start(screen.name).recording  # of a frame that is older than it
+        second = recorder.client.record_stop(second.recording_id).recording  # before its recorder has started
+        after_s = time.monotonic()
+        for recording in (first, second):
+            (one,) = tapes(recording, recorder.paths.recordings)
+            assert recording.frames == len(one.rows) == 1
+            assert shows(one, GREEN)[0] == 0
+            assert recording.segments[0].start_utc_ms >= recording.created_utc_s * 1000 - 1
+            assert recording.size_bytes < 20_000
+    assert 1.4 <= first.seconds <= between_s - before_s
+    assert 0 < second.seconds <= after_s - between_s
+    marks = recorder.client.record_timeline(second.recording_id)
+    assert 0 < marks.end_ms - marks.start_ms <= (after_s - between_s) * 1000 + 1
 
 
 def test_files_are_private_and_go_when_deleted(recorder: Daemon, screen: DisplayInfo) -> None:

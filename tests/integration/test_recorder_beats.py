@@ -84,7 +84,7 @@ def test_frames_whose_notices_were_lost_are_found_in_the_ring(tmp_path: Path) ->
             return frames == 2
 
         # The line of a frame leaves with what follows it: a repeat, or the next frame.
-        _heard(tmp_path, [Film(str(ring.path), 1)], has_both)
+        _heard(tmp_path, [Film(str(ring.path), 1, 0)], has_both)
         writer.close()
 
 
@@ -94,7 +94,7 @@ def test_what_is_hidden_is_not_known_so_nothing_is_recorded(tmp_path: Path) -> N
         _put(writer, 1)
         heard = _heard(
             tmp_path,
-            [Film(str(ring.path), 1)],
+            [Film(str(ring.path), 1, 0)],
             lambda said: any(isinstance(one, Filming) and one.dropped for one in said),
             RedactionSettings(recordings=True),
         )

@@ -95,7 +95,7 @@ class Recorder:
         self._copier: FrameCopier | None = None
         self._film: SegmentWriter | None = None
         self._ended: dict[int, Segment] = {}
-        self._frame = 0
+        self._frame = self._since_ns = 0
         self._number = disk.next_number()
         self._dropped = self._gone = self._dropped_frame = self._seen = 0
         self._trouble = ""
@@ -184,6 +184,7 @@ class Recorder:
     def _begin(self, order: FilmRing) -> None:
         try:
             self._reader = RingReader(order.path)
+            self._since_ns = order.since_ns
         except (FrameGone, ProtocolError) as fault:
             _LOG.info("ring.missed", fault=fault.message)  # a newer ring is there, and its order on the way
             return
@@ -313,6 +314,8 @@ class Recorder:
             self._drop(taken, trouble)
             return
         if self._film is None:
+            # The newest frame of a still screen may be minutes old: the recording begins when it was asked for.
+            taken = replace(taken, mono_ns=max(taken.mono_ns, self._since_ns))
             options = self._options
             self._film = SegmentWriter(
                 options.recording_id, self._number, taken, options.fps, options.crf, redacted=self._redactor is not None

@@ -138,7 +138,8 @@ class RecordingService:
         self.table.insert(recording)
         data = {"display": watched.name, "task_id": task_id}
         self._core.journal.event("recording.started", recording_id, **data)
-        self._core.journal.after_commit(lambda: self._go(ActiveRecording(recording, watched, self)))
+        active = ActiveRecording(recording, watched, self, self._now_ns())
+        self._core.journal.after_commit(lambda: self._go(active))
         return recording
 
     def begin_task(self, task: Task, watched: WatchedDisplay) -> None:
@@ -229,11 +230,14 @@ class RecordingService:
         source = self._source(active)
         if source is not None:
             self._core.sources.want(source, active, 0)
-        running = active.child.process is not None
-        close_s = _CLOSE_S + (self._hides.timeout_s if self._hides is not None else 0)
-        self._core.keeper.stop(active.child, close_s)
-        if not running:
+        if active.child.process is None:
+            self._core.keeper.stop(active.child)
             self._ended(active)
+        elif active.child.state is not ChildState.STARTING:  # else it stops once it has the last frame: `child_said`
+            self._stop_recorder(active)
+
+    def _stop_recorder(self, active: ActiveRecording) -> None:
+        self._core.keeper.stop(active.child, _CLOSE_S + (self._hides.timeout_s if self._hides is not None else 0))
 
     def _ended(self, active: ActiveRecording) -> None:
         assert active.ending is not None
@@ -310,7 +314,12 @@ class RecordingService:
         changed = f"the display became {source.width}x{source.height}"
         reason = changed if active.size not in ((0, 0), size) else "its frames came anew"
         active.size, active.trouble = size, ""
-        self._core.keeper.send(active.child, Film(str(source.path), source.epoch, reason))
+        since_ns = active.asked_ns or self._now_ns()
+        if self._core.keeper.send(active.child, Film(str(source.path), source.epoch, since_ns, reason)):
+            active.asked_ns = 0
+
+    def _now_ns(self) -> int:
+        return int(self._core.clock.monotonic_s() * 1e9)
 
     # ---- the recorder ------------------------------------------------------------------------------------------------
 
@@ -323,6 +332,8 @@ class RecordingService:
                 source = self._source(active)
                 if source is not None:
                     self._film(active, source)
+                if active.ending is not None:
+                    self._stop_recorder(active)
             case HideAsk(number=number):
                 hide = hidden_of(self._core.redaction, self._source(active))
                 self._core.keeper.send(active.child, FilmHide(number, hide))
@@ -347,6 +358,7 @@ class RecordingService:
         if active is None:
             return
         if active.ending is not None:
+            self._core.keeper.stop(child)  # it may have ended before its first message, and be due to start again
             self._ended(active)
         elif child.state is ChildState.FAILED:
             active.ending = (RecordingState.FAILED, f"its recorder was given up: {reason}")
@@ -361,9 +373,12 @@ class RecordingService:
 
 
 class ActiveRecording:
-    """One recording of `watched`. `stored`: what never changes of it, and what a predecessor left."""
+    """One recording of `watched`. `stored`: what never changes of it, and what a predecessor left.
 
-    def __init__(self, stored: RecordingInfo, watched: WatchedDisplay, owner: ChildOwner) -> None:
+    `asked_ns`: when a client asked for it (CLOCK_MONOTONIC), which is when its first segment begins; 0 once that began.
+    """
+
+    def __init__(self, stored: RecordingInfo, watched: WatchedDisplay, owner: ChildOwner, asked_ns: int = 0) -> None:
         self._stored = stored
         self.watched = watched
         self.child = Child(stored.recording_id, "recorder", "acud.features.recording.recorder", owner)
@@ -372,6 +387,7 @@ class ActiveRecording:
         self.trouble = ""
         self.size = (0, 0)
         """Width and height of the ring it was last told to record."""
+        self.asked_ns = asked_ns
         self.ending: tuple[RecordingState, str] | None = None
         self.forgotten = False
         """Its files go with its end."""
