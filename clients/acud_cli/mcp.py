@@ -33,10 +33,10 @@ _OPTIONS = (
         help="The longest a call may block (default: what its host is known to wait for).",
     ),
     click.option(
-        "--tasks-extension",
+        "--tasks-extension/--no-tasks-extension",
         envvar="ACU_MCP_TASKS_EXTENSION",
-        is_flag=True,
-        help="Waits as MCP task handles, for clients that declare the extension.",
+        default=True,
+        help="Waits as MCP task handles, for clients that declare the extension (default: on).",
     ),
 )
 
@@ -85,27 +85,28 @@ def mcp(ctx: click.Context, /, *, http: bool, port: int, fleet: bool, autostart:
     absent = _absent(session) | (frozenset() if workspace else {"workspace"})
     selection = Selection(*names, given["read_only"], absent)
     handshake = None
-    if not http and not given["tasks_extension"]:
-        handshake = _handshake(selection)
+    if not http:
+        handshake = _handshake(selection, tasks_extension=given["tasks_extension"])
         if not handshake.answer():
             return
     # What follows takes its time to load; the host has its list of tools by now.
     options = _options(session, selection, workspace, http=http, **given)
     starter = _starter(session) if autostart else None
-    if http:
+    if handshake is None:
         from acud_mcp.http_server import serve as serve_http
 
         serve_http(options, starter, port)
     else:
-        from acud_mcp.server import serve_stdio
+        from acud_mcp.server import Methods
+        from acud_mcp.stdio_server import serve_stdio
 
-        serve_stdio(options, starter, handshake)
+        serve_stdio(Methods(options, starter), handshake)
 
 
-def _handshake(selection: Selection) -> Handshake:
+def _handshake(selection: Selection, *, tasks_extension: bool) -> Handshake:
     from acud_mcp.handshake import Handshake, standard_streams
 
-    return Handshake(selection, *standard_streams())
+    return Handshake(selection, *standard_streams(), tasks_extension=tasks_extension)
 
 
 def _absent(session: Session) -> frozenset[str]:
@@ -216,6 +217,6 @@ def _arguments(given: dict[str, Any]) -> list[str]:
     flags = [
         ("--read-only", given["read_only"]),
         ("--autostart", given["autostart"]),
-        ("--tasks-extension", given["tasks_extension"]),
+        ("--no-tasks-extension", not given["tasks_extension"]),
     ]
     return [part for name, value in named if value for part in (name, value)] + [name for name, on in flags if on]

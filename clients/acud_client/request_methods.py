@@ -445,11 +445,14 @@ class RequestMethods(ABC):
         Raises: Conflict when it has ended, saying how."""
         return self.ask(WaitCancel(wait_id, reason), WaitReply)
 
-    def wait_result(self, wait_id: str, *, block_s: float = 0.0, peek: bool = False) -> WaitResultReply:
+    def wait_result(
+        self, wait_id: str, *, block_s: float = 0.0, peek: bool = False, again_s: float = 0.0,
+    ) -> WaitResultReply:
         """Return when `wait_id` has ended, or after `block_s` with its state so far. Giving up never cancels the wait.
 
-        A reply that tells of the end marks the wait's wake as seen: it is not sent (again). With `peek` it does not."""
-        return self.ask(WaitResult(wait_id, block_s, peek), WaitResultReply)
+        A reply that tells of the end marks the wait's wake as seen: it is not sent (again). With `peek` it does not. A
+        client that polls names in `again_s` when it asks again at the latest: until then the wake is held back."""
+        return self.ask(WaitResult(wait_id, block_s, peek, again_s), WaitResultReply)
 
     def wait_try(
         self, until: Until, target: str = 'screen', *, display: str = '', ignore: Sequence[Rect] = (),

@@ -1,31 +1,42 @@
-"""The handshake of a connection over standard input and output: `initialize` or `server/discover`, and `tools/list`,
-answered from a file before the MCP SDK and the tools are loaded, which takes a second where the machine is busy. Hosts
-give a server little time to show its tools.
+"""The beginning of a connection over standard input and output: `initialize` or `server/discover`,
+`subscriptions/listen`, `ping` and `tools/list`, answered from a file before the tools are loaded, which takes half a
+second. Hosts give a server little time to show its tools. Any other request ends the handshake; `stdio_server` then
+answers it, and asks here about those that are known.
 
-`listing.json` is written by scripts/docs from what the server itself answers; tests hold the two together. Whatever
-else a host says ends the handshake: the server then hears all of it, from the first line on, and what was answered here
-it answers to nobody.
+`listing.json` is written by scripts/docs from the server's own tables.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeGuard
 
 from acud import __version__
+from acud_mcp.json_rpc import (
+    INVALID_PARAMS,
+    UNSUPPORTED_VERSION,
+    Message,
+    Request,
+    RequestId,
+    RpcError,
+    error_line,
+    line_of,
+    parse,
+)
 from acud_mcp.selection import Selection, choose
 
 LISTING = Path(__file__).with_name("listing.json")
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The protocol's versions that begin with `initialize`; a host that asks for another one is offered the last."""
 MODERN = "2026-07-28"
-"""The version without a beginning: each request says what it is and who asks."""
-_OF_REQUEST = "io.modelcontextprotocol/"
-
-Message = dict[str, Any]
+"""The version without a beginning: each request names its version and its client."""
+_RESERVED = "io.modelcontextprotocol/"
+TASKS = f"{_RESERVED}tasks"
+"""The extension that answers `smart_wait` with a task handle."""
+_CACHEABLE = ("server/discover", "tools/list", "resources/list", "resources/templates/list", "resources/read")
+_LIST_CHANGES = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")
 
 
 class ListedTool(NamedTuple):
@@ -38,119 +49,170 @@ class ListedTool(NamedTuple):
     listed: Message
 
 
+class McpClient(NamedTuple):
+    """The sender of a request: the protocol's version for it, its name, and the extensions that it declares."""
+
+    version: str
+    name: str
+    extensions: Message
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether each request has to name its client, and each result its kind."""
+        return self.version == MODERN
+
+
 class Handshake:
-    """`heard`: the lines that the server has to hear still. `answered`: the ids of requests in them that are answered.
+    """What is known of a connection: `left` is the line that ended `answer`, to be answered by the server.
 
     `reading` and `writing` are the connection; take them over when `answer` has returned True.
     """
 
-    def __init__(self, selection: Selection, reading: BinaryIO, writing: BinaryIO) -> None:
+    def __init__(
+        self, selection: Selection, reading: BinaryIO, writing: BinaryIO, *, tasks_extension: bool = True
+    ) -> None:
         """Raises: InvalidRequest for a toolset or a tool that is none."""
         listing = json.loads(LISTING.read_bytes())
+        self._tools = [row.listed for row in choose([ListedTool(**row) for row in listing["tools"]], selection)]
         self._initialized: Message = listing["initialize"]
         self._discovered: Message = listing["discover"]
-        self._tools = [row.listed for row in choose([ListedTool(**row) for row in listing["tools"]], selection)]
+        if tasks_extension and any(tool["name"] == "smart_wait" for tool in self._tools):
+            extended = self._discovered["capabilities"] | {"extensions": {TASKS: {}}}
+            self._discovered = self._discovered | {"capabilities": extended}
         self.reading, self.writing = reading, writing
-        self.heard: list[bytes] = []
-        self.answered: list[Any] = []
+        self.left: Request | None = None
+        self._legacy: McpClient | None = None
 
     def answer(self) -> bool:
         """Answer until the host has its list of tools or wants something else; False when it hung up before."""
-        for line in self._lines():
-            message = _request(line)
-            if message is None:
-                return True
-            if message["method"] == "notifications/initialized" and self.answered:
+        for line in self.reading:
+            request = None
+            try:
+                request = parse(line)
+                if request is None or request.request_id is None:
+                    continue
+                lines = self.lines_of(request, self.client_of(request))
+            except RpcError as fault:
+                self._write(error_line(fault, request.request_id if request else fault.request_id))
                 continue
-            result = self._modern(message) if _is_modern(message) else self._legacy(message)
-            if result is None:
+            if not lines:
+                self.left = request
                 return True
-            self._write(message["id"], result)
-            if message["method"] == "tools/list":
+            self._write(lines)
+            if request.method == "tools/list":
                 return True
         return False
 
-    def _legacy(self, message: Message) -> Message | None:
-        asked = message["params"]
-        if message["method"] == "initialize" and not self.answered and _is_greeting(asked):
-            self.answered.append(message["id"])
-            wanted = asked["protocolVersion"]
-            version = wanted if wanted in VERSIONS else VERSIONS[-1]
-            return self._initialized | {"protocolVersion": version, "serverInfo": _server()}
-        if message["method"] == "tools/list" and self.answered and "cursor" not in asked:
-            self.heard.pop()
-            return {"tools": self._tools}
-        return None
+    def client_of(self, request: Request) -> McpClient:
+        """Return the sender of `request`. Raises: RpcError where neither the request nor a beginning names it."""
+        meta = request.params.get("_meta")
+        if request.method != "initialize" and isinstance(meta, dict) and f"{_RESERVED}protocolVersion" in meta:
+            return _modern_client(meta)
+        if request.method == "initialize":
+            self._legacy = _legacy_client(request.params)
+        elif self._legacy is None and request.method != "ping":
+            words = f"begin with initialize, or name {_RESERVED}protocolVersion in params._meta of each request"
+            raise RpcError(INVALID_PARAMS, f"Invalid request parameters: {words}")
+        return self._legacy or McpClient(VERSIONS[-1], "", {})
 
-    def _modern(self, message: Message) -> Message | None:
-        told: dict[str, Message] = {"server/discover": self._discovered, "tools/list": {"tools": self._tools}}
-        result = told.get(message["method"])
-        if result is None or self.answered or message["params"].keys() != {"_meta"}:
-            return None
-        self.heard.pop()
-        complete = {"cacheScope": "private", "resultType": "complete", "ttlMs": 0}
-        return result | complete | {"_meta": {f"{_OF_REQUEST}serverInfo": _server()}}
+    def lines_of(self, request: Request, client: McpClient) -> bytes:
+        """Return the answer to `request` as lines, b"" where the server has to find it."""
+        result: Message
+        match request.method:
+            case "initialize":
+                result = self._initialized | {"protocolVersion": client.version, "serverInfo": _server()}
+            case "server/discover" if client.is_modern:
+                result = self._discovered
+            case "tools/list":
+                result = {"tools": self._tools}
+            case "ping":
+                result = {}
+            case "subscriptions/listen" if client.is_modern:
+                wanted = honoured(request.params)
+                # Of a resource there is news from the daemon; lists here never change.
+                return b"" if "resourceSubscriptions" in wanted else acknowledgement(request.request_id, wanted)
+            case _:
+                return b""
+        return result_line(request, client, result)
 
-    def _lines(self) -> Iterator[bytes]:
-        for line in self.reading:
-            self.heard.append(line)
-            yield line
-
-    def _write(self, number: Any, result: Message) -> None:
-        reply = {"jsonrpc": "2.0", "id": number, "result": result}
-        self.writing.write(json.dumps(reply, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+    def _write(self, lines: bytes) -> None:
+        self.writing.write(lines)
         self.writing.flush()
+
+
+def result_line(request: Request, client: McpClient, result: Message) -> bytes:
+    """Return the answer to `request` as a line."""
+    return line_of({"jsonrpc": "2.0", "id": request.request_id, "result": complete(request.method, client, result)})
+
+
+def complete(method: str, client: McpClient, result: Message) -> Message:
+    """Return `result` with what the client's version asks of every result."""
+    if not client.is_modern:
+        return result
+    cache: Message = {"cacheScope": "private", "ttlMs": 0} if method in _CACHEABLE else {}
+    stamp = {f"{_RESERVED}serverInfo": _server()}
+    return {"resultType": "complete", **cache, **result, "_meta": stamp | result.get("_meta", {})}
+
+
+def honoured(params: Message) -> Message:
+    """Return which of the notifications that `subscriptions/listen` asks for are sent. Raises: RpcError."""
+    asked = params.get("notifications")
+    if not isinstance(asked, dict):
+        words = "Invalid request parameters: notifications must be an object"
+        raise RpcError(INVALID_PARAMS, words)
+    uris = asked.get("resourceSubscriptions") or []
+    if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
+        words = "Invalid request parameters: resourceSubscriptions must be a list of strings"
+        raise RpcError(INVALID_PARAMS, words)
+    flags: Message = {name: True for name in _LIST_CHANGES if asked.get(name) is True}
+    return flags | ({"resourceSubscriptions": uris} if uris else {})
+
+
+def acknowledgement(subscription: RequestId | None, wanted: Message) -> bytes:
+    """Return the line that begins the stream of a subscription."""
+    return subscription_line(subscription, "subscriptions/acknowledged", {"notifications": wanted})
+
+
+def subscription_line(subscription: RequestId | None, topic: str, params: Message) -> bytes:
+    """Return a notification of a subscription as a line."""
+    meta = {f"{_RESERVED}subscriptionId": subscription}
+    return line_of({"jsonrpc": "2.0", "method": f"notifications/{topic}", "params": {"_meta": meta, **params}})
 
 
 def _server() -> Message:
     return {"name": "acud", "version": __version__}
 
 
-def _request(line: bytes) -> Message | None:
-    """Return the request or notification in `line` with its `params`, None where it is none that could be answered."""
-    try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not _is_object(message) or message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
-        return None
-    message.setdefault("params", {})
-    named = isinstance(message.get("id"), str | int) and not isinstance(message["id"], bool)
-    if not _is_object(message["params"]) or not (named or message["method"] == "notifications/initialized"):
-        return None
-    return dict(message)
+def _modern_client(meta: Message) -> McpClient:
+    version = meta[f"{_RESERVED}protocolVersion"]
+    capabilities = meta.get(f"{_RESERVED}clientCapabilities")
+    if not isinstance(version, str) or not _is_capabilities(capabilities):
+        words = f"params._meta must have {_RESERVED}protocolVersion (a string) and {_RESERVED}clientCapabilities"
+        raise RpcError(INVALID_PARAMS, words)
+    if version != MODERN:
+        data = {"supported": [MODERN], "requested": version}
+        raise RpcError(UNSUPPORTED_VERSION, "Unsupported protocol version", data)
+    info = meta.get(f"{_RESERVED}clientInfo")
+    if info is not None and not _is_named(info):
+        words = f"{_RESERVED}clientInfo must have name and version"
+        raise RpcError(INVALID_PARAMS, words)
+    return McpClient(version, info["name"] if info else "", capabilities.get("extensions", {}))
 
 
-def _is_modern(message: Message) -> bool:
-    """Tell whether it is a request of the version `MODERN` that the server would take."""
-    meta = message["params"].get("_meta")
-    return (
-        isinstance(meta, dict)
-        and meta.get(f"{_OF_REQUEST}protocolVersion") == MODERN
-        and _is_client(meta.get(f"{_OF_REQUEST}clientInfo"))
-        and _is_capabilities(meta.get(f"{_OF_REQUEST}clientCapabilities"))
-    )
+def _legacy_client(asked: Message) -> McpClient:
+    version, info = asked.get("protocolVersion"), asked.get("clientInfo")
+    if not isinstance(version, str) or not _is_capabilities(asked.get("capabilities")) or not _is_named(info):
+        words = "initialize takes protocolVersion, capabilities, and clientInfo with name and version"
+        raise RpcError(INVALID_PARAMS, f"Invalid request parameters: {words}")
+    return McpClient(version if version in VERSIONS else VERSIONS[-1], info["name"], {})
 
 
-def _is_greeting(asked: Message) -> bool:
-    """Tell whether these are parameters of `initialize` that the server would take."""
-    return (
-        isinstance(asked.get("protocolVersion"), str)
-        and _is_capabilities(asked.get("capabilities"))
-        and _is_client(asked.get("clientInfo"))
-    )
-
-
-def _is_client(given: Any) -> bool:
+def _is_named(given: Any) -> TypeGuard[Message]:
     return isinstance(given, dict) and all(isinstance(given.get(name), str) for name in ("name", "version"))
 
 
-def _is_capabilities(given: Any) -> bool:
-    return isinstance(given, dict) and all(map(_is_object, given.values()))
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
+def _is_capabilities(given: Any) -> TypeGuard[dict[str, Message]]:
+    return isinstance(given, dict) and all(isinstance(value, dict) for value in given.values())
 
 
 def standard_streams() -> tuple[BinaryIO, BinaryIO]:

@@ -12,7 +12,7 @@ from acud.http_listeners import ListenerSettings
 from acud.paths import Paths
 from acud_client.token import kept_token
 from acud_mcp.daemon import Starter
-from acud_mcp.server import build
+from acud_mcp.sdk_server import build
 from acud_mcp.tool import Options
 from acud_web.request_filter import RequestFilter, Surface
 from acud_web.server import Listener, Server, run_in_foreground

@@ -5,14 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn
 
 import msgspec
-from mcp import types
-from mcp.server.session import ServerSession
-from mcp.server.subscriptions import InMemorySubscriptionBus, ResourceUpdated, ServerEvent
-from mcp.shared.exceptions import MCPError
 
 from acud.errors import AcudError
 from acud.protocol.events import Event
@@ -20,6 +16,7 @@ from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.waits import WaitList, WaitListReply, WaitShow, WaitShowReply
 from acud.types import ConditionWords, condition_text
 from acud_mcp.daemon import Daemon
+from acud_mcp.json_rpc import INTERNAL_ERROR, INVALID_PARAMS, Message, RpcError
 from acud_mcp.next_steps import error_words
 from acud_mcp.tool_calls import screen_last, text_of
 from acud_mcp.wait_tools import wait_view
@@ -36,50 +33,49 @@ def prefixes() -> tuple[str, ...]:
     return (WAIT, TASK) if _TASK_REQUEST in BY_NAME else (WAIT,)
 
 
-def templates() -> types.ListResourceTemplatesResult:
+def templates() -> Message:
     """Return the templates; static."""
     words = {WAIT: ("wait", "State and evidence of a wait."), TASK: ("task", "Plan and progress of a task.")}
-    return types.ListResourceTemplatesResult(
-        resource_templates=[
-            types.ResourceTemplate(
-                uri_template=f"{prefix}{{id}}", name=words[prefix][0], description=words[prefix][1], mime_type=_JSON
-            )
-            for prefix in prefixes()
+    rows = [(prefix, *words[prefix]) for prefix in prefixes()]
+    return {
+        "resourceTemplates": [
+            {"uriTemplate": f"{prefix}{{id}}", "name": name, "description": about, "mimeType": _JSON}
+            for prefix, name, about in rows
         ]
-    )
+    }
 
 
-async def listed(daemon: Daemon) -> types.ListResourcesResult:
-    """Return the live waits as resources. Raises: MCPError when the daemon can't say: that is not "none"."""
+async def list_live(daemon: Daemon) -> Message:
+    """Return the live waits as resources. Raises: RpcError when the daemon can't list them: that is not "none"."""
     try:
         reply: WaitListReply = await daemon.ask(WaitList())
     except AcudError as fault:
-        _refuse(fault)
-    return types.ListResourcesResult(
-        resources=[
-            types.Resource(
-                uri=f"{WAIT}{info.wait_id}",
-                name=info.wait_id,
-                description=condition_text(info.spec.until, ConditionWords.BRIEF)[:200],
-                mime_type=_JSON,
-            )
+        refuse(fault)
+    return {
+        "resources": [
+            {
+                "uri": f"{WAIT}{info.wait_id}",
+                "name": info.wait_id,
+                "description": condition_text(info.spec.until, ConditionWords.BRIEF)[:200],
+                "mimeType": _JSON,
+            }
             for info in reply.waits
         ]
-    )
+    }
 
 
-async def read(daemon: Daemon, uri: str) -> types.ReadResourceResult:
-    """Return a resource as JSON. Raises: MCPError saying what to mend."""
+async def read(daemon: Daemon, uri: str) -> Message:
+    """Return a resource as JSON. Raises: RpcError that names what to mend."""
     prefix = next((one for one in prefixes() if uri.startswith(one)), "")
     given = uri[len(prefix) :]
     if not prefix or not 0 < len(given) <= _MAX_ID:
-        raise MCPError(types.INVALID_PARAMS, f"no resource {uri[:100]!r}; addresses are {WAIT}ID")
+        raise RpcError(INVALID_PARAMS, f"no resource {uri[:100]!r}; addresses are {WAIT}ID")
     try:
         value = await (_wait(daemon, given) if prefix == WAIT else _task(daemon, given))
     except AcudError as fault:
-        _refuse(fault)
+        refuse(fault)
     text = text_of(screen_last(msgspec.to_builtins(value)))
-    return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=_JSON, text=text)])
+    return {"contents": [{"uri": uri, "mimeType": _JSON, "text": text}]}
 
 
 async def _wait(daemon: Daemon, wait_id: str) -> msgspec.Struct:
@@ -91,10 +87,9 @@ async def _task(daemon: Daemon, task_id: str) -> Any:
     return await daemon.ask(BY_NAME[_TASK_REQUEST].request(task_id))
 
 
-def _refuse(fault: AcudError) -> NoReturn:
-    raise MCPError(
-        types.INVALID_PARAMS if fault.code == "not_found" else types.INTERNAL_ERROR, error_words(fault)
-    ) from fault
+def refuse(fault: AcudError) -> NoReturn:
+    """Raise the daemon's fault as an error of the protocol."""
+    raise RpcError(INVALID_PARAMS if fault.code == "not_found" else INTERNAL_ERROR, error_words(fault)) from fault
 
 
 _ENDS = ("wait.resolved", "wait.timeout", "wait.cancelled", "wait.failed")
@@ -103,16 +98,18 @@ _RETRY_S = 2.0
 _MAX_SUBSCRIPTIONS = 1024
 
 
+Notify = Callable[[str], Awaitable[None]]
+
+
 class Updates:
-    """The subscriptions of every client of this server. As a `SubscriptionBus` it serves `subscriptions/listen` (from
-    2026 on); `add` and `remove` serve `resources/subscribe` (before). Close it.
+    """The subscriptions of every client of this server: `subscribe` serves `subscriptions/listen` (from 2026 on), `add`
+    and `remove` serve `resources/subscribe` (before). Close it.
     """
 
     def __init__(self, daemon: Daemon) -> None:
         self._daemon = daemon
-        self._bus = InMemorySubscriptionBus()
-        self._listeners = 0
-        self._legacy: OrderedDict[tuple[str, str], ServerSession] = OrderedDict()
+        self._listeners: dict[object, Callable[[str], None]] = {}
+        self._legacy: OrderedDict[tuple[str, str], Notify] = OrderedDict()
         self._reading: asyncio.Task[None] | None = None
         self._after: int | None = None
         """Where the next reading begins; None: at what is new then."""
@@ -125,31 +122,22 @@ class Updates:
             with contextlib.suppress(AcudError):
                 self._after = (await self._daemon.client.events_since(limit=1)).newest
 
-    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        """Register a modern listener and return what ends it."""
-        unsubscribe = self._bus.subscribe(listener)
-        self._listeners += 1
+    def subscribe(self, listener: Callable[[str], None]) -> Callable[[], None]:
+        """Call `listener` with the address of each resource that changes; return what ends that (twice is harmless)."""
+        token = object()
+        self._listeners[token] = listener
         self._follow_demand()
-        done = False
 
         def end() -> None:
-            nonlocal done
-            if not done:
-                done = True
-                unsubscribe()
-                self._listeners -= 1
+            if self._listeners.pop(token, None) is not None:
                 self._follow_demand()
 
         return end
 
-    async def publish(self, event: ServerEvent) -> None:
-        """Tell every modern listener."""
-        await self._bus.publish(event)
-
-    def add(self, client: str, uri: str, session: ServerSession) -> None:
+    def add(self, client: str, uri: str, notify: Notify) -> None:
         """Subscribe a client of the handshake era; the oldest go when there are too many, since a connection that
         ended does not say so."""
-        self._legacy[(client, uri)] = session
+        self._legacy[(client, uri)] = notify
         while len(self._legacy) > _MAX_SUBSCRIPTIONS:
             self._legacy.popitem(last=False)
         self._follow_demand()
@@ -178,10 +166,11 @@ class Updates:
 
     async def _tell(self, event: Event) -> None:
         uri = f"acud://{event.topic.partition('.')[0]}/{event.subject}"
-        await self._bus.publish(ResourceUpdated(uri))
-        for (client, wanted), session in list(self._legacy.items()):
+        for listener in list(self._listeners.values()):
+            listener(uri)
+        for (client, wanted), notify in list(self._legacy.items()):
             if wanted == uri:
-                await session.send_resource_updated(uri)
+                await notify(uri)
                 if event.topic in _ENDS:  # nothing more will come of it
                     self._legacy.pop((client, wanted), None)
 
@@ -191,9 +180,3 @@ class Updates:
             self._reading.cancel()
             await asyncio.gather(self._reading, return_exceptions=True)
             self._reading = None
-
-
-def client_of(context: Any) -> str:
-    """Return what tells one client's subscriptions from another's: the HTTP session, or "" on stdio."""
-    request = context.request
-    return "" if request is None else str(request.headers.get("mcp-session-id", ""))

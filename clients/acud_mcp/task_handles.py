@@ -6,104 +6,90 @@ A task is a wait and its id the wait's id, so a handle outlives this server and 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Any, NoReturn
-
-from mcp import types
-from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
-from mcp.shared.exceptions import MCPError
+from typing import Any
 
 from acud.errors import AcudError, Conflict, NotFound
-from acud.protocol.requests.waits import WaitCancel, WaitResult, WaitResultReply, WaitShow, WaitShowReply
+from acud.protocol.requests.waits import WaitCancel, WaitResult, WaitResultReply, WaitShow
 from acud.types import ConditionWords, WaitInfo, WaitState, condition_text
 from acud_mcp.daemon import Daemon
-from acud_mcp.next_steps import error_words
-from acud_mcp.tool_calls import result
+from acud_mcp.handshake import TASKS
+from acud_mcp.json_rpc import METHOD_NOT_FOUND, MISSING_CAPABILITY, Message, RpcError, text_param
+from acud_mcp.resources import refuse
+from acud_mcp.tool_calls import McpCaller, result
 from acud_mcp.wait_tools import wait_view
 
-EXTENSION = "io.modelcontextprotocol/tasks"
-_TOOL = "smart_wait"
-_SINCE = "2026-07-28"
+TOOL = "smart_wait"
 _POLL_MS = 2000
+_ASKS_AGAIN_S = 15.0
+"""A client that holds a handle asks again within this: a few of its polls may be late on a loaded machine."""
 _MAX_ID = 64
 _STATUS = {WaitState.WATCHING: "working", WaitState.CANCELLED: "cancelled"}
 """Every other end is `completed`: a time that ran out is a result; `failed` is kept for errors of the protocol."""
 
-Context = ServerRequestContext[Any, Any]
-Wire = dict[str, Any]
-CallTool = Callable[[Context, types.CallToolRequestParams], Awaitable[types.CallToolResult]]
-
-
-class TaskParams(types.RequestParams):
-    """What `tasks/get`, `tasks/update` and `tasks/cancel` are given; no task here ever asks for input."""
-
-    task_id: str
-
 
 class Handles:
-    """The extension over `daemon`. `call_tool`: what answers `tools/call` without it."""
+    """The extension over `daemon`."""
 
-    def __init__(self, daemon: Daemon, call_tool: CallTool) -> None:
+    def __init__(self, daemon: Daemon) -> None:
         self._daemon = daemon
-        self._call_tool = call_tool
+        self.methods = {"tasks/get": self._get, "tasks/update": self._update, "tasks/cancel": self._cancel}
 
-    def add_to(self, server: Server[Any]) -> None:
-        """Advertise the extension, serve its methods, and let `smart_wait` answer with a handle."""
-        server.extensions[EXTENSION] = {}
-        server.add_request_handler("tools/call", types.CallToolRequestParams, self._call)
-        for name, handler in (("get", self._get), ("update", self._update), ("cancel", self._cancel)):
-            server.add_request_handler(f"tasks/{name}", TaskParams, handler)
-
-    async def _call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult | Wire:
-        done = await self._call_tool(context, params)
-        if params.name != _TOOL or done.is_error or not _is_declared(context):
+    async def handle_for(self, caller: McpCaller, done: Message) -> Message:
+        """Return the handle of the wait that `smart_wait` answered `done` about, or `done` for a client without it."""
+        if done["isError"] or not _declares(caller):
             return done
+        request = WaitResult(str(done["structuredContent"]["wait_id"]), peek=True, again_s=_ASKS_AGAIN_S)
         try:
-            shown: WaitShowReply = await self._daemon.ask(WaitShow(str((done.structured_content or {})["wait_id"]), 0))
-        except AcudError:  # the wait is armed: what the tool said holds, and names its id
+            shown: WaitResultReply = await self._daemon.ask(request)
+        except AcudError:  # the wait is armed: the tool's own answer holds, and names its id
             return done
         return {"resultType": "task", **_task(shown.wait)}
 
-    async def _get(self, context: Context, params: TaskParams) -> Wire:
-        reply: WaitResultReply = await self._ask(context, params, WaitResult(params.task_id[:_MAX_ID]))
+    async def _get(self, caller: McpCaller, params: Message) -> Message:
+        reply: WaitResultReply = await self._ask(WaitResult(_task_id(caller, params), again_s=_ASKS_AGAIN_S))
         task = _task(reply.wait)
         if task["status"] == "completed":
-            told = result(wait_view(reply.wait, evidence_path=reply.evidence_path, stage_paths=reply.stage_paths))
-            task["result"] = told.model_dump(by_alias=True, exclude_none=True, mode="json")
+            view = wait_view(reply.wait, evidence_path=reply.evidence_path, stage_paths=reply.stage_paths)
+            task["result"] = result(view)
         return task
 
-    async def _update(self, context: Context, params: TaskParams) -> Wire:
-        await self._ask(context, params, WaitShow(params.task_id[:_MAX_ID], 0))
+    async def _update(self, caller: McpCaller, params: Message) -> Message:
+        await self._ask(WaitShow(_task_id(caller, params), 0))
         return {}
 
-    async def _cancel(self, context: Context, params: TaskParams) -> Wire:
-        request = WaitCancel(params.task_id[:_MAX_ID], "cancelled with tasks/cancel")
-        await self._ask(context, params, request, ignored=(Conflict,))  # an end that is there already
+    async def _cancel(self, caller: McpCaller, params: Message) -> Message:
+        request = WaitCancel(_task_id(caller, params), "cancelled with tasks/cancel")
+        await self._ask(request, ignored=(Conflict,))  # an end that is there already
         return {}
 
-    async def _ask(
-        self, context: Context, params: TaskParams, request: Any, ignored: tuple[type[AcudError], ...] = ()
-    ) -> Any:
-        _must_be_declared(context)
-        if not 0 < len(params.task_id) <= _MAX_ID:
-            _refuse(NotFound(f"no task {params.task_id[:_MAX_ID]!r}"))
+    async def _ask(self, request: Any, ignored: tuple[type[AcudError], ...] = ()) -> Any:
         try:
             return await self._daemon.ask(request)
         except ignored:
             return None
         except AcudError as fault:
-            _refuse(fault)
+            refuse(fault)
 
 
-def _is_declared(context: Context) -> bool:
-    capabilities = context.session.client_capabilities
-    extensions = capabilities.extensions if capabilities else None
-    return context.protocol_version >= _SINCE and EXTENSION in (extensions or {})
+def _declares(caller: McpCaller) -> bool:
+    return caller.client.is_modern and TASKS in caller.client.extensions
 
 
-def _task(info: WaitInfo) -> Wire:
+def _task_id(caller: McpCaller, params: Message) -> str:
+    """Return the id that a client which declared the extension asks about. Raises: RpcError."""
+    if not caller.client.is_modern:
+        raise RpcError(METHOD_NOT_FOUND, "Method not found")
+    if not _declares(caller):
+        data: Message = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
+        raise RpcError(MISSING_CAPABILITY, f"declare the extension {TASKS}", data)
+    task_id = text_param(params, "taskId")
+    if not 0 < len(task_id) <= _MAX_ID:
+        refuse(NotFound(f"no task {task_id[:_MAX_ID]!r}"))
+    return task_id
+
+
+def _task(info: WaitInfo) -> Message:
     return {
         "taskId": info.wait_id,
         "status": _STATUS.get(info.state, "completed"),
@@ -117,21 +103,3 @@ def _task(info: WaitInfo) -> Wire:
 
 def _iso(utc_s: float) -> str:
     return datetime.fromtimestamp(utc_s, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _must_be_declared(context: Context) -> None:
-    if context.protocol_version < _SINCE:
-        raise MCPError(types.METHOD_NOT_FOUND, "Method not found")
-    if not _is_declared(context):
-        needed = types.ClientCapabilities(extensions={EXTENSION: {}})
-        data = types.MissingRequiredClientCapabilityErrorData(required_capabilities=needed)
-        raise MCPError(
-            types.MISSING_REQUIRED_CLIENT_CAPABILITY,
-            f"declare the extension {EXTENSION}",
-            data.model_dump(by_alias=True, exclude_none=True, mode="json"),
-        )
-
-
-def _refuse(fault: AcudError) -> NoReturn:
-    unknown = isinstance(fault, NotFound)
-    raise MCPError(types.INVALID_PARAMS if unknown else types.INTERNAL_ERROR, error_words(fault)) from fault

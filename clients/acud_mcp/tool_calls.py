@@ -6,16 +6,16 @@ import asyncio
 import base64
 import json
 import time
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
-from mcp import types
-from mcp.server.context import ServerRequestContext
 
 from acud.errors import AcudError, NotFound
 from acud.untrusted_text import visible
 from acud_mcp.block_limits import block_limit_s
 from acud_mcp.daemon import Daemon
+from acud_mcp.handshake import McpClient
+from acud_mcp.json_rpc import Message
 from acud_mcp.next_steps import error_words
 from acud_mcp.scene_changes import ScenesTold
 from acud_mcp.tool import ImageResult, Options, TextResult, Tool, ToolCall, parse_arguments
@@ -26,16 +26,31 @@ _COMPARING = frozenset({"openclaw-bundle-mcp"})
 """Hosts that leave out a text that is the structured content as JavaScript prints it, indented by two."""
 
 
+class McpCaller(Protocol):
+    """Who made one request, and the way back. `session` tells one client's state from another's: None over HTTP
+    without a session, where any client may be behind a request.
+    """
+
+    client: McpClient
+    session: str | None
+
+    async def report_progress(self, done: float, total: float, words: str) -> None:
+        """Notify the client of progress, if its request asked for that."""
+        ...
+
+    async def notify_updated(self, uri: str) -> None:
+        """Notify the client that a resource has changed; also after its request was answered."""
+        ...
+
+
 class DaemonCall:
     """The `ToolCall` of one request of one client."""
 
-    def __init__(
-        self, daemon: Daemon, options: Options, scenes: ScenesTold, context: ServerRequestContext[Any, Any]
-    ) -> None:
+    def __init__(self, daemon: Daemon, options: Options, scenes: ScenesTold, caller: McpCaller) -> None:
         self.options = options
         self.scenes = scenes
         self._daemon = daemon
-        self._context = context
+        self._caller = caller
 
     @property
     def block_s(self) -> float:
@@ -45,8 +60,7 @@ class DaemonCall:
     @property
     def client(self) -> str:
         """The name that the host gives itself, "" where it has not."""
-        client = self._context.session.client_params
-        return client.client_info.name if client else ""
+        return self._caller.client.name
 
     async def ask(self, request: msgspec.Struct) -> Any:
         """Return the daemon's reply."""
@@ -67,10 +81,10 @@ class DaemonCall:
             await asyncio.sleep(min(PROGRESS_S, max(1.0, seconds / 3)))
             passed_s = round(time.monotonic() - began_s, 1)
             total_s = max(seconds, passed_s)
-            await self._context.session.report_progress(passed_s, total_s, f"watching, {passed_s:.0f} s")
+            await self._caller.report_progress(passed_s, total_s, f"watching, {passed_s:.0f} s")
 
 
-async def answer(tool: Tool, call: DaemonCall, given: dict[str, Any] | None) -> types.CallToolResult:
+async def answer(tool: Tool, call: DaemonCall, given: dict[str, Any] | None) -> Message:
     """Return the result of one call; what the caller can mend is an error result of one line."""
     try:
         value = await run(tool, call, given)
@@ -87,19 +101,23 @@ async def run(tool: Tool, call: ToolCall, given: dict[str, Any] | None) -> Any:
     return await call.ask(arguments) if tool.run is None else await tool.run(call, arguments)
 
 
-def result(value: Any, *, quotes_screens: bool = False, client: str = "") -> types.CallToolResult:
+def result(value: Any, *, quotes_screens: bool = False, client: str = "") -> Message:
     """Return `value` as structured content, with the same as text beside it; of a text only the text. A picture comes
     with text alone: several hosts show a model the structure in place of the picture. `client`: who asks; most hosts
     show a model the text, so that it has no more letters than it needs.
     """
     if isinstance(value, TextResult):
-        return types.CallToolResult(content=[types.TextContent(text=visible(value.text))])
+        return {"content": [_text_block(visible(value.text))], "isError": False}
     plain = plain_result(value, quotes_screens=quotes_screens)
     if isinstance(value, ImageResult):
-        picture = types.ImageContent(data=image_text(value), mime_type=value.mime_type)
-        return types.CallToolResult(content=[types.TextContent(text=visible(lines_of(plain))), picture])
+        picture = {"type": "image", "data": image_text(value), "mimeType": value.mime_type}
+        return {"content": [_text_block(visible(lines_of(plain))), picture], "isError": False}
     text = text_of(plain, indent=2 if client in _COMPARING else None)
-    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=plain)
+    return {"content": [_text_block(text)], "structuredContent": plain, "isError": False}
+
+
+def _text_block(text: str) -> Message:
+    return {"type": "text", "text": text}
 
 
 def plain_result(value: Any, *, quotes_screens: bool = False) -> dict[str, Any]:
@@ -151,11 +169,11 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def failure(words: str) -> types.CallToolResult:
+def failure(words: str) -> Message:
     """Return an error result of one line."""
     line = " ".join("".join(one if one.isprintable() else " " for one in words).split())
     shortened = line if len(line) <= MAX_ERROR_CHARACTERS else line[: MAX_ERROR_CHARACTERS - 1] + "…"
-    return types.CallToolResult(content=[types.TextContent(text=shortened)], is_error=True)
+    return {"content": [_text_block(shortened)], "isError": True}
 
 
 def words_of(fault: AcudError, tool: Tool) -> str:

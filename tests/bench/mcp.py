@@ -4,12 +4,14 @@ what the list of tools costs a model.
 Spoken to with plain lines of JSON, so that a client library's own time is not counted. Beside it, in alternation in the
 same run, npm's @playwright/mcp: `start_x` and `list_x` are acud's time over its, to the answer of `initialize` and of
 the `tools/list` after it (null where npm can't install it). `tools_tokens`: of the list with every tool that there is,
-by `tokenizer`.
+by `tokenizer`. `listed_cpu_s`, `called_cpu_s`: CPU time of a server up to its answers to discover, listen and
+tools/list, and to the first call after them.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -30,7 +32,14 @@ _CALLS = 500
 
 _ACUD = [sys.executable, "-m", "acud_cli", "mcp"]
 _PEER = "@playwright/mcp@0.0.83"
-_INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+_KEY = "io.modelcontextprotocol"
+_CLIENT = {"name": "bench", "version": "1"}
+_CAPABILITIES = {"extensions": {f"{_KEY}/tasks": {}}}
+_META = {
+    f"{_KEY}/protocolVersion": "2026-07-28", f"{_KEY}/clientInfo": _CLIENT, f"{_KEY}/clientCapabilities": _CAPABILITIES,
+}  # fmt: skip
+_MODERN: dict[str, Any] = {"_meta": _META}
+_INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": _CLIENT}
 
 
 def run() -> dict[str, Any]:
@@ -43,6 +52,7 @@ def run() -> dict[str, Any]:
             starts.append(_start_ms(_ACUD, daemon.env))
             if peer:
                 peers.append(_start_ms(peer, daemon.env))
+        cpu = [_cpu_s(daemon.env) for _ in range(_STARTS)]
         with _Server(daemon.env) as server:
             server.initialize()
             lists = [server.ask_ms("tools/list", {}) for _ in range(_LISTS)]
@@ -56,6 +66,8 @@ def run() -> dict[str, Any]:
         "start_ms": round(begun, 1),
         "start_min_ms": round(min(start for start, _ in starts), 1),
         "listed_ms": round(listed, 1),
+        "listed_cpu_s": round(statistics.median(listed for listed, _ in cpu), 2),
+        "called_cpu_s": round(statistics.median(called for _, called in cpu), 2),
         "peer": _PEER,
         "peer_start_ms": round(peer_begun, 1) if peer_begun else None,
         "peer_listed_ms": round(peer_listed, 1) if peer_listed else None,
@@ -74,7 +86,7 @@ def run() -> dict[str, Any]:
 def _tools() -> list[dict[str, Any]]:
     """Return the list with every tool, as hosts get it."""
     options = Options(resolve({"ACU_HOME": "/nowhere"}), workspace=Path("/nowhere"))
-    return [described(tool).model_dump(by_alias=True, exclude_none=True, mode="json") for tool in selected(options)]
+    return [described(tool) for tool in selected(options)]
 
 
 def _start_ms(command: list[str], env: dict[str, str]) -> tuple[float, float]:
@@ -85,6 +97,17 @@ def _start_ms(command: list[str], env: dict[str, str]) -> tuple[float, float]:
         begun = time.perf_counter()
         server.ask_ms("tools/list", {})
         return (begun - began) * 1e3, (time.perf_counter() - began) * 1e3
+
+
+def _cpu_s(env: dict[str, str]) -> tuple[float, float]:
+    """Return the CPU time of a server that Claude Code begins with, to its list of tools and to the first call."""
+    with _Server(env) as server:
+        server.ask_ms("server/discover", _MODERN)
+        server.ask_ms("subscriptions/listen", _MODERN | {"notifications": {"toolsListChanged": True}})
+        server.ask_ms("tools/list", _MODERN)
+        listed = server.cpu_s()
+        server.ask_ms("tools/call", _MODERN | {"name": "wait_status", "arguments": {}})
+        return listed, server.cpu_s()
 
 
 def _medians(pairs: list[tuple[float, float]]) -> tuple[float, float]:
@@ -110,9 +133,14 @@ class _Server:
         began = time.perf_counter()
         self._write({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
         reply = json.loads(self._process.stdout.readline())
-        if "error" in reply or reply["result"].get("isError"):
+        if "error" in reply or reply.get("result", {}).get("isError"):
             raise RuntimeError(f"{method}: {reply}")
         return (time.perf_counter() - began) * 1e3
+
+    def cpu_s(self) -> float:
+        """Return the CPU time that the server has taken."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def rss_mb(self) -> float:
         """Return the resident memory of the server."""
@@ -138,6 +166,8 @@ def table(figures: dict[str, Any]) -> str:
         f" {figures['listed_ms']:.0f} ms to the list of tools\n"
         f"{figures['peer']}  {figures['peer_start_ms']} ms, {figures['peer_listed_ms']} ms;"
         f" start_x {figures['start_x']}, list_x {figures['list_x']} (target 1.0)\n"
+        f"CPU time        {figures['listed_cpu_s']} s to the list of tools (target 0.3),"
+        f" {figures['called_cpu_s']} s to the answer of the first call (target 0.8)\n"
         f"list of tools   {figures['tools_tokens']} tokens in {figures['tools']} tools by {figures['tokenizer']}"
         f" (target 3000)\n"
         f"tools/list      {figures['list_ms']} ms\n"

@@ -21,7 +21,7 @@ from tests.e2e.mcp_support import HttpServer, fault, stdio, value
 pytestmark = pytest.mark.asyncio
 
 EXTENSION = "io.modelcontextprotocol/tasks"
-FLAG = "--tasks-extension"
+OFF = "--no-tasks-extension"
 NEVER = {"text": "the moon is made of cheese", "timeout": 3000}
 
 
@@ -91,7 +91,7 @@ class TasksExtension(ClientExtension):
 
 @pytest.fixture(scope="module")
 def http(daemon: Daemon) -> Iterator[HttpServer]:
-    with HttpServer(daemon.home, FLAG) as server:
+    with HttpServer(daemon.home) as server:
         yield server
 
 
@@ -102,7 +102,7 @@ def connect(request: pytest.FixtureRequest, daemon: Daemon, http: HttpServer, di
     @asynccontextmanager
     async def connected(mode: str = "auto", **given: Any) -> AsyncIterator[Client]:
         over_http = request.param == "http"
-        link = http.client(mode, **given) if over_http else stdio(daemon.home, FLAG, mode=mode, **given)
+        link = http.client(mode, **given) if over_http else stdio(daemon.home, mode=mode, **given)
         async with link as client:
             yield client
 
@@ -186,8 +186,8 @@ async def test_an_older_protocol_has_no_handles(connect: Any) -> None:
         assert refused.value.code == types.METHOD_NOT_FOUND
 
 
-@pytest.mark.parametrize("arguments", [(), (FLAG, "--read-only")])
-async def test_without_the_flag_or_smart_wait_there_is_no_extension(
+@pytest.mark.parametrize("arguments", [(OFF,), ("--read-only",)])
+async def test_where_it_is_off_and_without_smart_wait_there_is_no_extension(
     daemon: Daemon, display: DisplayInfo, arguments: tuple[str, ...]
 ) -> None:
     async with stdio(daemon.home, *arguments, mode="auto", extensions=[TasksExtension()]) as client:
@@ -195,10 +195,10 @@ async def test_without_the_flag_or_smart_wait_there_is_no_extension(
         with pytest.raises(MCPError) as refused:
             await ask(client.session, "get", "wait-none")
         assert refused.value.code == types.METHOD_NOT_FOUND
-        if not arguments:
+        if arguments == (OFF,):
             assert value(await client.call_tool("smart_wait", NEVER))["status"] == "watching"
 
 
 async def test_the_flag_has_a_twin_in_the_environment(daemon: Daemon) -> None:
-    async with stdio(daemon.home, env={"ACU_MCP_TASKS_EXTENSION": "1"}, mode="auto") as client:
-        assert client.server_capabilities.extensions == {EXTENSION: {}}
+    async with stdio(daemon.home, env={"ACU_MCP_TASKS_EXTENSION": "0"}, mode="auto") as client:
+        assert not client.server_capabilities.extensions

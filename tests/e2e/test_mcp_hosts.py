@@ -154,7 +154,7 @@ def test_mcporter_lists_and_calls(npm: Npm) -> None:
 
 def test_all_tools_fit_the_budget_in_tokens(npm: Npm) -> None:
     options = Options(resolve({"ACU_HOME": "/nowhere"}), workspace=Path("/nowhere"))
-    listed = [described(tool).model_dump(by_alias=True, exclude_none=True, mode="json") for tool in selected(options)]
+    listed = [described(tool) for tool in selected(options)]
     script = npm.folder / "count.mjs"
     script.write_text(
         "import {encode} from 'gpt-tokenizer/encoding/o200k_base'; import fs from 'node:fs';"

@@ -211,7 +211,7 @@ async def test_a_result_comes_when_the_wait_ends_with_progress_before(daemon: Da
 
 
 async def test_beyond_one_call_a_wait_goes_on(daemon: Daemon, display: DisplayInfo) -> None:
-    from acud_mcp.server import build
+    from acud_mcp.sdk_server import build
     from acud_mcp.tool import Options
 
     async with Client(build(Options(daemon.paths, block_s=0.3)), mode="legacy") as client:
@@ -228,7 +228,7 @@ async def test_beyond_one_call_a_wait_goes_on(daemon: Daemon, display: DisplayIn
 async def test_a_picture_in_an_answer_has_a_bound(
     daemon: Daemon, display: DisplayInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from acud_mcp.server import build
+    from acud_mcp.sdk_server import build
     from acud_mcp.tool import Options
 
     monkeypatch.setattr("acud_mcp.look_tools.MAX_IMAGE_BYTES", 10)
@@ -259,7 +259,7 @@ async def test_a_wait_has_a_budget_and_a_priority(connect: Any, daemon: Daemon, 
 async def test_a_call_blocks_as_long_as_its_host_is_known_to_wait(
     daemon: Daemon, display: DisplayInfo, monkeypatch: pytest.MonkeyPatch, name: str, block_s: float
 ) -> None:
-    from acud_mcp.server import build
+    from acud_mcp.sdk_server import build
     from acud_mcp.tool import Options
     from acud_mcp.tool_calls import DaemonCall
 

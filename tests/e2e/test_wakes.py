@@ -250,6 +250,20 @@ def test_who_dies_while_blocking_for_the_result_is_woken(daemon: Daemon, hook: R
     _wake(daemon, wait, WakeState.SENT)
 
 
+def test_who_polls_for_the_result_is_woken_only_once_it_asks_no_more(daemon: Daemon, hook: Receiver) -> None:
+    name = daemon.client.display_list().displays[0].name
+    polled, left = (daemon.client.wait_create(NEVER, display=name).wait for _ in range(2))
+    for wait, again_s in ((polled, 60.0), (left, 0.3)):
+        assert not daemon.client.wait_result(wait.wait_id, again_s=again_s).ended
+        daemon.client.wait_update(wait.wait_id, timeout_s=0.1)
+        faults.event(daemon, "wait.timeout", wait.wait_id)
+    (taken,) = hook.wait_for(1)
+    assert left.wait_id in taken.body["text"]
+    assert daemon.client.wait_result(polled.wait_id).ended
+    wake = _wake(daemon, polled, WakeState.SEEN)
+    assert (len(hook.taken), wake.attempts, wake.sent_utc_s) == (1, 0, 0)
+
+
 def test_a_dead_route_hands_over_and_a_hanging_one_delays_no_other_wake(
     hasty: Daemon, hook: Receiver, hanging: Receiver
 ) -> None:

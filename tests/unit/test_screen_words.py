@@ -198,30 +198,30 @@ def split(answer: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
 @pytest.mark.parametrize("tool", ANSWERS)
 def test_an_answer_of_a_tool_holds_them_after_the_mark_alone(tool: str, words: str) -> None:
     answered = result(ANSWERS[tool](words))
-    assert answered.structured_content is not None
-    told = answered.content[0].text  # type: ignore[union-attr]
-    assert json.loads(told) == answered.structured_content
-    assert list(json.loads(told)) == list(answered.structured_content)
+    assert "structuredContent" in answered
+    told = answered["content"][0]["text"]
+    assert json.loads(told) == answered["structuredContent"]
+    assert list(json.loads(told)) == list(answered["structuredContent"])
     assert all(one.isprintable() or one == "\n" for one in told)
     before, after = split(json.loads(told))
-    same, _ = split(json.loads(result(ANSWERS[tool](HARMLESS)).content[0].text))  # type: ignore[union-attr]
+    same, _ = split(json.loads(result(ANSWERS[tool](HARMLESS))["content"][0]["text"]))
     assert {name: value for name, value in before.items() if name != "elapsed_s"} == {
         name: value for name, value in same.items() if name != "elapsed_s"
     }
     assert json.dumps(after) != json.dumps(
-        split(json.loads(json.dumps(result(ANSWERS[tool](HARMLESS)).structured_content)))[1]
+        split(json.loads(json.dumps(result(ANSWERS[tool](HARMLESS))["structuredContent"])))[1]
     )
     assert "next" not in after
 
 
 def test_a_member_that_nobody_thought_of_is_the_screens() -> None:
     answered = result({"wait_id": "w", "untrusted": UNTRUSTED, "some_new_words": "x", "boxes": [1, 2], "titles": ["x"]})
-    assert list(answered.structured_content or {}) == ["wait_id", "boxes", "untrusted", "some_new_words", "titles"]
+    assert list(answered["structuredContent"]) == ["wait_id", "boxes", "untrusted", "some_new_words", "titles"]
 
 
 @pytest.mark.parametrize("words", HOSTILE)
 def test_an_error_of_a_tool_is_one_line_that_shows(words: str) -> None:
-    said = failure(f"no window {words!r}; {words}").content[0].text  # type: ignore[union-attr]
+    said = failure(f"no window {words!r}; {words}")["content"][0]["text"]
     assert said.isprintable()
     assert len(said) <= 600
 
@@ -272,8 +272,8 @@ def _scene_lines(words: str) -> list[str]:
     field = replace(widget(1, words), value=words)
     shown = scene(apps=(SceneApp(words, 812, (window,)),), ax=(field,), ocr=(text(1, words + " and more of it"),))
     told = result(TextResult(prompt_text(shown).text))
-    assert told.structured_content is None
-    said: str = told.content[0].text  # type: ignore[union-attr]
+    assert "structuredContent" not in told
+    said: str = told["content"][0]["text"]
     return said.split("\n")
 
 

@@ -175,11 +175,13 @@ class WaitResult(Struct, frozen=True, tag="wait_result", forbid_unknown_fields=T
     """Return when `wait_id` has ended, or after `block_s` with its state so far. Giving up never cancels the wait.
 
     A reply that tells of the end marks the wait's wake as seen: it is not sent (again). With `peek` it does not.
+    A client that polls names in `again_s` when it asks again at the latest: until then the wake is held back.
     """
 
     wait_id: WaitId
     block_s: Annotated[float, Meta(ge=0, le=300)] = 0.0
     peek: bool = False
+    again_s: Annotated[float, Meta(ge=0, le=60)] = 0.0
 
 
 class WaitResultReply(Struct, frozen=True, forbid_unknown_fields=True):

@@ -118,6 +118,8 @@ def wait_result(app: App, request: WaitResult, call: Call) -> None:
         call.reply(reply, (lambda: app.wakes.seen(info.wait_id)) if ended and not request.peek else None)
 
     app.waits.when_ended(request.wait_id, request.block_s, done, fetched_s=0.0 if request.peek else FETCH_S)
+    if request.again_s:
+        app.waits.hold_wake(request.wait_id, request.again_s + request.block_s)
 
 
 class _Blocked:

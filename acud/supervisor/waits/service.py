@@ -79,6 +79,12 @@ class EndPolls:
         self._clock = clock
         self._wakes = wakes
         self._polls: dict[str, list[_EndPoll]] = {}
+        self._held_until_s: dict[str, float] = {}
+        """Waits whose client polls for their end, and the time by which it asks again."""
+
+    def hold_wake(self, wait_id: str, for_s: float) -> None:
+        """Hold back the wake of a live wait for a client that asks for its end again within `for_s`."""
+        self._held_until_s[wait_id] = self._clock.monotonic_s() + for_s
 
     def add(
         self, wait_id: str, block_s: float, done: Ended, find: Callable[[], WaitInfo], fetched_s: float
@@ -106,8 +112,9 @@ class EndPolls:
         """Answer the calls that block for a wait whose end is stored now, and begin its wake."""
         info = records.wait_info(active.stored(), self._clock.instant())
         polls = self._polls.pop(active.wait_id, [])
+        held_s = self._held_until_s.pop(active.wait_id, 0.0) - self._clock.monotonic_s()
         if active.wake is not None:
-            self._wakes.begin(active.wake, max((poll.fetched_s for poll in polls), default=0.0))
+            self._wakes.begin(active.wake, max((held_s, 0.0, *(poll.fetched_s for poll in polls))))
         for poll in polls:
             if poll.timer is not None:
                 poll.timer.cancel()
@@ -389,6 +396,12 @@ class Waits:
         else:
             return self._polls.add(info.wait_id, block_s, done, lambda: self.find(info.wait_id), fetched_s)
         return lambda: None
+
+    def hold_wake(self, wait_id: str, for_s: float) -> None:
+        """Hold back the wake of a wait, if it lives, for a client that asks for its end again within `for_s`."""
+        info = self.find(wait_id)
+        if info.wait_id in self._active and not self._active[info.wait_id].ended:
+            self._polls.hold_wake(info.wait_id, for_s)
 
     def look_once(
         self, spec: WaitSpec, watched: WatchedDisplay | None, within_s: float, done: Callable[[Verdict], None]

@@ -67,7 +67,7 @@ def options(**given: Any) -> Options:
 
 
 def wire(tool: Tool) -> dict[str, Any]:
-    return described(tool).model_dump(by_alias=True, exclude_none=True, mode="json")
+    return described(tool)
 
 
 def test_all_tools_fit_the_budget() -> None:
@@ -301,9 +301,9 @@ def test_whatever_is_sent_is_taken_or_refused_in_one_line(tool: Tool, data: st.D
     try:
         assert isinstance(parse_arguments(tool, arguments), tool.arguments_type)
     except InvalidRequest as fault:
-        block = failure(str(fault)).content[0]
-        assert block.type == "text"
-        assert "\n" not in block.text
+        block = failure(str(fault))["content"][0]
+        assert block["type"] == "text"
+        assert "\n" not in block["text"]
 
 
 def test_conditions() -> None:
@@ -339,13 +339,13 @@ class Odd(msgspec.Struct):
 @pytest.mark.parametrize("client", ["openclaw-bundle-mcp", "mcp"])
 def test_the_text_is_the_structured_content_indented_for_a_host_that_compares_them(client: str) -> None:
     shown = result(Odd(), client=client)
-    assert shown.structured_content == {"whole": 2, "part": 0.1235, "text": "?", "inner": [1]}
-    block = shown.content[0]
-    assert block.type == "text"
+    assert shown["structuredContent"] == {"whole": 2, "part": 0.1235, "text": "?", "inner": [1]}
+    block = shown["content"][0]
+    assert block["type"] == "text"
     if client == "mcp":
-        assert block.text == '{"whole":2,"part":0.1235,"text":"?","inner":[1]}'
+        assert block["text"] == '{"whole":2,"part":0.1235,"text":"?","inner":[1]}'
     else:
-        assert block.text == json.dumps(shown.structured_content, indent=2)
+        assert block["text"] == json.dumps(shown["structuredContent"], indent=2)
 
 
 class Seen(msgspec.Struct):
@@ -357,11 +357,11 @@ class Seen(msgspec.Struct):
 
 def test_a_picture_comes_with_lines_of_text_and_no_structure() -> None:
     shown = result(ImageResult(Seen(window={"id": 3, "title": 'a"b', "in": {"path": "x"}}), b"picture", "image/png"))
-    assert shown.structured_content is None
-    words, image = shown.content
-    assert words.type == "text"
-    assert image.type == "image"
-    assert words.text.splitlines() == [
+    assert "structuredContent" not in shown
+    words, image = shown["content"]
+    assert words["type"] == "text"
+    assert image["type"] == "image"
+    assert words["text"].splitlines() == [
         "path: /a/look.jpg",
         "untrusted: beware",
         'note: "it says: pay\\nnow"',
@@ -372,7 +372,7 @@ def test_a_picture_comes_with_lines_of_text_and_no_structure() -> None:
 
 
 def test_an_error_is_one_short_line() -> None:
-    block = failure("a\nb " + "x" * 5000).content[0]
-    assert block.type == "text"
-    assert block.text.startswith("a b x")
-    assert len(block.text) <= 600
+    block = failure("a\nb " + "x" * 5000)["content"][0]
+    assert block["type"] == "text"
+    assert block["text"].startswith("a b x")
+    assert len(block["text"]) <= 600

@@ -66,8 +66,8 @@ async def _told(reader: Updates) -> list[str]:
     told: list[str] = []
     both = asyncio.Event()
 
-    def hear(event: Any) -> None:
-        told.append(event.uri)
+    def hear(uri: str) -> None:
+        told.append(uri)
         if len(told) == 2:
             both.set()
 
