@@ -13,6 +13,7 @@ from acud.archive import backup, restore
 from acud.child_process import die_with_parent
 from acud.errors import AcudError, InvalidRequest, Unavailable
 from acud.protocol.archive import ArchiveAnswer, ArchiveAsk, ArchiveFault, BackupAsk, RestoreAsk
+from acud.typed_values import decode_json
 
 
 def main() -> None:
@@ -27,7 +28,7 @@ def main() -> None:
 
 def _asked(text: bytes) -> ArchiveAsk:
     try:
-        ask: ArchiveAsk = msgspec.json.decode(text, type=ArchiveAsk)
+        ask: ArchiveAsk = decode_json(text, ArchiveAsk)
     except msgspec.DecodeError as fault:
         raise InvalidRequest(f"the request is malformed: {fault}") from fault
     return ask

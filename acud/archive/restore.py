@@ -19,6 +19,7 @@ from acud.paths import Paths, make_private, sync
 from acud.protocol.archive import MANIFEST, BackupManifest, Compacted, FileInBackup, RestoreAsk, Restored
 from acud.store import backup
 from acud.supervisor.instance import InstanceLock
+from acud.typed_values import decode_json
 
 _CHECKING = ".checking-"
 _FOLDERS = ("evidence", "recordings")
@@ -153,7 +154,7 @@ def _bytes(path: Path) -> bytes:
 
 def parse_manifest(data: bytes) -> BackupManifest:
     try:
-        manifest = msgspec.json.decode(data, type=BackupManifest)
+        manifest = decode_json(data, BackupManifest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise _bad(f"its {MANIFEST} is malformed: {fault}") from fault
     if manifest.version != VERSION:

@@ -48,6 +48,7 @@ from acud.config.wake import secret as secret
 from acud.errors import ConfigError, InvalidRequest
 from acud.fleet import FleetSettings
 from acud.http_listeners import ListenerSettings, WebSettings
+from acud.typed_values import convert, decode_json
 from acud.types import JudgeName, RouteName
 from acud.value_errors import value_fault
 
@@ -342,7 +343,7 @@ def load(path: Path, env: Mapping[str, str]) -> Settings:
     merged["backends"] = named_backends.read(merged.get("backends", {}), source)
     # All at once: one variable may name a route, another what that route needs.
     try:
-        settings = msgspec.convert(merged, Settings)
+        settings = convert(merged, Settings)
     except msgspec.ValidationError as fault:
         known = {section.name: [key.name for key in msgspec.structs.fields(section.type)] for section in SECTIONS}
         found = value_fault(fault, Settings)
@@ -429,7 +430,7 @@ def _parse(name: str, section: str, key: str, text: str) -> Any:
         return text  # the key of a backend that is not predefined
     field = next(f for f in msgspec.structs.fields(group.type) if f.name == key)
     try:
-        return msgspec.convert(_plain(text, field.type), field.type, strict=False)
+        return convert(_plain(text, field.type), field.type, strict=False)
     except msgspec.ValidationError as fault:
         words = value_fault(fault, field.type, lax=True).of(f"[{section}] {key}")
         raise ConfigError(f"{name}={_shown(key, text)}: {words}", hint=f"it sets {section}.{key}") from fault
@@ -448,13 +449,13 @@ def _plain(text: str, kind: Any) -> Any:
         return _pairs(text)
     if get_origin(kind) is tuple:
         words = [word.strip() for word in text.split(",")]
-        return msgspec.json.decode(text) if text.lstrip().startswith("[") else [word for word in words if word]
+        return decode_json(text) if text.lstrip().startswith("[") else [word for word in words if word]
     return text
 
 
 def _pairs(text: str) -> Any:
     if text.lstrip().startswith("{"):
-        return msgspec.json.decode(text)
+        return decode_json(text)
     return dict(word.strip().partition("=")[::2] for word in text.split(",") if word.strip())
 
 

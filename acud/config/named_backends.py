@@ -23,6 +23,7 @@ from acud.backends import (
 from acud.config import setting_errors
 from acud.config.setting_errors import SettingsText
 from acud.errors import ConfigError
+from acud.typed_values import convert
 from acud.types import JUDGE_NAME, JudgeName
 from acud.value_errors import ValueFault, value_fault
 
@@ -85,7 +86,7 @@ def _backend(name: str, table: Any, source: SettingsText) -> AnyBackend:
     kind = _kind(name, table, source)
     table = {**(msgspec.to_builtins(PREDEFINED[name]) if name in PREDEFINED else {}), **table, "kind": kind}
     try:
-        made = msgspec.convert(table, _TYPES[kind])
+        made = convert(table, _TYPES[kind])
     except msgspec.ValidationError as fault:
         known = {section: [one.name for one in fields(_TYPES[kind])]}
         raise setting_errors.config_error(value_fault(fault, _TYPES[kind]), source, known, section) from None

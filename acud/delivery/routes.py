@@ -19,7 +19,7 @@ from typing import Any, Literal, Protocol
 
 import httpx
 import msgspec
-from msgspec import Struct, convert
+from msgspec import Struct
 from msgspec.structs import asdict
 
 from acud.config import WakeSettings
@@ -27,6 +27,7 @@ from acud.errors import Unavailable
 from acud.http_listeners import is_loopback
 from acud.protocol.delivery import Deliver
 from acud.tls import authorities
+from acud.typed_values import convert, decode_json
 from acud.types import WakeKind
 from acud.waits.wake_text import bare_text
 
@@ -183,7 +184,7 @@ class OpenClawRoute:
     def _read(self, body: bytes) -> DeliveryOutcome:
         # The same port serves a web page: a 200 alone does not say that anybody was woken.
         try:
-            reply = msgspec.json.decode(body, type=_Reply)
+            reply = decode_json(body, _Reply)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return DeliveryOutcome("refused", "answered 2xx, and not as OpenClaw's hooks do: check openclaw_url")
         if reply.ok:

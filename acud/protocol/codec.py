@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import msgpack
 import msgspec
 
+from acud import typed_values
 from acud.errors import InvalidRequest
 from acud.value_errors import value_fault
 
@@ -133,7 +134,7 @@ def _refused_number(path: str, envelope: str, wanted: str) -> InvalidRequest:
 def convert(value: Any, kind: type[T]) -> T:
     """Return the plain `value` as `kind`. Raises: InvalidRequest naming the field at fault, or that it is too deep."""
     try:
-        return msgspec.convert(value, kind, strict=True)
+        return typed_values.convert(value, kind, strict=True)
     except msgspec.ValidationError as fault:
         found = value_fault(fault, kind)
         raise InvalidRequest(found.of("the message"), field=found.field) from fault

@@ -20,6 +20,7 @@ from acud.paths import sync
 from acud.store import migration, rows
 from acud.store.database_file import APPLICATION_ID, refuse_damaged_log
 from acud.store.faults import translated, unavailable
+from acud.typed_values import decode_json
 
 _SQL = rows.load("migrations")
 _BUSY_MS = 10_000
@@ -120,7 +121,7 @@ def finish_swap(home: Path) -> str:
 
 def read_swap_note(note: Path) -> _Note:
     try:
-        found = msgspec.json.decode(note.read_bytes(), type=_Note)
+        found = decode_json(note.read_bytes(), _Note)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise StoreUnavailable(f"{note} is damaged: {fault}", hint="restore the backup again: acud restore") from fault
     if Path(found.aside).name != found.aside or found.aside in ("", ".", ".."):

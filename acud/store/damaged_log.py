@@ -20,6 +20,7 @@ from msgspec import Struct
 from acud.clock import utc_iso
 from acud.paths import free_bytes, sync
 from acud.store.faults import unavailable
+from acud.typed_values import decode_json
 
 _MAGIC = 0x377F0682
 """Of a log whose checksums are of little-endian words; one more: of big-endian ones."""
@@ -250,7 +251,7 @@ def rescued_logs(home: Path) -> tuple[RescuedLog, ...]:
 def _read_note(note: Path) -> RescuedLog:
     """Return what was noted; of a note that cannot be read, that there was a loss: its folder alone tells that."""
     try:
-        return msgspec.json.decode(note.read_bytes(), type=RescuedLog)
+        return decode_json(note.read_bytes(), RescuedLog)
     except (OSError, msgspec.MsgspecError) as fault:
         found_utc_s = note.parent.stat().st_mtime if note.parent.exists() else 0.0
         reason = f"the note of what is gone cannot be read: {fault}"

@@ -10,6 +10,7 @@ from msgspec import Struct
 from acud.protocol.events import Event
 from acud.store.connection import Database, Table
 from acud.store.rows import Row, RowCodec, load
+from acud.typed_values import decode_json
 
 _SQL = load("events")
 _EVENT = RowCodec(Event)
@@ -41,7 +42,7 @@ class EventTable(Table):
         text = msgspec.json.encode(data)
         row: Row = {"prev": prev, "topic": topic, "utc_s": utc_s, "subject": subject, "data": text.decode()}
         number = self._last[topic] = self._database.insert(_SQL["append"], row)
-        return Event(number, prev, topic, utc_s, subject, msgspec.json.decode(text))  # as it is read later
+        return Event(number, prev, topic, utc_s, subject, decode_json(text))  # as it is read later
 
     def _previous(self, topic: str) -> int:
         if self._undone != self._database.undone:

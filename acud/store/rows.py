@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from acud.errors import StoreUnavailable
+from acud.typed_values import convert, json_decoder
 
 SQL = Path(__file__).parent / "sql"
 """The core's statements; a feature's stand in `tables.sql` in its folder."""
@@ -56,7 +57,7 @@ class RowCodec(Generic[T]):
         hints = get_type_hints(kind)
         self._types = {name: hints[name] for name in kind.__struct_fields__}
         # Made once: msgspec takes a type apart at each call that names one.
-        self._json = {name: msgspec.json.Decoder(hint) for name, hint in self._types.items() if not _is_plain(hint)}
+        self._json = {name: json_decoder(hint) for name, hint in self._types.items() if not _is_plain(hint)}
         self._members = {name: _members(hint) for name, hint in self._types.items() if name not in self._json}
         self._encode = [(name, _as_json if name in self._json else _plain) for name in self._types]
         self._same = {name: _same(hint) for name, hint in self._types.items() if name not in self._json}
@@ -78,11 +79,11 @@ class RowCodec(Generic[T]):
 
     def _field(self, name: str, value: Value) -> Any:
         if name in self._json:
-            return msgspec.convert(None, self._types[name]) if value is None else self._json[name].decode(str(value))
+            return convert(None, self._types[name]) if value is None else self._json[name].decode(str(value))
         if type(value) in self._same[name]:
             return value
         member = self._members[name].get(value)
-        return msgspec.convert(value, self._types[name], strict=False) if member is None else member
+        return convert(value, self._types[name], strict=False) if member is None else member
 
 
 def _as_json(value: Any) -> Value:

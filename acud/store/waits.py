@@ -13,6 +13,7 @@ from acud.protocol.requests.daemon import Purpose, UsageRow
 from acud.protocol.requests.waits import Evaluation, WaitFacets
 from acud.store.connection import IdQueries, Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, json_list, load, load_of_features
+from acud.typed_values import convert, decode_json
 from acud.types import Budget, Evidence, Rearmed, Spent, Stage, Verdict, WaitFilter, WaitSpec, WaitState, unknown
 from acud.types.waits import searched_words, words_of_wait
 from acud.waits.machine import StoredBaseline
@@ -159,8 +160,8 @@ class WaitTable(Table):
     def facets(self, states: tuple[WaitState, ...], of: OwnerFilter = EVERYONE) -> WaitFacets:
         """Return the displays, tasks and judges of the waits in `states`; `of` some alone."""
         (row,) = self._database.read(_SQL["facets"], {"states": json_list(states or tuple(WaitState)), **of.bound()})
-        found = {name: sorted(filter(None, msgspec.json.decode(str(values)))) for name, values in row.items()}
-        return msgspec.convert(found, WaitFacets)
+        found = {name: sorted(filter(None, decode_json(str(values)))) for name, values in row.items()}
+        return convert(found, WaitFacets)
 
     def live(self) -> tuple[StoredWait, ...]:
         """Return every watching wait, oldest first: what a starting supervisor arms again."""
@@ -172,11 +173,11 @@ class WaitTable(Table):
 
     def spent_of_task(self, task_id: str) -> Spent:
         """Add up what the kept waits of a task spent."""
-        return msgspec.convert(self._database.read(_SQL["spent_of_task"], {"task_id": task_id})[0], Spent)
+        return convert(self._database.read(_SQL["spent_of_task"], {"task_id": task_id})[0], Spent)
 
     def totals(self) -> WaitTotals:
         """Return the counts that `status` shows."""
-        found = msgspec.convert(self._database.read(_SQL["totals"]), list[_OfState])
+        found = convert(self._database.read(_SQL["totals"]), list[_OfState])
         return WaitTotals({one.state: one.waits for one in found}, sum(one.judge_calls for one in found))
 
     def trim(self, before_utc_s: float, limit: int = -1) -> int:

@@ -23,6 +23,7 @@ from acud.protocol.archive import (
     RestoreAsk,
     Restored,
 )
+from acud.typed_values import decode_json
 from acud_cli.formatting import count
 from acud_cli.session import Session, pass_session, say, warn
 
@@ -97,7 +98,7 @@ def _answered(session: Session, ask: ArchiveAsk, kind: type[Answer]) -> Answer:
     )
     if process.returncode:
         raise Unavailable(f"its process ended with code {process.returncode}", hint="what it said is above")
-    answer = msgspec.json.decode(process.stdout, type=ArchiveAnswer)
+    answer = decode_json(process.stdout, ArchiveAnswer)
     if isinstance(answer, ArchiveFault):
         raise from_wire(answer.code, answer.message, answer.hint, {})
     assert isinstance(answer, kind)

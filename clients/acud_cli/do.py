@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from acud.protocol.requests.actions import ActionReply
+from acud.typed_values import convert
 from acud.types.action_effects import effect_lines
 from acud.types.actions import (
     Action,
@@ -91,7 +92,7 @@ def _taken(left: list[str]) -> Place:
 
 def _element(word: str) -> ElementId | None:
     try:
-        return msgspec.convert(word.lower(), ElementId)
+        return convert(word.lower(), ElementId)
     except msgspec.ValidationError:
         return None
 

@@ -12,6 +12,7 @@ from typing import Any
 import click
 import msgspec
 
+from acud.typed_values import decode_json
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import plain, plain_json
 from acud_cli.options import limit_option
@@ -127,7 +128,7 @@ class LogEntry(msgspec.Struct):
 def parse(line: str) -> LogEntry | None:
     """Return the entry in `line`, or None for one that is not acud's JSON (a library's words, a traceback)."""
     try:
-        plain = msgspec.json.decode(line)
+        plain = decode_json(line)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
     if not isinstance(plain, dict) or "event" not in plain:

@@ -23,6 +23,7 @@ from acud.protocol.replay import (
     ReplayRow,
     ReplayRun,
 )
+from acud.typed_values import decode_json
 from acud.types import JudgeName
 from acud_cli.exit_codes import Exit, of_code
 from acud_cli.formatting import FittedTable, count, plain, shortened
@@ -121,7 +122,7 @@ def _replayed(ask: ReplayAsk) -> Iterator[ReplayLine]:
         process.stdin.write(msgspec.json.encode(ask))
         process.stdin.close()
         for text in process.stdout:
-            line = msgspec.json.decode(text, type=ReplayLine)
+            line = decode_json(text, ReplayLine)
             if isinstance(line, ReplayDone):
                 return
             yield line

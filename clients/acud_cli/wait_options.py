@@ -12,6 +12,7 @@ from click.shell_completion import CompletionItem
 from acud.errors import InvalidRequest
 from acud.protocol import codec
 from acud.protocol.requests.waits import WaitCreate, WaitReply
+from acud.typed_values import convert, decode_json
 from acud.types import (
     AllOf,
     AnyOf,
@@ -235,7 +236,7 @@ def _whole(path: str) -> str:
 
 def nested_condition(text: str) -> Until:
     try:
-        plain = msgspec.json.decode(text)
+        plain = decode_json(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as fault:
         raise click.UsageError(f"--until is not JSON: {fault}") from None
     try:
@@ -427,7 +428,7 @@ def address_of(given: dict[str, Any]) -> WakeAddress:
     routes = given["routes"] or None
     try:
         # What the daemon would refuse is refused here, as a usage error that names the option.
-        return msgspec.convert(
+        return convert(
             {"routes": routes, "session_key": given["session_key"], "agent_id": given["agent_id"]}, WakeAddress
         )
     except msgspec.ValidationError as fault:

@@ -15,6 +15,7 @@ from acud.errors import Unavailable, UsageError
 from acud.http_listeners import ListenerSettings, WebSettings
 from acud.ids import is_id
 from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
+from acud.typed_values import convert
 from acud.value_errors import value_fault
 from acud_cli.formatting import FittedTable, local_moment, moment, plain
 from acud_cli.options import DURATION, Command, EnumChoice, WholeNumber, complete_displays, complete_tasks, together
@@ -270,6 +271,6 @@ def _print_status(served: dict[str, str], tokens: tuple[AccessToken, ...]) -> No
 def _with(settings: Listener, given: dict[str, Any], page: str) -> Listener:
     chosen = {name: value for name, value in given.items() if value is not None}
     try:
-        return msgspec.convert(msgspec.to_builtins(settings) | chosen, type(settings))
+        return convert(msgspec.to_builtins(settings) | chosen, type(settings))
     except msgspec.ValidationError as fault:
         raise UsageError(value_fault(fault, type(settings)).of("the listener"), hint=f"see {page}") from fault

@@ -29,6 +29,7 @@ from acud.protocol.requests.tasks import (
 )
 from acud.protocol.requests.waits import EvidenceGet, EvidenceReply, WaitList, WaitListReply, WaitShow, WaitShowReply
 from acud.protocol.requests.wakes import WakeList, WakeListReply
+from acud.typed_values import decode_json
 from acud.types import WaitInfo
 from acud.types.agent_runs import RunInfo
 from acud.types.tasks import Detail, TaskView
@@ -309,7 +310,7 @@ def _is_redacted(lines: Path) -> bool:
     """Tell whether a segment says that it was redacted as it was made."""
     try:
         with lines.open("rb") as found:
-            return msgspec.json.decode(found.readline(), type=SegmentHead).redacted
+            return decode_json(found.readline(), SegmentHead).redacted
     except (OSError, msgspec.DecodeError):
         return False
 

@@ -21,6 +21,7 @@ from acud.errors import Conflict, InvalidRequest, NotFound
 from acud.features.fleet.names import ENDPOINT, KEY_LIST, KEYS, FleetNames, key_of
 from acud.features.fleet.signatures import KeyList, MemberKeys
 from acud.fleet import HOST
+from acud.typed_values import decode_json
 from acud_fleet.initialisation import FleetRoles
 
 _KEY = re.compile(r"U[A-Z2-7]{55}")
@@ -158,7 +159,7 @@ def read_grants(folder: Path, prefix: str) -> Grants:
     """
     path = folder / GRANTS
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=Grants)
+        found = decode_json(path.read_bytes(), Grants)
     except FileNotFoundError:
         return Grants(prefix)
     except msgspec.DecodeError as fault:

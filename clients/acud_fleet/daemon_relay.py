@@ -10,6 +10,7 @@ from typing import Self
 import msgspec
 
 from acud.paths import Paths
+from acud.typed_values import msgpack_decoder
 from acud_client.call import ATTEMPT_S, DEFAULT_S, DEFERRED_ATTEMPT_S, PAUSE_S, total_s
 from acud_client.daemon_socket import DaemonSocket
 from acud_fleet.envelopes import ReadRequest
@@ -22,7 +23,7 @@ class _Named(msgspec.Struct):
     id: str
 
 
-_NAMED = msgspec.msgpack.Decoder(_Named)
+_NAMED = msgpack_decoder(_Named)
 
 
 class DaemonRelay:

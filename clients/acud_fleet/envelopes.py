@@ -17,6 +17,7 @@ from acud.protocol.display_names import renamed
 from acud.protocol.envelope import ErrorBody, ReplyEnvelope, RequestEnvelope, RequestId
 from acud.protocol.requests import BY_NAME
 from acud.protocol.requests.command import Command
+from acud.typed_values import msgpack_decoder
 
 PART = "Acud-Part"
 """Header of a reply that comes in several messages: `2/3`."""
@@ -49,7 +50,7 @@ class _Tagged(msgspec.Struct):
     type: str
 
 
-_FRAME, _TAGGED = msgspec.msgpack.Decoder(_RequestFrame), msgspec.msgpack.Decoder(_Tagged)
+_FRAME, _TAGGED = msgpack_decoder(_RequestFrame), msgpack_decoder(_Tagged)
 
 
 def read(data: bytes) -> ReadRequest:
@@ -71,10 +72,7 @@ def _read_sound(data: bytes) -> ReadRequest:
     return ReadRequest(frame.id, spec, decoder(spec.request).decode(frame.body))
 
 
-@functools.cache
-def decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
-    """Return what reads a `kind`, made once."""
-    return msgspec.msgpack.Decoder(kind)
+decoder = functools.cache(msgpack_decoder)
 
 
 def _read_checked(data: bytes) -> ReadRequest:

@@ -28,6 +28,7 @@ from acud.protocol.fleet import ObjectPlace
 from acud.protocol.fleet_ends import wake_of_lost
 from acud.protocol.requests.wakes import WakeCarryReply
 from acud.protocol.wakes import SeenWake, SharedWake
+from acud.typed_values import convert, decode_json
 from acud.types import WaitInfo
 from acud_client.aio import AsyncClient
 from acud_fleet import streams
@@ -90,7 +91,7 @@ class WakePublisher:
 
 def shared(delivery: Deliver, host: str) -> SharedWake:
     """Return what the stream keeps of a delivery."""
-    return msgspec.convert({**msgspec.structs.asdict(delivery), "id": delivery.wake_id, "host": host}, SharedWake)
+    return convert({**msgspec.structs.asdict(delivery), "id": delivery.wake_id, "host": host}, SharedWake)
 
 
 class WakeCarrier:
@@ -209,7 +210,7 @@ class WakeAcks:
 
 def wake_id_of(message: Msg) -> str:
     try:
-        return msgspec.json.decode(message.data, type=SeenWake).id
+        return decode_json(message.data, SeenWake).id
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
         _LOG.warning("fleet.seen_unreadable", fault=str(fault))
         return ""

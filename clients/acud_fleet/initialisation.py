@@ -25,6 +25,7 @@ from acud.features.fleet.server_policy import own_seed
 from acud.features.fleet.signatures import KeyList, SignedKeys, Signer, read_keys, sign_keys
 from acud.fleet import FleetSettings
 from acud.protocol import codec
+from acud.typed_values import decode_json
 from acud_fleet import streams
 from acud_fleet.wakes import ACK_WAIT_S
 
@@ -89,7 +90,7 @@ async def _keys(connection: NatsConnection, grants: bytes, change: bool) -> Part
     if seed is None:
         raise ConfigError("the list of keys is signed with the administrator's nkey", hint="acud fleet init --help")
     signer, stream = Signer(seed), f"KV_{names.bucket(KEYS)}"
-    owner = msgspec.json.decode(grants, type=KeyList).owners().get(signer.key)
+    owner = decode_json(grants, KeyList).owners().get(signer.key)
     if owner is None or owner.role != "admin":
         raise ConfigError("this seed is not the administrator's", hint="acud fleet init --nkey-seed-file …/admin.nk")
     state: State = "missing"
@@ -125,7 +126,7 @@ async def _version(host: str, port: int) -> tuple[int, ...]:
                 line = await reader.readline()
             finally:
                 writer.close()
-        info = msgspec.json.decode(line.removeprefix(b"INFO "), type=_Greeting)
+        info = decode_json(line.removeprefix(b"INFO "), _Greeting)
         return tuple(int(part) for part in info.version.partition("-")[0].split("."))
     except (OSError, TimeoutError, ValueError, msgspec.DecodeError):
         return ()

@@ -21,6 +21,7 @@ from acud.features.fleet.connection import NatsConnection, end_subscription
 from acud.features.fleet.names import ENDPOINT, sender_of
 from acud.features.fleet.signatures import Identity, Signed
 from acud.protocol.wakes import SeenWake, SharedWake
+from acud.typed_values import decode_json
 from acud_fleet import streams
 from acud_fleet.events import ID
 
@@ -252,7 +253,7 @@ def read_wake(message: Msg) -> SharedWake:
     endpoint may use, for a host that is lost.
     """
     try:
-        wake = msgspec.json.decode(message.data, type=SharedWake)
+        wake = decode_json(message.data, SharedWake)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise InvalidRequest(f"no wake: {fault}") from fault
     if sender_of(message.subject) not in (wake.host, ENDPOINT):

@@ -15,6 +15,7 @@ from msgspec import Meta
 from acud.errors import InvalidRequest
 from acud.protocol.requests.actions import ActionReply, DesktopAction, LaunchStatus, LaunchStatusReply
 from acud.protocol.requests.waits import WaitCreate
+from acud.typed_values import convert
 from acud.types import AllOf, AnyOf, Text
 from acud.types.action_effects import effect_lines
 from acud.types.actions import (
@@ -220,7 +221,7 @@ async def _change(call: ToolCall, given: ActArguments) -> ChangeView | ImageResu
 def _seconds_in(text: str) -> float:
     """Return the time in `text`, where other computer tools have it. Raises: InvalidRequest."""
     try:
-        return msgspec.convert(text or "0", _Timeout, strict=False)
+        return convert(text or "0", _Timeout, strict=False)
     except msgspec.ValidationError as fault:
         words = f"desktop_action: wait_for_change: text is no number of seconds: {text[:40]!r}"
         raise InvalidRequest(words, hint="give timeout, in seconds") from fault
@@ -306,7 +307,7 @@ def typed(given: ActArguments) -> Action:
     made = MAKERS[given.action](given)
     try:
         # What a model wrote is checked as the daemon will: a clear fault here, with the name of the argument.
-        return msgspec.convert(msgspec.to_builtins(made), type(made))
+        return convert(msgspec.to_builtins(made), type(made))
     except msgspec.ValidationError as fault:
         words = value_fault(fault, type(made)).of("the action")
         raise InvalidRequest(f"desktop_action: {given.action}: {words}", hint="mend the argument and call again") from (

@@ -17,6 +17,7 @@ from acud.errors import InvalidRequest
 from acud.paths import Paths
 from acud.protocol.requests import Command, declared
 from acud.protocol.requests.command import Effect
+from acud.typed_values import convert
 from acud.value_errors import value_fault
 from acud_client.own_display import OwnDisplay
 from acud_mcp.scene_changes import ScenesTold
@@ -154,7 +155,7 @@ def parse_arguments(tool: Tool, given: dict[str, Any] | None) -> msgspec.Struct:
         known = ", ".join(name for name in kind.__struct_fields__ if name not in tool.hidden) or "none"
         raise InvalidRequest(f"{tool.name} has no argument {unknown[0]!r}", hint=f"arguments: {known}")
     try:
-        return msgspec.convert(named, kind, strict=False)
+        return convert(named, kind, strict=False)
     except msgspec.ValidationError as fault:
         raise _argument_error(tool, fault) from fault
 

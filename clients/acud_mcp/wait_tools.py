@@ -27,6 +27,7 @@ from acud.protocol.requests.waits import (
     WaitShowReply,
     WaitUpdate,
 )
+from acud.typed_values import convert, decode_json
 from acud.types import (
     AllOf,
     Answer,
@@ -280,7 +281,7 @@ class SmartWait(Condition, frozen=True, kw_only=True, forbid_unknown_fields=True
 def address_of(session_key: str) -> WakeAddress:
     """Return the address of the session to wake. Raises: InvalidRequest."""
     try:
-        return msgspec.convert({"session_key": session_key}, WakeAddress)
+        return convert({"session_key": session_key}, WakeAddress)
     except msgspec.ValidationError as fault:
         words = value_fault(fault, WakeAddress).of("session_key")
         raise InvalidRequest(words, hint="give the session as your host names it") from fault
@@ -289,7 +290,7 @@ def address_of(session_key: str) -> WakeAddress:
 def _budget(given: SmartWait) -> Budget:
     try:
         asked = {name: getattr(given, name) for name in Budget.__struct_fields__}
-        return msgspec.convert(asked, Budget)
+        return convert(asked, Budget)
     except msgspec.ValidationError as fault:
         words = value_fault(fault, Budget).of("the budget")
         raise InvalidRequest(words, hint="mend the argument and call again") from fault
@@ -339,7 +340,7 @@ async def action_wait(call: ToolCall, until: SmartWait | str | None, timeout: fl
 
 def _parsed(text: str) -> SmartWait:
     try:
-        return msgspec.json.decode(text, type=SmartWait, strict=False)
+        return decode_json(text, SmartWait, strict=False)
     except msgspec.ValidationError as fault:
         words = value_fault(fault, SmartWait, lax=True).of("until")
         raise InvalidRequest(f"until: {words}", hint="it takes what smart_wait takes") from fault

@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
 from acud.protocol.web import Scope
+from acud.typed_values import decode_json
 from acud_web.access import Authenticator, need
 from acud_web.errors import bad_json, fault, wrong
 from acud_web.request_filter import values
@@ -151,7 +152,7 @@ async def json_object(request: Request, limit: int = LIMIT_BYTES, read_s: float 
 def parsed(data: bytes) -> dict[str, Any]:
     """Return the JSON object in `data`. Raises: Fault 400."""
     try:
-        body = msgspec.json.decode(data)
+        body = decode_json(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise bad_json() from None
     if not isinstance(body, dict):

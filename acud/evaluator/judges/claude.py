@@ -17,6 +17,7 @@ from msgspec import Raw, Struct
 from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.provider import ChatRequest, ProviderAnswer, ProviderHealth, Tokens, absent, last_user
+from acud.typed_values import decode_json
 from acud.types.chat import ChatCall, ChatMessage, ChatTool
 
 VERSION = "2023-06-01"
@@ -137,7 +138,7 @@ def _blocks(message: ChatMessage, pictures: list[dict[str, Any]]) -> list[dict[s
 
 def _use(call: ChatCall) -> dict[str, Any]:
     try:
-        given = msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])
+        given = decode_json(call.arguments or "{}", dict[str, Any])
     except msgspec.DecodeError:
         # What a model once wrote as arguments and was told off for goes back as the words they are.
         given = {"arguments": call.arguments}
@@ -149,7 +150,7 @@ def _image(data: str) -> dict[str, Any]:
 
 
 def _tool(one: ChatTool) -> dict[str, Any]:
-    return {"name": one.name, "description": one.description, "input_schema": msgspec.json.decode(one.schema)}
+    return {"name": one.name, "description": one.description, "input_schema": decode_json(one.schema)}
 
 
 def _usage(told: _Usage) -> TokenUsage:

@@ -16,6 +16,7 @@ from msgspec import Raw, Struct
 from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.provider import ChatRequest, ProviderAnswer, ProviderHealth, Tokens, absent, last_user
+from acud.typed_values import decode_json
 from acud.types.chat import ChatCall, ChatMessage, ChatTool
 
 _VERSION = "v1beta"
@@ -173,7 +174,7 @@ def _parts(message: ChatMessage, names: dict[str, str], pictures: list[dict[str,
 
 def _called(call: ChatCall) -> dict[str, Any]:
     try:
-        given = msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])
+        given = decode_json(call.arguments or "{}", dict[str, Any])
     except msgspec.DecodeError:
         given = {"arguments": call.arguments}
     part: dict[str, Any] = {"functionCall": {"id": call.call_id, "name": call.name, "args": given}}
@@ -191,4 +192,4 @@ def _image(data: str) -> dict[str, Any]:
 
 
 def _declared(one: ChatTool) -> dict[str, Any]:
-    return {"name": one.name, "description": one.description, "parametersJsonSchema": msgspec.json.decode(one.schema)}
+    return {"name": one.name, "description": one.description, "parametersJsonSchema": decode_json(one.schema)}

@@ -21,6 +21,7 @@ from acud.evaluator.judges.faults import FREE, CallFailed, KeyFilter, TokenUsage
 from acud.evaluator.judges.plain_http import PlainTransport
 from acud.http_listeners import is_loopback
 from acud.tls import authorities
+from acud.typed_values import decode_json
 
 _LATER = frozenset({408, 409, 425, 429})
 """Statuses below 500 that say "not now" (RFC 9110, RFC 6585, RFC 8470)."""
@@ -203,7 +204,7 @@ class HttpExchange:
     def decode(self, text: bytes, kind: type[Any]) -> Any:
         """Return a 2xx answer's body as `kind`. Raises: CallFailed when it is not that; it may have cost something."""
         try:
-            return msgspec.json.decode(text, type=kind)
+            return decode_json(text, kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
             reason = self.words.line(f"{self.who}'s answer is not what its API says: {fault}")
             raise CallFailed("unparsable", reason, usage=TokenUsage()) from None
@@ -291,7 +292,7 @@ class _Failed(Struct, frozen=True):
 def _retry_info_s(body: bytes) -> float | None:
     """Return how many seconds google.rpc.RetryInfo in an error's body asks to wait; None where it holds none."""
     try:
-        details = msgspec.json.decode(body, type=_Failed).error.details
+        details = decode_json(body, _Failed).error.details
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     delays = (one.delay for one in details if one.type.endswith("google.rpc.RetryInfo"))
@@ -316,7 +317,7 @@ def _number(text: str) -> float | None:
 def _said(body: bytes) -> str:
     """Return the words of an error's body: what the usual places of its JSON say, else all of it."""
     try:
-        value = msgspec.json.decode(body)
+        value = decode_json(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return body.decode(errors="replace")
     # Encoded again: an escaped character would hide a key from the search.

@@ -13,6 +13,7 @@ from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import HttpExchange
 from acud.evaluator.judges.openai import tool
 from acud.evaluator.judges.provider import ChatRequest, ProviderAnswer, ProviderHealth, Tokens, last_user
+from acud.typed_values import decode_json
 from acud.types.chat import ChatCall, ChatMessage
 
 
@@ -127,7 +128,7 @@ def _message(message: ChatMessage, names: dict[str, str]) -> dict[str, Any]:
 
 def _arguments(call: ChatCall) -> dict[str, Any]:
     try:
-        return msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])
+        return decode_json(call.arguments or "{}", dict[str, Any])
     except msgspec.DecodeError:
         return {"arguments": call.arguments}
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-import msgspec
 from msgspec import Struct
 
 from acud.backends import OpenRouterSettings
@@ -18,6 +17,7 @@ from acud.evaluator.judges import http
 from acud.evaluator.judges.faults import CallFailed, TokenUsage
 from acud.evaluator.judges.http import AnyObject, HttpExchange
 from acud.evaluator.judges.provider import ChatRequest, ProviderAnswer, ProviderHealth, Tokens, absent, last_user
+from acud.typed_values import decode_json
 from acud.types.chat import ChatCall, ChatMessage, ChatTool
 
 _SAID = ("text", "output_text")
@@ -211,7 +211,7 @@ def _called(call: ChatCall) -> dict[str, Any]:
 
 def tool(one: ChatTool) -> dict[str, Any]:
     """Return a tool in OpenAI's form, which Ollama shares."""
-    function = {"name": one.name, "description": one.description, "parameters": msgspec.json.decode(one.schema)}
+    function = {"name": one.name, "description": one.description, "parameters": decode_json(one.schema)}
     return {"type": "function", "function": function}
 
 

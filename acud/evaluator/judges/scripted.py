@@ -28,6 +28,7 @@ from acud.errors import ConfigError
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply, split
 from acud.evaluator.judges.prompt import parse_verdict, parse_verdicts
 from acud.protocol.evaluation import JudgeHealth
+from acud.typed_values import decode_json
 from acud.types import Verdict, unknown
 from acud.value_errors import value_fault
 
@@ -94,7 +95,7 @@ class ScriptSource:
 
 def _decode(text: bytes, source: str) -> Script:
     try:
-        return msgspec.json.decode(text, type=Script)
+        return decode_json(text, Script)
     except msgspec.ValidationError as fault:
         words = value_fault(fault, Script).of("the script")
         raise ConfigError(f"{source}: {words}", hint="see acud/evaluator/judges/scripted.py") from fault

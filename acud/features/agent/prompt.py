@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from acud.errors import InvalidRequest
+from acud.typed_values import decode_json
 from acud.types.agent_runs import RunSpec, RunStep
 from acud.types.chat import ChatCall, ChatMessage, ChatTool
 from acud.untrusted_text import fenced
@@ -119,7 +120,7 @@ def parse_decision(call: ChatCall) -> Decision:
     if kind is None:
         raise InvalidRequest(f"there is no tool {call.name[:60]!r}", hint="tools: " + ", ".join(_KINDS))
     try:
-        found: Any = msgspec.json.decode(call.arguments or "{}", type=kind)
+        found: Any = decode_json(call.arguments or "{}", kind)
     except msgspec.ValidationError as fault:
         raise InvalidRequest(f"{call.name}: {value_fault(fault, kind).of('the arguments')}"[:500]) from fault
     except msgspec.DecodeError as fault:

@@ -27,6 +27,7 @@ from acud.errors import AcudError, InvalidRequest, Unavailable
 from acud.features.fleet.names import key_of
 from acud.fleet import FleetSettings
 from acud.protocol import codec
+from acud.typed_values import decode_json
 
 SIGNATURE = "Acud-Signature"
 """Header of a signed message, base64 of 79 bytes: a part of the public key, the time, and the Ed25519 signature. It is
@@ -203,7 +204,7 @@ def read_keys(data: bytes, prefix: str, admin_keys: tuple[str, ...]) -> tuple[Ke
         raise InvalidRequest(f"the list of keys is signed by {stamp.key_start()}…, not by [fleet] admin_key")
     check_stamp(stamp, key, Signed.KEYS, prefix, entry.grants)
     try:
-        found = msgspec.json.decode(entry.grants, type=KeyList)
+        found = decode_json(entry.grants, KeyList)
         for one in found.owners():
             key_id(one)
     except (msgspec.DecodeError, ValueError) as fault:

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import av
-import msgspec
 import numpy as np
 from msgspec import Struct
 
@@ -26,6 +25,7 @@ from acud.child_process import die_with_parent
 from acud.features.recording.recorder.frame_copy import PIXEL_FORMAT
 from acud.features.recording.recorder.segment import TICKS_PER_S, video_stream
 from acud.protocol.recordings import Chapter, DownloadAsk, DownloadPart
+from acud.typed_values import decode_json
 
 _MS = Fraction(1, 1000)
 _TICK = Fraction(1, TICKS_PER_S)
@@ -40,7 +40,7 @@ _BLACK, _NO_COLOUR = 16, 128
 
 def main() -> int:
     """Write the file."""
-    ask = msgspec.json.decode(sys.stdin.buffer.read(), type=DownloadAsk)
+    ask = decode_json(sys.stdin.buffer.read(), DownloadAsk)
     die_with_parent(ask.parent_pid)
     try:
         # By name: the muxer opens its file anew to put the index first.

@@ -14,6 +14,7 @@ from acud.protocol.recordings import RecordingInfo
 from acud.protocol.requests.recordings import Mark, WaitSpan
 from acud.store.connection import IdQueries, Table
 from acud.store.rows import EVERYONE, OwnerFilter, Row, RowCodec, Value, load
+from acud.typed_values import convert, decode_json
 from acud.types import Verdict, WaitSpec, condition_text
 from acud.types.actions import Point
 
@@ -135,13 +136,13 @@ _MARKS = tuple(
 def _mark(row: Row) -> Mark:
     spec, verdict = row.pop("spec", None), row.pop("verdict", None)
     acted = [row.pop(name) for name in ("output_data", "input_data") if name in row]
-    mark = msgspec.convert(row, Mark)
+    mark = convert(row, Mark)
     if spec is None:
         return replace(mark, points=_points(acted))
     condition = _condition(spec)
     if verdict is None:
         return replace(mark, text=condition)
-    said = msgspec.json.decode(str(verdict), type=Verdict)
+    said = decode_json(str(verdict), Verdict)
     if mark.kind == "verdict":
         return replace(mark, title=f"{condition} ({mark.title})", text=said.detail, answer=said.answer)
     return replace(mark, text=f"{condition}: {said.detail}" if said.detail else condition, answer=said.answer)
@@ -149,12 +150,12 @@ def _mark(row: Row) -> Mark:
 
 def _wait_span(row: Row) -> WaitSpan:
     condition, verdict = _condition(row.pop("spec")), row.pop("verdict")
-    answer = msgspec.json.decode(str(verdict), type=Verdict).answer
-    return msgspec.convert({**row, "condition": condition, "answer": answer}, WaitSpan)
+    answer = decode_json(str(verdict), Verdict).answer
+    return convert({**row, "condition": condition, "answer": answer}, WaitSpan)
 
 
 def _condition(spec: Value) -> str:
-    wait = msgspec.json.decode(str(spec), type=WaitSpec)
+    wait = decode_json(str(spec), WaitSpec)
     return wait.label or condition_text(wait.until)
 
 
@@ -162,7 +163,7 @@ def _points(acted: list[Value]) -> tuple[Point, ...]:
     """Return where an action clicked: acud's own ones say it in their output, agents may in theirs or in the input."""
     for data in acted:
         with suppress(msgspec.ValidationError):
-            found = msgspec.json.decode(str(data), type=_Pressing)
+            found = decode_json(str(data), _Pressing)
             if found.points:
                 return found.points
     return ()

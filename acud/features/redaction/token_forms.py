@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from msgspec import Struct, convert
+from msgspec import Struct
 
 from acud.features.redaction.rule_data import rule_data
 from acud.features.redaction.spans import RedactedSpan, Rule
+from acud.typed_values import convert
 
 
 class TokenForm(Struct, frozen=True, forbid_unknown_fields=True):

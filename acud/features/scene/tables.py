@@ -19,6 +19,7 @@ from acud.store.connection import Table
 from acud.store.rows import load
 from acud.supervisor.journal import Journal
 from acud.supervisor.watched_displays import WatchedDisplay
+from acud.typed_values import msgpack_decoder
 
 _SQL = load("tables", Path(__file__).parent)
 _ELEMENTS = ("t", "a", "v")
@@ -58,7 +59,8 @@ class SceneNumbers(Table):
         if not isinstance(stored, bytes):
             return None
         try:
-            return msgspec.msgpack.decode(stored, type=StoredElements)
+            found: StoredElements = msgpack_decoder(StoredElements).decode(stored)
+            return found
         except msgspec.MsgspecError:
             return None  # of another version: every element gets a new id, as before
 

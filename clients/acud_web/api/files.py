@@ -17,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from acud.errors import NotFound
 from acud.protocol.recordings import SegmentHead
+from acud.typed_values import decode_json, json_decoder
 
 _CHUNK = 256 * 1024
 _RANGE = re.compile(r"bytes=(?P<first>[0-9]{0,18})-(?P<last>[0-9]{0,18})", re.ASCII)
@@ -177,14 +178,14 @@ class FramesPage(Struct, frozen=True):
     more: bool
 
 
-_ROW = msgspec.json.Decoder(FrameAt)
+_ROW = json_decoder(FrameAt)
 
 
 def read_head(descriptor: int) -> SegmentHead:
     """Return what a segment was made as. Closes `descriptor`. Blocks. Raises: NotFound for a file without that."""
     with os.fdopen(descriptor, "rb") as lines:
         try:
-            return msgspec.json.decode(lines.readline(_LONGEST_LINE), type=SegmentHead)
+            return decode_json(lines.readline(_LONGEST_LINE), SegmentHead)
         except msgspec.DecodeError as fault:
             raise NotFound("the list of its frames can't be read", hint="its disk may be full or broken") from fault
 

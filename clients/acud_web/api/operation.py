@@ -13,6 +13,7 @@ from starlette.responses import Response
 from acud.errors import InvalidRequest, NotFound
 from acud.protocol import codec
 from acud.protocol.web import AccessToken, Scope
+from acud.typed_values import convert
 from acud.value_errors import value_fault
 from acud_web.access import SAFE, first_of
 from acud_web.daemon_gateway import DaemonGateway
@@ -140,7 +141,7 @@ def _several(kind: type[Struct]) -> frozenset[str]:
 
 def _converted(given: dict[str, Any], kind: type[Query]) -> Query:
     try:
-        return msgspec.convert(given, kind, strict=False)
+        return convert(given, kind, strict=False)
     except msgspec.ValidationError as fault:
         found = value_fault(fault, kind, lax=True)
         found = found._replace(field=found.field.partition("[")[0])  # a parameter that may come twice is a list to us

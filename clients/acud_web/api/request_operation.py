@@ -11,6 +11,7 @@ from msgspec.structs import FieldInfo, replace
 from acud.errors import InvalidRequest
 from acud.protocol.requests.command import Command, RestOperation
 from acud.protocol.requests.waits import ActionWait
+from acud.typed_values import convert
 from acud.types import DisplayInfo
 from acud.value_errors import value_fault
 from acud_web.access import need
@@ -54,7 +55,7 @@ def _built(kind: type[Struct], given: dict[str, Any], named: dict[str, str]) -> 
     hints = get_type_hints(kind, include_extras=True)
     for field, text in named.items():
         try:
-            given[field] = msgspec.convert(text, hints[field], strict=False)
+            given[field] = convert(text, hints[field], strict=False)
         except msgspec.ValidationError as fault:
             raise InvalidRequest(value_fault(fault, hints[field], lax=True).of(field), field=field) from fault
     return kind(**given)

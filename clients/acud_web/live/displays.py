@@ -23,6 +23,7 @@ from acud.paths import Paths
 from acud.protocol import codec
 from acud.protocol.events import Event
 from acud.protocol.requests.looks import LiveWatch, LiveWatched
+from acud.typed_values import convert
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.errors import wrong
 from acud_web.live.composition import Known, OpenRing
@@ -152,7 +153,7 @@ class LiveDisplay:
             self._soon.set()
             return
         with suppress(msgspec.ValidationError):  # a newer daemon's words: the lease tells as much
-            told = msgspec.convert(event.data, Known)
+            told = convert(event.data, Known)
             if self.ring is None or self.ring.reader.epoch != told.epoch:
                 self._soon.set()
             else:

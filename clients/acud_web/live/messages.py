@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from acud.typed_values import json_decoder
+
 MAX_MESSAGE_BYTES = 4096
 """Largest message that a viewer may send."""
 
@@ -77,12 +79,13 @@ class Want(Struct, frozen=True, tag="want"):
             raise ValueError("max_side_px is 0 or 64 to 4096")
 
 
-_SAID: msgspec.json.Decoder[Ack | Want] = msgspec.json.Decoder(Ack | Want)
+_SAID = json_decoder(Ack | Want)
 
 
 def heard(text: str) -> Ack | Want:
     """Return what a viewer said. Raises: msgspec.MsgspecError when it is neither."""
-    return _SAID.decode(text)
+    said: Ack | Want = _SAID.decode(text)
+    return said
 
 
 def text(message: Alive | Lost | Bye) -> str:

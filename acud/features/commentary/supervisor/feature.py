@@ -36,6 +36,7 @@ from acud.supervisor.core import Core
 from acud.supervisor.feature import RunningFeature
 from acud.supervisor.observers import Order
 from acud.supervisor.watched_displays import WatchedDisplay
+from acud.typed_values import convert
 from acud.types import WindowInfo
 from acud.types.commentary import AnalysisConfig, SenseEvent
 from acud.value_errors import value_fault
@@ -182,7 +183,7 @@ def _changed(config: AnalysisConfig, given: dict[str, Any]) -> AnalysisConfig:
     if not math.isfinite(given.get("temperature", 0.0)):
         raise InvalidRequest("temperature must be between 0 and 2", field="temperature")
     try:
-        return msgspec.convert(msgspec.structs.asdict(config) | given, AnalysisConfig)
+        return convert(msgspec.structs.asdict(config) | given, AnalysisConfig)
     except msgspec.ValidationError as fault:
         found = value_fault(fault, AnalysisConfig)
         raise InvalidRequest(found.of("analysis"), hint="docs/commentary.md", field=found.field) from fault

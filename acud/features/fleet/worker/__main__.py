@@ -17,6 +17,7 @@ from acud.features.fleet import require_nats
 from acud.features.fleet.settings import RaySettings
 from acud.features.fleet.worker.judge_chain import JobJudge, backend_chain
 from acud.protocol.worker import WorkerAsk
+from acud.typed_values import convert, decode_json
 from acud.value_errors import value_fault
 
 _LOG = log.logger("worker")
@@ -25,7 +26,7 @@ _EXIT = 1
 
 def main(argument: str) -> int:
     """Work as the JSON `argument` says. Returns the exit code."""
-    ask = msgspec.json.decode(argument, type=WorkerAsk)
+    ask = decode_json(argument, WorkerAsk)
     try:
         here = paths.resolve(os.environ)
         settings = _given(config.load(here.config, os.environ), ask)
@@ -40,7 +41,7 @@ def main(argument: str) -> int:
 def _given(settings: Settings, ask: WorkerAsk) -> Settings:
     given = {name: value for name, value in (("kind", ask.kind), ("worker_concurrency", ask.concurrency)) if value}
     try:
-        jobs = msgspec.convert(msgspec.to_builtins(settings.jobs) | given, config.JobSettings)
+        jobs = convert(msgspec.to_builtins(settings.jobs) | given, config.JobSettings)
     except msgspec.ValidationError as fault:
         raise ConfigError(
             f"[jobs] {value_fault(fault, config.JobSettings).of('jobs')}", hint="acud fleet worker --help"

@@ -33,6 +33,7 @@ from acud.features.grounding.evaluator.method import (
     unavailable,
 )
 from acud.protocol.questions import FindAsk
+from acud.typed_values import decode_json
 from acud.types.chat import ChatCall, ChatMessage
 from acud.types.grounding import GroundingMethod
 from acud.untrusted_text import fenced
@@ -155,7 +156,7 @@ def _aim(coordinate: Any, display: Size) -> Meaning:
 
 def _arguments(call: ChatCall) -> dict[str, Any] | None:
     try:
-        given = msgspec.json.decode(call.arguments or "{}")
+        given = decode_json(call.arguments or "{}")
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return None
     return given if isinstance(given, dict) else None

@@ -17,6 +17,7 @@ from acud.errors import AcudError, InvalidRequest
 from acud.evaluator.memory import keep_freed_memory
 from acud.features.recording.replay.session import ReplaySession
 from acud.protocol.replay import ReplayAsk, ReplayDone, ReplayFault, ReplayLine
+from acud.typed_values import decode_json
 
 
 def main() -> None:
@@ -36,7 +37,7 @@ def main() -> None:
 
 def _asked(text: bytes) -> ReplayAsk:
     try:
-        return msgspec.json.decode(text, type=ReplayAsk)
+        return decode_json(text, ReplayAsk)
     except msgspec.DecodeError as fault:
         raise InvalidRequest(f"what is to be replayed is malformed: {fault}") from fault
 

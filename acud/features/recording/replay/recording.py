@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from acud.errors import Conflict, NotFound, Unavailable
 from acud.ids import FEWEST_OF_ENDING, is_id
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, FrameRow, SegmentHead, file_name
+from acud.typed_values import decode_json
 from acud.waits.tiles import from_bytes
 
 NOUN = "rec"
@@ -130,9 +131,9 @@ class _Reading:
         for count, line in enumerate(lines[:-1], 1):
             try:
                 if head is None:
-                    head = msgspec.json.decode(line, type=SegmentHead)
+                    head = decode_json(line, SegmentHead)
                 else:
-                    rows.append(_checked(msgspec.json.decode(line, type=FrameRow)))
+                    rows.append(_checked(decode_json(line, FrameRow)))
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, zlib.error) as fault:
                 self.faults.append(f"{path.name}, line {count} is damaged: {fault}")
                 return head, rows

@@ -21,6 +21,7 @@ from acud.protocol.recordings import (
     SegmentHead,
     file_name,
 )
+from acud.typed_values import decode_json
 
 NOUN = "rec"
 _TASK_NOUN = "task"
@@ -101,8 +102,8 @@ def describe_segment(rows: Path, video_bytes: int) -> Segment | None:
     lines = whole.splitlines()
     if len(lines) < 2 or not video_bytes:
         return None
-    head = msgspec.json.decode(lines[0], type=SegmentHead)
-    first, last = (msgspec.json.decode(lines[at], type=FrameRow) for at in (1, -1))
+    head = decode_json(lines[0], SegmentHead)
+    first, last = (decode_json(lines[at], FrameRow) for at in (1, -1))
     return Segment(
         head.number,
         head.width,

@@ -23,6 +23,7 @@ from acud.evaluator.ports import Withheld
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.evaluation import Described
 from acud.protocol.questions import DescribeAsk
+from acud.typed_values import decode_json
 from acud.types import Rect
 from acud.types.chat import ChatMessage
 from acud.types.scene import Remark
@@ -82,7 +83,7 @@ def parse(answer: str, picture: JudgePicture, at: Rect) -> Described:
     if len(answer) > MAX_ANSWER:
         return _unparsable(f"an answer of {len(answer)} characters")
     try:
-        said = msgspec.json.decode(_unfenced(answer.strip()), type=_ChatAnswer)
+        said = decode_json(_unfenced(answer.strip()), _ChatAnswer)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as fault:
         return _unparsable(f"not the JSON that was asked for: {_plain(str(fault), 120)}")
     if len(said.elements) > MAX_ELEMENTS:
