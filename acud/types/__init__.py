@@ -65,6 +65,7 @@ from acud.types.displays import (
     XId,
     display_name,
     redaction_mark,
+    screen_cover,
     window_at,
     x_number,
 )
@@ -174,6 +175,7 @@ __all__ = [
     "no",
     "number_condition",
     "redaction_mark",
+    "screen_cover",
     "target_argument",
     "target_text",
     "unknown",

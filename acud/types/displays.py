@@ -113,7 +113,7 @@ class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
     tooltip, list of a combo box), there while it is mapped, and never meant by a title. `owner`: the window that a
     dialog or popup says it belongs to (0: it does not say). `modal`: it has to be answered before the others of its
     program. `frame`: `bounds` with the title bar and borders that a window manager put around it, which cover what lies
-    below (none: it put none).
+    below (none: it put none). `hides_screen`: a lock screen or screen saver that covers a whole monitor.
     """
 
     window_id: XId
@@ -126,6 +126,7 @@ class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
     owner: XId = 0
     modal: bool = False
     frame: Rect | None = None
+    hides_screen: bool = False
 
     @property
     def outside(self) -> Rect:
@@ -136,6 +137,12 @@ class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
 def window_at(windows: Iterable[WindowInfo], x: int, y: int) -> WindowInfo | None:
     """Return the topmost of `windows` (topmost first) that covers a display pixel; None on the bare root."""
     return next((one for one in windows if one.visibility != "unmapped" and one.outside.holds(x, y)), None)
+
+
+def screen_cover(windows: Iterable[WindowInfo], box: Rect | None = None) -> WindowInfo | None:
+    """Return the lock screen or screen saver that hides a part of `box` (None: of the display), or None."""
+    hiding = (one for one in windows if one.hides_screen)
+    return next((one for one in hiding if box is None or one.bounds.intersect(box)), None)
 
 
 class MonitorInfo(Struct, frozen=True, forbid_unknown_fields=True):

@@ -79,8 +79,8 @@ class FocusedWindow(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=Tr
 
 
 class SceneWindow(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):
-    """A window. `id`: its X id in `0x` form. `stacking`: its place on its display, 0 is topmost. `visibility`, `kind`:
-    as in WindowInfo.
+    """A window. `id`: its X id in `0x` form. `stacking`: its place on its display, 0 is topmost. `visibility`, `kind`,
+    `hides_screen`: as in WindowInfo.
     """
 
     id: str
@@ -90,6 +90,7 @@ class SceneWindow(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True
     stacking: int = 0
     visibility: Literal["full", "covered", "unmapped"] = "full"
     kind: Literal["normal", "dialog", "popup"] = "normal"
+    hides_screen: bool = False
 
 
 class SceneApp(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=True):

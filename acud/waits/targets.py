@@ -7,7 +7,7 @@ import re
 from msgspec import Struct
 
 from acud.errors import InvalidRequest
-from acud.types import MAX_SIDE_PX, MonitorInfo, Rect, Target, Verdict, WindowInfo, display_name, unknown
+from acud.types import MAX_SIDE_PX, MonitorInfo, Rect, Target, Verdict, WindowInfo, display_name, screen_cover, unknown
 from acud.waits.terminals import session_name
 
 TARGETS = "use screen, display:<name>, window:<title or id>, region:x,y,w,h, pty:<session> or monitor:<name or number>"
@@ -118,6 +118,17 @@ def monitor_named(wanted: str, monitors: tuple[MonitorInfo, ...]) -> MonitorInfo
         return by_name
     number = int(wanted)
     return monitors[number] if number < len(monitors) else None
+
+
+def hidden_screen(windows: tuple[WindowInfo, ...], box: Rect | None) -> Verdict | None:
+    """Return why a part of a display (None: all of it) cannot be seen: a lock screen or a screen saver hides it."""
+    cover = screen_cover(windows, box)
+    if cover is None:
+        return None
+    named = f'"{cover.title or cover.wm_class}" ' if cover.title or cover.wm_class else ""
+    window = f"window:{cover.window_id:#x}"
+    detail = f"the screen is locked or hidden by {named}({window}); to watch that itself, take {window} as the target"
+    return unknown("locked", detail)
 
 
 def _crop(display: str, screen: Rect, box: Rect, ignore: tuple[Rect, ...], window_id: int) -> TargetLocation:

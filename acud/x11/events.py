@@ -18,6 +18,7 @@ _SCREEN_CHANGES = 1  # RRScreenChangeNotifyMask, randrproto section 7
 _DAMAGE = "DAMAGE"
 _XFIXES = "XFIXES"
 _XKB = "XKEYBOARD"
+_SAVER = "MIT-SCREEN-SAVER"
 
 
 class Painted(Struct, frozen=True):
@@ -134,6 +135,7 @@ class Translator:
         if self._damage is not None:
             connection.wire.event_classes[self._damage] = _PaintEvent
         self._shape = connection.event_code("DisplayCursorNotify")[0] if connection.has(_XFIXES) else None
+        self._saver: int | None = connection.event_code("Notify") if connection.has(_SAVER) else None
         keyboard = connection.xlib.query_extension(_XKB)
         self._keyboard: int | None = keyboard.first_event if keyboard is not None else None
         self._screen = connection.event_code("ScreenChangeNotify") if connection.has(_RANDR) else None
@@ -156,6 +158,8 @@ class Translator:
             return Resized()
         if code == self._shape:
             return Shape(event.cursor_serial)
+        if code == self._saver:
+            return WindowTouched(self._root, renewed=False)
         if code == X.MappingNotify:
             return _mapping(event)
         if code == self._keyboard:

@@ -8,7 +8,7 @@ Monitors are RANDR 1.5's: areas of one screen that outputs make, or `xrandr --se
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -17,6 +17,7 @@ from Xlib import X, error
 from acud.types import MonitorInfo, Rect, WindowInfo
 from acud.x11.connection import Connection
 from acud.x11.display_scale import DisplayScale
+from acud.x11.screen_covers import ScreenCovers
 from acud.x11.window_tree import Outline, WindowTree, octets, words
 
 _MAX = 64
@@ -111,6 +112,7 @@ class WindowReader:
         self._connection = connection
         self._tree = WindowTree(connection)
         self._scale = DisplayScale(connection)
+        self._covers = ScreenCovers(connection)
         self.atoms = Atoms(connection)
         self._a11y_address = ""
         self.is_managed = False
@@ -119,14 +121,19 @@ class WindowReader:
 
     def snapshot(self) -> WindowSnapshot:
         """Return the windows as they are now; a handful of round trips, about 0.2 ms a window."""
-        tops = self._tree.children(self._tree.root)
+        saver = self._covers.read_saver()
+        tops = [w for w in self._tree.children(self._tree.root) if w != saver] + ([saver] if saver else [])
         outlines = self._tree.outlines(tops)
         self._select(w for w in tops if w in outlines and outlines[w].is_ours_to_list)
         about_root = self._about_root()
         clients = self._clients(outlines, about_root)[:MAX_WINDOWS]
         self._select(clients)
-        infos, focused = self._described(clients, tops, outlines, about_root)
-        return WindowSnapshot(infos, focused, self._a11y_address, monitors(self._connection), self._scale.read())
+        shown_on = monitors(self._connection)
+        screens = (self._screen(), *(one.bounds for one in shown_on))
+        top_of = self._tree.tops(clients)
+        covers = self._covers.find(tops, outlines, top_of, screens) | ({saver} & outlines.keys())
+        infos, focused = self._described(clients, tops, outlines, about_root, top_of, covers)
+        return WindowSnapshot(infos, focused, self._a11y_address, shown_on, self._scale.read())
 
     def watched(self) -> frozenset[int]:
         """Return the properties whose change makes the snapshot stale."""
@@ -187,9 +194,14 @@ class WindowReader:
     # ---- what -------------------------------------------------------------------------------------------------------
 
     def _described(
-        self, clients: list[int], tops: list[int], outlines: dict[int, Outline], about_root: dict[int, list[int]]
+        self,
+        clients: list[int],
+        tops: list[int],
+        outlines: dict[int, Outline],
+        about_root: dict[int, list[int]],
+        top_of: dict[int, int],
+        covers: Set[int],
     ) -> tuple[tuple[WindowInfo, ...], int]:
-        top_of = self._tree.tops(clients)
         popups = self._popups(outlines, {*clients, *top_of.values()})
         top_of |= {window: window for window in popups}
         clients = [*clients, *popups]
@@ -205,7 +217,13 @@ class WindowReader:
         frames = self._frames([w for w in present if own[w].is_viewable], top_of, boxes, outlines, facts)
         infos = tuple(
             self._info(
-                w, boxes[w], facts, visibility(boxes[w], own[w], top_of[w], stack, screen), kinds[w], frames.get(w)
+                w,
+                boxes[w],
+                facts,
+                visibility(boxes[w], own[w], top_of[w], stack, screen),
+                kinds[w],
+                frames.get(w),
+                hides_screen=w in covers,
             )
             for w in present
         )
@@ -275,6 +293,8 @@ class WindowReader:
         visibility: Any,
         kind: tuple[Kind, int],
         frame: Rect | None,
+        *,
+        hides_screen: bool,
     ) -> WindowInfo:
         pid = words(facts.get((window, self.atoms.pid)))
         return WindowInfo(
@@ -288,6 +308,7 @@ class WindowReader:
             owner=kind[1],
             modal=self.atoms.modal in words(facts.get((window, self.atoms.state))),
             frame=frame,
+            hides_screen=hides_screen,
         )
 
     def _title(self, window: int, facts: dict[tuple[int, int], Any]) -> str:

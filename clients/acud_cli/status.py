@@ -10,6 +10,7 @@ import click
 
 from acud import __version__
 from acud.protocol.requests.daemon import StatusReply, UsageReply
+from acud.types import screen_cover
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import FittedTable, cost, count, duration, in_words, plain
 from acud_cli.options import WholeNumber, complete_tasks
@@ -88,7 +89,9 @@ def _facts(reply: StatusReply) -> Iterator[tuple[str, str]]:
 
 def _display(one: DisplayInfo) -> str:
     size = f" {one.width}x{one.height}" if one.width else ""
+    cover = screen_cover(one.windows)
     marks = (["default"] if one.is_default else []) + ([f"taken by {one.taken_by}"] if one.taken_by else [])
+    marks += [f"locked or hidden by {cover.title or cover.wm_class or hex(cover.window_id)}"] if cover else []
     return f"{one.name} {one.state}{size}{' (' + ', '.join(marks) + ')' if marks else ''}"
 
 

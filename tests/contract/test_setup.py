@@ -90,7 +90,7 @@ PACKAGES = {
     "soffice": "?libreoffice-calc",
     "nats-server": "nats-server", "curl": "curl",
     "ip": "iproute2", "systemd-analyze": "systemd", "openssl": "ca-certificates", "tesseract": "?tesseract-ocr",
-    "debootstrap": "?debootstrap",
+    "debootstrap": "?debootstrap", "i3lock": "?i3lock",
 }  # fmt: skip
 """Program: the listed package that brings it, itself or by one it depends on."""
 ESSENTIAL = {

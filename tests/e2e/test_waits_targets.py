@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from acud.types import Change, Criteria, DisplayInfo, Policy, Rect, Stable, Text, WaitState, WindowTitle
+from acud.types import Change, Criteria, DisplayInfo, NotOf, Policy, Rect, Stable, Text, Until, WaitState, WindowTitle
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, compared, ended, judged, shown, timed_out, titled, until
@@ -294,3 +294,37 @@ def test_what_covers_a_window_is_never_judged_as_the_window(
     assert shown(client, wait).state is WaitState.WATCHING
     desk.recolour(below, 0xFF0000)
     assert ended(client, wait).state is WaitState.RESOLVED
+
+
+# ---- what hides them -------------------------------------------------------------------------------------------------
+
+
+def test_a_lock_screen_makes_what_it_hides_unknown_and_no_change(
+    shared: Daemon, client: Client, view: DisplayInfo, desk: Desk, judge: Callable[[str], None]
+) -> None:
+    judge('{"default": "yes"}')
+    screen = Rect(0, 0, view.width, view.height)
+    window = desk.words(Rect(10, 10, 300, 60), "Uploading", title="Uploader")
+    titled(client, view.name, "Uploader")
+    gone: list[Until] = [Text("Uploading", gone=True), NotOf(Text("Uploading")), Change(), Stable(1.0)]
+    waits = [client.wait_create(one, display=view.name, timeout_s=LONG_S).wait.wait_id for one in gone[:3]]
+    own = client.wait_create(Text("Uploading", gone=True), "window:Uploader", display=view.name, timeout_s=LONG_S)
+    for wait in (*waits[:2], own.wait.wait_id):
+        judged(client, wait, "no")
+    compared(shared, waits[2])
+    with Desk(view.name, view.auth_file) as locker:
+        lock = locker.window(screen, 0x335577, title="lock", popup=True)
+        for wait in waits:
+            assert f'locked or hidden by "lock" (window:{lock:#x})' in judged(client, wait, "unknown", "locked").note
+        for until_ in (*gone[2:], Criteria("the upload dialog is gone")):
+            armed = client.wait_create(until_, display=view.name, timeout_s=LONG_S).wait.wait_id
+            assert timed_out(client, armed, "unknown", "locked").state is WaitState.TIMEOUT
+        itself = client.wait_create(Stable(0.2), f"window:{lock:#x}", display=view.name, timeout_s=LONG_S)
+        assert ended(client, itself.wait.wait_id).state is WaitState.RESOLVED
+        windows = [one for app in client.refresh_scene(displays=[view.name]).apps for one in app.windows]
+        assert [one.id for one in windows if one.hides_screen] == [f"{lock:#x}"]
+    for wait in (*waits[:2], own.wait.wait_id):
+        judged(client, wait, "no")
+    compared(shared, waits[2])
+    desk.close(window)
+    assert {ended(client, wait).state for wait in waits} == {WaitState.RESOLVED}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import select
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
 from Xlib import Xatom
+from Xlib.ext import screensaver, shape
 from Xlib.protocol import event
 
 from acud.types import MonitorInfo, Rect, window_at
@@ -283,6 +285,46 @@ def test_moves_and_maps_say_that_pixmaps_may_be_new(watcher: Watcher, painter: P
     window = painter.window(Rect(10, 10, 100, 80), RED, "one")
     while WindowTouched(window.id, renewed=True) not in watcher.wait():
         pass
+
+
+def test_what_locks_or_saves_the_screen_hides_it_and_a_program_that_fills_it_does_not(
+    watcher: Watcher, painter: Painter, xserver: XServer
+) -> None:
+    def hiding(*names: str) -> None:
+        watcher.until(lambda s: tuple(w.title or w.wm_class for w in s.windows if w.hides_screen) == names)
+
+    if shutil.which("i3lock") is None:
+        pytest.skip("there is no i3lock")
+    painter.window(Rect(10, 10, 100, 80), RED, "one")
+    watcher.titles("one")
+    own = painter.window(Rect(0, 0, 640, 480), BLUE, managed=False)
+    watcher.popups(own.id)
+    hiding()  # a program's own window over the screen, as old games have
+    own.unmap()
+    player = painter.window(Rect(0, 0, 640, 480), BLUE, "player")
+    watcher.titles("player", "one")
+    hiding()
+    player.unmap()
+    painter.connection.sync()
+    with Painter(xserver) as locker:
+        frame = locker.window(Rect(1, 1, 638, 478), BLUE, "obscurer", managed=False)
+        hiding("obscurer")
+        frame.shape_rectangles(shape.SO.Set, shape.SK.Bounding, 0, 0, 0, [(0, 0, 640, 9)])
+        locker.connection.sync()
+        assert not any(w.hides_screen for w in watcher.windows.snapshot().windows)
+    lock = xserver.launch("i3lock", "--nofork")
+    hiding("i3lock")
+    lock.terminate()
+    hiding()
+    for words in (["noblank"], ["activate"]):
+        subprocess.run(["xset", "s", *words], env=xserver.env(), check=True)
+    watcher.until(lambda s: [w.hides_screen for w in s.windows if w.kind == "popup"] == [True])
+    subprocess.run(["xset", "s", "reset"], env=xserver.env(), check=True)
+    hiding()
+    for words in (["blank"], ["activate"]):
+        subprocess.run(["xset", "s", *words], env=xserver.env(), check=True)
+    assert [w.visibility for w in watcher.titles("one").windows] == ["full"]
+    assert watcher.connection.root.screensaver_query_info().state == screensaver.StateOn
 
 
 def test_the_scale_follows_settings_their_manager_and_resources(watcher: Watcher, xserver: XServer) -> None:

@@ -79,7 +79,7 @@ def _of_display(scene: Scene, display_id: int) -> Iterator[WindowOutline]:
     places = WindowContents(scene, display_id)
     for app, window in windows:
         lines = tuple(WindowLines(*places.of(window.id)).lines())
-        if lines or window.kind != "popup":
+        if lines or window.kind != "popup" or window.hides_screen:
             yield WindowOutline(display_id, window, app, window.id == focused, lines, _hidden(window, stack))
     rest = tuple(WindowLines(*places.of("")).lines())
     if rest:

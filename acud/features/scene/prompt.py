@@ -99,7 +99,7 @@ def _window(outline: WindowOutline) -> str:
     window = outline.window
     if window is None:
         return "in no window"
-    kind = "window" if window.kind == "normal" else window.kind
+    kind = "lock screen" if window.hides_screen else "window" if window.kind == "normal" else window.kind
     state = f" {outline.hidden}" if outline.hidden else ""
     focus = " focused" if outline.has_focus else ""
     return f"{kind} {window.id} {quoted(window.title)} {quoted(outline.app)} {_box(window.bounds)}{state}{focus}"

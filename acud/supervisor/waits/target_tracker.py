@@ -14,7 +14,7 @@ from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.supervisor.waits.widget_requests import WidgetRequests
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
-from acud.types import DisplayState, HostLeaf, Rect, TextLeaf, Verdict, WindowInfo, unknown
+from acud.types import DisplayState, HostLeaf, Rect, TextLeaf, Verdict, WindowInfo, screen_cover, unknown
 from acud.types.actions import Point
 from acud.waits import baselines
 from acud.waits import events as happened
@@ -22,7 +22,7 @@ from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.frame_coalescing import MOST_BEHIND, ChangeBuffer, can_coalesce, is_relevant
 from acud.waits.model import NO_DISPLAY
 from acud.waits.schedule import asks_quiet, ignores_blinking
-from acud.waits.targets import TargetLocation, locate, window_number, windows_titled
+from acud.waits.targets import TargetLocation, hidden_screen, locate, window_number, windows_titled
 from acud.waits.tiles import TileHistory, from_bytes, looks_of, subtract
 
 _LOG = log.logger("aims")
@@ -202,7 +202,9 @@ class TargetTracker:
             return TargetLocation(missing=unknown("window_missing", "the window list has not been read yet"))
         terminal = self._sessions.place(target.pty, windows) if target.pty else None
         size = display.width, display.height
-        return locate(target, active.display, *size, windows, active.window_id, watched.monitors, terminal)
+        found = locate(target, active.display, *size, windows, active.window_id, watched.monitors, terminal)
+        hidden = hidden_screen(windows, found.crop) if found.source and not found.window_id else None
+        return TargetLocation(missing=hidden) if hidden is not None else found
 
     def origin(self, source: Source) -> Point:
         """Return where the top left pixel of a source is on its display: that of a covered window is the window's."""
@@ -397,8 +399,10 @@ class TargetTracker:
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
         """Locate targets among windows and monitors again; every machine gets the list."""
+        is_hidden = screen_cover(watched.windows) is not None
         for active in self._watching(watched.name):
-            if active.spec.target.in_windows:
+            missing = active.machine.missing
+            if active.spec.target.in_windows or is_hidden or (missing is not None and missing.code == "locked"):
                 self.point(active)
             if not active.ended and active.spec.task_id not in self._held:
                 self._step(active, happened.WindowsSeen(self._now(), watched.windows))

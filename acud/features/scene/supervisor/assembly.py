@@ -113,6 +113,7 @@ def _window(watched: WatchedDisplay, window: WindowInfo, stacking: int, quote: Q
         stacking=stacking,
         visibility=window.visibility,
         kind=window.kind,
+        hides_screen=window.hides_screen,
     )
 
 
