@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import os
 import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -14,6 +17,8 @@ from acud import config
 from acud.errors import Unavailable, UsageError
 from acud.http_listeners import ListenerSettings, WebSettings
 from acud.ids import is_id
+from acud.paths import Paths
+from acud.private_files import open_regular
 from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
 from acud.typed_values import convert
 from acud.value_errors import value_fault
@@ -228,8 +233,20 @@ def login(session: Session, *, url: str, opened: bool, **given: Any) -> None:
     reply = client.web_login(digest_of(code), **_with_whole_ids(client, given))
     address = f"{served.rstrip('/')}/login#{code}"  # browsers send nobody what comes after #
     session.show({"url": address, "expires_utc_s": reply.expires_utc_s}, lambda: say(address))
-    if opened and not webbrowser.open(address):
+    if opened and not webbrowser.open(_write_redirect(session.paths, address).as_uri()):
         warn("no browser could be opened here: copy the link")
+
+
+def _write_redirect(paths: Paths, address: str) -> Path:
+    """Write a page of this user's alone that leads to `address`: every user of the machine can read a browser's
+    command line, and with it a link's code.
+    """
+    page = paths.home / "login.html"
+    with suppress(FileNotFoundError):
+        page.unlink()
+    with os.fdopen(open_regular(page, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w", encoding="utf-8") as file:
+        file.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={html.escape(address)}">\n')
+    return page
 
 
 @web.command(short_help="Log browsers out.")

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
@@ -17,7 +18,8 @@ from acud.protocol.web import Scope
 from acud.types import Text, WakeState
 from tests.daemon import Daemon
 from tests.e2e.api_support import Foreground
-from tests.e2e.dashboard_support import PANELS, SETTINGS, Visitor, link
+from tests.e2e.cli_support import CommandLine
+from tests.e2e.dashboard_support import PANELS, SETTINGS, Visitor
 from tests.e2e.desktop import until
 from tests.e2e.gateway_support import served
 from tests.ports import free_port
@@ -56,9 +58,18 @@ def test_processes_are_named_by_what_they_are(visitor: Visitor, daemon: Daemon) 
         expect(processes.get_by_role("rowheader", name=name, exact=True)).to_be_visible()
 
 
-def test_a_login_link_works_once_and_leaves_the_address(visitor: Visitor, daemon: Daemon) -> None:
-    """Who comes second is told how to get a new one; the page without a session says the same."""
-    address = link(daemon.client, visitor.url)
+def test_a_login_link_works_once_and_leaves_the_address(visitor: Visitor, daemon: Daemon, tmp_path: Path) -> None:
+    """The second visitor reads how to get a new one. The browser's command line, open to all users, has no code."""
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/words\n')
+    browser.chmod(0o700)
+    cli = CommandLine(daemon.home)
+    cli.env["BROWSER"] = str(browser)
+    printed = cli.run("web", "login", "--open").strip()
+    words = until(lambda: (tmp_path / "words").exists() and (tmp_path / "words").read_text(), "the browser's words")
+    address = words.strip()
+    assert printed.partition("#")[2] not in words
+    assert Path(urlsplit(address).path).stat().st_mode & 0o777 == 0o600
     visitor.page.goto(f"{visitor.url}/dashboard")
     expect(visitor.page.locator("#banner")).to_contain_text("acud web login")
     visitor.check("logged-out")

@@ -38,9 +38,9 @@ def keeper() -> Iterator[Daemon]:
         yield running
 
 
-def _environment(process: Path) -> bytes:
+def _read(file: Path) -> bytes:
     try:
-        return (process / "environ").read_bytes()
+        return file.read_bytes()
     except OSError:
         return b""  # it ended meanwhile, or it is somebody else's
 
@@ -56,11 +56,17 @@ def test_nothing_on_a_display_inherits_what_is_not_listed(keeper: Daemon) -> Non
     marker = f"{processes.MARKER}={folder}\0".encode()
 
     def three() -> list[bytes] | None:
-        found = [one for process in Path("/proc").glob("[0-9]*") if marker in (one := _environment(process) + b"\0")]
+        found = [
+            one for process in Path("/proc").glob("[0-9]*") if marker in (one := _read(process / "environ") + b"\0")
+        ]
         return found if len(found) >= 3 else None
 
     found = until(three, "X server, session bus, window manager")
     assert not [one for one in found if b"thorn" in one]
+    keeper.client.terminal_open(display=made.name)
+    lines = [_read(file) for file in Path("/proc").glob("[0-9]*/cmdline")]
+    assert [line for line in lines if b"new-session" in line]  # of tmux, which serves on under its first command line
+    assert not [line for line in lines if b"thorn" in line]
 
 
 def test_a_stored_digest_does_not_tell_what_was_typed(keeper: Daemon) -> None:
