@@ -29,21 +29,43 @@ T = TypeVar("T")
 
 
 def encode(message: msgspec.Struct) -> bytes:
-    """Return `message` as msgpack bytes. Raises: InvalidRequest when a number in it is beyond 64 bits."""
+    """Return `message` as msgpack bytes. Raises: InvalidRequest for a number beyond 64 bits or a text that is none."""
     try:
         return _ENCODER.encode(message)
-    except OverflowError as fault:
-        raise InvalidRequest(f"a number in the {type(message).__name__} is beyond 64 bits") from fault
+    except (OverflowError, UnicodeEncodeError) as fault:
+        raise _refused_value(message, fault) from fault
 
 
 def encode_lean(message: msgspec.Struct) -> bytes:
     """Return `message` as `encode` does, without fields that have their defaults: a third of a wait that is kept for a
-    week. Whoever reads it has the same defaults. Raises: InvalidRequest when a number in it is beyond 64 bits.
+    week. Whoever reads it has the same defaults. Raises: InvalidRequest as `encode` does.
     """
     try:
         return _ENCODER.encode(_lean(message))
-    except OverflowError as fault:
-        raise InvalidRequest(f"a number in the {type(message).__name__} is beyond 64 bits") from fault
+    except (OverflowError, UnicodeEncodeError) as fault:
+        raise _refused_value(message, fault) from fault
+
+
+def _refused_value(message: msgspec.Struct, fault: OverflowError | UnicodeEncodeError) -> InvalidRequest:
+    if isinstance(fault, OverflowError):
+        return InvalidRequest(f"a number in the {type(message).__name__} is beyond 64 bits")
+    return refused_text(fault)
+
+
+def encode_text(text: str) -> bytes:
+    """Return `text` in UTF-8. Raises: InvalidRequest."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as fault:
+        raise refused_text(fault) from fault
+
+
+def refused_text(fault: UnicodeEncodeError) -> InvalidRequest:
+    """Return what is wrong with a text that UTF-8 cannot carry: a lone surrogate, as Python makes one of a byte that is
+    no UTF-8 in an argument or a file's name.
+    """
+    shown = fault.object[:60].encode("utf-8", "backslashreplace").decode()
+    return InvalidRequest(f"the text {shown!r} is no Unicode: character {fault.start + 1}", hint="send UTF-8")
 
 
 def _lean(value: Any) -> Any:

@@ -9,15 +9,14 @@ from msgspec.structs import replace
 from acud.ids import same_id
 from acud.protocol.requests.fleet import LostWait
 from acud.protocol.wakes import SharedWake
-from acud.types import WaitInfo, WaitState, WakeKind, condition_text, unknown
+from acud.types import WaitInfo, WaitState, WakeKind, unknown
 from acud.waits.rearmable import rearmed_text
-from acud.waits.wake_text import one_line, wait_text
+from acud.waits.wake_text import job_text, not_seen_text, wait_text
 
 HOST_LOST = "host_lost"
 """The code of its verdict."""
 REARMED = "rearmed"
 """The code of the verdict of a wait that goes on on another host: its end here is no end of the wait."""
-_MAX_SAID = 6000
 
 
 def end_lost(info: WaitInfo, state: WaitState, reason: str, utc_s: float) -> WaitInfo:
@@ -25,13 +24,10 @@ def end_lost(info: WaitInfo, state: WaitState, reason: str, utc_s: float) -> Wai
     spec = info.spec
     display = f"on {info.display}" if info.display else ""
     again = rearmed_text(info.rearmed) if info.rearmed is not None else ""
-    where = ", ".join(filter(None, (display, f"task {spec.task_id}" if spec.task_id else "", again)))
-    said = one_line(spec.label or condition_text(spec.until))[:_MAX_SAID]
-    time = f"Timeout after {spec.timeout_s:g}s: " if state is WaitState.TIMEOUT and spec.timeout_s else ""
-    message = (
-        f"[smart_wait {state.value}] Job {info.wait_id}: {said}{f' ({where})' if where else ''} — {time}{reason}. "
-        f"Last verdict: unknown ({HOST_LOST})."
-    )
+    task = f"task {spec.task_id}" if spec.task_id else ""
+    outcome = not_seen_text(spec) if state is WaitState.TIMEOUT else "not seen"
+    job = job_text(info.wait_id, spec, (display, task, again), outcome)
+    message = f"[smart_wait {state.value}] {job} — {reason}. Last verdict: unknown ({HOST_LOST})."
     return replace(
         info,
         state=state,

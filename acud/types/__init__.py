@@ -87,6 +87,7 @@ from acud.types.waits import (
     Stage,
     WaitFilter,
     WaitInfo,
+    WaitNote,
     WaitSpec,
     WaitState,
 )
@@ -157,6 +158,7 @@ __all__ = [
     "Verdict",
     "WaitFilter",
     "WaitInfo",
+    "WaitNote",
     "WaitSpec",
     "WaitState",
     "WakeAddress",

@@ -136,6 +136,10 @@ class Spent(Struct, frozen=True, forbid_unknown_fields=True):
     unpriced: int = 0
 
 
+WaitNote = Annotated[str, Meta(max_length=500)]
+"""An agent's words to itself: why it waits, and what comes next. They stand first in the wake."""
+
+
 class WaitSpec(Struct, frozen=True, forbid_unknown_fields=True):
     """What a client asks for, validated and normalised; stored as JSON beside the wait."""
 
@@ -148,6 +152,7 @@ class WaitSpec(Struct, frozen=True, forbid_unknown_fields=True):
     label: str = ""
     wake: WakeAddress = WakeAddress()
     budget: Budget = Budget()
+    note: WaitNote = ""
 
 
 class Evidence(Struct, frozen=True, forbid_unknown_fields=True):

@@ -101,6 +101,7 @@ def validate(
     label: str = "",
     wake: WakeAddress = DEFAULT_WAKE,
     budget: Budget = NO_BUDGET,
+    note: str = "",
 ) -> WaitSpec:
     """Return the checked, normalised wait; `timeout_s` None takes the default, 0 looks once.
 
@@ -110,7 +111,7 @@ def validate(
     if isinstance(until, Then) and not seconds:
         raise InvalidRequest("a sequence needs more than one look", hint="give it a timeout above 0")
     checked = check_until(until), target, seconds, check_policy(policy)
-    return WaitSpec(*checked, judge, task_id, label, wake, check_budget(budget))
+    return WaitSpec(*checked, judge, task_id, label, wake, check_budget(budget), note)
 
 
 def update_spec(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acud.types import WakeInfo, WakeKind, WakeState
+from acud.types import WaitSpec, WakeInfo, WakeKind, WakeState, condition_text
 from acud.untrusted_text import own_words, with_seen
 
 MAX_TEXT = 8000
@@ -12,6 +12,21 @@ MAX_TEXT = 8000
 def one_line(text: str) -> str:
     """Return `text` without line breaks and control characters: it may quote a screen, and must stay one statement."""
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
+def job_text(wait_id: str, spec: WaitSpec, places: tuple[str, ...], outcome: str = "") -> str:
+    """Return which wait ended: its agent's own note first, then the condition. An `outcome` that is none of the
+    condition stands before it: what did not come must not be read as what did.
+    """
+    note = f"Note: {one_line(spec.note)} — " if spec.note else ""
+    where = ", ".join(filter(None, places))
+    said = _cut(one_line(spec.label or condition_text(spec.until)))
+    return f"Job {wait_id}: {note}{f'{outcome}: ' if outcome else ''}{said}{f' ({where})' if where else ''}"
+
+
+def not_seen_text(spec: WaitSpec) -> str:
+    """Return the outcome of a wait that timed out."""
+    return f"not seen in {spec.timeout_s:g} s" if spec.timeout_s else "looked once, not seen"
 
 
 def wait_text(message: str, wait_id: str, seen: str = "") -> str:

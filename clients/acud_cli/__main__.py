@@ -39,6 +39,11 @@ def run(arguments: list[str]) -> int:
         return _report(fault.format_message(), Exit.USAGE, _usage_hint(fault), arguments)
     except (click.Abort, KeyboardInterrupt):
         return _report("interrupted", Exit.DETACHED, "", arguments)
+    except UnicodeEncodeError as fault:
+        from acud.protocol.codec import refused_text
+
+        refused = refused_text(fault)
+        return _report(refused.message, exit_codes.of_fault(refused), refused.hint, arguments, refused)
     except AcudError as fault:
         return _report(fault.message, exit_codes.of_fault(fault), fault.hint, arguments, fault)
     except BrokenPipeError:

@@ -419,6 +419,7 @@ new_wait_options = together(
         metavar="TEXT",
         help="What it is called in lists. --label: its former name, until 0.3.",
     ),
+    click.option("--note", default="", metavar="TEXT", help="Why, and what comes next: first in the wake."),
 )
 """Every option of a new wait."""
 
@@ -463,6 +464,7 @@ def arm(client: Client, given: dict[str, Any]) -> WaitReply:
         wake=address_of(given),
         budget=budget_of(given),
         force=given["force"],
+        note=given["note"],
     )
 
 
@@ -499,7 +501,7 @@ def tell_notes(notes: tuple[str, ...]) -> None:
 def tell_result(reply: WaitReply) -> None:
     """Print how to get the result of a detached wait."""
     if reply.woken_by:
-        warn(f"note: its end wakes whoever waits, over {', '.join(reply.woken_by)}")
+        warn(f"note: its end goes over {', '.join(reply.woken_by)}; or: acud wait result {reply.wait.wait_id}")
     else:
         warn(f"note: no wake route is set; get its result with: acud wait result {reply.wait.wait_id}")
 

@@ -139,6 +139,7 @@ def show_lines(reply: WaitShowReply) -> list[Text]:
         fact("id", wait.wait_id),
     ]
     lines += [fact("label", spec.label)] if spec.label else []
+    lines += [fact("for", spec.note)] if spec.note else []
     lines.append(fact("target", wait_place(wait)))
     lines.append(fact("armed", f"{local_moment(wait.created_utc_s)}, {time_given(spec.timeout_s)}"))
     lines.append(fact(*_end_or_rest(wait)))

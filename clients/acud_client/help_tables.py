@@ -40,11 +40,7 @@ CONDITIONS = (
     ),
     ConditionRow("gone", "text", "text no longer visible", {"gone": "Loading"}, "--gone Loading"),
     ConditionRow(
-        "number",
-        "number",
-        'number on screen, e.g. "Progress >= 90 %"',
-        {"number": "Errors = 0"},
-        '--number "Errors = 0"',
+        "number", "number", 'number, e.g. "Progress >= 90 %"', {"number": "Errors = 0"}, '--number "Errors = 0"'
     ),
     ConditionRow(
         "image",
@@ -61,7 +57,7 @@ CONDITIONS = (
         {"image_gone": "/home/me/spinner.png"},
         "--image-gone /home/me/spinner.png",
     ),
-    ConditionRow("window", "window", "title of a window that appears", {"window": "Save As"}, '--window "Save As"'),
+    ConditionRow("window", "window", "title that appears", {"window": "Save As"}, '--window "Save As"'),
     ConditionRow(
         "widget",
         "widget",

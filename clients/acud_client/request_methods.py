@@ -394,19 +394,22 @@ class RequestMethods(ABC):
         self, until: Until, target: str = 'screen', *, display: str = '', ignore: Sequence[Rect] = (),
         timeout_s: float | None = None, policy: Policy = Policy(), judge: str = JudgeName.AUTO, task_id: str = '',
         label: str = '', wake: WakeAddress = WakeAddress(), budget: Budget = Budget(), force: bool = False,
+        note: str = '',
     ) -> WaitReply:
         """Arm a wait and return at once.
 
         `target`: `screen`, `display:<name>`, `window:<title or id>`, `region:x,y,w,h`, `pty:<session>`, `monitor:<name
         or number>`; `display` qualifies all but the second. `ignore` boxes are in the target's own pixels. Without
         `timeout_s` the default in the settings holds; 0 looks once: the first answer on the target as it is now ends
-        the wait. `wake` says how to wake the agent; `budget` what judging may cost. With a `task_id`, `screen` is that
-        task's display, and the wait ends with the task.
+        the wait. `wake` says how to wake the agent; `budget` what judging may cost; `note` is the agent's words to
+        itself (why, what next), first in its wake. With a `task_id`, `screen` is that task's display, and the wait ends
+        with the task.
 
         Raises: NoJudge for a sentence that no configured judge could answer, unless `force` arms it anyway."""
         return self.ask(
             WaitCreate(
                 until, target, display, tuple(ignore), timeout_s, policy, judge, task_id, label, wake, budget, force,
+                note,
             ),
             WaitReply,
         )

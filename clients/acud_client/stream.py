@@ -163,7 +163,7 @@ def _subscribe(context: Any, endpoint: str, topic: str) -> Any:
     socket.setsockopt(zmq.LINGER, 0)
     socket.setsockopt(zmq.MAXMSGSIZE, codec.MAX_MESSAGE_BYTES)
     for prefix in {topic, "beat"}:
-        socket.setsockopt(zmq.SUBSCRIBE, prefix.encode())
+        socket.setsockopt(zmq.SUBSCRIBE, codec.encode_text(prefix))
     socket.connect(endpoint)
     return socket
 

@@ -266,7 +266,7 @@ async def _shown(
         picture=look_tools.saved(call, picture) if picture is not None and is_shown else None,
         happened=happened,
         scene=changed.words,
-        wait=action_wait_view(reply.wait),
+        wait=action_wait_view(call, reply.wait),
         note="; ".join(part for part in (_unsettled(reply), reply.note, _echoed(given, reply)) if part),
         untrusted=UNTRUSTED
         if picture or reply.text or reply.windows or reply.wait or happened or changed.words

@@ -19,7 +19,16 @@ from acud_mcp.look_tools import save_picture, with_image
 from acud_mcp.scene_changes import SceneChanges, scene_changes
 from acud_mcp.tool import ImageResult, Tool, ToolCall
 from acud_mcp.tool_calls import UNTRUSTED
-from acud_mcp.wait_tools import SmartWait, Timeout, WaitView, action_block_s, action_wait, action_wait_view, address_of
+from acud_mcp.wait_tools import (
+    SmartWait,
+    Timeout,
+    WaitView,
+    action_block_s,
+    action_wait,
+    action_wait_view,
+    address_of,
+    wake_step,
+)
 
 _QUALITY = 72
 _SEARCH_S = 5.0
@@ -168,7 +177,7 @@ def _done(call: ToolCall, reply: DoReply, changed: SceneChanges) -> DoView | Ima
         field=reading_line(reply.field) if reply.field is not None else "",
         done=reply.done,
         left=reply.left,
-        wait=action_wait_view(reply.wait),
+        wait=action_wait_view(call, reply.wait),
         happened=_happened(reply, changed),
         scene=changed.words,
         things=_things(told) if nothing_done and told is not None else (),
@@ -209,9 +218,8 @@ def _things(found: Found) -> tuple[ThingView, ...]:
     )
 
 
-_WOKEN = "you are woken once when it ends; or call gui_agent with this run_id"
-_FETCHED = "no wake will come (no wake route is set): call gui_agent with this run_id"
-_NEXT = "still running: call gui_agent with this run_id"
+_FETCH = "call gui_agent with this run_id"
+_NEXT = f"still running: {_FETCH}"
 
 
 class AgentArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -268,7 +276,7 @@ async def gui_agent(call: ToolCall, given: AgentArguments) -> RunView:
         found: AgentResultReply = await call.ask_slowly(AgentResult(given.run_id, block_s), block_s)
         return _view(found.run)
     begun: RunReply = await call.ask(_request(given))
-    return _view(begun.run, _WOKEN if begun.woken_by else _FETCHED)
+    return _view(begun.run, wake_step(call, begun.run.spec.wake, begun.woken_by, _FETCH))
 
 
 def _request(given: AgentArguments) -> GuiAgent:
@@ -351,7 +359,6 @@ TOOLS = (
             "backend": "whose model: ollama, vllm, openrouter, claude",
             "run_id": "get this run's state and result",
             "expect": "what must be visible at the end",
-            "block": "seconds to wait for its end",
         },
     ),
 )

@@ -106,8 +106,7 @@ def help_tool(tools: Iterable[Tool]) -> Tool:
     return Tool(
         "help",
         "core",
-        "Tell what this list leaves out: all conditions with examples, targets, actions, wakes, tasks, or every"
-        " argument of a tool.",
+        "Tell what this list leaves out: a topic, or every argument of a tool.",
         arguments=HelpArguments,
         result=TextResult,
         run=tell,

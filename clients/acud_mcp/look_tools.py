@@ -403,7 +403,7 @@ DISPLAY_CREATE = Tool(
 DISPLAY_LIST = Tool(
     "display_list",
     "core",
-    "List displays and their windows (titles, ids, boxes).",
+    "List displays and their windows.",
     request=DisplayList,
     arguments=DisplaysAsked,
     result=DisplaysView,

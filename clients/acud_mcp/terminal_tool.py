@@ -93,7 +93,7 @@ async def _open(call: ToolCall, given: TerminalArguments) -> TerminalView:
         block_s=block_s,
     )
     reply: TerminalReply = await call.ask_slowly(request, block_s)
-    return _view(reply, moment, pid=reply.terminal.pid)
+    return _view(call, reply, moment, pid=reply.terminal.pid)
 
 
 def _command(text: str) -> tuple[str, ...]:
@@ -117,7 +117,7 @@ async def _type(call: ToolCall, given: TerminalArguments) -> TerminalView:
         block_s=block_s,
     )
     reply: TerminalReply = await call.ask_slowly(request, block_s)
-    return _view(reply, moment)
+    return _view(call, reply, moment)
 
 
 async def _read(call: ToolCall, given: TerminalArguments) -> TerminalView:
@@ -130,7 +130,7 @@ async def _read(call: ToolCall, given: TerminalArguments) -> TerminalView:
         await _named(call, given), given.lines, given.since, moment, 0.0 if moment == "now" else _block_s(call, given)
     )
     reply: TerminalReply = await call.ask_slowly(request, request.block_s)
-    return _view(reply, moment)
+    return _view(call, reply, moment)
 
 
 async def _list(call: ToolCall, given: TerminalArguments) -> TerminalView:
@@ -189,7 +189,7 @@ def _block_s(call: ToolCall, given: TerminalArguments) -> float:
     return min(given.timeout if given.timeout is not None else usual_s, most_s)
 
 
-def _view(reply: TerminalReply, moment: Moment, *, pid: int = 0) -> TerminalView:
+def _view(call: ToolCall, reply: TerminalReply, moment: Moment, *, pid: int = 0) -> TerminalView:
     info = reply.terminal
     late = moment == "done" and reply.settled is False and _state(info) in ("busy", "running")
     step = f'not done: read with until "done", or smart_wait with process "{info.pid}"' if late else ""
@@ -202,7 +202,7 @@ def _view(reply: TerminalReply, moment: Moment, *, pid: int = 0) -> TerminalView
         pid=pid,
         since=reply.since if late or info.busy or (reply.wait and not reply.wait.ended) else "",
         next=step,
-        wait=action_wait_view(reply.wait),
+        wait=action_wait_view(call, reply.wait),
         left_out=reply.left_out,
         note=reply.note,
         untrusted=UNTRUSTED,

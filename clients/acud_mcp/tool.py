@@ -56,6 +56,11 @@ class ToolCall(Protocol):
     scenes: ScenesTold
 
     @property
+    def client(self) -> str:
+        """The name that the host gives itself, "" where it has not."""
+        ...
+
+    @property
     def block_s(self) -> float:
         """The longest that this call may block: its host gives it up after that. What is asked for beyond that has to
         go on in the daemon, and the answer has to say how it is got."""

@@ -190,7 +190,7 @@ _MARK = "untrusted"
 _OWN = frozenset(
     {
         *("wait_id", "run_id", "task_id", "status", "state", "criteria", "target", "answer", "next", "display"),
-        *("default", "evidence_path", "path", "baseline", "view", "terminal", "end", "since"),
+        *("default", "evidence_path", "path", "baseline", "view", "terminal", "end", "since", "your_note"),
     }
 )
 """Members whose text is acud's own, an id, a path, or what the caller said."""

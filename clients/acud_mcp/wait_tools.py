@@ -42,6 +42,7 @@ from acud.types import (
     Policy,
     Priority,
     ProcessExit,
+    RouteName,
     ScreenImage,
     Seconds,
     Stable,
@@ -49,6 +50,7 @@ from acud.types import (
     Then,
     Until,
     WaitInfo,
+    WaitNote,
     WaitState,
     WakeAddress,
     WindowTitle,
@@ -195,6 +197,7 @@ class WaitView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     wait_id: str
     status: str
+    your_note: str = ""
     criteria: str = ""
     target: str = ""
     timeout: float = 0.0
@@ -240,6 +243,7 @@ def wait_view(
     return WaitView(
         wait_id=info.wait_id,
         status=info.state.value,
+        your_note="" if live else info.spec.note,
         criteria=condition_text(info.spec.until, ConditionWords.BRIEF),
         target=target_argument(info.spec.target, info.display),
         timeout=info.spec.timeout_s,
@@ -256,12 +260,24 @@ def wait_view(
     )
 
 
-_WOKEN = "you are woken once when it ends; or call wait_result"
-_FETCHED = "no wake will come (no wake route is set): call wait_result, again while it is watching"
+_OPENCLAW = ("openclaw-bundle-mcp", {RouteName.OPENCLAW, RouteName.OPENCLAW_CLI})
 
 
-def _next(reply: WaitReply) -> str:
-    return _WOKEN if reply.woken_by else _FETCHED
+def wake_step(call: ToolCall, address: WakeAddress, woken_by: tuple[RouteName, ...], fetch: str) -> str:
+    """Return how the caller learns of an end: that it is woken only where it named its session, or a route leads to
+    its host. `fetch`: the call that gets the result.
+    """
+    if not woken_by:
+        return f"no wake will come (no wake route is set): {fetch}, again while it is not over"
+    host, routes = _OPENCLAW
+    if address.session_key or (call.client == host and routes & set(woken_by)):
+        return f"you are woken once when it ends; or {fetch}"
+    over = ", ".join(route.value for route in woken_by)
+    return f"{fetch}, again while it is not over; its end also goes over {over}, which may wake another session"
+
+
+def _next(call: ToolCall, reply: WaitReply) -> str:
+    return wake_step(call, reply.wait.spec.wake, reply.woken_by, "call wait_result")
 
 
 class SmartWait(Condition, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -272,6 +288,7 @@ class SmartWait(Condition, frozen=True, kw_only=True, forbid_unknown_fields=True
     timeout: Timeout = 300
     task_id: str = ""
     session_key: str = ""
+    note: WaitNote = ""
     max_cost_usd: Annotated[float, Meta(ge=0)] | None = None
     max_evaluations: Annotated[int, Meta(ge=0)] | None = None
     on_budget: OnBudget = OnBudget.LOCAL
@@ -308,13 +325,14 @@ def wait_request(given: SmartWait, images: Mapping[str, bytes] = _NO_IMAGES) -> 
         budget=_budget(given),
         force=given.force,
         task_id=given.task_id,
+        note=given.note,
     )
 
 
 async def smart_wait(call: ToolCall, given: SmartWait) -> WaitView:
     """Arm a wait and return at once."""
     reply: WaitReply = await call.ask(wait_request(given, await images_of(call, given)))
-    return wait_view(reply.wait, notes=reply.notes, step=_next(reply))
+    return wait_view(reply.wait, notes=reply.notes, step=_next(call, reply))
 
 
 _AFTER_ACTION_S = 5.0
@@ -348,12 +366,14 @@ def _parsed(text: str) -> SmartWait:
         raise InvalidRequest(f"until is not JSON: {fault}", hint='such as {"text": "Saved"}') from fault
 
 
-def action_wait_view(waited: ActionWait | None) -> WaitView | None:
+def action_wait_view(call: ToolCall, waited: ActionWait | None) -> WaitView | None:
     """Return how the wait of an action stands; what its caller has just said is left out."""
     if waited is None:
         return None
-    woken = "; or you are woken once when it ends" if waited.woken_by else ""
-    step = "" if waited.ended else f"still watching: call wait_result with this wait_id{woken}"
+    step = ""
+    if not waited.ended:
+        fetch = "call wait_result with this wait_id"
+        step = f"still watching: {wake_step(call, waited.wait.spec.wake, waited.woken_by, fetch)}"
     view = wait_view(waited.wait, notes=waited.notes, evidence_path=waited.evidence_path, step=step)
     return msgspec.structs.replace(view, criteria="", target="", timeout=0.0, message="", untrusted="")
 
@@ -414,7 +434,7 @@ async def wait_update(call: ToolCall, given: WaitChanges) -> WaitView:
         shown.wait.wait_id, until_of(given, await images_of(call, given)), timeout_s, policy, force=given.force
     )
     reply: WaitReply = await call.ask(changes)
-    return wait_view(reply.wait, notes=(*said, *reply.notes), step=_next(reply))
+    return wait_view(reply.wait, notes=(*said, *reply.notes), step=_next(call, reply))
 
 
 async def _said(call: ToolCall, wait: WaitInfo, message: str) -> str:
@@ -482,8 +502,10 @@ TOOLS = (
         shows=_WAIT_SHOWS,
         run=smart_wait,
         aliases=_WAIT_ALIASES,
-        hidden=("display", *_BUDGET_WORDS, *_HIDDEN),
-        params=WORDS | _BUDGET_WORDS | {"session_key": GLOSSARY["session_key"]},
+        hidden=(*_BUDGET_WORDS, *_HIDDEN),
+        params=WORDS
+        | _BUDGET_WORDS
+        | {"session_key": GLOSSARY["session_key"], "note": "why, what next: comes back with the wake", "display": ""},
         always_load=True,
     ),
     Tool(

@@ -33,6 +33,7 @@ class HttpToolCall:
     def __init__(self, asked: ApiRequest[Nothing, Nothing], options: Options) -> None:
         self.options = options
         self.scenes = ScenesTold()  # a request has no session
+        self.client = ""
         self._asked = asked
 
     @property
@@ -64,7 +65,7 @@ def _scopes_of(command: Command, request: Struct) -> tuple[Scope, ...]:
 
 
 def _loaded() -> Mapping[str, Tool]:
-    """Return the tools by name. With them comes an SDK that nothing else of the gateway needs."""
+    """Return the tools by name. Nothing else of the gateway needs their modules."""
     from acud_mcp.server import TOOLS
 
     return {tool.name: tool for tool in TOOLS if tool.wants != "workspace"}

@@ -69,7 +69,7 @@ def test_waits_displays_and_deadlines_survive_the_supervisor(daemon: Daemon) -> 
         assert (after.pid, after.server_start) != (before.pid, before.server_start)
         assert _x_servers(daemon) == servers
         assert faults.display(daemon, display.name).managed
-        assert "Timeout after 2s" in faults.ended(daemon, soon, "timeout").message
+        assert "not seen in 2 s: " in faults.ended(daemon, soon, "timeout").message
         faults.ended(daemon, lamp, "resolved")
         faults.ended(daemon, change, "resolved")  # what changed while nobody watched is a change all the same
         still = client.wait_show(late.wait_id).wait

@@ -189,12 +189,11 @@ def _in_the_air(daemon: Daemon, wait: WaitInfo) -> set[str]:
 
 def test_a_timeout_wakes_and_a_cancellation_does_not(daemon: Daemon, hook: Receiver) -> None:
     name = daemon.client.display_list().displays[0].name
-    late = daemon.client.wait_create(NEVER, display=name, timeout_s=0.3).wait
+    late = daemon.client.wait_create(NEVER, display=name, timeout_s=0.3, note="then deploy").wait
     dropped = daemon.client.wait_create(NEVER, display=name).wait
     daemon.client.wait_cancel(dropped.wait_id)
     wake = _wake(daemon, late, WakeState.SENT)
-    assert f"[smart_wait timeout] Job {late.wait_id}: " in wake.text
-    assert "— Timeout after 0.3s." in wake.text
+    assert f"[smart_wait timeout] Job {late.wait_id}: Note: then deploy — not seen in 0.3 s: a window" in wake.text
     assert daemon.client.wake_list(seen=True, wait_id=dropped.wait_id).wakes == ()
     assert [taken.body["text"] for taken in hook.taken] == [wake.text]
 

@@ -142,8 +142,8 @@ async def test_two_endpoints_end_a_wait_of_a_lost_host_once_and_both_tell_it(url
         told = await first.ended(wait)
         assert await second.ended(wait) == told
         assert (told.state, told.verdict.code, told.display) == (WaitState.TIMEOUT, "host_lost", "h1/:100")
-        assert told.message.startswith(f"[smart_wait timeout] Job {wait.wait_id}: ")
-        assert "Timeout after 300s: host h1 is lost: it last said something" in told.message
+        assert told.message.startswith(f"[smart_wait timeout] Job {wait.wait_id}: not seen in 300 s: ")
+        assert " — host h1 is lost: it last said something" in told.message
         await sent(first, "h1", wait)
         assert [[words for words in one.told if words.startswith("h1 ")] for one in (first, second)] == [
             [f"h1 {wait.wait_id}"]

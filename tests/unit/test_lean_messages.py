@@ -39,3 +39,9 @@ def test_each_condition_keeps_what_it_is() -> None:
 def test_a_number_that_is_too_large_is_refused_there_too() -> None:
     with pytest.raises(InvalidRequest, match="beyond 64 bits"):
         codec.encode_lean(msgspec.structs.replace(wait_info(), judged=1 << 70))
+
+
+def test_a_text_that_is_no_unicode_is_refused_by_both() -> None:
+    for encode in (codec.encode, codec.encode_lean):
+        with pytest.raises(InvalidRequest, match=r"the text 'a.*udcff' is no Unicode: character 2"):
+            encode(msgspec.structs.replace(wait_info(), message="a\udcff"))

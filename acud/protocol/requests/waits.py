@@ -24,6 +24,7 @@ from acud.types import (
     Verdict,
     WaitFilter,
     WaitInfo,
+    WaitNote,
     WaitState,
     WakeAddress,
 )
@@ -39,7 +40,8 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
     `monitor:<name or number>`; `display` qualifies all but the second.
     `ignore` boxes are in the target's own pixels. Without `timeout_s` the default in the settings holds; 0 looks
     once: the first answer on the target as it is now ends the wait.
-    `wake` says how to wake the agent; `budget` what judging may cost.
+    `wake` says how to wake the agent; `budget` what judging may cost; `note` is the agent's words to itself (why, what
+    next), first in its wake.
     With a `task_id`, `screen` is that task's display, and the wait ends with the task.
     """
 
@@ -55,6 +57,7 @@ class WaitCreate(Struct, frozen=True, tag="wait_create", forbid_unknown_fields=T
     wake: WakeAddress = WakeAddress()
     budget: Budget = Budget()
     force: bool = False
+    note: WaitNote = ""
 
 
 class WaitReply(Struct, frozen=True, forbid_unknown_fields=True):

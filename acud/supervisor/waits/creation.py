@@ -77,6 +77,7 @@ class WaitCreation:
             label=request.label,
             wake=request.wake,
             budget=request.budget,
+            note=request.note,
         )
         self.spec = replace(self.spec, until=core.host_conditions.checked(self.spec.until))
         core.waits.check_judged(self.spec.until, self.spec.judge, force=request.force)

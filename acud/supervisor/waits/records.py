@@ -17,6 +17,7 @@ from acud.untrusted_text import with_seen
 from acud.waits import effects as out
 from acud.waits.rearmable import rearmed_text
 from acud.waits.stages import stage_condition, stage_count
+from acud.waits.wake_text import job_text, not_seen_text
 
 
 class WaitEnding(msgspec.Struct, frozen=True):
@@ -60,22 +61,22 @@ def wait_ending(active: ActiveWait, effect: out.WaitEffect) -> WaitEnding:
     display = f"on {active.display}" if active.display else ""
     task = f"task {active.spec.task_id}" if active.spec.task_id else ""
     again = rearmed_text(active.rearmed) if active.rearmed is not None else ""
-    where = ", ".join(filter(None, (display, task, again)))
-    said = active.spec.label or condition_text(active.spec.until)
-    what = f"Job {active.wait_id}: {said}{f' ({where})' if where else ''}"
+
+    def job(outcome: str = "") -> str:
+        return job_text(active.wait_id, active.spec, (display, task, again), outcome)
+
     match effect:
         case out.WaitResolved(verdict=verdict, evidence=evidence):
-            return WaitEnding(WaitState.RESOLVED, with_seen(f"[smart_wait resolved] {what}.", verdict.detail), evidence)
+            text = f"[smart_wait resolved] {job()}."
+            return WaitEnding(WaitState.RESOLVED, with_seen(text, verdict.detail), evidence)
         case out.WaitTimedOut(verdict=verdict, evidence=evidence):
-            time = f"Timeout after {active.spec.timeout_s:g}s" if active.spec.timeout_s else "Looked once"
-            text = f"[smart_wait timeout] {what} — {time}. {_reached(active)}{_last(verdict)}"
+            text = f"[smart_wait timeout] {job(not_seen_text(active.spec))}. {_reached(active)}{_last(verdict)}"
             return WaitEnding(WaitState.TIMEOUT, with_seen(text, verdict.detail), evidence)
         case out.WaitCancelled(reason=reason):
-            return WaitEnding(
-                WaitState.CANCELLED, f"[smart_wait cancelled] {what}" + (f" — {reason}" if reason else "")
-            )
+            text = f"[smart_wait cancelled] {job()}{f' — {reason}' if reason else ''}"
+            return WaitEnding(WaitState.CANCELLED, text)
         case out.WaitFailed(reason=reason, verdict=verdict, evidence=evidence):
-            text = f"[smart_wait failed] {what} — {reason}. {_reached(active)}{_last(verdict)}"
+            text = f"[smart_wait failed] {job('not seen')} — {reason}. {_reached(active)}{_last(verdict)}"
             return WaitEnding(WaitState.FAILED, with_seen(text, verdict.detail), evidence)
         case out.WaitEndedByFleet(end=end, evidence=evidence):
             return WaitEnding(end.state, end.message, evidence)

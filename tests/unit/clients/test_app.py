@@ -288,3 +288,19 @@ def test_a_reader_that_goes_away_is_no_fault() -> None:
     line = f"{sys.executable} -m acud_cli --help | head -n 1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, check=False)
     assert done.stderr == ""
+
+
+_OPTIONS = ("wait create --text", "wait --note x --gone", "look --target", "wait create --file", "terminal open --cwd")
+
+
+@pytest.mark.parametrize("line", [*map(" ".join, _leaves(cli)), *_OPTIONS])
+def test_an_argument_that_is_no_utf8_is_one_line(
+    line: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACU_HOME", str(tmp_path))
+    assert run([*line.split(), "a\udcff", "--json"]) in (Exit.USAGE, Exit.ERROR, Exit.DAEMON_DOWN)
+    told = capsys.readouterr()
+    assert json.loads(told.out)["error"]["message"]
+    assert told.err == ""
+    if line in (*_OPTIONS, "wait show", "task register", "do type"):
+        assert json.loads(told.out)["error"]["code"] == "invalid_request"

@@ -74,7 +74,7 @@ def test_the_frame_is_the_protocols_envelope(daemon_socket: DaemonSocket) -> Non
     call = ClientCall(WaitResult("wait-1", 2), ClientLimits(1.0), daemon_socket, 0.0, "my-id")
     envelope = codec.decode(call.frame, RequestEnvelope)
     assert envelope == RequestEnvelope(
-        1, "my-id", {"type": "wait_result", "wait_id": "wait-1", "block_s": 2.0, "peek": False}
+        1, "my-id", {"type": "wait_result", "wait_id": "wait-1", "block_s": 2.0, "peek": False, "again_s": 0.0}
     )
 
 

@@ -8,13 +8,28 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from acud import png
 from acud.errors import InvalidRequest
 from acud.protocol.requests.looks import Look, Picture
 from acud.protocol.requests.waits import WaitCreate, WaitReply
-from acud.types import AllOf, Rect, RouteName, ScreenImage, Target, WaitInfo, WaitSpec, WaitState, unknown
-from acud_mcp.wait_tools import SmartWait, smart_wait
+from acud.types import (
+    AllOf,
+    Answer,
+    Criteria,
+    Rect,
+    RouteName,
+    ScreenImage,
+    Target,
+    Verdict,
+    WaitInfo,
+    WaitSpec,
+    WaitState,
+    unknown,
+)
+from acud_mcp.tool_calls import result
+from acud_mcp.wait_tools import SmartWait, smart_wait, wait_view
 
 
 class Asked:
@@ -22,10 +37,11 @@ class Asked:
 
     def __init__(self, *routes: RouteName) -> None:
         self._routes = routes
+        self.client = ""
 
     async def ask(self, request: WaitCreate) -> WaitReply:
         """Arm."""
-        spec = WaitSpec(request.until, Target(), request.timeout_s or 0.0)
+        spec = WaitSpec(request.until, Target(), request.timeout_s or 0.0, wake=request.wake, note=request.note)
         info = WaitInfo(
             "wait-1", WaitState.WATCHING, spec, ":1", 0.0, 0.0, 0.0, unknown("not_judged", "not judged yet")
         )
@@ -50,12 +66,28 @@ class Looked(Asked):
         return await super().ask(request)
 
 
+OPENCLAW, COMMAND = RouteName.OPENCLAW, RouteName.COMMAND
+_UNSURE = "call wait_result, again while it is not over; its end also goes over "
+
+
 @pytest.mark.parametrize(
-    ("routes", "told"), [((RouteName.COMMAND,), "you are woken once"), ((), "no wake will come (no wake route is set)")]
+    ("routes", "client", "session_key", "told"),
+    [
+        ((), "claude-code", "", "no wake will come (no wake route is set): call wait_result"),
+        ((COMMAND,), "claude-code", "", f"{_UNSURE}command"),
+        ((OPENCLAW,), "claude-code", "", f"{_UNSURE}openclaw"),
+        ((OPENCLAW,), "openclaw-bundle-mcp", "", "you are woken once when it ends; or call wait_result"),
+        ((COMMAND,), "openclaw-bundle-mcp", "", _UNSURE),
+        ((COMMAND,), "claude-code", "agent:main:main", "you are woken once"),
+        ((), "claude-code", "agent:main:main", "no wake will come"),
+    ],
 )
-def test_next_says_how_the_result_comes(routes: tuple[RouteName, ...], told: str) -> None:
+def test_next_promises_a_wake_only_where_a_route_leads_to_the_caller(
+    routes: tuple[RouteName, ...], client: str, session_key: str, told: str
+) -> None:
     asked: Any = Asked(*routes)
-    given = SmartWait(criteria="x", timeout=0)
+    asked.client = client
+    given = SmartWait(criteria="x", timeout=0, session_key=session_key)
     view = asyncio.run(smart_wait(asked, given))
     assert view.next.startswith(told)
     assert "wait_result" in view.next
@@ -78,3 +110,11 @@ def test_an_image_is_a_file_or_what_is_now_in_a_part_of_an_earlier_look(tmp_path
     ):
         with pytest.raises(InvalidRequest):
             asyncio.run(smart_wait(call, SmartWait(image=words)))
+
+
+def test_a_note_comes_back_with_the_end_as_the_agent_s_own_words() -> None:
+    armed = asyncio.run(Asked().ask(WaitCreate(Criteria("x"), note="then deploy"))).wait
+    ended = replace(armed, state=WaitState.RESOLVED)
+    assert (wait_view(armed).your_note, wait_view(ended).your_note) == ("", "then deploy")
+    told = list(result(wait_view(replace(ended, verdict=Verdict(Answer.YES, "seen"))))["structuredContent"])
+    assert told.index("your_note") < told.index("untrusted") < told.index("evidence")
