@@ -34,14 +34,16 @@ from acud.types import (
     Leaf,
     PixelLeaf,
     ScreenImage,
+    ScreenNumber,
     TextLeaf,
     Until,
     Verdict,
+    WindowInfo,
     no,
     unknown,
 )
 from acud.waits import conditions
-from acud.waits.budget import IMAGE_SEARCH
+from acud.waits.budget import FREE, IMAGE_SEARCH
 from acud.waits.sentences import NEEDS_VISION
 
 T = TypeVar("T")
@@ -212,7 +214,7 @@ class WaitQuestions:
         found: dict[int, Verdict] = {}
         for index, leaf in enumerate(conditions.leaves(until)):
             if isinstance(leaf, TextLeaf):
-                found[index] = (await self._cache.once(leaf, self._read(leaf))).value.verdict
+                found[index] = (await self._cache.once(self._reading_key(leaf), self._read(leaf))).value.verdict
         return found
 
     async def _held_back(self) -> bool:
@@ -305,7 +307,11 @@ class WaitQuestions:
         judge = self._judge_of(index)
         started = time.perf_counter()
         if isinstance(leaf, TextLeaf):
-            shared = await self._cache.once(leaf, self._read(leaf))
+            shared = await self._cache.once(self._reading_key(leaf), self._read(leaf))
+            sees = self._sees_instead(leaf, shared.value.verdict)
+            if sees is not None:
+                judge = self._context.judges.choose(self._ask.judge)
+                shared = await self._criteria(judge, sees)
         elif isinstance(leaf, ScreenImage):
             shared = await self._cache.once(leaf, self._find(leaf))
         elif isinstance(leaf, Criteria):
@@ -335,8 +341,22 @@ class WaitQuestions:
         priority = 3 if ask.force else 2
         return Claim(ask.wait_id, display_of(self._shot.source), priority, left_s)
 
+    def _sees_instead(self, leaf: TextLeaf, verdict: Verdict) -> Criteria | None:
+        """Return the sentence that a model is asked where its number cannot be read for certain; None: none is."""
+        if not isinstance(leaf, ScreenNumber) or not leaf.sentence or verdict.answer is not Answer.UNKNOWN:
+            return None
+        return None if self._context.judges.choose(self._ask.judge) in FREE else Criteria(leaf.sentence)
+
+    def _reading_key(self, leaf: TextLeaf) -> Hashable:
+        return leaf, self._ask.windows, self._ask.origin
+
     async def _read(self, leaf: TextLeaf) -> JudgeReply:
-        return await self._context.read(self._shot, leaf)
+        return await self._context.read(self._shot, leaf, self._bars(leaf))
+
+    def _bars(self, leaf: TextLeaf) -> tuple[WindowInfo, ...]:
+        """Return the windows whose bars are left out, in the pixels of the shot."""
+        x, y = self._ask.origin.x + self._shot.crop.x, self._ask.origin.y + self._shot.crop.y
+        return tuple(one.moved(-x, -y) for one in self._ask.windows) if isinstance(leaf, ScreenNumber) else ()
 
     async def _find(self, leaf: ScreenImage) -> JudgeReply:
         png = self._ask.images.get(leaf.digest)

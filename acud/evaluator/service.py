@@ -136,6 +136,7 @@ def _readers(job: Job) -> set[str] | None:
 
 
 def _is_read(ask: Ask) -> bool:
-    """Tell whether text and images of the picture are all that is asked for."""
+    """Tell whether text and images of the picture are all that is asked for, and no model may be."""
     leaves = conditions.leaves(ask.until)
-    return all(isinstance(leaves[leaf.index], PixelLeaf) for leaf in ask.asks)
+    asked = [leaves[leaf.index] for leaf in ask.asks]
+    return all(isinstance(leaf, PixelLeaf) and not conditions.may_ask_model(leaf) for leaf in asked)

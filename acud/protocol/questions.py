@@ -98,6 +98,8 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
     """The pictures that the condition looks for, as PNG by digest; one that the daemon has no more is missing."""
     origin: Point = Point(0, 0)
     """Where the source's top left pixel is on its display."""
+    windows: tuple[WindowInfo, ...] = ()
+    """Windows of the display, topmost first, whose title and address bars are no part of what a number is read in."""
     later: tuple[LaterAsk, ...] = ()
     is_last_look: bool = False
     """The picture is of a wait that is about to time out: it needs no picture of before."""

@@ -69,6 +69,7 @@ from acud.types.displays import (
     window_at,
     x_number,
 )
+from acud.types.number_text import NumberSeen, numbers_in
 from acud.types.waits import (
     JUDGE_NAME,
     Budget,
@@ -125,6 +126,7 @@ __all__ = [
     "NameMatch",
     "NotOf",
     "Number",
+    "NumberSeen",
     "OnBudget",
     "OnDisplayLost",
     "OnHostLost",
@@ -176,6 +178,7 @@ __all__ = [
     "in_sequence",
     "no",
     "number_condition",
+    "numbers_in",
     "redaction_mark",
     "screen_cover",
     "target_argument",

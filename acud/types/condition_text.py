@@ -27,6 +27,7 @@ from acud.types.conditions import (
     WindowTitle,
     appears_then_goes,
 )
+from acud.types.number_text import numbers_in
 from acud.types.widget_text import widget_phrase, widget_sentence
 
 
@@ -153,10 +154,11 @@ def _image_size(leaf: ScreenImage) -> str:
     return f"{leaf.width}x{leaf.height}" if leaf.width else "of unknown size"
 
 
-_NUMBER = re.compile(
-    r"(?P<label>.*?)\s*(?P<compare>>=|<=|!=|==?|>|<|≥|≤|≠)\s*(?P<before>[^\d\s.+-]{1,3})?\s*(?P<value>[+-]?(?:\d+(?:\.\d+)?|\.\d+))"
-    r"\s*(?P<after>[^\d\s][^\d]{0,19})?"
+_NUMBER = re.compile(r"(?P<label>.*?)\s*(?P<compare>>=|<=|!=|==?|>|<|≥|≤|≠)\s*(?P<amount>.+)")
+_OTHER_UNIT = re.compile(
+    r"(?P<before>[^\d\s.+-]{1,3}\s*)?(?P<value>-?(?:\d+(?:\.\d+)?|\.\d+))\s*(?P<after>[^\d\s][^\d]{0,19})?"
 )
+"""A number with a unit that no table has ("open files")."""
 _SIGNS = {"==": "=", "≥": ">=", "≤": "<=", "≠": "!="}
 
 
@@ -166,15 +168,33 @@ def number_condition(text: str) -> ScreenNumber:
     Raises: InvalidRequest.
     """
     found = _NUMBER.fullmatch(text.strip())
-    if found is None:
+    amount = found["amount"].strip() if found is not None else ""
+    if "+" in amount:
+        raise InvalidRequest(
+            f"a comparison has no sign +: {amount!r} may mean a number or a change by it",
+            hint=f'write the number that is to be reached without it: ">= {amount.replace("+", "").strip()}"',
+        )
+    value, unit = _amount(amount)
+    if found is None or value is None:
         raise InvalidRequest(
             f"{text!r} is no comparison of a number",
-            hint='write a label, one of >= > = != < <=, and a number with a point: "Progress >= 90 %" or "= 0 errors"',
+            hint='write a label, one of >= > = != < <=, and a number: "Progress >= 90 %", "Price > $200", "= 0 errors"',
         )
     compare = Comparison(_SIGNS.get(found["compare"], found["compare"]))
-    unit = (found["after"] or found["before"] or "").strip()
     label = found["label"].strip().strip("\"'").rstrip(":").strip()
-    return ScreenNumber(compare, float(found["value"]), label[:200], unit[:20])
+    return ScreenNumber(compare, value, label[:200], unit[:20])
+
+
+def _amount(text: str) -> tuple[float | None, str]:
+    """Return the number and the unit that a comparison writes; its decimal sign is a point."""
+    plain = _OTHER_UNIT.fullmatch(text)
+    seen = next(numbers_in(text), None)
+    if seen is not None and seen.text == text:
+        if seen.scale and seen.bare:  # "5 M" and "512 B" are units, unless it is written "5M"
+            written_as_unit = seen.scale in "mB" or text[-1 - len(seen.scale) :][:1].isspace()
+            return (seen.bare[0], seen.scale) if written_as_unit else (seen.values[0], seen.unit)
+        return seen.values[0], seen.unit
+    return (float(plain["value"]), (plain["after"] or plain["before"] or "").strip()) if plain else (None, "")
 
 
 def _quoted(text: str, *, regex: bool) -> str:

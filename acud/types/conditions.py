@@ -28,8 +28,9 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
     `code` names the reason of an unknown for programs: `judge_down`, `unparsable`, `frame_gone`, `not_viewable`,
     `window_missing`, `session_missing`, `session_unread`, `monitor_missing`, `display_down`, `paused`, `needs_vision`,
     `redaction`, `no_accessibility`, `incomplete`, `no_value`, `budget`, `not_judged`, `engine`, `rate_limited`,
-    `no_key`, `refusal`, `truncated`, `rejected`, `unavailable`, `unreadable`, `not_allowed`, `no_permission`,
-    `watch_limit`, `image_flat`, `image_too_large`, `image_unreadable`, `image_missing` … ("" for yes and no).
+    `no_key`, `refusal`, `truncated`, `rejected`, `unavailable`, `unreadable`, `ambiguous`, `not_allowed`,
+    `no_permission`, `watch_limit`, `image_flat`, `image_too_large`, `image_unreadable`, `image_missing` … ("" for yes
+    and no).
     `boxes`: where what it tells of is (lines of text, a widget, an image, a window, what changed or keeps moving), in
     pixels of the target's picture; at most `MOST_BOXES`, none where nobody knows.
     """
@@ -110,8 +111,8 @@ class Comparison(StrEnum):
 
 
 class ScreenNumber(Struct, frozen=True, tag="number", forbid_unknown_fields=True):
-    """A visible number compares with `value`: the one after (or below) the words `label`, or with no label the only
-    one of the target.
+    """A visible number compares with `value`: the one in the cell, row or card of the words `label`, or with no label
+    the only one of the target.
 
     `unit`: what stands with it ("%", "MB", "€"; "": anything). Sizes and times of other units are converted. A number
     that is not there, or cannot be read for certain, is unknown.
@@ -121,6 +122,8 @@ class ScreenNumber(Struct, frozen=True, tag="number", forbid_unknown_fields=True
     value: float
     label: Annotated[str, Meta(max_length=200)] = ""
     unit: Annotated[str, Meta(max_length=20)] = ""
+    sentence: Annotated[str, Meta(max_length=4000)] = ""
+    """What it was read from: where no number can be read for certain, a configured model is asked this."""
 
 
 class ScreenImage(Struct, frozen=True, tag="image", forbid_unknown_fields=True):

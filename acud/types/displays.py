@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 TILE_PX = 16
 """Side of an exact-comparison tile in pixels; tiles at the right and bottom edge are partial."""
@@ -127,6 +128,11 @@ class WindowInfo(Struct, frozen=True, forbid_unknown_fields=True):
     modal: bool = False
     frame: Rect | None = None
     hides_screen: bool = False
+
+    def moved(self, dx: int, dy: int) -> WindowInfo:
+        """Return it with its places moved."""
+        frame = None if self.frame is None else self.frame.moved(dx, dy)
+        return replace(self, bounds=self.bounds.moved(dx, dy), frame=frame)
 
     @property
     def outside(self) -> Rect:

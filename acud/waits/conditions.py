@@ -22,6 +22,7 @@ from acud.types import (
     Leaf,
     NotOf,
     Rect,
+    ScreenNumber,
     Stable,
     Target,
     TextLeaf,
@@ -86,6 +87,11 @@ def map_leaves(until: Until, change: Callable[[Leaf], Until]) -> Until:
 def sentences(found: Sequence[Leaf]) -> frozenset[int]:
     """Return the places of those leaves that only a judge that sees can answer."""
     return frozenset(index for index, leaf in enumerate(found) if isinstance(leaf, Criteria))
+
+
+def may_ask_model(leaf: Leaf) -> bool:
+    """Tell whether a model may be asked about the leaf: a sentence, also one that says a number."""
+    return isinstance(leaf, Criteria) or (isinstance(leaf, ScreenNumber) and bool(leaf.sentence))
 
 
 def is_from_now(until: Until) -> bool:

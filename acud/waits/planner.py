@@ -24,7 +24,7 @@ from acud.types import (
     Widget,
     WindowTitle,
 )
-from acud.waits.conditions import NOT_JUDGED, evaluate, open_leaves
+from acud.waits.conditions import NOT_JUDGED, evaluate, may_ask_model, open_leaves
 from acud.waits.effects import (
     FrameRateDemand,
     GrabRequest,
@@ -331,7 +331,8 @@ def _open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookT
 
 def _is_read(wait: Wait, asked: frozenset[int]) -> bool:
     """Tell whether evaluators answer all that is asked by themselves."""
-    return all(wait.spec.judge == JudgeName.OCR or isinstance(wait.leaves[index], PixelLeaf) for index in asked)
+    found = (wait.leaves[index] for index in asked)
+    return wait.spec.judge == JudgeName.OCR or all(isinstance(o, PixelLeaf) and not may_ask_model(o) for o in found)
 
 
 def _unjudged_since(wait: Wait, view_state: ViewState, now: PlanBasis) -> float | None:

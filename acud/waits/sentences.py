@@ -9,7 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 
-from acud.types import ConditionWords, Criteria, JudgeName, Leaf, Then, Until, condition_text
+from msgspec.structs import replace
+
+from acud.types import (
+    AllOf,
+    AnyOf,
+    ConditionWords,
+    Criteria,
+    JudgeName,
+    Leaf,
+    NotOf,
+    ScreenNumber,
+    Then,
+    Until,
+    condition_text,
+)
 from acud.waits.conditions import leaves, map_leaves
 
 NEEDS_VISION = (
@@ -32,13 +46,26 @@ def meaning_notes(until: Until, judge: str) -> Iterator[str]:
     for leaf in leaves(until) if judge in _LOCAL_JUDGES else ():
         meant = _meaning_in(until, leaf)
         if meant is not None:
-            yield f"read as: {condition_text(meant, ConditionWords.SENTENCE)}; no model is asked"
+            asked = any(isinstance(one, ScreenNumber) and one.sentence for one in leaves(meant))
+            else_asked = " while that number can be read for certain" if asked else ""
+            yield f"read as: {condition_text(meant, ConditionWords.SENTENCE)}; no model is asked{else_asked}"
 
 
 def _meaning_in(whole: Until, leaf: Leaf) -> Until | None:
     """Return the meaning of a sentence in `whole`, of which only the whole may be a sequence; None for other leaves."""
     meant = meaning(leaf.criteria) if isinstance(leaf, Criteria) else None
-    return None if isinstance(meant, Then) and leaf is not whole else meant
+    if meant is None or (isinstance(meant, Then) and leaf is not whole):
+        return None
+    if not isinstance(leaf, Criteria) or _is_turned(meant):
+        return meant
+    words = leaf.criteria  # for a model, where the number cannot be read
+    return map_leaves(meant, lambda one: replace(one, sentence=words) if isinstance(one, ScreenNumber) else one)
+
+
+def _is_turned(meant: Until) -> bool:
+    """Tell whether a part is not so where the whole sentence is."""
+    parts = meant.parts if isinstance(meant, AllOf | AnyOf) else ()
+    return isinstance(meant, Then | NotOf) or any(_is_turned(part) for part in parts)
 
 
 def meaning(sentence: str) -> Until | None:

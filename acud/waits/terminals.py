@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from typing import Literal
 from zlib import crc32
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.errors import InvalidRequest, NotFound
 from acud.patterns import compiled
 from acud.types import ScreenNumber, Text, TextLeaf, Verdict, WindowInfo, no, unknown, yes
-from acud.waits.read_text import after_label, agreed, compared, not_after, only_number, places_of, spaced
+from acud.waits.read_text import (
+    LabelPlace,
+    begins_with_number,
+    judge_places,
+    label_places,
+    only_number,
+    places_of,
+    spaced,
+)
 
 NAMES = "name a terminal (pty:pts/3, pty:/dev/pts/3) or a tmux session (pty:build, pty:tmux:<socket>/build)"
 _TTY = re.compile(r"(?:/dev/)?pts/(\d{1,7})", re.ASCII)
 _SOCKET_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_CELL_END = re.compile(r"\s{2,}|\t|[|│┃]")
+"""What parts columns in a terminal."""
 _MARK = re.compile(r"(\d{1,9})\.([0-9a-f]{4}|)", re.ASCII)
 _SHOWN = 8
 _MAX_TITLE = 40
@@ -238,9 +250,15 @@ def _number_in(leaf: ScreenNumber, pane: str) -> Verdict:
     lines = [spaced(line) for line in pane.splitlines()]
     if not leaf.label:
         return only_number(leaf, lines)
-    found = [seen for line in lines for seen in after_label(leaf, line)]
-    verdicts = [compared(leaf, seen, f' after "{leaf.label}"') for seen in found if seen is not None]
-    return agreed(leaf, verdicts) if verdicts else not_after(leaf, bool(found))
+    places: list[LabelPlace] = []
+    for line in pane.splitlines():
+        cells = [spaced(cell) for cell in _CELL_END.split(line) if cell.strip()]
+        for cell, beside in zip_longest(cells, cells[1:], fillvalue=""):
+            places += [
+                replace(place, number=begins_with_number(leaf, beside)) if place.ends else place
+                for place in label_places(leaf, cell)
+            ]
+    return judge_places(leaf, places)
 
 
 def _times_matched(leaf: Text, pane: str) -> int:

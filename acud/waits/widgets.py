@@ -28,11 +28,11 @@ from acud.types import (
     WidgetState,
     WindowInfo,
     no,
+    numbers_in,
     unknown,
     yes,
 )
 from acud.types.widget_text import as_number, state_word, widget_name
-from acud.waits.read_text import numbers_in
 
 NOT_READ = unknown("not_judged", "the widgets have not been read yet")
 NO_ACCESSIBILITY = "no_accessibility"
@@ -283,7 +283,7 @@ def _numbers(text: str) -> tuple[float, ...]:
     if own is not None:
         return (own,)
     found = list(numbers_in(text))
-    return found[0].values if len(found) == 1 else ()
+    return found[0].values_in("") if len(found) == 1 and not found[0].is_least else ()
 
 
 def _own_number(text: str) -> float | None:

@@ -117,6 +117,8 @@ def test_a_number_after_its_label_compares(client: Client, view: DisplayInfo, de
     still = _armed(client, view, NotOf(number_condition("Errors = 0")))
     assert 'reads "57 %" after "Progress"' in judged(client, wait).verdict.detail
     assert judged(client, still, code="unreadable").verdict.answer == "unknown"
+    again = client.wait_create(number_condition("Progress >= 90 %"), display=view.name, timeout_s=LONG_S, judge="ocr")
+    assert any(note.startswith('now: "57 %" after "Progress"') for note in again.notes), again.notes
     desk.rewrite(page, "Progress: 95 %")
     done = ended(client, wait)
     assert done.state is WaitState.RESOLVED

@@ -42,7 +42,7 @@ from acud.types import (
     WindowTitle,
     number_condition,
 )
-from acud.waits.read_text import unit_factor
+from acud.types.number_text import unit_factor
 from acud.waits.sentences import meaning
 
 FOLDER = Path(__file__).parent

@@ -1,74 +1,316 @@
-"""Does a number on the screen compare as asked? It stands after its label in a line or a row, or right below it."""
+"""Does a number on the screen compare as asked? It stands in the cell, row or card of its label: after it, beside it,
+below it or, as in many cards, above it.
+
+A number beside or below belongs to the label only where no other label is between or nearer, and no line or edge parts
+them. Where that leaves two numbers, or a column of them, it is not certain which is meant.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
 
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import letters_close
-from acud.evaluator.ocr.text_layout import rows
-from acud.types import Rect, ScreenNumber, Verdict
+from acud.types import NumberSeen, Rect, ScreenNumber, Verdict, WindowInfo, window_at
 from acud.waits.read_text import (
-    NumberSeen,
-    after_label,
-    agreed,
+    LabelPlace,
+    begins_with_figure,
     begins_with_number,
-    compared,
-    not_after,
+    is_number,
+    judge_places,
+    label_places,
     only_number,
     spaced,
 )
 
-_MOST_BELOW = 2.5
-"""Heights of the label between it and a number below it."""
+_MOST_BELOW, _MOST_ABOVE = 2.5, 1.0
+"""Heights of the label between it and a number below or above it."""
+_NEAR, _FAR = 8.0, 30.0
+"""Heights of the label to a number beside it: with other texts around, and in a table or on one surface."""
+_ALIGNED = 0.6
+"""Heights by which the cells of a column may be out of line."""
+_NEARER = 0.6
+"""A gap is surely the smaller of two when it is this part of the other."""
+_TALLER = 1.2
+"""The figure of a card is set so much larger than its label; that of a table is not."""
+_EDGE = 8
+"""Levels between the two sides of a line or of the edge of a card."""
+_OWN_BOX = 2.8
+"""An entry, a badge or a cell of a table around a number is at most this high, in heights of the number."""
 
 
-def look_for_number(lines: Sequence[Line], leaf: ScreenNumber, min_confidence: float, at: Rect) -> Verdict:
-    """Return the verdict on `leaf` over the `lines` of a view that lies at `at` in its source."""
-    sure = [line for line in lines if line.confidence >= min_confidence]
+_BARS_PX = 140
+"""Tabs, a toolbar and the address bar of a browser are no higher than this, also at a scale of 1.5."""
+_ADDRESS = re.compile(
+    r"\W{0,4}(?:(?:https?|file|ftp|about|chrome|view-source) ?: ?/*\S|localhost\b(?:[:/]|$)"
+    r"|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?::\d+)?/"
+    r"|(?:\d{1,3}\.){3}\d{1,3}[:/]|/(?:[\w.-]+/)+[\w.-]+$|(?:[a-z\d-]+\.)+[a-z]{2,}$)",
+    re.IGNORECASE,
+)
+
+
+class _NumberCell(NamedTuple):
+    seen: NumberSeen
+    box: Rect
+
+
+def look_for_number(
+    lines: Sequence[Line], leaf: ScreenNumber, min_confidence: float, at: Rect, pixels: NDArray[np.uint8] | None = None
+) -> Verdict:
+    """Return the verdict on `leaf` over the `lines` of a view that lies at `at` in its source.
+
+    The lines are cut where columns part. `pixels` (height x width x 4 uint8): of the view, where edges are looked for.
+    """
+    cells = [replace(line, text=spaced(line.text)) for line in lines if line.confidence >= min_confidence]
     if not leaf.label:
-        texts, boxes = [spaced(line.text) for line in sure], [line.box for line in sure]
-        return only_number(leaf, texts, lambda index: _place(sure[index], at), boxes)
-    found: list[tuple[NumberSeen, Line]] = []
-    labels = 0
-    for row in rows(sure):
-        for index, line in enumerate(row):
-            for seen in after_label(leaf, spaced(line.text), letters_close):
-                labels += 1
-                number = (seen, line) if seen is not None else None
-                if number is None and _ends_with_label(leaf, line):
-                    number = _beside(leaf, line, row[index + 1 :], sure)
-                found += [number] if number is not None else []
-    verdicts = [compared(leaf, seen, f' after "{leaf.label}"{_place(line, at)}', (line.box,)) for seen, line in found]
-    return agreed(leaf, verdicts) if verdicts else not_after(leaf, labels > 0)
+        boxes = [cell.box for cell in cells]
+        return only_number(leaf, [cell.text for cell in cells], lambda n: _place(boxes[n], at), boxes)
+    layout = _Layout(leaf, cells, pixels)
+    return judge_places(leaf, [found for cell in cells for found in _places(leaf, cell, layout, at)])
 
 
-def _ends_with_label(leaf: ScreenNumber, line: Line) -> bool:
-    """Tell whether nothing is said after the label in its line: "Errors: none" has its value."""
-    return letters_close(spaced(line.text)).rstrip(" :=-–—").endswith(letters_close(leaf.label).rstrip(" :=-–—"))
+def _places(leaf: ScreenNumber, cell: Line, layout: _Layout, at: Rect) -> list[LabelPlace]:
+    found: list[LabelPlace] = []
+    for place in label_places(leaf, cell.text, letters_close):
+        if place.number is not None:
+            found.append(_located(place, _NumberCell(place.number, cell.box), cell.box, at))
+            continue
+        candidates = layout.numbers_of(cell) if place.ends else []
+        found += [_located(place, one, cell.box, at) for one in candidates] or [_with_hint(place, cell, layout, at)]
+    return found
 
 
-def _beside(
-    leaf: ScreenNumber, label: Line, right: Sequence[Line], lines: Sequence[Line]
-) -> tuple[NumberSeen, Line] | None:
-    """Return the number that the next line of the row begins with, else the one below the label."""
-    for line in (*right[:1], *_below(label, lines)[:1]):
-        seen = begins_with_number(leaf, spaced(line.text))
-        if seen is not None:
-            return seen, line
-    return None
+def _with_hint(place: LabelPlace, cell: Line, layout: _Layout, at: Rect) -> LabelPlace:
+    """Return a place that lacks its number with the region of one that may be meant."""
+    near = layout.number_near(cell) if place.ends else None
+    return place if near is None else replace(place, region=_region(near.moved(at.x, at.y)))
 
 
-def _below(label: Line, lines: Sequence[Line]) -> list[Line]:
-    box = label.box
-    under = [
-        line for line in lines
-        if box.bottom - box.h // 2 <= line.box.y <= box.bottom + _MOST_BELOW * box.h
-        and min(box.right, line.box.right) > max(box.x, line.box.x)
+def _located(place: LabelPlace, number: _NumberCell, label: Rect, at: Rect) -> LabelPlace:
+    region = _region(union(label, number.box).moved(at.x, at.y))
+    return replace(place, number=number.seen, where=_place(number.box, at), region=region, box=number.box)
+
+
+def _region(box: Rect) -> str:
+    return f"region:{box.x},{box.y},{box.w},{box.h}"
+
+
+def outside_bars(cells: Sequence[Line], windows: Sequence[WindowInfo]) -> list[Line]:
+    """Return the cells that stand in no title bar of `windows` (topmost first, in the view's pixels), and in no tabs,
+    toolbar or address bar of a browser: those are above and beside an address at the top of a window.
+    """
+    owners = [window_at(windows, *_middle(cell.box)) for cell in cells]
+    ends: dict[int, int] = {}
+    for cell, owner in zip(cells, owners, strict=True):
+        if owner is not None and cell.box.y < owner.bounds.y + _BARS_PX and _ADDRESS.match(cell.text):
+            ends[owner.window_id] = max(cell.box.y + cell.box.h // 2, ends.get(owner.window_id, 0))
+    return [
+        cell for cell, owner in zip(cells, owners, strict=True)
+        if owner is None
+        or (owner.bounds.holds(*_middle(cell.box)) and cell.box.y >= ends.get(owner.window_id, owner.bounds.y))
     ]  # fmt: skip
-    return sorted(under, key=lambda line: line.box.y)
 
 
-def _place(line: Line, at: Rect) -> str:
-    box = line.box.moved(at.x, at.y)
-    return f" at {box.x},{box.y} ({box.w}x{box.h})"
+def _middle(box: Rect) -> tuple[int, int]:
+    return box.x + box.w // 2, box.y + box.h // 2
+
+
+class _Layout:
+    """The cells of a view, and which number of it is that of a label."""
+
+    def __init__(self, leaf: ScreenNumber, cells: Sequence[Line], pixels: NDArray[np.uint8] | None) -> None:
+        self._cells = cells
+        self._number = partial(begins_with_number, leaf)
+        self._edges = None if pixels is None else _Edges(pixels)
+
+    def numbers_of(self, label: Line) -> list[_NumberCell]:
+        """Return the number that belongs to a label which ends its cell; several where that is not certain."""
+        right = self._beside(label)
+        if right is not None:
+            return [right]
+        below, above = self._below(label), self._above(label)
+        if len(below) == 1 and above is not None:
+            height = 0.3 * label.box.h
+            down = max(0, below[0].box.y - label.box.bottom) + height
+            up = max(0, label.box.y - above.box.bottom) + height
+            if up <= _NEARER * down:
+                return [above]
+            return below if down <= _NEARER * up else [*below, above]
+        return below or ([above] if above is not None else [])
+
+    def number_near(self, label: Line) -> Rect | None:
+        """Return the box of the nearest number in the label's row or below it."""
+        box = label.box
+        near = [
+            one.box for one in self._cells
+            if self._number(one.text) is not None
+            and ((_is_in_row(one.box, box) and one.box.x > box.x) or 0 <= one.box.y - box.y <= _NEAR * box.h)
+            and one.box.x - box.right <= _FAR * box.h and one.box.right > box.x
+        ]  # fmt: skip
+        return min(near, key=lambda one: abs(one.y - box.y) + max(0, one.x - box.right), default=None)
+
+    def _beside(self, label: Line) -> _NumberCell | None:
+        cell = self._next_in_row(label)
+        seen = self._number(cell.text) if cell is not None else None
+        if cell is None or seen is None:
+            return None
+        gap = (cell.box.x - label.box.right) / label.box.h
+        in_table = self._in_table(label, cell)
+        if in_table and gap <= _FAR:
+            return _NumberCell(seen, cell.box)
+        is_parted = self._edges is not None and self._edges.part_columns(label.box, cell.box)
+        is_named = any(
+            not begins_with_figure(other.text) and self._gap_y(other, cell) <= cell.box.h
+            for other in self._in_column(cell)
+            if other is not label
+        )
+        most = _NEAR if self._edges is None or is_named else _FAR
+        return None if is_parted or gap > most or (is_named and gap > 2) else _NumberCell(seen, cell.box)
+
+    def _in_table(self, label: Line, number: Line) -> bool:
+        """Tell whether the row above or below has a text in the label's column and a number (above: or a heading) in
+        the number's.
+        """
+        for one in self._cells:
+            is_near = self._gap_y(one, label) <= _MOST_BELOW * label.box.h
+            if one is label or is_number(one.text) or not is_near or not _is_aligned(one, label):
+                continue
+            other = self._next_in_row(one)
+            if other is None or not _is_aligned(other, number):
+                continue
+            if begins_with_figure(other.text) or one.box.bottom <= label.box.y + label.box.h // 2:
+                return True
+        return False
+
+    def _below(self, label: Line) -> list[_NumberCell]:
+        cell = self._nearest(label, below=True)
+        seen = self._number(cell.text) if cell is not None else None
+        if cell is None or seen is None or not self._is_own_column(label, cell):
+            return []
+        found = [_NumberCell(seen, cell.box)]
+        after = self._nearest(cell, below=True)
+        while after is not None and is_number(after.text) and _is_as_tall(after, cell):
+            other = self._number(after.text)
+            found += [_NumberCell(other, after.box)] if other is not None else []
+            after = self._nearest(after, below=True)
+        return found
+
+    def _is_own_column(self, label: Line, number: Line) -> bool:
+        """Tell whether a number below is of the label, not the first cell of the next row: nothing stands beside the
+        label, or what does has its number below as well, or the number is set as a figure.
+        """
+        beside = self._next_in_row(label)
+        if beside is None or number.box.h >= _TALLER * label.box.h:
+            return True
+        under = self._nearest(beside, below=True)
+        return under is not None and is_number(under.text)
+
+    def _above(self, label: Line) -> _NumberCell | None:
+        cell = self._nearest(label, below=False)
+        seen = self._number(cell.text) if cell is not None and is_number(cell.text) else None
+        if cell is None or seen is None:
+            return None
+        in_row = self._next_in_row(label)
+        over = self._nearest(in_row, below=False) if in_row is not None else None
+        is_figure = cell.box.h >= _TALLER * label.box.h or in_row is None or (over is not None and is_number(over.text))
+        return _NumberCell(seen, cell.box) if is_figure else None
+
+    def _nearest(self, cell: Line, *, below: bool) -> Line | None:
+        """Return the nearest cell below or above in its column; None where it is far, parted, or one of several."""
+        most = (_MOST_BELOW if below else _MOST_ABOVE) * cell.box.h
+        over = [
+            one for one in self._in_column(cell)
+            if (one.box.y > cell.box.y) is below and self._gap_y(one, cell) <= most
+        ]  # fmt: skip
+        if not over:
+            return None
+        first = min(over, key=lambda one: self._gap_y(one, cell))
+        row = [one for one in over if _is_in_row(one.box, first.box)]
+        parted = self._edges is not None and self._edges.part_rows(*((cell, first) if below else (first, cell)))
+        return None if len(row) > 1 or parted else first
+
+    def _in_column(self, cell: Line) -> list[Line]:
+        box = cell.box
+        return [
+            one for one in self._cells
+            if 4 * (min(box.right, one.box.right) - max(box.x, one.box.x)) > min(box.w, one.box.w)
+            and not _is_in_row(one.box, box)
+        ]  # fmt: skip
+
+    def _next_in_row(self, cell: Line) -> Line | None:
+        right = [
+            one for one in self._cells if one.box.x > cell.box.x + cell.box.w // 2 and _is_in_row(one.box, cell.box)
+        ]
+        return min(right, key=lambda one: one.box.x, default=None)
+
+    def _gap_y(self, one: Line, other: Line) -> int:
+        return max(one.box.y, other.box.y) - min(one.box.bottom, other.box.bottom)
+
+
+class _Edges:
+    """Lines and edges of surfaces in a picture (height x width x 4 uint8)."""
+
+    def __init__(self, pixels: NDArray[np.uint8]) -> None:
+        self._pixels = pixels
+
+    def part_columns(self, label: Rect, number: Rect) -> bool:
+        """Tell whether an upright edge, higher than a box around the number alone, stands between the two."""
+        reach = number.h
+        middle = number.y + number.h // 2
+        part = self._part(label.right, middle - reach, number.x + 1, middle + reach)
+        return part.shape[1] > 1 and bool((_steps(part, 1) > _EDGE).mean(axis=0).max(initial=0.0) > 0.8)
+
+    def part_rows(self, upper: Line, lower: Line) -> bool:
+        """Tell whether a level edge runs between the two, other than that of the box around one of them."""
+        left, right = min(upper.box.x, lower.box.x), max(upper.box.right, lower.box.right)
+        top, bottom = upper.box.y + upper.box.h // 2, lower.box.y + lower.box.h // 2
+        rows = self._level_edges(left, top, right, bottom)
+        number = upper.box if is_number(upper.text) else lower.box
+        around = round(_OWN_BOX * number.h)
+        middle = number.y + number.h // 2
+        beyond = (bottom, middle + around) if number is lower.box else (middle - around, top)
+        others = self._level_edges(number.x, *(beyond[0], number.right, beyond[1]))
+        is_boxed = any(abs(one - row) <= around for row in rows for one in others)
+        return bool(rows) and not (is_boxed and max(rows) - min(rows) <= 3)
+
+    def _level_edges(self, left: int, top: int, right: int, bottom: int) -> list[int]:
+        part = self._part(left, top, right, bottom)
+        if part.shape[0] < 2:
+            return []
+        found = np.flatnonzero((_steps(part, 0) > _EDGE).mean(axis=1) > 0.95)
+        return [max(0, top) + int(row) for row in found]
+
+    def _part(self, left: int, top: int, right: int, bottom: int) -> NDArray[np.int16]:
+        return self._pixels[max(0, top) : max(0, bottom), max(0, left) : max(0, right), :3].astype(np.int16)
+
+
+def _steps(part: NDArray[np.int16], axis: int) -> NDArray[np.int16]:
+    found: NDArray[np.int16] = np.abs(np.diff(part, axis=axis)).max(axis=2)
+    return found
+
+
+def _is_in_row(a: Rect, b: Rect) -> bool:
+    return 2 * (min(a.bottom, b.bottom) - max(a.y, b.y)) >= min(a.h, b.h)
+
+
+def _is_aligned(a: Line, b: Line) -> bool:
+    most = _ALIGNED * min(a.box.h, b.box.h)
+    middles = abs(a.box.x + a.box.right - b.box.x - b.box.right) / 2
+    return min(abs(a.box.x - b.box.x), abs(a.box.right - b.box.right), middles) <= most and not _is_in_row(a.box, b.box)
+
+
+def _is_as_tall(a: Line, b: Line) -> bool:
+    return max(a.box.h, b.box.h) <= 1.4 * min(a.box.h, b.box.h)
+
+
+def _place(box: Rect, at: Rect) -> str:
+    moved = box.moved(at.x, at.y)
+    return f" at {moved.x},{moved.y} ({moved.w}x{moved.h})"

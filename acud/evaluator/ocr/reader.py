@@ -29,14 +29,15 @@ from acud.evaluator.ocr.changes import REACH_Y_PX, apart, around, changed_boxes,
 from acud.evaluator.ocr.engine import Bgr, Engine, EngineOnDemand, Line, Reading
 from acud.evaluator.ocr.match import look_for
 from acud.evaluator.ocr.memo import ReadingMemo, Unread, joined
-from acud.evaluator.ocr.number import look_for_number
+from acud.evaluator.ocr.number import look_for_number, outside_bars
 from acud.evaluator.ocr.rapid import VERSION, RapidEngine
 from acud.evaluator.ocr.read_queue import ReadingQueue, Steps
 from acud.evaluator.ocr.second_reader import Doubt, LineProgram, SecondReader, ViewScripts, is_doubtful, without_icons
 from acud.evaluator.ocr.tesseract import Tesseract
+from acud.evaluator.ocr.text_layout import segments
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.evaluation import JudgeHealth
-from acud.types import Answer, JudgeName, Rect, ScreenNumber, TextLeaf, Verdict, unknown
+from acud.types import Answer, JudgeName, Rect, ScreenNumber, TextLeaf, Verdict, WindowInfo, unknown
 
 MAX_KEPT_BYTES = 64 << 20
 """Pixels of earlier frames kept to compare with: 17 views of 1280x720."""
@@ -348,16 +349,18 @@ class TextReading:
         self._released = True
         self._fault = ""
 
-    async def look_for(self, shot: ViewPixels, leaf: TextLeaf) -> Verdict:
-        """Return whether `leaf` holds on `shot`; `unknown(engine)` when the engine fails, or when a text was not found
-        whose letters no reader here can read.
+    async def look_for(self, shot: ViewPixels, leaf: TextLeaf, windows: Sequence[WindowInfo] = ()) -> Verdict:
+        """Return whether `leaf` holds on `shot`, a number outside of the bars of `windows` (in the shot's pixels);
+        `unknown(engine)` when the engine fails, or when a text was not found whose letters no reader here can read.
         """
         try:
             lines = await self.lines(shot)
         except Unavailable as fault:
             return unknown("engine", fault.message)
         if isinstance(leaf, ScreenNumber):
-            return look_for_number(lines, leaf, self._min_confidence, shot.crop)
+            parted = (Line(one.text, one.confidence, one.box) for one in segments(lines, shot.pixels))
+            cells = outside_bars(list(parted), windows)
+            return look_for_number(cells, leaf, self._min_confidence, shot.crop, shot.pixels)
         verdict = look_for(lines, leaf, self._min_confidence, shot.crop)
         if self._second is None or verdict.answer is not (Answer.YES if leaf.gone else Answer.NO):
             return verdict

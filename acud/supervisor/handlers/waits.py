@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -35,21 +36,42 @@ from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
 from acud.supervisor.waits.creation import WaitCreation, check_host_lost
 from acud.supervisor.wakes import FETCH_S
-from acud.types import Change, Evidence, ScreenImage, Then, Until, Verdict, WaitInfo, WaitSpec
+from acud.types import Change, Evidence, ScreenImage, ScreenNumber, Then, Until, Verdict, WaitInfo, WaitSpec
 from acud.types.tasks import ActionType
 from acud.waits import baselines
-from acud.waits.conditions import is_from_now, leaves
+from acud.waits.conditions import NOT_JUDGED, is_from_now, leaves
 from acud.waits.sentences import meaning_notes, with_meanings
 from acud.waits.targets import parse_target
 from acud.waits.validation import check_until
+
+_FIRST_READING_S = 8.0
+"""A reply about a number waits no longer than this for the first reading: some seconds on a busy host."""
 
 
 @handles(WaitCreate)
 def wait_create(app: App, request: WaitCreate, call: Call) -> None:
     """Arm a wait. The reply is deferred while the default display starts, and for the grab that a change is measured
-    from: whatever its caller does after the reply is seen.
+    from: whatever its caller does after the reply is seen. For a number it says what is read now.
     """
-    WaitCreation(app, request, call).begin(call.then(call.reply))
+
+    def on_created(reply: WaitReply) -> None:
+        if any(isinstance(leaf, ScreenNumber) for leaf in leaves(reply.wait.spec.until)):
+
+            def on_reading(info: WaitInfo) -> None:
+                call.reply(replace(reply, notes=(*reply.notes, *_reading_notes(info))))
+
+            app.waits.when_judged(reply.wait.wait_id, _FIRST_READING_S, call.later(on_reading), fetched_s=FETCH_S)
+        else:
+            call.reply(reply)
+
+    WaitCreation(app, request, call).begin(call.then(on_created))
+
+
+def _reading_notes(info: WaitInfo) -> Iterator[str]:
+    """Yield what was read at arming; nothing where that took too long."""
+    verdict = info.verdict
+    if verdict.code != NOT_JUDGED.code:
+        yield f"now: {verdict.detail.removeprefix('reads ')}"
 
 
 @handles(WaitList)

@@ -13,16 +13,16 @@ from acud.protocol.requests.daemon import Purpose
 from acud.store.store import Store
 from acud.supervisor.usage_log import UsageLog
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
-from acud.types import Budget, Criteria, JudgeChoice, WaitSpec
+from acud.types import Budget, JudgeChoice, WaitSpec
 from acud.waits import budget as rules
 from acud.waits.budget import BudgetAccount, BudgetStatus, MinuteQuota
-from acud.waits.conditions import leaves
+from acud.waits.conditions import leaves, may_ask_model
 from acud.waits.effects import JobKind
 
 
 def spends(active: ActiveWait, judge: JudgeChoice) -> bool:
     """Tell whether judging the wait by `judge` is what budgets are for."""
-    asks = any(isinstance(leaf, Criteria) for leaf in leaves(active.spec.until))
+    asks = any(may_ask_model(leaf) for leaf in leaves(active.spec.until))
     return asks and judge not in rules.FREE and active.transient is None
 
 

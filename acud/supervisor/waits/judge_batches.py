@@ -16,8 +16,8 @@ from acud.supervisor.job_queues import Lane
 from acud.supervisor.redaction import Redaction
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.waits.budgets import Admission, Budgets, spends
-from acud.types import JudgeChoice, JudgeName, Rect, ScreenImage, TextLeaf
-from acud.types.actions import Point
+from acud.supervisor.waits.target_tracker import TargetTracker
+from acud.types import JudgeChoice, JudgeName, Rect, ScreenImage, ScreenNumber, TextLeaf, WindowInfo
 from acud.waits import events as happened
 from acud.waits.conditions import leaves
 from acud.waits.effects import JobKind, JobRequest
@@ -57,11 +57,11 @@ class JudgeBatches:
         party_of: Callable[[ActiveWait], str],
         admission: Admission,
         image_of: Callable[[str], bytes | None],
-        origin_of: Callable[[Source], Point],
+        targets: TargetTracker,
         *,
         keeps_pictures: bool,
     ) -> None:
-        """`image_of`: the picture of a digest; `origin_of`: where a source is on its display. `keeps_pictures`: small
+        """`image_of`: the picture of a digest; `targets`: where sources and windows are. `keeps_pictures`: small
         ones of what is judged.
         """
         self.pool = pool
@@ -76,7 +76,7 @@ class JudgeBatches:
         self.party_of = party_of
         self.admission = admission
         self.image_of = image_of
-        self.origin_of = origin_of
+        self.targets = targets
         self.keeps_pictures = keeps_pictures
         self._open: dict[_BatchKey, _Batch] = {}
         self.in_hand: Counter[_BatchKey] = Counter()
@@ -231,7 +231,8 @@ class _Batch:
             force=request.force,
             keep_evidence=request.keep_evidence,
             images={digest: png for digest, png in images.items() if png is not None},
-            origin=self._batches.origin_of(source),
+            origin=self._batches.targets.origin(source),
+            windows=self._windows(active, source),
             is_last_look=request.is_last_look,
             party=self._batches.party_of(active),
             wants_picture=self._batches.keeps_pictures and active.transient is None and request.kind is JobKind.JUDGE,
@@ -240,6 +241,11 @@ class _Batch:
                 for stage, keeps in request.ahead.items()
             ),
         )
+
+    def _windows(self, active: ActiveWait, source: Source) -> tuple[WindowInfo, ...]:
+        """Return the windows whose own bars are to be left out of what is read: of a region, all was asked for."""
+        numbers = any(isinstance(leaf, ScreenNumber) for leaf in leaves(active.spec.until))
+        return self._batches.targets.windows(source) if numbers and active.spec.target.region is None else ()
 
     def _remaining_s(self, active: ActiveWait) -> float:
         return active.deadline_timer.at_s - self._batches.now() if active.deadline_timer is not None else 0.0

@@ -403,6 +403,24 @@ class Waits:
         if info.wait_id in self._active and not self._active[info.wait_id].ended:
             self._polls.hold_wake(info.wait_id, for_s)
 
+    def when_judged(self, wait_id: str, within_s: float, done: Callable[[WaitInfo], None], *, fetched_s: float) -> None:
+        """Call `done` with the wait once its first verdict is there or it has ended, or after `within_s`. `fetched_s`:
+        as for `when_ended`.
+        """
+
+        def finish(info: WaitInfo, ended: bool) -> None:
+            self._runtime.first_verdicts.pop(wait_id, None)
+            done(info)
+
+        leave = self._polls.add(wait_id, within_s, finish, lambda: self.find(wait_id), fetched_s)
+
+        def on_verdict() -> None:
+            if wait_id in self._active:  # else its end has answered
+                leave()
+                done(self.find(wait_id))
+
+        self._runtime.first_verdicts[wait_id] = on_verdict
+
     def look_once(
         self, spec: WaitSpec, watched: WatchedDisplay | None, within_s: float, done: Callable[[Verdict], None]
     ) -> None:

@@ -213,6 +213,12 @@ class TargetTracker:
         window = next((one for one in windows if one.window_id == source.window_id), None)
         return Point(0, 0) if window is None else Point(window.bounds.x, window.bounds.y)
 
+    def windows(self, source: Source) -> tuple[WindowInfo, ...]:
+        """Return the windows of a source's display, topmost first; of a window's own source that window alone."""
+        watched = self._watched_displays.by_name.get(source.display)
+        windows = watched.windows if watched is not None else ()
+        return tuple(one for one in windows if not source.window_id or one.window_id == source.window_id)
+
     def place(self, active: ActiveWait) -> tuple[Rect | None, bool]:
         """Return where on its display a wait's target is now, None where it is nowhere; and whether it is covered,
         or partly off the screen, so that it has a source of its own.

@@ -38,6 +38,7 @@ from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
 from acud.waits.budget import BudgetStatus
+from acud.waits.conditions import NOT_JUDGED
 from acud.waits.frame_coalescing import is_relevant
 from acud.waits.validation import unsearchable_reason
 
@@ -112,7 +113,7 @@ class WaitRuntime:
             self._party,
             Admission(self.active, self.budgets, self.judge_of),
             self.images.get,
-            self.targets.origin,
+            self.targets,
             keeps_pictures=settings.store.verdict_pictures_max_mb > 0,
         )
         self._suspended_s = self._boot_offset_s()
@@ -120,6 +121,8 @@ class WaitRuntime:
         self.recorded = Observers[Callable[[StoredWait], None]]()
         """Called with each wait as it is armed and as it ends, inside the transaction that stores that."""
         self._ended = ended
+        self.first_verdicts: dict[str, Callable[[], None]] = {}
+        """By wait: what is called once its first verdict is there."""
         self.ends = Tally()
         """Waits that ended, by state."""
         self.verdict_s = Histogram(SLOW_S)
@@ -275,6 +278,8 @@ class WaitRuntime:
         moved = machine.step(active.machine, event)
         active.machine = moved.wait
         self._obey_all(active, moved.effects)
+        if active.wait_id in self.first_verdicts and active.machine.verdict.code != NOT_JUDGED.code:
+            self._loop.call_later(0, self.first_verdicts.pop(active.wait_id))
 
     def _release_frames(self, active: ActiveWait, at: float) -> None:
         frames = [frame for frame in active.take_frames() if is_relevant(active.machine, frame)]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from acud.config import OcrSettings, VisionSettings
 from acud.evaluator.context import EvaluatorContext
@@ -119,6 +120,14 @@ async def test_a_local_leaf_sent_by_mistake_is_unknown(tmp_path: Path) -> None:
         ).run()
     await context.close()
     assert (found.whole.answer, found.whole.code) == (Answer.UNKNOWN, "engine")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(("judge", "answer"), [("scripted", "yes"), ("ocr", "unknown")])
+async def test_a_sentence_whose_number_cannot_be_read_is_for_a_model(tmp_path: Path, judge: str, answer: str) -> None:
+    leaf = replace(number_condition("ORLX > $480"), sentence="ORLX holds above $480")
+    found = await answered(leaf, tmp_path, judge=judge)
+    assert (found.whole.answer, found.answers[0].judge) == (answer, judge)
 
 
 @pytest.mark.asyncio

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acud.types import Answer, ScreenNumber, number_condition
-from acud.waits.read_text import after_label, agreed, compared, is_whole, numbers_in, only_number
+from acud.errors import InvalidRequest
+from acud.types import Answer, ScreenNumber, number_condition, numbers_in
+from acud.waits.read_text import is_whole, judge_places, label_places, only_number
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,14 @@ from acud.waits.read_text import after_label, agreed, compared, is_whole, number
         ("57/90 files, 57 of 90", [((57,), ""), ((57,), "of"), ((90,), "")]),
         ("at 12:30 on 2026-11-25 (12/24/2026), the 3rd, v1.2.3, 192.168.1.10, h264", []),
         ("errors=3, warnings=4", [((3,), ""), ((4,), "")]),
+        ("errors=3 warnings: 4", [((3,), ""), ((4,), "")]),
+        ("$108,837 or 1'234.50 or 1 234,50 €", [((108837,), "$"), ((1234.5,), "or"), ((1234.5,), "€")]),
+        ("-$1,234.00, US$ 2.5M, CHF 12.00", [((-1234,), "$"), ((2.5e6,), "US$"), ((12,), "CHF")]),
+        ("1,08,837 ₹", [((108837,), "₹")]),
+        ("1.2k stars, 3 Mio. €, 2bn", [((1200,), "stars"), ((3e6,), "€"), ((2e9,), "")]),
+        ("Inbox (12), 99+, balance ($5.00)", [((12,), ""), ((99,), ""), ((5, -5), "$")]),
+        ("Score - 5", [((-5, 5), "")]),
+        ("issues.html?t0=1795868505666 localhost:8080/x https://a.org/42", []),
     ],
 )
 def test_numbers_are_read_as_programs_write_them(text: str, numbers: list[tuple[tuple[float, ...], str]]) -> None:
@@ -37,8 +46,8 @@ def test_any_text_can_be_read(text: str) -> None:
 
 def after(condition: str, line: str) -> str:
     leaf = number_condition(condition)
-    found = [seen for seen in after_label(leaf, line) if seen is not None]
-    return agreed(leaf, [compared(leaf, seen) for seen in found]).answer.value if found else "none"
+    verdict = judge_places(leaf, list(label_places(leaf, line)))
+    return "none" if verdict.code == "unreadable" else verdict.answer.value
 
 
 @pytest.mark.parametrize(
@@ -63,6 +72,21 @@ def after(condition: str, line: str) -> str:
         ("took < 2 s", "took 1.234 s", "unknown"),
         ("took < 1 s", "took 1.234 s", "no"),
         ("Errors = 0", "Errors: 0; Errors: 2", "unknown"),
+        ("Issues >= 8", "Issues Pull requests 30", "none"),
+        ("errors = 5", "3 errors, 5 warnings", "no"),
+        ("errors = 3", "errors in 3 files", "none"),
+        ("errors = 31", "31 open errors", "none"),
+        ("open errors = 31", "31 open errors", "yes"),
+        ("Total = 5", "Total cost: 5", "yes"),
+        ("Stars >= 1000", "Stars 1.2k", "yes"),
+        ("Stars > 1.3k", "Stars 1.2k", "no"),
+        ("Unread >= 9", "Unread 9+", "yes"),
+        ("Unread >= 10", "Unread 9+", "unknown"),
+        ("Unread = 12", "Unread 9+", "unknown"),
+        ("Unread < 9", "Unread 9+", "no"),
+        ("Memory < 600", "Memory 512 B", "unknown"),
+        ("Memory < 600 B", "Memory 512 B", "yes"),
+        ("Price > $480", "Price $108,837", "yes"),
     ],
 )
 def test_a_number_after_its_label_compares(condition: str, line: str, answer: str) -> None:
@@ -85,12 +109,24 @@ def test_without_a_label_there_must_be_one_number() -> None:
         ("'Items:' = 3", "Items", 3, ""),
         ("Total ≥ $100.5", "Total", 100.5, "$"),
         ("< -2 °C", "", -2, "°C"),
+        ("Total > $2,000", "Total", 2000, "$"),
+        ("Stars >= 1.2k", "Stars", 1200, ""),
+        ("Used < 5 MB", "Used", 5, "MB"),
+        ("Used < 512 B", "Used", 512, "B"),
+        ("Files = 3 open files", "Files", 3, "open files"),
     ],
 )
 def test_a_comparison_is_written_as_people_do(text: str, label: str, value: float, unit: str) -> None:
     leaf = number_condition(text)
     assert (leaf.label, leaf.value, leaf.unit) == (label, value, unit)
     assert isinstance(leaf, ScreenNumber)
+
+
+@pytest.mark.parametrize("text", ["Issues >= +5", "+5 >= x", "Issues > 9+"])
+def test_a_comparison_has_no_plus(text: str) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        number_condition(text)
+    assert "without it" in str(refused.value.hint) or text.startswith("+")
 
 
 @pytest.mark.parametrize(("text", "whole"), [("Saved", True), ("Unsaved changes", False), ("is-saved!", True)])

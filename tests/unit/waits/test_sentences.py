@@ -18,6 +18,7 @@ from acud.types import (
     JudgeName,
     NotOf,
     ProcessExit,
+    ScreenNumber,
     Stable,
     Text,
     Then,
@@ -1180,6 +1181,14 @@ def test_a_judge_that_is_named_gets_the_sentence() -> None:
     assert with_meanings(until, JudgeName.CLAUDE) == until
     assert list(meaning_notes(until, JudgeName.AUTO)) == ['read as: the text "Done" is visible; no model is asked']
     assert not list(meaning_notes(until, JudgeName.CLAUDE))
+
+
+def test_a_number_keeps_its_sentence_for_a_model_where_it_cannot_be_read() -> None:
+    number = Criteria('the number after "Errors" is 0')
+    meant = with_meanings(number)
+    assert isinstance(meant, ScreenNumber)
+    assert meant.sentence == number.criteria
+    assert "while that number can be read" in next(meaning_notes(number, JudgeName.AUTO))
 
 
 def test_the_half_to_work_with_is_read_as_its_author_means_it() -> None:

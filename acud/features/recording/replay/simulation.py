@@ -22,13 +22,13 @@ from acud.ids import new_id
 from acud.protocol.evaluation import Answered, Job, JobResult
 from acud.protocol.questions import Ask, LaterAsk, LeafAsk, View
 from acud.protocol.replay import Gate, ReplayAsk, ReplayRow, ReplayRun
-from acud.types import Criteria, Spent, Verdict, WaitSpec, WaitState, Widget, unknown
+from acud.types import Spent, Verdict, WaitSpec, WaitState, Widget, unknown
 from acud.waits import budget as rules
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
 from acud.waits.budget import BudgetAccount, BudgetStatus
-from acud.waits.conditions import NOT_JUDGED, leaves
+from acud.waits.conditions import NOT_JUDGED, leaves, may_ask_model
 from acud.waits.effects import EvaluationRecord
 from acud.waits.images import without_bytes
 from acud.waits.model import NOT_LOCATED
@@ -127,7 +127,7 @@ class Simulation:
         self._context, self._source, self._report, self._tell = context, frames, report, tell
         self._deadline_s = deadline_s
         self._display = spec.target.display or "recorded"
-        self._spends = judge not in rules.FREE and any(isinstance(leaf, Criteria) for leaf in leaves(spec.until))
+        self._spends = judge not in rules.FREE and any(may_ask_model(leaf) for leaf in leaves(spec.until))
         self._spent = Spent()
         self._wait_id = new_id("wait")
         self._wait = machine.Wait(spec, 0.0, ())

@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from acud.evaluator.expression_time_limit import TookTooLong, limited
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.match import look_for
-from acud.evaluator.ocr.number import look_for_number
 from acud.evaluator.ocr.text_layout import blocks, rows
-from acud.types import Answer, Rect, Text, Verdict, number_condition
+from acud.types import Answer, Rect, Text, Verdict
 
 AT = Rect(100, 50, 640, 480)
 
@@ -194,32 +193,3 @@ def test_a_text_is_counted_in_places_apart() -> None:
     assert (fewer.answer, fewer.detail) == (Answer.NO, '"done" is there 3 of 4 times')
     assert verdict(lines, r"\bdone\b", regex=True, count=3).answer is Answer.YES
     assert verdict(lines, r"\bdone\b", regex=True, count=4).answer is Answer.NO
-
-
-def number(lines: list[Line], condition: str) -> Verdict:
-    return look_for_number(lines, number_condition(condition), 0.5, AT)
-
-
-def test_a_number_stands_after_its_label_in_the_row_or_below_it() -> None:
-    card = [line("CPU load", 0, 0), line("57 %", 0, 24), line("Errors", 300, 0), line("3", 400, 1), line("9", 300, 24)]
-    load = number(card, "CPU load >= 57 %")
-    assert (load.detail, load.boxes) == ('reads "57 %" after "CPU load" at 100,74 (32x16)', (Rect(0, 24, 32, 16),))
-    assert number(card, "errors = 3").answer is Answer.YES
-    assert number(card, "Errors > 3").answer is Answer.NO
-
-
-@pytest.mark.parametrize(
-    ("lines", "words"),
-    [
-        ([line("Progress", 0, 0)], "no number"),
-        ([line("90 %", 0, 0)], "the label"),
-        ([line("Progress", 0, 0), line("l00 %", 100, 0)], "no number"),
-        ([line("Progress 90 %", 0, 0, confidence=0.3)], "the label"),
-        ([line("Progress", 0, 0), line("Errors 3", 100, 0)], "no number"),
-        ([line("Progress: none yet", 0, 0), line("95 warnings", 0, 20)], "no number"),
-    ],
-)
-def test_a_number_that_cannot_be_read_is_unknown(lines: list[Line], words: str) -> None:
-    found = number(lines, "Progress >= 90")
-    assert (found.answer, found.code) == (Answer.UNKNOWN, "unreadable")
-    assert words in found.detail

@@ -1,0 +1,177 @@
+"""Numbers as programs and people write them: signs, thousands, currencies, scales ("1.2k", "3 Mio."), "99+", units.
+
+Programs write numbers in their reader's way: 1,234.5 or 1.234,5 or 1 234 or 1'234.50. A text that can be two numbers
+has both as its values; a comparison is certain only when it is the same for all.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+_SPACES = "\u0020\u00a0\u2009\u202f'’"
+"""What stands between thousands, beside commas and points."""
+_CURRENCY = r"[A-Z]{0,3}[$¢-¥֏؋฿₠-⃀]|(?:USD|EUR|GBP|JPY|INR|CHF)(?![^\W\d_])"
+_SCALES = {
+    "k": 1e3, "tsd": 1e3, "thousand": 1e3, "万": 1e4, "m": 1e6, "mn": 1e6, "mio": 1e6, "million": 1e6, "millions": 1e6,
+    "亿": 1e8, "億": 1e8, "b": 1e9, "bn": 1e9, "mrd": 1e9, "md": 1e9, "billion": 1e9, "billions": 1e9,
+}  # fmt: skip
+_ALSO_UNITS = re.compile(r"\s[A-Za-z]|[mB]")
+"""Scales that may as well be a unit: "5 M", "300 K", "512B", "20m"."""
+_SCALE = "|".join(sorted((rf"{one}\b\.?" if one.isascii() else one for one in _SCALES), key=len, reverse=True))
+_TOKEN = re.compile(
+    rf"(?<![\w.,])(?P<least>(?<![-=])[>≥]\s?)?(?P<open>\()?(?P<sign>[-+−]\s?)?(?:(?P<before>{_CURRENCY})\s?)?"
+    rf"(?P<inner>[-+−])?(?P<digits>\d{{1,3}}(?:[{_SPACES}]\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*|[.,]\d+)(?!\d)"
+    rf"(?P<scale>\s?(?i:{_SCALE}))?(?P<more>\s?\+(?!\s?\d))?(?:\s?(?P<after>%|‰|°[CF]?|{_CURRENCY}|[^\W\d_]{{1,12}}"
+    r"(?:/[^\W\d_]{1,4})?))?(?P<close>\))?"
+)
+_IN_A_DATE = re.compile(r"[:_-]\d|\.\d|/\d+/")
+_AFTER_A_NUMBER = re.compile(r"(?<=\d)[:/_-]|(?<=[<≤])\s?")
+"""The second number of "57/90" is not what is counted, and that of "< 5" only a bound."""
+_OF_AN_ADDRESS = re.compile(r"://|[?&][\w.-]+=|\w\.[a-z]{2,}[:/?]|^[\w.-]+:\d+/", re.IGNORECASE)
+_ORDINAL, _OF_A_WORD = re.compile(r"(?:st|nd|rd|th)\b"), re.compile(r"\w")
+_GROUPS = re.compile(r"\d{1,3}(?:\.\d{3})+|\d{1,3}(?:,\d{2,3})*,\d{3}")
+_IS_A_LABEL = re.compile(r"\s?[:=]")
+_FAMILIES: tuple[dict[str, float], ...] = (
+    {
+        **{f"{p}b": 1000.0**n for n, p in enumerate(("", "k", "m", "g", "t", "p"))},
+        **{f"{p}ib": 1024.0**n for n, p in enumerate(("", "k", "m", "g", "t", "p")) if p},
+        "byte": 1.0, "bytes": 1.0,
+    },
+    {
+        "ms": 0.001, "s": 1.0, "sec": 1.0, "secs": 1.0, "second": 1.0, "seconds": 1.0, "min": 60.0, "mins": 60.0,
+        "minute": 60.0, "minutes": 60.0, "h": 3600.0, "hr": 3600.0, "hrs": 3600.0, "hour": 3600.0, "hours": 3600.0,
+        "d": 86400.0, "day": 86400.0, "days": 86400.0,
+    },
+    *(
+        dict.fromkeys(units.split(), 1.0)
+        for units in (
+            "% percent", "$ us$ usd dollar dollars", "€ eur euro euros", "£ gbp", "¥ jpy yen", "₹ inr rupees", "° °c",
+        )
+    ),
+)  # fmt: skip
+"""Units of one sort, by how much they are of the smallest; sizes of 1000 unless they say KiB. Signs and their words."""
+
+
+class NumberSeen(Struct, frozen=True):
+    """A number in a text, from `start` to `end` in it. `values`: what it may be, usually one. `unit`: what stands with
+    it, "" for none.
+
+    `is_least`: it is written as a lower bound ("99+", "> 5"). `scale`, `bare`: letters that may scale it or be its unit
+    ("M", "B"), and its values in that unit.
+    """
+
+    start: int
+    end: int
+    text: str
+    values: tuple[float, ...]
+    unit: str
+    is_least: bool = False
+    scale: str = ""
+    bare: tuple[float, ...] = ()
+
+    @property
+    def counts_else(self) -> bool:
+        """Whether a word with it says what it counts ("5 files"), rather than a unit of measure."""
+        return bool(self.unit) and not any(self.unit.casefold() in units for units in _FAMILIES)
+
+    def values_in(self, unit: str) -> tuple[float, ...]:
+        """Return what it may be in `unit` ("": whatever stands with it); none where it is of another sort."""
+        if not unit:
+            return tuple(dict.fromkeys((*self.bare, *self.values)))
+        for own, values in ((self.unit, self.values), (self.scale, self.bare)):
+            factor = unit_factor(unit, own)
+            if values and factor is not None:
+                return tuple(_rounded(value * factor) for value in values)
+        return ()
+
+
+def numbers_in(text: str, start: int = 0) -> Iterator[NumberSeen]:
+    """Yield the numbers of `text` from `start` on. Dates, times, versions, addresses and words with digits in them are
+    none.
+    """
+    for found in _TOKEN.finditer(text, start):
+        begins, ends = found.span("digits")
+        if _IN_A_DATE.match(text, ends) or (begins and _AFTER_A_NUMBER.match(text, found.start() - 1)):
+            continue
+        if _OF_AN_ADDRESS.search(_chunk(text, begins)):
+            continue
+        if not (found["scale"] or found["more"]) and (_ORDINAL if found["after"] else _OF_A_WORD).match(text, ends):
+            continue
+        seen = _number(found, text)
+        if seen.values:
+            yield seen
+
+
+def _number(found: re.Match[str], text: str) -> NumberSeen:
+    bare = tuple(value for one in _values(found["digits"]) for value in _signed(found, one))
+    unit, end = found["after"] or "", found.end()
+    if unit and (unit.isalpha() or "/" in unit) and _IS_A_LABEL.match(text, found.end("after")):
+        unit, end = "", found.start("after")  # "errors=3 warnings=4": the next label
+    unit = found["before"] or unit
+    scale = found["scale"] or ""
+    letters = scale.strip().rstrip(".")
+    factor = _SCALES.get(letters.casefold(), 1.0)
+    values = tuple(_rounded(value * factor) for value in bare)
+    may_be_unit = _ALSO_UNITS.fullmatch(scale) is not None
+    is_least = bool(found["more"] or found["least"])
+    words = text[found.start() : end].strip()
+    return NumberSeen(
+        found.start(), end, words, values, unit, is_least, letters if may_be_unit else "", bare if may_be_unit else ()
+    )
+
+
+def _signed(found: re.Match[str], value: float) -> tuple[float, ...]:
+    """Return what a value may be with its sign; a dash that stands apart may be none, and accountants put losses in
+    brackets: "($1,234.00)".
+    """
+    sign = found["sign"] or found["inner"] or ""
+    if found["open"] and found["close"] and (found["before"] or "." in found["digits"] or "," in found["digits"]):
+        return value, -value
+    if not sign or sign[0] == "+":
+        return (value,)
+    return (-value, value) if sign[1:] else (-value,)
+
+
+def _chunk(text: str, place: int) -> str:
+    """Return what stands without white space around a place of `text`."""
+    return text[text.rfind(" ", 0, place) + 1 :].split(" ", 1)[0]
+
+
+def _values(digits: str) -> tuple[float, ...]:
+    """Return what the digits may mean: a point before three digits is a decimal one, or one of thousands."""
+    plain = unicodedata.normalize("NFKC", re.sub(f"[{_SPACES}]", "", digits))
+    points, commas = plain.count("."), plain.count(",")
+    if points and commas:
+        decimal = "." if plain.rfind(".") > plain.rfind(",") else ","
+        whole, _, rest = plain.rpartition(decimal)
+        return (float(re.sub("[.,]", "", whole) + "." + rest),) if decimal not in whole else ()
+    if points + commas > 1:
+        return (float(re.sub("[.,]", "", plain)),) if _GROUPS.fullmatch(plain) else ()
+    if points + commas == 0:
+        return (float(plain),)
+    whole, rest = re.split("[.,]", plain)
+    decimal_value = float(f"{whole or 0}.{rest}")
+    if len(rest) != 3 or len(whole) > 3 or not whole or whole.startswith("0") or plain != digits:
+        return (decimal_value,)
+    # "1,234" with three places after a decimal comma is rare; "1.234" is as often a time as a German thousand.
+    return (float(whole + rest),) if commas else (decimal_value, float(whole + rest))
+
+
+def unit_factor(wanted: str, seen: str) -> float | None:
+    """Return what a number of the unit `seen` is multiplied by to be one of `wanted`; None: of another sort."""
+    a, b = wanted.casefold(), seen.casefold()
+    if a == b:
+        return 1.0
+    sort = next((units for units in _FAMILIES if a in units or b in units), None)
+    if sort is not None:
+        return sort[b] / sort[a] if a in sort and b in sort else None
+    return 1.0 if b and a.rstrip("s") == b.rstrip("s") else None  # "error" and "errors"
+
+
+def _rounded(value: float) -> float:
+    """Take off what converting adds: 0.9 GB are 900 MB, and no 900.0000000000001."""
+    return float(f"{value:.12g}")
