@@ -1,12 +1,15 @@
 """Where a small picture stands in pixels: how alike it is to each place, and every place that is alike enough.
 
-Two things are measured, and the lesser is the similarity:
+Three things are measured, and the least is the similarity:
 
 - *Light and dark*: Lin's concordance correlation (Biometrics 45, 1989) in the colour channel in which the picture
   varies most: 2 cov / (var + var + difference of means ^ 2). It is 1 for equal values only; unlike the correlation that
   OpenCV normalises, paler, brighter and flat places are less alike, and a flat place is 0 instead of anything.
 - *Colour*: 1 less the greatest difference of a channel's mean over any 8x8 pixels, as a share of 255. So a red lamp is
   no green one, however small it is in its picture.
+- *The worst small window*: a concordance of every 9x9 pixels by themselves, at the best shift of up to a pixel each
+  and in the contrast of the whole place. So one other letter, a tick or a badge makes another picture, and letters
+  drawn half a pixel further do not. What is faint beside the picture's own contrast counts little.
 
 The correlation of each place (OpenCV's `matchTemplate`) is no less than the first. It leaves out what cannot be alike;
 the rest is measured exactly, so that what is found does not depend on how much is searched at once.
@@ -15,6 +18,7 @@ the rest is measured exactly, so that what is found does not depend on how much 
 from __future__ import annotations
 
 import io
+import math
 import struct
 import zlib
 from typing import NamedTuple
@@ -40,6 +44,15 @@ _NO_VARIANCE = 1e-3
 _ROUNDING = 0.01
 """The correlation of a large part is off by so much at most, by its Fourier transform in single precision."""
 _FLAT = "what is opaque of the image is of one colour, or too little: take in more of what is around it"
+_SIGN_PX, _FEWEST_SIGN_PX = 9, 6
+_SHIFTS = sorted(
+    ((y / 2, x / 2) for y in range(-2, 3) for x in range(-2, 3)), key=lambda one: abs(one[0]) + abs(one[1])
+)
+_FAINT, _FAINTEST = 0.08, 40.0
+"""The variance that counts little in a window: a part of the picture's, and of noise."""
+_SIGN_SHARE = 0.5
+"""So much of what a window lacks counts: at a similarity of 0.9 the worst may have a concordance of 0.8. Chosen by text
+of which one sign differs, and by the same text drawn between pixels, heavier, lighter and paler (measured)."""
 _PEAK: NDArray[np.uint8] = np.ones((2 * REACH_PX + 1, 2 * REACH_PX + 1), np.uint8)
 
 Pixels = NDArray[np.uint8]
@@ -205,7 +218,54 @@ def similarity_at(template: Template, pixels: Pixels, x: int, y: int) -> float:
     """Return how alike the picture is to the place whose top left pixel is (x, y)."""
     shown = pixels[y : y + template.height, x : x + template.width, :3]
     difference = shown.astype(np.float32) - template.bgr
-    return min(_concordance(template, shown), 1.0 - _colour_difference(template, difference) / 255.0)
+    whole = min(_concordance(template, shown), 1.0 - _colour_difference(template, difference) / 255.0)
+    return min(whole, _worst_window(template, shown, whole))
+
+
+def _worst_window(template: Template, shown: Pixels, enough: float) -> float:
+    """Return how alike the worst small window is; shifts are tried until it is `enough`, which decides nothing then."""
+    if min(shown.shape[:2]) < _FEWEST_SIGN_PX:
+        return enough
+    wanted = template.bgr[:, :, template.channel].astype(np.float64)
+    values = shown[:, :, template.channel].astype(np.float64)
+    seen = values if template.opaque is None else values[template.opaque.astype(np.bool_)]
+    # How much paler or brighter the whole is was measured before.
+    values = (values - seen.mean()) * math.sqrt(template.variance / max(seen.var(), _NO_VARIANCE))
+    weights = np.ones(wanted.shape) if template.opaque is None else template.opaque.astype(np.float64)
+    wanted, weights = wanted[1:-1, 1:-1] - template.mean, weights[1:-1, 1:-1]
+    size = min(_SIGN_PX, wanted.shape[1]), min(_SIGN_PX, wanted.shape[0])
+    counts = np.maximum(_sums(weights, size), 1.0)
+    means = _sums(wanted * weights, size) / counts
+    variances = _sums(wanted**2 * weights, size) / counts - means**2
+    faint = max(_FAINTEST, _FAINT * template.variance)
+    best: Scores = np.full(counts.shape, -1.0)
+    for shift in _SHIFTS:
+        moved = _moved(values, *shift)
+        others = _sums(moved * weights, size) / counts
+        together = _sums(wanted * moved * weights, size) / counts - means * others
+        spread = _sums(moved**2 * weights, size) / counts - others**2
+        scores = (2.0 * together + faint) / (variances + spread + (means - others) ** 2 + faint)
+        best = np.maximum(best, scores)
+        worst = 1.0 - _SIGN_SHARE * (1.0 - float(best.min()))
+        if worst >= enough:
+            break
+    return worst
+
+
+def _moved(values: Scores, down: float, right: float) -> Scores:
+    """Return the inside of `values`, moved by up to a pixel in halves; what is between pixels is their mean."""
+    y, x = 1 + int(np.floor(down)), 1 + int(np.floor(right))
+    rows = [y] if down == int(down) else [y, y + 1]
+    columns = [x] if right == int(right) else [x, x + 1]
+    height, width = values.shape[0] - 2, values.shape[1] - 2
+    parts = [values[row : row + height, column : column + width] for row in rows for column in columns]
+    return np.asarray(sum(parts) / len(parts), np.float64)
+
+
+def _sums(values: Differences | Scores, size: tuple[int, int]) -> Scores:
+    """Return the sum of each whole window of `size` (width, height)."""
+    sums = cv2.boxFilter(values, -1, size, anchor=(0, 0), normalize=False, borderType=cv2.BORDER_CONSTANT)
+    return np.asarray(sums[: values.shape[0] - size[1] + 1, : values.shape[1] - size[0] + 1], np.float64)
 
 
 def _concordance(template: Template, shown: Pixels) -> float:
@@ -226,11 +286,5 @@ def _colour_difference(template: Template, difference: Differences) -> float:
         counts: Differences | float = float(size[0] * size[1])
     else:
         difference = difference * template.opaque[:, :, None]
-        counts = np.maximum(_windows(template.opaque.astype(np.float32), size), _FEWEST_PX / 4)[:, :, None]
-    return float(np.abs(_windows(difference, size) / counts).max())
-
-
-def _windows(values: Differences, size: tuple[int, int]) -> Differences:
-    """Return the sum of each whole window."""
-    sums = cv2.boxFilter(values, -1, size, anchor=(0, 0), normalize=False, borderType=cv2.BORDER_CONSTANT)
-    return np.asarray(sums[: values.shape[0] - size[1] + 1, : values.shape[1] - size[0] + 1], np.float32)
+        counts = np.maximum(_sums(template.opaque.astype(np.float32), size), _FEWEST_PX / 4)[:, :, None]
+    return float(np.abs(_sums(difference, size) / counts).max())

@@ -130,9 +130,9 @@ class ScreenImage(Struct, frozen=True, tag="image", forbid_unknown_fields=True):
     """A picture is somewhere in the target, or nowhere when `gone`: in its size, or 5 or 10 % smaller or larger.
 
     `png`: the picture, 8 bits a channel, 8x8 to 262,144 pixels, at most 256 KiB; what is more than half transparent may
-    be anything. `similarity`: the lesser of how well light and dark agree and how well the colours of every 8x8 pixels
-    do; 1 for equal pixels. The daemon keeps the picture by its `digest`; its replies have that, `width` and `height`
-    instead of `png`, and so may a request about a picture that it has.
+    be anything. `similarity`: the least of how well light and dark agree, how well the colours of every 8x8 pixels do,
+    and how well the worst 9x9 pixels do; 1 for equal pixels. The daemon keeps the picture by its `digest`; its replies
+    have that, `width` and `height` instead of `png`, and so may a request about a picture that it has.
     """
 
     png: bytes = b""

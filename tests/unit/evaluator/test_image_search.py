@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import cv2
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from acud import png
 from acud.evaluator.image_match import Template, places, similarity_at, templates
@@ -107,6 +108,43 @@ def test_a_pale_one_and_another_letter_are_other_pictures() -> None:
     other = icon()
     other[4:16, 30:44:3] = 230
     assert look(put(screen(), other, 100, 50), ICON).answer is Answer.NO
+
+
+def row(text: str, *, at: float = 0.0, weight: float = 1.0, ink: int = 30, paper: int = 245) -> Pixels:
+    """Return a row of text, BGRX, drawn from `at` between pixels: with its eight parts of each pixel's width."""
+    font = ImageFont.truetype("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf", 13 * 8)
+    drawn = Image.new("L", (200 * 8, 24 * 8))
+    ImageDraw.Draw(drawn).text(((6 + at) * 8, 4 * 8), text, fill=255, font=font)
+    cover = (np.asarray(drawn, np.float64).reshape(24, 8, 200, 8).mean(axis=(1, 3)) / 255) ** weight
+    return np.repeat((paper + (ink - paper) * cover).astype(np.uint8)[:, :, None], 4, axis=2)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "shown"),
+    [
+        ("Order 1084 shipped", "Order 1034 shipped"),
+        ("Total 3 files", "Total 8 files"),
+        ("Total -5.00 EUR", "Total  5.00 EUR"),
+        ("Build 12 passed", "Build 13 passed"),
+        ("Invoice 129 due 14 May", "Invoice 129 due 11 May"),
+        ("Sent: 1 of 7", "Sent: 7 of 7"),
+        ("Quantity: C", "Quantity: G"),
+        ("Ready", "Ready *"),
+    ],
+)
+def test_one_other_sign_is_another_picture(wanted: str, shown: str) -> None:
+    """The whole is alike: 0.9 and more of it agrees."""
+    assert look(put(screen(), row(wanted), 60, 70), png.encode(row(wanted))).answer is Answer.YES
+    assert look(put(screen(), row(shown), 60, 70), png.encode(row(wanted))).answer is Answer.NO
+    assert look(put(screen(), row(shown, at=0.25), 60, 70), png.encode(row(wanted))).answer is Answer.NO
+
+
+@pytest.mark.parametrize(
+    "other", [{"at": 0.25}, {"at": 0.375}, {"weight": 0.7}, {"weight": 1.4}, {"ink": 50, "paper": 235}]
+)
+def test_the_same_sign_drawn_otherwise_is_no_other_picture(other: dict[str, Any]) -> None:
+    drawn = row("Order 1084 shipped", **other)
+    assert look(put(screen(), drawn, 60, 70), png.encode(row("Order 1084 shipped"))).answer is Answer.YES
 
 
 def test_noise_is_forgiven() -> None:
