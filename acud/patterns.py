@@ -26,6 +26,8 @@ MAX_PATTERN = 500
 """Characters."""
 MAX_DEPTH = 50
 """Groups within groups; what stands deeper is no pattern that a person wrote."""
+MAX_SIZE = 600
+"""Steps of a pattern's program that the supervisor itself searches with: 1 to 2 ms for a title of 300 characters."""
 _MAX_MEM = 1 << 18
 """Bytes for RE2's program and its automaton. It bounds the time too: a search takes at most program times text."""
 LAST_CASED = 0x20000
@@ -72,6 +74,8 @@ class Pattern:
         """`engine`: RE2's object; group 1 is the match. `line_ends`: `$` is before each line end, not only the last."""
         self._engine = engine
         self._line_ends = line_ends
+        self.size: int = engine.programsize
+        """Steps of its program; a search takes at most this times the length of the text."""
 
     def search(self, text: str) -> tuple[int, int] | None:
         """Return where the first match in `text` begins and ends."""
@@ -105,6 +109,15 @@ def compiled(pattern: str, *, ignore_case: bool = False, lines: bool = False) ->
     if writing.ends == {"line", "text"}:
         raise PatternFault("means two things by $", hint="use (?m) for all of the pattern, or \\Z for the text's end")
     return Pattern(_engine(f"(?s)(?:{_ANY})*?({body})"), line_ends="line" in writing.ends)
+
+
+@lru_cache(1 << 14)
+def is_found(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
+    """Tell whether `pattern` is found in the short `text`, such as a title; each pair is searched once.
+
+    Raises: PatternFault.
+    """
+    return compiled(pattern, ignore_case=ignore_case).search(text) is not None
 
 
 def _parsed(pattern: str, flags: int) -> Any:

@@ -14,7 +14,7 @@ from typing import TypeGuard
 
 from msgspec.structs import replace
 
-from acud.patterns import compiled
+from acud.patterns import is_found
 from acud.types import (
     AllOf,
     Answer,
@@ -59,7 +59,7 @@ NOT_IN_STAGE = "it was not there when this stage began"
 def title_matches(leaf: WindowTitle, title: str) -> bool:
     """Tell whether a title is meant: it contains the words (case ignored), or the pattern is found in it."""
     if leaf.regex:
-        return compiled(leaf.title).search(title[:TITLE_CHARS]) is not None
+        return is_found(leaf.title, title[:TITLE_CHARS])
     return leaf.title.casefold() in title.casefold()
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from acud.accessibility.roles import WORDS, roles_of
 from acud.errors import InvalidRequest, Refused
-from acud.patterns import MAX_PATTERN, PatternFault, compiled
+from acud.patterns import MAX_PATTERN, MAX_SIZE, PatternFault, compiled
 from acud.types import (
     AllOf,
     AnyOf,
@@ -63,9 +63,9 @@ def check_leaf(leaf: Leaf) -> None:
     if isinstance(leaf, Text) and leaf.regex:
         _check(leaf.text, "text", ways=((not leaf.match_case, lines) for lines in (False, True)))
     elif isinstance(leaf, WindowTitle) and leaf.regex:
-        check_pattern(leaf.title, "window title")
+        _check(leaf.title, "window title", ways=((False, False),), most=MAX_SIZE)
     elif isinstance(leaf, Widget) and leaf.match is NameMatch.REGEX:
-        _check(leaf.name, "widget name", ways=((True, False),))
+        _check(leaf.name, "widget name", ways=((True, False),), most=MAX_SIZE)
 
 
 def unsearchable_reason(until: Until) -> str:
@@ -78,14 +78,19 @@ def unsearchable_reason(until: Until) -> str:
     return ""
 
 
-def _check(pattern: str, name: str, ways: Iterable[tuple[bool, bool]]) -> None:
+def _check(pattern: str, name: str, ways: Iterable[tuple[bool, bool]], most: float = math.inf) -> None:
+    """`most`: what its program may have of steps."""
     if len(pattern) > MAX_PATTERN:
         raise InvalidRequest(f"the {name} pattern is longer than {MAX_PATTERN} characters", hint="shorten it")
+    size = 0
     try:
         for ignore_case, lines in ways:
-            compiled(pattern, ignore_case=ignore_case, lines=lines)
+            size = compiled(pattern, ignore_case=ignore_case, lines=lines).size
     except PatternFault as fault:
         raise InvalidRequest(f"the {name} pattern {fault.message}", hint=fault.hint) from fault
+    if size > most:
+        reason = f"the {name} pattern is too large ({size} steps, at most {most:g})"
+        raise InvalidRequest(reason, hint="repeat less: .* in place of .{0,100}")
 
 
 def validate(

@@ -17,7 +17,7 @@ from msgspec import Struct
 from acud.accessibility.labels import implied_names
 from acud.accessibility.nodes import PASSWORD, TEXT_INPUT, Node, State, Tree
 from acud.accessibility.roles import WORDS, roles_of
-from acud.patterns import compiled
+from acud.patterns import is_found
 from acud.types import (
     Answer,
     NameMatch,
@@ -304,7 +304,7 @@ def _told(holds: bool, words: str) -> Verdict:
 
 def _is_called(leaf: Widget, name: str) -> bool:
     if leaf.match is NameMatch.REGEX:
-        return compiled(leaf.name, ignore_case=True).search(name) is not None
+        return is_found(leaf.name, name, ignore_case=True)
     wanted, own = _folded(leaf.name), _folded(name)
     return wanted == own if leaf.match is NameMatch.EXACT else wanted in own
 

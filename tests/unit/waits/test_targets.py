@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from acud.patterns import is_found
 from acud.protocol.questions import display_of
 from acud.types import MonitorInfo, Rect, Target, WindowInfo, WindowTitle, unknown
 from acud.waits.events import TargetLocated
@@ -119,3 +122,14 @@ def test_the_box_of_a_window_is_in_the_pixels_of_the_target() -> None:
     assert judge_titles(WindowTitle("Terminal"), ALL, display).boxes == (), "it is outside of the target"
     assert judge_titles(WindowTitle("Hidden"), ALL, display).boxes == (), "it shows nowhere"
     assert judge_titles(WindowTitle("editor"), ALL, own).boxes == (), "another window's pixels"
+
+
+def test_a_pattern_is_searched_once_in_each_title() -> None:
+    """20 waits on 300 titles, of which one changes: the supervisor searches 301 times, not 12,000."""
+    windows = tuple(replace(ALL[0], title=f"document {number}") for number in range(300))
+    changed = (*windows[1:], replace(ALL[0], title="another"))
+    is_found.cache_clear()
+    for seen in (windows, changed):
+        for _ in range(20):
+            assert judge_titles(WindowTitle("nowhere [0-9]", regex=True), seen).answer == "no"
+    assert is_found.cache_info().misses == 301

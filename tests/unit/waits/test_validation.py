@@ -12,6 +12,7 @@ from acud.types import (
     AnyOf,
     Change,
     Criteria,
+    NameMatch,
     NotOf,
     Policy,
     Rect,
@@ -19,6 +20,7 @@ from acud.types import (
     Target,
     Text,
     Until,
+    Widget,
     WindowTitle,
     display_name,
 )
@@ -112,6 +114,8 @@ def test_words_are_stripped_and_patterns_are_not() -> None:
         Text("  ", regex=True),
         WindowTitle("\n"),
         WindowTitle("*", regex=True),
+        WindowTitle(f"(?i){'a?' * 240}", regex=True),  # 4 ms a title, in the supervisor
+        Widget(name="(?:[^x]?[^y]?){100}", match=NameMatch.REGEX),
         Change(baseline="yesterday"),
         Change(settle_s=math.nan),
         Stable(math.inf),
