@@ -109,12 +109,14 @@ class WindowsSeen(Struct, frozen=True):
 class TerminalSeen(Struct, frozen=True):
     """What the terminal of a `pty` target holds as text now; None: that is not known, and the picture decides.
 
-    `read_at`: when the look at it began.
+    `written`: what it wrote since the look before, some of which may have scrolled off. `read_at`: when the look at it
+    began.
     """
 
     at: float
     text: str | None
     read_at: float = float("-inf")
+    written: str = ""
 
 
 class WidgetsRead(Struct, frozen=True):

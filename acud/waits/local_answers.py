@@ -43,7 +43,7 @@ from acud.waits.conditions import NOT_JUDGED, evaluate, is_local
 from acud.waits.events import FrameSeen
 from acud.waits.model import NO_DISPLAY, NOT_LOCATED, JobInFlight, PendingYes, TextSnapshot, Wait
 from acud.waits.restless_area import describe, place_box, place_text
-from acud.waits.terminals import judge_pane
+from acud.waits.terminals import judge_pane, judge_written
 from acud.waits.view_state import TargetView, ViewState
 from acud.waits.widgets import NOT_READ
 
@@ -94,7 +94,7 @@ def with_absence(wait: Wait, index: int, verdict: Verdict) -> Verdict:
     """Return the verdict of a leaf, saying of what is gone that it was not there in the first place."""
     if not wait.is_new or index in wait.leaves_seen or _is_there(wait.leaves[index], verdict) is not False:
         return verdict
-    awaited = index in set(_absences(wait.until, iter(range(len(wait.leaves))), negated=False))
+    awaited = index in _absences(wait)
     words = NOT_IN_STAGE if wait.stage else NEVER_THERE
     return replace(verdict, detail=f"{verdict.detail}; {words}") if awaited else verdict
 
@@ -119,17 +119,21 @@ def _can_be_there(leaf: Leaf) -> TypeGuard[Text | ScreenImage | WindowTitle | Wi
     return isinstance(leaf, Text | ScreenImage | WindowTitle | FileState) or is_bare
 
 
-def _absences(until: Until, indexes: Iterator[int], *, negated: bool) -> Iterator[int]:
-    """Yield the leaves that hold while something is not there, the negated ones turned round."""
+def _absences(wait: Wait) -> set[int]:
+    """Return the leaves that hold while something is not there, the negated ones turned round."""
+    signed = zip(wait.leaves, _negations(wait.until), strict=True)
+    return {at for at, (leaf, negated) in enumerate(signed) if _can_be_there(leaf) and leaf.gone is not negated}
+
+
+def _negations(until: Until, *, negated: bool = False) -> Iterator[bool]:
+    """Yield of each leaf whether it is negated."""
     if isinstance(until, AllOf | AnyOf | Then):
         for part in until.parts:
-            yield from _absences(part, indexes, negated=negated)
+            yield from _negations(part, negated=negated)
     elif isinstance(until, NotOf):
-        yield from _absences(until.part, indexes, negated=not negated)
+        yield from _negations(until.part, negated=not negated)
     else:
-        index = next(indexes)
-        if _can_be_there(until) and until.gone is not negated:
-            yield index
+        yield negated
 
 
 def known_now(wait: Wait) -> dict[int, Verdict]:
@@ -151,7 +155,7 @@ def _now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
     if isinstance(leaf, HostLeaf):
         return with_absence(wait, index, wait.host_answers.get(index, NOT_JUDGED))
     if isinstance(leaf, TextLeaf) and wait.terminal_text is not None:
-        return with_absence(wait, index, judge_pane(leaf, wait.terminal_text))
+        return wait.scrolled_off.get(index) or with_absence(wait, index, judge_pane(leaf, wait.terminal_text))
     if view_state is None:
         return wait.missing or NOT_LOCATED
     if index in wait.unaffordable:
@@ -294,6 +298,21 @@ def _pace(wait: Wait) -> str:
     if not wait.judge_state.restless.is_known or wait.view_state is None or not wait.paces_restless:
         return ""
     return describe(wait.judge_state.restless, wait.view_state, wait.longest_pause_s)
+
+
+def find_scrolled_off(wait: Wait, screen: str, written: str) -> dict[int, Verdict]:
+    """Return by leaf the yes of each text and number that a terminal wrote, but shows no more on `screen`.
+
+    It stays a yes: output is an event. What has to be gone, or not to be there, is judged by the screen alone.
+    """
+    found = dict(wait.scrolled_off)
+    for index, (leaf, negated) in enumerate(zip(wait.leaves, _negations(wait.until), strict=True)):
+        if negated or index in found or not isinstance(leaf, TextLeaf) or (isinstance(leaf, Text) and leaf.gone):
+            continue
+        verdict = judge_written(leaf, written) if judge_pane(leaf, screen).answer is not Answer.YES else None
+        if verdict is not None:
+            found[index] = verdict
+    return found
 
 
 def is_text_leaf(wait: Wait, leaf: Leaf) -> bool:

@@ -48,7 +48,7 @@ from acud.waits.events import (
 )
 from acud.waits.frame_coalescing import apply_frames
 from acud.waits.lifecycle import Outcome, WaitMove, cancel, end_as_told, fail, has_ended, move_wait, time_out
-from acud.waits.local_answers import apply_texts, texts_after_frame, texts_for_new_view
+from acud.waits.local_answers import apply_texts, find_scrolled_off, texts_after_frame, texts_for_new_view
 from acud.waits.model import NOT_LOCATED, JudgeState, VerdictCache, Wait
 from acud.waits.planner import plan
 from acud.waits.restless_area import LONGEST_PAUSE_S, RestlessArea
@@ -148,7 +148,8 @@ def _taken(wait: Wait, event: WaitEvent) -> Outcome:
 
 def _read(wait: Wait, event: TerminalSeen) -> Wait:
     texts = replace(wait.texts, read_at=event.read_at)
-    return apply_texts(replace(wait, terminal_text=event.text, texts=texts), event.at)
+    scrolled_off = wait.scrolled_off if event.text is None else find_scrolled_off(wait, event.text, event.written)
+    return apply_texts(replace(wait, terminal_text=event.text, scrolled_off=scrolled_off, texts=texts), event.at)
 
 
 def _widgets_read(wait: Wait, event: WidgetsRead) -> Wait:
@@ -243,6 +244,7 @@ def _updated(wait: Wait, event: SpecUpdated) -> Outcome:
         anew,
         is_new=True,
         leaves_seen=frozenset(),
+        scrolled_off={},
         widgets={},
         host_answers={},
         stage_frame=-1,

@@ -184,7 +184,8 @@ class Wait(Struct, frozen=True):
     `stored`: baselines from before a restart. `is_new`: it began here, and was not taken up after a restart.
     `leaves_seen`: the leaves whose text, window or widget was seen. `view_state` None: never aimed. `missing`: why the
     target cannot be seen now, None while it can; `coming`: only until it has been found. `terminal_text`: the text of a
-    terminal, None when only its picture can tell. `widgets`, `host_answers`: by leaf, what widgets say, and
+    terminal, None when only its picture can tell; `scrolled_off`: by leaf, the yes of a text that a terminal wrote and
+    shows no more. `widgets`, `host_answers`: by leaf, what widgets say, and
     the machine of files and processes. `budget_status`: what its budgets say; `unaffordable`: leaves that nobody may be
     asked about for want of money. `is_near_end`: its deadline is near, and `last_picture` is what it ends with then.
     `longest_pause_s`: see `acud.waits.restless_area`.
@@ -208,6 +209,7 @@ class Wait(Struct, frozen=True):
     windows: tuple[WindowInfo, ...] | None = None
     windows_missing: Verdict = NOT_JUDGED
     terminal_text: str | None = None
+    scrolled_off: dict[int, Verdict] = {}
     widgets: dict[int, Verdict] = {}
     host_answers: dict[int, Verdict] = {}
     texts: TextSnapshot = TextSnapshot()

@@ -145,6 +145,7 @@ def next_stage(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -
         leaves_seen=frozenset(index for index, leaf in enumerate(begun.leaves) if named_leaf(leaf) in seen),
         view_state=_view_from(begun, pending.frame, stored, at),
         texts=TextSnapshot(read_at=wait.texts.read_at, widgets_at=wait.texts.widgets_at),
+        scrolled_off={},
         widgets={},
         host_answers={},
         verdict=NOT_LOCATED,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from acud.errors import InvalidRequest, NotFound
 from acud.patterns import compiled
-from acud.types import ScreenNumber, Text, TextLeaf, Verdict, WindowInfo, no, unknown, yes
+from acud.types import Answer, ScreenNumber, Text, TextLeaf, Verdict, WindowInfo, no, unknown, yes
 from acud.waits.read_text import (
     LabelPlace,
     begins_with_number,
@@ -129,6 +129,7 @@ class TmuxSession(Struct, frozen=True):
     """A tmux session. `chains`: for each client that shows it, the client's pid and its parents.
 
     `ttys`: the terminals of its panes. `pane`: the text of its current window, None when it was not asked for.
+    `written`: what its panes wrote since the survey before, their screens with it.
     """
 
     name: str
@@ -136,15 +137,19 @@ class TmuxSession(Struct, frozen=True):
     chains: tuple[tuple[int, ...], ...] = ()
     ttys: tuple[str, ...] = ()
     pane: str | None = None
+    written: str = ""
 
 
 class SessionSurvey(Struct, frozen=True):
-    """The sessions at one moment. `begun_s`: CLOCK_MONOTONIC before the first look. `fault`: why tmux did not tell."""
+    """The sessions at one moment. `begun_s`: CLOCK_MONOTONIC before the first look. `fault`: why tmux did not tell.
+    `since_s`: when the survey before began, with whose end `written` begins.
+    """
 
     begun_s: float
     ttys: tuple[Tty, ...] = ()
     sessions: tuple[TmuxSession, ...] = ()
     fault: str = ""
+    since_s: float = float("-inf")
 
     def tty(self, name: str) -> Tty | None:
         """Return the terminal of this name."""
@@ -244,6 +249,13 @@ def judge_pane(leaf: TextLeaf, pane: str) -> Verdict:
         return yes(words) if leaf.gone else no(words)
     quoted = f'the terminal {"still " if leaf.gone else ""}reads "{found[:_MAX_QUOTE]}"'
     return no(quoted) if leaf.gone else yes(quoted)
+
+
+def judge_written(leaf: TextLeaf, written: str) -> Verdict | None:
+    """Return a yes where `written`, which a terminal shows no more, had what `leaf` asks for; else None."""
+    parts = written.splitlines() if isinstance(leaf, ScreenNumber) else [written]
+    found = next((one for one in (judge_pane(leaf, part) for part in parts) if one.answer is Answer.YES), None)
+    return replace(found, detail=f"{found.detail}, which has scrolled off since") if found is not None else None
 
 
 def _number_in(leaf: ScreenNumber, pane: str) -> Verdict:

@@ -46,6 +46,11 @@ class Tmux:
         self.run("send-keys", "-t", f"={name}:", "-l", text)
         self.run("send-keys", "-t", f"={name}:", "Enter")
 
+    def flood(self, name: str, form: str, lines: int) -> None:
+        """Have `lines` numbered lines written to the session at once."""
+        tty = self.run("display-message", "-p", "-t", f"={name}:", "#{pane_tty}")
+        Path(tty).write_text("".join(f"{form % number}\r\n" for number in range(lines)), encoding="utf-8")
+
     def show(self, desk: Desk, name: str, title: str) -> subprocess.Popen[bytes]:
         """Show the session in an xterm on the desk, and return that once tmux draws in it."""
         before = self.clients(name)

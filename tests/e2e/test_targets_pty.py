@@ -62,6 +62,24 @@ def test_a_detached_session_is_read_and_not_seen(client: Client, view: DisplayIn
     assert ended(client, seen).state is WaitState.RESOLVED
 
 
+def test_a_line_that_scrolls_off_at_once_is_read(client: Client, view: DisplayInfo, desk: Desk, tmux: Tmux) -> None:
+    """Also where the history is full, so that tmux drops its oldest lines, and with a window that shows the session."""
+    target = tmux.session("log")
+    for word, lines in (("new", 60), ("full", 500), ("shown", 500)):
+        if word == "full":
+            tmux.flood("log", "filler %d", 3000)
+        elif word == "shown":
+            tmux.show(desk, "log", "terminal")
+            titled(client, view.name, "terminal")
+        text = f"{word} {lines - 43}"
+        wait = client.wait_create(Text(text), target, display=view.name, timeout_s=LONG_S).wait.wait_id
+        judged(client, wait, "no")
+        tmux.flood("log", f"{word} %d", lines)
+        done = ended(client, wait)
+        assert done.state is WaitState.RESOLVED
+        assert done.verdict.detail == f'the terminal reads "{text}", which has scrolled off since'
+
+
 def test_a_session_that_ends_is_unknown_and_goes_on_when_it_is_back(
     client: Client, view: DisplayInfo, desk: Desk, tmux: Tmux
 ) -> None:

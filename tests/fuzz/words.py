@@ -74,7 +74,9 @@ def _tmux(text: str) -> None:
     for name in listing.names:
         listing.shown_panes(name)
     listing.sessions(lambda pid: (pid,))
-    tmux.read_panes(text, "mark ")
+    mark = tmux.HistoryMark(3, "b")
+    tmux.read_panes(text, "mark ", {"%1": mark})
+    tmux.find_written(text, mark)
 
 
 _ACTIONS = [

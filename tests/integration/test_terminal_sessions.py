@@ -102,11 +102,12 @@ def test_a_watched_session_is_surveyed_with_its_text_until_nobody_watches(loop: 
     subprocess.run(["tmux", "split-window", "-t", "=a:", "printf '%030d' 7; cat"], env=env, check=True)
     begun_s = time.monotonic()
     sessions.watch("wait", "a", text=True)
-    turned(loop, lambda: "ünï oneünï two" in (sessions.text("a", begun_s)[0] or ""))
-    turned(loop, lambda: f"{7:030d}" in (sessions.text("a", begun_s)[0] or ""))  # wrapped at 20 columns, and joined
-    assert sessions.text("a", time.monotonic())[0] is None
+    turned(loop, lambda: "ünï oneünï two" in (sessions.read_text("a", begun_s).screen or ""))
+    # wrapped at 20 columns, and joined
+    turned(loop, lambda: f"{7:030d}" in (sessions.read_text("a", begun_s).screen or ""))
+    assert sessions.read_text("a", time.monotonic()).screen is None
     subprocess.run(["tmux", "resize-pane", "-Z", "-t", "=a:"], env=env, check=True)
-    turned(loop, lambda: "one" not in (sessions.text("a", begun_s)[0] or "one"))
+    turned(loop, lambda: "one" not in (sessions.read_text("a", begun_s).screen or "one"))
     sessions.unwatch("wait")
     sessions.unwatch("wait")
     assert sessions.newest == {}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from acud.supervisor.terminal_sessions.tmux import history_place, lines_arguments
 from acud.waits.terminals import OutputMark, line_check
 
 HISTORY_LINES = 20_000
@@ -166,27 +167,24 @@ def screen_arguments(name: str, lines: int, mark: str) -> list[str]:
 
 def line_arguments(pane: str, line: int) -> list[str]:
     """Return the arguments that print one line, counted from the first that was written."""
-    return ["run-shell", "-C", "-t", pane, f"capture-pane -p -t {pane} -S {_line(line)} -E {_line(line)}"]
+    return lines_arguments(pane, line, line)
 
 
 def since_arguments(pane: str, since: OutputMark, mark: str) -> list[str]:
     """Return the arguments that print the line before `since`, what was written after it, and the whole screen, each
     after a line `mark`. tmux computes where that is at the moment at which it reads.
     """
-    after = _line(since.line)
+    after = history_place(since.line)
     told = f"{mark}#{{alternate_on}} #{{pane_height}} {after}"
     return [
         *("display-message", "-p", "-t", pane, told, ";"),
         *line_arguments(pane, since.line - 1),
         ";",
         *("display-message", "-p", mark, ";"),
-        *("run-shell", "-C", "-t", pane, f"capture-pane -p -J -t {pane} -S {after}", ";"),
+        *lines_arguments(pane, since.line),
+        ";",
         *("display-message", "-p", mark, ";", "capture-pane", "-p", "-J", "-t", pane),
     ]
-
-
-def _line(line: int) -> str:
-    return f"#{{e|-:{line},#{{history_size}}}}"
 
 
 def read_since(said: str, since: OutputMark, mark: str) -> str | None:

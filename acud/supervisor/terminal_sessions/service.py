@@ -10,7 +10,7 @@ import os
 import stat as stats
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,6 +23,7 @@ from acud.ids import new_id
 from acud.supervisor.observers import Observers
 from acud.supervisor.terminal_sessions import own_tmux, processes, tmux
 from acud.supervisor.terminal_sessions.program_call import ProgramCall, Said
+from acud.supervisor.terminal_sessions.tmux import HistoryMark, PaneOutput
 from acud.types import Verdict, WindowInfo
 from acud.waits import terminals
 from acud.waits.terminals import OutputMark, SessionName, SessionSurvey, Tty, session_name
@@ -32,6 +33,8 @@ _INHERITED = ("TMUX", "TMUX_PANE")
 """A daemon started inside tmux must not take that server for the usual one."""
 
 Done = Callable[[SessionSurvey], None]
+Surveyed = Callable[[SessionSurvey, dict[str, HistoryMark]], None]
+"""Gets a survey, and where the next one reads on in each pane."""
 
 
 class SessionWatcher(Protocol):
@@ -40,6 +43,16 @@ class SessionWatcher(Protocol):
     def sessions_seen(self, wanted: str) -> None:
         """There is a newer survey of the session `wanted` (a target's `pty`)."""
         ...
+
+
+class TerminalText(NamedTuple):
+    """The text of a session: its screen now (None: not known), what it wrote since the survey before, and when the
+    reading began.
+    """
+
+    screen: str | None
+    written: str
+    read_at: float
 
 
 class _Wanted(Struct, frozen=True):
@@ -68,6 +81,8 @@ class Sessions:
         self._surveying: set[str] = set()
         self._due: set[str] = set()
         self._timers: dict[str, Timer] = {}
+        self._marks: dict[str, dict[str, HistoryMark]] = {}
+        """By a target's `pty` and by pane: where the next reading of its history begins."""
         self.newest: dict[str, SessionSurvey] = {}
         self.watchers = Observers[SessionWatcher]()
 
@@ -85,21 +100,24 @@ class Sessions:
         gone = self._wanted.pop(consumer, None)
         if gone is not None and not self._of(gone.name.text):
             self.newest.pop(gone.name.text, None)
+            self._marks.pop(gone.name.text, None)
 
     def place(self, pty: str, windows: tuple[WindowInfo, ...]) -> Verdict | int | None:
         """Return the window that shows the session, or why none does; None before the first survey."""
         survey = self.newest.get(pty)
         return None if survey is None else terminals.find_window(session_name(pty), survey, windows)
 
-    def text(self, pty: str, since_s: float) -> tuple[str | None, float]:
-        """Return the session's text from a survey begun at or after `since_s` (None when it has none to tell), and when
-        that began.
+    def read_text(self, pty: str, since_s: float) -> TerminalText:
+        """Return the session's text from a survey begun at or after `since_s`, and what it wrote before that survey and
+        after one that was not begun before `since_s` either.
         """
         survey = self.newest.get(pty)
         if survey is None or survey.begun_s < since_s:
-            return None, since_s
+            return TerminalText(None, "", since_s)
         session = survey.session(session_name(pty).name)
-        return (session.pane if session is not None else None), survey.begun_s
+        if session is None:
+            return TerminalText(None, "", survey.begun_s)
+        return TerminalText(session.pane, session.written if survey.since_s >= since_s else "", survey.begun_s)
 
     def read(self, pty: str) -> None:
         """Survey the session `pty`, which is watched, now and not at its next turn."""
@@ -111,7 +129,7 @@ class Sessions:
         Within `done`, `place` knows of it too.
         """
 
-        def surveyed(survey: SessionSurvey) -> None:
+        def surveyed(survey: SessionSurvey, marks: dict[str, HistoryMark]) -> None:
             before = self.newest.get(name.text)
             self.newest[name.text] = told = replace(survey, ttys=processes.ttys())
             done(told)
@@ -120,7 +138,7 @@ class Sessions:
             else:
                 self.newest.pop(name.text, None)
 
-        _Round(self, name, (), surveyed).begin()
+        _Round(self, name, (), surveyed, {}).begin()
 
     # ---- surveys ---------------------------------------------------------------------------------------------------
 
@@ -144,7 +162,13 @@ class Sessions:
             self._loop.call_later(0.0, lambda: self._surveyed(pty, self._of_tty(name)))
         else:
             shown = (name.name,) if any(one.text for one in wanted) else ()
-            _Round(self, name, shown, lambda survey: self._surveyed(pty, survey)).begin()
+            began_s = self.newest[pty].begun_s if pty in self.newest else float("inf")
+
+            def surveyed(survey: SessionSurvey, marks: dict[str, HistoryMark]) -> None:
+                self._marks[pty] = marks
+                self._surveyed(pty, replace(survey, since_s=began_s))
+
+            _Round(self, name, shown, surveyed, self._marks.get(pty, {})).begin()
 
     def _of_tty(self, name: SessionName) -> SessionSurvey:
         begun_s, before = self._now(), self.newest.get(name.text)
@@ -196,13 +220,21 @@ class _Round:
     Where no server is named, that of acud's own sessions is asked first: the usual one is, when it has no such session.
     """
 
-    def __init__(self, sessions: Sessions, name: SessionName, shown: tuple[str, ...], done: Done) -> None:
+    def __init__(
+        self,
+        sessions: Sessions,
+        name: SessionName,
+        shown: tuple[str, ...],
+        done: Surveyed,
+        marks: dict[str, HistoryMark],
+    ) -> None:
         self._sessions = sessions
         self._name = name
         self._socket = name.socket if name.kind == "tmux" else ""
         self._own_fault = ""
         self._shown = shown
         self._done = done
+        self._marks = marks
         self._begun_s = sessions.now_s()
         self._mark = f"{new_id('mark')}:"
 
@@ -228,7 +260,7 @@ class _Round:
     def _listed(self, said: Said) -> None:
         if said.complaint:
             fault = "" if tmux.is_nobody(said.complaint) else said.complaint
-            self._done(SessionSurvey(self._begun_s, fault=fault or self._own_fault))
+            self._done(SessionSurvey(self._begun_s, fault=fault or self._own_fault), {})
             return
         listing = tmux.read_listing(said.output)
         panes = [pane for name in self._shown for pane in listing.shown_panes(name)]
@@ -239,25 +271,40 @@ class _Round:
                 self._socket, arguments, lambda text: self._read_since(listing, panes[0], since, text)
             )
         elif panes:
-            arguments = tmux.capture_arguments(panes, self._mark)
-            self._sessions.ask_tmux(self._socket, arguments, lambda texts: self._read(listing, texts))
+            before = {pane: self._marks.get(pane) for pane in panes}
+            arguments = tmux.capture_arguments(before, self._mark)
+            self._sessions.ask_tmux(self._socket, arguments, lambda texts: self._read(listing, texts, before))
         else:
             self._finish(listing, {})
 
-    def _read(self, listing: tmux.Listing, said: Said) -> None:
+    def _read(self, listing: tmux.Listing, said: Said, before: Mapping[str, HistoryMark | None]) -> None:
         if said.complaint:  # a pane closed in between: nobody knows whose text is whole
             _LOG.debug("tmux.unread", fault=said.complaint)
-        self._finish(listing, {} if said.complaint else tmux.read_panes(said.output, self._mark))
+        self._read_moved(listing, {} if said.complaint else tmux.read_panes(said.output, self._mark, before))
+
+    def _read_moved(self, listing: tmux.Listing, panes: dict[str, PaneOutput]) -> None:
+        """Read the whole history of the panes whose lines are counted anew, one after the other; then finish."""
+        pane, before = next(((pane, one.moved) for pane, one in panes.items() if one.moved is not None), ("", None))
+        if before is None:
+            self._finish(listing, panes)
+            return
+
+        def read(said: Said) -> None:
+            written = None if said.complaint else tmux.find_written(said.output, before)
+            self._read_moved(listing, {**panes, pane: replace(panes[pane], written=written, moved=None)})
+
+        self._sessions.ask_tmux(self._socket, tmux.history_arguments(pane), read)
 
     def _read_since(self, listing: tmux.Listing, pane: str, since: OutputMark, said: Said) -> None:
         text = None if said.complaint else own_tmux.read_since(said.output, since, self._mark)
-        self._finish(listing, {} if text is None else {pane: text})
+        self._finish(listing, {} if text is None else {pane: PaneOutput(text)})
 
-    def _finish(self, listing: tmux.Listing, texts: dict[str, str]) -> None:
+    def _finish(self, listing: tmux.Listing, panes: dict[str, PaneOutput]) -> None:
         found = listing.sessions(processes.chain)
-        told = tuple(tmux.with_text(one, listing.shown_panes(one.name), texts) for one in found)
+        told = tuple(tmux.with_text(one, listing.shown_panes(one.name), panes) for one in found)
         fault = "" if any(one.name == self._name.name for one in told) else self._own_fault
-        self._done(SessionSurvey(self._begun_s, sessions=told, fault=fault))
+        marks = {pane: output.mark for pane, output in panes.items() if output.mark is not None}
+        self._done(SessionSurvey(self._begun_s, sessions=told, fault=fault), marks)
 
 
 def _check_socket(socket: str) -> None:

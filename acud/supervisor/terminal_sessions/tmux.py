@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.waits.terminals import TmuxSession
 
+_END_LINES = 10
+"""Of the history's end: so many lines are unlike those of any other place, and cost nothing."""
 _NOT_THERE = ("(No such file or directory)", "(Connection refused)")
 _SESSIONS = "S #{session_id} #{session_name}"
 _CLIENTS = "C #{session_id} #{client_control_mode} #{client_pid}"
@@ -22,6 +24,24 @@ class Pane(Struct, frozen=True):
     pane_id: str
     tty: str
     shows: bool
+
+
+class HistoryMark(Struct, frozen=True):
+    """How far the output of a pane had come: the lines above its screen, and the last of them without white space."""
+
+    lines: int
+    end: str
+
+
+class PaneOutput(Struct, frozen=True):
+    """A pane's screen and what it `written` since the mark before (None: not known), its screen with it. `mark`: where
+    the next reading begins. `moved`: the mark before, where tmux counts its lines anew since.
+    """
+
+    screen: str
+    mark: HistoryMark | None = None
+    written: str | None = None
+    moved: HistoryMark | None = None
 
 
 class Listing(Struct, frozen=True):
@@ -72,16 +92,45 @@ def listing_arguments() -> list[str]:
     ]
 
 
-def capture_arguments(panes: Iterable[str], mark: str) -> list[str]:
-    """Return the arguments that print each pane's text after a line with `mark` and its id.
+def capture_arguments(panes: Mapping[str, HistoryMark | None], mark: str) -> list[str]:
+    """Return the arguments that print, of each pane, its history's end, what it wrote since a `HistoryMark`, and its
+    screen; each after a line with `mark` and the pane's id.
 
-    `mark` must be new and random: what a screen shows could else pass for it. Wrapped lines are joined (-J).
+    `mark` must be new and random: what a screen shows could else pass for it. Wrapped lines are joined (-J) but in the
+    history's end, whose lines are counted.
     """
     asked: list[str] = []
-    for pane in panes:
+    for pane, before in panes.items():
         number = pane.removeprefix("%")  # a per cent sign would be read as a time format
-        asked += [";", "display-message", "-p", f"{mark}{number}", ";", "capture-pane", "-p", "-J", "-t", pane]
+        # These two run at one moment. What follows is read later, so no line falls between this mark and the next.
+        asked += [";", "display-message", "-p", "-t", pane, f"{mark}{number} E #{{history_size}} #{{alternate_on}}"]
+        asked += [";", "capture-pane", "-p", "-t", pane, "-S", f"-{_END_LINES}", "-E", "-1"]
+        if before is not None:
+            asked += [";", "display-message", "-p", f"{mark}{number} B", ";"]
+            asked += lines_arguments(pane, max(0, before.lines - _END_LINES), before.lines - 1)
+            asked += [";", "display-message", "-p", f"{mark}{number} W", ";"]
+            asked += lines_arguments(pane, before.lines)
+        asked += [";", "display-message", "-p", f"{mark}{number} S", ";", "capture-pane", "-p", "-J", "-t", pane]
     return asked[1:]
+
+
+def history_arguments(pane: str) -> list[str]:
+    """Return the arguments that print all that a pane keeps, its screen last."""
+    return ["capture-pane", "-p", "-J", "-t", pane, "-S", "-"]
+
+
+def lines_arguments(pane: str, first: int, last: int | None = None) -> list[str]:
+    """Return the arguments that print the lines from `first` to `last`, counted from the first that was written.
+
+    Without `last`: to the end of the screen, and joined. tmux computes where they are at the moment at which it reads.
+    """
+    what = f"-J -S {history_place(first)}" if last is None else f"-S {history_place(first)} -E {history_place(last)}"
+    return ["run-shell", "-C", "-t", pane, f"capture-pane -p -t {pane} {what}"]
+
+
+def history_place(line: int) -> str:
+    """Return tmux's word for a line that is counted from the first that was written."""
+    return f"#{{e|-:{line},#{{history_size}}}}"
 
 
 def is_nobody(said: str) -> bool:
@@ -113,20 +162,67 @@ def _pane(fields: list[str]) -> Pane:
     return Pane(session, pane, tty.removeprefix("/dev/"), shows)
 
 
-def read_panes(said: str, mark: str) -> dict[str, str]:
-    """Return the text of each pane, by its id, out of what `capture_arguments` printed."""
-    texts: dict[str, list[str]] = {}
+def read_panes(said: str, mark: str, before: Mapping[str, HistoryMark | None]) -> dict[str, PaneOutput]:
+    """Return the output of each pane, by its id, out of what `capture_arguments` printed."""
+    parts: dict[str, dict[str, list[str]]] = {}
     into: list[str] = []
     for line in said.split("\n"):
         if line.startswith(mark):
-            into = texts.setdefault(f"%{line.removeprefix(mark)}", [])
+            pane, _, what = line.removeprefix(mark).partition(" ")
+            part, _, state = what.partition(" ")
+            into = parts.setdefault(f"%{pane}", {}).setdefault(part, [state] if part == "E" else [])
         else:
             into.append(line)
-    return {pane: "\n".join(lines) for pane, lines in texts.items()}
+    return {pane: _output(found, before.get(pane)) for pane, found in parts.items() if {"E", "S"} <= found.keys()}
 
 
-def with_text(session: TmuxSession, shown: tuple[str, ...], texts: dict[str, str]) -> TmuxSession:
-    """Return the session with the text of its panes; without any when one of them did not tell."""
-    if not shown or any(pane not in texts for pane in shown):
+def _output(parts: dict[str, list[str]], before: HistoryMark | None) -> PaneOutput:
+    size, _, drawn = parts["E"][0].partition(" ")
+    screen = "\n".join(parts["S"])
+    if drawn != "0" or not size.isdecimal():
+        return PaneOutput(screen, before)  # a program draws on the whole screen: nothing is added to the history
+    now = HistoryMark(int(size), _squeezed(parts["E"][1:]) if int(size) else "")
+    if before is None:
+        return PaneOutput(screen, now)
+    if now.lines < before.lines or (before.lines and _squeezed(parts.get("B", [])) != before.end):
+        return PaneOutput(screen, now, moved=before)
+    return PaneOutput(screen, now, "\n".join(parts.get("W", [])))
+
+
+def find_written(kept: str, before: HistoryMark) -> str | None:
+    """Return what of all that a pane keeps was written after `before`; None where that cannot be known.
+
+    tmux counts lines anew when a full history drops its oldest tenth, when the width changes and when the history is
+    cleared. The history's end of then is looked for; where it is no more, all that is kept is newer.
+    """
+    if before.lines and not before.end:
+        return None
+    lines, end, at = kept.split("\n"), 0, "".join(map(_squeeze, kept.split("\n"))).rfind(before.end)
+    if at < 0 or not before.lines:
+        return kept
+    for number, line in enumerate(lines):
+        end += len(_squeeze(line))
+        if end >= at + len(before.end):
+            return "\n".join(lines[number + 1 :])
+    return ""
+
+
+def _squeezed(lines: list[str]) -> str:
+    return "".join(map(_squeeze, lines))
+
+
+def _squeeze(line: str) -> str:
+    # Lines are broken at another cell at another width, and blanks at their ends are left out.
+    return "".join(line.split())
+
+
+def with_text(session: TmuxSession, shown: tuple[str, ...], panes: Mapping[str, PaneOutput]) -> TmuxSession:
+    """Return the session with the text of its panes; without any when one of them is missing."""
+    if not shown or any(pane not in panes for pane in shown):
         return session
-    return replace(session, pane="\n".join(texts[pane] for pane in shown))
+    written = [panes[pane].written for pane in shown]
+    return replace(
+        session,
+        pane="\n".join(panes[pane].screen for pane in shown),
+        written="\n".join(text for text in written if text is not None),
+    )

@@ -417,8 +417,8 @@ class TargetTracker:
         """Tell the waits on this session its text, and locate their targets again."""
         for active in [active for active in self._active.values() if active.spec.target.pty == wanted]:
             if not active.ended and active.spec.task_id not in self._held:
-                text, read_at = self._sessions.text(wanted, active.machine.armed_at)
-                self._step(active, happened.TerminalSeen(self._now(), text, read_at))
+                found = self._sessions.read_text(wanted, active.machine.armed_at)
+                self._step(active, happened.TerminalSeen(self._now(), found.screen, found.read_at, found.written))
             if not active.ended:
                 self.point(active)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from acud.supervisor.terminal_sessions import processes, tmux
 from acud.waits.terminals import TmuxSession
 
@@ -71,15 +73,45 @@ def test_a_listing_tells_sessions_clients_and_what_they_see() -> None:
 
 
 def test_texts_are_told_apart_by_a_mark_no_screen_knows() -> None:
-    asked = tmux.capture_arguments(["%0", "%12"], "mark-x:")
-    assert asked[:3] == ["display-message", "-p", "mark-x:0"]
-    assert asked.count(";") == 3
-    texts = tmux.read_panes("mark-x:0\nmark-y:12\nhello\n\nmark-x:12\nworld\n", "mark-x:")
-    assert texts == {"%0": "mark-y:12\nhello\n", "%12": "world\n"}
+    asked = tmux.capture_arguments({"%0": None, "%12": None}, "mark-x:")
+    assert asked[:5] == ["display-message", "-p", "-t", "%0", "mark-x:0 E #{history_size} #{alternate_on}"]
+    said = "mark-x:0 E 0 0\n\nmark-x:0 S\nmark-y:12 S\nhello\n\nmark-x:12 E 3 1\nmark-x:12 S\nworld\n"
+    panes = tmux.read_panes(said, "mark-x:", {})
+    assert {pane: output.screen for pane, output in panes.items()} == {"%0": "mark-y:12 S\nhello\n", "%12": "world\n"}
+    assert panes["%12"].mark is None  # a program draws there
     session = TmuxSession("a", "$0")
-    assert tmux.with_text(session, ("%0", "%12"), texts).pane == "mark-y:12\nhello\n\nworld\n"
-    assert tmux.with_text(session, ("%0", "%7"), texts).pane is None
-    assert tmux.with_text(session, (), texts).pane is None
+    assert tmux.with_text(session, ("%0", "%12"), panes).pane == "mark-y:12 S\nhello\n\nworld\n"
+    assert tmux.with_text(session, ("%0", "%7"), panes).pane is None
+    assert tmux.with_text(session, (), panes).pane is None
+
+
+def test_what_was_written_follows_the_end_of_the_history_of_before() -> None:
+    before = tmux.HistoryMark(2, "onetwo")
+    said = "m0 E 4 0\none\ntwo\nthree\nfour\nm0 B\none\ntwo\nm0 W\nthree\nfour\nfive\nm0 S\nfive\n"
+    (output,) = tmux.read_panes(said, "m", {"%0": before}).values()
+    assert (output.written, output.moved, output.mark) == (
+        "three\nfour\nfive",
+        None,
+        tmux.HistoryMark(4, "onetwothreefour"),
+    )
+    (moved,) = tmux.read_panes(said.replace("B\none", "B\nzero"), "m", {"%0": before}).values()
+    assert (moved.written, moved.moved) == (None, before)
+
+
+@pytest.mark.parametrize(
+    ("kept", "written"),
+    [
+        ("zero\none\ntwo\nthree\nfour", "three\nfour"),  # the oldest lines were dropped
+        ("o\nne t\nwo\nthree", "three"),  # another width
+        ("one\ntwo\none\ntwo\nthree", "three"),  # twice: nothing older counts as new
+        ("eight\nnine", "eight\nnine"),  # more was written than is kept, or it was cleared
+        ("one\ntwo", ""),
+    ],
+)
+def test_what_was_written_is_found_where_lines_are_counted_anew(kept: str, written: str) -> None:
+    assert tmux.find_written(kept, tmux.HistoryMark(2, "onetwo")) == written
+    assert tmux.find_written(kept, tmux.HistoryMark(2, "")) is None
+    assert tmux.find_written(kept, tmux.HistoryMark(0, "")) == kept
 
 
 def test_no_server_is_no_session_and_other_complaints_are_faults() -> None:

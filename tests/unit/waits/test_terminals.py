@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acud.types import Answer, Rect, Text, TextLeaf, Verdict, WindowInfo, number_condition, unknown
+from acud.types import AllOf, Answer, NotOf, Rect, Text, TextLeaf, Then, Verdict, WindowInfo, number_condition, unknown
 from acud.waits import events as happened
 from acud.waits.terminals import (
     SessionName,
@@ -132,6 +132,26 @@ def test_text_is_answered_while_nothing_shows_the_terminal() -> None:
     rig.tell(happened.TerminalSeen(rig.now, None))
     assert rig.wait.verdict.code == "not_viewable"
     rig.tell(happened.TerminalSeen(rig.now, "ready."))
+    assert rig.wait.state == "resolved"
+
+
+def test_a_text_that_scrolled_off_is_one_that_was_written() -> None:
+    rig = Rig(
+        spec(AllOf((Text("ready"), NotOf(Text("busy")), number_condition("errors < 3"), Text("made", gone=True))))
+    )
+    rig.tell(happened.TargetLost(rig.now, unknown("not_viewable", "detached")))
+    rig.tell(happened.TerminalSeen(rig.now, "$ make", rig.now, "busy\nerrors 2\nready\nmade\n$ make"))
+    assert rig.wait.verdict.answer is Answer.YES
+    assert 'the terminal reads "ready", which has scrolled off since' in rig.wait.verdict.detail
+
+
+def test_what_scrolled_off_does_not_count_in_the_next_stage() -> None:
+    rig = Rig(spec(Then((Text("one"), Text("two")))))
+    rig.tell(happened.TargetLost(rig.now, unknown("not_viewable", "detached")))
+    rig.tell(happened.TerminalSeen(rig.now, "one", rig.now, "two\none"))
+    rig.tell(happened.TerminalSeen(rig.now, "three", rig.now, "three"))
+    assert rig.wait.state == "watching"
+    rig.tell(happened.TerminalSeen(rig.now, "three", rig.now, "two\nthree"))
     assert rig.wait.state == "resolved"
 
 
