@@ -20,6 +20,7 @@ LOCKS = (
     "conf/audit.lock",
     "conf/fuzz.lock",
     "conf/package.lock",
+    "conf/runtime.lock",
     "conf/site.lock",
     "conf/tools.lock",
     "tests/gateway/requirements.lock",
