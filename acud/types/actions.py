@@ -5,6 +5,7 @@ Chords are read as people and models write them (`ctrl+shift+t`, `Return`, `plus
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -213,6 +214,25 @@ _ALIASES = {
 }  # fmt: skip
 
 
+_MODIFIERS = frozenset(
+    (
+        "Control_L",
+        "Control_R",
+        "Alt_L",
+        "Alt_R",
+        "Shift_L",
+        "Shift_R",
+        "Super_L",
+        "Meta_L",
+        "Hyper_L",
+        "ISO_Level3_Shift",
+    )
+)
+_GTK = re.compile(r"(?P<held>(?:<\w+>)+)(?P<key>[^<>\s]+)")
+_DASHED = re.compile(r"(?P<held>(?:\w+-)+)(?P<key>\w+|-)")
+_EMACS = {"C": "ctrl", "M": "alt", "S": "shift", "s": "super"}
+
+
 class Held(Struct, frozen=True):
     """What is to be held: keys by keysym name (or a single character), or a button."""
 
@@ -223,15 +243,33 @@ class Held(Struct, frozen=True):
 def chord(text: str) -> tuple[str, ...]:
     """Return the keys of one chord in the order they are pressed: keysym names or single characters.
 
-    `ctrl++` and `ctrl+plus` are the same. Raises: InvalidRequest.
+    `ctrl++` and `ctrl+plus` are the same, and so are `ctrl+a`, `Ctrl+A`, `ctrl-a`, `<Control>a` and `C-a`. Raises:
+    InvalidRequest.
     """
     if text == "+":
         return ("plus",)
+    text = _joined_by_plus(text)
     body, last = (text[:-2], ("plus",)) if text.endswith("++") else (text, ())
     parts = body.split("+")
     if not all(parts):
         raise InvalidRequest(f"{text!r} is not a chord", hint="join keys by +, such as ctrl+shift+t; + itself is plus")
-    return (*(_ALIASES.get(part.lower(), part) for part in parts), *last)
+    keys = tuple(_ALIASES.get(part.lower(), part) for part in parts)
+    if any(key in _MODIFIERS for key in keys[:-1]) and len(keys[-1]) == 1:
+        keys = (*keys[:-1], keys[-1].lower())  # "Ctrl+A" names the key; a capital is shift+a
+    return (*keys, *last)
+
+
+def _joined_by_plus(text: str) -> str:
+    """Return a chord in the ways of GTK (`<Control>a`) and of Emacs and Windows (`C-a`, `ctrl-a`) with + between."""
+    marked = _GTK.fullmatch(text)
+    if marked is not None:
+        return "+".join([*marked["held"].strip("<>").split("><"), marked["key"]]).replace("Primary", "ctrl")
+    dashed = _DASHED.fullmatch(text)
+    if dashed is None:
+        return text
+    held = [_EMACS.get(one, one) for one in dashed["held"].rstrip("-").split("-")]
+    is_known = all(_ALIASES.get(one.lower()) in _MODIFIERS for one in held)
+    return "+".join([*held, "minus" if dashed["key"] == "-" else dashed["key"]]) if is_known else text
 
 
 def chords(text: str) -> tuple[tuple[str, ...], ...]:
@@ -239,6 +277,13 @@ def chords(text: str) -> tuple[tuple[str, ...], ...]:
     found = tuple(chord(part) for part in text.split())
     if not found:
         raise InvalidRequest("no key is named", hint="give one such as Return or ctrl+a; the space bar is space")
+    alone = next((at for at, keys in enumerate(found[:-1]) if set(keys) <= _MODIFIERS), None)
+    if alone is not None:
+        held, key = text.split()[alone : alone + 2]
+        raise InvalidRequest(
+            f"{text!r} would press {held} and let it go before {key}",
+            hint=f"write {held}+{key} to hold it; for one after the other make two calls",
+        )
     return found
 
 

@@ -25,6 +25,7 @@ from acud.typed_values import decode_json
 
 _LATER = frozenset({408, 409, 425, 429})
 """Statuses below 500 that say "not now" (RFC 9110, RFC 6585, RFC 8470)."""
+_NOT_FOUND = 404
 _CODES = {401: "no_key", 402: "budget", 403: "no_key", 404: "judge_down", 408: "judge_down", 429: "rate_limited"}
 _SPENT = ("insufficient_quota", "credit_balance_exhausted", "enforced_spend_limit_reached", "credit balance is too low")
 """How vendors say, under 400 and 429, that the money is gone (OpenAI, Anthropic): waiting a minute does not help."""
@@ -59,6 +60,12 @@ def status_fault(status: int, said: str, after_s: float | None = None, usage: To
     code = _CODES.get(status, "judge_down" if status >= 500 or status in _LATER else "rejected")
     retry = status >= 500 or status in _LATER
     return CallFailed(code, said, retry=retry, after_s=after_s, usage=usage, status=status)
+
+
+def _plain_url(url: httpx.URL) -> str:
+    """Return the address without what may be secret in it: its user, password and query."""
+    port = f":{url.port}" if url.port is not None else ""
+    return f"{url.scheme}://{url.host}{port}{url.path}"
 
 
 def asked_pause_s(headers: Mapping[str, str]) -> float | None:
@@ -191,7 +198,8 @@ class HttpExchange:
         except (httpx.HTTPError, httpx.InvalidURL) as fault:
             raise self._unanswered(fault) from None  # the cause may show the headers of the request
         if not response.is_success:
-            said = self.words.line(f"{self.who} answered {response.status_code}: {_said(text)}")
+            at = f" at {_plain_url(request.url)}" if response.status_code == _NOT_FOUND else ""
+            said = self.words.line(f"{self.who} answered {response.status_code}{at}: {_said(text)}")
             pause_s = asked_pause_s(response.headers)
             raise status_fault(response.status_code, said, _retry_info_s(text) if pause_s is None else pause_s)
         return text

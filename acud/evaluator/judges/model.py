@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -279,9 +280,12 @@ def _verdicts(reply: ChatReply, count: int) -> tuple[Verdict, ...]:
 
 
 def _cut_verdict(reply: ChatReply) -> Verdict:
-    """Return the verdict of an answer that was cut off after its first line; within it, nothing is certain yet."""
+    """Return the verdict of an answer that was cut off after its line, or right after its colon: the sentence is
+    missing then. Within a sentence, nothing is certain yet.
+    """
     if begins_with_thought(reply.text):  # which may have quoted its own end
         return unknown("truncated", reply.reason)
     complete, end, _ = reply.text.lstrip().rpartition("\n")
-    verdict = parse_verdict(complete) if end else unknown("truncated", reply.reason)
+    is_bare = re.fullmatch(r"[\s*_`>]*(?:YES|NO)\s*[:：][\s*_`]*", reply.text, re.IGNORECASE) is not None
+    verdict = parse_verdict(complete if end and not is_bare else reply.text if is_bare else "")
     return unknown("truncated", reply.reason) if verdict.code else verdict

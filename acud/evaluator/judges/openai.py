@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
@@ -93,7 +93,7 @@ class _Models(Struct, frozen=True):
 
 
 class OpenAiProvider:
-    """The plain form: `/v1/chat/completions` under the base URL. `retry_empty`: an empty answer is worth a new try."""
+    """The plain form: `chat/completions` under the base URL. `retry_empty`: an empty answer is worth a new try."""
 
     needs_key = False
     retry_empty = False
@@ -103,11 +103,10 @@ class OpenAiProvider:
     thoughtless: Mapping[str, Any] = {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}}
 
     def __init__(self, url: str, *, lists_models: bool = True) -> None:
-        """`url`: with or without /v1; Azure's, which has a query, is whole. `lists_models`: whether its list of models
-        names those that can be asked (Azure's does not, Bedrock's runtime has none).
+        """`url`: a host, to which /v1 is added, or with the path that its server has. `lists_models`: whether its list
+        of models names those that can be asked (Azure's does not, Bedrock's runtime has none).
         """
-        base, is_azure, _ = url.partition("?")
-        root = "" if is_azure or base.rstrip("/").endswith("/v1") else "/v1"
+        root = "" if urlsplit(url).path.strip("/") else "/v1"
         self._path = f"{root}/chat/completions"
         self._models = f"{root}/models"
         self._lists_models = lists_models

@@ -3,11 +3,13 @@
 The system message holds the protocol, the user's the condition and the time. Text on the screen is data: the system
 message says so, and the condition is fenced off from the instructions.
 
-`YES:` or `NO:` is the whole first word of the first line of an answer, or nothing is known. A guess would wake an agent
+`YES:` or `NO:` is the whole first word of one line of an answer, or nothing is known. A guess would wake an agent
 for nothing ("Yesterday's report …" is not a yes), so whatever is not plain is `unknown(unparsable)`. Accepted around
-the word: white space, quotes and Markdown marks. A first line that holds nothing but the word needs no colon. A later
-line that says the opposite just as strictly makes the reply unparsable (models that repeat both forms of the
-instruction do that).
+the word: white space, invisible characters, quotes, marks of Markdown and of lists, a fence; `Yes, …` where nothing in
+the sentence takes it back; and a JSON object that gives the answer. A line that holds nothing but the word needs no
+colon. Another line that says the opposite makes the reply unparsable (models that repeat both forms of the instruction
+do that), and so does a yes that says of itself that it cannot be seen or is assumed. After a thought the first line
+alone counts.
 
 What reasoning models print before their answer is taken off: a thought is never a verdict. Servers with a parser for
 their model keep thoughts in a field of their own, which nobody here reads. Others print them, in one of the forms that
@@ -18,9 +20,14 @@ screen, and the screen may say anything; so where it is not plain which mark end
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
+from typing import Any
+
+import msgspec
 
 from acud.evaluator.judges.judge import JudgeQuestion
+from acud.typed_values import decode_json
 from acud.types import Answer, Verdict, unknown
 from acud.untrusted_text import fenced
 
@@ -81,7 +88,27 @@ MAX_REPLY = 20_000
 MAX_DETAIL = 500
 """Characters kept of a judge's sentence; it ends in the wake's text."""
 _MARKS = "*_`~#>\"'“”‘’«»"
-_FORM = re.compile(rf"^[\s{_MARKS}]*(YES|NO)[{_MARKS}]*(?:\s*[:：][\s{_MARKS}]*(.*)|[\s{_MARKS}.]*)$", re.IGNORECASE)
+_QUOTES = "\"'”’»"
+_LIST_MARK = r"(?:(?:[-+•·–*]|\d{1,2}[.)])\s+)?"
+_BEFORE = rf"^[\s{_MARKS}]*{_LIST_MARK}[\s{_MARKS}]*"
+_FORM = re.compile(rf"{_BEFORE}(YES|NO)[{_MARKS}]*(?:\s*[:：][\s{_MARKS}]*(.*)|[\s{_MARKS}.]*)$", re.IGNORECASE)
+_SAID = re.compile(rf"{_BEFORE}(YES|NO)[{_MARKS}]*(?:[,;.!]\s+|\s+[-–—]\s+)(\S.*)$", re.IGNORECASE)
+"""As small models write: "Yes, the bar is full.\""""
+_TAKEN_BACK = re.compile(r"\b(?:but|however|although|though|not|no|yet|nor|except|unless|if)\b|n['’]t\b", re.IGNORECASE)
+_DOUBTED = re.compile(
+    r"\b(?:cannot|can['’]?t|can not|could not|couldn['’]t|unable to|impossible to|not possible to|hard to)\s+"
+    r"(?:\w+\s+){0,3}?"
+    r"(?:see|seen|tell|told|sure|certain|confirm|confirmed|verify|verified|determine|determined|read|say|judge)\b"
+    r"|\bi (?:assume|presume|suppose|guess|think|believe|imagine)\b|\b(?:assum|presum)(?:e|es|ed|ing|ption|ably)\b"
+    r"|\b(?:not|isn['’]t|is not) (?:\w+ )?(?:certain|sure|clear|confirmed)\b|\b(?:unclear|uncertain|presumably|probably"
+    r"|likely|perhaps|maybe|possibly|supposedly)\b",
+    re.IGNORECASE,
+)
+"""What takes the certainty from a yes."""
+_NO_LONGER = re.compile(r"\b(?:no longer|any ?more|any longer|has gone|is gone)\b", re.IGNORECASE)
+"""What cannot be seen any more may be what was waited for."""
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|‘[^’]*’")
+_ANSWER_KEYS = frozenset({"answer", "verdict", "result", "decision", "response", "holds", "met", "condition_met"})
 
 _NUMBER = re.compile(
     rf"^[\s{_MARKS}]*(?:condition\s+)?(\d{{1,3}})(?!\d)[{_MARKS}]*[.):：]?\s+(.*)$", re.IGNORECASE | re.ASCII
@@ -153,16 +180,68 @@ def parse_verdict(reply: str) -> Verdict:
     answer = _answer(reply)
     if isinstance(answer, Verdict):
         return answer
-    lines = [line for line in answer[:MAX_REPLY].splitlines() if line.strip()]
+    text = answer[:MAX_REPLY]
+    lines = [line for line in map(_visible, text.splitlines()) if line.strip() and not line.strip().startswith("```")]
     if not lines:
         return unknown("unparsable", "the judge's answer is empty")
-    found = _read(lines[0])
-    if found is None:
+    if lines[0].lstrip().startswith("{"):
+        return _read_object(" ".join(lines))
+    is_after_thought = answer.strip() != reply.strip()
+    read = [(place, verdict) for place, line in enumerate(lines) if (verdict := _read(line) or _read_said(line))]
+    if not read or (is_after_thought and read[0][0] != 0):
         return unknown("unparsable", f"the judge did not begin with YES: or NO: {_quote(lines[0])}")
-    later = (_read(line) for line in lines[1:])
-    if any(other is not None and other.answer is not found.answer for other in later):
-        return unknown("unparsable", f"the judge said both YES and NO: {_quote(lines[0])}")
-    return found if found.detail else Verdict(found.answer, _sentence(" ".join(lines[1:])))
+    place, found = read[0]
+    if any(other.answer is not found.answer for _, other in read):
+        return unknown("unparsable", f"the judge said both YES and NO: {_quote(lines[place])}")
+    if not found.detail:
+        found = Verdict(found.answer, _sentence(" ".join(lines[place + 1 :])))
+    beside = [line for line in lines[:place] if _DOUBTED.search(line)]
+    if found.answer is Answer.YES and (beside or _is_doubted(found.detail)):
+        return unknown(
+            "unparsable", f"the judge said YES of what it is not sure of: {_quote((beside or [found.detail])[0])}"
+        )
+    return found
+
+
+def _visible(line: str) -> str:
+    """Return `line` without invisible characters (a byte order mark, a space of no width)."""
+    return "".join(char for char in line if unicodedata.category(char) != "Cf")
+
+
+def _is_doubted(sentence: str) -> bool:
+    plain = _QUOTED.sub("", sentence)
+    return _DOUBTED.search(plain) is not None and _NO_LONGER.search(plain) is None
+
+
+def _read_said(line: str) -> Verdict | None:
+    """Return the verdict of a line as "Yes, the bar is full.", if nothing in it takes a yes back."""
+    match = _SAID.match(line)
+    if match is None or (match[1].upper() == "YES" and _TAKEN_BACK.search(_QUOTED.sub("", match[2]))):
+        return None
+    return Verdict(Answer.YES if match[1].upper() == "YES" else Answer.NO, _sentence(match[2]))
+
+
+def _read_object(text: str) -> Verdict:
+    """Return the verdict of a JSON object with one answer; its other text is the sentence."""
+    try:
+        found = decode_json(text, dict[str, Any])
+    except msgspec.DecodeError:
+        return unknown("unparsable", f"the judge gave no whole JSON object: {_quote(text)}")
+    answers = {_said_answer(value) for name, value in found.items() if name.casefold() in _ANSWER_KEYS}
+    if len(answers) != 1 or None in answers:
+        return unknown("unparsable", f"the judge's JSON gives no one answer: {_quote(text)}")
+    sentences = [
+        value for name, value in found.items() if isinstance(value, str) and name.casefold() not in _ANSWER_KEYS
+    ]
+    detail = _sentence(" ".join(sentences))
+    if Answer.YES in answers and _is_doubted(detail):
+        return unknown("unparsable", f"the judge said YES of what it is not sure of: {_quote(detail)}")
+    return Verdict(Answer.YES if Answer.YES in answers else Answer.NO, detail)
+
+
+def _said_answer(value: object) -> Answer | None:
+    words = str(value).strip().rstrip(".").casefold() if isinstance(value, str | bool) else ""
+    return {"yes": Answer.YES, "true": Answer.YES, "no": Answer.NO, "false": Answer.NO}.get(words)
 
 
 def parse_verdicts(reply: str, count: int) -> tuple[Verdict, ...]:
@@ -239,7 +318,11 @@ def _read(line: str) -> Verdict | None:
     match = _FORM.match(line)
     if match is None:
         return None
-    return Verdict(Answer.YES if match[1].upper() == "YES" else Answer.NO, _sentence(match[2] or ""))
+    sentence = _sentence(match[2] or "")
+    opened = line[: match.start(1)]
+    if sentence[-1:] in _QUOTES and any(mark in opened for mark in "\"'“‘«"):
+        sentence = sentence[:-1]  # the end of a quotation that begins before the word
+    return Verdict(Answer.YES if match[1].upper() == "YES" else Answer.NO, sentence)
 
 
 def _sentence(text: str) -> str:

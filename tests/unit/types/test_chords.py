@@ -25,6 +25,14 @@ from acud.types.actions import Button, Held, chord, chords, held
         ("Control_R+pgdn", ("Control_R", "Next")),
         ("F5", ("F5",)),
         ("-", ("-",)),
+        ("Ctrl+A", ("Control_L", "a")),
+        ("ctrl-a", ("Control_L", "a")),
+        ("ctrl-shift-t", ("Control_L", "Shift_L", "t")),
+        ("ctrl--", ("Control_L", "minus")),
+        ("<Control>a", ("Control_L", "a")),
+        ("<Primary><Shift>T", ("Control_L", "Shift_L", "t")),
+        ("C-M-x", ("Control_L", "Alt_L", "x")),
+        ("cmd+a", ("Super_L", "a")),
     ],
 )
 def test_a_chord_is_keysym_names_in_the_order_pressed(text: str, keys: tuple[str, ...]) -> None:
@@ -42,6 +50,13 @@ def test_white_space_separates_chords() -> None:
     assert chords("  ctrl+a\tDelete ") == (("Control_L", "a"), ("Delete",))
     with pytest.raises(InvalidRequest, match="no key"):
         chords("  ")
+
+
+@pytest.mark.parametrize("text", ["ctrl a", "Ctrl Shift t", "Return alt F4"])
+def test_a_modifier_alone_before_a_key_is_refused(text: str) -> None:
+    with pytest.raises(InvalidRequest, match="let it go") as refusal:
+        chords(text)
+    assert "to hold it" in refusal.value.hint
 
 
 def test_what_is_held_is_a_chord_or_a_button() -> None:

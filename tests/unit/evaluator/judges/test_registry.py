@@ -1,8 +1,11 @@
 """Who answers `auto`, and when health is news."""
 
+import httpx
 import pytest
 
+from acud.evaluator.judges.http import _plain_url
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply
+from acud.evaluator.judges.openai import OpenAiProvider
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.protocol.evaluation import JudgeHealth, Judges
 from acud.types import yes
@@ -63,3 +66,22 @@ async def test_a_doubt_wakes_the_check_and_a_judge_known_to_be_down_raises_none(
     judges.doubt("nobody")
     await judges.wait_for_doubt(0.01)
     await judges.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        ("http://h:8000", "/v1/chat/completions"),
+        ("http://h:8000/", "/v1/chat/completions"),
+        ("http://h:8000/v1", "/chat/completions"),
+        ("https://h/api/paas/v4", "/chat/completions"),
+        ("https://h/v1beta/openai/", "/chat/completions"),
+        ("https://h/openai/deployments/eye?api-version=2024-10-21", "/chat/completions"),
+    ],
+)
+def test_the_path_of_a_url_is_kept(url: str, path: str) -> None:
+    assert OpenAiProvider(url).path("m") == path
+
+
+def test_a_404_names_the_address_without_its_secrets() -> None:
+    assert _plain_url(httpx.URL("https://me:secret@h:81/api/v9/chat?key=k")) == "https://h:81/api/v9/chat"
