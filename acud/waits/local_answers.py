@@ -42,6 +42,7 @@ from acud.types import (
 from acud.waits.conditions import NOT_JUDGED, evaluate, is_local
 from acud.waits.events import FrameSeen
 from acud.waits.model import NO_DISPLAY, NOT_LOCATED, JobInFlight, PendingYes, TextSnapshot, Wait
+from acud.waits.read_text import comparable
 from acud.waits.restless_area import describe, place_box, place_text
 from acud.waits.terminals import judge_pane, judge_written
 from acud.waits.view_state import TargetView, ViewState
@@ -60,7 +61,7 @@ def title_matches(leaf: WindowTitle, title: str) -> bool:
     """Tell whether a title is meant: it contains the words (case ignored), or the pattern is found in it."""
     if leaf.regex:
         return is_found(leaf.title, title[:TITLE_CHARS])
-    return leaf.title.casefold() in title.casefold()
+    return comparable(leaf.title) in comparable(title)
 
 
 def judge_titles(leaf: WindowTitle, windows: tuple[WindowInfo, ...], view: TargetView | None = None) -> Verdict:

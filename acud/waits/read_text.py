@@ -38,6 +38,11 @@ def spaced(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
+def comparable(text: str) -> str:
+    """Return `text` as names are compared: white space folded, compatibility forms made plain, case ignored."""
+    return spaced(text).casefold()
+
+
 def places_of(wanted: str, text: str, *, whole_words: bool) -> Iterator[tuple[int, int]]:
     """Yield where `wanted` begins and ends in `text`, each place behind the one before; nowhere when it is empty."""
     start = text.find(wanted) if wanted else -1

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from acud.errors import InvalidRequest
 from acud.types import MAX_SIDE_PX, MonitorInfo, Rect, Target, Verdict, WindowInfo, display_name, screen_cover, unknown
+from acud.waits.read_text import comparable
 from acud.waits.terminals import session_name
 
 TARGETS = "use screen, display:<name>, window:<title or id>, region:x,y,w,h, pty:<session> or monitor:<name or number>"
@@ -68,7 +69,7 @@ def window_named(wanted: str, windows: tuple[WindowInfo, ...], held: int = 0) ->
 
 def windows_titled(wanted: str, windows: tuple[WindowInfo, ...]) -> list[WindowInfo]:
     """Return the client windows whose title has `wanted` in it, topmost first."""
-    return [w for w in windows if w.kind != "popup" and wanted.casefold() in w.title.casefold()]
+    return [w for w in windows if w.kind != "popup" and comparable(wanted) in comparable(w.title)]
 
 
 def window_number(text: str) -> int | None:

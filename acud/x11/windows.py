@@ -15,6 +15,7 @@ from msgspec import Struct
 from Xlib import X, error
 
 from acud.types import MonitorInfo, Rect, WindowInfo
+from acud.x11.compound_text import decode_compound_text
 from acud.x11.connection import Connection
 from acud.x11.display_scale import DisplayScale
 from acud.x11.screen_covers import ScreenCovers
@@ -58,7 +59,7 @@ class Atoms:
         self.wm_class: int = atom("WM_CLASS")
         self.pid: int = atom("_NET_WM_PID")
         self.wm_state: int = atom("WM_STATE")
-        self.utf8: int = atom("UTF8_STRING")
+        self.compound: int = atom("COMPOUND_TEXT")
         self.transient: int = atom("WM_TRANSIENT_FOR")
         self.leader: int = atom("WM_CLIENT_LEADER")
         self.type: int = atom("_NET_WM_WINDOW_TYPE")
@@ -146,7 +147,7 @@ class WindowReader:
     def nudge_manager(self) -> None:
         """Have events happen that a window manager hears, and that mean nothing; they are sent with what comes next."""
         root = self._connection.root
-        root.change_property(self.atoms.nudge, self.atoms.utf8, 8, b"")
+        root.change_property(self.atoms.nudge, self.atoms.compound, 8, b"")
         root.delete_property(self.atoms.nudge)
 
     def _about_root(self) -> dict[int, list[int]]:
@@ -314,12 +315,13 @@ class WindowReader:
     def _title(self, window: int, facts: dict[tuple[int, int], Any]) -> str:
         new = octets(facts.get((window, self.atoms.title)))
         if new:
-            return new.decode("utf-8", "replace")[:MAX_TITLE]
+            return _text_of(new)[:MAX_TITLE]
         old = facts.get((window, self.atoms.old_title))
         if old is None:
             return ""
-        # STRING is Latin-1 (ICCCM 2.7.1); COMPOUND_TEXT without escapes is too.
-        return octets(old).decode("utf-8" if old.property_type == self.atoms.utf8 else "latin-1", "replace")[:MAX_TITLE]
+        if old.property_type == self.atoms.compound:
+            return decode_compound_text(octets(old))[:MAX_TITLE]
+        return _text_of(octets(old))[:MAX_TITLE]
 
     def _focused(self, about_root: dict[int, list[int]], clients: list[int]) -> int:
         active = about_root.get(self.atoms.active, [])
@@ -357,3 +359,13 @@ def class_name(raw: bytes) -> str:
     """Return the class part of WM_CLASS: instance, zero, class, zero (ICCCM 4.1.2.5)."""
     parts = raw.split(b"\0")
     return parts[1].decode("latin-1") if len(parts) > 1 else ""
+
+
+def _text_of(name: bytes) -> str:
+    """Return a name. STRING is Latin-1 (ICCCM 2.7.1), but programs put UTF-8 into it, and Latin-1 into UTF8_STRING.
+    What is not ASCII and reads as UTF-8 is hardly ever anything else.
+    """
+    try:
+        return name.decode("utf-8")
+    except UnicodeDecodeError:
+        return name.decode("latin-1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 import shutil
 import subprocess
@@ -211,6 +212,19 @@ def test_titles_are_followed(watcher: Watcher, painter: Painter) -> None:
     window.change_property(painter.connection.wire.get_atom("_NET_WM_NAME"), utf8, 8, "Übersicht \N{SNOWMAN}".encode())
     painter.connection.sync()
     watcher.titles("Übersicht \N{SNOWMAN}")
+
+
+@pytest.mark.parametrize("title", ["Größe", "Отчёт готов", "Ωμέγα", "完成 3", "Übersicht → ☃"])
+def test_titles_of_xt_programs_are_read(watcher: Watcher, xserver: XServer, title: str) -> None:
+    """They are COMPOUND_TEXT, in as many sets of letters as they need."""
+    with subprocess.Popen(
+        ["xmessage", "-xrm", "*international: true", "-title", title, "text"],
+        env={**os.environ, **xserver.env(), "LC_ALL": "C.UTF-8"},
+    ) as shown:  # fmt: skip
+        try:
+            assert watcher.until(lambda s: [w.title for w in s.windows if w.title] != []).windows[0].title == title
+        finally:
+            shown.terminate()
 
 
 @pytest.mark.parametrize(("fmt", "data"), [(8, b"\xff\xfe\x00bad"), (32, [1, 2, 3]), (8, b"x" * 20_000)])
