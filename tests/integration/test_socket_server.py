@@ -196,6 +196,65 @@ def test_connections_are_bounded_for_one_process_and_the_others_have_room(rig: _
         raw.close()
 
 
+def test_new_processes_without_end_do_not_starve_a_client_that_waits(rig: _Rig) -> None:
+    """Each brings one message of 10 ms, and the next is there before it is served: the old client is never alone."""
+    with contextlib.ExitStack() as stack:
+
+        def come() -> ServerConnection:
+            raw = stack.enter_context(socket.socket(socket.AF_UNIX))
+            before = len(rig.server._connections)
+            raw.connect(str(rig.path))
+            rig.until(lambda: len(rig.server._connections) > before)
+            return list(rig.server._connections.values())[-1]
+
+        def ask(connection: ServerConnection, client: str) -> None:
+            connection.client, connection.message = client, [b"", b"asks"]
+            rig.server._of_client[client] += 1
+            rig.server._settle(connection)
+
+        old, *others = (come() for _ in range(6))
+        rig.server._spent_s["old"] = 0.05  # it was served before
+        ask(others[0], "new")
+        ask(old, "old")
+        for number in range(20):
+            found = rig.server.next()
+            assert found is not None
+            rig.server.charge(found[0], 0.01)
+            if found[0] is old:
+                break
+            ask(found[0], f"new {number}")
+        assert number <= 12
+        while rig.server.next():
+            pass
+
+
+def test_idle_connections_make_room_and_what_never_comes_whole_is_closed(rig: _Rig) -> None:
+    hello = zmtp.GREETING + zmtp.ready("DEALER")
+    with contextlib.ExitStack() as stack:
+        raws = [stack.enter_context(socket.socket(socket.AF_UNIX)) for _ in range(9)]
+        for number, raw in enumerate(raws[:8]):
+            rig.now_s += 0.1
+            raw.connect(str(rig.path))
+            raw.sendall(hello + b"".join(zmtp.framed([b"", b"asks"])) * (number == 0))
+            rig.until(lambda number=number: len(rig.server.all) == number + 1)
+            connection = list(rig.server._connections.values())[-1]
+            rig.server._of_client[connection.client] -= 1
+            connection.client = str(number % 2)
+            rig.server._of_client[connection.client] += 1
+        rig.until(lambda: rig.came)
+        first = rig.came[0][0]
+        second = list(rig.server._connections.values())[1]
+        raws[8].connect(str(rig.path))
+        rig.until(lambda: not second.is_open)
+        assert first.is_open  # longer silent, but its request is not answered yet
+        assert rig.server.closed_for["it was idle for longest"] == 1
+        raws[2].send(b"\x01")  # half of a frame's head; the ninth has sent nothing
+        rig.until(lambda: any(one.peer and one.under_way for one in rig.server._connections.values()))
+        rig.later(62)
+        assert rig.server.closed_for["its handshake stands still"] == 1
+        assert rig.server.closed_for["a message stands still"] == 1
+
+
 @pytest.mark.parametrize(
     "data",
     [

@@ -36,6 +36,10 @@ class ServerConnection:
         """When it last read something, or there was nothing to read."""
         self.read_s = now_s
         """When something came of it last."""
+        self.began_s = now_s
+        """When it connected, until its handshake is whole; then when the message began that is under way."""
+        self.unanswered = 0
+        """Messages of it that were taken and not answered."""
         self.events = 0
         """The events to request of epoll(7) for it."""
         self.is_open = True
@@ -58,6 +62,11 @@ class ServerConnection:
         return self._decoder.held_bytes
 
     @property
+    def is_idle(self) -> bool:
+        """Whether nothing is under way on it, in either direction, and it subscribed to nothing."""
+        return not (self.unanswered or self.message or self.out_bytes or self.under_way or self.prefixes)
+
+    @property
     def wanted(self) -> int:
         """What epoll(7) is to tell of it: nothing that comes while a message waits, nor while it reads no replies."""
         reads = self.message is None and not self.out_bytes and (self.has_place or self.under_way < SMALL_BYTES)
@@ -71,6 +80,8 @@ class ServerConnection:
             return True
         except OSError:
             return False
+        if self.peer and not self.under_way:
+            self.began_s = now_s
         self.read_s = now_s
         self._decoder.feed(data)
         return bool(data)
@@ -91,6 +102,8 @@ class ServerConnection:
         """Return the message that waits, once."""
         message, self.message = self.message, None
         assert message is not None
+        self.unanswered += 1
+        self.began_s = self.read_s  # of what came with it, the next message
         return message
 
     def queue(self, pieces: list[bytes], now_s: float) -> None:

@@ -40,7 +40,7 @@ class ServerLimits(Struct, frozen=True):
     """`connections`, `of_client`: connections, in all and of one process. `large`: messages beyond 16 KiB that may be
     under way at once; one that stands still is given up after `large_s`. `connection_bytes`: what one may leave unread
     when more is to be sent to it; `out_bytes`: what all together may, beyond it whoever has not read for `stuck_s` is
-    closed, most first, and everybody after `deaf_s`.
+    closed, most first, and everybody after `deaf_s`. `message_s`: what a handshake or a message may take to come whole.
     """
 
     message: zmtp.Bounds
@@ -52,6 +52,7 @@ class ServerLimits(Struct, frozen=True):
     out_bytes: int = 24 << 20
     stuck_s: float = 1.0
     deaf_s: float = 60.0
+    message_s: float = 60.0
 
 
 class SocketServer:
@@ -81,6 +82,8 @@ class SocketServer:
         self._told_s: dict[str, float] = {}
         self._spent_s: dict[str, float] = {}
         """What was worked for each client of late; it halves each second."""
+        self._fair_s = 0.0
+        """What a client had been worked for that had shared evenly with those that wait: a newcomer's beginning."""
         self._again: Timer | None = None
         self.closed_for: Counter[str] = Counter()
         """Connections that were closed by us, by reason."""
@@ -147,6 +150,8 @@ class SocketServer:
         accepted.setblocking(False)
         connection = ServerConnection(accepted, self._limits.message, self._hello, self._loop.now_s())
         limits = self._limits
+        if len(self._connections) >= limits.connections:
+            self._close_longest_idle()
         if len(self._connections) >= limits.connections or self._of_client[connection.client] >= limits.of_client:
             self._tell(connection, "it has too many connections")
             connection.close()
@@ -156,6 +161,12 @@ class SocketServer:
         connection.events = connection.wanted
         self._epoll.register(connection.fileno(), connection.events)
         self.flush(connection)
+
+    def _close_longest_idle(self) -> None:
+        """Make room: whoever holds connections and asks nothing must not lock others out. libzmq connects again."""
+        idle = [one for one in self._connections.values() if one.is_idle]
+        if idle:
+            self.close(min(idle, key=lambda one: one.read_s), "it was idle for longest")
 
     def _happened(self, connection: ServerConnection, event: int) -> None:
         if event & (select.EPOLLHUP | select.EPOLLERR | select.EPOLLRDHUP) and not event & select.EPOLLIN:
@@ -211,6 +222,9 @@ class SocketServer:
     def charge(self, connection: ServerConnection, seconds: float) -> None:
         """Note the service time of the sender of the last message."""
         self._spent_s[connection.client] = self._spent_s.get(connection.client, 0.0) + seconds
+        waiting = [self._spent_s.get(client, 0.0) for client in self._ready]
+        # It grows with all work, so that new processes without end come behind those that wait already.
+        self._fair_s = max(self._fair_s + seconds / (len(waiting) or 1), min(waiting, default=0.0))
 
     @property
     def waiting(self) -> bool:
@@ -226,6 +240,7 @@ class SocketServer:
         if connection.out_bytes > self._limits.connection_bytes:
             self.close(connection, "it does not read what it is sent")
             return False
+        connection.unanswered = max(0, connection.unanswered - 1)
         connection.queue(zmtp.framed(parts), self._loop.now_s())
         self.flush(connection)
         return connection.is_open
@@ -244,6 +259,7 @@ class SocketServer:
         if not connection.is_open:
             return
         if connection.message is not None and not connection.out_bytes:
+            self._spent_s.setdefault(connection.client, self._fair_s if self._ready else 0.0)
             self._ready.setdefault(connection.client, OrderedDict())[connection.fileno()] = connection
         else:
             self._forget(connection, connection.fileno())
@@ -315,7 +331,13 @@ class SocketServer:
     def _check(self) -> None:
         now_s, limits = self._loop.now_s(), self._limits
         self._spent_s = {client: spent / 2 for client, spent in self._spent_s.items() if spent > _NEGLIGIBLE_S}
+        self._fair_s /= 2
         self._told_s = {client: at for client, at in self._told_s.items() if now_s - at < _QUIET_S}
+        for connection in list(self._connections.values()):
+            is_partial = not connection.peer or (connection.under_way and connection.message is None)
+            waits_for_us = connection.out_bytes or connection in self._for_place
+            if is_partial and not waits_for_us and now_s - connection.began_s > limits.message_s:
+                self.close(connection, "a message stands still" if connection.peer else "its handshake stands still")
         large = [one for one in self._connections.values() if one.has_place and one.message is None]
         for connection in large:
             if now_s - connection.read_s > limits.large_s:
