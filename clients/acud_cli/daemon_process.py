@@ -89,7 +89,9 @@ def start(
 def _begun(
     paths: Paths, words: LastWords, sockets: Mapping[str, socket.socket], *, debug: bool
 ) -> subprocess.Popen[bytes]:
-    with words.path.open("wb") as log:
+    opened = private_files.open_regular(words.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    with os.fdopen(opened, "wb") as log:
+        os.fchmod(opened, 0o600)  # one that an older acud left
         return subprocess.Popen(
             command(debug=debug, sockets=sockets),
             stdin=subprocess.DEVNULL,

@@ -14,7 +14,7 @@ import pytest
 from acud import private_files
 from acud.errors import Refused
 from acud.paths import Paths, resolve
-from acud_cli import doctor
+from acud_cli import daemon_process, doctor
 from tests.open_instance import open_instance, put
 
 
@@ -168,3 +168,12 @@ def test_a_link_laid_in_shared_memory_is_not_followed(paths: Paths) -> None:
     finally:
         paths.shm.unlink()
         shutil.rmtree(paths.shm, ignore_errors=True)
+
+
+def test_the_log_of_a_start_is_the_users_alone(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(daemon_process, "command", lambda **_: ["true"])
+    words = daemon_process.LastWords(paths)
+    words.path.parent.mkdir(parents=True, exist_ok=True)
+    put(words.path, 0o644, "")
+    daemon_process._begun(paths, words, {}, debug=False).wait()
+    assert words.path.stat().st_mode & 0o777 == 0o600
