@@ -104,6 +104,8 @@ def test_title_and_address_bars_are_no_part_of_a_page() -> None:
     bars = [line("Issues 30", 20, 2), line("Issues 30", 20, 30), line("localhost:80/issues?t0=1795", 80, 60)]
     page = [line("Issues 8", 20, 100), line("example.org/42", 20, 300)]
     assert outside_bars([*bars, line("Bookmarks", 20, 62), *page], [BROWSER]) == page
+    local = [line("Issues 30", 20, 30), line("/tmp/tmpx_1/page.html?t0=1795", 80, 60)]
+    assert outside_bars([*local, *page], [BROWSER]) == page
     plain = [line("Issues 30", 20, 30), line("Errors 3", 20, 60)]
     assert outside_bars(plain, [BROWSER]) == plain
     assert outside_bars(bars, []) == bars
