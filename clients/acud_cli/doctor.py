@@ -65,7 +65,9 @@ def _print(outside: list[Finding], inside: list[Finding], worst: int) -> None:
             out.print(title, style="dim")
         for finding in found:
             out.print(_line(finding), soft_wrap=True)
-    out.print(("all well", "usable, with warnings", "something is broken: mend the faults above")[worst])
+    start = next((one.fix for one in outside if one.part == _SOCKET and one.level == "warning"), "")
+    usable = f"not started yet → {plain(start)}" if start else "usable, with warnings"
+    out.print(("all well", usable, "something is broken: mend the faults above")[worst], soft_wrap=True)
 
 
 def _line(finding: Finding) -> Text:
@@ -82,6 +84,7 @@ _RING_MB = 15
 """A ring of four 1280x720 frames (architecture, section 9)."""
 
 _WANTED_RINGS = 4
+_SOCKET = "control socket"
 _SHM = Path("/dev/shm")  # noqa: S108 - where rings live
 
 
@@ -217,9 +220,11 @@ def socket_finding(paths: Paths) -> Finding:
     daemon_socket = DaemonSocket(paths.run / "control", paths.fleet)
     status = daemon_socket.look()
     if status.state is SocketState.OPEN:
-        return Finding("control socket", "ok", f"{daemon_socket.path}, pid {status.pid}")
+        return Finding(_SOCKET, "ok", f"{daemon_socket.path}, pid {status.pid}")
     fault = daemon_socket.fault(status.state)
-    return Finding("control socket", "fault", fault.message, fault.hint)
+    if status.state is SocketState.ABSENT:
+        return Finding(_SOCKET, "warning", "not started yet", fault.hint.removeprefix("start it with: "))
+    return Finding(_SOCKET, "fault", fault.message, fault.hint)
 
 
 def permission_findings(paths: Paths, env: Mapping[str, str]) -> Iterator[Finding]:

@@ -415,6 +415,8 @@ def test_the_doctor_ends_with_the_worst(paths: Paths, capsys: Output) -> None:
         out = capsys.readouterr().out
         assert ("→ mend it" in out) == (level != "ok")
         assert not set(out) & set("\x1b\x07")
+    assert run(["doctor"]) in (1, 2)
+    assert "control socket: not started yet\n           → acud daemon start\n" in capsys.readouterr().out
 
 
 def test_a_daemon_that_hangs_is_told_from_one_that_is_not_there(

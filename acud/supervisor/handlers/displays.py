@@ -48,8 +48,7 @@ def display_create(app: App, request: DisplayCreate, call: Call) -> None:
     height = request.height or app.settings.display.height
 
     def done(watched: WatchedDisplay) -> None:
-        notes = [f"{width}x{height} is the largest this display can ever have: RANDR cannot grow an Xvfb"]
-        call.reply(DisplayReply(app.displays.info(watched), (*notes, *app.displays.notes(watched))))
+        call.reply(DisplayReply(app.displays.info(watched), app.displays.notes(watched)))
 
     manager = request.window_manager or app.settings.display.window_manager
     app.displays.create(width, height, manager, call.then(done), labels=request.labels)
