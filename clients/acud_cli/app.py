@@ -40,6 +40,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Agents": {
         "agent": ("acud_cli.gui", "Have a chat model plan and do several steps."),
         "mcp": ("acud_cli.mcp", "Serve acud's tools to an LLM agent (MCP)."),
+        "dashboard": ("acud_cli.web", "Open the dashboard in a browser, logged in."),
         "web": ("acud_cli.web", "The dashboard over HTTP: serve, log in, tokens."),
     },
     "The daemon": {

@@ -9,7 +9,7 @@ import click
 
 from acud.errors import NotFound
 from acud.protocol.requests.displays import DisplayListReply, DisplayReply, TakeReply
-from acud.types import DisplayInfo, MonitorInfo, WindowInfo
+from acud.types import DisplayInfo, MonitorInfo, WindowInfo, display_name
 from acud_cli.formatting import FittedTable, count, duration, local_moment, plain, shortened
 from acud_cli.options import DURATION, SIZE, WholeNumber, complete_displays, label_option, labels_of
 from acud_cli.session import Session, pass_session, print_table, say, warn
@@ -61,6 +61,22 @@ def _print_list(reply: DisplayListReply, windows: bool) -> None:
             say(f"{one.name} monitors: {', '.join(_monitor(monitor) for monitor in one.monitors)}")
     for one in reply.displays if windows else ():
         _print_windows(one)
+
+
+@display.command("show", short_help="Show one display with its windows.")
+@click.argument("name", metavar="NAME", shell_complete=complete_displays)
+@pass_session
+def show_display(session: Session, *, name: str) -> None:
+    """Show the display NAME, also one that has ended, with its windows.
+
+    \b
+    acud display show :100
+    """
+    reply = session.client().display_list(ended=True)
+    found = next((one for one in reply.displays if one.name == display_name(name)), None)
+    if found is None:
+        raise NotFound(f"no display {name}", hint="acud display list --all")
+    session.show(found, lambda: _print_list(DisplayListReply((found,), reply.default), windows=True))
 
 
 def display_row(one: DisplayInfo) -> list[str]:

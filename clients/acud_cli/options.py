@@ -10,14 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
+from click.core import ParameterSource
+from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.types import DisplayInfo, Rect
-from acud_cli.session import complete_ids, complete_names
+from acud_cli.session import Session, complete_ids, complete_names
 from acud_client.help_tables import TARGETS
 
 if TYPE_CHECKING:
     from acud_client.sync import Client
 
+Reply = TypeVar("Reply", bound=Struct)
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 
@@ -207,6 +211,26 @@ class EnumChoice(click.Choice[Member]):
     def normalize_choice(self, choice: object, ctx: click.Context | None) -> str:
         """Return the value that a caller writes."""
         return str(choice.value if isinstance(choice, Enum) else choice)
+
+
+def read_list(
+    session: Session, read: Callable[[int, int], Reply], rows: str, limit: int, most: int, id_of: Callable[[Any], str]
+) -> Reply:
+    """Return the reply of `read(limit, offset)`; for a program (--json) that gives no --limit, with all rows there are.
+
+    `rows`: the reply's field with the rows, each known by `id_of` it; `most`: as many as one reply may have.
+    """
+    given = click.get_current_context().get_parameter_source("limit") is not ParameterSource.DEFAULT
+    if given or not session.json:
+        return read(limit, 0)
+    reply = read(most, 0)
+    page = getattr(reply, rows)
+    found = {id_of(row): row for row in page}
+    while len(page) == most:
+        # What is new by now moves the others on: a row may come twice.
+        page = getattr(read(most, len(found)), rows)
+        found.update((id_of(row), row) for row in page)
+    return replace(reply, **{rows: tuple(found.values())})
 
 
 def limit_option(

@@ -11,9 +11,17 @@ from msgspec import Struct
 
 from acud.errors import AcudError
 from acud.protocol.recordings import RecordingInfo
-from acud.protocol.requests.recordings import RecordReply
+from acud.protocol.requests.recordings import RecordListReply, RecordReply
 from acud_cli.formatting import FittedTable, count, duration, moment, plain, shortened
-from acud_cli.options import Number, complete_tasks, display_option, limit_option, zip_option
+from acud_cli.options import (
+    Number,
+    complete_displays,
+    complete_tasks,
+    display_option,
+    limit_option,
+    read_list,
+    zip_option,
+)
 from acud_cli.session import Session, complete_ids, pass_session, print_table, say, say_all, warn
 from acud_client.sync import Client
 
@@ -40,6 +48,7 @@ def record() -> None:
 
 
 @record.command(short_help="Record a display, or a task's, from now on.")
+@click.argument("name", default="", metavar="[DISPLAY]", shell_complete=complete_displays)
 @display_option
 @click.option(
     "--task",
@@ -51,14 +60,16 @@ def record() -> None:
 )
 @click.option("--fps", type=Number(0.1, 30), default=None, help="At most this many frames a second.")
 @pass_session
-def start(session: Session, *, display: str, task_id: str, fps: float | None) -> None:
+def start(session: Session, *, name: str, display: str, task_id: str, fps: float | None) -> None:
     """Record a display, or a task's, from now on; print the recording's id.
 
     \b
-    acud record start --display :100
+    acud record start :100
     acud record start --task e0471d --fps 5
     """
-    reply = session.client().record_start(display, task_id=task_id, fps=fps or 0.0)
+    if name and display and name != display:
+        raise click.UsageError(f"which display: {name} or {display}?")
+    reply = session.client().record_start(name or display, task_id=task_id, fps=fps or 0.0)
     session.show(reply, lambda: say(reply.recording.recording_id))
 
 
@@ -99,7 +110,12 @@ def list_recordings(session: Session, *, task_id: str, limit: int) -> None:
     acud record list
     acud record list --task e0471d
     """
-    reply = session.client().record_list(task_id=task_id, limit=limit)
+    client = session.client()
+
+    def read(most: int, offset: int) -> RecordListReply:
+        return client.record_list(task_id=task_id, limit=most, offset=offset)
+
+    reply = read_list(session, read, "recordings", limit, 1000, lambda one: one.recording_id)
     session.show(reply, lambda: _print_list(reply.recordings))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from acud.protocol.requests.tasks import TaskReply
+from acud.protocol.requests.tasks import TaskListReply, TaskReply
 from acud.types.tasks import (
     ActionStatus,
     ActionType,
@@ -31,6 +31,7 @@ from acud_cli.options import (
     label_option,
     labels_of,
     limit_option,
+    read_list,
     zip_option,
 )
 from acud_cli.session import Session, pass_session, print_table, say, say_all
@@ -120,7 +121,12 @@ def list_tasks(session: Session, *, ended: bool, statuses: tuple[TaskStatus, ...
     acud task list --all
     acud task list --status failed
     """
-    reply = session.client().task_list(statuses=statuses, ended=ended, limit=limit)
+    client = session.client()
+
+    def read(most: int, offset: int) -> TaskListReply:
+        return client.task_list(statuses=statuses, ended=ended, limit=most, offset=offset)
+
+    reply = read_list(session, read, "tasks", limit, 200, lambda view: view.task.task_id)
 
     def human() -> None:
         if reply.tasks:

@@ -8,10 +8,10 @@ from typing import Any, get_args
 import click
 from click.shell_completion import CompletionItem
 
-from acud.protocol.requests.waits import EvidencePart
-from acud.types import WaitState
+from acud.protocol.requests.waits import EvidencePart, WaitListReply
+from acud.types import WaitState, display_name
 from acud_cli.exit_codes import Exit, of_state
-from acud_cli.options import DURATION, EnumChoice, PictureFile, WholeNumber, limit_option
+from acud_cli.options import DURATION, EnumChoice, PictureFile, WholeNumber, complete_displays, limit_option, read_list
 from acud_cli.session import Session, complete_ids, pass_session, print_lines, print_table, say, write_picture
 from acud_cli.wait_options import (
     arm,
@@ -30,6 +30,8 @@ from acud_cli.wait_text import PATIENCE_S, ending_lines, evaluation_table, show_
 from acud_client.sync import Client
 
 _FULL_ID_LENGTH = 28
+MOST_WAITS = 1000
+"""In one reply."""
 
 
 @click.group(short_help="Another name for the commands of `acud wait`.")
@@ -58,7 +60,7 @@ def full_id(client: Client, given: str) -> str:
 @click.option(
     "--state", "states", multiple=True, type=EnumChoice(WaitState), help="Only those in this state (may be repeated)."
 )
-@limit_option(1000, 100)
+@limit_option(MOST_WAITS, 100)
 @pass_session
 def list_waits(session: Session, *, ended: bool, states: tuple[WaitState, ...], limit: int) -> None:
     """List the live waits, newest first; with --all or --state the ended ones too.
@@ -68,7 +70,12 @@ def list_waits(session: Session, *, ended: bool, states: tuple[WaitState, ...], 
     acud wait list --all --limit 20
     acud wait list --state failed --state timeout
     """
-    reply = session.client().wait_list(states=states, ended=ended, limit=limit)
+    client = session.client()
+
+    def read(most: int, offset: int) -> WaitListReply:
+        return client.wait_list(states=states, ended=ended, limit=most, offset=offset)
+
+    reply = read_list(session, read, "waits", limit, MOST_WAITS, lambda wait: wait.wait_id)
     session.show(reply, lambda: _print_list(reply.waits, reply.total))
 
 
@@ -156,20 +163,26 @@ def update_wait(session: Session, *, wait_id: str, timeout: float | None, force:
 @waits.command("cancel", short_help="End waits without a verdict.")
 @click.argument("wait_ids", metavar="[ID]...", nargs=-1, shell_complete=_complete_id)
 @click.option("--all", "every", is_flag=True, help="Every live wait.")
+@click.option(
+    "--display", "-d", default="", metavar="NAME", shell_complete=complete_displays, help="Every live wait on it."
+)
 @click.option("--reason", default="", metavar="TEXT", help="Why; kept with the wait.")
 @pass_session
-def cancel_wait(session: Session, *, wait_ids: tuple[str, ...], every: bool, reason: str) -> None:
+def cancel_wait(session: Session, *, wait_ids: tuple[str, ...], every: bool, display: str, reason: str) -> None:
     """End active waits without a verdict. Clients that wait for their result learn it.
 
     \b
     acud wait cancel x8fgvb --reason "not needed any more"
+    acud wait cancel --display :100
     acud wait cancel --all
     """
-    if every == bool(wait_ids):
-        raise click.UsageError("name the waits to cancel, or give --all")
+    if [bool(wait_ids), every, bool(display)].count(True) != 1:
+        raise click.UsageError("name the waits to cancel, or give --all or --display")
     client = session.client()
-    ids = [wait.wait_id for wait in client.wait_list(limit=1000).waits] if every else list(wait_ids)
-    replies = [client.wait_cancel(full_id(client, wait_id), reason=reason) for wait_id in ids]
+    replies = [client.wait_cancel(full_id(client, wait_id), reason=reason) for wait_id in wait_ids]
+    displays = (display_name(display),) if display else ()
+    while not wait_ids and (live := client.wait_list(limit=MOST_WAITS, displays=displays).waits):
+        replies += [client.wait_cancel(wait.wait_id, reason=reason) for wait in live]
     session.show([reply.wait for reply in replies], lambda: _print_cancelled([r.wait.wait_id for r in replies]))
 
 

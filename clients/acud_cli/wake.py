@@ -11,7 +11,7 @@ from acud.types import RouteName, WakeInfo, WakeState
 from acud.untrusted_text import wake_words
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import FittedTable, duration, in_words, local_time, milliseconds, moment, plain, shortened
-from acud_cli.options import EnumChoice, limit_option
+from acud_cli.options import EnumChoice, limit_option, read_list
 from acud_cli.session import Session, complete_ids, pass_session, print_table, say, say_all
 from acud_cli.wait_options import address_of, address_options
 from acud_cli.wait_text import wait_words
@@ -53,7 +53,12 @@ def list_wakes(session: Session, *, seen: bool, states: tuple[WakeState, ...], w
     acud wake list --state undelivered
     acud wake list --wait x8fgvb
     """
-    reply = session.client().wake_list(states=states, seen=seen or bool(wait_id), wait_id=wait_id, limit=limit)
+    client = session.client()
+
+    def read(most: int, offset: int) -> WakeListReply:
+        return client.wake_list(states=states, seen=seen or bool(wait_id), wait_id=wait_id, limit=most, offset=offset)
+
+    reply = read_list(session, read, "wakes", limit, 1000, lambda wake: wake.wake_id)
     session.show(reply, lambda: _print_list(reply))
 
 

@@ -237,6 +237,17 @@ def login(session: Session, *, url: str, opened: bool, **given: Any) -> None:
         warn("no browser could be opened here: copy the link")
 
 
+@click.command(short_help="Open the dashboard in a browser, logged in.")
+@pass_session
+def dashboard(session: Session) -> None:
+    """Open the dashboard in this machine's browser, and print its link: the same as `acud web login --open`.
+
+    \b
+    acud dashboard
+    """
+    click.get_current_context().invoke(login, opened=True)
+
+
 def _write_redirect(paths: Paths, address: str) -> Path:
     """Write a page of this user's alone that leads to `address`: every user of the machine can read a browser's
     command line, and with it a link's code.

@@ -9,7 +9,7 @@ from acud.errors import AcudError
 COMMANDS = (
     "wait", "waits", "wake", "task", "usage", "look", "scene", "annotate", "baseline", "display", "analysis", "record",
     "replay", "events", "top", "do", "gui", "agent", "mcp", "web", "status", "daemon", "config", "doctor", "notify",
-    "metrics", "logs", "backup", "restore", "vacuum", "fleet", "help", "completion", "terminal",
+    "metrics", "logs", "backup", "dashboard", "restore", "vacuum", "fleet", "help", "completion", "terminal",
 )  # fmt: skip
 """The commands of the CLI; a test compares them with it."""
 
@@ -28,6 +28,7 @@ _TOOLS = {
     "record stop": "video_record with action stop",
     "scene": "scene",
     "status": "health_check",
+    "task list": "task_list",
     "wait": "smart_wait",
     "wait list": "wait_status",
     "wait show": "wait_status",
@@ -36,7 +37,7 @@ _TOOLS = {
 """The tool that does what a command does, by command, or by its first word alone."""
 
 _OTHERS = "ask whoever runs acud"
-_VERBS = {"agent", "analysis", "daemon", "display", "fleet", "record", "wait", "waits", "wake", "web"}
+_VERBS = {"agent", "analysis", "daemon", "display", "fleet", "record", "task", "wait", "waits", "wake", "web"}
 """Commands that have commands of their own."""
 _COMMAND = re.compile(
     rf"(?:start it with: )?`?\bacud (?P<noun>{'|'.join(sorted(COMMANDS, key=len, reverse=True))})\b(?P<verb> [a-z]+\b)?"

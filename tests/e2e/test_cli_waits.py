@@ -128,6 +128,22 @@ def test_without_a_wake_route_it_is_said_how_the_result_is_got(acud: CommandLine
     acud.run("waits", "cancel", out.strip())
 
 
+def test_a_program_gets_the_whole_list_and_the_waits_of_a_display_are_cancelled(
+    acud: CommandLine, client: Client, display: DisplayInfo
+) -> None:
+    other = client.display_create(320, 240).display
+    kept = client.wait_create(WindowTitle("nowhere"), display=display.name).wait.wait_id
+    armed = {client.wait_create(WindowTitle("nowhere"), display=other.name).wait.wait_id for _ in range(101)}
+    assert armed | {kept} <= {wait["wait_id"] for wait in acud.json("wait", "list")["waits"]}
+    assert len(acud.json("wait", "list", "--limit", "3")["waits"]) == 3
+    assert {one["wait_id"] for one in acud.json("wait", "cancel", "--display", other.name)} == armed
+    assert [wait["wait_id"] for wait in acud.json("wait", "list")["waits"]] == [kept]
+    assert "no live waits" in acud.run("wait", "cancel", "--display", other.name)
+    acud.run("wait", "cancel", kept, "--all", code=2)
+    acud.run("wait", "cancel", kept)
+    client.display_remove(other.name)
+
+
 def test_a_cancelled_wait_is_code_4(acud: CommandLine, client: Client, display: DisplayInfo) -> None:
     start = _now(client)
     waiting = acud.start("wait", "--window", "never there", "-d", display.name)

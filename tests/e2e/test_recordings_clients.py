@@ -40,7 +40,7 @@ def _framed(daemon: Daemon, recording_id: str) -> bool:
 def test_the_command_line_records(daemon: Daemon) -> None:
     cli = CommandLine(daemon.home)
     display = daemon.client.display_create(320, 240).display
-    begun = cli.run("record", "start", "--display", display.name, "--fps", "5").strip()
+    begun = cli.run("record", "start", display.name, "--fps", "5").strip()
     until(lambda: _framed(daemon, begun), "the first frame")
     assert begun in cli.run("record", "list")
     assert "is recorded already" in _refused(cli, "record", "start", "--display", display.name)
@@ -49,7 +49,11 @@ def test_the_command_line_records(daemon: Daemon) -> None:
     assert list(Path(stopped["path"]).glob("*.mp4"))
     assert cli.run("record", "delete", begun).strip() == f"deleted {begun}"
     assert not Path(stopped["path"]).exists()
+    assert cli.json("display", "show", display.name)["width"] == 320
     daemon.client.display_remove(display.name, force=True)
+    assert "ended" in cli.run("display", "show", display.name)
+    assert "acud display list --all" in _refused(cli, "display", "show", ":9999")
+    assert "acud task list --all" in _refused(cli, "task", "show", "nope")
 
 
 def _refused(cli: CommandLine, *arguments: str) -> str:

@@ -130,7 +130,7 @@ class TaskTable(Table):
 
 
 def _not_found(task_id: str) -> NotFound:
-    return NotFound(f"no task {task_id!r}", hint="task_list shows every kept one", task_id=task_id)
+    return NotFound(f"no task {task_id!r}", hint="acud task list --all", task_id=task_id)
 
 
 class ActionTable(Table):
