@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from acud.errors import InvalidRequest, NotFound, ProtocolError
+from acud.protocol.capture import Act
 from acud.types import actions
 from acud.types.actions import (
     Button,
@@ -15,7 +16,6 @@ from acud.types.actions import (
     CursorPosition,
     Drag,
     Hold,
-    InputAction,
     Key,
     Move,
     Place,
@@ -28,6 +28,7 @@ from acud.types.actions import (
 from acud.x11.clipboard import Clipboard
 from acud.x11.connection import Connection
 from acud.x11.events import (
+    FocusMoved,
     KeymapChanged,
     Ponged,
     SelectionAsked,
@@ -35,8 +36,10 @@ from acud.x11.events import (
     SelectionGiven,
     SelectionLost,
     Translator,
+    WindowMade,
 )
 from acud.x11.fake_input import InputTrace, InputTraceProperty, XTest
+from acud.x11.input_guard import InputGuard
 from acud.x11.input_steps import ActOutcome, Rest, Steps
 from acud.x11.keyboard import Keyboard, Typist
 from acud.x11.keymap import keysym_of_name
@@ -60,31 +63,40 @@ class InputActions:
     """The devices of one display. `size` gives the display's width and height."""
 
     def __init__(
-        self, connection: Connection, windows: WindowReader, translator: Translator, size: Callable[[], tuple[int, int]]
+        self,
+        connection: Connection,
+        windows: WindowReader,
+        translator: Translator,
+        size: Callable[[], tuple[int, int]],
+        guard: InputGuard,
     ) -> None:
         self._x = connection
         self._size = size
+        self.guard = guard
         self._xtest = XTest(connection)
         self._trace = InputTraceProperty(connection)
         self.keyboard = Keyboard(connection, self._xtest, self._trace)
         self.pointer = Pointer(connection, self._xtest, self._trace)
         self._ping = Ping(connection)
-        self._typist = Typist(self.keyboard, self._ping)
+        self._typist = Typist(self.keyboard, self._ping, guard)
         self._clipboard = Clipboard(connection, translator)
         self._verbs = WindowVerbs(connection, windows)
         self._grips: dict[str, _HeldInput] = {}
 
-    def steps(self, action: InputAction) -> Steps:
-        """Return the steps of `action`. They raise: InvalidRequest, NotFound, Refused, Unavailable."""
+    def steps(self, act: Act) -> Steps:
+        """Return the steps of `act`. They raise: InvalidRequest, NotFound, Refused, Unavailable."""
+        action = act.action
         if isinstance(action, ClipboardGet):
             return (yield from self._clipboard.get(action.selection))
         if isinstance(action, ClipboardSet):
             return (yield from self._clipboard.set(action.selection, action.text))
         if isinstance(action, WindowDo):
             return ActOutcome(window_id=self._verbs.do(action))
-        if not isinstance(action, CursorPosition):
-            yield from self._input(action)
-        return ActOutcome()
+        if isinstance(action, CursorPosition):
+            return ActOutcome()
+        self.guard.aim(act.window, with_program=act.with_program)
+        yield from self._input(action)
+        return ActOutcome(window_id=self.guard.target)
 
     def _input(self, action: _Input) -> Iterator[Rest]:
         self._xtest.require()
@@ -95,9 +107,14 @@ class InputActions:
         else:
             yield from self._press(action)
 
-    def heard(self, event: KeymapChanged | Ponged | SelectionEvent) -> None:
+    def heard(self, event: FocusMoved | WindowMade | KeymapChanged | Ponged | SelectionEvent) -> None:
         """Take an event of the X server that concerns the devices."""
-        if isinstance(event, KeymapChanged):
+        if isinstance(event, FocusMoved):
+            if event.is_grabbed is not None:
+                self.guard.grabbed(is_grabbed=event.is_grabbed)
+        elif isinstance(event, WindowMade):
+            self.guard.made(event.window)
+        elif isinstance(event, KeymapChanged):
             self.keyboard.changed(event.first, event.count)
         elif isinstance(event, Ponged):
             self._ping.answered(event.number)
@@ -150,18 +167,23 @@ class InputActions:
 
     def _gesture(self, action: Move | Click | Drag | Scroll, at: Point | None) -> Iterator[Rest]:
         if isinstance(action, Drag):
-            yield from self.pointer.drag(at or self.pointer.place(), self._checked(action.to), action.button)
+            start, to = at or self.pointer.place(), self._checked(action.to)
+            yield from self.pointer.drag(start, to, action.button, self.guard)
             return
         if at is not None:
             self.pointer.move(at)
         if isinstance(action, Click):
-            self.pointer.click(action.button, action.count)
+            with self.guard.pointer():
+                self.pointer.click(action.button, action.count)
         elif isinstance(action, Scroll):
-            self.pointer.scroll(action.direction, action.amount)
+            with self.guard.pointer():
+                self.pointer.scroll(action.direction, action.amount)
 
     # ---- keyboard ---------------------------------------------------------------------------------------------------
 
     def _press(self, action: Key | TypeText | Hold) -> Iterator[Rest]:
+        yield from self.guard.arrive()
+        self._ping.begin()
         self.keyboard.begin()
         if isinstance(action, Key):
             yield from self._chords(action.chord)
@@ -177,10 +199,12 @@ class InputActions:
             keysym_of_name(name)  # an unknown key is told before the first is pressed
         for n, names in enumerate(asked):
             if n:
-                yield Rest(time.monotonic() + _CHORD_S)
+                yield from self._typist.read([Rest(time.monotonic() + _CHORD_S)])
             yield from self._typist.prepare(names)
-            with self.keyboard.holding(names):
+            yield from self.guard.opens()
+            with self.guard.keys(), self.keyboard.holding(names):
                 pass
+            self.guard.sent(1)
 
     def _hold(self, action: Hold) -> Iterator[Rest]:
         what = actions.held(action.what)
@@ -190,7 +214,8 @@ class InputActions:
             self.pointer.press(what.button)
         else:
             yield from self._typist.prepare(what.keys)
-            pressed = self.keyboard.press_all(self.keyboard.strokes(what.keys))
+            with self.guard.keys():
+                pressed = self.keyboard.press_all(self.keyboard.strokes(what.keys))
         before = self._grips.get(action.what)
         self._grips[action.what] = _HeldInput([*(before.keycodes if before else []), *pressed], what.button, until_s)
 

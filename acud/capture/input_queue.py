@@ -8,6 +8,7 @@ from collections.abc import Callable
 from acud.capture.input_actions import InputActions
 from acud.errors import AcudError, Refused
 from acud.protocol.capture import Act, Acted, DropActs
+from acud.x11.input_guard import Misdirected
 from acud.x11.input_steps import ActOutcome, Rest, Steps
 
 
@@ -66,7 +67,7 @@ class InputQueue:
             return True
         if self._running is None and self._queue:
             act = self._queue.popleft()
-            self._running = _RunningAct(act, self.actions.steps(act.action), self._baseline())
+            self._running = _RunningAct(act, self.actions.steps(act), self._baseline())
         running = self._running
         if running is None or not running.is_due(now_s):
             return False
@@ -101,6 +102,7 @@ class InputQueue:
                 cursor=cursor,
                 text=outcome.text,
                 window_id=outcome.window_id,
+                misdirected=fault.how if isinstance(fault, Misdirected) else None,
             )
         )
 

@@ -34,8 +34,9 @@ from acud.protocol.children import Heartbeat, Stop
 from acud.x11 import events
 from acud.x11.connection import Connection
 from acud.x11.damage import Damage
-from acud.x11.events import Event, Painted, Resized, Shape, WindowTouched
+from acud.x11.events import Event, FocusMoved, Painted, Resized, Shape, WindowTouched
 from acud.x11.grab import Area, PixelsGone, choose
+from acud.x11.input_guard import InputGuard
 from acud.x11.pointer import Cursor
 from acud.x11.windows import WindowReader, WindowSnapshot
 
@@ -73,9 +74,9 @@ class CaptureService:
         self._translator = events.Translator(connection, self._windows.watched())
         self._covered = CoveredWindows(connection, self._path, self._new_schedule, self._hello, self._send)
         self._screen = self._screen_source()
-        self._inputs = InputQueue(
-            InputActions(connection, self._windows, self._translator, self._screen_size), self._baseline, self._send
-        )
+        guard = InputGuard(connection, self._windows, self._read_windows)
+        actions = InputActions(connection, self._windows, self._translator, self._screen_size, guard)
+        self._inputs = InputQueue(actions, self._baseline, self._send)
         self._told: WindowSnapshot | None = None
         self._stale_s: float | None = 0.0
         self._unread = True
@@ -192,6 +193,8 @@ class CaptureService:
                 self._covered.touched(event.window)
             self._stale()
         else:
+            if isinstance(event, FocusMoved):
+                self._stale()
             self._inputs.actions.heard(event)
 
     def _painted(self, event: Painted) -> None:
@@ -252,9 +255,11 @@ class CaptureService:
         snapshot = self._windows.snapshot()
         if self._nudge is not None:
             self._nudge.on_snapshot()
-        if snapshot != self._told:
-            self._told = snapshot
-            told = DisplayWindows(
+        if snapshot == self._told:
+            return self._told
+        self._told = snapshot
+        self._send(
+            DisplayWindows(
                 self._x.name,
                 snapshot.windows,
                 snapshot.focused,
@@ -262,8 +267,16 @@ class CaptureService:
                 monitors=snapshot.monitors,
                 scale_factor=snapshot.scale_factor,
             )
-            self._send(told)
+        )
         return snapshot
+
+    def _read_windows(self) -> WindowSnapshot:
+        """Return the windows as they are now, and have the supervisor know them."""
+        self._drain()
+        if self._told is None or self._unread:
+            self._stale_s = 0.0  # sources begin and end at the turn's end
+            return self._tell_windows()
+        return self._told
 
     def _drain_for_frame(self) -> None:
         """Read the events up to the frame just fetched: a frame never precedes its windows.
@@ -271,10 +284,7 @@ class CaptureService:
         Else a window that moved, or was covered, would look changed where it no longer is, and a picture could show a
         window that the list of its moment does not have.
         """
-        self._drain()
-        if self._unread:
-            self._tell_windows()
-            self._stale_s = 0.0  # sources begin and end after the grab
+        self._read_windows()
 
     def _grab_one(self) -> bool:
         now_s = time.monotonic()

@@ -81,12 +81,27 @@ class DisplayWindows(Struct, frozen=True, tag="windows", forbid_unknown_fields=T
     scale_factor: float = 1.0
 
 
+class Misdirection(Struct, frozen=True, forbid_unknown_fields=True):
+    """Why input stopped: it would have gone to the window `by` (0: to none), and is for `target` (X ids).
+
+    `is_kept`: `by` is a modal dialog that keeps `target` from being used. `done`: letters or chords sent before, the
+    last `unsure` of which may have reached `by`, which is of the same program.
+    """
+
+    target: XId
+    by: XId = 0
+    is_kept: bool = False
+    done: Number = 0
+    unsure: Number = 0
+
+
 class Acted(Struct, frozen=True, tag="acted", forbid_unknown_fields=True):
     """An `Act` ended. `code` "": it was done; else it failed with that code of `acud.errors`, `message` and `hint`.
 
     `epoch`, `frame`: the newest frame before the first event went out, with all that was painted until then; its
     notice precedes this message, and so does whatever was grabbed since. `cursor`: where the pointer is now.
-    `text`: what `clipboard_get` read. `window_id`: the window that a `window` action meant.
+    `text`: what `clipboard_get` read. `window_id`: the window that a `window` action meant, or that the input went to
+    (0: to none). `misdirected`: why it stopped before its end, with the code `refused`.
     """
 
     act_id: str
@@ -98,6 +113,7 @@ class Acted(Struct, frozen=True, tag="acted", forbid_unknown_fields=True):
     cursor: Point | None = None
     text: str = ""
     window_id: XId = 0
+    misdirected: Misdirection | None = None
 
 
 FromCapture = Heartbeat | Fault | SourceHello | SourceGone | Notice | DisplayWindows | Acted
@@ -135,11 +151,15 @@ class Follow(Struct, frozen=True, tag="follow", forbid_unknown_fields=True):
 class Act(Struct, frozen=True, tag="act", forbid_unknown_fields=True):
     """Do `action` on the display, after those asked for before it. Points are in display pixels.
 
-    A window is named by its X id. What takes long (typing, dragging) goes on between frames.
+    A window is named by its X id. What takes long (typing, dragging) goes on between frames. Keys and buttons are for
+    `window` (0: whichever has the keyboard at the first key), or where `with_program` for any window of its program:
+    the act ends as `misdirected` before what would reach another one.
     """
 
     act_id: str
     action: InputAction
+    window: XId = 0
+    with_program: bool = False
 
 
 class DropActs(Struct, frozen=True, tag="drop_acts", forbid_unknown_fields=True):

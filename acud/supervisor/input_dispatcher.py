@@ -36,15 +36,24 @@ class InputDispatcher:
         self._pending = ParkedCalls[_PendingAction, Acted | AcudError](loop)
         watched_displays.actors.add(self, Order.CORE)
 
-    def act(self, watched: WatchedDisplay, action: InputAction, done: ActedDone) -> None:
-        """Have `action` done on `watched`, after those asked for before; `done` gets what came of it.
+    def act(
+        self,
+        watched: WatchedDisplay,
+        action: InputAction,
+        done: ActedDone,
+        *,
+        window: int = 0,
+        with_program: bool = False,
+    ) -> None:
+        """Have `action` done on `watched`, for `window` (see `Act`), after those asked for before; `done` gets what
+        came of it: what another window would have got is an `Acted` that is `misdirected`.
 
         Raises: DisplayDown or Unavailable when it certainly is not begun.
         """
         if watched.state is not DisplayState.UP:
             raise DisplayDown(f"display {watched.name} is {watched.state}: {watched.reason}", hint="acud display list")
         act_id = new_id("act")
-        if not self._watched_displays.order(watched, Act(act_id, action)):
+        if not self._watched_displays.order(watched, Act(act_id, action, window, with_program)):
             raise Unavailable(f"the capture process of {watched.name} takes no acts now", hint="try again; acud status")
         late = partial(_unknown, f"no word of it came in {_DEADLINE_S:.0f} s")
         self._pending.park(_PendingAction(watched, act_id), done, _DEADLINE_S, late)
@@ -57,7 +66,8 @@ class InputDispatcher:
 
     def acted(self, watched: WatchedDisplay, message: Acted) -> None:
         """Hand an act's end to whoever asked for it."""
-        fault = from_wire(message.code, message.message, message.hint, {}) if message.code else None
+        is_fault = message.code and message.misdirected is None
+        fault = from_wire(message.code, message.message, message.hint, {}) if is_fault else None
         self._pending.end(lambda pending: pending.act_id == message.act_id, fault or message)
 
     def input_lost(self, watched: WatchedDisplay, reason: str) -> None:

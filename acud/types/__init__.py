@@ -94,6 +94,7 @@ from acud.types.waits import (
 )
 from acud.types.wakes import RouteName, RouteTry, WakeAddress, WakeInfo, WakeKind, WakeState
 from acud.types.widget_text import widget_condition
+from acud.types.window_relations import behind_modal, family_of, modal_over
 
 __all__ = [
     "JUDGE_NAME",
@@ -173,9 +174,12 @@ __all__ = [
     "WindowTitle",
     "XId",
     "appears_then_goes",
+    "behind_modal",
     "condition_text",
     "display_name",
+    "family_of",
     "in_sequence",
+    "modal_over",
     "no",
     "number_condition",
     "numbers_in",

@@ -50,6 +50,19 @@ class WindowTouched(Struct, frozen=True):
     """Whether it was mapped or configured: then the X server may have given it a new pixmap."""
 
 
+class FocusMoved(Struct, frozen=True):
+    """A window got or lost the focus. `is_grabbed`: a program took the whole keyboard, or gave it back (None: no)."""
+
+    window: int
+    is_grabbed: bool | None
+
+
+class WindowMade(Struct, frozen=True):
+    """A program made a child of the root that a window manager may touch; it is not mapped yet."""
+
+    window: int
+
+
 class KeymapChanged(Struct, frozen=True):
     """The keysyms of `count` keycodes from `first` on changed, or which keys are modifiers."""
 
@@ -98,11 +111,13 @@ class PropertyTouched(Struct, frozen=True):
 
 
 SelectionEvent = SelectionAsked | SelectionGiven | SelectionLost | PropertyTouched
-Event = Painted | Resized | Shape | WindowTouched | KeymapChanged | Ponged | SelectionEvent
+Event = Painted | Resized | Shape | WindowTouched | FocusMoved | WindowMade | KeymapChanged | Ponged | SelectionEvent
 _SELECTION = {X.SelectionRequest, X.SelectionNotify, X.SelectionClear}
 _STRUCTURE = {X.MapNotify, X.UnmapNotify, X.ConfigureNotify, X.DestroyNotify, X.ReparentNotify, X.CirculateNotify}
 _RENEWING = {X.MapNotify, X.ConfigureNotify}
 _FOCUS = {X.FocusIn, X.FocusOut}
+_GRABS = {(X.FocusOut, X.NotifyGrab): True, (X.FocusIn, X.NotifyUngrab): False, (X.FocusIn, X.NotifyNormal): False}
+"""The server tells of a grab as of a focus that moves, in its own mode (X11 protocol, FocusIn)."""
 
 
 class _PaintEvent:
@@ -182,7 +197,9 @@ class Translator:
                 return Resized() if code == X.ConfigureNotify else None
             return WindowTouched(event.window.id, code in _RENEWING)
         if code in _FOCUS:
-            return WindowTouched(event.window.id, renewed=False)
+            return FocusMoved(event.window.id, _GRABS.get((code, event.mode)))
+        if code == X.CreateNotify:
+            return None if event.override else WindowMade(event.window.id)
         if code == X.PropertyNotify and event.atom in self._properties:
             return WindowTouched(event.window.id, renewed=False)
         if code == X.PropertyNotify and event.window.id in self._followed:

@@ -6,6 +6,7 @@ python-xlib has no XKEYBOARD; the requests needed are packed here (X Keyboard Ex
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import struct
 import time
@@ -18,6 +19,7 @@ from Xlib.protocol import request
 from acud.errors import Unavailable
 from acud.x11.connection import Connection
 from acud.x11.fake_input import InputTrace, InputTraceProperty, XTest
+from acud.x11.input_guard import InputGuard
 from acud.x11.input_steps import Rest, rest_for
 from acud.x11.keymap import LINGER_S, KeycodePlan, Keymap, SpareKeycodes, Stroke, keysym_of_character, keysym_of_name
 from acud.x11.window_verbs import Ping
@@ -38,6 +40,9 @@ _CHUNK = 25
 _CHUNK_S = 0.004
 """A pause of so long after so many characters: between chunks frames are grabbed and orders read. What that comes to is
 `type_1000_ms` of `scripts/bench actions`."""
+_READ_CHUNKS = (1, 2, 4, 8)
+"""Characters sent to a program that answers pings before it has read them, first to last: those that lie unread when it
+opens a modal dialog go to that dialog, inside of the program."""
 _LOOK_AHEAD = 400
 _PING_S = 3.0
 """A program that answers pings is known to read on: it is busy, and gets more time than one that answers none."""
@@ -287,27 +292,51 @@ class Keyboard:
 
 
 class Typist:
-    """Types on one keyboard."""
+    """Types on one keyboard, for the window that `guard` lets input through to."""
 
-    def __init__(self, keyboard: Keyboard, ping: Ping) -> None:
+    def __init__(self, keyboard: Keyboard, ping: Ping, guard: InputGuard) -> None:
         self._keyboard = keyboard
         self._ping = ping
+        self._guard = guard
 
     def type(self, text: str) -> Iterator[Rest]:
-        """Type `text`; `Keyboard.begin` and `end` are the caller's. Raises: InvalidRequest before the first key."""
+        """Type `text`; `Keyboard.begin` and `end` are the caller's.
+
+        Raises: InvalidRequest before the first key, Misdirected before a key that would reach another window.
+        """
         keysyms = [keysym_of_character(c) for c in text.replace("\r\n", "\n").replace("\r", "\n")]
         self._keyboard.without_caps()
-        at = 0
-        while at < len(keysyms):
-            strokes = self._ready(keysyms[at : at + _CHUNK])
+        sizes = self._sizes()
+        while rest := keysyms[self._guard.done :]:
+            strokes = self._ready(rest[: next(sizes)])
             if not strokes:
-                yield from self._make_room(keysyms[at : at + _LOOK_AHEAD])
+                yield from self._make_room(rest[:_LOOK_AHEAD])
                 continue
-            self._keyboard.promise(strokes)
-            for stroke in strokes:
-                self._keyboard.tap(stroke)
-            at += len(strokes)
-            yield Rest(time.monotonic() + _CHUNK_S)
+            yield from self._guard.opens()
+            with self._guard.keys():
+                self._keyboard.promise(strokes)
+                for stroke in strokes:
+                    self._keyboard.tap(stroke)
+            self._guard.sent(len(strokes))
+            yield from self.read([Rest(time.monotonic() + _CHUNK_S)])
+
+    def _sizes(self) -> Iterator[int]:
+        """Yield how many characters may be sent at once."""
+        sizes = itertools.chain(_READ_CHUNKS, itertools.repeat(_READ_CHUNKS[-1]))
+        while True:
+            yield next(sizes) if self._ping.can_send(self._guard.target) else _CHUNK
+
+    def read(self, otherwise: Iterable[Rest]) -> Iterator[Rest]:
+        """Rest until the program has read what was sent, or as `otherwise` where it answers no pings."""
+        sent_s = time.monotonic()
+        if not self._ping.send(self._guard.target):
+            yield from otherwise
+            return
+        yield from rest_for(_PING_S, lambda: self._ping.is_answered)
+        if self._ping.is_answered:
+            self._keyboard.settled(sent_s)
+        else:
+            self._ping.give_up(self._guard.target)
 
     def prepare(self, names: Iterable[str]) -> Iterator[Rest]:
         """Have the keys of a chord on the keyboard. Raises: InvalidRequest for an unknown key, Unavailable."""
@@ -330,18 +359,9 @@ class Typist:
         plan = self._keyboard.plan(keysyms)
         now_s = time.monotonic()
         if plan.ready_s > now_s:
-            yield from self._settle(now_s, plan.ready_s)
+            yield from self.read(rest_for(plan.ready_s - now_s))
             plan = self._keyboard.plan(keysyms)  # the layout may have changed meanwhile
         self._keyboard.put(plan)
-
-    def _settle(self, sent_s: float, ready_s: float) -> Iterator[Rest]:
-        """Wait until what was typed has been read."""
-        if not self._ping.send():
-            yield from rest_for(ready_s - sent_s)
-            return
-        yield from rest_for(_PING_S, lambda: self._ping.is_answered)
-        if self._ping.is_answered:
-            self._keyboard.settled(sent_s)
 
 
 def _holds(row: Iterable[int], pair: tuple[int, ...]) -> bool:

@@ -11,6 +11,7 @@ from typing import cast
 from acud.types.actions import Button, Direction, Point
 from acud.x11.connection import Connection
 from acud.x11.fake_input import InputTraceProperty, XTest
+from acud.x11.input_guard import InputGuard, Misdirected
 from acud.x11.input_steps import Rest
 from acud.x11.wire import PackedQuery
 
@@ -104,16 +105,28 @@ class Pointer:
             self._xtest.button(number, down=True)
             self._xtest.button(number, down=False)
 
-    def drag(self, start: Point, to: Point, button: Button) -> Iterator[Rest]:
-        """Press at `start`, move in steps, release at `to`."""
+    def drag(self, start: Point, to: Point, button: Button, guard: InputGuard) -> Iterator[Rest]:
+        """Press at `start`, move in steps, release at `to`; back at `start` where a window came in its way.
+
+        Raises: Misdirected.
+        """
         self.move(start)
-        self.press(button)
-        for place in _between(start, to):
-            yield Rest(time.monotonic() + _STEP_S)
-            self.move(place)
-        yield Rest(time.monotonic() + _HOVER_S)
-        self.move(to)
-        self.release(button)
+        with guard.pointer():
+            guard.begin_drag(to)
+            self.press(button)
+        guard.sent(1)
+        try:
+            for place in _between(start, to):
+                yield Rest(time.monotonic() + _STEP_S)
+                self.move(place)
+            yield Rest(time.monotonic() + _HOVER_S)
+            self.move(to)
+            with guard.dragged():
+                self.release(button)
+        except Misdirected:
+            self.move(start)
+            self.release(button)
+            raise
 
     def release_all(self) -> None:
         for number in sorted(self.down):

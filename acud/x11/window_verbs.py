@@ -11,7 +11,6 @@ from acud.x11.connection import Connection
 from acud.x11.window_tree import WindowTree, words
 from acud.x11.windows import WindowReader
 
-_MAX_DEPTH = 8
 _PAGER = 2  # EWMH source indication: a direct user action
 _STATIC_GRAVITY = 10
 _HAS_X, _HAS_Y, _HAS_WIDTH, _HAS_HEIGHT = 1 << 8, 1 << 9, 1 << 10, 1 << 11
@@ -20,7 +19,7 @@ _TO_ROOT = X.SubstructureRedirectMask | X.SubstructureNotifyMask
 
 
 class Ping:
-    """One ping at a time; an answer to an older one counts for nothing."""
+    """One ping at a time; an answer to an older one counts for nothing. Windows are client windows."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -28,12 +27,29 @@ class Ping:
         self._protocols: int = connection.wire.get_atom("WM_PROTOCOLS")
         self._ping: int = connection.wire.get_atom("_NET_WM_PING")
         self._number = 0
+        self._answers = (0, False)
         self.is_answered = False
 
-    def send(self) -> bool:
-        """Ping the focused window; False when it takes no pings. A few round trips."""
-        window = self._pingable(self._tree.input_focus())
-        if not window:
+    def can_send(self, window: int) -> bool:
+        """Tell whether `window` takes pings; a round trip for another window than the one before."""
+        if window != self._answers[0]:
+            found = (
+                self._tree.properties([window], [self._protocols]).get((window, self._protocols)) if window else None
+            )
+            self._answers = window, self._ping in words(found)
+        return self._answers[1]
+
+    def begin(self) -> None:
+        """Begin an act: ask again which windows take pings."""
+        self._answers = (0, False)
+
+    def give_up(self, window: int) -> None:
+        """Note that `window` does not answer: it gets no further ping in this act."""
+        self._answers = window, False
+
+    def send(self, window: int) -> bool:
+        """Ping `window`; False when it takes no pings."""
+        if not self.can_send(window):
             return False
         self._number += 1
         self.is_answered = False
@@ -47,17 +63,6 @@ class Ping:
     def answered(self, number: int) -> None:
         """Note an answer (see `events.Ponged`)."""
         self.is_answered = self.is_answered or number == self._number
-
-    def _pingable(self, window: int) -> int:
-        """Return `window` or what is above it that takes pings; 0 when none does."""
-        for _ in range(_MAX_DEPTH):
-            if window in {X.NONE, X.PointerRoot, self._tree.root}:
-                return 0
-            found = self._tree.properties([window], [self._protocols]).get((window, self._protocols))
-            if self._ping in words(found):
-                return window
-            window = self._tree.parent(window)
-        return 0
 
 
 class WindowVerbs:

@@ -116,6 +116,7 @@ class WindowReader:
         self._covers = ScreenCovers(connection)
         self.atoms = Atoms(connection)
         self._a11y_address = ""
+        self._clients_of: dict[int, int] = {}
         self.is_managed = False
         """Whether a window manager lived when the newest snapshot was taken."""
         connection.root.change_attributes(event_mask=_ROOT_EVENTS)
@@ -135,6 +136,23 @@ class WindowReader:
         covers = self._covers.find(tops, outlines, top_of, screens) | ({saver} & outlines.keys())
         infos, focused = self._described(clients, tops, outlines, about_root, top_of, covers)
         return WindowSnapshot(infos, focused, self._a11y_address, shown_on, self._scale.read())
+
+    def client_of(self, window: int) -> int:
+        """Return which window of the newest snapshot `window` is, is inside of, or is the frame of; of others the child
+        of the root that it is inside of; 0 when it is gone.
+        """
+        at = window
+        while at and at not in self._clients_of:
+            above = self._tree.parent(at)
+            if above in {X.NONE, self._tree.root}:
+                return at
+            at = above
+        return self._clients_of.get(at, 0)
+
+    def has_type(self, window: int, types: Iterable[str]) -> bool:
+        """Tell whether `window` is of one of these types (names of atoms)."""
+        found = self._tree.properties([window], [self.atoms.type]).get((window, self.atoms.type))
+        return not {self._connection.wire.get_atom(name) for name in types}.isdisjoint(words(found))
 
     def watched(self) -> frozenset[int]:
         """Return the properties whose change makes the snapshot stale."""
@@ -212,6 +230,7 @@ class WindowReader:
         height = {window: index for index, window in enumerate(tops)}
         present = [w for w in clients if w in boxes and w in own and w in top_of]
         present.sort(key=lambda w: height.get(top_of[w], -1), reverse=True)
+        self._clients_of = {top_of[w]: w for w in reversed(present)} | {w: w for w in present}
         stack = [outlines[w] for w in tops if w in outlines]
         screen = self._screen()
         kinds = self._kinds([w for w in present if w not in popups], popups, facts)

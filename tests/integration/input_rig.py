@@ -29,10 +29,10 @@ class HandsRig(CaptureRig):
 
     numbers = itertools.count(1)
 
-    def ask(self, action: InputAction) -> str:
-        """Ask for `action` and return its id."""
+    def ask(self, action: InputAction, window: int = 0) -> str:
+        """Ask for `action`, for `window` alone (0: for any), and return its id."""
         act_id = f"act-{next(self.numbers)}"
-        self.send(Act(act_id, action))
+        self.send(Act(act_id, action, window))
         return act_id
 
     def answer(self, act_id: str) -> Acted:
@@ -47,9 +47,9 @@ class HandsRig(CaptureRig):
         assert not answer.code, answer
         return answer
 
-    def fail(self, action: InputAction) -> Acted:
+    def fail(self, action: InputAction, window: int = 0) -> Acted:
         """Do `action`, which must fail."""
-        answer = self.answer(self.ask(action))
+        answer = self.answer(self.ask(action, window))
         assert answer.code, answer
         return answer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from tests.integration.painter import RED, Painter
 from tests.integration.xserver import XServer
 
 _DIALOGS = Path(__file__).parent / "dialogs"
+_LETTERS = Path(__file__).parents[1] / "bench/foreign/letters.py"
 _SYSTEM_PYTHON = "/usr/bin/python3"
 assert sys.executable != _SYSTEM_PYTHON
 
@@ -95,3 +97,24 @@ def test_something_is_dragged_and_dropped(rig: HandsRig, dialog: Program) -> Non
     at = places_of(dialog)
     rig.do(Drag(start=at["source"], to=at["target"]))
     dialog.until(dropped="cargo")
+
+
+def test_typing_stops_before_a_modal_dialog_of_the_same_program(
+    rig: HandsRig, xserver: XServer, tmp_path: Path
+) -> None:
+    path = tmp_path / "read"
+    program = Program(xserver, _SYSTEM_PYTHON, str(_LETTERS), "gtk3", "thief", str(path))
+    try:
+        letter = next(
+            one for one in rig.windows_where(lambda w: any(one.title == "Letter2" for one in w.windows)).windows
+            if one.title == "Letter2"
+        )  # fmt: skip
+        rig.do(Click(Point(letter.bounds.x + 50, letter.bounds.y + 50)))
+        how = rig.fail(TypeText("The quick brown fox jumps over the lazy dog. " * 200), letter.window_id).misdirected
+    finally:
+        program.close()
+    assert how is not None
+    assert how.is_kept
+    read = json.loads(path.read_text())
+    assert how.done - how.unsure <= len(read["letter"]) <= how.done
+    assert len(read["dialog"]) <= how.unsure

@@ -1,7 +1,7 @@
 """Whether a field reads what was typed into it: pure comparison of texts.
 
 A field may write what it takes in its own way (`(555) 123-4567`, `7 kg`, `1,234.50`), and a program may complete it.
-What is neither is told as it is.
+A text that lacks a character, be it a space, is neither, and is told as it is.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def typed_outcome(before: str, typed: str, now: str, *, replaced: bool, is_date:
     wanted = typed if replaced else before + typed
     if is_date and _same_date(typed, now):
         return "reformatted"
-    if _letters(now) == _letters(wanted) or _same_number(typed, now):
+    if (_letters(now) == _letters(wanted) and _has_all(typed, now)) or _same_number(typed, now):
         return "reformatted"
     if wanted and now.casefold().startswith(wanted.casefold()):
         return "completed"
@@ -75,6 +75,14 @@ def _letters(text: str) -> str:
     kept = _GROUPED.sub("", text)
     signs = [one.group() for one in _NUMBER.finditer(kept)] if _is_number(kept) else []
     return "".join(signs) if signs else "".join(one for one in kept.casefold() if one.isalnum())
+
+
+def _has_all(typed: str, now: str) -> bool:
+    """Tell whether every character of `typed` is in `now`, in its order: a field may add to it (`(555) 123-4567`), and
+    what is missing was lost. Return and Tab at the end are keys.
+    """
+    rest = iter(now.casefold())
+    return all(one in rest for one in typed.casefold().rstrip("\n\t"))
 
 
 def _is_number(text: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from acud.types import TILE_PX, Rect, WindowInfo, window_at
+from acud.types import TILE_PX, Rect, WindowInfo, family_of, window_at
 from acud.types.action_effects import MAX_TOLD, FocusNow, WindowChange
 from acud.types.actions import Point
 
@@ -28,19 +28,6 @@ class EffectArea(Struct, frozen=True):
     box: Rect
     ignore: tuple[Rect, ...] = ()
     family: frozenset[int] = frozenset()
-
-
-def family_of(window: WindowInfo, windows: Sequence[WindowInfo]) -> frozenset[int]:
-    """Return the windows of the program of `window`: of its process, or that belong to it or it to them."""
-    related = {window.window_id}
-    same = {one.window_id for one in windows if one.pid and one.pid == window.pid}
-    for _ in windows:
-        more = {one.window_id for one in windows if one.owner in related}
-        more |= {one.owner for one in windows if one.window_id in related and one.owner}
-        if more <= related:
-            break
-        related |= more
-    return frozenset(related | same)
 
 
 def effect_area(screen: Rect, windows: Sequence[WindowInfo], points: Sequence[Point], focused: int) -> EffectArea:

@@ -12,7 +12,7 @@ from acud.accessibility.nodes import Node, State, Tree
 from acud.features.grounding.icon_words import meanings_of_name
 from acud.features.grounding.value_words import value_words
 from acud.features.grounding.word_likeness import normal
-from acud.types import Rect, WindowInfo
+from acud.types import Rect
 
 _ROWS = frozenset({"list item", "table row", "tree item"})
 _CELLS = frozenset({"table cell", "tree item"})
@@ -73,22 +73,6 @@ def with_shape(item: Item, shape_of: ShapeOf) -> Item:
     if item.role not in _WITH_ICONS and any(c.isalnum() for name in item.names for c in name):
         return item
     return replace(item, shape=shape_of(item.box))
-
-
-def behind_modal(windows: Sequence[WindowInfo]) -> frozenset[int]:
-    """Return the windows that a modal dialog keeps from being used: the one it belongs to, else those of its program.
-    `windows` are the display's, topmost first.
-    """
-    shown = [window for window in windows if window.visibility != "unmapped" and window.kind != "popup"]
-    behind: set[int] = set()
-    for index, dialog in enumerate(shown):
-        if not dialog.modal:
-            continue
-        for other in shown[index + 1 :]:
-            same_program = dialog.pid != 0 and dialog.pid == other.pid and not dialog.owner
-            if other.window_id == dialog.owner or same_program:
-                behind.add(other.window_id)
-    return frozenset(behind)
 
 
 class Surroundings:

@@ -11,11 +11,11 @@ from acud.accessibility.labels import BUTTONS, implied_names
 from acud.accessibility.nodes import Node, State, Tree
 from acud.features.grounding.description_parts import Parts, parts_of
 from acud.features.grounding.item_match import Explained, explain, names_icon
-from acud.features.grounding.screen_items import Item, ShapeOf, TreeSurroundings, behind_modal, tree_items, with_shape
+from acud.features.grounding.screen_items import Item, ShapeOf, TreeSurroundings, tree_items, with_shape
 from acud.features.grounding.widget_visibility import WidgetVisibility
 from acud.features.grounding.widget_words import TYPED_INTO
 from acud.features.grounding.word_likeness import normal
-from acud.types import Rect, WindowInfo
+from acud.types import Rect, WindowInfo, behind_modal
 from acud.types.grounding import Candidate, GroundingMethod
 
 _SURE_COST, _SURE_TEXT_COST = 1.3, 0.7

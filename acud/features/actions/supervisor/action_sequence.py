@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from acud.errors import AcudError, NotFound
 from acud.features.actions.action_words import action_text
+from acud.features.actions.input_aim import InputAim
 from acud.features.actions.supervisor.places import element_ids, fill_element_points, named_window, pressed_points
 from acud.protocol.capture import Acted
 from acud.supervisor.ports import LocatedElement
@@ -61,8 +62,9 @@ class Progress(Struct):
 class ActionSequence:
     """One run of `actions`, whose points are pixels of `watched`. `ended` is called once: with None, or the fault.
 
-    `lease`: of whoever has taken the display over. `touch` is called before anything that must not be done twice. Make
-    it, then `begin`, once.
+    `lease`: of whoever has taken the display over. `touch` is called before anything that must not be done twice.
+    `window`: the X window that all input is for; 0: each step's is for the window that the step before was in. Make it,
+    then `begin`, once.
     """
 
     def __init__(
@@ -73,8 +75,10 @@ class ActionSequence:
         lease: str,
         touch: Callable[[], None],
         ended: Callable[[AcudError | None], None],
+        window: int = 0,
     ) -> None:
         self.progress = Progress()
+        self._aim = InputAim(window, is_named=bool(window))
         self._feature, self._core = feature, feature.core
         self._watched = watched
         self._actions = actions
@@ -156,13 +160,24 @@ class ActionSequence:
     def _act(self, action: InputAction, counts: int = 1) -> None:
         if not isinstance(action, _HARMLESS):
             self._touch()
-        self._core.input_dispatcher.act(self._watched, action, lambda outcome: self._on_acted(action, outcome, counts))
+        aim = self._aim.next(action)
+        self._core.input_dispatcher.act(
+            self._watched,
+            action,
+            lambda outcome: self._on_acted(action, outcome, counts),
+            window=aim.window,
+            with_program=aim.with_program,
+        )
 
     def _on_acted(self, action: InputAction, outcome: Acted | AcudError, counts: int) -> None:
         if isinstance(outcome, AcudError):
             self._fail(outcome)
             return
+        if outcome.misdirected is not None:
+            self._feature.explain(self._watched, action, outcome.misdirected, self._fail)
+            return
         self._take_frame(outcome)
+        self._aim = self._aim.follow(action, outcome.window_id)
         self.progress.cursor = outcome.cursor or self.progress.cursor
         self.progress.text = outcome.text or self.progress.text
         self.progress.pressed += pressed_points(action, outcome.cursor)
@@ -181,6 +196,7 @@ class ActionSequence:
         launch = self._actions[self.progress.done]
         assert isinstance(launch, Launch)
         self._core.displays.launched(self._watched, launch, self.progress.pid)
+        self._aim = self._aim.follow(launch, 0)
         self._did()
 
     def _idle(self, idle: bool) -> None:

@@ -11,7 +11,7 @@ from acud.features.actions.action_words import actions_text
 from acud.features.actions.supervisor.action_sequence import ActionSequence
 from acud.features.actions.supervisor.action_wait import FollowedWait, beside
 from acud.features.actions.supervisor.instruction_list import InstructionList
-from acud.features.actions.supervisor.places import element_ids, spot_of, to_display_pixels
+from acud.features.actions.supervisor.places import element_ids, named_window, spot_of, to_display_pixels
 from acud.features.actions.window_effects import focus_now, window_changes
 from acud.protocol.questions import PictureAsk
 from acud.protocol.requests.actions import ActionReply, DesktopAction, LaunchStatus, LaunchStatusReply
@@ -95,7 +95,10 @@ class _Acted:
             return
         self.before = watched.windows, watched.focused
         on_done = self.call.later(self.on_done)
-        self.sequence = ActionSequence(self.feature, watched, actions, self.request.lease, self.call.touch, on_done)
+        window = named_window(watched, self.target.window).window_id if self.target.window else 0
+        self.sequence = ActionSequence(
+            self.feature, watched, actions, self.request.lease, self.call.touch, on_done, window
+        )
         if self.wait is None:
             self.sequence.begin()
         else:

@@ -17,6 +17,7 @@ from acud.features.actions.supervisor.action_sequence import ActionSequence
 from acud.features.actions.supervisor.action_wait import FollowedWait
 from acud.features.actions.supervisor.places import named_window, spot_of
 from acud.features.actions.window_effects import EffectArea, effect_area, target_area, visible_middle
+from acud.protocol.capture import Misdirection
 from acud.protocol.observation import ObserveAsk, Observed
 from acud.protocol.requests.gui import GuiDo
 from acud.supervisor.fresh_frames import FreshTarget
@@ -24,7 +25,7 @@ from acud.supervisor.ports import InstructionCaller, Mapped, SearchOutcome, Sear
 from acud.supervisor.waits import active_waits
 from acud.supervisor.waits.active_waits import ActiveWait
 from acud.supervisor.watched_displays import WatchedDisplay
-from acud.types import Change, Rect, Spent, Target, Verdict, WaitSpec, WindowInfo, picture_views, window_at
+from acud.types import Change, Rect, Spent, Target, Verdict, WaitSpec, WindowInfo, modal_over, picture_views, window_at
 from acud.types.action_effects import ActionEffects, FieldReading
 from acud.types.actions import Action, CursorPosition, Move, Point
 from acud.types.grounding import Candidate, Found
@@ -101,6 +102,8 @@ class InstructionRun:
         self.before = Observed()
         self.area = EffectArea(Rect(0, 0, 0, 0))
         """Where the effect can show; see `prepare`."""
+        self.reached = 0
+        """The X window that input is for (0: any); see `prepare`."""
         self.moving: tuple[Rect, ...] = ()
         """What of it changed by itself before anything was done."""
         self.later = call.later
@@ -140,13 +143,18 @@ class InstructionRun:
             if self.target.window:
                 window = named_window(self.watched, self.target.window)
                 self.target = replace(self.target, window=str(window.window_id))
+                dialog = modal_over(window.window_id, self.watched.windows)
+                if dialog is not None:
+                    kept = Misdirection(window.window_id, dialog.window_id, is_kept=True)
+                    self.feature.explain(self.watched, None, kept, self.later(self.end))
+                    return
             then()
 
         self.core.window_list_ready.when_known(self.watched, self.later(known))
 
     def prepare(self, points: Sequence[Point], then: Next) -> None:
-        """Take down what there is before anything is done at `points` (none: by the keyboard), and where an effect of
-        it can show.
+        """Take down what there is before anything is done at `points` (none: by the keyboard), which window that is
+        for, and where an effect of it can show.
         """
         if points or self.watched.focused:
             self._prepared(points, points[0] if points else None, then)
@@ -168,6 +176,7 @@ class InstructionRun:
     def _prepared(self, points: Sequence[Point], asked: Point | None, then: Next) -> None:
         self.windows, self.focused = self.watched.windows, self.watched.focused
         self.is_prepared = True
+        self.reached = self._window(points)
         self.area = self._area(points)
 
         def observed(before: Observed) -> None:
@@ -175,6 +184,14 @@ class InstructionRun:
             then()
 
         self.observe(observed, point=asked)
+
+    def _window(self, points: Sequence[Point]) -> int:
+        if self.target.window:
+            return named_window(self.watched, self.target.window).window_id
+        if not points:
+            return self.focused
+        window = window_at(self.windows, points[0].x, points[0].y)
+        return window.window_id if window is not None else 0
 
     def _area(self, points: Sequence[Point]) -> EffectArea:
         screen, target = self.screen, self.target
@@ -265,7 +282,7 @@ class InstructionRun:
         if fresh_target.picture.source.window_id:
             raise Refused(
                 "the window is covered by another: what is done there would reach that one",
-                hint='raise it first: desktop_action {"type": "window", "do": "raise", "window": …}',
+                hint="raise it first (window_raise of desktop_action, acud do window raise)",
             )
 
     def _mapped(self) -> Mapped | None:
@@ -295,7 +312,13 @@ class InstructionRun:
             then()
 
         sequence = ActionSequence(
-            self.feature, self.watched, tuple(actions), self.request.lease, self._call.touch, self._step(done)
+            self.feature,
+            self.watched,
+            tuple(actions),
+            self.request.lease,
+            self._call.touch,
+            self._step(done),
+            self.reached,
         )
         sequence.begin()
 

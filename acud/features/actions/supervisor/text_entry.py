@@ -15,7 +15,7 @@ from acud.features.actions.supervisor.instruction_run import InstructionEnding, 
 from acud.features.actions.window_effects import EffectArea
 from acud.protocol.observation import Observed, WidgetNow
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
-from acud.types import Answer, JudgeName, Rect, Text, Verdict, WaitSpec, no, unknown, window_at, yes
+from acud.types import Answer, JudgeName, Rect, Text, Verdict, WaitSpec, no, unknown, yes
 from acud.types.action_effects import FieldReading
 from acud.types.actions import Action, Click, Key, TypeText
 from acud.types.grounding import Candidate
@@ -24,9 +24,6 @@ _READ_S = (0.03, 0.1, 0.2, 0.3)
 """Between looks at a field, the last one again and again: a program shows what it got a moment later."""
 _STANDS_S = 0.6
 """What a field reads for so long is what it made of the text."""
-_FOCUS_S = 0.5
-_FOCUS_POLL_S = 0.05
-"""A window manager gives the focus a moment after the click."""
 _SHORTEST = 3
 """Fewer characters than this are on most screens anyway: that OCR sees them shows nothing."""
 _LONGEST = 32
@@ -78,24 +75,7 @@ class TextEntry:
     def _focus(self, found: Candidate) -> None:
         field = self._run.before.field
         point = field.first if field is not None and field.first is not None else found.point
-        self._run.act((Click(point),), lambda: self._run.settle(lambda: self._when_focused(_FOCUS_S)))
-
-    def _when_focused(self, left_s: float) -> None:
-        """Type once the window that was clicked has the focus; what is typed must not go to another one."""
-        run, found = self._run, self._found
-        reached = window_at(run.windows, found.point.x, found.point.y) if found is not None else None
-        focused = run.watched.focused
-        own = run.area.family | {one.window_id for one in run.new_windows()}
-        # A popup that takes the keyboard leaves the focus where it is; without a window manager nobody tells of one.
-        if reached is None or reached.kind == "popup" or not focused or focused in own:
-            self._type()
-        elif left_s > 0:
-            again = run.later(lambda _: self._when_focused(left_s - _FOCUS_POLL_S))
-            run.core.loop.call_later(_FOCUS_POLL_S, lambda: again(None))
-        else:
-            words = "it was clicked, and nothing was typed: another window has the focus"
-            ending = InstructionEnding("unverified", f"{self._did}: {words}", self._did, no(words))
-            finish(run, ending)
+        self._run.act((Click(point),), lambda: self._run.settle(self._type))
 
     # ---- typing ----------------------------------------------------------------------------------------------------
 
@@ -222,7 +202,9 @@ class TextEntry:
 
         def read(active: ActiveWait) -> None:
             verdict = active.machine.verdict
-            if verdict.answer is Answer.YES:
+            if verdict.answer is Answer.YES and len(words) < len(" ".join(self._instruction.text.split())):
+                self._cannot(f"{_because(reason)}only its last {len(words)} characters can be read there (OCR)")
+            elif verdict.answer is Answer.YES:
                 self._recognised()
             elif verdict.answer is Answer.UNKNOWN:
                 self._cannot(f"{_because(reason)}{verdict.detail}")

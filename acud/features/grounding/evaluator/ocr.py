@@ -23,12 +23,12 @@ from acud.features.grounding.evaluator.drawn_controls import Edges, field_of, ma
 from acud.features.grounding.evaluator.drawn_items import MARKS, icon_items, text_items, window_of
 from acud.features.grounding.evaluator.method import MethodResult, SearchView
 from acud.features.grounding.item_match import Explained, explain, names_icon
-from acud.features.grounding.screen_items import Surroundings, behind_modal
+from acud.features.grounding.screen_items import Surroundings
 from acud.features.grounding.visible_words import ShownWords, Sort, shown_words
 from acud.features.grounding.widget_words import WORDS, names_what_is_quoted
 from acud.features.grounding.word_likeness import is_same_word, normal, synonyms
 from acud.protocol.questions import FindAsk
-from acud.types import Rect, WindowInfo, window_at
+from acud.types import Rect, WindowInfo, behind_modal, window_at
 from acud.types.actions import Point
 from acud.types.grounding import Candidate, GroundingMethod, Tried
 

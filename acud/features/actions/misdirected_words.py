@@ -1,0 +1,91 @@
+"""How input is reported that stopped because another window would have got it: pure rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from acud.errors import Refused
+from acud.protocol.capture import Misdirection
+from acud.types import WindowInfo
+from acud.types.action_effects import OpenDialog
+from acud.types.actions import Click, Drag, Hold, InputAction, Key, Scroll, TypeText, chords
+from acud.untrusted_text import quoted
+
+_ANSWER = 'answer the dialog first (gui_do "click …"), then do the rest'
+_FOCUS = "give the window the focus first (window_focus, acud do window focus), then do the rest"
+_RAISE = "raise the window first (window_raise, acud do window raise), or act on the one that is there"
+
+
+def describe_misdirection(
+    action: InputAction | None, how: Misdirection, windows: Sequence[WindowInfo], dialog: OpenDialog | None
+) -> Refused:
+    """Return the error for `action` (None: for none yet), which stopped as `how` tells. `dialog`: what is known of the
+    one in its way.
+    """
+    is_keyed = isinstance(action, Key | TypeText | Hold)
+    holder, target = _name(how.by, windows), _title(how.target, windows)
+    if how.is_kept:
+        why = f"{holder} has the focus and keeps {target} from it"
+    elif is_keyed:
+        why = f"{holder} has the focus, not {target}"
+    else:
+        why = f"{holder} is there, not {target}"
+    if dialog is not None:
+        why += (
+            f"; buttons: {', '.join(map(_plain, dialog.buttons))}" if dialog.buttons else "; its buttons are not known"
+        )
+    hint = _ANSWER if dialog is not None else _FOCUS if is_keyed else _RAISE
+    total = _count(action)
+    return Refused(
+        f"{why}; {_describe_done(action, how, total, target)}", hint=hint, sent=how.done, of=total, by=how.by
+    )
+
+
+def _describe_done(action: InputAction | None, how: Misdirection, total: int, target: str) -> str:
+    match action:
+        case TypeText():
+            unit, verb = "letters", "typed"
+        case Key():
+            unit, verb = "chords", "pressed"
+        case Hold():
+            unit, verb = "", "held"
+        case Drag():
+            unit, verb = "", "dragged"
+        case Scroll():
+            unit, verb = "", "scrolled"
+        case Click():
+            unit, verb = "", "clicked"
+        case _:
+            unit, verb = "", "done"
+    if not how.done:
+        return f"nothing was {verb}"
+    if isinstance(action, Drag):
+        return "the drag was taken back to where it began"
+    unsure = f" (the last {how.unsure} may be lost, or in the dialog)" if how.unsure else ""
+    return f"{how.done} of {total} {unit} went to {target}{unsure}, {total - how.done} were not {verb}"
+
+
+def _count(action: InputAction | None) -> int:
+    """Return how many letters or chords an action sends."""
+    if isinstance(action, TypeText):
+        return len(action.text.replace("\r\n", "\n"))
+    return len(chords(action.chord)) if isinstance(action, Key) else 1
+
+
+def _name(window_id: int, windows: Sequence[WindowInfo]) -> str:
+    """Return what kind of window it is, and its title."""
+    if not window_id:
+        return "no window"
+    window = next((one for one in windows if one.window_id == window_id), None)
+    kind = "window" if window is None or window.kind == "normal" else window.kind
+    return f"{kind} {_title(window_id, windows)}"
+
+
+def _title(window_id: int, windows: Sequence[WindowInfo]) -> str:
+    title = next((one.title for one in windows if one.window_id == window_id), "")
+    return quoted(title) if title else f"{window_id:#x}" if window_id else "the bare screen"
+
+
+def _plain(name: str) -> str:
+    """Return the name of a button, in quotes where it is more than words."""
+    return name if name.replace(" ", "").isalnum() else quoted(name)

@@ -1,0 +1,122 @@
+"""Input stops before the first key or button that another window would get, and says how much was sent before."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from Xlib import X
+
+from acud.types import Rect
+from acud.types.actions import Click, Drag, InputAction, Key, Point, TypeText
+from tests.integration.capture_rig import DEADLINE_S
+from tests.integration.input_rig import HandsRig
+from tests.integration.painter import BLUE, RED, Painter
+from tests.integration.xserver import XServer
+
+_TEXT = "the quick brown fox jumps over the lazy dog. " * 220
+_CHORDS = " ".join("abcdefghij" * 10)
+_PRESSES = {X.KeyPress, X.ButtonPress}
+
+
+class Thief:
+    """A client with two windows that counts the presses in each. At the first press in `letter` it does `steal`."""
+
+    def __init__(self, painter: Painter, steal: Callable[[Thief], None]) -> None:
+        self.painter, self.steal = painter, steal
+        self.letter = painter.window(Rect(10, 10, 300, 200), RED, "Letter")
+        self.other = painter.root.create_window(
+            150, 50, 300, 200, 0, X.CopyFromParent, X.InputOutput, X.CopyFromParent, background_pixel=BLUE
+        )
+        self.other.set_wm_name("Thief")
+        for window in (self.letter, self.other):
+            window.change_attributes(event_mask=X.KeyPressMask | X.ButtonPressMask)
+        self.focus(self.letter)
+        self.presses = {self.letter.id: 0, self.other.id: 0}
+
+    def focus(self, window: Any) -> None:
+        window.set_input_focus(X.RevertToPointerRoot, X.CurrentTime)
+        self.painter.connection.sync()
+
+    def show(self) -> None:
+        """Show the other window."""
+        self.other.map()
+        self.painter.connection.sync()
+
+    def open(self) -> None:
+        """Show the other window, and give it the focus."""
+        self.show()
+        self.focus(self.other)
+
+    @contextmanager
+    def lurking(self) -> Iterator[None]:
+        """Wait for the first press beside the body; what comes after it is counted at the end."""
+        thread = threading.Thread(target=self._lurk)
+        thread.start()
+        yield
+        thread.join(DEADLINE_S)
+        assert not thread.is_alive(), "nothing was pressed"
+        self.count()
+
+    def _lurk(self) -> None:
+        event = self.painter.connection.xlib.next_event()
+        while event.type not in _PRESSES:
+            event = self.painter.connection.xlib.next_event()
+        self.presses[event.window.id] += 1
+        self.steal(self)
+
+    def count(self) -> None:
+        """Count the presses that came."""
+        self.painter.connection.sync()
+        for event in self.painter.connection.queued_events():
+            if event.type in _PRESSES:
+                self.presses[event.window.id] += 1
+
+
+@pytest.fixture
+def rig(xserver: XServer) -> Iterator[HandsRig]:
+    with HandsRig(xserver) as rig:
+        yield rig
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+@pytest.mark.parametrize(("action", "count"), [(TypeText(_TEXT), len(_TEXT)), (Key(_CHORDS), 100)])
+def test_keys_stop_when_another_window_takes_the_focus(
+    rig: HandsRig, painter: Painter, action: InputAction, count: int, is_named: bool
+) -> None:
+    thief = Thief(painter, Thief.open)
+    with thief.lurking():
+        stopped = rig.fail(action, thief.letter.id if is_named else 0)
+    how = stopped.misdirected
+    assert how is not None, stopped
+    assert (how.target, how.by) == (thief.letter.id, thief.other.id)
+    assert (thief.presses[how.target], thief.presses[how.by]) == (how.done, 0)
+    assert 0 < how.done < count
+
+
+@pytest.mark.parametrize(
+    "action", [TypeText("no"), Key("n Return"), Click(Point(200, 100)), Drag(Point(20, 20), Point(200, 100))]
+)
+def test_nothing_is_done_to_a_window_that_has_not_the_focus_or_is_covered(
+    rig: HandsRig, painter: Painter, action: InputAction
+) -> None:
+    thief = Thief(painter, Thief.open)
+    thief.open()
+    stopped = rig.fail(action, thief.letter.id)
+    thief.count()
+    assert stopped.misdirected is not None
+    assert (stopped.misdirected.by, stopped.misdirected.done) == (thief.other.id, 0)
+    assert set(thief.presses.values()) == {0}
+
+
+def test_a_drop_on_a_window_that_came_meanwhile_is_taken_back(rig: HandsRig, painter: Painter) -> None:
+    thief = Thief(painter, Thief.show)
+    thief.letter.change_attributes(event_mask=X.ButtonPressMask | X.ButtonReleaseMask)
+    with thief.lurking():
+        stopped = rig.fail(Drag(Point(200, 100), Point(20, 20)))
+    assert stopped.misdirected is not None
+    assert stopped.misdirected.by == thief.other.id
+    assert stopped.cursor == Point(20, 20)

@@ -1,0 +1,76 @@
+"""The error of input that stopped because another window would have got it, and which window a step is for."""
+
+from __future__ import annotations
+
+import pytest
+
+from acud.features.actions.input_aim import InputAim
+from acud.features.actions.misdirected_words import describe_misdirection
+from acud.protocol.capture import Misdirection
+from acud.types import Rect, WindowInfo
+from acud.types.action_effects import OpenDialog
+from acud.types.actions import Action, Click, Drag, InputAction, Key, Launch, Point, TypeText
+
+_WINDOWS = (
+    WindowInfo(2, "Session", Rect(0, 0, 9, 9), kind="dialog", owner=1, modal=True),
+    WindowInfo(1, "Letter2", Rect(0, 0, 99, 99)),
+)
+_BOX = OpenDialog("Session", buttons=("No", "Yes"))
+
+
+@pytest.mark.parametrize(
+    ("action", "how", "dialog", "words"),
+    [
+        (
+            TypeText("no"),
+            Misdirection(1, 2, is_kept=True),
+            _BOX,
+            'dialog "Session" has the focus and keeps "Letter2" from it; buttons: No, Yes; nothing was typed',
+        ),
+        (
+            TypeText("a" * 408),
+            Misdirection(1, 2, done=55, unsure=8),
+            OpenDialog("Session"),
+            'dialog "Session" has the focus, not "Letter2"; its buttons are not known; 55 of 408 letters went to '
+            '"Letter2" (the last 8 may be lost, or in the dialog), 353 were not typed',
+        ),
+        (
+            Key("Tab Tab Return"),
+            Misdirection(2, 1, done=2),
+            None,
+            'window "Letter2" has the focus, not "Session"; 2 of 3 chords went to "Session", 1 were not pressed',
+        ),
+        (
+            Drag(Point(1, 1)),
+            Misdirection(1, 2, done=1),
+            None,
+            'dialog "Session" is there, not "Letter2"; the drag was taken back to where it began',
+        ),
+        (Click(), Misdirection(1, 0), None, 'no window is there, not "Letter2"; nothing was clicked'),
+    ],
+)
+def test_the_error_names_both_windows_and_what_went_where(
+    action: InputAction, how: Misdirection, dialog: OpenDialog | None, words: str
+) -> None:
+    fault = describe_misdirection(action, how, _WINDOWS, dialog)
+    assert fault.message == words
+    assert fault.hint
+
+
+@pytest.mark.parametrize(
+    ("action", "next_aim"),
+    [
+        (TypeText("Anna"), InputAim(7)),
+        (TypeText("Anna\n"), InputAim(7, with_program=True)),
+        (Key("ctrl+s"), InputAim(7, with_program=True)),
+        (Click(Point(1, 1)), InputAim(7, with_program=True)),
+        (Key("alt+Tab"), InputAim()),
+        (Launch(("xterm",)), InputAim()),
+    ],
+)
+def test_the_next_step_is_for_the_window_of_the_step_before(action: Action, next_aim: InputAim) -> None:
+    assert InputAim().follow(action, 7) == next_aim
+    named = InputAim(3, is_named=True)
+    assert named.follow(action, 7) == named
+    assert named.next(Click()) == named
+    assert InputAim(7).next(Click()) == InputAim()
