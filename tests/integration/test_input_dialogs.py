@@ -18,7 +18,7 @@ from tests.integration.painter import RED, Painter
 from tests.integration.xserver import XServer
 
 _DIALOGS = Path(__file__).parent / "dialogs"
-_LETTERS = Path(__file__).parents[1] / "bench/foreign/letters.py"
+_LETTERS = Path(__file__).parents[1] / "bench/foreign/programs/letters.py"
 _SYSTEM_PYTHON = "/usr/bin/python3"
 assert sys.executable != _SYSTEM_PYTHON
 

@@ -1,0 +1,147 @@
+"""Focus thieves and modal dialogs of several toolkits: what is typed, pressed or dragged reaches one window."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from acud.errors import Refused
+from acud.types import DisplayInfo, WindowInfo
+from acud.types.actions import Click, Drag, InputAction, Key, Launch, Point, TypeText, WindowDo, WindowList, WindowVerb
+from tests.bench.foreign.case import Answer, Case, Outcome
+from tests.daemon import Daemon
+
+_LETTERS = Path(__file__).with_name("programs") / "letters.py"
+_LONG = "the quick brown fox jumps over the lazy dog " * 220
+_PATIENCE_S = 30.0
+_TCL = (
+    "package require Tk; wm title . Letter2; pack [text .t]; focus -force .t; "
+    "after 300 {tk_messageBox -parent . -title Session -type yesno -message Restore?; wm title . Answered}"
+)
+_XTERM = (
+    'stty raw -echo; dd bs=1 count=1 2>/dev/null >"$0"; (zenity --entry --title=Session --text=Name >/dev/null &); '
+    'cat >>"$0"'
+)
+
+
+@contextmanager
+def _shown(daemon: Daemon, *command: str) -> Iterator[DisplayInfo]:
+    display = daemon.client.display_create(640, 480).display
+    try:
+        daemon.client.desktop_action(Launch(command), display=display.name)
+        yield display
+    finally:
+        daemon.client.display_remove(display.name, force=True)
+
+
+def _titled(daemon: Daemon, display: DisplayInfo, title: str) -> WindowInfo:
+    """Return the shown window of that title, waiting for it."""
+    until_s = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < until_s:
+        windows = daemon.client.desktop_action(WindowList(title), display=display.name).windows
+        if windows and windows[0].visibility != "unmapped":
+            return windows[0]
+        time.sleep(0.05)
+    raise TimeoutError(f"no window {title!r} came")
+
+
+def _refused(daemon: Daemon, display: DisplayInfo, action: InputAction) -> Refused | str:
+    """Return the error of `action` in the letter, or what it answered."""
+    try:
+        reply = daemon.client.desktop_action(action, target="window:Letter2", display=display.name)
+    except Refused as fault:
+        return fault
+    return f"done {reply.done}"
+
+
+def _judge_thief(daemon: Daemon, toolkit: str) -> Outcome:
+    """A modal dialog of the program opens 60 ms after the first letter."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "read.json")
+        with _shown(daemon, "/usr/bin/python3", str(_LETTERS), toolkit, "thief", str(path)) as display:
+            letter = _titled(daemon, display, "Letter2").bounds
+            daemon.client.desktop_action(Click(Point(letter.x + 90, letter.y + 90)), display=display.name)
+            fault = _refused(daemon, display, TypeText(_LONG))
+            if isinstance(fault, str):
+                return Outcome(Answer.WRONG, fault)
+            read = json.loads(path.read_text())
+        is_right = fault.facts["sent"] - 8 <= len(read["letter"]) <= fault.facts["sent"] and len(read["dialog"]) <= 8
+        printed = f"letter {len(read['letter'])}, dialog {len(read['dialog'])}: {fault.message}"
+        return Outcome(Answer.RIGHT if is_right else Answer.WRONG, printed)
+
+
+def _judge_standing(daemon: Daemon, toolkit: str, action: InputAction) -> Outcome:
+    """A modal Yes/No box stands open over the letter."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "read.json")
+        with _shown(daemon, "/usr/bin/python3", str(_LETTERS), toolkit, "standing", str(path)) as display:
+            _titled(daemon, display, "Session")
+            _titled(daemon, display, "Letter2")
+            fault = _refused(daemon, display, action)
+            read = json.loads(path.read_text())
+        is_right = isinstance(fault, Refused) and '"Session"' in fault.message and "; nothing was" in fault.message
+        is_untouched = not read["letter"] and not read["answer"]
+        return Outcome(Answer.RIGHT if is_right and is_untouched else Answer.WRONG, str(fault))
+
+
+def _judge_message_box(daemon: Daemon) -> Outcome:
+    """Tcl's own message box stands open; wish tells of no widgets and declares no modality."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder, "letter.tcl")
+        script.write_text(_TCL)
+        with _shown(daemon, "wish", str(script)) as display:
+            _titled(daemon, display, "Session")
+            fault = _refused(daemon, display, TypeText("no\n"))
+            answered = daemon.client.desktop_action(WindowList("Answered"), display=display.name).windows
+    is_right = isinstance(fault, Refused) and "nothing was typed" in fault.message and not answered
+    return Outcome(Answer.RIGHT if is_right else Answer.WRONG, str(fault))
+
+
+def _judge_other_program(daemon: Daemon) -> Outcome:
+    """Another program's dialog (zenity) opens once an xterm has read the first letter."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "read")
+        with _shown(daemon, "xterm", "-T", "Letter2", "-e", "sh", "-c", _XTERM, str(path)) as display:
+            _titled(daemon, display, "Letter2")
+            daemon.client.desktop_action(WindowDo("Letter2", WindowVerb.FOCUS), display=display.name)
+            fault = _refused(daemon, display, TypeText(_LONG))
+            if isinstance(fault, str):
+                return Outcome(Answer.WRONG, fault)
+            until_s = time.monotonic() + _PATIENCE_S
+            while path.stat().st_size < fault.facts["sent"] and time.monotonic() < until_s:
+                time.sleep(0.05)
+            size = path.stat().st_size
+        return Outcome(Answer.RIGHT if size == fault.facts["sent"] else Answer.WRONG, f"read {size}: {fault.message}")
+
+
+def _judge_question(daemon: Daemon, action: InputAction) -> Outcome:
+    """A question of zenity has the focus beside an xterm."""
+    command = "xterm -T Letter2 -e cat & exec zenity --question --title=Session --text=Restore"
+    with _shown(daemon, "sh", "-c", command) as display:
+        _titled(daemon, display, "Letter2")
+        _titled(daemon, display, "Session")
+        daemon.client.desktop_action(WindowDo("Session", WindowVerb.FOCUS), display=display.name)
+        fault = _refused(daemon, display, action)
+        stands = daemon.client.desktop_action(WindowList("Session"), display=display.name).windows
+    is_right = isinstance(fault, Refused) and "nothing was" in fault.message and bool(stands)
+    return Outcome(Answer.RIGHT if is_right else Answer.WRONG, str(fault))
+
+
+_TYPE, _KEYS, _DRAG = TypeText("no way"), Key("n Return"), Drag(Point(200, 60), Point(20, 60))
+CASES: tuple[Case, ...] = (
+    Case("GTK 3: a modal dialog opens while typing", partial(_judge_thief, toolkit="gtk3")),
+    Case("GTK 3: text under a modal box", partial(_judge_standing, toolkit="gtk3", action=_TYPE)),
+    Case("Qt 5: a modal dialog opens while typing", partial(_judge_thief, toolkit="qt5")),
+    Case("Qt 5: chords under a modal box", partial(_judge_standing, toolkit="qt5", action=_KEYS)),
+    Case("Tk: text under a dialog with a grab", partial(_judge_standing, toolkit="tk", action=_TYPE)),
+    Case("Qt 6: a drag under a modal box", partial(_judge_standing, toolkit="qt6", action=_DRAG), held_out=True),
+    Case("Tcl: text under tk_messageBox", _judge_message_box, held_out=True),
+    Case("xterm: zenity opens while typing", _judge_other_program, held_out=True),
+    Case("xterm: text beside zenity's question", partial(_judge_question, action=_TYPE), held_out=True),
+    Case("xterm: chords beside zenity's question", partial(_judge_question, action=_KEYS), held_out=True),
+)
