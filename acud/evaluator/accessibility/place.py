@@ -1,7 +1,8 @@
 """Where widgets are: from what a toolkit says about places to display pixels, and to the X window that shows them.
 
-Most toolkits know display pixels, GTK 4 knows only its windows'. Menus and the lists of combo boxes are X windows of
-their own, in which their widgets are told as children of the widget that opens them.
+Most toolkits know display pixels, GTK 4 knows only its windows'. Both may count in pixels of a scale of their own: the
+X window's size over the toolkit's gives it, and where no scale makes the two fit, the place is unknown. Menus and the
+lists of combo boxes are X windows of their own, in which their widgets are children of the widget that opens them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from acud.accessibility.nodes import TEXT_INPUT, AccessibleApp
+from acud.accessibility.nodes import PAGES, TEXT_INPUT, AccessibleApp
 from acud.evaluator.accessibility.widget import WidgetAnswers
 from acud.types import Rect, WindowInfo
 
@@ -19,6 +20,8 @@ _SLACK_PX = 3
 _FRAME_PX = 80
 """How much a window manager's frame, or a drawn shadow, may add on one side."""
 _NOT_MOVED = (0, 0)
+_SCALES = (0.25, 16.0)
+"""Beyond these no program draws."""
 _OPENERS = frozenset({"combo box", "menu", "popup menu", "push button menu", "autocomplete"})
 _FLOATING = frozenset({"menu", "popup menu", "tool tip"})
 _POPOVERS_OF_GTK_4 = _FLOATING | {"filler", "panel", "grouping", "dialog"}
@@ -35,7 +38,7 @@ class WindowPlace(Struct, frozen=True):
 
     `origin`: where the window's own coordinates begin, to be used instead of what widgets take for display pixels;
     None: they are right, but for `shift`. `clip`: what is shown of it at most. `is_known` False: neither is known, and
-    widgets of it have no place.
+    widgets of it have no place. `scale`: display pixels for each pixel of the toolkit.
     """
 
     window: int = 0
@@ -43,6 +46,7 @@ class WindowPlace(Struct, frozen=True):
     is_known: bool = True
     shift: tuple[int, int] = _NOT_MOVED
     clip: Rect | None = None
+    scale: float = 1.0
 
     @property
     def needs_screen(self) -> bool:
@@ -59,8 +63,10 @@ class WindowPlace(Struct, frozen=True):
         told = on_screen if self.origin is None else in_window
         if told is None or not self.is_known:
             return None
-        dx, dy = self.origin or self.shift
-        box = told.moved(dx, dy)
+        if self.origin is None:
+            box = _scale_box(told.moved(*self.shift), self.scale)
+        else:
+            box = _scale_box(told, self.scale).moved(*self.origin)
         return box if self.clip is None else box.intersect(self.clip)
 
     def told(self, asked: WidgetAnswers) -> Rect | None:
@@ -69,18 +75,19 @@ class WindowPlace(Struct, frozen=True):
 
 
 def place_of(
-    name: str, on_screen: Rect | None, in_window: Rect | None, own: Sequence[WindowInfo], *, is_gtk_4: bool
+    name: str, on_screen: Rect | None, in_window: Rect | None, own: Sequence[WindowInfo], app: AccessibleApp
 ) -> WindowPlace:
     """Return the place of a top-level widget; `own` are the windows of its process, topmost first."""
-    window = _matching(name, on_screen, in_window, own)
+    is_whole = app.is_gtk_3 or app.is_gtk_4  # GTK scales by whole numbers only
+    window = _matching(name, on_screen, in_window, own, is_whole=is_whole)
     if window is None:
         # A menu or tip that no window list names. GTK 4 has no screen coordinates at all; others do.
-        return WindowPlace(is_known=not is_gtk_4)
-    if on_screen is not None and _agrees(on_screen, window.bounds):
-        return WindowPlace(window.window_id)
-    if in_window is None:
-        return WindowPlace(window.window_id, is_known=False)
-    return WindowPlace(window.window_id, _origin(in_window, window.bounds))
+        return WindowPlace(is_known=not (app.is_gtk_4 or own))
+    if on_screen is not None and (scale := _screen_scale(on_screen, window, is_whole=is_whole)):
+        return WindowPlace(window.window_id, scale=scale)
+    if in_window is not None and (scale := _window_scale(in_window, window, is_whole=is_whole)):
+        return WindowPlace(window.window_id, _origin(_scale_box(in_window, scale), window.bounds), scale=scale)
+    return WindowPlace(window.window_id, is_known=False)
 
 
 def place_inside(
@@ -93,12 +100,15 @@ def place_inside(
     """
     if app.is_libreoffice:
         at = _in_libreoffice(at, asked, parent)
+    if asked.role in PAGES:
+        at = _in_page(at, asked, parent)
     if popups and at.is_known:
         at = _in_popup_of_gtk_4(at, asked, parent, popups) if app.is_gtk_4 else _in_popup(at, asked, parent, popups)
     if asked.role in _ROWS and app.is_qt and parent.role in _WITH_ROWS and parent.on_screen is not None:
         # Qt tells rows and cells as large as they would be without an edge.
-        clip = parent.on_screen if at.clip is None else parent.on_screen.intersect(at.clip)
-        return replace(at, clip=clip or parent.on_screen)
+        around = replace(at, clip=None).box(parent.on_screen, parent.in_window)
+        clip = around if around is None or at.clip is None else around.intersect(at.clip)
+        return replace(at, clip=clip or around)
     return at
 
 
@@ -135,13 +145,13 @@ def _in_popup_of_gtk_4(
         return at
     if asked.role not in _FLOATING and around.contains(own):
         return at
-    in_popup = own.moved(-around.x, -around.y)
+    in_popup = _scale_box(own.moved(-around.x, -around.y), at.scale)
     owners = {0, at.window, *(one.owner for one in popups if one.window_id == at.window)}
     others = (one for one in popups if one.owner in owners and one.window_id != at.window)
     found = next((one for one in others if _fills(in_popup, one.bounds)), None)
     if found is None:
         return at
-    origin = found.bounds.x - around.x, found.bounds.y - around.y
+    origin = round(found.bounds.x - around.x * at.scale), round(found.bounds.y - around.y * at.scale)
     return replace(at, window=found.window_id, origin=origin, clip=found.bounds)
 
 
@@ -153,6 +163,19 @@ def _holds(bounds: Rect, box: Rect) -> bool:
 def _fills(own: Rect, bounds: Rect) -> bool:
     is_inside = Rect(0, 0, bounds.w, bounds.h).contains(own)
     return is_inside and bounds.w - own.w <= _MARGIN_PX and bounds.h - own.h <= _MARGIN_PX
+
+
+def _in_page(at: WindowPlace, asked: WidgetAnswers, parent: WidgetAnswers) -> WindowPlace:
+    """Chromium counts its own widgets in scaled pixels, and those of its pages in display pixels: a page that is larger
+    than what holds it is not scaled, or, where it does not fit so either, unknown.
+    """
+    around = at.box(parent.on_screen, parent.in_window)
+    box = at.box(asked.on_screen, asked.in_window)
+    if at.scale == 1.0 or around is None or box is None or _holds(around, box):
+        return at
+    plain = replace(at, scale=1.0)
+    own = plain.box(asked.on_screen, asked.in_window)
+    return plain if own is not None and _holds(around, own) else replace(at, is_known=False)
 
 
 # ---- LibreOffice ---------------------------------------------------------------------------------------------------
@@ -177,15 +200,16 @@ def _in_libreoffice(at: WindowPlace, asked: WidgetAnswers, parent: WidgetAnswers
 
 
 def _matching(
-    name: str, on_screen: Rect | None, in_window: Rect | None, own: Sequence[WindowInfo]
+    name: str, on_screen: Rect | None, in_window: Rect | None, own: Sequence[WindowInfo], *, is_whole: bool
 ) -> WindowInfo | None:
     titled = [window for window in own if name and _one_line(window.title) == name]
-    agreeing = [w for w in titled or own if on_screen is not None and _agrees(on_screen, w.bounds)]
+    agreeing = [w for w in titled or own if on_screen is not None and _screen_scale(on_screen, w, is_whole=is_whole)]
     if found := next(iter(agreeing or titled), None):
         return found
     mains = [window for window in own if window.kind != "popup"]
     box = on_screen or in_window
-    return mains[0] if len(mains) == 1 and box is not None and _is_size(box, mains[0].bounds) else None
+    fits = len(mains) == 1 and box is not None and _size_scale(box, mains[0], is_whole=is_whole)
+    return mains[0] if fits else None
 
 
 def _one_line(title: str) -> str:
@@ -196,12 +220,64 @@ def _is_size(box: Rect, bounds: Rect) -> bool:
     return abs(box.w - bounds.w) <= _SLACK_PX and abs(box.h - bounds.h) <= _SLACK_PX
 
 
-def _agrees(box: Rect, bounds: Rect) -> bool:
+def _screen_scale(box: Rect, window: WindowInfo, *, is_whole: bool) -> float:
+    """Return the scale at which a top-level's own box is where its window is; 0.0: it is not."""
+    if _agrees(box, window.bounds) and _size_scale(box, window, is_whole=is_whole) in (0.0, 1.0):
+        return 1.0
+    for outer in (window.outside, window.bounds):
+        scale = _ratio(box, outer, is_whole=is_whole)
+        there = _scale_box(box, scale)
+        if scale and max(abs(there.x - outer.x), abs(there.y - outer.y)) <= _SLACK_PX * max(scale, 1.0):
+            return scale
+    if _agrees(box, window.bounds):
+        return 1.0
+    return next((float(n) for n in (2, 3) if is_whole and _agrees(_scale_box(box, n), window.bounds, n)), 0.0)
+
+
+def _window_scale(box: Rect, window: WindowInfo, *, is_whole: bool) -> float:
+    """Return the scale at which a top-level's own box fills its window, or leaves room for drawn shadows; 0.0: none."""
+    if scale := _size_scale(box, window, is_whole=is_whole):
+        return scale
+    bounds = window.bounds
+
+    def has_room(scale: int) -> bool:
+        spare = bounds.w - box.w * scale, bounds.h - box.h * scale
+        return -_SLACK_PX * scale <= min(spare) and max(spare) <= 2 * _FRAME_PX * scale
+
+    return next((float(n) for n in (1, 2, 3) if has_room(n)), 0.0)
+
+
+def _size_scale(box: Rect, window: WindowInfo, *, is_whole: bool) -> float:
+    return _ratio(box, window.bounds, is_whole=is_whole) or _ratio(box, window.outside, is_whole=is_whole)
+
+
+def _ratio(box: Rect, real: Rect, *, is_whole: bool) -> float:
+    """Return how much larger `real` is than `box` in both directions, 0.0 where they differ."""
+    if _is_size(box, real):
+        return 1.0
+    found = real.w / box.w if box.w >= box.h else real.h / box.h
+    rounded = round(found) if is_whole else round(found * 20) / 20
+    error = _SLACK_PX * max(found, 1.0)
+    scale = next(
+        (s for s in ((rounded,) if is_whole else (rounded, found))
+         if max(abs(box.w * s - real.w), abs(box.h * s - real.h)) <= error),
+        0.0,
+    )  # fmt: skip
+    return float(scale) if _SCALES[0] <= scale <= _SCALES[1] else 0.0
+
+
+def _scale_box(box: Rect, scale: float) -> Rect:
+    if scale == 1.0:
+        return box
+    x, y = round(box.x * scale), round(box.y * scale)
+    return Rect(x, y, round(box.right * scale) - x, round(box.bottom * scale) - y)
+
+
+def _agrees(box: Rect, bounds: Rect, scale: float = 1.0) -> bool:
     """Tell whether a top-level's own box is that client area, or its frame, or lies inside it (drawn shadows)."""
     sides = (bounds.x - box.x, bounds.y - box.y, box.right - bounds.right, box.bottom - bounds.bottom)
-    return all(-_FRAME_PX <= side <= _FRAME_PX for side in sides) and (
-        min(sides) >= -_SLACK_PX or max(sides) <= _SLACK_PX
-    )
+    frame, slack = _FRAME_PX * scale, _SLACK_PX * scale
+    return all(-frame <= side <= frame for side in sides) and (min(sides) >= -slack or max(sides) <= slack)
 
 
 def _origin(in_window: Rect, bounds: Rect) -> tuple[int, int]:

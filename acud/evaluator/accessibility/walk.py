@@ -262,7 +262,7 @@ class AppWalk:
         if asked.is_cut:
             self._budget.cut = "nodes"
         if at is None or inside is None:
-            at = place_of(asked.name, asked.on_screen, asked.in_window, self._windows, is_gtk_4=self._app.is_gtk_4)
+            at = place_of(asked.name, asked.on_screen, asked.in_window, self._windows, self._app)
         else:
             at = place_inside(at, asked, inside, self._app, self._popups)
         box = at.box(asked.on_screen, asked.in_window)

@@ -113,5 +113,41 @@ def test_libreoffice_is_moved_below_its_menu_bar_and_gtk_in_it_is_not() -> None:
 
 def test_a_window_is_known_by_its_size_beside_its_popup() -> None:
     windows = (popup(200, 200, 90, 90), WindowInfo(MAIN, "", Rect(100, 100, 400, 300), pid=7))
-    place = place_of("", None, Rect(0, 0, 400, 300), windows, is_gtk_4=True)
+    place = place_of("", None, Rect(0, 0, 400, 300), windows, GTK_4)
     assert (place.window, place.origin) == (MAIN, (100, 100))
+
+
+@pytest.mark.parametrize(
+    ("app", "on_screen", "in_window", "window", "place"),
+    [
+        (GTK_3, (40, 40, 298, 360), (0, -10, 298, 360), ((81, 100, 594, 694), (80, 80, 596, 719)), (112, 132, 166, 68)),
+        (GTK_4, None, (0, 0, 420, 360), ((220, 159, 840, 720), None), (252, 191, 166, 68)),
+        (GTK_4, None, (0, 0, 100, 80), ((220, 159, 200, 160), None), (252, 191, 166, 68)),
+        (CHROMIUM, (10, 13, 600, 500), (0, 0, 600, 500), ((15, 20, 900, 750), None), (84, 99, 124, 51)),
+        (QT, (60, 40, 420, 300), (0, 0, 420, 300), ((90, 60, 630, 450), None), (84, 99, 124, 51)),
+        (QT, (0, 0, 300, 240), (0, 0, 300, 240), ((0, 0, 375, 300), None), (70, 82, 104, 43)),
+        (QT, (60, 40, 420, 300), None, ((90, 60, 900, 450), None), None),
+        (QT, (60, 40, 420, 300), (0, 0, 420, 300), ((90, 60, 900, 450), None), None),
+    ],
+    ids=["GTK 3", "GTK 4", "a small window of GTK 4", "Chromium", "Qt", "at the corner", "no fit", "no fit in it"],
+)  # fmt: skip
+def test_boxes_are_scaled_as_their_window_or_unknown(
+    app: AccessibleApp, on_screen: tuple[int, ...] | None, in_window: tuple[int, ...] | None,
+    window: tuple[tuple[int, ...], tuple[int, ...] | None], place: tuple[int, ...] | None,
+) -> None:  # fmt: skip
+    bounds, frame = window
+    known = WindowInfo(MAIN, "Form", Rect(*bounds), pid=7, frame=Rect(*frame) if frame else None)
+    boxes = [Rect(*box) if box else None for box in (on_screen, in_window)]
+    found = place_of("Form", *boxes, (known,), app)
+    assert found.window == MAIN
+    assert found.box(Rect(56, 66, 83, 34), Rect(16, 16, 83, 34)) == (Rect(*place) if place else None)
+
+
+def test_a_page_of_chromium_is_in_display_pixels_in_a_scaled_window() -> None:
+    at = WindowPlace(MAIN, scale=1.5)
+    around, page = told("panel", 10, 69, 600, 444), told("document web", 15, 103, 900, 666)
+    field = told("entry", 114, 163, 262, 33)
+    inside = place_inside(at, page, around, CHROMIUM, ())
+    assert placed(inside, CHROMIUM, page, field) == (MAIN, field.on_screen)
+    assert placed(at, CHROMIUM, around, told("push button", 566, 27, 28, 28)) == (MAIN, Rect(849, 40, 42, 42))
+    assert placed(at, CHROMIUM, around, told("document web", 0, 0, 2000, 1500)) == (MAIN, None)
