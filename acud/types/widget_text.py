@@ -7,6 +7,7 @@ import re
 from msgspec.structs import replace
 
 from acud.errors import InvalidRequest
+from acud.quotation_marks import CLOSING
 from acud.types.conditions import NameMatch, ValueComparison, Widget, WidgetState
 
 OPPOSITES = {
@@ -24,11 +25,14 @@ _STATES = {state.value.replace("_", "-"): state for state in WidgetState} | {"re
 _FILLERS = frozenset({"the", "a", "an", "is", "are", "and", "with"})
 _COMPARISON = r">=|<=|!=|==?|>|<|≥|≤|≠"
 _SIGNS = {"==": "=", "≥": ">=", "≤": "<=", "≠": "!="}
-_TEXT = r'"(?:\\.|[^"\\])*"|“[^”]*”'
+_FINE = "".join(one for one in CLOSING if one not in "\"'`")
+_TEXT = "|".join([r'"(?:\\.|[^"\\])*"', *(f"{one}[^{CLOSING[one]}]*[{CLOSING[one]}]" for one in _FINE)])
 _TOKEN = re.compile(
-    rf"\s*(?:(?P<name>~?\s*(?:{_TEXT})|/(?:\\.|[^/\\])+/)|(?P<compare>{_COMPARISON})|(?P<word>[^\s\"“”/<>=!≥≤≠~,]+)|,)"
+    rf"\s*(?:(?P<name>~?\s*(?:{_TEXT})|/(?:\\.|[^/\\])+/)|(?P<compare>{_COMPARISON})|(?P<word>[^\s\"{_FINE}/<>=!≥≤≠~,]+)|,)"
 )
-_VALUE = re.compile(rf"(?P<text>{_TEXT})|(?P<number>[+-]?(?:\d+(?:\.\d+)?|\.\d+))\s*(?P<percent>%?)|(?P<bare>[^\"“”]+)")
+_VALUE = re.compile(
+    rf"(?P<text>{_TEXT})|(?P<number>[+-]?(?:\d+(?:\.\d+)?|\.\d+))\s*(?P<percent>%?)|(?P<bare>[^\"{_FINE}]+)"
+)
 _HINT = (
     'write a role, a name in quotation marks (~"part", /pattern/), then states, `gone` or a value: \'button "Submit" '
     "enabled', 'check box \"Agree\" not checked', 'progress bar >= 90', 'entry \"Name\" = \"Ada\"', 'dialog gone'"
@@ -133,7 +137,7 @@ class _Parser:
 
 
 def _unquoted(text: str) -> str:
-    return text[1:-1] if text.startswith("“") else re.sub(r"\\(.)", r"\1", text[1:-1])
+    return text[1:-1] if text[0] in _FINE else re.sub(r"\\(.)", r"\1", text[1:-1])
 
 
 def widget_name(leaf: Widget) -> str:

@@ -6,13 +6,8 @@ import re
 
 from msgspec import Struct
 
-_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "«": "»", "`": "`"}
-_QUOTED = re.compile(
-    "|".join(
-        rf"(?<!\w){re.escape(a)}((?:[^{re.escape(a + b)}]|(?<=\w){re.escape(b)}(?=\w))+){re.escape(b)}(?!\w)"
-        for a, b in _QUOTES.items()
-    )
-)
+from acud.quotation_marks import MARKS, QUOTED, quoted_words
+
 _MOST_CHARS = 400
 """Of a sentence without its quoted words; whoever writes more means more than a local condition says."""
 _POLITE = re.compile(
@@ -151,15 +146,15 @@ class Phrase(Struct, frozen=True):
         words: list[str] = []
 
         def take(found: re.Match[str]) -> str:
-            words.append(next(group for group in found.groups() if group is not None).strip())
+            words.append(quoted_words(found).strip())
             return f"<{len(words) - 1}>"
 
-        text = _QUOTED.sub(take, plain).rstrip(".! ")
+        text = QUOTED.sub(take, plain).rstrip(".! ")
         if _POLITE.search(text):
             text = re.sub(r" ?\?(?= |$)", ".", text).rstrip(".! ")
         for pattern, full in _IN_FULL:
             text = pattern.sub(full, text)
-        is_odd = not all(words) or len(text) > _MOST_CHARS or re.search(r"[\"“”„«»`]", text) is not None
+        is_odd = not all(words) or len(text) > _MOST_CHARS or re.search(f"[{MARKS}]", text) is not None
         first, *rest = text.strip().split(" ", 1)
         if first.casefold() in NO_NAMES:
             text = " ".join([first.lower() if first != "I" else first, *rest])  # its capital begins the sentence

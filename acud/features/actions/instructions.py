@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from acud.errors import InvalidRequest
+from acud.quotation_marks import CLOSING, MARKS, OPENING, unquote
 from acud.types.actions import Button, Direction
 
 _CALL = re.compile(r"(?P<name>[A-Za-z][A-Za-z_-]*)\s*\((?P<given>.*)\)\s*;?", re.DOTALL)
@@ -151,7 +152,6 @@ _BUTTONS = {
     "right click": (Button.RIGHT, 1),
     "middle click": (Button.MIDDLE, 1),
 }
-_QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "`": "`"}
 _ENTER = re.compile(r"(?:press|hit)\s{1,9}(?:the\s{1,9})?(?:enter|return)(?:\s{1,9}key)?$", re.IGNORECASE)
 """Bounded: runs of spaces tried at every place, each in every split, would take minutes."""
 _JOINTS = ("and then", "then", "and")
@@ -235,12 +235,12 @@ def _type(found: re.Match[str]) -> Instruction | None:
 def _set(found: re.Match[str]) -> Instruction | None:
     rest, enter = _without_enter(found["rest"])
     joint = "with|by" if found["verb"].lower() == "replace" else "to"
-    quoted = re.fullmatch(rf"(?P<at>.+?)\s+(?:{joint})\s+(?P<text>[\"'“‘«`].+)", rest, _FLAGS)
+    quoted = re.fullmatch(rf"(?P<at>.+?)\s+(?:{joint})\s+(?P<text>{OPENING}.+)", rest, _FLAGS)
     plain = re.fullmatch(rf"(?P<at>.+)\s+(?:{joint})\s+(?P<text>.+)", rest, _FLAGS)
     parts = quoted or plain
     if parts is None:
         return None
-    text = unquoted(parts["text"].strip())
+    text = unquote(parts["text"].strip())
     return TypeInto(text, parts["at"].strip(), replace=True, enter=enter) if text else None
 
 
@@ -263,7 +263,7 @@ def _drag(found: re.Match[str]) -> Instruction | None:
 
 
 def _press(found: re.Match[str]) -> Instruction | None:
-    chord = unquoted(found["chord"].strip())
+    chord = unquote(found["chord"].strip())
     return PressKeys(re.sub(r"\s*\+\s*", "+", chord))
 
 
@@ -285,7 +285,7 @@ _VERB = r"(?P<verb>(?:left|double|triple|right|middle)[\s_-]?click|click|tap)"
 _FORMS = (
     _form(_VERB + r"(?:\s+(?:on|at|in|over))?\s+(?P<at>.+)", _click),
     _form(r"(?P<verb>focus)(?:\s+on)?\s+(?P<at>.+)", _click),
-    _form(r"(?:type|enter|write|input)(?:\s+in(?=\s+[\"'“‘«`]))?\s+(?P<rest>.+)", _type),
+    _form(r"(?:type|enter|write|input)(?:\s+in(?=\s+" + OPENING + r"))?\s+(?P<rest>.+)", _type),
     _form(r"(?P<verb>set|replace|overwrite)\s+(?P<rest>.+)", _set),
     _form(r"(?:select|choose|pick)\s+(?P<rest>.+)", _select),
     _form(
@@ -304,7 +304,7 @@ _FORMS = (
     ),
     _form(r"(?:drag(?:\s+and\s+drop)?)\s+(?P<rest>.+)", _drag),
     _form(rf"(?:press|hit)\s+(?:the\s+)?(?P<chord>{_CHORD}|{_NAMED})(?:\s+keys?)?", _press),
-    _form(r"(?:press|hit)\s+(?P<chord>[\"'`][^\"'`]+[\"'`])", _press),
+    _form(rf"(?:press|hit)\s+(?P<chord>{OPENING}[^{MARKS}']+[{MARKS}'])", _press),
     _form(r"(?P<verb>press|push|hit)\s+(?:on\s+)?(?P<at>.+)", _click),
 )
 
@@ -323,11 +323,11 @@ def _quoted_first(
     rest: str, joints: tuple[str, ...] = ("into", "in", "to", "on", "from"), *, keep: bool = False
 ) -> tuple[str, str | None] | None:
     """Return (the quoted text that `rest` begins with, what follows a joint word or None); None for any other form."""
-    close = _QUOTES.get(rest[:1])
-    if close is None:
+    closing = CLOSING.get(rest[:1])
+    if closing is None:
         return None
     tail = rf"(?:\s+(?:{'|'.join(joints)})\s+(?P<at>.+))?"
-    found = re.fullmatch(rf"{re.escape(rest[0])}(?P<text>.*?){re.escape(close)}{tail}", rest, _FLAGS)
+    found = re.fullmatch(rf"{re.escape(rest[0])}(?P<text>.*?)[{closing}]{tail}", rest, _FLAGS)
     if found is None:
         return None
     place = found["at"].strip() if found["at"] is not None else None
@@ -342,12 +342,6 @@ def _parted(rest: str, joints: tuple[str, ...], *, first: bool = False) -> tuple
         if found is not None:
             return found["text"].strip(), found["at"].strip()
     return rest.strip(), None
-
-
-def unquoted(words: str) -> str:
-    """Return `words` without the quotation marks around the whole."""
-    close = _QUOTES.get(words[:1])
-    return words[1:-1] if close is not None and len(words) > 1 and words.endswith(close) else words
 
 
 # ---- calls ---------------------------------------------------------------------------------------------------------

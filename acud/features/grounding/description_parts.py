@@ -10,6 +10,7 @@ from msgspec import Struct
 from acud.features.grounding.icon_words import icon_table
 from acud.features.grounding.widget_words import WORDS
 from acud.features.grounding.word_likeness import normal
+from acud.quotation_marks import QUOTED, quoted_words
 
 
 def _words(text: str) -> frozenset[str]:
@@ -51,7 +52,6 @@ _RELATION = re.compile(
     r"\b(?:" + "|".join(f"(?P<r{index}>{pattern})" for index, (pattern, _) in enumerate(_RELATIONS)) + r") (?=\S)"
 )
 _ASIDE = re.compile(r"\s*[(\[;)\]]\s*|\s*,\s+|\s*:\s+|\s+[–—-]\s+")
-_QUOTED = re.compile(r"[\"“”‘`«]([^\"“”’`«»]+)[\"“”’`»]|(?:^|(?<=\s))'([^']+)'(?=[\s,;)]|$)")
 _LOG_IN = re.compile(r"\b(log|sign)[ -](in|on|out|off)\b", re.IGNORECASE)
 _HELD = "\x02"
 
@@ -134,8 +134,8 @@ _BARE = re.compile(
 def bare(description: str) -> str:
     """Return `description` without the verb, article and quotation marks that it may begin with."""
     text = _BARE.sub("", " ".join(description.split())[:1000].rstrip(".!"))
-    found = _QUOTED.fullmatch(text)
-    return (found[1] or found[2]) if found else text
+    found = QUOTED.fullmatch(text)
+    return quoted_words(found) if found else text
 
 
 def parts_of(description: str, shown: Set[str] = frozenset()) -> Parts:
@@ -146,10 +146,10 @@ def parts_of(description: str, shown: Set[str] = frozenset()) -> Parts:
     quoted: list[str] = []
 
     def hold(found: re.Match[str]) -> str:
-        quoted.append(normal(found[1] or found[2]))
+        quoted.append(normal(quoted_words(found)))
         return f" {_HELD}{len(quoted) - 1}{_HELD} "
 
-    held = " ".join(_QUOTED.sub(hold, _LOG_IN.sub(r"\1\2", text)).split())
+    held = " ".join(QUOTED.sub(hold, _LOG_IN.sub(r"\1\2", text)).split())
     clauses = [clause for clause in _ASIDE.split(held) if clause.strip()]
     gathered = _Gathered(quoted, shown)
     for index, clause in enumerate(clauses):

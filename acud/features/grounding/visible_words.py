@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from acud.quotation_marks import CLOSING, MARKS, QUOTED, quoted_words
+
 _NUMBER = r"[+-]?\d{1,6}(?:\.\d{1,3})?"
 _FORMS = (
     re.compile(rf"(?:at\s+)?[\[(]?\s*(?P<x>{_NUMBER})\s*[,;\s]\s*(?P<y>{_NUMBER})\s*[\])]?"),
@@ -72,7 +74,6 @@ _ROLES = {
 }  # fmt: skip
 _SORT_OF = {role: sort for sort, roles in _ROLES.items() for role in roles}
 _ROLE = "|".join(re.escape(role) for role in sorted(_SORT_OF, key=len, reverse=True))
-_QUOTED = re.compile(r"\"(?P<a>[^\"]+)\"|“(?P<b>[^”]+)”|«(?P<c>[^»]+)»|`(?P<d>[^`]+)`|(?<!\w)'(?P<e>.+?)'(?!\w)")
 _PLACE = re.compile(
     r"\s+(?:in|of|on|inside|within)\s+(?:the\s+)?(?P<place>.+?)\s+(?:window|dialogue|dialog|application|app|page)$",
     re.IGNORECASE,
@@ -111,19 +112,19 @@ def shown_words(description: str, verb: str = "") -> ShownWords:
 
 def _bare(description: str) -> str:
     text = " ".join(description.split()).rstrip(" .")
-    return _ARTICLE.sub("", _VERB.sub("", text, count=1), count=1) if not text.startswith(("'", '"')) else text
+    return _ARTICLE.sub("", _VERB.sub("", text, count=1), count=1) if text[:1] not in CLOSING else text
 
 
 def unmarked(words: str) -> str:
     """Return `words` without quotation marks around them."""
-    return words.strip().strip("\"'“”«»`").strip()
+    return words.strip().strip(f"{MARKS}'").strip()
 
 
 def _quoted(text: str) -> ShownWords | None:
-    found = _QUOTED.search(text)
+    found = QUOTED.search(text)
     if found is None:
         return None
-    name = next(words for words in found.groups() if words is not None)
+    name = quoted_words(found)
     roles = re.findall(rf"\b(?:{_ROLE})\b", f"{text[: found.start()]} | {text[found.end() :]}".lower())
     return ShownWords(name.strip(), True, roles[0] if roles else "")
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Set
 
 from acud.accessibility.labels import BUTTONS, CHECKS, CHOOSERS, HEADERS, INPUTS, ITEMS, MENU_ITEMS
+from acud.quotation_marks import QUOTED
 
 TEXT_FIELDS = INPUTS - {"spin button"}
 TEXTS = frozenset({"label", "static", "heading", "paragraph", "caption", "text"})
@@ -67,7 +68,6 @@ TYPED_INTO = INPUTS | {"combo box"}
 
 _KIND = "|".join(sorted((re.escape(word) for word in WORDS), key=len, reverse=True))
 _NUMBER = r"first|second|third|fourth|fifth|sixth|seventh|last|top|topmost|bottom|bottommost|\d+(?:st|nd|rd|th)"
-_QUOTED = re.compile(r"[\"“”‘`]([^\"“”’`]+)[\"“”’`]|(?:^|(?<=\s))'([^']+)'(?=\s|$)")
 _BEFORE_A_NAME = re.compile(
     rf"(?:\b(?:{_KIND}|{_NUMBER}|the|a|an|that|this|which|is|says?|saying|"
     r"reads?|reading|called|named|titled|labell?ed|marked|showing|shows|with|for|of|to|on|in|text|label|name|title|words?|"
@@ -80,5 +80,5 @@ def names_what_is_quoted(description: str) -> bool:
     """Tell whether words in quotation marks, if there are any, are the name of what is meant: not so in "the bin on the
     'Ada' card", nor in "the field below 'Ada'".
     """
-    found = _QUOTED.search(description)
+    found = QUOTED.search(description)
     return found is None or _BEFORE_A_NAME.fullmatch(description[: found.start()]) is not None

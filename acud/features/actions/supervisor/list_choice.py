@@ -9,13 +9,14 @@ from collections.abc import Callable
 from typing import Literal
 
 from acud.features.actions.field_text import chosen
-from acud.features.actions.instructions import SelectIn, instruction_text, unquoted
+from acud.features.actions.instructions import SelectIn, instruction_text
 from acud.features.actions.supervisor.effect_watch import conclude, finish, verify
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun, did_text, why
 from acud.features.actions.supervisor.scroll_search import WheelSearch, is_out_of_view
 from acud.features.actions.widget_effects import toggled
 from acud.features.actions.window_effects import EffectArea
 from acud.protocol.observation import Observed, Scrollable
+from acud.quotation_marks import unquote
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
 from acud.types import Answer, JudgeName, Rect, Text, WaitSpec, WindowInfo, no, unknown, yes
 from acud.types.action_effects import FieldReading
@@ -96,7 +97,7 @@ def _listed(run: InstructionRun, instruction: SelectIn, option: Candidate) -> No
     def settled(now: Observed) -> None:
         told = toggled(run.before.at, now.at)
         reads = now.choice.reads if now.choice is not None else ()
-        if run.request.expect is None and chosen(unquoted(instruction.option), reads):
+        if run.request.expect is None and chosen(unquote(instruction.option), reads):
             _read_back(run, did, "the list has it selected")
         elif run.request.expect is None and told:
             conclude(run, did, yes(told))
@@ -236,7 +237,7 @@ class _InPopup:
             self._run.observe(self._reads, point=self._found.point)
 
     def _reads(self, now: Observed) -> None:
-        run, option = self._run, unquoted(self._instruction.option)
+        run, option = self._run, unquote(self._instruction.option)
         choice = now.choice if now.choice is not None and now.choice.role == "combo box" else None
         reads = choice.reads if choice is not None else ()
         if chosen(option, reads):

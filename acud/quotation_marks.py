@@ -1,0 +1,31 @@
+"""The quotation marks that people write: one table for every reader of their sentences."""
+
+from __future__ import annotations
+
+import re
+
+CLOSING = {
+    '"': '"', "'": "'", "`": "`´", "“": "”", "”": "”", "‘": "’", "„": "“”", "‚": "‘’", "«": "»", "»": "«»", "‹": "›",
+    "›": "‹›", "「": "」", "『": "』", "＂": "＂", "〝": "〞〟",
+}  # fmt: skip
+"""Each opening mark with those that may close it."""
+OPENING = "[" + "".join(CLOSING) + "]"
+"""One opening mark, for regular expressions."""
+MARKS = "".join(dict.fromkeys("".join(one + closing for one, closing in CLOSING.items() if one != "'")))
+QUOTED = re.compile(
+    "|".join(
+        rf"(?<!\w){a}((?:[^{a}{b}]|(?<=\w)[{b}](?=\w))+)[{b}](?!\w)" for a, b in CLOSING.items()
+    )
+)  # fmt: skip
+"""Quoted words, a group for each opening mark. A mark between letters is an apostrophe."""
+
+
+def quoted_words(found: re.Match[str]) -> str:
+    """Return the words that `QUOTED` found."""
+    return next(words for words in found.groups() if words is not None)
+
+
+def unquote(words: str) -> str:
+    """Return `words` without the quotation marks around the whole."""
+    closing = CLOSING.get(words[:1])
+    return words[1:-1] if closing is not None and len(words) > 1 and words[-1] in closing else words
