@@ -7,7 +7,7 @@ from enum import StrEnum
 from msgspec.structs import replace
 
 from acud.errors import Conflict
-from acud.types import Answer, Evidence, Verdict, WaitState
+from acud.types import Answer, Evidence, Verdict, WaitState, no
 from acud.waits.effects import (
     FleetEnd,
     JobKind,
@@ -146,6 +146,9 @@ def resolve_without_picture(wait: Wait, pending: PendingYes, reason: str, at: fl
 
 def time_out(wait: Wait, at: float) -> Outcome:
     """End at the deadline; a yes that only waits for its picture is still a yes, and what fails anyway fails."""
+    if wait.pending is not None and wait.pending.is_held_back(at):
+        words = f"{wait.verdict.detail}; but for less than {wait.spec.policy.hold_s:g} s (hold_s)"
+        wait = replace(wait, pending=None, verdict=no(words, wait.verdict.boxes))
     if wait.pending is not None and wait.pending.frames is None:
         after, effects = resolve_without_picture(
             wait, wait.pending, "the deadline passed before the picture was taken", at

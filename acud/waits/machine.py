@@ -189,6 +189,7 @@ def _regenerated(wait: Wait) -> Outcome:
     effects = tuple(JobWithdrawal(kind) for kind in wait.requests.jobs)
     wanted = replace(wait.requests, jobs={}, grab_asked=None)
     judge_state = replace(wait.judge_state, cover=None, yeses=0, yes_turn=-1, confirm_at=None, restless=RestlessArea())
+    judge_state = judge_state.without_absences()
     after = replace(wait, generation=wait.generation + 1, requests=wanted, judge_state=judge_state)
     return replace(after, texts=texts_for_new_view(wait.texts)), effects
 

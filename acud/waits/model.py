@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.types import (
     Answer,
@@ -89,7 +90,8 @@ class PendingYes(Struct, frozen=True):
     """A yes that waits for its picture. `tries`: evidence jobs lost so far.
 
     `verdicts`: the answers it rests on; `identity`: how the target looked ("": not known). `frames`: the first and last
-    that it held on, once windows or a terminal say otherwise; None while they do not.
+    that it held on, once windows or a terminal say otherwise; None while they do not. `hold_until`: the condition must
+    hold until then (None: at no other moment), as it rests on an absence (`acud.waits.absence`).
     """
 
     verdict: Verdict
@@ -101,6 +103,11 @@ class PendingYes(Struct, frozen=True):
     identity: str = ""
     picture: PendingPicture | None = None
     frames: tuple[int, int] | None = None
+    hold_until: float | None = None
+
+    def is_held_back(self, at: float) -> bool:
+        """Tell whether the time is not over for which it must hold."""
+        return self.hold_until is not None and at < self.hold_until
 
 
 class LaterReading(Struct, frozen=True):
@@ -141,7 +148,8 @@ class JudgeState(Struct, frozen=True):
     the start of a forced one. `last_look`: newest turn, also one that found nothing to judge. `turn` counts dispatches,
     `answered_turn` is the newest one answered. `gap_s`: adaptive. `yeses`, `yes_turn`, `confirm_at`: confirmation.
     `passed`: frames that came and went while a judge was busy (for `busy_s` in all), up to `passed_frame`. `restless`:
-    where changes alone are judged with a pause.
+    where changes alone are judged with a pause. `absent_since`, `absences`: the first of the yeses in a row that rest
+    on an absence, and how many there were.
     """
 
     last_start: float = float("-inf")
@@ -161,6 +169,12 @@ class JudgeState(Struct, frozen=True):
     passed_frame: int = -1
     busy_s: float = 0.0
     restless: RestlessArea = RestlessArea()
+    absent_since: float | None = None
+    absences: int = 0
+
+    def without_absences(self) -> JudgeState:
+        """Return it after something was there again, or was not known to be absent."""
+        return self if self.absent_since is None else replace(self, absent_since=None, absences=0)
 
 
 class OpenRequests(Struct, frozen=True):

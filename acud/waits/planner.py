@@ -24,6 +24,7 @@ from acud.types import (
     Widget,
     WindowTitle,
 )
+from acud.waits.absence import hold
 from acud.waits.conditions import NOT_JUDGED, evaluate, may_ask_model, open_leaves
 from acud.waits.effects import (
     FrameRateDemand,
@@ -38,7 +39,16 @@ from acud.waits.effects import (
     WaitEffect,
 )
 from acud.waits.lifecycle import Outcome, fail, resolve, resolve_without_picture, time_out
-from acud.waits.local_answers import held_on, is_of_moment, known_now, note_of, quiet_from, quiet_spans, read_at
+from acud.waits.local_answers import (
+    held_on,
+    is_of_moment,
+    is_text_leaf,
+    known_now,
+    note_of,
+    quiet_from,
+    quiet_spans,
+    read_at,
+)
 from acud.waits.model import NOT_LOCATED, Coverage, JudgeState, PendingPicture, PendingYes, Wait
 from acud.waits.schedule import (
     EVIDENCE_PRIORITY,
@@ -163,7 +173,7 @@ def _local(wait: Wait, now: PlanBasis) -> Outcome:
 
 
 def _unconfirmed(wait: Wait) -> Wait:
-    return replace(wait, judge_state=replace(wait.judge_state, yeses=0, confirm_at=None))
+    return replace(wait, judge_state=replace(wait.judge_state.without_absences(), yeses=0, confirm_at=None))
 
 
 def _local_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> Outcome:
@@ -176,7 +186,7 @@ def _local_yes(wait: Wait, whole: Verdict, now: PlanBasis) -> Outcome:
     if since is not None and view_state is not None and view_state.grabbed_at < since:
         return _grab(wait, since, at)
     if judge_state.yeses + 1 >= wait.spec.policy.confirm:
-        return replace(wait, pending=_pending_yes(wait, whole, now)), ()
+        return hold(wait, _pending_yes(wait, whole, now), at), ()
     after = at + wait.spec.policy.min_interval_s
     return replace(wait, judge_state=replace(judge_state, yeses=judge_state.yeses + 1, confirm_at=after)), ()
 
@@ -195,6 +205,9 @@ def _pictured(wait: Wait, now: PlanBasis) -> Outcome:
     pending = wait.pending
     if pending is None:
         return wait, ()
+    held_back = _hold_back(wait, pending, now)
+    if held_back is not None:
+        return held_back
     picture = pending.picture
     if picture is None:
         coming = bool(wait.in_flight(JobKind.EVIDENCE)) and now.at < pending.since + EVIDENCE_PATIENCE_S
@@ -210,6 +223,27 @@ def _pictured(wait: Wait, now: PlanBasis) -> Outcome:
     return resolve(wait, replace(pending, verdict=whole), picture.evidence, now.at)
 
 
+def _hold_back(wait: Wait, pending: PendingYes, now: PlanBasis) -> Outcome | None:
+    """Go on with a yes that must hold for a time; None once it did, shown by a grab, or where it need not.
+
+    While the target stands still no judge is asked again.
+    """
+    if pending.hold_until is None:
+        return None
+    view_state = wait.in_view
+    if all(is_text_leaf(wait, leaf) for leaf in wait.leaves):
+        holds = evaluate(wait.until, now.verdicts).answer is Answer.YES
+    else:
+        holds = view_state is not None and not view_state.touched_within(pending.frame, view_state.frame)
+    if not holds:
+        return _look_again(wait)
+    if pending.is_held_back(now.at):
+        return wait, ()
+    if view_state is None or view_state.grabbed_at >= pending.hold_until:
+        return None
+    return _grab(wait, pending.hold_until, now.at)
+
+
 def _look_again(wait: Wait) -> Outcome:
     """Go on without the yes: it is not so any more, or its picture is of another moment."""
     judge_state = replace(wait.judge_state, yeses=0, yes_turn=-1, confirm_at=None, cover=None)
@@ -221,8 +255,10 @@ def _pending(wait: Wait, now: PlanBasis) -> Outcome:
     if pending is None or pending.frames is not None:
         return wait, ()
     if wait.missing is not None and wait.missing is not NOT_LOCATED:
+        if pending.is_held_back(now.at):
+            return wait, ()
         return resolve_without_picture(wait, pending, f"no picture: {wait.missing.detail}", now.at)
-    if now.at >= pending.since + EVIDENCE_PATIENCE_S:
+    if now.at >= pending.since + EVIDENCE_PATIENCE_S and not pending.is_held_back(now.at):
         return resolve_without_picture(
             wait, pending, f"no picture of that moment came within {EVIDENCE_PATIENCE_S:g} s", now.at
         )
@@ -519,6 +555,7 @@ def _times(wait: Wait, now: PlanBasis) -> Iterator[float]:
         yield from (wait.requests.grab_asked + PATIENCE_S, wait.requests.grab_asked + REGRAB_S)
     if wait.pending is not None:
         yield wait.pending.since + EVIDENCE_PATIENCE_S
+        yield wait.pending.hold_until or 0.0
     if wait.judge_state.confirm_at is not None:
         yield wait.judge_state.confirm_at
     if wait.failing is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from acud.types import Answer, Criteria, Evidence, Verdict, unknown
+from acud.waits.absence import hold
 from acud.waits.conditions import evaluate
 from acud.waits.effects import BaselineTaken, EvaluationRecord, JobKind, WaitEffect
 from acud.waits.events import JobDispatched, JobDone, JobLost
@@ -226,7 +227,8 @@ def _on_yes(wait: Wait, whole: Verdict, event: JobDone, flight: JobInFlight, ver
     if judge_state.confirm_at is not None and flight.at < judge_state.confirm_at:
         return replace(wait, judge_state=judge_state)
     if judge_state.yeses + 1 >= wait.spec.policy.confirm:
-        return replace(wait, judge_state=judge_state, pending=_pending(wait, whole, event, verdicts))
+        pending = _pending(wait, whole, event, verdicts)
+        return hold(replace(wait, judge_state=judge_state), pending, flight.at)
     due_at = max(event.at, flight.at + wait.spec.policy.min_interval_s)
     return replace(
         wait, judge_state=replace(judge_state, yeses=judge_state.yeses + 1, yes_turn=flight.turn, confirm_at=due_at)
@@ -243,13 +245,14 @@ def _pending(wait: Wait, whole: Verdict, event: JobDone, verdicts: dict[int, Ver
 
 def _on_no(judge_state: JudgeState, flight: JobInFlight) -> JudgeState:
     """Start confirmation anew, unless the no is older than the newest yes that counted."""
-    calm = replace(judge_state, retry_at=None, backoff_s=0.0)
+    calm = replace(judge_state.without_absences(), retry_at=None, backoff_s=0.0)
     return calm if flight.turn < judge_state.yes_turn else replace(calm, yeses=0, yes_turn=-1, confirm_at=None)
 
 
 def _on_unknown(judge_state: JudgeState, at: float, told_s: float = 0.0) -> JudgeState:
     # Whoever was told when its turn comes keeps that time: later the place is given away.
     pause = min(max(told_s, LEAST_TOLD_S), MOST_TOLD_S) if told_s > 0 else next_backoff(judge_state.backoff_s)
+    judge_state = judge_state.without_absences()
     if judge_state.confirm_at is not None:
         return replace(judge_state, backoff_s=pause, confirm_at=at + pause)
     return replace(judge_state, backoff_s=pause, retry_at=at + pause)
@@ -288,7 +291,7 @@ def _evidence_lost(wait: Wait, event: JobLost, flight: JobInFlight) -> Outcome:
     tried = replace(wait.pending, tries=wait.pending.tries + 1)
     if tried.frames is not None:
         return replace(wait, pending=tried), ()  # the plan sees that no picture comes any more
-    if tried.tries >= MOST_TRIES:
+    if tried.tries >= MOST_TRIES and not tried.is_held_back(event.at):
         return resolve_without_picture(wait, tried, f"the picture was lost twice: {event.reason}", event.at)
     return replace(wait, pending=tried), ()
 

@@ -299,6 +299,9 @@ policy_options = together(
     click.option("--gate-threshold", type=Number(0), help="Threshold of a lossy gate."),
     click.option("--confirm", type=WholeNumber(1, 20), help="Yeses needed, each on another picture (default 1)."),
     click.option(
+        "--hold", "hold_s", type=DURATION, help=_with_default("What is gone must stay gone so long", "hold_s")
+    ),
+    click.option(
         "--priority",
         type=EnumChoice(Priority),
         help="Whose judgements go first when there are more than can be made (default normal).",

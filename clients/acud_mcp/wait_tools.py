@@ -99,6 +99,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     whole_words: bool = False
     count: Annotated[int, Meta(ge=1, le=1000)] = 1
     baseline: str = ""
+    hold_s: Annotated[float, Meta(ge=0, le=3600)] | None = None
     poll_interval: Annotated[float, Meta(ge=0.05, le=3600)] | None = None
     priority: Priority | None = None
     on_host_lost: OnHostLost | None = None
@@ -176,7 +177,12 @@ def policy_of(given: Condition, base: Policy) -> Policy | None:
     """Return `base` with what `poll_interval` and its like ask for, None when that is nothing: judged on changes, and
     never later than `poll_interval`.
     """
-    wanted = {"interval_s": given.poll_interval, "priority": given.priority, "on_host_lost": given.on_host_lost}
+    wanted = {
+        "interval_s": given.poll_interval,
+        "hold_s": given.hold_s,
+        "priority": given.priority,
+        "on_host_lost": given.on_host_lost,
+    }
     changes = {name: value for name, value in wanted.items() if value is not None}
     return msgspec.structs.replace(base, **changes) if changes else None
 
@@ -479,6 +485,7 @@ async def wait_result(call: ToolCall, given: WaitPoll) -> WaitView:
 _WAIT_ALIASES = {"wake_when": "criteria", "timeout_s": "timeout", "timeout_seconds": "timeout"}
 _WAIT_SHOWS = ("wait_id", "status", "evidence")
 _HIDDEN = (
+    "hold_s",
     *("appears_then_goes", "then", "ignore_blinking", "widget", "file", "process", "regex", "whole_words", "count"),
     *_IMAGE,
     *("poll_interval", "priority", "on_host_lost", "force"),

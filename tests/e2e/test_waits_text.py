@@ -11,6 +11,7 @@ from acud.types import (
     Criteria,
     DisplayInfo,
     NotOf,
+    Policy,
     Rect,
     Stable,
     Text,
@@ -53,6 +54,25 @@ def test_text_that_appears(client: Client, view: DisplayInfo, desk: Desk, until:
     assert done.state is WaitState.RESOLVED
     assert done.evidence is not None
     assert done.evidence.name
+
+
+def test_a_text_that_flickers_is_not_gone(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    page, gone = desk.words(PAGE, "Uploading 7 files"), Text("Uploading", gone=True)
+    held = client.wait_create(gone, display=view.name, timeout_s=LONG_S, judge="ocr", policy=Policy(hold_s=90.0))
+    wait, usual = held.wait.wait_id, _armed(client, view, gone)
+    for one in (wait, usual):
+        judged(client, one, "no")
+    desk.rewrite(page, "Nothing here")
+    assert judged(client, wait, "yes").state is WaitState.WATCHING
+    assert ended(client, usual).state is WaitState.RESOLVED
+    desk.rewrite(page, "Uploading 7 files")
+    assert judged(client, wait, "no").state is WaitState.WATCHING
+    desk.rewrite(page, "Nothing here")
+    judged(client, wait, "yes")
+    client.wait_update(wait, timeout_s=0.1)
+    done = ended(client, wait)
+    assert (done.state, done.verdict.answer) == (WaitState.TIMEOUT, "no")
+    assert "for less than 90 s" in done.verdict.detail
 
 
 @pytest.mark.parametrize(

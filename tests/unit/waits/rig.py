@@ -20,8 +20,8 @@ E = TypeVar("E", bound=out.WaitEffect)
 def spec(
     until: Until | None = None, policy: Policy | None = None, target: Target | None = None, timeout_s: float = 300.0
 ) -> WaitSpec:
-    """Return a wait on a display of 4 x 3 tiles."""
-    return WaitSpec(until or Criteria("x"), target or Target(), timeout_s, policy or Policy())
+    """Return a wait on a display of 4 x 3 tiles; what is gone need not be held."""
+    return WaitSpec(until or Criteria("x"), target or Target(), timeout_s, policy or Policy(hold_s=0.0))
 
 
 class Rig:

@@ -15,7 +15,9 @@ from acud.types import (
     Policy,
     Rect,
     Text,
+    Until,
     WaitState,
+    Widget,
     WindowTitle,
     no,
     unknown,
@@ -482,3 +484,73 @@ def test_a_due_that_waits_is_replaced_only_when_it_asks_something_else() -> None
     assert not rig.asked(out.JobRequest)
     rig.tell(happened.CancelRequested(rig.now))
     assert rig.wait.state is WaitState.CANCELLED
+
+
+# ---- what is gone is held --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "until", [Text("Uploading", gone=True), NotOf(Text("Uploading")), Criteria("the note is gone")]
+)
+def test_what_is_gone_is_held_while_the_target_stands_still_without_a_second_call(until: Until) -> None:
+    answer = no("not there") if isinstance(until, NotOf) else yes("gone")
+    rig = Rig(spec(until, Policy())).start()
+    rig.judge(answer, picture=True)
+    assert rig.wait.state is WaitState.WATCHING
+    rig.later(0.69)
+    assert rig.wait.state is WaitState.WATCHING
+    rig.later(0.02)
+    rig.same()
+    assert (rig.wait.state, rig.wait.judge_calls) == (WaitState.RESOLVED, 1)
+
+
+def test_what_flickers_is_not_gone_and_a_deadline_does_not_make_it_so() -> None:
+    rig = Rig(spec(Text("Uploading", gone=True), QUICK)).start()
+    rig.judge(yes("gone"), picture=True)
+    rig.later(0.6)
+    rig.change(0b1)
+    assert rig.wait.pending is None
+    rig.later(1.0)
+    rig.same()
+    rig.judge(no("it is there"))
+    assert (rig.wait.state, rig.wait.pending) == (WaitState.WATCHING, None)
+    rig.change(0b1)
+    rig.later(1.0)
+    rig.same()
+    rig.judge(yes("gone"), picture=True)
+    rig.tell(happened.DeadlinePassed(rig.now + 0.1))
+    assert (rig.wait.state, rig.wait.verdict.answer) == (WaitState.TIMEOUT, Answer.NO)
+    assert "for less than 0.7 s" in rig.wait.verdict.detail
+
+
+def test_a_target_that_never_stands_still_takes_three_answers_and_nothing_is_held_without_hold_s() -> None:
+    busy = Rig(spec(Text("Uploading", gone=True), QUICK)).start()
+    for calls in (1, 2, 3):
+        assert busy.wait.state is WaitState.WATCHING
+        busy.judge(yes("gone"), picture=True)
+        busy.change(0b1)
+        busy.later(1.0)
+        busy.same()
+        assert busy.wait.judge_calls == calls
+    assert busy.wait.state is WaitState.RESOLVED
+    free = Rig(spec(Text("Uploading", gone=True), Policy(hold_s=0.0))).start()
+    free.judge(yes("gone"), picture=True)
+    assert free.wait.state is WaitState.RESOLVED
+
+
+def test_a_widget_that_comes_back_within_hold_s_is_not_gone() -> None:
+    rig = Rig(spec(Widget("dialog", "Saving", gone=True), Policy())).start()
+    told = [no("it is there"), yes("gone"), no("it is there")]
+    for verdict in told:
+        rig.tell(happened.WidgetsRead(rig.now, {0: verdict}, rig.now))
+        rig.later(0.5)
+    assert (rig.wait.state, rig.wait.pending) == (WaitState.WATCHING, None)
+    rig.tell(happened.WidgetsRead(rig.now, {0: yes("gone")}, rig.now))
+    rig.later(0.71)
+    assert rig.wait.state is WaitState.WATCHING
+    rig.same()
+    rig.tell(happened.WidgetsRead(rig.now, {0: yes("gone")}, rig.now))
+    rig.answer(rig.dispatch(JobKind.EVIDENCE), {}, picture=True)
+    rig.same()
+    rig.tell(happened.WidgetsRead(rig.now, {0: yes("gone")}, rig.now))
+    assert rig.wait.state is WaitState.RESOLVED

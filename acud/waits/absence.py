@@ -1,0 +1,42 @@
+"""A yes that rests on the absence of something: it is held over a moment, so that what flickers is not gone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from acud.types import Answer, Criteria, Leaf, ScreenImage, Text, Verdict, Widget, unknown
+from acud.waits.conditions import evaluate
+from acud.waits.model import PendingYes, Wait
+from acud.waits.sentence_words import CLOSED, NOT
+
+MOST_HELD = 3
+"""So many yeses in a row, over the time or longer, count where the target never stands still for so long."""
+_ABSENT = re.compile(rf"\b(?:{CLOSED}|{NOT}|no longer|no more|without)\b", re.IGNORECASE)
+_OPEN = unknown("not_judged", "")
+
+
+def hold(wait: Wait, pending: PendingYes, seen_at: float) -> Wait:
+    """Return the wait with a new yes, of what was seen at `seen_at`: held first, where it rests on an absence."""
+    judge_state = wait.judge_state
+    hold_s = wait.spec.policy.hold_s if wait.spec.timeout_s and _rests_on_absence(wait, pending.verdicts) else 0.0
+    since = seen_at if judge_state.absent_since is None else judge_state.absent_since
+    count = judge_state.absences + 1
+    is_held = not hold_s or (count >= MOST_HELD and seen_at >= since + hold_s)
+    after = replace(judge_state, absent_since=since, absences=count) if hold_s else judge_state
+    held = pending if is_held else replace(pending, hold_until=seen_at + hold_s)
+    return replace(wait, pending=held, judge_state=after)
+
+
+def _rests_on_absence(wait: Wait, verdicts: Mapping[int, Verdict]) -> bool:
+    """Tell whether the condition would not hold if nothing were known of what is absent."""
+    known = {index: _OPEN if _is_absence(wait.leaves[index], one) else one for index, one in verdicts.items()}
+    return evaluate(wait.until, known).answer is not Answer.YES
+
+
+def _is_absence(leaf: Leaf, verdict: Verdict) -> bool:
+    if isinstance(leaf, Text | ScreenImage | Widget):
+        return verdict.answer is (Answer.YES if leaf.gone else Answer.NO)
+    return isinstance(leaf, Criteria) and _ABSENT.search(leaf.criteria) is not None
