@@ -9,6 +9,8 @@ import sys
 from acud.types import WindowTitle
 from acud_client import Client
 
+if len(sys.argv) < 2:
+    sys.exit(str(__doc__).partition("\n")[0])
 title, seconds = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 300.0
 client = Client()
 wait = client.wait_create(WindowTitle(title), display=os.environ.get("DISPLAY", ""), timeout_s=seconds).wait

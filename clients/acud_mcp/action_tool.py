@@ -82,6 +82,27 @@ Name = Literal[
     "launch",
     "launch_status",
 ]
+XDOTOOL = {
+    "click": "left_click",
+    "press_key": "key",
+    "exec": "launch",
+    "getmouselocation": "cursor_position",
+    "keydown": "hold",
+    "keyup": "release",
+    "mousemove": "mouse_move",
+    "search": "window_list",
+    "windowactivate": "window_focus",
+    "windowclose": "window_close",
+    "windowfocus": "window_focus",
+    "windowmaximize": "window_maximise",
+    "windowminimize": "window_minimise",
+    "windowmove": "window_move",
+    "windowraise": "window_raise",
+    "windowsize": "window_resize",
+    "window_maximize": "window_maximise",
+    "window_minimize": "window_minimise",
+}
+"""What models write that know xdotool(1), and American spelling."""
 _LOOKS = frozenset({"screenshot", "wait", "wait_for_change", "launch_status"})
 _BLIND = frozenset({"cursor_position", "window_list", "clipboard_get"})
 """What is asked for its answer: no picture follows, unless the caller wants the image."""
@@ -437,6 +458,7 @@ TOOLS = (
             "window_name": "window",
             "size": "coordinate",
         },
+        value_aliases={"action": XDOTOOL},
         hidden=("x", "y", "display", "max_side", "lease", "baseline", "picture", "target", "duration"),
         params={
             "coordinate": "[x, y]; size for window_resize",

@@ -31,6 +31,7 @@ from acud_mcp.json_rpc import INVALID_PARAMS, Message, RpcError, text_param
 from acud_mcp.resources import Updates
 from acud_mcp.scene_changes import ScenesTold
 from acud_mcp.selection import choose
+from acud_mcp.session_waits import SessionWaits
 from acud_mcp.task_handles import TOOL, Handles
 from acud_mcp.tool import Options, Tool, input_schema
 from acud_mcp.tool_calls import DaemonCall, McpCaller, answer, failure
@@ -112,7 +113,7 @@ class Methods:
         self._options = options
         self._tools = {tool.name: tool for tool in selected(options)}
         self._daemon = Daemon(options.paths, starter, options.here)
-        self._scenes: dict[str, ScenesTold] = {}
+        self._sessions: dict[str, tuple[ScenesTold, SessionWaits]] = {}
         has_tasks = options.tasks_extension and TOOL in self._tools
         self._handles = Handles(self._daemon) if has_tasks else None
         self.updates = Updates(self._daemon)
@@ -147,19 +148,19 @@ class Methods:
         tool = self._tools.get(name)
         if tool is None:
             return failure(f"no tool {name[:100]!r} here; tools: {', '.join(self._tools)}")
-        call = DaemonCall(self._daemon, self._options, self._scenes_of(caller), caller)
+        call = DaemonCall(self._daemon, self._options, *self._session_of(caller), caller)
         done = await answer(tool, call, arguments)
         return await self._handles.handle_for(caller, done) if self._handles and name == TOOL else done
 
-    def _scenes_of(self, caller: McpCaller) -> ScenesTold:
-        """Return what a session was told; the oldest is forgotten, since sessions end without notice."""
+    def _session_of(self, caller: McpCaller) -> tuple[ScenesTold, SessionWaits]:
+        """Return what a session was told and armed; the oldest is forgotten, since sessions end without notice."""
         if caller.session is None:
-            return ScenesTold()
-        told = self._scenes.pop(caller.session, None) or ScenesTold()
-        self._scenes[caller.session] = told
-        if len(self._scenes) > _MOST_SESSIONS:
-            del self._scenes[next(iter(self._scenes))]
-        return told
+            return ScenesTold(), SessionWaits()
+        known = self._sessions.pop(caller.session, None) or (ScenesTold(), SessionWaits())
+        self._sessions[caller.session] = known
+        if len(self._sessions) > _MOST_SESSIONS:
+            del self._sessions[next(iter(self._sessions))]
+        return known
 
     async def _list_resources(self, _: McpCaller, __: Message) -> Message:
         return await resources.list_live(self._daemon)

@@ -55,6 +55,10 @@ class ToolCall(Protocol):
     options: Options
     scenes: ScenesTold
 
+    async def first_wait_to_end(self, block_s: float) -> str:
+        """Return the id of the session's wait that ends first, or its newest after `block_s`. Raises: NotFound."""
+        ...
+
     @property
     def client(self) -> str:
         """The name that the host gives itself, "" where it has not."""
@@ -98,7 +102,8 @@ class Tool(msgspec.Struct, frozen=True):
 
     `arguments` and `result` are structs that become the schemas (None: those of the request and of its reply).
     `run` takes the call and an `arguments`, and returns a `result` (None: the arguments are the request, the reply the
-    result). `aliases` maps other names a caller may use for an argument. `hidden` arguments are taken and not listed:
+    result). `aliases` maps other names a caller may use for an argument,
+    `value_aliases` other words for its values. `hidden` arguments are taken and not listed:
     the tool `help` tells of them. `params` describes arguments, hidden ones too. `shows`: the members of the result
     that the manual names (none: all). `quotes_screens`: a result that has no such member itself is marked as holding
     words from screens. `wants`: what has to be there for it to be listed, beside the feature of its request.
@@ -112,6 +117,7 @@ class Tool(msgspec.Struct, frozen=True):
     result: type[msgspec.Struct] | None = None
     run: Handler | None = None
     aliases: dict[str, str] = {}
+    value_aliases: dict[str, dict[str, str]] = {}
     hidden: tuple[str, ...] = ()
     params: dict[str, str] = {}
     shows: tuple[str, ...] = ()
@@ -175,6 +181,8 @@ def _renamed(tool: Tool, given: dict[str, Any]) -> dict[str, Any]:
         if value is not None:
             meant = tool.aliases.get(name, name)
             one = name in _ONE_OF_SEVERAL and meant != name and isinstance(value, str)
+            if isinstance(value, str):
+                value = tool.value_aliases.get(meant, {}).get(value, value)
             named.setdefault(meant, [value] if one else value)
     return named
 

@@ -18,6 +18,7 @@ from acud_mcp.handshake import McpClient
 from acud_mcp.json_rpc import Message
 from acud_mcp.next_steps import error_words
 from acud_mcp.scene_changes import ScenesTold
+from acud_mcp.session_waits import SessionWaits
 from acud_mcp.tool import ImageResult, Options, TextResult, Tool, ToolCall, parse_arguments
 
 PROGRESS_S = 3.0
@@ -46,9 +47,12 @@ class McpCaller(Protocol):
 class DaemonCall:
     """The `ToolCall` of one request of one client."""
 
-    def __init__(self, daemon: Daemon, options: Options, scenes: ScenesTold, caller: McpCaller) -> None:
+    def __init__(
+        self, daemon: Daemon, options: Options, scenes: ScenesTold, waits: SessionWaits, caller: McpCaller
+    ) -> None:
         self.options = options
         self.scenes = scenes
+        self._waits = waits
         self._daemon = daemon
         self._caller = caller
 
@@ -64,13 +68,19 @@ class DaemonCall:
 
     async def ask(self, request: msgspec.Struct) -> Any:
         """Return the daemon's reply."""
-        return await self._daemon.ask(request)
+        reply = await self._daemon.ask(request)
+        self._waits.note(request, reply)
+        return reply
+
+    async def first_wait_to_end(self, block_s: float) -> str:
+        """Return the id of the session's wait that ends first, or its newest after `block_s`. Raises: NotFound."""
+        return await self._waits.first_to_end(self, block_s)
 
     async def ask_slowly(self, request: msgspec.Struct, seconds: float) -> Any:
         """Return the daemon's reply, reporting progress each `PROGRESS_S`. Being cancelled only ends the asking."""
         telling = asyncio.create_task(self._tell(seconds))
         try:
-            return await self._daemon.ask(request)
+            return await self.ask(request)
         finally:
             telling.cancel()
             await asyncio.gather(telling, return_exceptions=True)

@@ -468,14 +468,19 @@ async def wait_cancel(call: ToolCall, given: WaitEnd) -> WaitView:
 class WaitPoll(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of `wait_result`."""
 
-    wait_id: WaitId
+    wait_id: WaitId | None = None
     block: Annotated[float, Meta(ge=0)] = 30
 
 
 async def wait_result(call: ToolCall, given: WaitPoll) -> WaitView:
-    """Return when the wait has ended, or after `block` seconds with its state so far."""
-    shown: WaitShowReply = await call.ask(WaitShow(given.wait_id, 0))
+    """Return when the wait has ended, or after `block` seconds with its state so far. Without an id the first of the
+    session's waits to end is meant.
+    """
     block_s = min(given.block, call.block_s)
+    wait_id = given.wait_id
+    if wait_id is None:
+        wait_id, block_s = await call.first_wait_to_end(block_s), 0.0
+    shown: WaitShowReply = await call.ask(WaitShow(wait_id, 0))
     reply: WaitResultReply = await call.ask_slowly(WaitResult(shown.wait.wait_id, block_s), block_s)
     step = "" if reply.ended else "still watching: call wait_result again, or go on with other work"
     paths = reply.evidence_path, reply.stage_paths
@@ -518,7 +523,7 @@ TOOLS = (
     Tool(
         "wait_result",
         "core",
-        "Get a wait's result: blocks until it ends or block seconds passed. Call again while it is watching.",
+        "Get a wait's result (without wait_id: your first wait to end): blocks until it ends or block seconds passed.",
         request=WaitResult,
         arguments=WaitPoll,
         result=WaitView,

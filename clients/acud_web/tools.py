@@ -10,7 +10,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from acud.errors import NotFound, Unavailable
+from acud.errors import InvalidRequest, NotFound, Unavailable
 from acud.protocol.requests import declared
 from acud.protocol.requests.command import Command, Effect
 from acud.protocol.web import Scope
@@ -35,6 +35,10 @@ class HttpToolCall:
         self.scenes = ScenesTold()  # a request has no session
         self.client = ""
         self._asked = asked
+
+    async def first_wait_to_end(self, block_s: float) -> str:
+        """Raises: InvalidRequest, since a request over HTTP has no session."""
+        raise InvalidRequest("wait_id is missing", hint="over HTTP there is no session whose waits are meant")
 
     @property
     def block_s(self) -> float:

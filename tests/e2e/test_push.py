@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from acud.errors import NotEnabled
+from acud.protocol.push import PushTarget
 from acud.protocol.web import Scope
 from acud.types import Rect, WindowTitle
 from acud.types.tasks import TaskStatus
@@ -140,10 +142,12 @@ def test_only_push_services_are_called(daemon: Daemon, service: PushService) -> 
         assert (status, answer["code"]) == (422, "invalid")
 
 
-def test_off_means_off() -> None:
+def test_off_means_off(service: PushService) -> None:
     with Daemon(settings=SCRIPTED + BARE) as daemon:
         state = daemon.client.push_list()
         assert (state.on, state.public_key) == (False, "")
         assert "push is off" in state.reason
         assert not (daemon.paths.home / "push.key").exists()
+        with pytest.raises(NotEnabled, match="notifications to browsers are off"):  # 403 over REST, no fault of acud
+            daemon.client.push_subscribe("pass-1", PushTarget(**service.target("off")))
         assert not [child for child in daemon.client.status().children if child.kind == "relay"]

@@ -225,6 +225,12 @@ def test_a_window_of_another_display_is_told(client: Client, view: DisplayInfo, 
     client.display_remove(other.name, force=True)
 
 
+def test_a_window_that_one_display_alone_has_names_the_display(client: Client, view: DisplayInfo, desk: Desk) -> None:
+    desk.window(Rect(50, 50, 100, 60), title="Alone of its kind")
+    titled(client, view.name, "Alone of its kind")
+    assert client.wait_create(Stable(60.0), "window:alone of", timeout_s=LONG_S).wait.display == view.name
+
+
 def test_a_closed_window_is_unknown_and_found_again(client: Client, view: DisplayInfo, desk: Desk) -> None:
     window = desk.words(Rect(50, 50, 300, 60), "Nothing yet", title="Report")
     titled(client, view.name, "Report")

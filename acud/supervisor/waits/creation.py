@@ -79,7 +79,8 @@ class WaitCreation:
             budget=request.budget,
             note=request.note,
         )
-        self.spec = replace(self.spec, until=core.host_conditions.checked(self.spec.until))
+        target = core.waits.targets.with_display(self.spec.target)
+        self.spec = replace(self.spec, target=target, until=core.host_conditions.checked(self.spec.until))
         core.waits.check_judged(self.spec.until, self.spec.judge, force=request.force)
         self.read_as = tuple(meaning_notes(request.until, request.judge))
         self._core = core

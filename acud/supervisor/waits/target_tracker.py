@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from acud import log
 from acud.protocol.capture import Notice
 from acud.supervisor.frame_sources import Source, Sources
@@ -14,7 +16,7 @@ from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.supervisor.waits.widget_requests import WidgetRequests
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
-from acud.types import DisplayState, HostLeaf, Rect, TextLeaf, Verdict, WindowInfo, screen_cover, unknown
+from acud.types import DisplayState, HostLeaf, Rect, Target, TextLeaf, Verdict, WindowInfo, screen_cover, unknown
 from acud.types.actions import Point
 from acud.waits import baselines
 from acud.waits import events as happened
@@ -245,6 +247,15 @@ class TargetTracker:
                 f"display {active.display} is new and empty: no window is there{self._elsewhere(active.display)}"
             )
         return notes
+
+    def with_display(self, target: Target) -> Target:
+        """Return the target of a window on the only display where one fits now; any other as it is. A number of the X
+        server says nothing of the display.
+        """
+        if target.display or not target.window or window_number(target.window) is not None:
+            return target
+        found = self._displays_with(target.window)
+        return replace(target, display=found[0]) if len(found) == 1 else target
 
     def _displays_with(self, title: str) -> list[str]:
         shown = self._watched_displays.by_name.values()

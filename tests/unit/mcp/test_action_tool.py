@@ -29,7 +29,7 @@ from acud.types.actions import (
     WindowList,
     WindowVerb,
 )
-from acud_mcp.action_tool import MAKERS, ActArguments, Name, typed
+from acud_mcp.action_tool import MAKERS, XDOTOOL, ActArguments, Name, typed
 from acud_mcp.server import TOOLS
 from acud_mcp.tool import parse_arguments
 
@@ -115,3 +115,10 @@ def test_an_unknown_action() -> None:
 def test_every_name_does_something() -> None:
     assert set(get_args(Name)) - set(MAKERS) == {"screenshot", "wait", "wait_for_change", "launch_status"}
     assert set(MAKERS) <= set(get_args(Name))
+
+
+@pytest.mark.parametrize("word", XDOTOOL)
+def test_words_of_xdotool_are_taken(word: str) -> None:
+    arguments = parse_arguments(next(tool for tool in TOOLS if tool.name == "desktop_action"), {"action": word})
+    assert isinstance(arguments, ActArguments)
+    assert arguments.action == XDOTOOL[word]

@@ -11,9 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from acud import png
-from acud.errors import InvalidRequest
+from acud.errors import InvalidRequest, NotFound
 from acud.protocol.requests.looks import Look, Picture
-from acud.protocol.requests.waits import WaitCreate, WaitReply
+from acud.protocol.requests.waits import WaitCreate, WaitReply, WaitResult, WaitResultReply
 from acud.types import (
     AllOf,
     Answer,
@@ -28,6 +28,7 @@ from acud.types import (
     WaitState,
     unknown,
 )
+from acud_mcp.session_waits import SessionWaits
 from acud_mcp.tool_calls import result
 from acud_mcp.wait_tools import SmartWait, smart_wait, wait_view
 
@@ -118,3 +119,36 @@ def test_a_note_comes_back_with_the_end_as_the_agent_s_own_words() -> None:
     assert (wait_view(armed).your_note, wait_view(ended).your_note) == ("", "then deploy")
     told = list(result(wait_view(replace(ended, verdict=Verdict(Answer.YES, "seen"))))["structuredContent"])
     assert told.index("your_note") < told.index("untrusted") < told.index("evidence")
+
+
+class Waiting(Asked):
+    """A daemon whose waits `ended` have ended; the others do not."""
+
+    def __init__(self, *ended: str) -> None:
+        super().__init__()
+        self._ended = ended
+
+    async def ask_slowly(self, request: WaitResult, _seconds: float) -> WaitResultReply:
+        """Answer at once for what has ended, else never."""
+        if request.wait_id not in self._ended:
+            await asyncio.sleep(3600)
+        wait = (await self.ask(WaitCreate(Criteria("x")))).wait
+        return WaitResultReply(replace(wait, wait_id=request.wait_id), ended=True)
+
+
+def test_the_first_wait_of_a_session_to_end_needs_no_id() -> None:
+    waits = SessionWaits()
+    with pytest.raises(NotFound, match="no wait of this session"):
+        asyncio.run(waits.first_to_end(Waiting(), 30))  # type: ignore[arg-type]
+    armed = WaitCreate(Criteria("x"))
+    for wait_id in ("wait-1", "wait-2", "wait-3"):
+        reply = asyncio.run(Asked().ask(armed))
+        waits.note(armed, replace(reply, wait=replace(reply.wait, wait_id=wait_id)))
+    call: Any = Waiting("wait-2")
+    assert asyncio.run(waits.first_to_end(call, 30)) == "wait-2"
+    fetched = WaitResultReply(replace(reply.wait, wait_id="wait-2"), ended=True)
+    waits.note(WaitResult("wait-2", peek=True), fetched)
+    assert asyncio.run(waits.first_to_end(call, 30)) == "wait-2"
+    waits.note(WaitResult("wait-2"), fetched)
+    call = Waiting("wait-1", "wait-2")
+    assert asyncio.run(waits.first_to_end(call, 30)) == "wait-1"

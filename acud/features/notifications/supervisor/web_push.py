@@ -8,7 +8,7 @@ import msgspec
 
 from acud import log
 from acud.config import NotifySettings
-from acud.errors import Conflict, InvalidRequest, NotEnabled, NotFound, Refused, StoreUnavailable, Unavailable
+from acud.errors import Conflict, InvalidRequest, NotEnabled, NotFound, Refused, StoreUnavailable
 from acud.event_loop import EventLoop
 from acud.features.notifications.notice import Notification, Rate, notice_of
 from acud.features.notifications.supervisor.push_queue import PushQueue
@@ -82,10 +82,10 @@ class WebPush:
 
     def subscribe(self, pass_id: str, target: PushTarget) -> PushInfo:
         """Keep a browser. Raises: InvalidRequest; NotFound for an access token that is none; Conflict with too many;
-        Unavailable while it is off.
+        NotEnabled while it is off.
         """
         if self.off:
-            raise Unavailable(f"notifications to browsers are off: {self.off}", hint="set [notify] push = true")
+            raise NotEnabled(f"notifications to browsers are off: {self.off}", hint="set [notify] push = true")
         if not is_service(target.endpoint, self._settings.push_services):
             raise InvalidRequest("that is no push service that is known here", hint="[notify] push_services names them")
         made = self._made(pass_id, target)
