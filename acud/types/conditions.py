@@ -240,8 +240,9 @@ class FileState(Struct, frozen=True, tag="file", forbid_unknown_fields=True):
 
     `path` is absolute, or begins with `~/` (the home of the daemon's user). Its last part may be a pattern with `*`,
     `?` and `[…]`, of which the newest match counts. Complete: no partial download of it is there (`.part`,
-    `.crdownload` …), and nothing changed it for `still_s`. `newer`: only what was created or changed after
-    `since_utc_s` (0: after the wait was armed) counts; None: so for a pattern, not so for a name.
+    `.crdownload` …), nothing changed it for `still_s`, and no program has it open for writing. `newer`: only what was
+    created or changed after `since_utc_s` (0: after the wait was armed) counts; None: so for a pattern, not so for a
+    name.
     """
 
     path: Annotated[str, Meta(min_length=1, max_length=4096)]

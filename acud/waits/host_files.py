@@ -5,8 +5,8 @@ What a folder holds comes as `FileSeen`, read by the supervisor; nothing here re
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple
 
@@ -14,13 +14,12 @@ from msgspec import Struct
 
 from acud.errors import InvalidRequest
 from acud.types import FileState, Verdict, no, yes
+from acud.waits.partial_names import final_names, is_unnamed_partial
 
-PARTIAL_SUFFIXES = (".crdownload", ".part", ".partial", ".download", ".opdownload", ".aria2")
-"""What browsers and downloaders add to the name of a file that is not whole yet."""
-_SALTED = re.compile(r"(.+)\.[A-Za-z0-9_-]{8}(\.[^.]+)?", re.DOTALL)
-"""How Firefox writes the name before `.part`: `report.8kQz_2aB.pdf` for `report.pdf`."""
 CLOCK_S = 0.02
 """The kernel's clock of files lags behind the time of day by up to a tick (10 ms at 100 Hz)."""
+WRITER_AGAIN_S = 0.5
+"""A file that is open for writing is looked at again after this: not every close is an event of its name."""
 _SIZES = ("bytes", "KB", "MB", "GB", "TB")
 
 
@@ -42,6 +41,13 @@ class FileSeen(Struct, frozen=True):
     size: int
     changed_utc_s: float
     still_from: float
+
+
+class FileUse(Struct, frozen=True):
+    """Which program has a file open for writing ("": none). `unknown`: why the kernel cannot answer for all."""
+
+    writer: str = ""
+    unknown: str = ""
 
 
 def host_path(path: str, home: str) -> HostPath:
@@ -84,55 +90,66 @@ def matches(name: str, wanted: HostPath) -> bool:
 
 def is_partial(name: str, wanted: HostPath) -> bool:
     """Tell whether an entry is a download under way of a file that is meant."""
-    return any(matches(final, wanted) for final in _final_names(name))
+    return any(matches(final, wanted) for final in final_names(name))
 
 
 def is_relevant(name: str, wanted: HostPath) -> bool:
     """Tell whether an entry of the folder says anything of the file that is meant."""
-    return matches(name, wanted) or is_partial(name, wanted)
+    unnamed = is_unnamed_partial(name, "" if wanted.is_pattern else wanted.name)
+    return unnamed or matches(name, wanted) or is_partial(name, wanted)
 
 
-def _final_names(name: str) -> Iterator[str]:
-    for suffix in PARTIAL_SUFFIXES:
-        if name.casefold().endswith(suffix) and len(name) > len(suffix):
-            stem = name[: -len(suffix)]
-            yield stem
-            salted = _SALTED.fullmatch(stem)
-            if salted is not None:
-                yield f"{salted[1]}{salted[2] or ''}"
+def judge_file(
+    leaf: FileState, wanted: HostPath, seen: Iterable[FileSeen], at: float, look_up_use: Callable[[str], FileUse]
+) -> tuple[Verdict, float | None]:
+    """Return the verdict over the relevant entries of the folder, and when it turns without a change (None: never).
 
-
-def judge_file(leaf: FileState, wanted: HostPath, seen: Iterable[FileSeen], at: float) -> tuple[Verdict, float | None]:
-    """Return the verdict over the relevant entries of the folder, and when it turns without a change (None: never)."""
+    `look_up_use` is called at most once, with the name of a file that has been still for long enough.
+    """
     partial: list[FileSeen] = []
+    unnamed: list[FileSeen] = []
     found: list[FileSeen] = []
     for one in seen:
         if is_partial(one.name, wanted):
             partial.append(one)
         elif matches(one.name, wanted):
             found.append(one)
+        else:
+            unnamed.append(one)
     if leaf.gone:
         return _gone(wanted, found), None
     since = leaf.since_utc_s - CLOCK_S if is_of_new_files(leaf) else 0.0
+    fresh = [one for one in found if one.kind == "file" and one.changed_utc_s >= since]
+    newest = _newest(fresh) if fresh else None
+    if newest is not None and newest.size == 0:  # a browser reserves the final name before its program knows it
+        partial += [one for one in unnamed if is_unnamed_partial(one.name, newest.name)]
     under_way = [one for one in partial if one.changed_utc_s >= since]
     if under_way:
-        return no(f"a download is under way: {_named(_newest(under_way))} is there"), None
-    fresh = [one for one in found if one.kind == "file" and one.changed_utc_s >= since]
-    if not fresh:
+        of = _newest(under_way)
+        return no(f"a download is under way: {_named(of)} is there{_describe_age(leaf, of)}"), None
+    if newest is None:
         return no(_missing(leaf, wanted, found)), None
-    return _still(leaf, _newest(fresh), at)
+    due = newest.still_from + leaf.still_s
+    if at < due:
+        return no(f"{_named(newest)} is there, but has not been unchanged for {leaf.still_s:g} s yet"), due
+    use = look_up_use(newest.name)
+    if use.writer:
+        return no(f"{_named(newest)} is there, but {use.writer} has it open for writing"), at + WRITER_AGAIN_S
+    still = f", unchanged for {leaf.still_s:g} s" if leaf.still_s else ""
+    basis = f"judged by size and time alone: {use.unknown}" if use.unknown else "open for writing in no program"
+    return yes(f"the file {_named(newest)} is there{_describe_age(leaf, newest)}{still}, {basis}"), None
 
 
 def _gone(wanted: HostPath, found: list[FileSeen]) -> Verdict:
     return no(f"{_named(_newest(found))} is there") if found else yes(f"no file {_words(wanted.name)} is there")
 
 
-def _still(leaf: FileState, newest: FileSeen, at: float) -> tuple[Verdict, float | None]:
-    due = newest.still_from + leaf.still_s
-    if at < due:
-        return no(f"{_named(newest)} is there, but has not been unchanged for {leaf.still_s:g} s yet"), due
-    still = f", unchanged for {leaf.still_s:g} s" if leaf.still_s else ""
-    return yes(f"the file {_named(newest)} is there{still}"), None
+def _describe_age(leaf: FileState, one: FileSeen) -> str:
+    """Return since when an entry is there that was so before the wait began; "" for another."""
+    if one.changed_utc_s >= leaf.since_utc_s - CLOCK_S:
+        return ""
+    moment = datetime.fromtimestamp(one.changed_utc_s, UTC)
+    return f" since {moment:%Y-%m-%d %H:%M:%S} UTC, before the wait began"
 
 
 def _missing(leaf: FileState, wanted: HostPath, found: list[FileSeen]) -> str:

@@ -10,11 +10,18 @@ SUPERVISOR = Path(__file__).parents[2] / "acud" / "supervisor"
 OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes"}
 OF_THE_KERNEL = {
     "displays/numbers.py": {"_NET_UNIX.read_text"},
+    "host_conditions/writers.py": {"read_text"},  # under /proc
     "displays/processes.py": {"read_bytes", "read_text"},  # each of them under /proc
     "terminal_sessions/processes.py": {"read_text", "open"},
     "security_checks.py": {"_CORE_PATTERN.read_text", "_STATUS.read_text"},
 }
-OTHERS = {"self._journal.store.outbox.open", "self._runtime.budgets.open", "self._listeners.open", "Ring.open"}
+OTHERS = {
+    "self._sessions.read_text",
+    "self._journal.store.outbox.open",
+    "self._runtime.budgets.open",
+    "self._listeners.open",
+    "Ring.open",
+}
 """Not of files; a ring opens its own as carefully (`acud/frames/ring.py`)."""
 
 

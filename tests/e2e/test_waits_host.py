@@ -96,7 +96,8 @@ def test_a_download_is_complete_when_its_partial_file_is_gone_and_no_display_is_
     part.replace(placeholder)
     end = ended(client, wait.wait_id)
     assert end.state is WaitState.RESOLVED
-    assert end.verdict.detail == 'the file "report.pdf" (100 bytes) is there, unchanged for 0.3 s'
+    complete = "is there, unchanged for 0.3 s, open for writing in no program"
+    assert end.verdict.detail == f'the file "report.pdf" (100 bytes) {complete}'
     assert end.message.startswith(
         f'[smart_wait resolved] Job {wait.wait_id}: the file "{folder}/*.pdf" is there and complete. Seen '
     )

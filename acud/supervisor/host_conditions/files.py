@@ -13,8 +13,9 @@ from pathlib import PurePosixPath
 from acud.errors import Refused
 from acud.event_loop import EventLoop
 from acud.supervisor.host_conditions.folders import Entry, FolderContent, FolderFollower, FollowedFolder
+from acud.supervisor.host_conditions.writers import FileWriters
 from acud.types import FileState, Verdict, unknown
-from acud.waits.host_files import FileSeen, HostPath, host_path, is_relevant, judge_file
+from acud.waits.host_files import FileSeen, FileUse, HostPath, host_path, is_relevant, judge_file
 
 Told = Callable[[Verdict], None]
 
@@ -80,6 +81,7 @@ class FileConditions:
         self._utc_s = utc_s
         self._allowed = allowed
         self._follower = FolderFollower(loop)
+        self._writers = FileWriters()
         self._folders: dict[str, _Folder] = {}
         self._folder_of: dict[Hashable, _Folder] = {}
 
@@ -125,7 +127,7 @@ class FileConditions:
             if is_new and key != but and key in folder.conditions:
                 condition.told(verdict)
         if due and folder.conditions and content.fault is None:
-            self._follower.read_at(folder.followed, min(due))
+            self._follower.read_at(folder.followed, max(min(due), folder.followed.next_s))
 
     def _seen(self, folder: _Folder, one: Entry) -> FileSeen:
         now_s = self._loop.now_s()
@@ -148,7 +150,13 @@ class FileConditions:
         fault = next(self._faults(mine), None)
         if fault is not None:
             return fault, None
-        return judge_file(condition.leaf, condition.wanted, [seen[one.name] for one in mine], self._loop.now_s())
+
+        def look_up_use(name: str) -> FileUse:
+            entry = next(one for one in mine if one.name == name)
+            return self._writers.find(entry.real or f"{content.real}/{name}")
+
+        found = [seen[one.name] for one in mine]
+        return judge_file(condition.leaf, condition.wanted, found, self._loop.now_s(), look_up_use)
 
     def _faults(self, entries: list[Entry]) -> Iterator[Verdict]:
         for one in entries:

@@ -13,7 +13,7 @@ from acud.supervisor.host_conditions.files import AllowedFolders, FileConditions
 from acud.supervisor.host_conditions.processes import GONE, ProcessConditions, ProgramEnds
 from acud.types import FileState, HostLeaf, Leaf, ProcessExit, Until, Verdict, unknown
 from acud.waits.conditions import leaves, map_leaves
-from acud.waits.host_files import host_path, is_of_new_files
+from acud.waits.host_files import host_path
 
 Told = Callable[[dict[int, Verdict]], None]
 
@@ -46,8 +46,7 @@ class HostConditions:
     def _checked(self, leaf: Leaf) -> Leaf:
         if isinstance(leaf, FileState):
             self._allowed.check(host_path(leaf.path, self._allowed.home))
-            is_open = is_of_new_files(leaf) and not leaf.since_utc_s
-            return replace(leaf, since_utc_s=self._utc_s()) if is_open else leaf
+            return leaf if leaf.gone or leaf.since_utc_s else replace(leaf, since_utc_s=self._utc_s())
         if isinstance(leaf, ProcessExit) and leaf.start_ticks == 0:
             ended = next((one.start_ticks for one in self._ends.of(leaf.pid)), GONE)
             return replace(leaf, start_ticks=start_ticks(leaf.pid) or ended or GONE)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import errno
+import fcntl
+import mmap
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +19,7 @@ from acud.errors import Refused
 from acud.event_loop import EventLoop
 from acud.supervisor.host_conditions import HostConditions, ProgramEnds, inotify
 from acud.supervisor.host_conditions.inotify import Inotify
+from acud.supervisor.host_conditions.writers import FileWriters
 from acud.supervisor.terminal_sessions import OwnTerminals
 from acud.types import AllOf, Answer, FileState, NotOf, ProcessExit, Until, Verdict
 from acud.waits.conditions import leaves
@@ -80,10 +84,66 @@ def test_a_file_that_grows_is_not_complete(rig: Rig, tmp_path: Path) -> None:
             written_s = time.monotonic()
             while time.monotonic() < written_s + 0.1:
                 rig.loop.turn(0.02)
-            if time.monotonic() < written_s + 0.3:  # else this machine stood still, and so did the file
-                assert rig.verdicts[0].answer is Answer.NO
-    rig.answer(Answer.YES)
+            assert rig.verdicts[0].answer is Answer.NO
+        rig.until(lambda verdict: f"(process {os.getpid()}) has it open for writing" in verdict.detail)
+    assert "open for writing in no program" in rig.answer(Answer.YES).detail
     assert time.monotonic() >= written_s + 0.4 - 0.02
+
+
+def open_by_map(path: Path) -> Callable[[], None]:
+    with path.open("r+b") as file:
+        return mmap.mmap(file.fileno(), 0).close
+
+
+def open_by_hard_link(path: Path) -> Callable[[], None]:
+    os.link(path, path.with_name("elsewhere"))
+    return path.with_name("elsewhere").open("r+b").close
+
+
+def open_by_child(path: Path) -> Callable[[], None]:
+    with path.open("ab") as file:
+        child = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=file)
+    return lambda: (child.communicate(), None)[1]
+
+
+@pytest.mark.parametrize("hold_open", [open_by_map, open_by_hard_link, open_by_child])
+def test_a_still_file_is_complete_when_its_last_writer_lets_go(
+    rig: Rig, tmp_path: Path, hold_open: Callable[[Path], Callable[[], None]]
+) -> None:
+    (tmp_path / "out").write_bytes(b"x" * 4096)
+    let_go = hold_open(tmp_path / "out")
+    rig.watch(FileState("~/out", still_s=0.0))
+    assert "has it open for writing" in rig.verdicts[0].detail
+    let_go()
+    rig.answer(Answer.YES)
+
+
+def test_without_leases_the_descriptors_of_programs_answer(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(descriptor: int, command: int, value: int) -> int:
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(fcntl, "fcntl", refuse)
+    with (tmp_path / "out").open("wb"):
+        told = rig.watch(FileState("~/out", still_s=0.0))
+        assert f"(process {os.getpid()}) has it open for writing" in told.detail
+    assert rig.answer(Answer.YES).detail.endswith("judged by size and time alone: its file system has no leases")
+
+
+def test_a_look_for_writers_ends_no_process_and_no_open(tmp_path: Path) -> None:
+    path = tmp_path / "busy"
+    path.write_bytes(b"x")
+    script = "import sys\nwhile True:\n    open(sys.argv[1], 'ab').close()\n"
+    writer = subprocess.Popen([sys.executable, "-c", script, str(path)])
+    try:
+        writers = FileWriters()
+        uses = {bool(writers.find(str(path)).writer) for _ in range(20_000)}
+        assert writer.poll() is None
+    finally:
+        writer.kill()
+        writer.wait()
+    assert False in uses
 
 
 @pytest.mark.parametrize("how", ["renamed", "deleted", "above", "link"])
@@ -217,5 +277,5 @@ def test_the_moment_of_arming_is_written_down_once(rig: Rig) -> None:
     assert isinstance(pattern, FileState)
     assert isinstance(name, FileState)
     assert isinstance(process, ProcessExit)
-    assert (pattern.since_utc_s > 0, name.since_utc_s, process.start_ticks > 0) == (True, 0, True)
+    assert (pattern.since_utc_s > 0, name.since_utc_s > 0, process.start_ticks > 0) == (True, True, True)
     assert rig.host.checked(armed) == armed

@@ -6,18 +6,28 @@ import pytest
 
 from acud.errors import InvalidRequest
 from acud.types import Answer, FileState, Verdict
-from acud.waits.host_files import FileSeen, HostPath, host_path, is_partial, judge_file, matches
+from acud.waits.host_files import (
+    WRITER_AGAIN_S,
+    FileSeen,
+    FileUse,
+    HostPath,
+    host_path,
+    is_partial,
+    judge_file,
+    matches,
+)
 
 HOME = "/home/ann"
 NOW_UTC_S, NOW_S = 1_000_000.0, 500.0
+CLOSED = FileUse()
 
 
 def seen(name: str, age_s: float = 60.0, size: int = 2_000_000, kind: str = "file") -> FileSeen:
     return FileSeen(name, kind, size, NOW_UTC_S - age_s, NOW_S - age_s)  # type: ignore[arg-type]  # a literal
 
 
-def judged(leaf: FileState, *found: FileSeen) -> Verdict:
-    return judge_file(leaf, host_path(leaf.path, HOME), found, NOW_S)[0]
+def judged(leaf: FileState, *found: FileSeen, use: FileUse = CLOSED) -> Verdict:
+    return judge_file(leaf, host_path(leaf.path, HOME), found, NOW_S, lambda _: use)[0]
 
 
 def test_a_path_is_of_one_folder() -> None:
@@ -42,7 +52,19 @@ def test_a_pattern_finds_no_hidden_file() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["report.pdf.part", "report.pdf.crdownload", "report.8kQz_2aB.pdf.part", "report.pdf.aria2", "report.pdf.PART"],
+    [
+        "report.pdf.part",
+        "report.pdf.crdownload",
+        "report.8kQz_2aB.pdf.part",
+        "report.pdf.aria2",
+        "report.pdf.PART",
+        "report.pdf.!qB",
+        "report.pdf.wkdownload",
+        "report.pdf.part-Frag3",
+        "report.pdf.1a2b3c4d.partial",
+        ".report.pdf.Ab12Cd",
+        ".syncthing.report.pdf.tmp",
+    ],
 )
 def test_partial_downloads_of_browsers_are_known(name: str) -> None:
     assert is_partial(name, host_path("/d/report.pdf", HOME))
@@ -58,11 +80,41 @@ def test_a_file_beside_its_partial_download_is_not_complete() -> None:
     assert judged(leaf, placeholder).answer is Answer.YES
 
 
+@pytest.mark.parametrize("name", ["gIA03G8Q.pdf.part", "Unconfirmed 52.crdownload", ".goutputstream-AB12C3"])
+def test_an_empty_file_beside_a_download_without_a_name_yet_is_not_complete(name: str) -> None:
+    for path in ("/d/report.pdf", "/d/*.pdf"):
+        leaf = FileState(path, newer=False)
+        assert f'"{name}"' in judged(leaf, seen("report.pdf", size=0), seen(name)).detail
+    assert judged(FileState("/d/report.pdf"), seen("report.pdf", size=9), seen(name)).answer is Answer.YES
+    other = judged(FileState("/d/report.txt"), seen("report.txt", size=0), seen("gIA03G8Q.pdf.part"))
+    assert other.answer is Answer.YES
+
+
+def test_a_file_that_is_open_for_writing_is_not_complete_and_the_basis_is_named() -> None:
+    leaf = FileState("/d/a.bin")
+    open_to = FileUse(writer="wget (process 7)")
+    verdict, due_s = judge_file(leaf, host_path(leaf.path, HOME), [seen("a.bin")], NOW_S, lambda _: open_to)
+    assert verdict.detail == '"a.bin" (2 MB) is there, but wget (process 7) has it open for writing'
+    assert due_s == NOW_S + WRITER_AGAIN_S
+    assert "in no program" in judged(leaf, seen("a.bin")).detail
+    assert judged(leaf, seen("a.bin"), use=FileUse(unknown="it is another user's")).detail.endswith(
+        "unchanged for 1 s, judged by size and time alone: it is another user's"
+    )
+
+
+def test_a_file_of_before_the_wait_is_named_as_such() -> None:
+    leaf = FileState("/d/a.bin", since_utc_s=NOW_UTC_S)
+    before = "is there since 1970-01-12 13:45:40 UTC, before the wait began"
+    assert judged(leaf, seen("a.bin")).detail.startswith(f'the file "a.bin" (2 MB) {before}')
+    assert judged(leaf, seen("a.bin.part")).detail.endswith(before)
+
+
 def test_a_file_that_changes_is_not_complete_and_it_is_known_when_it_may_be() -> None:
     leaf = FileState("/d/a.bin", still_s=5.0)
-    verdict, due_s = judge_file(leaf, host_path(leaf.path, HOME), [seen("a.bin", age_s=2.0)], NOW_S)
+    verdict, due_s = judge_file(leaf, host_path(leaf.path, HOME), [seen("a.bin", age_s=2.0)], NOW_S, lambda _: CLOSED)
     assert (verdict.answer, due_s) == (Answer.NO, NOW_S + 3.0)
-    assert judged(leaf, seen("a.bin", age_s=5.0)).detail == 'the file "a.bin" (2 MB) is there, unchanged for 5 s'
+    complete = judged(leaf, seen("a.bin", age_s=5.0)).detail
+    assert complete == 'the file "a.bin" (2 MB) is there, unchanged for 5 s, open for writing in no program'
 
 
 def test_of_a_pattern_only_new_files_count_and_of_a_name_old_ones_too() -> None:
