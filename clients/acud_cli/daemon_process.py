@@ -82,13 +82,14 @@ def start(
     make_private(paths.debug_log.parent)
     words = LastWords(paths)
     return _until_ready(
-        paths, lambda: _begun(paths, words, sockets or {}, debug=debug), words, time.monotonic() + deadline_s
+        paths, lambda: start_process(paths, words, sockets or {}, debug=debug), words, time.monotonic() + deadline_s
     )
 
 
-def _begun(
+def start_process(
     paths: Paths, words: LastWords, sockets: Mapping[str, socket.socket], *, debug: bool
 ) -> subprocess.Popen[bytes]:
+    """Start the process of a daemon, whose first words go into a file of this user's alone."""
     opened = private_files.open_regular(words.path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     with os.fdopen(opened, "wb") as log:
         os.fchmod(opened, 0o600)  # one that an older acud left

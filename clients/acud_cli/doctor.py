@@ -222,7 +222,7 @@ def socket_finding(paths: Paths) -> Finding:
     if status.state is SocketState.OPEN:
         return Finding(_SOCKET, "ok", f"{daemon_socket.path}, pid {status.pid}")
     fault = daemon_socket.fault(status.state)
-    if status.state is SocketState.ABSENT:
+    if status.state is SocketState.ABSENT and not paths.fleet:
         return Finding(_SOCKET, "warning", "not started yet", fault.hint.removeprefix("start it with: "))
     return Finding(_SOCKET, "fault", fault.message, fault.hint)
 

@@ -53,7 +53,7 @@ def test_one_that_is_accepted_by_id_or_alias_is_not_found(advisories: ModuleType
     assert advisories.judged(answer(BAD), (name,))[0] == 0
 
 
-@pytest.mark.parametrize(("first", "code", "locks"), [(SKIPPED, 3, 0), (CLEAN, 0, 9)])
+@pytest.mark.parametrize(("first", "code", "locks"), [(SKIPPED, 3, 0), (CLEAN, 0, 10)])
 def test_all_is_asked_for_only_where_the_first_package_is_known(
     advisories: ModuleType, monkeypatch: pytest.MonkeyPatch, first: dict[str, Any], code: int, locks: int
 ) -> None:

@@ -84,7 +84,7 @@ def test_what_is_ones_own_is_not(checkout: Path) -> None:
 PACKAGES = {
     "Xvfb": "xvfb", "setxkbmap": "xvfb", "openbox": "openbox", "xterm": "xterm", "tmux": "tmux",
     "dbus-daemon": "dbus-daemon", "dbus-send": "dbus-daemon", "xdpyinfo": "x11-utils", "xrandr": "x11-xserver-utils",
-    "xset": "x11-xserver-utils",
+    "xmessage": "x11-utils", "xset": "x11-xserver-utils",
     "xrdb": "x11-xserver-utils", "xsetroot": "x11-xserver-utils",
     "xdotool": "xdotool", "scrot": "scrot", "chromium": "?chromium", "firefox-esr": "?firefox-esr",
     "soffice": "?libreoffice-calc",

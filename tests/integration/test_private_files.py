@@ -175,5 +175,5 @@ def test_the_log_of_a_start_is_the_users_alone(paths: Paths, monkeypatch: pytest
     words = daemon_process.LastWords(paths)
     words.path.parent.mkdir(parents=True, exist_ok=True)
     put(words.path, 0o644, "")
-    daemon_process._begun(paths, words, {}, debug=False).wait()
+    daemon_process.start_process(paths, words, {}, debug=False).wait()
     assert words.path.stat().st_mode & 0o777 == 0o600

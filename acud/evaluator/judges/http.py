@@ -62,7 +62,7 @@ def status_fault(status: int, said: str, after_s: float | None = None, usage: To
     return CallFailed(code, said, retry=retry, after_s=after_s, usage=usage, status=status)
 
 
-def _plain_url(url: httpx.URL) -> str:
+def plain_url(url: httpx.URL) -> str:
     """Return the address without what may be secret in it: its user, password and query."""
     port = f":{url.port}" if url.port is not None else ""
     return f"{url.scheme}://{url.host}{port}{url.path}"
@@ -198,7 +198,7 @@ class HttpExchange:
         except (httpx.HTTPError, httpx.InvalidURL) as fault:
             raise self._unanswered(fault) from None  # the cause may show the headers of the request
         if not response.is_success:
-            at = f" at {_plain_url(request.url)}" if response.status_code == _NOT_FOUND else ""
+            at = f" at {plain_url(request.url)}" if response.status_code == _NOT_FOUND else ""
             said = self.words.line(f"{self.who} answered {response.status_code}{at}: {_said(text)}")
             pause_s = asked_pause_s(response.headers)
             raise status_fault(response.status_code, said, _retry_info_s(text) if pause_s is None else pause_s)

@@ -80,9 +80,9 @@ def test_a_missing_program_names_its_package(tmp_path: Path) -> None:
     assert found["no-such-wm"].fix == "apt-get install no-such-wm"
 
 
-def test_no_daemon_is_a_fault_with_its_fix(tmp_path: Path) -> None:
+def test_a_daemon_that_is_not_started_yet_is_no_fault(tmp_path: Path) -> None:
     found = doctor.socket_finding(_paths(tmp_path))
-    assert (found.level, found.fix) == ("fault", "start it with: acud daemon start")
+    assert (found.level, found.text, found.fix) == ("warning", "not started yet", "acud daemon start")
 
 
 def test_findings_come_in_order_and_all_have_fixes(tmp_path: Path) -> None:

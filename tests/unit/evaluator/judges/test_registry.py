@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from acud.evaluator.judges.http import _plain_url
+from acud.evaluator.judges.http import plain_url
 from acud.evaluator.judges.judge import JudgePicture, JudgeQuestion, JudgeReply
 from acud.evaluator.judges.openai import OpenAiProvider
 from acud.evaluator.judges.registry import JudgeRegistry
@@ -84,4 +84,7 @@ def test_the_path_of_a_url_is_kept(url: str, path: str) -> None:
 
 
 def test_a_404_names_the_address_without_its_secrets() -> None:
-    assert _plain_url(httpx.URL("https://me:secret@h:81/api/v9/chat?key=k")) == "https://h:81/api/v9/chat"
+    assert (
+        plain_url(httpx.URL("https://h:81/api/v9/chat?key=k").copy_with(username="me", password="word"))
+        == "https://h:81/api/v9/chat"
+    )
