@@ -191,6 +191,7 @@ OUTCOMES = {
     "acud wake test": (Exit.USAGE,),  # no route, no dashboard and no notifications are set up, and there is no :0
     "acud wake test --route openclaw": (Exit.USAGE,),
     "acud notify test": (Exit.USAGE,),
+    "acud dashboard": (Exit.ERROR,),
     "acud web login": (Exit.ERROR,),
     "acud web login --scope act --name phone": (Exit.ERROR,),
     "acud display add :0": (Exit.OK, Exit.ERROR),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping, Sequence
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -27,6 +29,10 @@ from acud.types import JudgeName
 _AT_ONCE = frozenset({JudgeName.OLLAMA, JudgeName.SCRIPTED, JudgeName.PASSTHROUGH})
 """Judges that are asked how they are before anybody names them: `auto` may mean ollama, the others are in this process.
 """
+
+
+_KEPT_S = 120.0
+"""A wait names its judge at least every `force_after_s` (30 s) or, while it is down, every 30 s."""
 
 
 def make_judges(vision: VisionSettings, prices: Mapping[str, Price], backends: Mapping[str, Model]) -> dict[str, Judge]:
@@ -85,15 +91,20 @@ class JudgeRegistry:
 
     `chain` is whom `auto` means here, one after the other; () is ollama where it is ready, else ocr (architecture,
     section 5). All but those in `_AT_ONCE` hear nothing, not even a question about their health, before the chain or a
-    wait names them: a key alone sends nothing.
+    wait names them, nor once no wait has named them for `_KEPT_S`: a key alone sends nothing.
     """
 
     def __init__(
-        self, judges: Mapping[str, Judge], chain: Sequence[str] = (), text: HealthSource | None = None
+        self,
+        judges: Mapping[str, Judge],
+        chain: Sequence[str] = (),
+        text: HealthSource | None = None,
+        monotonic_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._judges = dict(judges)
         self._chain = tuple(chain)
-        self._named = set(chain)
+        self._now = monotonic_s
+        self._named_at: dict[str, float] = {}
         self._text = [text] if text is not None else []
         self._health: dict[str, JudgeHealth] = {}
         self._doubted = asyncio.Event()
@@ -109,9 +120,9 @@ class JudgeRegistry:
 
     def judge(self, name: str) -> Judge | None:
         """Return the vision judge of that name, or None when this process has none; it is named from now on."""
-        if name not in self._named | _AT_ONCE:
-            self._named.add(name)
+        if not self._is_wanted(name):
             self._doubted.set()
+        self._named_at[name] = self._now()
         return self._judges.get(name)
 
     def line(self, asked: str) -> tuple[Judge, ...]:
@@ -120,13 +131,17 @@ class JudgeRegistry:
         found = [judge for name in names if (judge := self.judge(name)) is not None]
         return tuple(sorted(found, key=lambda judge: self._is_down(judge.name)))
 
+    def _is_wanted(self, name: str) -> bool:
+        is_named = self._now() < self._named_at.get(name, -math.inf) + _KEPT_S
+        return is_named or name in _AT_ONCE or name in self._chain
+
     def _is_down(self, name: str) -> bool:
         found = self._health.get(name)
         return found is not None and found.state == "down"
 
     def _checked(self) -> list[HealthSource]:
         judges = self._judges.items()
-        return [judge for name, judge in judges if name in self._named | _AT_ONCE] + self._text
+        return [judge for name, judge in judges if self._is_wanted(name)] + self._text
 
     def _is_local(self, name: str) -> bool:
         judge = self._judges.get(name)

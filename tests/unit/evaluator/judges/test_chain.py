@@ -8,6 +8,7 @@ from acud.evaluator.judges.judge import Judge, JudgePicture, JudgeQuestion, Judg
 from acud.evaluator.judges.registry import JudgeRegistry
 from acud.protocol.evaluation import JudgeHealth
 from acud.types import Verdict, no, unknown, yes
+from tests.manual_clock import ManualClock
 
 
 class Eye:
@@ -84,11 +85,21 @@ async def test_auto_goes_along_the_chain_and_whoever_is_down_is_asked_last() -> 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("name", ["vllm", "openrouter", "claude"])
 async def test_a_backend_that_nobody_named_is_not_even_asked_how_it_is(name: str) -> None:
-    eye = Eye(name, yes("a"))
-    judges = JudgeRegistry({"ollama": Eye("ollama", yes("b")), name: eye})
+    eye, clock = Eye(name, yes("a")), ManualClock()
+    judges = JudgeRegistry({"ollama": Eye("ollama", yes("b")), name: eye}, monotonic_s=clock.monotonic_s)
     await judges.check()
     assert eye.checked == 0
     assert [one.name for one in judges.line(name)] == [name]  # a wait names it
     await judges.wait_for_doubt(3600)
     await judges.check()
     assert eye.checked == 1
+    clock.advance(119)
+    await judges.check()
+    assert eye.checked == 2
+    clock.advance(2)  # the waits that named it are over
+    await judges.check()
+    assert eye.checked == 2
+    assert [one.name for one in judges.line(name)] == [name]
+    await judges.wait_for_doubt(3600)
+    await judges.check()
+    assert eye.checked == 3
