@@ -174,12 +174,21 @@ class Clipboard:
             raise NotFound(f"nothing was copied: nobody owns the {selection}", hint="copy something first")
         if owner == self._window.id and atom in self._owned:
             return ActOutcome(text=_fitting(self._owned[atom].text.encode(), "utf-8"))
+        other = "something else"
         for target, encoding in ((self.names.utf8, "utf-8"), (Xatom.STRING, "latin-1")):
             given = yield from self._convert(atom, target, selection)
-            if given.property != X.NONE:
-                data = yield from self._take(selection)
+            if given.property == X.NONE:
+                continue
+            kind, data = yield from self._take(selection)
+            # An owner may answer any question with all that it has: xclip gives a picture to one that asks for text.
+            if self._is_text(kind):
                 return ActOutcome(text=_fitting(data, encoding))
-        raise NotFound(f"the {selection} holds no text", hint="its owner offers something else, such as a picture")
+            other = self._name(kind)
+        raise NotFound(f"the {selection} holds no text, but {other}", hint="paste it into a program, and look at that")
+
+    def _name(self, atom: int) -> str:
+        said = answered(request.GetAtomName(display=self._wire, defer=True, atom=atom)) if atom else None
+        return str(said.name) if said is not None else "something else"
 
     def given(self, event: SelectionGiven) -> None:
         self._given[:] = [event]
@@ -200,23 +209,30 @@ class Clipboard:
             raise _silent(selection)
         return self._given[0]
 
-    def _take(self, selection: str) -> Generator[Rest, None, bytes]:
+    def _take(self, selection: str) -> Generator[Rest, None, tuple[int, bytes]]:
+        """Return what the owner gave, and its type."""
         self._touched.clear()  # before the deletion, which asks for the first piece
         kind, data = self._property()
         if kind != self.names.incr:
-            return data
+            return kind, data
         whole = bytearray()
         while True:
             yield from rest_for(_ANSWER_S, self._has_piece)
             if not self._has_piece():
                 raise _silent(selection)
             self._touched.clear()
-            _, piece = self._property()
-            whole += piece
+            of_piece, piece = self._property()
             if not piece:
-                return bytes(whole)
-            if len(whole) > MAX_BYTES:
+                return kind, bytes(whole)
+            kind = of_piece
+            whole += piece
+            if len(whole) > MAX_BYTES and self._is_text(kind):
                 raise _too_large()
+            if len(whole) > MAX_BYTES:
+                return kind, b""
+
+    def _is_text(self, kind: int) -> bool:
+        return kind in (Xatom.STRING, *self.names.of_utf8())
 
     def _has_piece(self) -> bool:
         return any(touched.property == self.names.property for touched in self._touched)
@@ -233,6 +249,8 @@ class Clipboard:
             return X.NONE, b""
         if said.bytes_after:
             self._window.delete_property(self.names.property)
+            if not self._is_text(said.property_type):
+                return said.property_type, b""
             raise _too_large()
         return said.property_type, bytes(said.value[1]) if said.value[0] == 8 else b""
 

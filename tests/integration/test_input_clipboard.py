@@ -31,12 +31,12 @@ def rig(xserver: XServer) -> Iterator[HandsRig]:
         yield rig
 
 
-def copy(server: XServer, text: str) -> subprocess.Popen[bytes]:
+def copy(server: XServer, text: str, *options: str) -> subprocess.Popen[bytes]:
     """Have an xclip own the clipboard."""
     with Witness(server) as witness:
         atom = witness.connection.wire.get_atom("CLIPBOARD")
         before = witness.connection.xlib.get_selection_owner(atom)
-        command = ["xclip", "-i", "-quiet", "-selection", "clipboard"]
+        command = ["xclip", "-i", "-quiet", "-selection", "clipboard", *options]
         process = subprocess.Popen(command, env=server.env(), stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
         assert process.stdin is not None
         process.stdin.write(text.encode())
@@ -98,6 +98,14 @@ def test_a_clipboard_without_text_says_so(rig: HandsRig, xserver: XServer) -> No
             owner.connection.flush()
         answer = rig.answer(asked)
     assert (answer.code, "no text" in answer.message) == ("not_found", True)
+
+
+@pytest.mark.parametrize("size", [40, 2_000_000])
+def test_a_picture_is_no_text(rig: HandsRig, xserver: XServer, size: int) -> None:
+    owner = copy(xserver, "P" * size, "-t", "image/png")
+    answer = rig.fail(ClipboardGet())
+    assert (answer.code, "holds no text, but image/png" in answer.message) == ("not_found", True)
+    end(owner)
 
 
 def test_an_owner_that_hangs_is_told_and_holds_nothing_up(xserver: XServer) -> None:
