@@ -184,6 +184,7 @@ class Clipboard:
             if self._is_text(kind):
                 return ActOutcome(text=_fitting(data, encoding))
             other = self._name(kind)
+            break
         raise NotFound(f"the {selection} holds no text, but {other}", hint="paste it into a program, and look at that")
 
     def _name(self, atom: int) -> str:
@@ -225,11 +226,10 @@ class Clipboard:
             if not piece:
                 return kind, bytes(whole)
             kind = of_piece
-            whole += piece
-            if len(whole) > MAX_BYTES and self._is_text(kind):
-                raise _too_large()
+            # What is no text is taken to its end too: its owner would not answer again before.
+            whole += piece if self._is_text(kind) else b""
             if len(whole) > MAX_BYTES:
-                return kind, b""
+                raise _too_large()
 
     def _is_text(self, kind: int) -> bool:
         return kind in (Xatom.STRING, *self.names.of_utf8())

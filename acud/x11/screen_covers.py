@@ -72,10 +72,12 @@ class ScreenCovers:
         return window & self._client_bits
 
     def _lies_over(self, cover: Outline, shown: list[Outline], clients: Mapping[int, int]) -> bool:
-        """Tell whether windows of other programs lie below `cover`, and no ordinary one above it."""
-        at = shown.index(cover)
-        others = {o.window for o in shown[:at] if self._owner(o.window) != self._owner(cover.window)}
-        return bool(others) and not {o.window for o in shown[at + 1 :]} & set(clients.values())
+        """Tell whether ordinary windows lie below `cover`, and none above it. Without any, a program that shows itself
+        over the whole screen hides nothing; a window manager has windows of its own there.
+        """
+        at, ordinary = shown.index(cover), set(clients.values())
+        below, above = ({o.window for o in part} & ordinary for part in (shown[:at], shown[at + 1 :]))
+        return bool(below) and not above
 
     def _is_opaque(self, cover: Outline) -> bool:
         """Tell whether nothing shows through a window: it has its whole shape, and no alpha that is composited."""

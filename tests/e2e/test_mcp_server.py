@@ -39,7 +39,7 @@ async def test_without_a_daemon_the_list_is_there_and_calls_say_how_to_start_it(
         tools = (await client.list_tools()).tools
         for tool in (tool for tool in tools if tool.name != "help"):  # which asks the daemon nothing
             properties = tool.input_schema["properties"]
-            needed = {"criteria", "instruction", *tool.input_schema.get("required", ())} & properties.keys()
+            needed = {"criteria", "instruction", "wait_id", *tool.input_schema.get("required", ())} & properties.keys()
             taken = {name: _fitting(properties[name], tool.input_schema) for name in needed}
             if tool.name != "help":
                 assert "to start its daemon" in fault(await client.call_tool(tool.name, taken))
