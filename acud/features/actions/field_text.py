@@ -79,8 +79,11 @@ def _letters(text: str) -> str:
 
 def _has_all(typed: str, now: str) -> bool:
     """Tell whether every character of `typed` is in `now`, in its order: a field may add to it (`(555) 123-4567`), and
-    what is missing was lost. Return and Tab at the end are keys.
+    what is missing was lost. Return and Tab at the end are keys. A field of digits may leave out what stands between
+    them, as one for dates does.
     """
+    if not any(one.isalpha() for one in typed):
+        return True
     rest = iter(now.casefold())
     return all(one in rest for one in typed.casefold().rstrip("\n\t"))
 
