@@ -81,10 +81,12 @@ def test_it_is_what_libatspi_reads(screen: str) -> None:
         nodes = _own(tree)
         theirs = [*_shown(_dump(desktop, tree.apps[nodes[0].app].pid))]
         ours = _labelled(nodes, theirs)
-        if len(ours) == len(theirs):
-            # A top level that fits no window has no place here, whatever it says.
-            pairs = zip(ours, theirs, strict=True)
-            theirs = [(*two[:-1], None) if one[0] == 0 and one[-1] is None else two for one, two in pairs]
+        # A top level that fits no window has no place here, nor has what is in it, whatever they say.
+        placeless = False
+        for at, one in enumerate(ours[: len(theirs)]):
+            placeless = one[-1] is None if one[0] == 0 else placeless
+            if placeless and one[-1] is None:
+                theirs[at] = (*theirs[at][:-1], None)
         return ours, theirs
 
     with screens.shown(screen) as (desktop, _):
