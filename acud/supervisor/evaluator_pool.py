@@ -33,6 +33,8 @@ _LOG = log.logger("pool")
 _TRIES = 2
 _CHECK_S = 1.0
 _MOST_READERS = 1024
+_RECENT_RESULTS = 8
+"""Over so many the time of a picture is averaged."""
 
 
 class WidgetAsker(Protocol):
@@ -89,6 +91,8 @@ class EvaluatorPool:
         self.leases_lost = 0
         self.results = Tally()
         """Results by status."""
+        self._paces_s: dict[Lane, float] = {}
+        self._result_s: dict[Lane, float] = {}
         self._on_judges_changed = on_judges_changed
         self._on_worker_ended = on_worker_ended
         self._on_result = on_result
@@ -213,6 +217,12 @@ class EvaluatorPool:
         reasons = sorted({worker.child.reason for worker in self.workers if not worker.ready and worker.child.reason})
         told = f" (the last end: {'; '.join(reasons)})" if reasons else ""
         return f"{hands}{told}, {self.queued} jobs wait"
+
+    def describe_queue(self, work: Work) -> str:
+        """Return how many works an evaluator takes before the queued `work`, and how long each took lately."""
+        before = self._queue[work.lane].count_before(lambda entry: entry.work is work) + self.running_in(work.lane)
+        pace_s = self._paces_s.get(work.lane)
+        return f"{before} before it in the queue" + (f", {pace_s:.2g} s a picture" if pace_s else "")
 
     def queued_in(self, lane: Lane) -> int:
         """Return how many works wait for a place of `lane`."""
@@ -344,7 +354,16 @@ class EvaluatorPool:
         _LOG.debug("job.result", job=result.job_id, status=result.status, frame=result.frame, ms=ms)
         self._on_result(result)
         self._charge(running)
+        self._measure_pace(running)
         running.work.finished(result)
+
+    def _measure_pace(self, entry: JobEntry) -> None:
+        """Count the time since the lane's last result, or since this job was sent, into what a picture takes there."""
+        lane, now_s = entry.work.lane, self._now()
+        took_s = now_s - max(self._result_s.get(lane, 0.0), entry.sent_s)
+        pace_s = self._paces_s.get(lane, took_s)
+        self._paces_s[lane] = pace_s + (took_s - pace_s) / _RECENT_RESULTS
+        self._result_s[lane] = now_s
 
     def _checked(self, worker: Worker, result: JobResult) -> JobResult:
         """Return `result`, or its failure when it is of a frame that cannot be. Raises: ProtocolError when that frame

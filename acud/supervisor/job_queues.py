@@ -77,6 +77,11 @@ class FairQueue(Generic[Item]):
         self._heap = [(self._rank(item), used, n, display, item) for _, used, n, display, item in self._heap]
         heapq.heapify(self._heap)
 
+    def count_before(self, is_it: Callable[[Item], bool]) -> int:
+        """Return how many items stand before the first one that `is_it`; all of them where none is it."""
+        mine = min((row[:3] for row in self._heap if is_it(row[4])), default=None)
+        return sum(mine is None or row[:3] < mine for row in self._heap)
+
     def next(self) -> str:
         """Return whose item `pop` would return. Raises: IndexError when there is none."""
         while (used := self._used_s[self._heap[0][3]]) != self._heap[0][1]:

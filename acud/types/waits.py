@@ -221,6 +221,10 @@ class WaitInfo(Struct, frozen=True, forbid_unknown_fields=True):
     """What counts against its budget and its task's: judges that see, answers that decided nothing included."""
     note: str = ""
     """A warning the client should show, such as a target that is missing now."""
+    asking: str = ""
+    """What is under way at a judge now; "" for nothing."""
+    behind_s: float = 0.0
+    """Age of the oldest pixels that wait for the judge's answer on older ones, or for a free judge; 0 for none."""
     ended_utc_s: float = 0.0
     message: str = ""
     """Once the wait ended: the wake's text, without the next step that a wake names."""

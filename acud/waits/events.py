@@ -204,9 +204,10 @@ class DeadlineNear(Struct, frozen=True):
 
 
 class DeadlinePassed(Struct, frozen=True):
-    """The timeout has passed."""
+    """The timeout has passed. `queue`: what stood before the wait's next job, in words."""
 
     at: float
+    queue: str = ""
 
 
 class FleetEnded(Struct, frozen=True):

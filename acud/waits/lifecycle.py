@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from acud.errors import Conflict
 from acud.types import Answer, Evidence, Verdict, WaitState, no
+from acud.waits.conditions import NOT_JUDGED
 from acud.waits.effects import (
     FleetEnd,
     JobKind,
@@ -20,6 +21,7 @@ from acud.waits.effects import (
 )
 from acud.waits.model import NOT_LOCATED, JobInFlight, JudgeState, OpenRequests, PendingYes, Wait
 from acud.waits.stages import is_last_stage, next_stage
+from acud.waits.view_state import ChangeMark
 
 
 class WaitMove(StrEnum):
@@ -91,19 +93,29 @@ def describe_asking(wait: Wait, at: float) -> str:
         words = "new pixels wait for a free judge"
     else:
         return ""
-    return f"{words}; {_frames(_unjudged(wait))}" if _unjudged(wait) else words
+    unjudged = len(_unjudged(wait))
+    return f"{words}; {_frames(unjudged)}" if unjudged else words
 
 
-def with_backlog(wait: Wait, at: float) -> Verdict:
+def measure_backlog_s(wait: Wait, at: float) -> float:
+    """Return the age of the oldest pixels that no judge has in hand while one is asked or waited for, 0 for none."""
+    asked = JobKind.JUDGE in wait.requests.jobs or any(wait.in_flight(JobKind.JUDGE))
+    return max((at - mark.at for mark in _unjudged(wait)), default=0.0) if asked else 0.0
+
+
+def with_backlog(wait: Wait, at: float, queue: str = "") -> Verdict:
     """Return the newest verdict, with what was seen before where that is not known now, and the number of frames not
-    judged by now.
+    judged by now; of a wait that was never judged also its place in the `queue`.
     """
     before, verdict = wait.seen_last, wait.verdict
+    if verdict.code == NOT_JUDGED.code:
+        words = "nobody has judged it" if verdict == NOT_JUDGED else verdict.detail
+        verdict = replace(verdict, detail="; ".join(filter(None, (words, queue))))
     if verdict.answer is Answer.UNKNOWN and before is not None:
         seen = f"; before that: {before.answer}" + (f": {before.detail}" if before.detail else "")
         verdict = replace(verdict, detail=f"{verdict.detail}{seen}")
     since = [flight.at for flight in wait.in_flight(JobKind.JUDGE)]
-    count = wait.judge_state.passed + (_unjudged(wait) if since or JobKind.JUDGE in wait.requests.jobs else 0)
+    count = wait.judge_state.passed + (len(_unjudged(wait)) if since or JobKind.JUDGE in wait.requests.jobs else 0)
     if not count:
         return verdict
     busy_s = wait.judge_state.busy_s + (at - min(since) if since else 0.0)
@@ -111,15 +123,15 @@ def with_backlog(wait: Wait, at: float) -> Verdict:
     return replace(verdict, detail="; ".join(filter(None, (verdict.detail, words))))
 
 
-def _unjudged(wait: Wait) -> int:
-    """Return how many frames changed the target after the newest one that a judge has or had in hand."""
+def _unjudged(wait: Wait) -> list[ChangeMark]:
+    """Return the frames that changed the target after the newest one that a judge has or had in hand."""
     frames = [flight.frame for flight in wait.in_flight(JobKind.JUDGE)]
     frames += [
         wait.judge_state.passed_frame,
         wait.judge_state.cover.frame if wait.judge_state.cover is not None else -1,
     ]
     newest = max(frames)
-    return sum(mark.frame > newest for mark in wait.view_state.marks) if wait.view_state is not None else 0
+    return [mark for mark in wait.view_state.marks if mark.frame > newest] if wait.view_state is not None else []
 
 
 def _frames(count: int) -> str:
@@ -144,8 +156,10 @@ def resolve_without_picture(wait: Wait, pending: PendingYes, reason: str, at: fl
     return resolve(wait, pending, Evidence(reason=reason), at)
 
 
-def time_out(wait: Wait, at: float) -> Outcome:
-    """End at the deadline; a yes that only waits for its picture is still a yes, and what fails anyway fails."""
+def time_out(wait: Wait, at: float, queue: str = "") -> Outcome:
+    """End at the deadline; a yes that only waits for its picture is still a yes, and what fails anyway fails. `queue`:
+    as of `with_backlog`.
+    """
     if wait.pending is not None and wait.pending.is_held_back(at):
         words = f"{wait.verdict.detail}; but for less than {wait.spec.policy.hold_s:g} s (hold_s)"
         wait = replace(wait, pending=None, verdict=no(words, wait.verdict.boxes))
@@ -159,7 +173,7 @@ def time_out(wait: Wait, at: float) -> Outcome:
         return ended, (*effects, *more)
     if wait.failing is not None:
         return fail(replace(wait, verdict=wait.failing), wait.failing.detail, at)
-    verdict = with_backlog(wait, at)
+    verdict = with_backlog(wait, at, queue)
     return _ended(wait, WaitMove.TIME_OUT, verdict, WaitTimedOut(at, verdict, _last_picture(wait)))
 
 

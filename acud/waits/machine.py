@@ -136,7 +136,7 @@ def _taken(wait: Wait, event: WaitEvent) -> Outcome:
         case DeadlineNear():
             return replace(wait, is_near_end=True), ()
         case DeadlinePassed():
-            return time_out(wait, event.at)
+            return time_out(wait, event.at, event.queue)
         case FleetEnded():
             return end_as_told(wait, event.verdict, event.end, event.at)
         case CancelRequested():

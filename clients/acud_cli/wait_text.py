@@ -148,6 +148,7 @@ def show_lines(reply: WaitShowReply) -> list[Text]:
     lines.append(fact("verdict", verdict_words(wait.verdict)))
     lines += [fact("budget", budget_words(wait))] if spec.budget != Budget() else []
     lines += [fact("note", wait.note)] if wait.note else []
+    lines += [fact("judge", wait.asking)] if wait.asking else []
     if picture := _picture(reply.evidence_path, wait):
         lines.append(fact("picture", picture))
     lines += stage_lines(wait, reply.stage_paths)
@@ -398,4 +399,4 @@ def status_words(wait: WaitInfo, since_s: float) -> str:
         parts.append(f"stage {len(wait.stages) + 1} of {len(wait.spec.until.parts)}")
     if wait.judged:
         parts.append(f"{wait.verdict.answer}: {wait.verdict.detail}")
-    return "  ·  ".join(parts + ([wait.note] if wait.note else []))
+    return "  ·  ".join(filter(None, (*parts, wait.note, wait.asking)))

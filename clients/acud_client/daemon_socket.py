@@ -15,7 +15,10 @@ from acud.errors import DaemonDown
 
 START_HINT = "start it with: acud daemon start"
 FLEET_HINT = "start it with: acud fleet serve"
-_BUSY_HINT = "see `acud logs`; `acud daemon restart --force` ends a daemon that hangs"
+_BUSY_HINT = (
+    "it is busy: ask again; `acud logs` tells what it does. Only one that stays silent for minutes hangs: then "
+    "`acud daemon restart --force`"
+)
 _PEER_CREDENTIALS = struct.Struct("3i")  # pid, uid, gid: unix(7), SO_PEERCRED
 
 

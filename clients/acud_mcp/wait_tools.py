@@ -244,8 +244,8 @@ def wait_view(
     live = info.state is WaitState.WATCHING
     judged = info.verdict.answer is not Answer.UNKNOWN or info.verdict.code != "not_judged"
     told = "" if live or info.state is WaitState.RESOLVED else own_words(info.message)
-    amiss = info.note if info.state is not WaitState.RESOLVED and info.note not in notes else ""
-    all_notes = (*notes, amiss) if amiss else notes
+    amiss = (info.note, info.asking) if info.state is not WaitState.RESOLVED else ()
+    all_notes = (*notes, *(note for note in amiss if note and note not in notes))
     return WaitView(
         wait_id=info.wait_id,
         status=info.state.value,

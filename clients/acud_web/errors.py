@@ -48,6 +48,11 @@ def answer(body: Any, status: int = 200, headers: Mapping[str, str] | None = Non
     return Response(msgspec.json.encode(body), status, {**_HEADERS, **(headers or {})}, media_type="application/json")
 
 
+def code_of(found: AcudError) -> str:
+    """Return the code of an error; that of a daemon that listens, but has not answered yet, is one of its own."""
+    return "daemon_busy" if found.facts.get("reason") == "busy" else found.code
+
+
 _FACTS = ("done",)
 """What a page must know of an error beyond its words: of several actions, how many were done before it."""
 _NONE = Match.NONE
@@ -80,7 +85,7 @@ class ErrorFormat(Struct, frozen=True):
         """Return what an error of the daemon, or of the way to it, is over HTTP."""
         kinds = (self.statuses[kind] for kind in type(found).__mro__ if kind in self.statuses)
         status, code = next(kinds, (500, ""))
-        made = wrong(status, code or found.code, found.message, found.hint)
+        made = wrong(status, code or code_of(found), found.message, found.hint)
         facts = {name: found.facts[name] for name in _FACTS if self.every_code and name in found.facts}
         return HttpFault(made.status, {**made.body, **facts})
 
@@ -139,7 +144,6 @@ GATEWAY_ERRORS = ErrorFormat(
         errors.NotEnabled: (403, "not_enabled"),
         errors.Refused: (403, "refused"),
         errors.UsageError: (422, "invalid"),
-        errors.DaemonDown: (503, "unavailable"),
         errors.Unavailable: (503, ""),
         errors.OutcomeUnknown: (409, ""),
         errors.ProtocolError: (502, ""),

@@ -240,7 +240,14 @@ def test_idle_screens_can_be_hidden_and_the_overview_shows_the_others_first(visi
     expect(cards.first).to_contain_text("Watch the harbour")
     expect(cards.first.get_by_role("link", name=f"1 wait watching {task.display}")).to_be_visible()
     expect(cards.first.locator(".screen-picture")).to_have_attribute("data-state", re.compile("live|still"))
+    behind = cards.first.get_by_role("link", name="1 of them behind: they wait for their judge")
+    expect(behind).to_have_count(0)
+    page.route(re.compile(r"/api/waits\?"), _fall_behind)
+    page.reload()
+    expect(behind.locator(".badge.quiet")).to_have_text("…behind 1")
+    expect(cards.first.locator(".badge.warn")).to_have_count(0)
     visitor.check("now-screens")
+    page.unroute_all(behavior="ignoreErrors")
     visitor.go("screens")
     expect(page.get_by_role("region", name="Idle")).to_contain_text(idle.name)
     page.get_by_role("button", name="Hide 1 idle").click()
@@ -290,6 +297,24 @@ def test_without_a_wake_route_nothing_grows_red(visitor: Visitor, daemon: Daemon
     tile = visitor.page.locator("a.tile[href='#/wakes']")
     expect(tile).to_contain_text("no wake route")
     expect(tile).not_to_have_class(re.compile("bad"))
+    visitor.go("wakes")
+    expect(visitor.page.locator("li .badge.quiet").first).to_contain_text("to be fetched")
+    expect(visitor.page.get_by_role("button", name="Send again")).to_have_count(0)
+    visitor.check("wakes-without-route")
+    visitor.page.get_by_role("button", name="Failed").click()
+    expect(visitor.page.locator(".panel .nothing")).to_contain_text("No wake has failed")
+    visitor.go(f"waits/{wait.wait_id}")
+    expect(visitor.page.get_by_role("region", name="Last verdict")).not_to_contain_text("first frame")
+    visitor.check("wait-without-route")
+
+
+def _fall_behind(route: Route) -> None:
+    """Answer with waits whose judge works while pixels wait for it."""
+    answer = route.fetch()
+    asking = {"asking": "a judge is being asked, since 30 s; 13 frames unjudged", "behind_s": 29.0}
+    no = {"answer": "no", "code": "", "detail": "not there"}
+    waits = [{**one, **asking, "verdict": {**one["verdict"], **no}} for one in answer.json()["waits"]]
+    route.fulfill(response=answer, json={**answer.json(), "waits": waits})
 
 
 def _undelivered(daemon: Daemon, wait_id: str) -> bool:
@@ -346,24 +371,48 @@ def test_what_a_limited_pass_may_not_see_is_said_to_be_refused(visitor: Visitor,
 
 
 def test_the_page_outlives_its_daemon(browser: Browser) -> None:
-    """While it is gone the page says since when, keeps what it had, and goes on by itself when it is back."""
+    """While it is gone the page says since when, keeps what it had, and goes on by itself when it is back: also a panel
+    whose file could not be had meanwhile. A daemon that is busy is not said to be gone, nor live.
+    """
     with Daemon(settings=SETTINGS.replace("port = 0", f"port = {free_port()}")) as daemon:
         task = daemon.client.task_register("Outlives", ["One"], isolated_display=False).view.task
         visitor = Visitor(browser, served(daemon))
+        visitor.page.route("**/static/commentary.js", lambda route: route.abort())  # nor is it had in advance
         visitor.login(daemon.client)
         visitor.go("tasks")
+        visitor.page.route("**/api/**", _answer_busy)
+        visitor.page.get_by_role("button", name="All", exact=True).click()
+        expect(visitor.page.locator("#link")).to_have_text("daemon busy")
+        expect(visitor.page.locator("#banner")).to_contain_text("The daemon is busy: no answer since")
+        expect(visitor.page.locator("#banner")).not_to_contain_text("start")
+        visitor.check("daemon-busy")
+        visitor.page.unroute("**/api/**")
+        expect(visitor.page.locator("#link")).to_have_text("live")
         daemon.kill()
         expect(visitor.page.locator("#banner")).to_contain_text("does not answer since")
+        expect(visitor.page.locator("#link")).to_have_text("not connected")
         expect(visitor.page.locator("a.row")).to_have_count(1)
         visitor.check("daemon-down")
+        visitor.page.goto(f"{visitor.url}/dashboard#/commentary")
+        expect(visitor.page.locator(".trouble")).to_contain_text("commentary.js did not load")
+        visitor.page.unroute_all(behavior="ignoreErrors")
         daemon.start()
         served(daemon)
+        expect(visitor.page.locator("h1")).to_have_text("Commentary")
+        expect(visitor.page.locator(".trouble")).to_have_count(0)
+        visitor.go("tasks")
         expect(visitor.page.locator("#link")).to_have_text("live")
         expect(visitor.page.locator("#banner")).to_be_hidden()
         daemon.client.task_update(task.task_id, status="paused")
         expect(visitor.page.locator("a.row .badge")).to_contain_text("paused")
         visitor.check("daemon-back")
         visitor.close()
+
+
+def _answer_busy(route: Route) -> None:
+    """Answer as the gateway does for a daemon that listens and does not answer."""
+    words = "the acud daemon did not answer task_list within 10 s"
+    route.fulfill(status=503, json={"ok": False, "error": words, "code": "daemon_busy"})
 
 
 def test_a_page_that_is_opened_while_the_daemon_is_down_comes_to_life_with_it(browser: Browser) -> None:

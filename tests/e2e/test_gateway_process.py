@@ -187,7 +187,7 @@ def test_a_daemon_that_comes_and_goes(tmp_path: Path) -> None:
                 "that it is noticed: an access token is good for a second",
             )
             status, told = program.ask("GET", "/api/me")
-            assert (status, told["ok"], told["code"]) == (503, False, "unavailable")
+            assert (status, told["ok"], told["code"]) == (503, False, "daemon_down")
             assert "acud daemon start" in told["hint"]
             assert nobody.ask("GET", "/api/me")[0] == 401
             assert nobody.login("any").status_code == 503

@@ -100,6 +100,12 @@ class JudgeBatches:
             if key.kind is kind:
                 work.entries.pop(active.wait_id, None)
 
+    def describe_queue(self, active: ActiveWait) -> str:
+        """Return in words what stands before the queued question of `active` to a judge, "" where none is queued."""
+        of = (one for key, one in self._open.items() if key.kind is JobKind.JUDGE and active.wait_id in one.entries)
+        work = next(of, None)
+        return self.pool.describe_queue(work) if work is not None else ""
+
     def closed(self, key: _BatchKey) -> None:
         """The work of `key` left the queue; the next request opens another."""
         self._open.pop(key, None)

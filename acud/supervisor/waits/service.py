@@ -49,7 +49,7 @@ from acud.waits import events as happened
 from acud.waits import machine
 from acud.waits.conditions import NOT_JUDGED, leaves, needs_display
 from acud.waits.effects import FleetEnd
-from acud.waits.lifecycle import describe_asking
+from acud.waits.lifecycle import describe_asking, measure_backlog_s
 from acud.waits.model import NO_DISPLAY
 from acud.waits.planner import has_unjudged
 from acud.waits.sentences import NEEDS_VISION, with_meanings
@@ -515,12 +515,10 @@ class Waits:
     def _info(self, stored: StoredWait) -> WaitInfo:
         active = self._active.get(stored.wait_id)
         info = records.wait_info(stored, self._clock.instant())
-        words = (
-            describe_asking(active.machine, self._clock.monotonic_s())
-            if active is not None and not active.ended
-            else ""
-        )
-        return replace(info, note="; ".join(filter(None, (info.note, words)))) if words else info
+        if active is None or active.ended:
+            return info
+        wait, now_s = active.machine, self._clock.monotonic_s()
+        return replace(info, asking=describe_asking(wait, now_s), behind_s=measure_backlog_s(wait, now_s))
 
 
 def _with_meanings(stored: StoredWait) -> StoredWait:

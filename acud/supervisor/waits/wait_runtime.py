@@ -374,7 +374,8 @@ class WaitRuntime:
 
     def _deadline(self, active: ActiveWait) -> None:
         _LOG.debug("wait.deadline", wait=active.wait_id)
-        self.step(active, happened.DeadlinePassed(self._clock.monotonic_s()))
+        queue = self._batches.describe_queue(active)
+        self.step(active, happened.DeadlinePassed(self._clock.monotonic_s(), queue))
 
     def end_as_told(self, active: ActiveWait, verdict: Verdict, end: out.FleetEnd) -> None:
         """End a live wait as the fleet did while this host was lost."""

@@ -15,6 +15,7 @@ from acud.protocol.events import Event
 from acud.protocol.requests.daemon import EventsSince, EventsSinceReply
 from acud_client.stream import PAGE, AsyncEventStream, Trimmed
 from acud_web.daemon_gateway import DaemonGateway
+from acud_web.errors import code_of
 
 QUEUED = 1000
 """Events that a reader may be behind; who is further behind is cut, and comes back with the number it had last."""
@@ -27,6 +28,7 @@ class Down(Struct, frozen=True, tag="down"):
     """The daemon does not answer: what follows may come late, and nothing of it is lost."""
 
     reason: str
+    code: str
 
 
 class Up(Struct, frozen=True, tag="up"):
@@ -141,7 +143,7 @@ class EventHub:
                 position = await self._take(item, position)
             except AcudError as fault:
                 if not down:
-                    self._tell(Down(fault.message))
+                    self._tell(Down(fault.message, code_of(fault)))
                 down = True
                 await asyncio.sleep(_AGAIN_S)
 

@@ -11,6 +11,9 @@ export class ApiError extends Error {
   }
 }
 
+/** Tell whether `fault` is of the way to the daemon, or of a daemon that is gone or busy. */
+export const isAway = (fault) => fault?.status === 0 || fault?.code === "daemon_down" || fault?.code === "daemon_busy";
+
 const ANSWER_MS = 20000;
 
 async function ask(method, path, body, signal, answerMs) {
@@ -34,8 +37,8 @@ async function fetched(method, path, headers, body, signal, answerMs = ANSWER_MS
     });
   } catch (fault) {
     if (signal?.aborted) throw fault;
-    if (fault.name === "TimeoutError") throw new ApiError(0, "unreachable", `the gateway gave no answer within ${withinMs / 1000} s`, "try it again");
-    throw new ApiError(0, "unreachable", "the gateway does not answer", "start it: acud daemon start");
+    if (fault.name === "TimeoutError") throw heard(new ApiError(0, "unreachable", `the gateway gave no answer within ${withinMs / 1000} s`, "try it again"));
+    throw heard(new ApiError(0, "unreachable", "the gateway does not answer", "start it: acud daemon start"));
   }
 }
 
@@ -49,11 +52,15 @@ async function answered(answer, method, path) {
   if (answer.ok) return body;
   const error = new ApiError(answer.status, body?.code ?? "", body?.error ?? `HTTP ${answer.status}`, body?.hint ?? "");
   error.done = body?.done; // of several actions: how many were done before the one that failed
-  for (const heard of listeners) heard(error);
-  throw error;
+  throw heard(error);
 }
 
 const listeners = new Set();
+
+function heard(error) {
+  for (const listener of listeners) listener(error);
+  return error;
+}
 
 // Send `body`, and call `heard` with each line of JSON of the answer as it comes. Rejects with an ApiError, also where the
 // answer ends before its last line (`done`); resolves once it has ended, when the next one may begin.
@@ -107,9 +114,9 @@ export const api = {
     socket.binaryType = "arraybuffer";
     return socket;
   },
-  // `heard` gets every ApiError that the gateway answered with (a session that is over, for one).
-  onError(heard) {
-    listeners.add(heard);
-    return () => listeners.delete(heard);
+  // `listener` gets every ApiError (a session that is over, for one).
+  onError(listener) {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
   },
 };

@@ -1,11 +1,12 @@
 // The page: who is here, the link to the daemon, and which panel is shown.
 
-import { api } from "./api.js";
+import { api, isAway } from "./api.js";
 import { Bus } from "./bus.js";
 import { doing } from "./dialog.js";
 import { el, fill } from "./dom.js";
 import { icon } from "./icons.js";
 import { list as shortcutList, listen, shortcut } from "./keys.js";
+import { mend, preload } from "./modules.js";
 import { loading, trouble } from "./panel.js";
 import { openPalette } from "./palette.js";
 import { PANELS } from "./panels.js";
@@ -83,7 +84,7 @@ async function show() {
   } catch (fault) {
     fill(place, trouble(fault, show));
     place.dataset.shown = "trouble";
-    if (fault.status === undefined) throw fault;
+    if (fault.status === undefined && !fault.error) throw fault;
   }
 }
 
@@ -115,19 +116,32 @@ const LINK = {
   over: ["bad", "session over"],
 };
 
+const isBusy = ({ state, error }) => state === "down" && error?.code === "daemon_busy";
+
+function linkWords(link) {
+  if (link.state === "over" && !page.me) return ["bad", "not logged in"];
+  return isBusy(link) ? ["warn", "daemon busy"] : LINK[link.state];
+}
+
 function linked({ data }) {
-  const [tone, words] = data.state === "over" && !page.me ? ["bad", "not logged in"] : LINK[data.state];
+  const [tone, words] = linkWords(data);
   fill(byId("link"), el(`span.dot.${tone}`, { "aria-hidden": "true" }), words);
   const banner = byId("banner");
   banner.hidden = data.state !== "down" && data.state !== "over";
+  banner.classList.toggle("busy", isBusy(data));
   document.body.classList.toggle("away", data.state === "down" || data.state === "over");
   if (data.state === "down") fill(banner, ...away(data.error));
   if (data.state === "over") fill(banner, ...over());
   if (data.state === "up" && !page.me) enter();
+  if (data.state !== "up") return;
+  mend();
+  if (document.querySelector("#main > .panel[data-shown=trouble]")) show();
 }
 
 function away(error) {
   const since = clock(Date.now() / 1000);
+  if (error?.code === "daemon_busy")
+    return [el("strong", {}, `The daemon is busy: no answer since ${since}.`), " What is shown may be old. The page goes on by itself."];
   const what = error?.status === 503 ? "The daemon does not answer" : "The gateway does not answer";
   return [
     el("strong", {}, `${what} since ${since}.`),
@@ -151,6 +165,7 @@ function over() {
 // ---- begin ------------------------------------------------------------------------------------------------------------
 
 const ENTER_MS = 2000;
+const PRELOAD_MS = 1000;
 let entering = 0;
 let refused = 0; // what is on the page already: written anew, it would take the focus and be read out each time
 
@@ -170,6 +185,7 @@ async function enter() {
   byId("logout").hidden = page.me.kind !== "session";
   if (!bus.before) bus.start();
   await show();
+  setTimeout(preload, PRELOAD_MS);
 }
 
 async function logout() {
@@ -212,6 +228,7 @@ addEventListener("hashchange", show);
 bus.on("link", linked);
 api.onError((fault) => {
   if (fault.status === 401) bus.stop(fault);
+  else if (isAway(fault)) bus.doubt(fault);
 });
 fill(byId("main"), loading());
 enter();

@@ -1,5 +1,7 @@
 // The daemon's events, from one stream for the whole page; it connects again by itself.
 
+import { isAway } from "./api.js";
+
 const FIRST_MS = 500;
 const LONGEST_MS = 8000;
 
@@ -66,7 +68,7 @@ export class Bus {
     source.addEventListener("message", (message) => this.took(message));
     source.addEventListener("trimmed", () => this.missed());
     source.addEventListener("down", (message) =>
-      this.move("down", { status: 503, code: "unavailable", error: JSON.parse(message.data).reason }),
+      this.move("down", { status: 503, ...JSON.parse(message.data) }),
     );
     source.addEventListener("up", () => {
       this.move("up");
@@ -109,6 +111,22 @@ export class Bus {
     if (error && error.status !== 403) this.move("down", error);
     this.timer = setTimeout(() => this.connect(), this.waits);
     this.waits = Math.min(LONGEST_MS, this.waits * 2);
+  }
+
+  // A question of the page failed with `error` on its way to the daemon: the link is not live until one is answered.
+  async doubt(error) {
+    if (this.state !== "up") return;
+    this.move("down", error);
+    for (const { source } = this; source === this.source && this.state === "down"; ) {
+      await new Promise((done) => setTimeout(done, FIRST_MS));
+      const found = await this.api.get("/api/health").then(() => null, (fault) => fault);
+      if (source !== this.source || this.state !== "down") return; // the stream knows better
+      if (isAway(found)) this.move("down", found);
+      else {
+        this.move("up");
+        this.missed();
+      }
+    }
   }
 
   move(state, error = null) {

@@ -5,8 +5,8 @@ import { query } from "./api.js";
 const MOST_TASKS = 200;
 const MOST_WAITS = 1000;
 
-/** Return the displays, each with its `task` and the waits that watch it (`watching`, and of these those `unsure`, whose
- * newest verdict is unknown or whose target is missing). What this session may not ask is left out. */
+/** Return the displays, each with its `task` and how many waits watch it (`watching`), of how many the newest verdict is
+ * unknown (`unsure`; so it is while a target is missing), and how many wait for their judge (`behind`). What this session may not ask is left out. */
 export async function busyDisplays(api, signal) {
   const [listed, tasks, waits] = await Promise.all([
     api.get("/api/displays", signal),
@@ -17,18 +17,23 @@ export async function busyDisplays(api, signal) {
   const on = new Map(tasks.tasks.map(({ task }) => [task.display_number, task]));
   return listed.displays.map((display) => {
     const mine = waits.waits.filter((wait) => wait.display === display.name);
-    const unsure = mine.filter(isUnsure);
-    return { ...display, task: on.get(display.number), watching: mine.length, unsure: unsure.length };
+    const unsure = mine.filter(({ verdict }) => isUnknown(verdict)).length;
+    return { ...display, task: on.get(display.number), watching: mine.length, unsure, behind: mine.filter(isBehind).length };
   });
 }
 
-const isUnsure = ({ verdict, note }) => note || isUnknown(verdict);
+const BEHIND_S = 5; // less is the time of one look
+
+/** Tell whether the judge of `wait` is so far behind that its verdict may be old. */
+export const isBehind = (wait) => wait.behind_s > BEHIND_S;
+
 const isUnknown = ({ answer, code }) => answer === "unknown" && code !== "not_judged";
 
-const KNOWN = new Map(); // of each wait that watches: whether its newest verdict is unknown, and its note
+const KNOWN = new Map(); // of each wait that watches
 
-function remember({ wait_id: id, state, verdict, note }) {
-  if (state === "watching") KNOWN.set(id, { isUnknown: isUnknown(verdict), note });
+function remember(wait) {
+  const { wait_id: id, state, verdict, note } = wait;
+  if (state === "watching") KNOWN.set(id, { isUnknown: isUnknown(verdict), isBehind: isBehind(wait), note });
   else KNOWN.delete(id);
 }
 
@@ -36,7 +41,7 @@ function remember({ wait_id: id, state, verdict, note }) {
 export function turnsSure({ topic, subject, data }) {
   const known = KNOWN.get(subject);
   if (topic === "wait.note") return known?.note !== data.text;
-  return topic === "wait.judged" && (!known || Boolean(known.note) || known.isUnknown !== isUnknown(data));
+  return topic === "wait.judged" && (!known || known.isBehind || Boolean(known.note) || known.isUnknown !== isUnknown(data));
 }
 
 async function allowed(answer, without) {

@@ -50,6 +50,7 @@ class Grid {
       load: (signal) => busyDisplays(page.api, signal),
       topics: TOPICS,
       hears: turnsSure,
+      everyMs: 10000,
       soonMs: 2000,
       show: (place, shown) => this.show(place, shown),
       isEmpty: (shown) => !shown.length,

@@ -1,6 +1,6 @@
 // The one-time code of the link becomes a session; it leaves the address bar before anything else happens.
 
-import { api } from "./api.js";
+import { api, isAway } from "./api.js";
 import { sentence } from "./panel.js";
 import { chosenTheme, setTheme } from "./theme.js";
 
@@ -29,8 +29,8 @@ async function redeem(code) {
 function refused(fault) {
   said.className = "bad";
   said.textContent =
-    fault.status === 0 || fault.status === 503
-      ? "The daemon does not answer. On the host: acud daemon start"
+    isAway(fault)
+      ? `The daemon ${fault.code === "daemon_busy" ? "is busy: try it again" : "does not answer. On the host: acud daemon start"}`
       : `${sentence(fault.error)} Make a new link with: acud web login`;
   form.hidden = false;
   field.value = "";

@@ -62,6 +62,7 @@ export async function mountNow(element, { api, bus }) {
       load: (signal) => busyDisplays(api, signal),
       topics: TOPICS,
       hears: turnsSure,
+      everyMs: 10000,
       soonMs: 2000,
       isEmpty: (shown) => arrange("screens", shown.length > 0),
       show: (body, shown) => showScreens(body, cards, shown),

@@ -1,5 +1,6 @@
 // A part of the page that shows something of the daemon and keeps it fresh: loading, empty, shown, refused, away.
 
+import { isAway } from "./api.js";
 import { el, fill, settled } from "./dom.js";
 
 // load(signal) -> data; show(body, data) paints it; isEmpty(data) and empty() say what stands there instead. It loads
@@ -65,8 +66,7 @@ export class Panel {
   // What was shown stays while the daemon is away (the banner says so); anything else is said in its place.
   failed(fault) {
     this.error = fault;
-    const away = fault.status === 0 || fault.status === 503;
-    if (away && this.data !== null) return;
+    if (isAway(fault) && this.data !== null) return;
     this.body.removeAttribute("aria-busy");
     if (fault.status === undefined) {
       fill(
@@ -104,6 +104,8 @@ export function trouble(fault, again) {
 
 function said(fault) {
   const hint = fault.hint ? ` ${fault.hint}` : "";
+  if (fault.code === "daemon_busy") return ["The daemon is busy", "It has not answered yet. The page asks again by itself."];
+  if (fault.code === "daemon_down") return ["The daemon does not answer", "The page connects again by itself. On the host: acud status"];
   switch (fault.status) {
     case 0:
       return ["The gateway does not answer", "The page connects again by itself. On the host: acud daemon start"];
@@ -118,8 +120,6 @@ function said(fault) {
       return ["Not there", sentence(fault.error) + hint];
     case 429:
       return ["Too many requests", "Wait a moment, then try again."];
-    case 503:
-      return ["The daemon does not answer", "The page connects again by itself. On the host: acud status"];
     default:
       return ["That did not work", sentence(fault.error ?? String(fault)) + hint];
   }

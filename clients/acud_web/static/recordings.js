@@ -4,6 +4,7 @@ import { api, query } from "./api.js";
 import { actionButton, confirmed, notice } from "./dialog.js";
 import { el, fill, keyed } from "./dom.js";
 import { Filters, searched } from "./filters.js";
+import { load } from "./modules.js";
 import { learn, taskName } from "./names.js";
 import { Panel } from "./panel.js";
 import { badge, card, panelHead, when } from "./parts.js";
@@ -176,7 +177,7 @@ function starter(page) {
 
 async function mountOne(element, page, recordingId, values) {
   const path = `/api/recordings/${encodeURIComponent(recordingId)}`;
-  const [found, { mountReplay }] = await Promise.all([api.get(path), import("./replay.js")]);
+  const [found, { mountReplay }] = await Promise.all([api.get(path), load("replay")]);
   const one = found.recording ?? found;
   const replay = el("div.replay", {});
   const trial = el("div", {});
@@ -201,7 +202,7 @@ async function mountOne(element, page, recordingId, values) {
     card("About it", about),
   );
   const stop = await mountReplay(replay, page.api, recordingId, Number(values.get("at")) || 0, (values.get("hide") ?? "").split(","));
-  const stopTrial = page.may("wait") && (await import("./replay_trial.js")).mountTrial(trial, page, one, replay);
+  const stopTrial = page.may("wait") && (await load("replay_trial")).mountTrial(trial, page, one, replay);
   const timer = setInterval(() => elapsed(element), 1000);
   return () => {
     clearInterval(timer);

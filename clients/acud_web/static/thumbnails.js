@@ -145,7 +145,7 @@ class DisplayCard {
   }
 
   update(display) {
-    const seal = JSON.stringify([display.task?.name, display.task?.status, facts(display), display.watching, display.unsure, takenWords(display)]);
+    const seal = JSON.stringify([display.task?.name, display.task?.status, facts(display), display.watching, display.unsure, display.behind, takenWords(display)]);
     if (this.seal === seal) return;
     this.seal = seal;
     const { task } = display;
@@ -163,12 +163,13 @@ class DisplayCard {
   }
 }
 
-function waitBadges({ name, watching, unsure }) {
+function waitBadges({ name, watching, unsure, behind }) {
   if (!watching) return null;
   const href = `#/waits?display=${encodeURIComponent(name)}`;
   return [
     el("a.screen-of", { href, "aria-label": `${count(watching, "wait")} watching ${name}` }, badge("watching", String(watching))),
     unsure ? el("a.screen-of", { href, "aria-label": `${unsure} of them unsure` }, badge("unknown", String(unsure))) : null,
+    behind ? el("a.screen-of", { href, "aria-label": `${behind} of them behind: they wait for their judge` }, badge("behind", String(behind))) : null,
   ];
 }
 

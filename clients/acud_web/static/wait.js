@@ -3,6 +3,7 @@
 import { api, query } from "./api.js";
 import { timeline } from "./charts.js";
 import { actionButton, confirmed, notice } from "./dialog.js";
+import { isBehind } from "./displays.js";
 import { el, fill } from "./dom.js";
 import { evidenceNode, filmStrip, seenMoments } from "./evidence.js";
 import { momentLink, momentOf } from "./moments.js";
@@ -175,7 +176,7 @@ class WaitPage {
 
   verdicts(wait, kept) {
     const { evaluations } = this;
-    if (!evaluations.length) return nothing("Not judged yet.");
+    if (!evaluations.length) return nothing(this.isWatching ? "Not judged yet." : "Nobody has judged it.");
     const listed = evaluations.slice(-this.rows);
     const rest = kept - listed.length;
     return [
@@ -242,7 +243,7 @@ function tools(wait, page) {
 function verdictNode(wait) {
   const { verdict } = wait;
   const words =
-    verdict.code === "not_judged"
+    verdict.code === "not_judged" && !wait.ended_utc_s
       ? "It has not been judged yet: the first verdict comes with the first frame."
       : verdict.detail || verdict.code;
   const code = verdict.code && verdict.code !== "not_judged" ? el("code", {}, verdict.code) : null;
@@ -252,6 +253,7 @@ function verdictNode(wait) {
     badge(verdict.answer),
     el("p.pre", {}, words, code ? " " : null, code),
     wait.note ? [badge("warning"), el("p", {}, wait.note)] : null,
+    wait.asking ? [badge(isBehind(wait) ? "behind" : "asking"), el("p", {}, wait.asking)] : null,
   );
 }
 

@@ -1,9 +1,11 @@
 // The waits, with one of them beside the list (wait.js).
 
 import { api, query } from "./api.js";
-import { el } from "./dom.js";
+import { el, fill } from "./dom.js";
 import { mountList } from "./list.js";
+import { load } from "./modules.js";
 import { learn, nameWait, taskName } from "./names.js";
+import { trouble } from "./panel.js";
 import { badge, when } from "./parts.js";
 import { condition, stateWord } from "./words.js";
 
@@ -18,7 +20,7 @@ const STATES = { live: ["watching"], ended: ENDED_STATES, all: ALL_STATES };
 
 export function waitRow(wait) {
   const { verdict } = wait;
-  const said = verdict.code === "not_judged" ? "not judged yet" : verdict.detail || verdict.code;
+  const said = verdict.code === "not_judged" && !wait.ended_utc_s ? "not judged yet" : verdict.detail || verdict.code;
   return el(
     "li",
     {},
@@ -102,9 +104,12 @@ export function mountWaits(element, page, [chosen], values) {
 function mountWait(element, page, waitId) {
   let stop = null;
   let isOver = false;
-  import("./wait.js").then((one) => {
-    if (!isOver) stop = one.mountWait(element, page, waitId);
-  });
+  load("wait").then(
+    (one) => {
+      if (!isOver) stop = one.mountWait(element, page, waitId);
+    },
+    (fault) => fill(element, trouble(fault)),
+  );
   return () => {
     isOver = true;
     stop?.();

@@ -26,7 +26,8 @@ export function mountWakes(element, page) {
     load: async (signal) => {
       const data = await api.get(query("/api/wakes", { state: STATES[chosen] }), signal);
       await learn({ tasks: data.wakes.map((one) => one.task_id), waits: data.wakes.map((one) => one.wait_id) }, signal);
-      return { ...data, wakes: data.wakes.map((one) => ({ ...one, name: waitName(one.wait_id) || taskName(one.task_id) })) };
+      const named = data.wakes.map((one) => ({ ...one, isUnrouted: isUnrouted(one), name: waitName(one.wait_id) || taskName(one.task_id) }));
+      return { ...data, wakes: chosen === "failed" ? named.filter((one) => !one.isUnrouted) : named };
     },
     topics: ["wake."],
     isEmpty: (data) => {
@@ -44,7 +45,7 @@ export function mountWakes(element, page) {
           list,
           data.wakes,
           (one) => one.wake_id,
-          (one) => row(one, page),
+          (one) => row(one, page, data.routes.length > 0),
         ),
       ),
   });
@@ -101,9 +102,12 @@ function link(wake) {
   return wake.task_id ? el("a", { href: `#/tasks/${encodeURIComponent(wake.task_id)}` }, words) : words;
 }
 
-function row(wake, page) {
+const isUnrouted = ({ state, reason }) => state === "undelivered" && NO_ROUTE.test(reason);
+
+// Where no route was set up nothing has failed: its agent fetches the result.
+function row(wake, page, hasRoute) {
   const again =
-    wake.state === "undelivered" && page.may("act")
+    wake.state === "undelivered" && page.may("act") && (hasRoute || !wake.isUnrouted)
       ? actionButton(
           "Send again",
           async () => {
@@ -125,7 +129,7 @@ function row(wake, page) {
       "div.row",
       {},
       el("span.title", {}, link(wake)),
-      el("span.tools", {}, badge(wake.state), again),
+      el("span.tools", {}, badge(wake.isUnrouted ? "fetch" : wake.state), again),
       el(
         "span.facts",
         {},
@@ -133,7 +137,7 @@ function row(wake, page) {
         el("span", {}, count(wake.attempts, "attempt")),
         wake.sent_by ? el("span", {}, `taken by ${wake.sent_by}`) : null,
         wake.next_utc_s && wake.state !== "seen" ? el("span", {}, "next ", when(wake.next_utc_s)) : null,
-        wake.reason ? el("span.bad-text", {}, NO_ROUTE.test(wake.reason) ? "no wake route is set up" : wake.reason) : null,
+        wake.isUnrouted ? el("span", {}, "no wake route was set up") : wake.reason ? el("span.bad-text", {}, wake.reason) : null,
         tries,
       ),
     ),

@@ -16,6 +16,8 @@ const STATES = {
   yes: ["good", "✓", "yes"],
   no: ["quiet", "✕", "no"],
   unknown: ["warn", "?", "unknown"],
+  behind: ["quiet", "…", "behind"],
+  asking: ["quiet", "…", "asking"],
   recording: ["bad", "●", "recording"],
   done: ["good", "✓", "done"],
   up: ["good", "●", "up"],
@@ -33,6 +35,7 @@ const STATES = {
   reminding: ["warn", "↻", "reminding"],
   seen: ["good", "✓", "seen"],
   undelivered: ["bad", "✕", "undelivered"],
+  fetch: ["quiet", "○", "to be fetched"],
 };
 
 export function stateWord(state) {

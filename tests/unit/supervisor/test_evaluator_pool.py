@@ -350,3 +350,12 @@ def test_every_ready_evaluator_is_told_once_a_turn_which_waits_are_over(rig: Rig
     rig.pool.dispatch()
     rig.pool.dispatch()
     assert [(child.name, message) for child, message in rig.keeper.sent] == [("0", WaitsOver(("w1", "w2")))]
+
+
+def test_a_work_in_the_queue_knows_what_is_before_it_and_how_long_a_picture_takes(rig: Rig) -> None:
+    works = [Item(Lane.OCR) for _ in range(5)]
+    rig.submit(*works)
+    assert rig.pool.describe_queue(works[4]) == "4 before it in the queue"
+    rig.later(8)
+    rig.answer(0)
+    assert rig.pool.describe_queue(works[4]) == "3 before it in the queue, 8 s a picture"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from acud.types import Criteria, Text, no
 from acud.waits import effects as out
 from acud.waits import events as happened
-from acud.waits.lifecycle import describe_asking
+from acud.waits.lifecycle import describe_asking, measure_backlog_s
 from acud.waits.planner import has_unjudged
 from tests.unit.waits.rig import Rig, spec
 
@@ -35,6 +35,7 @@ def test_a_judge_in_the_air_is_told_with_its_time() -> None:
     assert describe_asking(rig.wait, rig.now + 13) == "a judge is being asked, since 13 s"
     rig.answer(job)
     assert describe_asking(rig.wait, rig.now) == ""
+    assert measure_backlog_s(rig.wait, rig.now + 13) == 0
 
 
 def test_pixels_that_wait_for_their_turn_are_unjudged_until_a_judge_has_them() -> None:
@@ -55,7 +56,16 @@ def test_pixels_that_wait_for_their_turn_are_unjudged_until_a_judge_has_them() -
 
 
 def test_frames_that_came_while_the_judge_was_busy_are_counted_at_the_end() -> None:
-    assert end(busy(13)).endswith("not judged yet; 13 frames unjudged, judge busy 13 s")
+    rig = busy(13)
+    assert measure_backlog_s(rig.wait, rig.now) == 12
+    assert end(rig).endswith("nobody has judged it; 13 frames unjudged, judge busy 13 s")
+
+
+def test_what_nobody_judged_ends_with_its_place_in_the_queue() -> None:
+    rig = Rig(spec(Criteria("x"))).start()
+    rig.tell(happened.DeadlinePassed(rig.now, "138 before it in the queue, 80 s a picture"))
+    assert isinstance(rig.ending, out.WaitTimedOut)
+    assert rig.ending.verdict.detail.startswith("nobody has judged it; 138 before it in the queue, 80 s a picture")
 
 
 def test_only_the_newest_of_them_is_judged_afterwards() -> None:

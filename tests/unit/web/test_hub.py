@@ -59,5 +59,7 @@ def test_what_a_browser_reads() -> None:
     text = '{"type":"event","n":7,"prev":0,"topic":"task.updated","utc_s":1.5,"subject":"task-1","data":{"a":1}}'
     assert framed(told_of(event(7)), 7) == f"id: 7\ndata: {text}\n\n"
     assert framed(told_of(event(0)), 7).startswith("data: ")
-    assert framed(told_of(Down("gone")), 7) == 'event: down\ndata: {"type":"down","reason":"gone"}\n\n'
+    assert framed(told_of(Down("gone", "daemon_busy")), 7) == (
+        'event: down\ndata: {"type":"down","reason":"gone","code":"daemon_busy"}\n\n'
+    )
     assert framed(None, 7) == ": alive\nid: 7\n\n"
