@@ -24,6 +24,7 @@ and `facts` (plain values). `from_wire` rebuilds one from its wire form.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 Facts = dict[str, Any]
@@ -141,6 +142,14 @@ class InternalError(AcudError):
     """A fault of acud itself, reported to the caller and logged with its traceback."""
 
     code = "internal"
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return `did you mean X? ` with what of `known` is spelled nearly as `name`, "" where nothing is."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name.lower(), list(known), n=1, cutoff=0.7)
+    return f"did you mean {near[0]}? " if near else ""
 
 
 _BY_CODE: dict[str, type[AcudError]] = {

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import inspect
 
+from acud.errors import suggest
+
 _MAX_CHOICES = 40
 _PLACE = re.compile(r"(?P<reason>.*?)(?: - at (?:`(?P<part>key|value)` in )?`\$(?P<path>[^`]*)`)?", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
@@ -42,8 +44,8 @@ _KINDS: dict[type[inspect.Type], str] = {
 
 
 class ValueFault(NamedTuple):
-    """What is wrong with a value. `field`: its path, "" for the whole. `reason`: what it must be, or "" with `unknown`,
-    a field that there is not, or `missing`, one that is required; else the words of a check of ours.
+    """What is wrong with a value. `field`: its path, "" for the whole. `reason`: what it must be, or the words of a
+    check of ours; with `unknown`, a field that there is not, which one is meant; "" with `missing`, a required one.
     """
 
     field: str
@@ -55,7 +57,7 @@ class ValueFault(NamedTuple):
         """Return the fault as a sentence, the whole value being called `name` and its fields by their paths."""
         where = f" in {self.field}" if self.field else ""
         if self.unknown:
-            return f"there is no field {self.unknown}{where}"
+            return f"there is no field {self.unknown}{where}" + (f" ({self.reason.strip()})" if self.reason else "")
         if self.missing:
             return f"{self.missing} is missing{where}"
         if self.reason.startswith("must "):
@@ -74,10 +76,18 @@ def value_fault(fault: msgspec.ValidationError, kind: Any, *, lax: bool = False)
     types = tuple(_at(_type_info(kind), path)) if found["part"] != "key" else ()
     said = found["reason"]
     if unknown := _UNKNOWN.fullmatch(said):
-        return ValueFault(field, "", unknown=unknown["name"])
+        known = [one.encode_name for kind in types if isinstance(kind, inspect.StructType) for one in kind.fields]
+        return ValueFault(field, suggest(unknown["name"], known), unknown=unknown["name"])
     if missing := _MISSING.fullmatch(said):
         return ValueFault(field, "", missing=missing["name"])
     return ValueFault(field, _reason(said, types, lax=lax))
+
+
+def describe_decode_fault(fault: msgspec.DecodeError, kind: Any, name: str, *, lax: bool = False) -> str:
+    """Return what `fault` says of the JSON of a `kind` that is called `name`."""
+    if isinstance(fault, msgspec.ValidationError):
+        return value_fault(fault, kind, lax=lax).of(name)
+    return f"{name} is no JSON: {str(fault).removeprefix('JSON is malformed: ')}"
 
 
 def _reason(said: str, types: tuple[inspect.Type, ...], *, lax: bool) -> str:
@@ -98,8 +108,10 @@ def _reason(said: str, types: tuple[inspect.Type, ...], *, lax: bool) -> str:
     if said.startswith(_PATTERN):
         return f"must be {next(filter(None, map(_form, types)), 'of another form')}"
     if choice := _CHOICE.fullmatch(said):
-        choices = _one_of(_choices(types))
-        return f"must be {choices}, not {choice['given']}" if choices else said
+        choices = [str(one) for one in _choices(types)]
+        near = suggest(choice["given"].strip("'"), choices).strip()
+        words = f"must be {_one_of(choices)}, not {choice['given']}" + (f" ({near})" if near else "")
+        return words if choices else said
     return said
 
 

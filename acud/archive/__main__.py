@@ -14,6 +14,7 @@ from acud.child_process import die_with_parent
 from acud.errors import AcudError, InvalidRequest, Unavailable
 from acud.protocol.archive import ArchiveAnswer, ArchiveAsk, ArchiveFault, BackupAsk, RestoreAsk
 from acud.typed_values import decode_json
+from acud.value_errors import describe_decode_fault
 
 
 def main() -> None:
@@ -30,7 +31,7 @@ def _asked(text: bytes) -> ArchiveAsk:
     try:
         ask: ArchiveAsk = decode_json(text, ArchiveAsk)
     except msgspec.DecodeError as fault:
-        raise InvalidRequest(f"the request is malformed: {fault}") from fault
+        raise InvalidRequest(describe_decode_fault(fault, ArchiveAsk, "the request")) from fault
     return ask
 
 

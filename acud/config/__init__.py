@@ -45,7 +45,7 @@ from acud.config.vision import VisionSettings as VisionSettings
 from acud.config.wake import COMMAND_PLACEHOLDERS as COMMAND_PLACEHOLDERS
 from acud.config.wake import WakeSettings as WakeSettings
 from acud.config.wake import secret as secret
-from acud.errors import ConfigError, InvalidRequest
+from acud.errors import ConfigError, InvalidRequest, suggest
 from acud.fleet import FleetSettings
 from acud.http_listeners import ListenerSettings, WebSettings
 from acud.typed_values import convert, decode_json
@@ -123,7 +123,10 @@ class CoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
         """Raise InvalidRequest where no judge has that name."""
         own = [one.value for one in JudgeName if one.value not in self.backends]
         if name not in own and name not in self.backends:
-            hint = f"there are {', '.join([*own, *self.backends])}; a new one is a table [backends.{name}] of acud.toml"
+            hint = suggest(name, [*own, *self.backends])
+            hint += (
+                f"there are {', '.join([*own, *self.backends])}; a new one is a table [backends.{name}] of acud.toml"
+            )
             raise InvalidRequest(f"there is no judge {name!r}", hint=hint, field="judge")
 
     def table(self, name: str) -> Struct:

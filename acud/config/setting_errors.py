@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
-from acud.errors import ConfigError
+from acud.errors import ConfigError, suggest
 from acud.value_errors import ValueFault
 
 _NAMED = re.compile(r"\[([\w.-]+)\] (\w+)")
@@ -46,7 +45,7 @@ def config_error(
     if fault.unknown:
         section, key = (section, fault.unknown) if section else (fault.unknown, "")
         reason = f"there is no {'setting' if key else 'section'} of this name"
-        hint = f"{_meant(key or section, known.get(section, ()) if key else list(known))}{_EVERY_KEY}"
+        hint = f"{suggest(key or section, known.get(section, ()) if key else list(known))}{_EVERY_KEY}"
     elif fault.missing:
         reason = f"{fault.missing} is missing"
     elif not key and (named := _NAMED.search(reason)):
@@ -72,11 +71,6 @@ def toml_line(fault: str, text: str) -> str:
     if found is not None:
         return f":{found[1]}"
     return f":{text.count(chr(10)) + 1}" if fault.endswith("(at end of document)") else ""
-
-
-def _meant(name: str, known: Sequence[str]) -> str:
-    near = get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]}? " if near else ""
 
 
 def _line(text: str, section: str, key: str) -> str:

@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct
 
-from acud.errors import InvalidRequest
+from acud.errors import InvalidRequest, suggest
 from acud.types import MAX_SIDE_PX, MonitorInfo, Rect, Target, Verdict, WindowInfo, display_name, screen_cover, unknown
 from acud.waits.read_text import comparable
 from acud.waits.terminals import session_name
@@ -169,7 +169,8 @@ def parse_target(text: str, display: str = "", ignore: tuple[Rect, ...] = ()) ->
             return Target(where, pty=session_name(rest).text, ignore=ignore)
         case "monitor" if rest:
             return Target(where, monitor=rest, ignore=ignore)
-    raise InvalidRequest(f"{text!r} is not a target", hint=TARGETS)
+    near = suggest(kind.strip(), ("screen", "display", "window", "region", "pty", "monitor"))
+    raise InvalidRequest(f"{text!r} is not a target", hint=near + TARGETS)
 
 
 def _one_display(named: str, given: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import assert_never
 
 from msgspec.structs import replace
 
 from acud.accessibility.roles import WORDS, roles_of
-from acud.errors import InvalidRequest, Refused
+from acud.errors import InvalidRequest, Refused, suggest
 from acud.patterns import MAX_PATTERN, MAX_SIZE, PatternFault, compiled
 from acud.types import (
     AllOf,
@@ -273,8 +274,11 @@ def _checked_widget(leaf: Widget) -> Leaf:
     if not role and not name and (leaf.gone or not (leaf.states or leaf.value is not None)):
         raise InvalidRequest("the condition names no widget", hint='give its role or name: button "Submit"')
     if role and not roles_of(role):
-        known = ", ".join(sorted({*WORDS.values(), "dialog", "slider", "link", "label", "window", "switch", "heading"}))
-        raise InvalidRequest(f"no widget has the role {role!r}", hint=f"one of: {known}; or a role of AT-SPI")
+        known = sorted({*WORDS.values(), "dialog", "slider", "link", "label", "window", "switch", "heading"})
+        near = suggest(re.split(r"[^\w ]", role)[0], known)
+        raise InvalidRequest(
+            f"no widget has the role {role!r}", hint=f"{near}one of: {', '.join(known)}; or a role of AT-SPI"
+        )
     if leaf.gone and (leaf.states or leaf.value is not None):
         raise InvalidRequest("a widget that is gone has no state or value", hint="put the widget in a `not`")
     both = next((one for one in leaf.states if OPPOSITES.get(one) in leaf.states), None)

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import click
 
-from acud.errors import AcudError
+from acud.errors import AcudError, suggest
 from acud_cli import exit_codes
 from acud_cli.app import cli
 from acud_cli.exit_codes import Exit
@@ -36,7 +36,7 @@ def run(arguments: list[str]) -> int:
     except click.exceptions.NoArgsIsHelpError as fault:
         return _report_help(fault, arguments)
     except click.ClickException as fault:
-        return _report(fault.format_message(), Exit.USAGE, _usage_hint(fault), arguments)
+        return _report(fault.format_message() + _suggest_choice(fault), Exit.USAGE, _usage_hint(fault), arguments)
     except (click.Abort, KeyboardInterrupt):
         return _report("interrupted", Exit.DETACHED, "", arguments)
     except UnicodeEncodeError as fault:
@@ -78,6 +78,15 @@ def _report_json(message: str, code: Exit, hint: str, fault: AcudError | None) -
     name = fault.code if fault else code.name.lower()
     facts = fault.facts if fault else {}
     print(as_json({"error": {"code": name, "message": message, "hint": hint, "facts": facts}}))
+
+
+def _suggest_choice(fault: click.ClickException) -> str:
+    """Return which choice of an option a value is spelled nearly as, in words; click does so for names alone."""
+    kind = fault.param.type if isinstance(fault, click.BadParameter) and fault.param is not None else None
+    if not isinstance(kind, click.Choice):
+        return ""
+    near = suggest(fault.message.partition(" is not one of ")[0].strip("'"), map(str, kind.choices)).strip()
+    return f" ({near})" if near else ""
 
 
 def _usage_hint(fault: click.ClickException) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from acud.errors import suggest
 from acud_cli.exit_codes import MEANINGS
 
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
@@ -95,10 +96,8 @@ class Root(click.Group):
         inside = [f"acud {group.name} {name}" for group in groups if name in group.commands]
         if inside:
             return f"; there is {' and '.join(filter(None, (', '.join(inside[:-1]), inside[-1])))}"
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, _MODULES, n=1)
-        return f"; did you mean {near[0]!r}?" if near else ""
+        near = suggest(name, _MODULES).strip()
+        return f"; {near}" if near else ""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections without loading a single command."""
@@ -128,6 +127,13 @@ def _json(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
         session_of(ctx).json = True
 
 
+def _quiet(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from acud_cli.session import session_of
+
+        session_of(ctx).quiet = True
+
+
 def _fleet(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     if wanted:
         from acud_cli.session import session_of
@@ -148,6 +154,14 @@ def _fleet(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     expose_value=False,
     callback=_fleet,
     help="Send the command to the fleet's endpoint (acud fleet).",
+)
+@click.option(
+    "--quiet",
+    "-q",
+    is_flag=True,
+    expose_value=False,
+    callback=_quiet,
+    help="Print only errors (every command takes it too).",
 )
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version.")
 def cli(**_: Any) -> None:

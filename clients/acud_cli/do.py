@@ -99,6 +99,10 @@ def _element(word: str) -> ElementId | None:
 
 def _number(word: str) -> int:
     if not _NUMBER.fullmatch(word) or abs(int(word)) > _LIMIT:
+        if word.startswith("--"):  # what may be a number below 0 reaches us as a word
+            ctx = click.get_current_context()
+            known = [one for param in ctx.command.get_params(ctx) for one in param.opts]
+            raise click.NoSuchOption(word, possibilities=known, ctx=ctx)
         raise click.UsageError(f"{word!r} is neither a coordinate nor an id such as t3-12")
     return int(word)
 

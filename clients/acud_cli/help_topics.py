@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from acud.errors import suggest
 from acud_cli.session import Session, console, pass_session, say_all
 from acud_cli.wait import wait
 from acud_cli.wait_options import Wanted
@@ -106,8 +107,9 @@ def _help_of(ctx: click.Context, path: tuple[str, ...]) -> str:
     for name in path:
         inner: Any = command.get_command(here, name) if isinstance(command, click.Group) else None
         if inner is None:
-            topics = ", ".join(_TOPICS)
-            raise click.UsageError(f"there is no topic and no command {' '.join(path)!r}; topics: {topics}", ctx)
+            known = [*_TOPICS, *(command.list_commands(here) if isinstance(command, click.Group) else ())]
+            words = f"there is no topic and no command {' '.join(path)!r}; {suggest(name, known)}topics: "
+            raise click.UsageError(words + ", ".join(_TOPICS), ctx)
         # No parent: its arguments would stand before the name.
         command, here = inner, click.Context(inner, info_name=f"{here.info_name} {name}", **settings)
     return here.get_help()

@@ -274,6 +274,7 @@ display_option = click.option(
     shell_complete=complete_displays,
     help="The display, such as :100 (default: the default one).",
 )
+watch_option = click.option("--watch", is_flag=True, help="Show it again every 2 s, until Ctrl-C.")
 label_option = click.option(
     "--label", "labels", multiple=True, metavar="NAME=VALUE", help="What its host must carry, in a fleet."
 )

@@ -5,17 +5,19 @@ The client and msgspec load when they are used: `acud mcp` has answered its host
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from acud.errors import AcudError, UsageError
+from acud.errors import AcudError, DaemonDown, UsageError
 from acud.ids import short_id
 from acud_cli.formatting import plain, plain_json
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 
 _TIMEOUT_S = 10.0
+_WATCH_S = 2.0
 _PIPE_WIDTH = 4000
 """Columns assumed where standard output is no terminal: nothing is cut for a program or a file."""
 
@@ -39,6 +42,8 @@ class Session:
 
     def __init__(self) -> None:
         self.json = False
+        self.quiet = False
+        """Whether nothing but errors is printed, and the JSON that was asked for."""
         self.fleet = False
         """Whether every command speaks to the endpoint of a fleet instead of this host's daemon."""
 
@@ -79,8 +84,21 @@ class Session:
         """Print `reply` as one JSON document, or what `human` prints."""
         if self.json:
             print(as_json(reply), flush=True)
-        else:
+        elif not self.quiet:
             human()
+
+    def watch(self, read: Callable[[], Any], show: Callable[[Any], None]) -> None:
+        """Print what `read` returns again and again until Ctrl-C; on a terminal in place of the one before."""
+        with contextlib.suppress(KeyboardInterrupt):
+            while True:
+                try:
+                    reply = read()
+                    if sys.stdout.isatty() and not self.json:
+                        click.clear()
+                    self.show(reply, lambda: show(reply))  # noqa: B023 - called at once
+                except DaemonDown as fault:
+                    warn(fault.message)
+                time.sleep(_WATCH_S)
 
 
 def _client(
@@ -100,9 +118,16 @@ def as_json(value: Any) -> str:
     return plain_json(json.dumps(msgspec.to_builtins(value), ensure_ascii=False))
 
 
+def is_quiet() -> bool:
+    """Tell whether the run is to print nothing but errors."""
+    ctx = click.get_current_context(silent=True)
+    return ctx is not None and session_of(ctx).quiet
+
+
 def say(text: str = "") -> None:
     """Print one line of an answer, made harmless."""
-    print(plain(text), flush=True)
+    if not is_quiet():
+        print(plain(text), flush=True)
 
 
 def say_all(lines: Iterable[str]) -> None:
@@ -113,7 +138,8 @@ def say_all(lines: Iterable[str]) -> None:
 
 def warn(text: str) -> None:
     """Print one line beside the answer, on standard error, made harmless."""
-    print(plain(text), file=sys.stderr, flush=True)
+    if not is_quiet():
+        print(plain(text), file=sys.stderr, flush=True)
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -122,7 +148,7 @@ def console(*, stderr: bool = False) -> Console:
 
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _PIPE_WIDTH
-    return Console(stderr=stderr, markup=False, emoji=False, highlight=False, width=width)
+    return Console(stderr=stderr, quiet=is_quiet(), markup=False, emoji=False, highlight=False, width=width)
 
 
 def print_lines(lines: Iterable[Text]) -> None:
@@ -134,6 +160,8 @@ def print_lines(lines: Iterable[Text]) -> None:
 
 def print_table(table: RenderableType) -> None:
     """Print a table without the blanks that would pad its last column."""
+    if is_quiet():
+        return
     out = console()
     with out.capture() as captured:
         out.print(table)
@@ -143,6 +171,11 @@ def print_table(table: RenderableType) -> None:
 def _ask_for_json(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     if wanted:
         session_of(ctx).json = True
+
+
+def _be_quiet(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        session_of(ctx).quiet = True
 
 
 def session_of(ctx: click.Context) -> Session:
@@ -185,20 +218,15 @@ def complete_ids(ids: Callable[[Client], Iterable[tuple[str, str]]]) -> Completi
 
 
 def pass_session(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command `--json`, and hand it the run's session, which remembers that, as its first argument."""
+    """Give a command `--json` and `--quiet`, and as its first argument the run's session, which remembers them."""
 
     @functools.wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         return command(session_of(click.get_current_context()), *args, **kwargs)
 
-    return click.option(
-        "--json",
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_ask_for_json,
-        help="Print JSON instead of text.",
-    )(wrapped)
+    flag = functools.partial(click.option, is_flag=True, is_eager=True, expose_value=False)
+    quiet = flag("--quiet", "-q", callback=_be_quiet, help="Print only errors; the exit code tells the rest.")
+    return flag("--json", callback=_ask_for_json, help="Print JSON instead of text.")(quiet(wrapped))
 
 
 def with_path(reply: Any, path: Path | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from acud.protocol.requests.daemon import StatusReply, UsageReply
 from acud.types import screen_cover
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import FittedTable, cost, count, duration, in_words, plain
-from acud_cli.options import WholeNumber, complete_tasks
+from acud_cli.options import WholeNumber, complete_tasks, watch_option
 from acud_cli.session import Session, pass_session, print_table, say, warn
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ _INDENT = 13
 
 
 @click.command(short_help="Show the daemon, displays, waits, judges and warnings.")
+@watch_option
 @pass_session
-def status(session: Session) -> int:
+def status(session: Session, *, watch: bool) -> int:
     """Show whether the daemon runs, and how it is: version, displays, waits by state, judges, the routes that wake
     agents, and every reason why it is not fully well. `acud daemon status` is the same; `acud doctor` says how to mend.
 
@@ -34,9 +35,14 @@ def status(session: Session) -> int:
 
     \b
     acud status
+    acud status --watch
     acud status --json
     """
-    reply = session.client().status()
+    client = session.client()
+    if watch:
+        session.watch(client.status, _print)
+        return Exit.OK
+    reply = client.status()
     session.show(reply, lambda: _print(reply))
     return Exit.OK
 

@@ -8,10 +8,20 @@ from typing import Any, get_args
 import click
 from click.shell_completion import CompletionItem
 
+from acud.errors import suggest
 from acud.protocol.requests.waits import EvidencePart, WaitListReply
 from acud.types import WaitState, display_name
 from acud_cli.exit_codes import Exit, of_state
-from acud_cli.options import DURATION, EnumChoice, PictureFile, WholeNumber, complete_displays, limit_option, read_list
+from acud_cli.options import (
+    DURATION,
+    EnumChoice,
+    PictureFile,
+    WholeNumber,
+    complete_displays,
+    limit_option,
+    read_list,
+    watch_option,
+)
 from acud_cli.session import Session, complete_ids, pass_session, print_lines, print_table, say, write_picture
 from acud_cli.wait_options import (
     arm,
@@ -61,22 +71,33 @@ def full_id(client: Client, given: str) -> str:
     "--state", "states", multiple=True, type=EnumChoice(WaitState), help="Only those in this state (may be repeated)."
 )
 @limit_option(MOST_WAITS, 100)
+@watch_option
 @pass_session
-def list_waits(session: Session, *, ended: bool, states: tuple[WaitState, ...], limit: int) -> None:
+def list_waits(session: Session, *, ended: bool, states: tuple[WaitState, ...], limit: int, watch: bool) -> None:
     """List the live waits, newest first; with --all or --state the ended ones too.
 
     \b
     acud wait list
     acud wait list --all --limit 20
     acud wait list --state failed --state timeout
+    acud wait list --watch
     """
     client = session.client()
 
-    def read(most: int, offset: int) -> WaitListReply:
+    def page(most: int, offset: int) -> WaitListReply:
         return client.wait_list(states=states, ended=ended, limit=most, offset=offset)
 
-    reply = read_list(session, read, "waits", limit, MOST_WAITS, lambda wait: wait.wait_id)
-    session.show(reply, lambda: _print_list(reply.waits, reply.total))
+    def read() -> WaitListReply:
+        return read_list(session, page, "waits", limit, MOST_WAITS, lambda wait: wait.wait_id)
+
+    def show(reply: WaitListReply) -> None:
+        _print_list(reply.waits, reply.total)
+
+    if watch:
+        session.watch(read, show)
+        return
+    reply = read()
+    session.show(reply, lambda: show(reply))
 
 
 def _print_list(found: Any, total: int) -> None:
@@ -280,6 +301,9 @@ class WaitGroup(click.Group):
         flags = [words.pop(0) for _ in range(len(words)) if words[0] == "--json"]
         if words and words[0] in self.commands:
             return waits.make_context(info_name, [words[0], *flags, *words[1:]], parent, **extra)
+        near = suggest(words[0], self.commands).strip() if words and words[0].isalpha() else ""
+        if near and words[0] == args[0]:
+            raise click.UsageError(f"no command {words[0]!r}; {near} As a sentence: acud wait -- {words[0]}", parent)
         return super().make_context(info_name, args, parent, **extra)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

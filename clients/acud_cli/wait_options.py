@@ -238,7 +238,7 @@ def nested_condition(text: str) -> Until:
     try:
         plain = decode_json(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as fault:
-        raise click.UsageError(f"--until is not JSON: {fault}") from None
+        raise click.UsageError(f"--until is no JSON: {str(fault).removeprefix('JSON is malformed: ')}") from None
     try:
         return codec.convert(plain, Until)  # type: ignore[arg-type]  # a union is a type to msgspec
     except InvalidRequest as fault:

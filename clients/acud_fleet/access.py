@@ -22,6 +22,7 @@ from acud.features.fleet.names import ENDPOINT, KEY_LIST, KEYS, FleetNames, key_
 from acud.features.fleet.signatures import KeyList, MemberKeys
 from acud.fleet import HOST
 from acud.typed_values import decode_json
+from acud.value_errors import describe_decode_fault
 from acud_fleet.initialisation import FleetRoles
 
 _KEY = re.compile(r"U[A-Z2-7]{55}")
@@ -164,7 +165,8 @@ def read_grants(folder: Path, prefix: str) -> Grants:
         return Grants(prefix)
     except msgspec.DecodeError as fault:
         raise InvalidRequest(
-            f"{path} holds no grants: {fault}", hint="restore it; acud fleet grant writes it"
+            f"{path}: {describe_decode_fault(fault, Grants, 'the file of grants')}",
+            hint="restore it; acud fleet grant writes it",
         ) from fault
     if found.prefix != prefix:
         raise Conflict(

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
-from acud.errors import InvalidRequest
+from acud.errors import InvalidRequest, suggest
 from acud.paths import Paths
 from acud.protocol.requests import Command, declared
 from acud.protocol.requests.command import Effect
@@ -163,8 +163,9 @@ def parse_arguments(tool: Tool, given: dict[str, Any] | None) -> msgspec.Struct:
     named = _renamed(tool, given or {})
     unknown = [name for name in named if name not in kind.__struct_fields__]
     if unknown:
+        near = suggest(unknown[0], kind.__struct_fields__)
         known = ", ".join(name for name in kind.__struct_fields__ if name not in tool.hidden) or "none"
-        raise InvalidRequest(f"{tool.name} has no argument {unknown[0]!r}", hint=f"arguments: {known}")
+        raise InvalidRequest(f"{tool.name} has no argument {unknown[0]!r}", hint=f"{near}arguments: {known}")
     try:
         return convert(named, kind, strict=False)
     except msgspec.ValidationError as fault:

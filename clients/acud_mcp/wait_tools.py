@@ -64,7 +64,7 @@ from acud.types import (
 )
 from acud.types.tasks import Content
 from acud.untrusted_text import own_words
-from acud.value_errors import value_fault
+from acud.value_errors import describe_decode_fault, value_fault
 from acud_client.help_tables import WORDS
 from acud_client.image_files import part_of, png_of
 from acud_mcp.tool import GLOSSARY, Tool, ToolCall
@@ -365,11 +365,9 @@ async def action_wait(call: ToolCall, until: SmartWait | str | None, timeout: fl
 def _parsed(text: str) -> SmartWait:
     try:
         return decode_json(text, SmartWait, strict=False)
-    except msgspec.ValidationError as fault:
-        words = value_fault(fault, SmartWait, lax=True).of("until")
-        raise InvalidRequest(f"until: {words}", hint="it takes what smart_wait takes") from fault
     except msgspec.DecodeError as fault:
-        raise InvalidRequest(f"until is not JSON: {fault}", hint='such as {"text": "Saved"}') from fault
+        words = describe_decode_fault(fault, SmartWait, "its text", lax=True)
+        raise InvalidRequest(f"until: {words}", hint='it takes what smart_wait takes: {"text": "Saved"}') from fault
 
 
 def action_wait_view(call: ToolCall, waited: ActionWait | None) -> WaitView | None:

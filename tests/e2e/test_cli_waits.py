@@ -63,6 +63,19 @@ def test_a_sentence_that_nobody_could_judge_is_refused_with_an_exit_code_of_its_
     acud.run("wait", "cancel", armed)
 
 
+def test_a_list_that_is_watched_shows_what_changes_until_ctrl_c(
+    acud: CommandLine, client: Client, display: DisplayInfo
+) -> None:
+    with acud.start("wait", "list", "--watch", "--json") as watching:
+        assert watching.stdout is not None
+        assert watching.stdout.readline().startswith('{"waits"')
+        armed = client.wait_create(WindowTitle("never there"), display=display.name).wait.wait_id
+        assert any(armed in line for line in watching.stdout)
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(PATIENCE_S) == 0
+    client.wait_cancel(armed)
+
+
 def test_the_main_job(acud: CommandLine, client: Client, display: DisplayInfo, terminal: Terminal) -> None:
     terminal.write("Downloading 37 %")
     start = _now(client)

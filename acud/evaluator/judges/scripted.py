@@ -30,7 +30,7 @@ from acud.evaluator.judges.prompt import parse_verdict, parse_verdicts
 from acud.protocol.evaluation import JudgeHealth
 from acud.typed_values import decode_json
 from acud.types import Verdict, unknown
-from acud.value_errors import value_fault
+from acud.value_errors import describe_decode_fault
 
 Colour = Annotated[str, Meta(pattern="^#[0-9a-fA-F]{6}$", description="a colour such as #00ff00")]
 _GARBAGE = "Yesterday's report says that the answer may be found on the screen."
@@ -96,11 +96,9 @@ class ScriptSource:
 def _decode(text: bytes, source: str) -> Script:
     try:
         return decode_json(text, Script)
-    except msgspec.ValidationError as fault:
-        words = value_fault(fault, Script).of("the script")
-        raise ConfigError(f"{source}: {words}", hint="see acud/evaluator/judges/scripted.py") from fault
     except msgspec.DecodeError as fault:
-        raise ConfigError(f"{source}: {fault}", hint="see acud/evaluator/judges/scripted.py") from fault
+        words = describe_decode_fault(fault, Script, "the script")
+        raise ConfigError(f"{source}: {words}", hint="see acud/evaluator/judges/scripted.py") from fault
 
 
 class ScriptedJudge:

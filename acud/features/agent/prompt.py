@@ -15,7 +15,7 @@ from acud.typed_values import decode_json
 from acud.types.agent_runs import RunSpec, RunStep
 from acud.types.chat import ChatCall, ChatMessage, ChatTool
 from acud.untrusted_text import fenced
-from acud.value_errors import value_fault
+from acud.value_errors import describe_decode_fault
 
 SYSTEM = """\
 You operate a computer desktop for somebody, one action at a time, with the tools given.
@@ -121,10 +121,9 @@ def parse_decision(call: ChatCall) -> Decision:
         raise InvalidRequest(f"there is no tool {call.name[:60]!r}", hint="tools: " + ", ".join(_KINDS))
     try:
         found: Any = decode_json(call.arguments or "{}", kind)
-    except msgspec.ValidationError as fault:
-        raise InvalidRequest(f"{call.name}: {value_fault(fault, kind).of('the arguments')}"[:500]) from fault
     except msgspec.DecodeError as fault:
-        raise InvalidRequest(f"{call.name}: {fault}"[:500]) from fault
+        words = describe_decode_fault(fault, kind, "the text of the arguments")
+        raise InvalidRequest(f"{call.name}: {words}"[:500]) from fault
     return found  # type: ignore[no-any-return]
 
 

@@ -141,7 +141,15 @@ def test_a_command_takes_what_its_options_give(path: tuple[str, ...]) -> None:
     taken.bind(*(None for _ in first), **given)
 
 
-SHORT = {"-d": "--display", "-t": "--target", "-n": "--limit", "-o": "--output", "-f": "--follow", "-w": "--window"}
+SHORT = {
+    "-q": "--quiet",
+    "-d": "--display",
+    "-t": "--target",
+    "-n": "--limit",
+    "-o": "--output",
+    "-f": "--follow",
+    "-w": "--window",
+}
 FORMER = {"-f": "--file"}
 """Short names that another option had before 0.2.0, and has until 0.3."""
 
@@ -304,3 +312,37 @@ def test_an_argument_that_is_no_utf8_is_one_line(
     assert told.err == ""
     if line in (*_OPTIONS, "wait show", "task register", "do type"):
         assert json.loads(told.out)["error"]["code"] == "invalid_request"
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("daemn status", "did you mean daemon?"),
+        ("wait lst", "did you mean list? As a sentence: acud wait -- lst"),
+        ("display shwo", "Did you mean 'show'"),
+        ("wait --wigdet x", "'--widget'"),
+        ("do click --buton 3 1 2", "'--button'"),
+        ("logs --level eror", "did you mean error?"),
+        ("waits list --state resolvd", "did you mean resolved?"),
+        ("help conditons", "did you mean conditions?"),
+        ('wait --until {"type":"tetx"}', "(did you mean text?)"),
+        ('wait --until {"type":"window","titel":"x"}', "there is no field titel (did you mean title?)"),
+        ('wait --until {"type":"number","label":1}', "label must be a text, not a whole number"),
+        ('wait --until {"type":', "--until is no JSON: "),
+    ],
+)
+def test_a_name_that_is_spelled_nearly_right_is_told(line: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(line.split()) == Exit.USAGE
+    told = capsys.readouterr().err
+    assert meant in told
+    assert "`" not in told
+
+
+def test_quiet_prints_errors_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    for line in ("-q daemon stop", "daemon stop -q", "help targets --quiet", "-q help targets"):
+        assert run(line.split()) == Exit.OK
+        assert capsys.readouterr() == ("", "")
+    assert run(["help", "targets", "-q", "--json"]) == Exit.OK
+    assert json.loads(capsys.readouterr().out)["lines"]
+    assert run(["status", "-q"]) == Exit.DAEMON_DOWN
+    assert "not running" in capsys.readouterr().err

@@ -139,6 +139,7 @@ def test_words_of_programs_are_redacted_and_quoted() -> None:
     ("leaf", "words"),
     [
         (Widget("knob"), "no widget has the role"),
+        (Widget('buton "OK"'), "did you mean button?"),
         (Widget("button", gone=True, value="1"), "gone has no state or value"),
         (widget_condition('"a" enabled and disabled'), "enabled and disabled"),
         (widget_condition('slider >= "loud"'), "compared with 'loud'"),

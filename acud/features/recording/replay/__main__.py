@@ -18,6 +18,7 @@ from acud.evaluator.memory import keep_freed_memory
 from acud.features.recording.replay.session import ReplaySession
 from acud.protocol.replay import ReplayAsk, ReplayDone, ReplayFault, ReplayLine
 from acud.typed_values import decode_json
+from acud.value_errors import describe_decode_fault
 
 
 def main() -> None:
@@ -39,7 +40,7 @@ def _asked(text: bytes) -> ReplayAsk:
     try:
         return decode_json(text, ReplayAsk)
     except msgspec.DecodeError as fault:
-        raise InvalidRequest(f"what is to be replayed is malformed: {fault}") from fault
+        raise InvalidRequest(describe_decode_fault(fault, ReplayAsk, "what is to be replayed")) from fault
 
 
 def _say(line: ReplayLine) -> None:
