@@ -99,6 +99,10 @@ class DisplayTable(Table):
         """Return ended displays, newest first, at most `limit`."""
         return self._all(_DISPLAY, _SQL["newest_ended"], {"limit": limit})
 
+    def find_ended(self, name: str) -> StoredDisplay | None:
+        """Return the newest display of this name if it has ended."""
+        return self._first(_DISPLAY, _SQL["newest_ended_by_name"], {"name": name})
+
     def trim(self, before_utc_s: float, limit: int = -1) -> int:
         """Delete displays that ended before; their numbers are not given again. Return how many."""
         return self._database.write(_SQL["trim"], {"before_utc_s": before_utc_s, "limit": limit})

@@ -23,7 +23,11 @@ from acud.supervisor.replies import RequestDigest
 from acud.waits import sentences
 
 _LOG = log.logger("supervisor")
-_END_DEADLINE_S = 10.0
+_SETTLE_S = 10.0
+"""At the end, waits on managed displays take their last pictures and wakes under way leave, for at most so long."""
+_END_DEADLINE_S = 25.0
+"""Displays that have not ended by then are killed. The systemd units give a stop 60 s."""
+_STOPPED = "the daemon was stopped"
 _GRAMMAR_S = 5.0
 """After the start the grammar of sentences is compiled, unless one came before."""
 _PASSES = 16
@@ -53,7 +57,7 @@ class App(Core):
         super().__init__(settings, paths, clock, env, log_file, inherited, self._after_turn, redaction)
         self.features: dict[str, RunningFeature] = {}
         self.switched_off: list[str] = []
-        self._is_ending = False
+        self._is_ending = self._is_ending_children = False
         answering: dict[str, Handler] = {
             command.name: partial(handlers[command.name], self) for command in REQUESTS if not command.feature
         }
@@ -93,7 +97,7 @@ class App(Core):
         for running in self.features.values():
             running.resume_first()
         self.waits.resume()
-        for name, reason in self.displays.lost:
+        for name, reason in self.displays.find_lost(self.waits.displays()):
             self.waits.display_gone(name, reason)
         for running in self.features.values():
             running.start()
@@ -126,33 +130,49 @@ class App(Core):
         self.journal.keep(lambda: self.journal.event("store.damaged", "store", **told))
 
     def end(self, *, keep_displays: bool) -> None:
-        """End in good order: deliveries, children, then the managed displays (or leave those for a successor).
+        """End in good order: the waits on managed displays, deliveries, children, then these displays (or leave them
+        for a successor).
 
-        Whoever asks first is obeyed: a service manager's SIGTERM after that ends no display that was to be kept.
+        The first call wins: a service manager's SIGTERM after that ends no display that was to be kept.
         """
         if self._is_ending:
             return
         self._is_ending = True
         self.notifier.stopping()
         _LOG.info("daemon.stopping", keep_displays=keep_displays)
-        self.delivery.settle(lambda: self._end_others(keep_displays))
-        self.loop.call_later(_END_DEADLINE_S, self.loop.stop)
+        # Even if the deliveries never settle, the displays end in good order.
+        self._end_timer = self.loop.call_later(_SETTLE_S, lambda: self._end_children(keep_displays))
+        if not keep_displays:
+            self.waits.is_stopping = True
+            for name in self.displays.managed_names():
+                self.waits.display_gone(name, _STOPPED)
+        self.waits.when_broken(lambda: self.delivery.settle(lambda: self._end_children(keep_displays)))
 
-    def _end_others(self, keep_displays: bool) -> None:
+    def _end_children(self, keep_displays: bool) -> None:
+        if self._is_ending_children:
+            return
+        self._is_ending_children = True
+        self._end_timer.cancel()
         for child in list(self.keeper.slots.values()):
             self.keeper.stop(child)
         if keep_displays:
             self.loop.call_later(0.0, self._release)
         else:
-            self.displays.managed.end_all(self._displays_ended)
+            self.displays.managed.end_all(self._finish)
+            self.loop.call_later(_END_DEADLINE_S - _SETTLE_S, self._kill_displays)
+
+    def _kill_displays(self) -> None:
+        self.displays.managed.kill_all()
+        self._finish()
+
+    def _finish(self) -> None:
+        # Last: the fleet process has ended by now, and has not unsaid what makes these displays again elsewhere.
+        self.displays.record_ends(_STOPPED)
+        self.loop.call_later(0.0, self.loop.stop)
 
     def _release(self) -> None:
         self.displays.managed.release()
         self.loop.stop()
-
-    def _displays_ended(self) -> None:
-        self.displays.all_ended()
-        self.loop.call_later(0.0, self.loop.stop)
 
     def close(self) -> None:
         """Kill what is left of the children and let go of store and sockets."""

@@ -102,6 +102,11 @@ class _Route:
         queue = self.firsts or self.reminders
         return queue.popleft() if queue else None
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a delivery is under way or waits for its turn."""
+        return bool(self.running or self.firsts or self.reminders)
+
     def take_all(self) -> list[_Ticket]:
         """Empty the queue, in its order."""
         waiting = [*self.firsts, *self.reminders]
@@ -243,6 +248,7 @@ class DeliveryProcess:
         for ticket in running.values():
             ticket.ended(Undone(reason))
         self._pump(name)
+        self._check_settled()
 
     def _reachable(self, name: RouteName) -> bool:
         return name not in self._absent if name in self._carriers else self._ready
@@ -256,12 +262,19 @@ class DeliveryProcess:
         return self._ready and self._settled is None and self._keeper.send(self.child, push)
 
     def settle(self, done: Callable[[], None]) -> None:
-        """Begin nothing new, have the delivery process end, and call `done` when it has (at once when none runs)."""
+        """Have the delivery process end with what it has in hand, and carriers make what is queued for them: this host
+        may never start again. Then call `done`, at once when there is nothing to wait for; it may be called repeatedly.
+        """
         self._settled = done
         if self.child.process is None:
-            done()
+            self._check_settled()
         else:
             self._keeper.stop(self.child)
+
+    def _check_settled(self) -> None:
+        carried = [self._routes[name] for name in self._carriers]
+        if self._settled is not None and self.child.process is None and not any(one.is_busy for one in carried):
+            self._settled()
 
     def failing(self) -> dict[RouteName, str]:
         """Return the routes whose newest delivery failed, with the reason."""
@@ -278,7 +291,7 @@ class DeliveryProcess:
 
     def _pump(self, name: RouteName) -> None:
         route = self._routes[name]
-        if self._settled is not None:
+        if self._settled is not None and name not in self._carriers:
             return
         if name in self._absent:
             # For as long as can be: all are let through when the carrier comes.
@@ -338,6 +351,7 @@ class DeliveryProcess:
         if healed:
             self._tell_reopened(message.route)
         self._pump(message.route)
+        self._check_settled()
 
     def _learn(self, route: _Route, message: Delivered) -> bool:
         """Note how the route fares; tell whether it had failed and works again."""
@@ -366,7 +380,7 @@ class DeliveryProcess:
         self._tell_notified(Undone(f"the delivery process ended: {reason}"))
         self._tell_pushed(Undone(f"the delivery process ended: {reason}"))
         if self._settled is not None:
-            self._settled()
+            self._check_settled()
             return
         if child.state is ChildState.FAILED:
             self._loop.call_later(_AGAIN_S, lambda: self._keeper.start(child, self._options))

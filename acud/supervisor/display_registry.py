@@ -65,7 +65,7 @@ class DisplayRegistry:
         self._rows: dict[str, StoredDisplay] = {}
         self._default = ""
         self._wanting_default: list[Outcome] = []
-        self.lost: list[tuple[str, str]] = []
+        self._lost: list[tuple[str, str]] = []
         """Managed displays that ended while nobody watched, with the reason."""
 
     # ---- told ------------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ class DisplayRegistry:
         adoption = self.managed.adopt(rows)
         for row, reason in adoption.ended:
             self._end_row(row, reason)
-            self.lost.append((row.name, reason))
+            self._lost.append((row.name, reason))
         for row, display in adoption.adopted:
             self._watch(replace(row, processes=display.processes), None)
         for row in rows:
@@ -319,10 +319,23 @@ class DisplayRegistry:
 
         self._journal.keep(write)
 
-    def all_ended(self) -> None:
-        """Record that every managed display was ended in good order, at the end of the supervisor."""
+    def managed_names(self) -> list[str]:
+        """Return the names of the managed displays that have not ended."""
+        return [row.name for row in self._rows.values() if row.managed]
+
+    def record_ends(self, reason: str) -> None:
+        """Record that every managed display has ended, at the end of the supervisor."""
         for row in [row for row in self._rows.values() if row.managed]:
-            self._end_row(row, "the daemon was stopped")
+            self._end_row(row, reason)
+
+    def find_lost(self, names: set[str]) -> list[tuple[str, str]]:
+        """Return which of the displays `names` were managed and are gone, each with the reason."""
+        lost = dict(self._lost)
+        for name in names - lost.keys() - self._watched_displays.by_name.keys():
+            row = self._journal.store.displays.find_ended(name)
+            if row is not None and row.managed:
+                lost[name] = row.reason
+        return list(lost.items())
 
     # ---- the default -----------------------------------------------------------------------------------------------
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 import time
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -11,9 +13,10 @@ import click
 
 from acud import config as settings
 from acud import private_files
-from acud.errors import DaemonDown
+from acud.errors import DaemonDown, Unavailable
 from acud.paths import Paths
 from acud.protocol.requests.daemon import DaemonDrainReply, StatusReply
+from acud.types import DisplayState
 from acud_cli import daemon_process
 from acud_cli.exit_codes import Exit
 from acud_cli.formatting import count, duration
@@ -80,6 +83,9 @@ def daemon() -> None:
     """Start, stop, drain and reload the daemon. There is one per ACU_HOME."""
 
 
+_NAMED = 8
+_ANNOUNCE_S = 5.0
+_yes = click.option("--yes", is_flag=True, help="Do not ask whether managed displays may end.")
 _debug = click.option("--debug", is_flag=True, help="Log everything (the same as ACU_DEBUG=1).")
 
 
@@ -102,7 +108,7 @@ def start_daemon(session: Session, *, debug: bool) -> None:
 
 def _running(session: Session) -> StatusReply | None:
     """Return the status of the daemon that runs; None when there is none, or it ends just now."""
-    client = session.client()
+    client = session.client(timeout_s=_ANNOUNCE_S)
     if client.daemon_socket.look().state is not SocketState.OPEN:
         return None
     try:
@@ -132,18 +138,54 @@ def run_daemon(ctx: click.Context, *, debug: bool) -> NoReturn:
 @daemon.command("stop", short_help="End the daemon.")
 @click.option("--keep-displays", is_flag=True, help="Leave managed displays running for the next start.")
 @click.option("--force", is_flag=True, help="Kill it when it does not answer.")
+@_yes
 @pass_session
-def stop_daemon(session: Session, *, keep_displays: bool, force: bool) -> None:
-    """End the daemon and return when its process is gone. Managed displays end too; live waits stay armed for the
-    next start. Harmless when it does not run.
+def stop_daemon(session: Session, *, keep_displays: bool, force: bool, yes: bool) -> None:
+    """End the daemon and return when its process is gone. Managed displays end too, and waits on them fail; other waits
+    stay armed for the next start, and terminal sessions go on. Says what ends, and asks first on a terminal. Harmless
+    when it does not run.
 
     \b
     acud daemon stop
     acud daemon stop --keep-displays
     """
+    if not force:
+        with contextlib.suppress(DaemonDown):  # the stop itself reports it, with the way out
+            _announce_end(session, keep_displays=keep_displays, yes=yes)
     pid = _stop(session, keep_displays=keep_displays, force=force)
     words = f"stopped (pid {pid})" if pid else "not running"
     session.show({"stopped": bool(pid), "pid": pid}, lambda: say(words))
+
+
+def _announce_end(session: Session, *, keep_displays: bool, yes: bool) -> None:
+    """Name on standard error what the daemon's end ends and what goes on; on a terminal ask whether it may.
+
+    Raises: Abort where the answer is no.
+    """
+    client = session.client()
+    if client.daemon_socket.look().state is not SocketState.OPEN:
+        return
+    managed = [
+        one.name for one in client.display_list().displays if one.managed and one.state is not DisplayState.ENDED
+    ]
+    if managed and not keep_displays:
+        waits = client.wait_list(displays=managed, limit=1).total
+        named = ", ".join(managed[:_NAMED]) + (" …" if len(managed) > _NAMED else "")
+        warn(
+            f"this ends {count(len(managed), 'managed display')} ({named}) with every program on "
+            f"{'it' if len(managed) == 1 else 'them'}, and {count(waits, 'wait')}; --keep-displays leaves them running"
+        )
+        if not yes and sys.stdin.isatty() and sys.stderr.isatty():
+            click.confirm("end them?", abort=True, err=True)
+    try:
+        terminals = [one.name for one in client.terminal_list().terminals]
+    except Unavailable:  # no tmux: nothing can be open there
+        terminals = []
+    if terminals:
+        warn(
+            f"{count(len(terminals), 'terminal session')} ({', '.join(terminals)}) go on without the daemon; end them "
+            f"with: tmux -S {session.paths.terminals_socket} kill-server"
+        )
 
 
 def _stop(session: Session, *, keep_displays: bool, force: bool) -> int:
@@ -157,8 +199,11 @@ def _stop(session: Session, *, keep_displays: bool, force: bool) -> int:
 @click.option(
     "--evaluators", is_flag=True, help="Only the evaluators, one at a time: the daemon goes on, no job is lost."
 )
+@_yes
 @pass_session
-def restart_daemon(session: Session, *, debug: bool, end_displays: bool, force: bool, evaluators: bool) -> None:
+def restart_daemon(
+    session: Session, *, debug: bool, end_displays: bool, force: bool, evaluators: bool, yes: bool
+) -> None:
     """End the daemon and start it again. Waits go on, and so do managed displays. With settings or directories that
     it would not start with (acud config check) the one that runs is left alone, exit code 2 or 8.
 
@@ -171,6 +216,9 @@ def restart_daemon(session: Session, *, debug: bool, end_displays: bool, force: 
         _renew_evaluators(session)
         return
     check_start(session.paths, os.environ)
+    if end_displays and not force:
+        with contextlib.suppress(DaemonDown):
+            _announce_end(session, keep_displays=False, yes=yes)
     with daemon_process.listeners(session.paths) as sockets:
         old = _stop(session, keep_displays=not end_displays, force=force)
         told = daemon_process.start(session.paths, debug=debug, sockets=sockets)
@@ -189,10 +237,13 @@ def _renew_evaluators(session: Session) -> None:
 @click.option("--keep-displays", is_flag=True, help="Leave managed displays running for the next start.")
 @click.option("--no-wait", is_flag=True, help="Return at once; the daemon drains by itself.")
 @click.option("--cancel", is_flag=True, help="Take it back: new work is taken again.")
+@_yes
 @pass_session
-def drain_daemon(session: Session, *, timeout: float, keep_displays: bool, no_wait: bool, cancel: bool) -> int:
+def drain_daemon(
+    session: Session, *, timeout: float, keep_displays: bool, no_wait: bool, cancel: bool, yes: bool
+) -> int:
     """Have the daemon refuse new waits, tasks, runs, displays and recordings, and end as soon as live waits, active
-    tasks and runs have finished, at the latest after --timeout: what is live then stays armed for the next start.
+    tasks and runs have finished, at the latest after --timeout. What is live then ends, or stays, as with a stop.
     Returns when the process is gone; Ctrl-C leaves, and the drain goes on. Exit code 3: it was taken back meanwhile.
 
     \b
@@ -200,6 +251,8 @@ def drain_daemon(session: Session, *, timeout: float, keep_displays: bool, no_wa
     acud daemon drain --cancel
     """
     client = session.client()
+    if not cancel:
+        _announce_end(session, keep_displays=keep_displays, yes=yes)
     told = client.daemon_drain(timeout, keep_displays=keep_displays, cancel=cancel)
     if not told.draining or no_wait:
         session.show(told, lambda: say(_drained(told)))

@@ -26,7 +26,8 @@ START_DEADLINE_S = 300.0
 """A large database is looked through at the start; a daemon that ends is not waited for."""
 _OTHER_S = 30.0
 """How long the answer of another start's daemon is waited for."""
-STOP_DEADLINE_S = 30.0
+STOP_DEADLINE_S = 60.0
+"""Longer than a daemon takes that has to kill its displays."""
 _KILL_DEADLINE_S = 5.0
 _FORCED_S = 2.0
 _LOOK_S = 0.05
@@ -193,8 +194,8 @@ def stop(client: Client, *, keep_displays: bool, force: bool) -> int:
         raise client.daemon_socket.fault(status.state)
     client.timeout_s = _FORCED_S if force else client.timeout_s
     with contextlib.closing(Running(status.pid)) as daemon:
-        _ask_to_stop(client, daemon, keep_displays=keep_displays, force=force)
-        _await_end(daemon, force=force)
+        answered = _ask_to_stop(client, daemon, keep_displays=keep_displays, force=force)
+        _await_end(daemon, STOP_DEADLINE_S if answered else _KILL_DEADLINE_S, force=force)
     return status.pid
 
 
@@ -214,19 +215,22 @@ def until_ended(client: Client, pid: int) -> bool:
     return True
 
 
-def _ask_to_stop(client: Client, daemon: Running, *, keep_displays: bool, force: bool) -> None:
+def _ask_to_stop(client: Client, daemon: Running, *, keep_displays: bool, force: bool) -> bool:
+    """Have the daemon end; return False for one that stands still."""
     try:
         client.shutdown(keep_displays=keep_displays)
+        return True
     except DaemonDown as fault:
         if fault.facts.get("reason") == "busy" and not force:
             raise DaemonDown(
                 f"the daemon (pid {daemon.pid}) does not answer", hint="end it with: acud daemon stop --force"
             ) from fault
         daemon.send(signal.SIGTERM)
+        return fault.facts.get("reason") != "busy"  # one that answers no more is ending already
 
 
-def _await_end(daemon: Running, *, force: bool) -> None:
-    if daemon.ended(_KILL_DEADLINE_S if force else STOP_DEADLINE_S):
+def _await_end(daemon: Running, within_s: float, *, force: bool) -> None:
+    if daemon.ended(within_s):
         return
     if force:
         daemon.send(signal.SIGKILL)

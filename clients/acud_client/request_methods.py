@@ -126,10 +126,9 @@ class RequestMethods(ABC):
         self, timeout_s: float = 3600.0, *, keep_displays: bool = False, cancel: bool = False,
     ) -> DaemonDrainReply:
         """Refuse new waits, tasks, runs, displays and recordings from now on, and end the daemon as soon as no wait is
-        live, no task active and no run at work, at the latest in `timeout_s`: live waits stay armed for the next start.
-
-        Asked again it moves the end; `cancel` takes it back. Managed displays end too, unless `keep_displays`. A daemon
-        that is killed meanwhile drains no longer when it is started again."""
+        live, no task active and no run at work, at the latest in `timeout_s`: what is live then ends, or stays, as with
+        `shutdown`. Asked again it moves the end; `cancel` takes it back. A daemon that is killed meanwhile drains no
+        longer when it is started again."""
         return self.ask(DaemonDrain(timeout_s, keep_displays, cancel), DaemonDrainReply)
 
     def evaluators_restart(self) -> EvaluatorsRestartReply:
@@ -138,8 +137,8 @@ class RequestMethods(ABC):
         return self.ask(EvaluatorsRestart(), EvaluatorsRestartReply)
 
     def shutdown(self, *, keep_displays: bool = False) -> ShutdownReply:
-        """End the daemon: managed displays end too, unless `keep_displays`; live waits stay armed for the next start.
-        Wait for the process `pid` of the reply."""
+        """End the daemon: managed displays end too and waits on them fail, unless `keep_displays`; other waits stay
+        armed for the next start. Wait for the process `pid` of the reply."""
         return self.ask(Shutdown(keep_displays), ShutdownReply)
 
     def display_list(self, *, ended: bool = False) -> DisplayListReply:

@@ -58,9 +58,11 @@ def test_waits_and_displays_outlast_a_restart(acud: CommandLine) -> None:
     acud.run("daemon", "restart")
     assert acud.json("waits", "show", armed)["wait"]["state"] == "watching"
     assert [one["name"] for one in acud.json("display", "list")["displays"]] == [name]
-    acud.run("daemon", "stop")
+    child = acud.start("daemon", "stop")
+    _, said = child.communicate(timeout=PATIENCE_S)
+    assert f"this ends 1 managed display ({name}) with every program on it, and 1 wait; --keep-displays" in said
     acud.run("daemon", "start")
-    assert acud.json("waits", "show", armed)["wait"]["state"] == "watching"
+    assert acud.json("waits", "show", armed)["wait"]["state"] == "failed"
 
 
 def test_a_misspelt_setting_is_told_by_start_and_by_the_doctor(acud: CommandLine, home: Path) -> None:

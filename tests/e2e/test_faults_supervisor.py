@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -18,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from acud.errors import Conflict, DaemonDown
-from acud.types import Change, Criteria, Stable, WindowTitle
+from acud.types import Change, Criteria, FileState, OnDisplayLost, Policy, Stable, WindowTitle
 from acud.types.scene import SceneMode
 from acud_client import Client
 from tests.daemon import Daemon
@@ -80,11 +81,14 @@ def test_waits_displays_and_deadlines_survive_the_supervisor(daemon: Daemon) -> 
     faults.nothing_left(daemon.paths, display.name)
 
 
-@pytest.mark.parametrize("how", ["signal", "request", "interrupt", "twice"])
-def test_an_orderly_stop_leaves_nothing_but_the_waits(daemon: Daemon, how: str) -> None:
+@pytest.mark.parametrize("how", ["signal", "request", "interrupt", "twice", "cut off"])
+def test_a_stop_ends_displays_and_their_waits_alike(daemon: Daemon, how: str) -> None:
     client = daemon.client
     display = client.display_create().display
     wait = client.wait_create(Criteria("never"), display=display.name, timeout_s=600).wait
+    patient = Policy(on_display_lost=OnDisplayLost.WAIT)
+    back = client.wait_create(Criteria("never"), display=display.name, timeout_s=600, policy=patient).wait
+    file = client.wait_create(FileState("~/acud-never-there"), timeout_s=600).wait
     faults.judged(daemon, wait, "no")
     assert daemon.process is not None
     match how:
@@ -97,12 +101,20 @@ def test_an_orderly_stop_leaves_nothing_but_the_waits(daemon: Daemon, how: str) 
         case "twice":
             daemon.process.send_signal(signal.SIGTERM)
             daemon.process.send_signal(signal.SIGINT)
-    assert daemon.process.wait(faults.PATIENCE_S) == 0
-    daemon.process = None
-    faults.nothing_left(daemon.paths, display.name)
+        case "cut off":  # a stop that was killed once it had stored that the display ends
+            daemon.kill()
+            with closing(sqlite3.connect(daemon.home / "data.db")) as database, database:
+                database.execute("UPDATE displays SET state = 'ended', reason = 'the daemon was stopped'")
+    if daemon.process is not None:
+        assert daemon.process.wait(faults.PATIENCE_S) == 0
+        daemon.process = None
+        faults.nothing_left(daemon.paths, display.name)
     daemon.start()
-    assert client.wait_show(wait.wait_id).wait.state.value == "watching"
-    assert client.wait_cancel(wait.wait_id).wait.state.value == "cancelled"
+    assert "the daemon was stopped" in faults.ended(daemon, wait, "failed").message
+    for other in (back, file):
+        assert client.wait_cancel(other.wait_id).wait.state.value == "cancelled"
+    if how == "cut off":
+        faults.until(lambda: not _x_servers(daemon), "the next start sweeps what a stop left")
 
 
 def test_a_stop_may_leave_the_displays_to_a_successor(daemon: Daemon) -> None:

@@ -179,10 +179,9 @@ class DaemonReloadReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 class DaemonDrain(Struct, frozen=True, tag="daemon_drain", forbid_unknown_fields=True):
     """Refuse new waits, tasks, runs, displays and recordings from now on, and end the daemon as soon as no wait is
-    live, no task active and no run at work, at the latest in `timeout_s`: live waits stay armed for the next start.
-
-    Asked again it moves the end; `cancel` takes it back. Managed displays end too, unless `keep_displays`. A daemon
-    that is killed meanwhile drains no longer when it is started again.
+    live, no task active and no run at work, at the latest in `timeout_s`: what is live then ends, or stays, as with
+    `shutdown`. Asked again it moves the end; `cancel` takes it back. A daemon that is killed meanwhile drains no longer
+    when it is started again.
     """
 
     timeout_s: Annotated[float, Meta(ge=0, le=604_800)] = 3600.0
@@ -224,8 +223,8 @@ class EvaluatorsRestartReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Shutdown(Struct, frozen=True, tag="shutdown", forbid_unknown_fields=True):
-    """End the daemon: managed displays end too, unless `keep_displays`; live waits stay armed for the next start. Wait
-    for the process `pid` of the reply.
+    """End the daemon: managed displays end too and waits on them fail, unless `keep_displays`; other waits stay armed
+    for the next start. Wait for the process `pid` of the reply.
     """
 
     keep_displays: bool = False

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
@@ -21,7 +23,7 @@ from acud.supervisor.displays.folders import DisplayFolders
 from acud.supervisor.displays.managed_display import ManagedDisplay
 from acud.supervisor.displays.resources import Resources
 from acud.supervisor.displays.start import DisplayStart, StartTools, StartWishes, last_words
-from acud.supervisor.displays.stop import DisplayEnd, OnEnded
+from acud.supervisor.displays.stop import DisplayEnd, OnEnded, SharedLooks
 from acud.supervisor.displays.watched_process import WatchedProcess
 from acud.supervisor.displays.window_manager import RestartBudget, WindowManager, check_name
 from acud.x11 import auth
@@ -87,6 +89,7 @@ class ManagedDisplays:
         """Of those that are starting, the ones whose X server was started; the others wait for their turn."""
         self._at_once = settings.display.starts_at_once or _STARTS_PER_CORE * len(os.sched_getaffinity(0))
         self._ending: set[int] = set()
+        self._looks = SharedLooks(loop)
         self._on_idle: list[Callable[[], None]] = []
         self._wanted_names = wanted_names
         self.resources = Resources(loop, settings.display, lambda: self.living, watcher.display_limited)
@@ -294,6 +297,16 @@ class ManagedDisplays:
             self._end(display, self._log_left)
         self._loop.call_later(0, self._tell_idle)
 
+    def kill_all(self) -> None:
+        """Kill at once whatever is left of the displays; a later start removes the files that stay."""
+        left = [pid for pid, folder in proc.marked().items() if self._number_of(folder) is not None]
+        _LOG.warning("displays.killed", processes=len(left))
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        for number in self._ending:
+            folders.of(self._paths, number).remove()
+
     def sweep(self, on_swept: Callable[[tuple[str, ...]], None]) -> None:
         """End and remove what a dead supervisor left and nobody adopted; call `on_swept(names)` when it is gone."""
         rising = {starting.places.number for starting in self._starting if starting.places is not None}
@@ -336,7 +349,7 @@ class ManagedDisplays:
         self, where: DisplayFolders, known: list[WatchedProcess], x_server: WatchedProcess | None, on_ended: OnEnded
     ) -> None:
         self._ending.add(where.number)
-        DisplayEnd(self._loop, where, known, x_server, lambda left: self._ended(where, left, on_ended))
+        DisplayEnd(self._loop, self._looks, where, known, x_server, lambda left: self._ended(where, left, on_ended))
 
     def _ended(self, where: DisplayFolders, left: tuple[str, ...], on_ended: OnEnded) -> None:
         self._ending.discard(where.number)

@@ -19,6 +19,29 @@ _ROUNDS = 20
 OnEnded = Callable[[tuple[str, ...]], None]
 
 
+class SharedLooks:
+    """Looks at all processes once for every display that asks for it in the same turn, after it asked.
+
+    On a loaded machine one look takes up to half a second, and a stop ends all displays at once.
+    """
+
+    def __init__(self, loop: EventLoop) -> None:
+        self._loop = loop
+        self._asking: list[Callable[[proc.MarkedProcesses], None]] = []
+
+    def ask(self, done: Callable[[proc.MarkedProcesses], None]) -> None:
+        """Call `done` in a later turn, or later in this one, with a look that begins after this call."""
+        self._asking.append(done)
+        if len(self._asking) == 1:
+            self._loop.call_later(0.0, self._look)
+
+    def _look(self) -> None:
+        asking, self._asking = self._asking, []
+        look = proc.look_for_marked()
+        for done in asking:
+            done(look)
+
+
 class DisplayEnd:
     """Ends everything that carries the display's marker, the X server last, and removes what they leave.
 
@@ -29,27 +52,35 @@ class DisplayEnd:
     def __init__(
         self,
         loop: EventLoop,
+        looks: SharedLooks,
         places: DisplayFolders,
         known: list[WatchedProcess],
         x_server: WatchedProcess | None,
         on_ended: OnEnded,
     ) -> None:
         """`known`: the watched processes without `x_server`, which is None when it is dead or not known apart."""
-        self._loop, self._places, self._x_server, self._on_ended = loop, places, x_server, on_ended
-        if x_server is not None:
-            x_server.on_exit = ignore_exit
-        programs, _ = self._marked(known)
-        ProcessEnd(loop, known + programs, self._programs_ended)
+        self._loop, self._looks, self._places = loop, looks, places
+        self._x_server, self._on_ended = x_server, on_ended
+        for process in known if x_server is None else [*known, x_server]:
+            process.on_exit = ignore_exit
+        looks.ask(lambda look: self._end_programs(known, look))
 
-    def _programs_ended(self, remaining: tuple[int, ...]) -> None:
+    def _end_programs(self, known: list[WatchedProcess], look: proc.MarkedProcesses) -> None:
+        programs, _ = self._marked(look, known)
+        ProcessEnd(self._loop, known + programs, lambda _: self._looks.ask(self._end_server))
+
+    def _end_server(self, look: proc.MarkedProcesses) -> None:
         server = [self._x_server] if self._x_server is not None and self._x_server.alive else []
         # Once more: what was started while the others ended.
-        programs, _ = self._marked(server)
-        ProcessEnd(self._loop, server + programs, lambda left: self._end_late_ones(left, _ROUNDS))
+        programs, _ = self._marked(look, server)
+        ProcessEnd(self._loop, server + programs, lambda left: self._look_again(left, _ROUNDS))
 
-    def _end_late_ones(self, remaining: tuple[int, ...], rounds: int) -> None:
+    def _look_again(self, remaining: tuple[int, ...], rounds: int) -> None:
+        self._looks.ask(lambda look: self._end_late_ones(look, remaining, rounds))
+
+    def _end_late_ones(self, look: proc.MarkedProcesses, remaining: tuple[int, ...], rounds: int) -> None:
         """End what was started meanwhile, until a look is sure that nobody but `remaining` is left."""
-        found, sure = self._marked(())
+        found, sure = self._marked(look, ())
         late = {process.pid: process for process in found if process.pid not in remaining}
         for process in found:
             if process.pid in remaining or not rounds:
@@ -58,9 +89,9 @@ class DisplayEnd:
             self._all_ended(remaining + tuple(late))
         elif late:
             rest = rounds - 1
-            ProcessEnd(self._loop, [*late.values()], lambda left: self._end_late_ones(remaining + left, rest), ask_s=0)
+            ProcessEnd(self._loop, [*late.values()], lambda left: self._look_again(remaining + left, rest), ask_s=0)
         elif not sure:
-            self._loop.call_later(_LOOK_S, lambda: self._end_late_ones(remaining, rounds - 1))
+            self._loop.call_later(_LOOK_S, lambda: self._look_again(remaining, rounds - 1))
         else:
             self._all_ended(remaining)
 
@@ -78,13 +109,12 @@ class DisplayEnd:
         else:
             self._on_ended((f"the socket of X server {self._places.name} is still there",))
 
-    def _marked(self, known: Iterable[WatchedProcess]) -> tuple[list[WatchedProcess], bool]:
-        """Return the display's processes besides `known` and the X server, and whether these are certainly all."""
+    def _marked(self, look: proc.MarkedProcesses, known: Iterable[WatchedProcess]) -> tuple[list[WatchedProcess], bool]:
+        """Return the display's in `look` besides `known` and the X server, and whether these are certainly all."""
         mine = str(self._places.folder)
         besides = {process.pid for process in known}
         if self._x_server is not None:
             besides.add(self._x_server.pid)
-        look = proc.look_for_marked()
         pids = [pid for pid, folder in look.folders.items() if folder == mine and pid not in besides]
         found = [process for pid in pids if (process := _attach(self._loop, pid, mine)) is not None]
         return found, not look.unsettled and len(found) == len(pids)

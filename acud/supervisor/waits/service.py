@@ -147,6 +147,10 @@ class Waits:
         self._limits = WaitLimits(settings.wait, runtime.active, clock.monotonic_s)
         self.armed = 0
         """Waits created and armed, without those taken up after a restart."""
+        self.is_stopping = False
+        """Whether the daemon ends: the fleet arms its waits of `on_host_lost` = rearm on another host."""
+        self._breaking: set[str] = set()
+        self._on_broken: Callable[[], None] | None = None
 
     @property
     def targets(self) -> TargetTracker:
@@ -475,16 +479,29 @@ class Waits:
         self._loop.call_later(0.0, lambda: self._release(name))  # once all have let go of it
         words = f"display {name} is gone, and nothing starts it again: {reason}"
         for active in self._active.on_display(name):
-            if (
-                not active.ended
-                and active.transient is None
-                and active.spec.policy.on_display_lost is OnDisplayLost.FAIL
-            ):
+            policy = active.spec.policy
+            goes_on = policy.on_display_lost is not OnDisplayLost.FAIL or (
+                self.is_stopping and policy.on_host_lost is OnHostLost.REARM
+            )
+            if not active.ended and active.transient is None and not goes_on:
+                self._breaking.add(active.wait_id)
                 self._last_pictures.take(active, partial(self._break, active, words))
 
     def _break(self, active: ActiveWait, reason: str, last_picture: Evidence | None) -> None:
         if not active.ended:
             self._runtime.step(active, happened.WaitBroken(self._clock.monotonic_s(), reason, last_picture))
+        self._breaking.discard(active.wait_id)
+        self._settle()
+
+    def when_broken(self, done: Callable[[], None]) -> None:
+        """Call `done` in a later turn, once every wait whose display is gone has ended."""
+        self._on_broken = done
+        self._loop.call_later(0.0, self._settle)
+
+    def _settle(self) -> None:
+        if not self._breaking and self._on_broken is not None:
+            done, self._on_broken = self._on_broken, None
+            self._loop.call_later(0.0, done)
 
     def _give_up(self, wait_id: str) -> None:
         active = self._active.get(wait_id)
