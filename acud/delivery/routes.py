@@ -37,11 +37,14 @@ _MAX_SAID_BYTES = 4096
 
 
 class DeliveryOutcome(Struct, frozen=True):
-    """`sent`: the receiver took it. `retry`: it may later, not before `retry_after_s`. `refused`: not as it is."""
+    """`sent`: the receiver took it. `retry`: it may later, not before `retry_after_s`. `refused`: not as it is
+    (`ends_route`: nor any other).
+    """
 
     result: Literal["sent", "retry", "refused"]
     reason: str = ""
     retry_after_s: float = 0.0
+    ends_route: bool = False
 
 
 SENT = DeliveryOutcome("sent")
@@ -82,8 +85,11 @@ def retry_after_s(header: str) -> float:
 
 
 _MAX_ANSWER_BYTES = 64 << 10
-_LATER = frozenset({408, 409, 425, 429})
-"""Statuses below 500 that say "not now" (RFC 9110, RFC 6585, RFC 8470); 409: another delivery of it is under way."""
+_LATER = frozenset({404, 408, 409, 425, 429})
+"""Statuses from 400 to 499 that say "not now" (RFC 9110, RFC 6585, RFC 8470); 404: a receiver that is being installed
+anew; 409: another delivery of it is under way.
+"""
+_GONE = 410
 _PREFIX = "whsec_"
 
 
@@ -141,10 +147,14 @@ class Poster:
         return PostAnswer(outcome=self._not_taken(response, text), status=response.status_code)
 
     def _not_taken(self, response: httpx.Response, text: bytes) -> DeliveryOutcome:
-        said = self._said(f"answered {response.status_code}: {text[:300].decode(errors='replace')}")
-        if response.status_code in _LATER or response.status_code >= 500:
+        status, words = response.status_code, text[:300].decode(errors="replace")
+        if response.is_redirect:
+            to = httpx.URL(response.headers["location"]).copy_with(query=None, userinfo=b"")
+            words = f"a redirect to {to}, which is not followed: put that address into the settings if it is right"
+        said = self._said(f"answered {status}: {words}")
+        if status in _LATER or response.is_redirect or status >= 500:
             return DeliveryOutcome("retry", said, retry_after_s(response.headers.get("retry-after", "")))
-        return DeliveryOutcome("refused", said)
+        return DeliveryOutcome("refused", said, ends_route=status == _GONE)
 
     def _said(self, text: str) -> str:
         return reason(text, self._secrets)

@@ -103,6 +103,7 @@ class DeliveryService:
                 outcome.reason,
                 outcome.retry_after_s,
                 ms,
+                outcome.ends_route,
             )
         )
 

@@ -60,7 +60,8 @@ class DeliveryHello(Struct, frozen=True, tag="relay_hello", forbid_unknown_field
 
 class Delivered(Struct, frozen=True, tag="delivered", forbid_unknown_fields=True):
     """How a delivery ended: `sent` (the receiver took it), `retry` (it may later; not before `retry_after_s`) or
-    `refused` (it will not, as it is). `reason`: one line without secrets. `ms`: how long it took.
+    `refused` (it will not, as it is; `ends_route`: nor any other). `reason`: one line without secrets. `ms`: how long
+    it took.
     """
 
     wake_id: str
@@ -70,6 +71,7 @@ class Delivered(Struct, frozen=True, tag="delivered", forbid_unknown_fields=True
     reason: str = ""
     retry_after_s: float = 0.0
     ms: float = 0.0
+    ends_route: bool = False
 
 
 class Notified(Struct, frozen=True, tag="notified", forbid_unknown_fields=True):

@@ -140,6 +140,9 @@ class DeliveryProcess:
         self._carriers: dict[RouteName, Child] = {}
         """Other processes that make the deliveries of a route; while one is absent its route counts as failing."""
         self._absent: dict[RouteName, str] = {}
+        """Why routes get nothing: no carrier is there, or the receiver wants no more wakes (a retry or a test by hand,
+        or a restart, tries it again).
+        """
         self.deliveries = Tally()
         """Deliveries tried, by route and result."""
         self.delivery_s = Histograms(SLOW_S)
@@ -223,6 +226,8 @@ class DeliveryProcess:
         """Let one delivery try each of these routes that fails, whatever its pause: somebody says that it is mended."""
         for name in names:
             self._routes[name].shut_until_s = 0.0
+            if name not in self._carriers:
+                self._absent.pop(name, None)
 
     # ---- routes whose deliveries another process makes -------------------------------------------------------------
 
@@ -346,7 +351,11 @@ class DeliveryProcess:
         self.deliveries.add(message.route.value, message.result)
         self.delivery_s.observe(message.ms / 1000, message.route.value)
         route.note(message, self._now())
+        if message.ends_route:
+            self._absent[message.route] = f"its receiver wants no more wakes ({message.reason})"
         healed = self._learn(route, message)
+        if message.result == "sent" and message.route not in self._carriers:
+            healed |= self._absent.pop(message.route, None) is not None
         ticket.ended(message)
         if healed:
             self._tell_reopened(message.route)

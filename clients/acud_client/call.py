@@ -82,7 +82,9 @@ class ClientCall:
     def next(self, now_s: float, status: SocketStatus) -> Step:
         """Tell what to do, given a look at its socket. Raises: DaemonDown when there is nothing more to hope for."""
         if now_s >= self._deadline_s and self._sent_to:
-            raise self._daemon_socket.silent(self._limits.total_s, self.spec.name, self.request_id)
+            raise self._daemon_socket.silent(
+                self._limits.total_s, self.spec.name, self.request_id, is_mutating=self.spec.mutating
+            )
         if status.state is not SocketState.OPEN:
             return self._away(now_s, status.state)
         self._away_since_s = None

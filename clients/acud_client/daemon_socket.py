@@ -107,10 +107,16 @@ class DaemonSocket:
         }[state]
         return DaemonDown(message, hint=hint, reason=state.value, socket=str(self.path))
 
-    def silent(self, seconds: float, request: str, request_id: str) -> DaemonDown:
-        """Return the error for a daemon that listens and does not answer; fact `reason` is `busy`."""
+    def silent(self, seconds: float, request: str, request_id: str, *, is_mutating: bool) -> DaemonDown:
+        """Return the error for a daemon that listens and does not answer; fact `reason` is `busy`. A mutating request
+        may be done all the same: one that repeats `request_id` gets the answer of the first.
+        """
         facts = {"reason": "busy", "socket": str(self.path), "request": request, "request_id": request_id}
-        return DaemonDown(f"{self._who} did not answer {request} within {seconds:g} s", hint=_BUSY_HINT, **facts)
+        text = f"{self._who} did not answer {request} within {seconds:g} s"
+        if not is_mutating:
+            return DaemonDown(text, hint=_BUSY_HINT, **facts)
+        once = f"repeated with request_id {request_id}, or the same Idempotency-Key, it is done once"
+        return DaemonDown(f"{text}, and may do it all the same", hint=f"{once}; {_BUSY_HINT}", **facts)
 
 
 def _listener(connected: socket.socket) -> int:

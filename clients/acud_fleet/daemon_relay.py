@@ -74,7 +74,7 @@ class DaemonRelay:
                     await asyncio.sleep(PAUSE_S)
         finally:
             self._awaited.pop(asked.request_id, None)
-        raise self._daemon_socket.silent(within_s, asked.spec.name, asked.request_id)
+        raise self._daemon_socket.silent(within_s, asked.spec.name, asked.request_id, is_mutating=asked.spec.mutating)
 
     async def _attempt(self, request_id: str, data: bytes) -> bytes:
         connection = self._connection

@@ -27,6 +27,8 @@ from acud_web.request_filter import bearer_of, values
 
 COOKIE = "acud_session"
 _LONGEST = 256
+_MOST_COOKIES = 4
+"""Cookies know neither port nor who set them: another program of this host, or another daemon, may have set one too."""
 
 
 class Credential(Struct, frozen=True):
@@ -36,13 +38,13 @@ class Credential(Struct, frozen=True):
     secret: str
 
 
-def credential_of(scope: AsgiScope) -> Credential | None:
-    """Return what `scope` carries, the head first; None for nothing, or for several of one kind."""
+def credentials_of(scope: AsgiScope) -> list[Credential]:
+    """Return what `scope` carries: the one token of its head, else its session cookies, one of which may be ours."""
     token = bearer_of(scope)
     if token is not None:
-        return Credential("token", token) if 0 < len(token) <= _LONGEST else None
-    cookies = _cookies(scope)
-    return Credential("session", cookies[0]) if len(cookies) == 1 and len(cookies[0]) <= _LONGEST else None
+        return [Credential("token", token)] if 0 < len(token) <= _LONGEST else []
+    cookies = dict.fromkeys(one for one in _cookies(scope) if len(one) <= _LONGEST)
+    return [Credential("session", one) for one in cookies][:_MOST_COOKIES]
 
 
 def _cookies(scope: AsgiScope) -> list[str]:
@@ -85,6 +87,10 @@ the daemon from nothing else, and a right one waits for those before it alone.""
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
+class _WrongSecret(Exception):
+    """The daemon knows no access token of this kind with this secret."""
+
+
 class Authenticator:
     """Borrows `gateway`."""
 
@@ -101,31 +107,34 @@ class Authenticator:
         """Return the access token of `connection`. Raises: Fault 401 without one, 403 where a page may not have sent
         it, 429 after too many wrong ones; AcudError when the daemon can't be asked.
         """
-        given = credential_of(connection.scope)
-        if given is None:
-            raise unauthorized()
-        if given.kind == "session":
-            check_page(connection)
-        return await self._token_of(given, address_of(connection))
+        fault: Exception = unauthorized()
+        for given in credentials_of(connection.scope):
+            if given.kind == "session":
+                check_page(connection)
+            try:
+                return await self._token_of(given)
+            except _WrongSecret:
+                fault = wrong_try(self._throttle, address_of(connection), unauthorized())
+        raise fault
 
     def forget(self, pass_id: str) -> None:
         """Ask anew for the access token with this id."""
         for digest in [digest for digest, (found, _) in self._known.items() if found.pass_id == pass_id]:
             del self._known[digest]
 
-    async def _token_of(self, given: Credential, address: str) -> AccessToken:
+    async def _token_of(self, given: Credential) -> AccessToken:
         digest = digest_of(given.secret)
         known, asked_s = self._known.get(digest, (None, 0.0))
         if known is not None and known.kind != given.kind:
-            raise unauthorized()  # a token is no session, and the other way round, also while it is remembered
+            raise _WrongSecret  # a token is no session, and the other way round, also while it is remembered
         if known is not None and time.monotonic() - asked_s < _KEPT_S and not known.expired(time.time()):
             return known
         if known is not None:
-            return await self._ask(given, digest, address)
+            return await self._ask(given, digest)
         async with self._unknown:
-            return await self._ask(given, digest, address)
+            return await self._ask(given, digest)
 
-    async def _ask(self, given: Credential, digest: str, address: str) -> AccessToken:
+    async def _ask(self, given: Credential, digest: str) -> AccessToken:
         asked_s = time.monotonic()
         try:
             found = (await self._gateway.ask(WebPass(digest), WebPassReply)).found
@@ -133,7 +142,7 @@ class Authenticator:
             found = None
         if found is None or found.kind != given.kind:
             self._known.pop(digest, None)
-            raise wrong_try(self._throttle, address, unauthorized())
+            raise _WrongSecret
         self._known[digest] = (found, asked_s)
         if len(self._known) > _KEPT:
             self._known.popitem(last=False)

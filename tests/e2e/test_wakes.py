@@ -305,6 +305,21 @@ def test_refusals_are_listed_and_tried_again_by_hand(daemon: Daemon, hook: Recei
         daemon.client.wake_retry()
 
 
+def test_a_receiver_that_answers_gone_gets_nothing_more_until_somebody_asks(daemon: Daemon, hook: Receiver) -> None:
+    hook.manner = "410"
+    first = _resolved(daemon)
+    _wake(daemon, first, WakeState.UNDELIVERED)
+    second = _resolved(daemon)
+    faults.until(lambda: "answered 410" in _wake(daemon, second, WakeState.PENDING).reason, "the reason")
+    assert len(hook.taken) == 1
+    assert any("openclaw" in one and "wants no more wakes" in one for one in daemon.client.status().degraded)
+    hook.manner = "ok"
+    assert CommandLine(daemon.home).run("wake", "test").startswith("openclaw: sent in ")
+    _wake(daemon, second, WakeState.SENT)
+    CommandLine(daemon.home).run("wake", "retry", "--undelivered")
+    _wake(daemon, first, WakeState.SENT)
+
+
 def test_429_is_obeyed(daemon: Daemon, hook: Receiver) -> None:
     hook.manner, hook.retry_after = "429", "2"
     wait = _resolved(daemon)

@@ -18,6 +18,7 @@ from acud.protocol import codec
 from acud.protocol.envelope import ReplyEnvelope, RequestEnvelope
 from acud.protocol.requests.displays import DisplayListReply
 from acud.protocol.requests.looks import BaselineReply
+from acud.protocol.requests.tasks import TaskReply, TaskUpdate
 from acud.types import Text
 from acud_client import Client, call
 from tests.integration.client_stand_in import Sending, StandIn, paths_at, refusal, reply
@@ -68,6 +69,20 @@ def test_a_silent_daemon_is_busy_not_absent(paths: Paths) -> None:
         client.display_list()
     assert caught.value.facts["reason"] == "busy"
     assert "acud daemon start" not in caught.value.hint
+    assert "may do it" not in caught.value.message
+
+
+def test_a_change_that_was_not_answered_in_time_is_found_by_its_id(paths: Paths) -> None:
+    end = TaskUpdate("task-1", "on it")
+    with StandIn(paths, lambda _request, _times: []) as daemon, Client(paths, timeout_s=60) as client:
+        client.timeout_s = 0.4
+        with pytest.raises(DaemonDown, match=r"did not answer task_update .*, and may do it all the same") as caught:
+            client.ask(end, TaskReply)
+        again = str(caught.value.facts["request_id"])
+        assert f"repeated with request_id {again}" in caught.value.hint
+        with pytest.raises(DaemonDown):
+            client.ask(end, TaskReply, request_id=again)
+    assert {one.id for one in daemon.seen} == {again}
 
 
 def test_a_lost_reply_is_asked_for_again_with_the_same_id(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:

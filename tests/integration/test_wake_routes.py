@@ -82,7 +82,9 @@ def test_openclaw_takes_a_wake(receiver: Receiver) -> None:
     [
         ("401", "refused", "answered 401: Unauthorized"),
         ("400", "refused", "text required"),
-        ("302", "refused", "answered 302"),
+        ("302", "retry", "answered 302: a redirect to"),
+        ("404", "retry", "answered 404"),
+        ("410", "refused", "answered 410"),
         ("page", "refused", "check openclaw_url"),
         ("big", "refused", "check openclaw_url"),
         ("not_ok", "refused", "sessionKey is not allowed"),
@@ -96,6 +98,7 @@ def test_what_openclaw_says_when_it_does_not(receiver: Receiver, manner: Manner,
     receiver.manner = manner
     outcome = _hook(receiver, **({"http_timeout_s": 5} if manner == "hang" else {}))
     assert outcome.result == result
+    assert outcome.ends_route == (manner == "410")
     assert words in outcome.reason
     assert TOKEN not in outcome.reason
     assert len(receiver.wait_for(1)) == 1
@@ -189,7 +192,9 @@ def test_each_attempt_is_signed_anew_with_its_own_time(receiver: Receiver) -> No
     assert first.headers["webhook-signature"] != second.headers["webhook-signature"]
 
 
-@pytest.mark.parametrize(("manner", "result"), [("ok", "sent"), ("429", "retry"), ("500", "retry"), ("302", "refused")])
+@pytest.mark.parametrize(
+    ("manner", "result"), [("ok", "sent"), ("429", "retry"), ("500", "retry"), ("302", "retry"), ("410", "refused")]
+)
 def test_any_2xx_of_a_webhook_is_a_taken_wake(receiver: Receiver, manner: Manner, result: str) -> None:
     receiver.manner = manner
     assert _deliver(_delivery(RouteName.WEBHOOK), webhook_url=receiver.url).result == result

@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -346,3 +347,18 @@ def test_quiet_prints_errors_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["lines"]
     assert run(["status", "-q"]) == Exit.DAEMON_DOWN
     assert "not running" in capsys.readouterr().err
+
+
+def test_ctrl_c_while_the_command_line_is_loaded_ends_it_without_a_word() -> None:
+    code = """
+import os, signal, sys
+class Loading:
+    def find_spec(self, name, path=None, target=None):
+        if name == "acud_cli.app":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Loading())
+from acud_cli.entry_point import main
+main()
+"""
+    ended = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, "", "")

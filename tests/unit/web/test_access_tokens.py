@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import cast
+from typing import Literal, cast
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from starlette.requests import HTTPConnection
 from acud.errors import NotFound
 from acud.protocol.requests.web import WebPass, WebPassReply
 from acud.protocol.web import AccessToken, Scope, digest_of, new_secret
-from acud_web.access import Authenticator, Credential, LoginThrottle, credential_of, wrong_try
+from acud_web.access import Authenticator, Credential, LoginThrottle, credentials_of, wrong_try
 from acud_web.daemon_gateway import DaemonGateway
 from acud_web.errors import HttpFault
 from acud_web.request_filter import ServerNames
@@ -112,12 +113,15 @@ def test_only_the_wrong_are_told_to_slow_down_and_no_flood_makes_it_worse() -> N
 
 
 class OnePass:
-    """A daemon that knows one token."""
+    """A daemon that knows one secret."""
+
+    def __init__(self, kind: Literal["token", "session"] = "token") -> None:
+        self.kind = kind
 
     async def ask(self, request: WebPass, kind: object) -> WebPassReply:
         if request.digest != digest_of("right"):
             raise NotFound("unknown")
-        return WebPassReply(made())
+        return WebPassReply(msgspec.structs.replace(made(), kind=self.kind))
 
 
 def test_a_right_token_is_let_in_whoever_else_was_wrong() -> None:
@@ -194,30 +198,49 @@ def test_a_websocket_keeps_the_place_of_its_request() -> None:
     assert len(limit) == 0
 
 
-def carried(*headers: tuple[str, str]) -> Credential | None:
-    return credential_of({"headers": [(name.encode(), value.encode()) for name, value in headers]})
+def _session(secret: str) -> Credential:
+    return Credential("session", secret)
+
+
+def carried(*headers: tuple[str, str]) -> list[Credential]:
+    return credentials_of({"headers": [(name.encode(), value.encode()) for name, value in headers]})
 
 
 @pytest.mark.parametrize(
     ("headers", "found"),
     [
-        ([], None),
-        ([("authorization", "Bearer abc")], Credential("token", "abc")),
-        ([("Authorization", "bearer  abc ")], Credential("token", "abc")),
-        ([("authorization", "Basic abc")], None),
-        ([("authorization", "Bearer")], None),
-        ([("authorization", "Bearer " + "a" * 300)], None),
-        ([("authorization", "Bearer a"), ("authorization", "Bearer b")], None),
-        ([("authorization", "Basic x"), ("cookie", "acud_session=abc")], None),
-        ([("cookie", "a=b; acud_session=abc; c=d")], Credential("session", "abc")),
-        ([("cookie", "acud_session=abc"), ("cookie", "acud_session=def")], None),
-        ([("cookie", "acud_session=abc; acud_session=def")], None),
-        ([("cookie", "acud_session=")], None),
-        ([("cookie", "xacud_session=abc")], None),
+        ([], []),
+        ([("authorization", "Bearer abc")], [Credential("token", "abc")]),
+        ([("Authorization", "bearer  abc ")], [Credential("token", "abc")]),
+        ([("authorization", "Basic abc")], []),
+        ([("authorization", "Bearer")], []),
+        ([("authorization", "Bearer " + "a" * 300)], []),
+        ([("authorization", "Bearer a"), ("authorization", "Bearer b")], []),
+        ([("authorization", "Basic x"), ("cookie", "acud_session=abc")], []),
+        ([("cookie", "a=b; acud_session=abc; c=d")], [Credential("session", "abc")]),
+        ([("cookie", "acud_session=abc"), ("cookie", "acud_session=def")], [*map(_session, ("abc", "def"))]),
+        ([("cookie", "acud_session=abc; acud_session=def; acud_session=abc")], [*map(_session, ("abc", "def"))]),
+        ([("cookie", "; ".join(f"acud_session={at}" for at in range(9)))], [*map(_session, "0123")]),
+        ([("cookie", "acud_session=")], []),
+        ([("cookie", "xacud_session=abc")], []),
     ],
 )
-def test_what_a_request_carries(headers: list[tuple[str, str]], found: Credential | None) -> None:
+def test_what_a_request_carries(headers: list[tuple[str, str]], found: list[Credential]) -> None:
     assert carried(*headers) == found
+
+
+def test_a_session_cookie_of_another_program_keeps_nobody_out() -> None:
+    def asking(cookies: str) -> HTTPConnection:
+        head = [(b"cookie", cookies.encode())]
+        return HTTPConnection({"type": "http", "method": "GET", "headers": head, "client": ("127.0.0.1", 1)})
+
+    async def asked() -> AccessToken:
+        admission = Authenticator(cast(DaemonGateway, OnePass("session")))
+        for _ in range(20):  # more often than a wrong secret may be tried
+            found = await admission.admit(asking("acud_session=of-another; acud_session=right"))
+        return found
+
+    assert asyncio.run(asked()).kind == "session"
 
 
 @pytest.mark.parametrize(

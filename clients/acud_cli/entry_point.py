@@ -1,0 +1,13 @@
+"""The command `acud` before its modules are loaded: Ctrl-C ends it at once then, without a word."""
+
+import signal
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Load the command line and run it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from acud_cli.__main__ import main as run
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    run()
