@@ -168,6 +168,7 @@ class CaptureService:
         elif isinstance(order, Demand):
             source.schedule.demand(order.fps, order.grab)
             source.tells_looks = order.looks
+            source.shown += order.shown
             if source.watch(order.quiet):
                 self._x.sync()
                 self._drain()

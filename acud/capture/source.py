@@ -15,8 +15,8 @@ from acud.errors import ProtocolError
 from acud.frames.ring import FrameGone, Ring
 from acud.frames.writer import FrameWriter
 from acud.log import logger
-from acud.pixels.tiles import Mask, TileCompare, bitmap, tile_looks
-from acud.protocol.capture import Attach, Notice
+from acud.pixels.tiles import Mask, TileCompare, bitmap, blackout, identity, tile_looks
+from acud.protocol.capture import Attach, LookAsk, Notice, PartLook
 from acud.types import TILE_PX, Rect
 from acud.waits.tiles import Grid, bounding_box, to_bytes
 from acud.x11.damage import Damage
@@ -79,6 +79,17 @@ class Epoch:
         """Return the looks of the tiles in `mask`; nothing for more than `MOST_LOOKS`."""
         return tile_looks(self.writer.arrays[slot], mask) if np.count_nonzero(mask) <= MOST_LOOKS else b""
 
+    def look(self, slot: int, ask: LookAsk) -> PartLook:
+        """Return how a part of the frame in `slot` looks."""
+        pixels = self.writer.arrays[slot]
+        if ask.crop is not None:
+            pixels = pixels[ask.crop.y : ask.crop.bottom, ask.crop.x : ask.crop.right]
+        if not ask.tiles:
+            return PartLook(ask, identity(pixels, ask.ignore))
+        pixels = blackout(pixels, ask.ignore)
+        every = TileCompare(pixels.shape[1], pixels.shape[0]).everything()
+        return PartLook(ask, identity(pixels), tile_looks(pixels, every))
+
     def bounds(self, mask: Mask) -> Rect | None:
         """Return the box around the tiles in `mask`; None when nothing changed."""
         return self._compare.bounds(mask)
@@ -117,6 +128,8 @@ class CaptureSource:
         """Reports each painted box by itself, while a wait needs quiet."""
         self.tells_looks = False
         """Whether notices tell what changed tiles look like."""
+        self.shown: tuple[LookAsk, ...] = ()
+        """What the next demanded grab is to tell the look of."""
         self.compared_ns = 0
         """CLOCK_MONOTONIC of the newest grab that was compared with the newest frame, or is it; 0: none was."""
 
@@ -147,6 +160,7 @@ class CaptureSource:
             self._epoch.close()
             self._epoch = None
         self._path.close()
+        self.shown = ()
 
     def move(self, area: Area) -> None:
         """Take pixels from `area` from now on. Another size ends the epoch: another ring is to be asked for."""
@@ -221,6 +235,9 @@ class CaptureSource:
         notice = replace(_conclude(self.name, epoch, slot, mask, start, cursor), took_ns=fetched_ns - start.mono_ns)
         if self.tells_looks and notice.tiles:
             notice = replace(notice, looks=epoch.looks(slot, mask))
+        if start.number and self.shown:
+            notice = replace(notice, shown=tuple(epoch.look(slot, ask) for ask in self.shown))
+            self.shown = ()
         compare_ns = time.monotonic_ns() - fetched_ns
         self.compared_ns = start.mono_ns
         counters.grabbed(

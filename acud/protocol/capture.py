@@ -36,6 +36,25 @@ class SourceGone(Struct, frozen=True, tag="source_gone", forbid_unknown_fields=T
     reason: str
 
 
+class LookAsk(Struct, frozen=True, forbid_unknown_fields=True):
+    """How does a part of the next demanded frame look? `ignore` boxes are relative to `crop` and count as black.
+
+    `tiles`: also by its own 16x16 tiles.
+    """
+
+    crop: Rect | None = None
+    ignore: tuple[Rect, ...] = ()
+    tiles: bool = False
+
+
+class PartLook(Struct, frozen=True, forbid_unknown_fields=True):
+    """The answer: the identity as evaluators have it, and where asked for 8 bytes for each tile (as `Notice.looks`)."""
+
+    ask: LookAsk
+    identity: str
+    tiles: bytes = b""
+
+
 class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
     """A frame was published, or a demanded grab found nothing new.
 
@@ -47,7 +66,7 @@ class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
     compared, so everything counts as changed. `unsure`: tiles (as `tiles`), where somebody waits for quiet, that were
     painted since the notice before and look the same, but may have looked different in between. `looks`: where asked
     for, and few tiles changed, 8 bytes (little-endian, not 0) for each of `tiles`, lowest bit first: equal ones are of
-    equal pixels.
+    equal pixels. `shown`: how the parts look that demands asked about.
 
     What changed among the windows until the grab was told before (`DisplayWindows`).
     """
@@ -64,6 +83,7 @@ class Notice(Struct, frozen=True, tag="notice", forbid_unknown_fields=True):
     unsure: bytes = b""
     looks: bytes = b""
     took_ns: Number = 0
+    shown: tuple[PartLook, ...] = ()
 
 
 class DisplayWindows(Struct, frozen=True, tag="windows", forbid_unknown_fields=True):
@@ -132,7 +152,7 @@ class Attach(Struct, frozen=True, tag="attach", forbid_unknown_fields=True):
 class Demand(Struct, frozen=True, tag="demand", forbid_unknown_fields=True):
     """What consumers want of a source now. `fps` 0: nothing is grabbed. A new `grab` number asks for one frame
     at once. `quiet`: boxes of the source in which somebody waits for quiet. `looks`: somebody asks what changed tiles
-    look like.
+    look like. `shown`: parts whose look the frame asked for is to tell.
     """
 
     source: str
@@ -140,6 +160,7 @@ class Demand(Struct, frozen=True, tag="demand", forbid_unknown_fields=True):
     grab: int = 0
     quiet: tuple[Rect, ...] = ()
     looks: bool = False
+    shown: tuple[LookAsk, ...] = ()
 
 
 class Follow(Struct, frozen=True, tag="follow", forbid_unknown_fields=True):

@@ -15,7 +15,7 @@ from acud.frames.layout import Layout
 from acud.frames.ring import Ring, newest_frame
 from acud.metrics.catalogue import QUICK_S
 from acud.metrics.counters import Histogram
-from acud.protocol.capture import Attach, Demand, Notice, SourceHello
+from acud.protocol.capture import Attach, Demand, LookAsk, Notice, SourceHello
 from acud.supervisor.frame_rate_limits import caps
 from acud.supervisor.observers import Observers
 from acud.supervisor.orphaned_rings import KEEP_S, OrphanedRings
@@ -172,6 +172,7 @@ class Sources:
         """Rings that are held, and whose source has let go of them."""
         self._demanding: set[str] = set()
         self._grabbing: set[str] = set()
+        self._shown: dict[str, set[LookAsk]] = {}
 
     # ---- what capture says -----------------------------------------------------------------------------------------
 
@@ -439,11 +440,14 @@ class Sources:
             source.fps = highest
             self._demanding.add(source.name)
 
-    def grab_now(self, source: Source) -> int:
+    def grab_now(self, source: Source, look: LookAsk | None = None) -> int:
         """Ask for one frame now; return the grab number that a notice will carry once it was made.
 
-        All who ask in one turn share a grab: the demand leaves at the end of the turn (`flush`).
+        All who ask in one turn share a grab: the demand leaves at the end of the turn (`flush`). `look`: what the
+        notice is to tell the look of.
         """
+        if look is not None:
+            self._shown.setdefault(source.name, set()).add(look)
         if source.name not in self._grabbing:
             self._grabbing.add(source.name)
             source.grab += 1
@@ -453,14 +457,15 @@ class Sources:
     def flush(self) -> None:
         """Send the demands of this turn."""
         demanding, self._demanding = self._demanding, set()
+        shown, self._shown = self._shown, {}
         self._grabbing.clear()
         for name in demanding:
             source = self.by_name.get(name)
             if source is not None and source.up:
                 cap = self._caps.get(name, source.fps)
                 quiet = dict.fromkeys(box for boxes in source.quiet.values() for box in boxes)
-                demand = Demand(source.name, min(source.fps, cap), source.grab, tuple(quiet), looks=bool(source.looks))
-                source.link(demand)
+                fps, looks = min(source.fps, cap), tuple(shown.get(name, ()))
+                source.link(Demand(name, fps, source.grab, tuple(quiet), looks=bool(source.looks), shown=looks))
 
     def _count_frame(self) -> None:
         """Share frames out anew every two seconds in which there were any: no timer for a host where all is quiet."""

@@ -26,11 +26,11 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
     """One answer with its words: evidence for yes, what is missing for no, the reason for unknown.
 
     `code` names the reason of an unknown for programs: `judge_down`, `unparsable`, `frame_gone`, `not_viewable`,
-    `window_missing`, `session_missing`, `session_unread`, `monitor_missing`, `display_down`, `paused`, `needs_vision`,
-    `redaction`, `no_accessibility`, `incomplete`, `no_value`, `budget`, `not_judged`, `engine`, `rate_limited`,
-    `no_key`, `refusal`, `truncated`, `rejected`, `unavailable`, `unreadable`, `ambiguous`, `not_allowed`,
-    `no_permission`, `watch_limit`, `image_flat`, `image_too_large`, `image_unreadable`, `image_missing` … ("" for yes
-    and no).
+    `covered`, `locked`, `not_compared`, `window_missing`, `session_missing`, `session_unread`, `monitor_missing`,
+    `display_down`, `paused`, `needs_vision`, `redaction`, `no_accessibility`, `incomplete`, `no_value`, `budget`,
+    `not_judged`, `engine`, `rate_limited`, `no_key`, `refusal`, `truncated`, `rejected`, `unavailable`, `unreadable`,
+    `ambiguous`, `not_allowed`, `no_permission`, `watch_limit`, `image_flat`, `image_too_large`, `image_unreadable`,
+    `image_missing` … ("" for yes and no).
     `boxes`: where what it tells of is (lines of text, a widget, an image, a window, what changed or keeps moving), in
     pixels of the target's picture; at most `MOST_BOXES`, none where nobody knows.
     """

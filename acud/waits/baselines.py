@@ -27,6 +27,7 @@ from acud.waits.view_state import (
     ViewState,
     add_tiles,
     count_change,
+    lose_look,
     map_changes,
     mark_change,
 )
@@ -152,11 +153,9 @@ def _another_view(view_state: ViewState, event: FrameSeen, before: TargetView) -
         )
     if view_state.identity:
         quiet_from = event.shown_by if view_state.quiet_from == NEVER else view_state.quiet_from
-        return replace(view_state, uncertain=UncertainChange(event.frame, every, event.shown_by), quiet_from=quiet_from)
-    return replace(
-        count_change(view_state, event.frame, every, event.shown_by, _ELSEWHERE),
-        wants_identity=bool(view_state.changes),
-    )
+        uncertain = UncertainChange(event.frame, every, event.shown_by, is_measured=False)
+        return replace(view_state, uncertain=uncertain, quiet_from=quiet_from)
+    return replace(lose_look(view_state, event.shown_by, _ELSEWHERE), wants_identity=bool(view_state.changes))
 
 
 def _taken_up(view_state: ViewState) -> ViewState:

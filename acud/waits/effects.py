@@ -60,7 +60,13 @@ class JobWithdrawal(Struct, frozen=True):
 
 
 class GrabRequest(Struct, frozen=True):
-    """One frame of the aimed source is wanted now, changed or not."""
+    """One frame of the aimed source is wanted now, changed or not.
+
+    `look`: its notice is to tell how the target looks, and with `tiles` each of its tiles (`FrameSeen.look`).
+    """
+
+    look: bool = False
+    tiles: bool = False
 
 
 class TextReadRequest(Struct, frozen=True):

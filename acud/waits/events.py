@@ -64,6 +64,13 @@ class SourceLost(Struct, frozen=True):
     reason: str
 
 
+class TargetLook(Struct, frozen=True):
+    """How the target looks: its identity, and where asked for 8 bytes for each of its own tiles."""
+
+    identity: str
+    tiles: bytes = b""
+
+
 class FrameSeen(Struct, frozen=True):
     """A notice of the aimed source, new frame or not. Frames that touch no tile of the target may be left out.
 
@@ -73,7 +80,8 @@ class FrameSeen(Struct, frozen=True):
     damage was read (0: none; the notice then counts as the moment of the change). The windows told last (`WindowsSeen`)
     were read after this grab. `unsure`: tiles in which quiet begins anew: they were painted since the notice before and
     look the same, but may have looked different in between; or pixels changed where tiles do not tell. `looks`: what
-    changed tiles look like now, where that is known: equal numbers are of equal pixels.
+    changed tiles look like now, where that is known: equal numbers are of equal pixels. `look`: the target's in the
+    frame, where a `GrabRequest` asked for it.
     """
 
     at: float
@@ -85,6 +93,7 @@ class FrameSeen(Struct, frozen=True):
     unsure: int = 0
     looks: dict[int, int] = {}
     took_s: float = 0.0
+    look: TargetLook | None = None
 
     @property
     def shown_by(self) -> float:

@@ -168,8 +168,11 @@ def _now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
 
 def judge_change(view_state: ViewState, index: int, leaf: Change) -> Verdict:
     """Return whether the target changed since the leaf's baseline, and settled if that was asked."""
-    boxes = _place(view_state, view_state.changes[index].touched)
-    if view_state.changes[index].holds_from is None:
+    change = view_state.changes[index]
+    boxes = _place(view_state, change.touched)
+    if change.holds_from is None and change.doubt:
+        return unknown("not_compared", f"it could not be compared with its baseline: {change.doubt}")
+    if change.holds_from is None:
         return no(_too_little(view_state, index, leaf), boxes)
     words = _how(view_state, index)
     if leaf.settle_s and not quiet_for(view_state, leaf, leaf.settle_s):

@@ -212,6 +212,7 @@ def _frame_seen(wait: Wait, event: FrameSeen) -> Outcome:
     if before is None or wait.missing is not None:
         return wait, ()
     after = view_updates.apply_frame(before, event, every_tile=wait.gate == "none", hidden_s=1 / JUDGE_FPS)
+    after = view_updates.apply_look(after, event)
     asked = wait.requests.grab_asked
     answered = asked is not None and after.grabbed_at >= asked
     wanted = replace(wait.requests, grab_asked=None) if answered else wait.requests

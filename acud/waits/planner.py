@@ -132,7 +132,14 @@ def _first_look(wait: Wait, now: PlanBasis) -> Outcome:
     view_state = wait.view_state
     if view_state is None or wait.missing is not None or view_state.grabbed_at >= view_state.since:
         return wait, ()
-    return _grab(wait, view_state.since, now.at)
+    if now.at < view_state.since:
+        return wait, ()
+    after, effects = _grab(wait, view_state.since, now.at)
+    if not effects or not any(isinstance(leaf, Change | Stable) for leaf in wait.leaves):
+        return after, effects
+    # A window's pixels may come from elsewhere later; then only its tiles' looks tell how much of it changed.
+    shares = any(isinstance(leaf, Change) and leaf.share for leaf in wait.leaves)
+    return after, (GrabRequest(look=True, tiles=shares and wait.spec.target.in_windows),)
 
 
 def _grab(wait: Wait, since: float, at: float) -> Outcome:
@@ -561,6 +568,8 @@ def _times(wait: Wait, now: PlanBasis) -> Iterator[float]:
     if wait.failing is not None:
         yield wait.failing_since + LAST_PICTURE_S
     yield wait.requests.compare_at
+    if wait.view_state is not None and wait.missing is None:
+        yield wait.view_state.since
     view_state = wait.in_view
     if view_state is None or wait.pending is not None:
         return

@@ -23,6 +23,7 @@ from acud.waits.tiles import Grid, Masks, masks
 NEVER = float("inf")
 PARTLY = "only tiles that lie partly outside of the target, or are partly ignored, changed since"
 MISSED = "not every frame since was seen"
+UNMEASURED = "it looks different, and how much of it changed was not measured"
 MARKS = 64
 """ChangeState frames remembered; a job picks its frame within milliseconds of its dispatch, so few are ever needed."""
 
@@ -88,11 +89,12 @@ class ChangeMark(Struct, frozen=True):
 
 
 class UncertainChange(Struct, frozen=True):
-    """Frames that changed only partial tiles and are not compared yet."""
+    """Frames that changed only partial tiles and are not compared yet. `is_measured`: no more than `tiles` changed."""
 
     last: int
     tiles: int
     shown_by: float
+    is_measured: bool = True
 
 
 class EarlyIdentity(Struct, frozen=True):
@@ -106,7 +108,8 @@ class ChangeState(Struct, frozen=True):
     """A `change` leaf: its baseline once taken, the tiles counted since, and the frame from which it holds.
 
     `doubt`: why it could not be compared with its baseline by tiles ("": it could). It does not hold before its
-    identity was compared, or is known to be lost. `unsure`: why some of `touched` only counts as changed ("": it did).
+    identity was compared, is known to be lost, or tiles change. `unsure`: why some of `touched` only counts as changed
+    ("": it did).
     """
 
     leaf: Change
@@ -129,6 +132,7 @@ class ViewState(Struct, frozen=True):
     `identity`: of the target as it has been since `identity_frame` ("": not known). `wants_identity`: an identity is
     worth a job. `blinks`: of what only blinks, where a leaf asks for quiet without it. `early_identity`: an identity
     that overtook the notice of its frame. `was_hidden`: it went out of view, while its source may have gone on.
+    `looks`: how each of its tiles looked at the first look, where a leaf asks for a share (empty: not known).
     """
 
     view: TargetView
@@ -150,6 +154,7 @@ class ViewState(Struct, frozen=True):
     early_identity: EarlyIdentity | None = None
     was_hidden: bool = False
     blinks: BlinkWatch | None = None
+    looks: bytes = b""
 
     @property
     def needs_identity(self) -> bool:
@@ -208,10 +213,28 @@ def mark_change(view_state: ViewState, event: FrameSeen, since: float) -> ViewSt
     return replace(view_state, touched_frame=event.frame, marks=marks)
 
 
-def count_change(view_state: ViewState, frame: int, tiles: int, shown_by: float, unsure: str = "") -> ViewState:
-    """Count a change: baselines see it, quiet starts anew, the old identity is void. `unsure`: see `ChangeState`."""
+def count_change(
+    view_state: ViewState, frame: int, tiles: int, shown_by: float, unsure: str = "", *, is_measured: bool = True
+) -> ViewState:
+    """Count a change: baselines see it, quiet starts anew, the old identity is void. `unsure`: see `ChangeState`.
+
+    `is_measured`: no more than `tiles` changed; else leaves that ask for a share are in doubt.
+    """
     after = replace(view_state, quiet_from=shown_by, identity="", uncertain=None)
-    return map_changes(after, lambda change: add_tiles(after, change, tiles, frame, unsure))
+    if not is_measured:
+        after = doubt_changes(after, UNMEASURED, shares_only=True)
+
+    def count(change: ChangeState) -> ChangeState:
+        return add_tiles(after, change, tiles, frame, unsure) if is_measured or not change.leaf.share else change
+
+    return map_changes(after, count)
+
+
+def lose_look(view_state: ViewState, shown_by: float, why: str) -> ViewState:
+    """Return the view state after what may be a change, with no look of before to tell: quiet starts anew, nothing
+    counts as changed.
+    """
+    return doubt_changes(replace(view_state, quiet_from=shown_by, uncertain=None, wants_identity=True), why)
 
 
 def add_tiles(view_state: ViewState, change: ChangeState, tiles: int, frame: int, unsure: str = "") -> ChangeState:
@@ -223,6 +246,16 @@ def add_tiles(view_state: ViewState, change: ChangeState, tiles: int, frame: int
     grid, box = view_state.view.grid, view_state.view.box
     asked = change.leaf.share * grid.area(view_state.view.masks.touching, box) if change.leaf.share else 0
     return replace(grown, holds_from=frame, doubt="") if grid.area(grown.touched, box) >= asked else grown
+
+
+def doubt_changes(view_state: ViewState, why: str, *, shares_only: bool = False) -> ViewState:
+    """Note that leaves can no longer be compared with their baselines, until tiles change."""
+
+    def doubt(change: ChangeState) -> ChangeState:
+        is_open = change.holds_from is None and change.taken is not None and (change.leaf.share or not shares_only)
+        return replace(change, doubt=why) if is_open else change
+
+    return map_changes(view_state, doubt)
 
 
 def map_changes(view_state: ViewState, make: Callable[[ChangeState], ChangeState]) -> ViewState:

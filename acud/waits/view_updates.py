@@ -7,21 +7,27 @@ from msgspec.structs import replace
 from acud.waits.baselines import take_first_look
 from acud.waits.blinks import BlinkWatch
 from acud.waits.events import FrameSeen, TargetLocated
+from acud.waits.tiles import Grid
 from acud.waits.view_state import (
     MISSED,
     NEVER,
     PARTLY,
     ChangeState,
     EarlyIdentity,
+    TargetView,
     UncertainChange,
     ViewState,
+    add_tiles,
     count_change,
+    lose_look,
     map_changes,
     mark_change,
     view_of,
 )
 
 _UNREAD = "before anybody had read how it looked"
+_REPAINT_S = 0.5
+"""A window that is mapped again is empty until its program has painted it; its look counts from then on."""
 
 
 def show_view(before: ViewState | None, changes: dict[int, ChangeState], event: TargetLocated) -> ViewState:
@@ -37,7 +43,9 @@ def show_view(before: ViewState | None, changes: dict[int, ChangeState], event: 
     kept = before.identity if before.view.same_shape(view) else ""
     earlier = before.view if before.looked else before.before
     looking = before.awaited_baselines | event.awaited_baselines
-    view_state = ViewState(view, event.at, before.changes, event.touched, looking, earlier)
+    repaints = before.was_hidden and before.changes and earlier is not None
+    since = event.at + _REPAINT_S if repaints else event.at
+    view_state = ViewState(view, since, before.changes, event.touched, looking, earlier, looks=before.looks)
     return replace(view_state, identity=kept, quiet_from=before.quiet_from)
 
 
@@ -104,15 +112,56 @@ def _joined(tiles: int | None, more: int | None) -> int | None:
 
 def _changed(view_state: ViewState, event: FrameSeen, hit: int, certain: bool) -> ViewState:
     if certain:
-        after = count_change(view_state, event.frame, hit, event.shown_by)
-        if view_state.uncertain is not None:  # what it looked like is void now, so nobody will ever tell
-            after = count_change(after, event.frame, view_state.uncertain.tiles, event.shown_by, PARTLY)
-        return replace(after, wants_identity=False)
+        after, masks = count_change(view_state, event.frame, hit, event.shown_by), view_state.view.masks
+        before = view_state.uncertain
+        if before is not None:  # what it looked like is void now, so nobody will ever tell
+            measured = before.is_measured
+            after = count_change(after, event.frame, before.tiles, event.shown_by, PARTLY, is_measured=measured)
+        is_open = any(change.holds_from is None for change in after.changes.values())
+        return replace(after, wants_identity=is_open and masks.touching != masks.whole)
     if not (view_state.identity or view_state.awaited_baselines):
-        unsure = MISSED if event.tiles is None else f"{PARTLY}, {_UNREAD}"
-        return replace(count_change(view_state, event.frame, hit, event.shown_by, unsure), wants_identity=True)
-    tiles = hit | (view_state.uncertain.tiles if view_state.uncertain else 0)
-    return replace(view_state, uncertain=UncertainChange(event.frame, tiles, event.shown_by))
+        return lose_look(view_state, event.shown_by, MISSED if event.tiles is None else f"{PARTLY}, {_UNREAD}")
+    earlier = view_state.uncertain or UncertainChange(event.frame, 0, event.shown_by)
+    measured = earlier.is_measured and event.tiles is not None
+    return replace(view_state, uncertain=UncertainChange(event.frame, hit | earlier.tiles, event.shown_by, measured))
+
+
+def apply_look(view_state: ViewState, event: FrameSeen) -> ViewState:
+    """Return the view state after a notice that tells how the target looks. Leaves that ask for a share count the tiles
+    that look different from the first look, wherever the target is now.
+    """
+    look, first = event.look, view_state.looks
+    if look is None or not view_state.looked or event.frame < view_state.frame:
+        return view_state
+    shares = [change for change in view_state.changes.values() if change.leaf.share and change.holds_from is None]
+    apart = _tiles_apart(view_state.view, first, look.tiles) if shares and view_state.before is not None else None
+    if apart is not None:
+        view_state = map_changes(view_state, lambda change: _measure(view_state, change, apart, event.frame))
+        if view_state.uncertain is not None:
+            view_state = replace(view_state, uncertain=UncertainChange(event.frame, apart, event.shown_by))
+    elif view_state.before is None and not any(change.touched or change.doubt for change in shares):
+        view_state = replace(view_state, looks=first or look.tiles)
+    after = apply_identity(view_state, event.frame, look.identity)
+    return replace(
+        after, wants_identity=view_state.wants_identity
+    )  # an evaluator is to keep this view for the evidence
+
+
+def _tiles_apart(view: TargetView, before: bytes, now: bytes) -> int | None:
+    """Return the tiles of the source in which the target looks different, None where that is not known."""
+    if not before or len(before) != len(now):
+        return None
+    own, tiles = Grid(view.box.w, view.box.h), 0
+    for index in range(len(now) // 8):
+        if before[index * 8 : index * 8 + 8] != now[index * 8 : index * 8 + 8]:
+            tiles |= view.grid.touched(own.tile(index).moved(view.box.x, view.box.y))
+    return tiles & view.masks.touching
+
+
+def _measure(view_state: ViewState, change: ChangeState, tiles: int, frame: int) -> ChangeState:
+    if not change.leaf.share or change.holds_from is not None:
+        return change
+    return add_tiles(view_state, replace(change, touched=0, doubt="", unsure=""), tiles, frame)
 
 
 # ---- identities ----------------------------------------------------------------------------------------------------
@@ -159,8 +208,8 @@ def _identified(change: ChangeState, identity: str) -> ChangeState:
 
 def _told_apart(view_state: ViewState, frame: int, identity: str) -> ViewState:
     """Count a change that only the identity shows: partial tiles did it, or damage was swallowed."""
-    tiles = view_state.uncertain.tiles if view_state.uncertain else view_state.view.masks.touching
-    later = view_state.uncertain if view_state.uncertain and view_state.uncertain.last > frame else None
-    shown_by = view_state.uncertain.shown_by if view_state.uncertain else view_state.grabbed_at
-    after = count_change(view_state, frame, tiles, shown_by)
+    every = UncertainChange(frame, view_state.view.masks.touching, view_state.grabbed_at, is_measured=False)
+    seen = view_state.uncertain or every
+    later = seen if seen.last > frame else None
+    after = count_change(view_state, frame, seen.tiles, seen.shown_by, is_measured=seen.is_measured)
     return replace(after, identity=identity, identity_frame=frame, uncertain=later, wants_identity=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -80,3 +82,37 @@ def test_a_window_that_changed_while_it_was_minimised_has_changed(
     office.rewrite(window, "fourth quarter")
     office.map(window)
     assert ended(client, wait).state is WaitState.RESOLVED
+
+
+def test_with_busy_evaluators_a_window_is_compared_all_the_same(
+    shared: Daemon, client: Client, managed: DisplayInfo, office: Desk
+) -> None:
+    """Nobody but the capture has read how it looked when it is hidden, shown, covered and painted in one corner."""
+    window = office.words(BOX, "third quarter", title="Report")
+    until(lambda: focused(client, managed.name) == window, "its focus, which its frame shows")
+    still = client.wait_create(Stable(0.5), "screen", display=managed.name, timeout_s=LONG_S).wait.wait_id
+    assert ended(client, still).state is WaitState.RESOLVED
+    evaluators = [child.pid for child in client.status().children if child.kind == "evaluator" and child.pid]
+    for pid in evaluators:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        waits = [
+            client.wait_create(until, "window:Report", display=managed.name, timeout_s=LONG_S).wait.wait_id
+            for until in (Change(), Change(share=0.5))
+        ]
+        for wait in waits:
+            judged(client, wait, "no")
+        _hide(client, managed, office, window, waits[0])
+        _show(client, office, window, waits[0])
+        for wait in waits:
+            assert judged(client, wait, "no").state is WaitState.WATCHING
+        office.window(Rect(0, 0, 640, 480), 0x2020FF, "Over", popup=True)
+        until(lambda: titled(client, managed.name, "Report").visibility == "covered", "the window under")
+        office.fill(Rect(20, 90, 2, 2), 0xFF0000, window)
+        until(lambda: "50.0% is asked" in shown(client, waits[1]).verdict.detail, "the share that changed")
+    finally:
+        for pid in evaluators:
+            os.kill(pid, signal.SIGCONT)
+    office.fill(Rect(0, 0, 320, 120), 0x00FF00, window)
+    for wait in waits:
+        assert "could not" not in ended(client, wait).verdict.detail

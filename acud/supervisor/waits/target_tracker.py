@@ -21,6 +21,7 @@ from acud.types.actions import Point
 from acud.waits import baselines
 from acud.waits import events as happened
 from acud.waits.conditions import NOT_JUDGED, leaves
+from acud.waits.events import TargetLook
 from acud.waits.frame_coalescing import MOST_BEHIND, ChangeBuffer, can_coalesce, is_relevant
 from acud.waits.model import NO_DISPLAY
 from acud.waits.schedule import asks_quiet, ignores_blinking
@@ -370,9 +371,9 @@ class TargetTracker:
             looks=looks_of(tiles, notice.looks) if tiles and notice.looks else {},
             took_s=notice.took_ns / 1e9,
         )
-        self._tell_waits(source, seen, notice.grab)
+        self._tell_waits(source, seen, notice)
 
-    def _tell_waits(self, source: Source, seen: happened.FrameSeen, grab: int) -> None:
+    def _tell_waits(self, source: Source, seen: happened.FrameSeen, notice: Notice) -> None:
         """Tell who is awake. The frame is kept for the others first: what one is told may wake another at once."""
         watching = [active for active in self._watching(source.display) if active.source == source.name]
         awake = [active for active in watching if not active.holds_frames]
@@ -386,19 +387,21 @@ class TargetTracker:
         ]
         for active in told:
             self._step(active, seen)
-        told += [active for active in awake if self._frame_for(active, seen, grab)]
+        told += [active for active in awake if self._frame_for(active, seen, notice)]
         for active in told:  # whom it does not concern is as it was
             if not active.holds_frames and active.source == source.name and can_coalesce(active.machine):
                 active.hold_frames(buffer)
 
-    def _frame_for(self, active: ActiveWait, seen: happened.FrameSeen, grab: int) -> bool:
+    def _frame_for(self, active: ActiveWait, seen: happened.FrameSeen, notice: Notice) -> bool:
         """Tell the wait of a frame that may concern it; return whether it does."""
         if seen.tiles != 0:
             active.count_frame()
-        concerned = 0 < active.grab <= grab or is_relevant(active.machine, seen)
+        concerned = 0 < active.grab <= notice.grab or is_relevant(active.machine, seen)
         if concerned:
-            active.grab = active.grab if active.grab > grab else 0
-            self._step(active, seen)
+            active.grab = active.grab if active.grab > notice.grab else 0
+            here = (one for one in notice.shown if (one.ask.crop, one.ask.ignore) == (active.crop, active.ignore))
+            look = max(here, key=lambda one: len(one.tiles), default=None)
+            self._step(active, seen if look is None else replace(seen, look=TargetLook(look.identity, look.tiles)))
         return concerned
 
     def source_lost(self, source: Source, code: str, reason: str) -> None:

@@ -14,6 +14,7 @@ from acud.event_loop import EventLoop
 from acud.ids import new_id
 from acud.metrics.catalogue import SLOW_S
 from acud.metrics.counters import Histogram, Tally
+from acud.protocol.capture import LookAsk
 from acud.store.waits import StoredWait
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Sources
@@ -297,7 +298,7 @@ class WaitRuntime:
             case out.JobWithdrawal(kind=kind):
                 self._batches.withdraw(active, kind)
             case out.GrabRequest():
-                self._grab(active)
+                self._grab(active, effect)
             case out.TextReadRequest():
                 self.targets.read(active)
             case out.FrameRateDemand(fps=fps):
@@ -335,10 +336,11 @@ class WaitRuntime:
         )
         self._batches.add(active, request)
 
-    def _grab(self, active: ActiveWait) -> None:
+    def _grab(self, active: ActiveWait, request: out.GrabRequest) -> None:
         source = self._sources.by_name.get(active.source)
         if source is not None:
-            active.grab = self._sources.grab_now(source)
+            look = LookAsk(active.crop, active.ignore, request.tiles) if request.look else None
+            active.grab = self._sources.grab_now(source, look)
 
     def _demand(self, active: ActiveWait, fps: float) -> None:
         active.fps = min(fps, self._settings.capture.max_fps)

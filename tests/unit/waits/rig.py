@@ -64,10 +64,10 @@ class Rig:
         self.change(None)
         return self
 
-    def change(self, tiles: int | None, *, epoch: int = 1) -> None:
+    def change(self, tiles: int | None, *, epoch: int = 1, look: happened.TargetLook | None = None) -> None:
         """Notify a new frame."""
         self.frame += 1
-        self.tell(happened.FrameSeen(self.now, epoch, self.frame, tiles, self.now))
+        self.tell(happened.FrameSeen(self.now, epoch, self.frame, tiles, self.now, look=look))
 
     def same(self) -> None:
         """Notify a grab that found nothing new."""

@@ -127,9 +127,41 @@ def test_a_partly_ignored_tile_is_decided_by_identity_and_an_ignored_one_is_noth
     assert rig.wait.verdict.answer is Answer.NO
 
 
-def test_partial_tiles_count_as_changed_while_no_identity_is_known() -> None:
-    rig = Rig(spec(Change())).start(ODD)
-    rig.change(0b1)
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_what_cannot_be_compared_is_unknown_until_tiles_tell(share: float) -> None:
+    """Partial tiles change, or the target is hidden and back, before anybody had read how it looked."""
+    beside, back = Rig(spec(Change(share=share))).start(ODD), Rig(spec(Change(share=share))).start(ODD)
+    beside.change(0b1)
+    back.tell(happened.TargetLost(back.now, unknown("not_viewable", "minimised")))
+    back.aim(ODD)
+    back.later(0.6)
+    back.same()
+    for rig in (beside, back):
+        assert (rig.wait.verdict.answer, rig.wait.verdict.code) == (Answer.UNKNOWN, "not_compared")
+        rig.identify("b")
+        assert rig.wait.verdict.code == "not_compared"
+        rig.change(GRID.touched(ODD))
+        rig.identify("c")
+        assert rig.wants(EVIDENCE)
+
+
+def test_a_share_is_measured_wherever_the_target_is_shown_now() -> None:
+    """A window is covered, so that its pixels come from elsewhere, and one of its four tiles looks different."""
+    four = Rect(16, 16, 32, 32)
+    before, after = bytes(range(32)), bytes(range(8)) + bytes(range(1, 25))
+    rig = Rig(spec(Change(share=0.5), target=Target(window="Report")))
+    rig.aim(four)
+    assert rig.asked(out.GrabRequest) == [out.GrabRequest(look=True, tiles=True)]
+    rig.change(None, look=happened.TargetLook("a", before))
+    rig.change(GRID.touched(Rect(16, 16, 16, 16)))
+    assert rig.wait.verdict.detail.startswith("changed tiles cover 25.0%")
+    rig.tell(happened.TargetLost(rig.now, unknown("not_viewable", "covered"), coming=True))
+    rig.aim(None, size=(32, 32), source=":1.w7")
+    rig.later(0.6)
+    rig.change(None, look=happened.TargetLook("b", before[:24] + b"another1"))
+    assert rig.wait.verdict.detail.startswith("changed tiles cover 25.0%")
+    rig.aim(four)
+    rig.change(0, look=happened.TargetLook("c", after))
     assert rig.wants(EVIDENCE)
 
 
@@ -138,7 +170,7 @@ def test_an_identity_of_a_frame_not_announced_yet_says_nothing() -> None:
     rig.answer(rig.dispatch(IDENTITY), {}, identity="b", frame=rig.frame + 1)
     assert not rig.wants(IDENTITY)
     rig.change(0b1)
-    assert rig.wants(EVIDENCE)
+    assert rig.wait.verdict.code == "not_compared"
 
 
 def test_an_identity_that_overtook_its_notice_is_taken_when_that_comes() -> None:
@@ -299,7 +331,7 @@ def test_after_a_kill_tiles_tell_what_changed_since() -> None:
 def test_after_a_kill_partial_tiles_wait_for_the_look_of_before(now: str, changed: bool) -> None:
     rig = over_a_kill({OWN: 0b1}, looking=True)
     rig.change(0b1, epoch=2)
-    assert rig.wait.verdict.answer is Answer.NO
+    assert rig.wait.verdict.code == "not_compared"
     assert not rig.wants(IDENTITY)
     rig.tell(happened.BaselineIdentified(rig.now, OWN, "a"))
     assert rig.asked(out.BaselineTaken) == [out.BaselineTaken(0, OWN, "a")]

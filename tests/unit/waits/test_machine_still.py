@@ -117,7 +117,10 @@ def test_a_still_display_costs_few_jobs_however_they_end(seed: int) -> None:
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 2**32))
 def test_no_change_is_missed_or_made_up(seed: int) -> None:
-    """A second after the last paint the wait holds if its target differs from the baseline, and only if it ever did."""
+    """A second after the last paint the wait holds if its target differs from the baseline, and only if it ever did.
+
+    What could not be compared is unknown, and says so.
+    """
     history = History(random.Random(seed), CHANGES)
     for _ in range(6):
         for _ in range(8):
@@ -129,7 +132,7 @@ def test_no_change_is_missed_or_made_up(seed: int) -> None:
             continue
         held = has_ended(world.wait.state) or any(one.holds_from is not None for one in view_state.changes.values())
         if world.look(world.screen()) != world.base:
-            assert held, "missed"
+            assert held or any(one.doubt for one in view_state.changes.values()), "missed"
         elif held and len(world.looks) == 1:
             assert any(one.unsure for one in view_state.changes.values()), "made up"
 

@@ -58,6 +58,7 @@ class World:
     heard: int = -1
     jobs: int = 0
     asked_grab: bool = False
+    asked_look: bool = False
     reel: ChangeBuffer = field(default_factory=ChangeBuffer)
     since: int = 0
     dozing: bool = False
@@ -116,7 +117,8 @@ class World:
     def grab(self) -> None:
         """Publish a frame when it differs from the newest, or say that a demanded one does not; its notice may wait."""
         pixels, asked = self.screen(), self.asked_grab
-        self.asked_grab = False
+        look = happened.TargetLook(self.look(pixels)) if self.asked_look and self.crop is not None else None
+        self.asked_grab = self.asked_look = False
         tiles: int | None = None
         if self.ring:
             differs = pixels != self.ring[-1]
@@ -124,7 +126,7 @@ class World:
         if tiles != 0:
             self.ring.append(pixels)
         if tiles != 0 or asked:
-            self.notices.append(happened.FrameSeen(self.now, 1, len(self.ring) - 1, tiles, self.now))
+            self.notices.append(happened.FrameSeen(self.now, 1, len(self.ring) - 1, tiles, self.now, look=look))
 
     # ---- the supervisor ------------------------------------------------------------------------------------------
 
@@ -166,6 +168,7 @@ class World:
 
     def _obey(self, effects: tuple[out.WaitEffect, ...]) -> None:
         self.asked_grab |= any(isinstance(effect, out.GrabRequest) for effect in effects)
+        self.asked_look |= any(isinstance(effect, out.GrabRequest) and effect.look for effect in effects)
 
     def dispatch(self, kind: JobKind) -> None:
         """Send the due of this kind."""
