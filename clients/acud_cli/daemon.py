@@ -93,8 +93,8 @@ _debug = click.option("--debug", is_flag=True, help="Log everything (the same as
 @_debug
 @pass_session
 def start_daemon(session: Session, *, debug: bool) -> None:
-    """Start the daemon in the background and return when it serves, or when it ended, with the reason. Harmless when
-    it runs already.
+    """Start the daemon in the background and return when it serves and its processes are ready, or with what is not
+    ready after 20 s; or when it ended, with the reason. Harmless when it runs already.
 
     \b
     acud daemon start
@@ -102,8 +102,15 @@ def start_daemon(session: Session, *, debug: bool) -> None:
     session.only_here("acud daemon start")
     told = _running(session)
     verb = "started" if told is None else "already running"
-    told = told or daemon_process.start(session.paths, debug=debug)
+    told = _await_children(session, told or daemon_process.start(session.paths, debug=debug))
     session.show(told, lambda: say(f"{verb}: acud {told.version}, pid {told.pid}, {told.home}"))
+
+
+def _await_children(session: Session, started: StatusReply) -> StatusReply:
+    status = daemon_process.await_children(session.daemon_client(), started)
+    if late := daemon_process.unready(status):
+        warn(f"note: not ready yet: {', '.join(late)}; acud status and acud doctor tell more")
+    return status
 
 
 def _running(session: Session) -> StatusReply | None:
@@ -221,7 +228,7 @@ def restart_daemon(
             _announce_end(session, keep_displays=False, yes=yes)
     with daemon_process.listeners(session.paths) as sockets:
         old = _stop(session, keep_displays=not end_displays, force=force)
-        told = daemon_process.start(session.paths, debug=debug, sockets=sockets)
+        told = _await_children(session, daemon_process.start(session.paths, debug=debug, sockets=sockets))
     before = f"was pid {old}" if old else "was not running"
     session.show(told, lambda: say(f"started: acud {told.version}, pid {told.pid} ({before})"))
 

@@ -29,6 +29,9 @@ _OTHER_S = 30.0
 STOP_DEADLINE_S = 60.0
 """Longer than a daemon takes that has to kill its displays."""
 _KILL_DEADLINE_S = 5.0
+_CHILDREN_S = 20.0
+_COMING = ("starting", "backoff")
+"""States of processes and displays that are to be ready by themselves."""
 _FORCED_S = 2.0
 _LOOK_S = 0.05
 _HANDOVER_S = 2.0
@@ -141,6 +144,22 @@ def _until_ready(
                 break
             time.sleep(_LOOK_S)
     raise _not_ready(process, words.last())
+
+
+def await_children(client: Client, status: StatusReply, within_s: float = _CHILDREN_S) -> StatusReply:
+    """Return the status of the daemon once every process and display that it starts is there, or after `within_s`."""
+    end_s = time.monotonic() + within_s
+    while unready(status) and time.monotonic() < end_s:
+        time.sleep(_LOOK_S)
+        status = client.status()
+    return status
+
+
+def unready(status: StatusReply) -> list[str]:
+    """Return in words which processes and displays of the daemon are still to be there."""
+    late = [(f"{one.kind} {one.name}", one.state, one.reason) for one in status.children if one.state in _COMING]
+    late += [(f"display {one.name}", one.state, one.reason) for one in status.displays if one.state in _COMING]
+    return [f"{name} ({': '.join(filter(None, (state, reason)))})" for name, state, reason in late]
 
 
 def _another_starts(paths: Paths) -> bool:

@@ -39,7 +39,9 @@ def _runs(pid: int) -> bool:
 
 def test_a_daemons_life(acud: CommandLine) -> None:
     assert acud.json("daemon", "status", code=6)["error"]["code"] == "daemon_down"
-    first = acud.json("daemon", "start")["pid"]
+    started = acud.json("daemon", "start")
+    first = started["pid"]
+    assert {one["state"] for one in started["children"]} == {"ready"}
     assert acud.json("daemon", "start")["pid"] == first
     assert acud.run("daemon", "start").startswith(f"already running: acud {__version__}, pid {first}")
     second = acud.json("daemon", "restart")["pid"]
@@ -55,7 +57,9 @@ def test_waits_and_displays_outlast_a_restart(acud: CommandLine) -> None:
     acud.run("daemon", "start")
     name = acud.json("display", "create", "320x240")["display"]["name"]
     armed = acud.run("wait", "--window", "never", "-d", name, "--detach").strip()
-    acud.run("daemon", "restart")
+    started = acud.json("daemon", "restart")
+    assert {one["kind"]: one["state"] for one in started["children"]}.items() >= {("capture", "ready")}
+    assert [one["state"] for one in started["displays"]] == ["up"]
     assert acud.json("waits", "show", armed)["wait"]["state"] == "watching"
     assert [one["name"] for one in acud.json("display", "list")["displays"]] == [name]
     child = acud.start("daemon", "stop")
