@@ -61,6 +61,7 @@ def run(main: Callable[[Bootstrap], None]) -> NoReturn:
     told = _ordered() if FORK_FLAG in sys.argv else sys.stdin.buffer.read()
     bootstrap = codec.decode(told, Bootstrap)
     die_with_parent(bootstrap.parent_pid)
+    os.nice(bootstrap.nice)
     log.configure(bootstrap.identity, debug=bootstrap.debug)
     sys.exit(_run_reported(main, bootstrap))
 

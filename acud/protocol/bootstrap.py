@@ -133,7 +133,8 @@ class RecorderOptions(Struct, frozen=True, tag="recorder", forbid_unknown_fields
 class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):
     """`endpoint`: the `children` socket. `identity`: this child's name there. `parent_pid`: who must still be alive.
 
-    `rests_s`: how much later than `heartbeat_s` the next heartbeat may come while nothing happens.
+    `rests_s`: how much later than `heartbeat_s` the next heartbeat may come while nothing happens. `nice`: how far the
+    child's priority is below that of the supervisor, whose deadlines go first.
     """
 
     endpoint: str
@@ -151,3 +152,4 @@ class Bootstrap(Struct, frozen=True, forbid_unknown_fields=True):
         | EndpointOptions
     )
     rests_s: float = 0.0
+    nice: int = 0

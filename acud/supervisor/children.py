@@ -37,7 +37,7 @@ from acud.protocol.delivery import FromDelivery
 from acud.protocol.evaluation import FromEvaluator
 from acud.protocol.fleet import FromFleet
 from acud.protocol.recordings import FromRecorder
-from acud.supervisor.displays.processes import waits_for_machine
+from acud.supervisor.displays.processes import measure_queued_s, waits_for_machine
 from acud.supervisor.fork_server import ForkedChild, ForkServer
 
 Message = FromCapture | FromEvaluator | FromDelivery | FromWeb | FromRecorder | FromFleet
@@ -100,6 +100,10 @@ class Child:
         """When it was last heard."""
         self.silent_from_s = 0.0
         """From when on its silence counts: one that rests has said how much later its next heartbeat may come."""
+        self.queued_from: tuple[float, float] | None = None
+        """When its silence began to be looked into, and how long its threads had stood in the run queue by then."""
+        self.unserved_s = 0.0
+        """How much of its present silence the machine gave it no processor for."""
         self.beat: Heartbeat | None = None
         self.totals = Totals()
         """What its heartbeats count, over restarts."""
@@ -129,6 +133,9 @@ _CHECK_S = 1.0
 _REST_BEAT_S = 5.0
 """Between heartbeats of a child to which nothing happens, or half of `child_silent_s` if that is less. 18 children take
 1.2 % of a core at 1 Hz, mostly the wake-ups of them and of the supervisor."""
+_NICE = {"evaluator": 5, "recorder": 5}
+_NICE_OTHERS = 2
+"""How far children stand behind the supervisor in the run queue, so that no load of theirs delays its deadlines."""
 _TURN_S = 0.002
 """So long one turn hears children (seconds): what the first of many answers ends is committed and told before the last
 one is read.
@@ -301,7 +308,7 @@ class ChildKeeper:
         child.fault = None
         child.ending = ""
         child.lied = False
-        child.beat = None
+        child.beat, child.queued_from = None, None
         child.totals.restart()
         child.state = ChildState.STARTING
         child.last_beat_s = child.silent_from_s = self._now()
@@ -377,6 +384,7 @@ class ChildKeeper:
             identity=child.identity.decode(),
             parent_pid=os.getpid(),
             heartbeat_s=self._settings.heartbeat_s,
+            nice=_NICE.get(child.kind, _NICE_OTHERS),
             rests_s=max(0.0, min(_REST_BEAT_S, self._settings.child_silent_s / 2) - self._settings.heartbeat_s),
             debug=self._settings.debug,
             options=child.options,
@@ -437,10 +445,23 @@ class ChildKeeper:
             if child.process is None or child.ending:
                 continue  # one that was killed ends for the reason of then
             silent_s = self._now() - child.last_beat_s
-            if silent_s > self.patience_s(child) and not self._is_excused(child):
+            self._measure_unserved(child, silent_s)
+            if silent_s - child.unserved_s > self.patience_s(child) and not self._is_excused(child):
                 _LOG.warning("child.silent", child=child.name, silent_s=round(silent_s, 1))
                 self.kill(child, f"it was silent for {silent_s:.0f} s and was killed")
         self._reap_orphans()
+
+    def _measure_unserved(self, child: Child, silent_s: float) -> None:
+        """Learn how much of its silence `child` stood in the run queue; the first half of its patience is not looked
+        into, so that children that are heard cost nothing.
+        """
+        now_s = self._now()
+        if silent_s < self.patience_s(child) / 2:
+            child.queued_from, child.unserved_s = None, 0.0
+            return
+        queued_s = measure_queued_s(child.pid)
+        from_s, before_s = child.queued_from = child.queued_from or (now_s, queued_s)
+        child.unserved_s = max(0.0, min(queued_s - before_s, now_s - from_s))
 
     def _is_excused(self, child: Child) -> bool:
         """Whether `child`, silent too long, rested and was only not served: a loaded machine is not a hung child."""

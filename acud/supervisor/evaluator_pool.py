@@ -412,7 +412,8 @@ class EvaluatorPool:
             return
         lease_s = self._settings.evaluator.lease_s
         for worker in self.workers:
-            late = [k for k, r in worker.running.items() if self._now() - r.listed_s > lease_s]
+            heard_s = self._now() - worker.child.unserved_s
+            late = [k for k, r in worker.running.items() if heard_s - r.listed_s > lease_s]
             for job_id in late:
                 running = worker.running.pop(job_id)
                 self.leases_lost += 1

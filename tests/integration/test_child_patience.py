@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ from acud.protocol.capture import Demand
 from acud.protocol.children import Heartbeat, Stop
 from acud.supervisor import children
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
-from acud.supervisor.displays.processes import waits_for_machine
+from acud.supervisor.displays.processes import measure_queued_s, waits_for_machine
 
 _MODULE = "tests.integration.wordless_child"
 _SETTINGS = DaemonSettings(child_silent_s=10, child_start_s=45)
@@ -88,6 +89,12 @@ class _Rig:
         self._context.term()
 
 
+@pytest.fixture(autouse=True)
+def served(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine serves every child: how busy it really is has no say in what the clock of the test decides."""
+    monkeypatch.setattr(children, "measure_queued_s", lambda pid: 0.0)
+
+
 @pytest.fixture
 def rig(tmp_path: Path) -> Iterator[_Rig]:
     """A keeper of children whose time is the test's."""
@@ -122,6 +129,33 @@ def test_a_child_that_was_heard_is_hung_sooner(rig: _Rig) -> None:
     rig.later(2)
     rig.until(lambda: bool(rig.owner.reasons))
     assert rig.owner.reasons == ["it was silent for 11 s and was killed"]
+
+
+def test_a_child_that_the_machine_does_not_serve_is_not_silent(rig: _Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its threads stand in the run queue while others have the processors: only time in which it could speak counts."""
+    child, is_loaded = rig.child(":2"), True
+    rig.until(lambda: child.state is ChildState.READY)
+    monkeypatch.setattr(children, "measure_queued_s", lambda pid: rig.now_s if is_loaded else 0.0)
+    rig.later(200)
+    assert (child.ending, child.unserved_s) == ("", pytest.approx(200 - _SETTINGS.child_silent_s / 2, abs=2))
+    is_loaded = False
+    rig.later(_SETTINGS.child_silent_s)
+    rig.until(lambda: bool(rig.owner.reasons))
+    assert "was silent" in rig.owner.reasons[0]
+
+
+def test_time_in_the_run_queue_is_read_from_the_kernel_and_children_stand_behind_the_supervisor(rig: _Rig) -> None:
+    spinning = rig.child(":9")
+    rig.until(lambda: spinning.state is ChildState.READY)
+    assert os.getpriority(os.PRIO_PROCESS, spinning.pid) == min(19, os.getpriority(os.PRIO_PROCESS, 0) + 2)
+    core = next(iter(os.sched_getaffinity(spinning.pid)))
+    os.sched_setaffinity(spinning.pid, {core})
+    before_s = measure_queued_s(spinning.pid)
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as rival:
+        os.sched_setaffinity(rival.pid, {core})
+        rig.until(lambda: measure_queued_s(spinning.pid) > before_s + 0.02)
+        rival.kill()
+    assert measure_queued_s(rig.child(":2").pid) >= 0.0
 
 
 def test_a_turn_hears_children_for_two_milliseconds_and_the_next_one_the_rest(rig: _Rig) -> None:

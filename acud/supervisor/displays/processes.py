@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import NamedTuple
@@ -33,6 +34,17 @@ def waits_for_machine(pid: int) -> bool:
         return _stat_fields(pid)[0] in (b"R", b"D")
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def measure_queued_s(pid: int) -> float:
+    """Return for how long in all the present threads of `pid` were ready to run and not served (seconds); 0 where the
+    kernel does not count it (proc_pid_schedstat: time on the processor, time in the run queue, in ns).
+    """
+    queued_ns = 0
+    for thread in (_PROC / str(pid) / "task").glob("*/schedstat"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            queued_ns += int(thread.read_bytes().split()[1])
+    return queued_ns / 1e9
 
 
 def _stat_fields(pid: int) -> list[bytes]:
