@@ -272,13 +272,13 @@ def llms() -> str:
     about = " ".join(rest.strip().partition("\n\n")[0].split())
     lines = [title, "", f"> {about}"]
     section = ""
-    for line in rest.splitlines():
+    for line in rest.replace("\n  ", " ").splitlines():
         if line.startswith("## "):
             section = line
         elif re.match(r"- \[[^\]]+\]\([\w/.-]+\.md\)", line):
             lines += ["", section, ""] if section else []
             section = ""
-            lines.append(line.replace(".md)", ".html)", 1))
+            lines.append(line)
     return "\n".join(lines) + "\n"
 
 

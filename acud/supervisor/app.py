@@ -27,6 +27,7 @@ _SETTLE_S = 10.0
 """At the end, waits on managed displays take their last pictures and wakes under way leave, for at most so long."""
 _END_DEADLINE_S = 25.0
 """Displays that have not ended by then are killed. The systemd units give a stop 60 s."""
+_HOME_S = 5.0
 _STOPPED = "the daemon was stopped"
 _GRAMMAR_S = 5.0
 """After the start the grammar of sentences is compiled, unless one came before."""
@@ -104,6 +105,8 @@ class App(Core):
         self.pool.start()
         self.web.start()
         self.listeners.start()
+        self._home_id = self._look_at_home()
+        self.loop.call_each(_HOME_S, self._check_home)
         trim_store(self)
         self.loop.call_later(KEEP_S, self.sources.orphaned_rings.clear)
         # Beside the loop, and not before others have begun their work: every start would pay for it.
@@ -128,6 +131,19 @@ class App(Core):
         }
         _LOG.error("store.damaged", **told)
         self.journal.keep(lambda: self.journal.event("store.damaged", "store", **told))
+
+    def _look_at_home(self) -> tuple[int, int] | None:
+        try:
+            found = self.paths.home.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def _check_home(self) -> None:
+        """End where the daemon's folder was removed: no client finds this daemon, and what it stores is lost."""
+        if self._look_at_home() != self._home_id:
+            _LOG.error("daemon.home_gone", home=str(self.paths.home))
+            self.end(keep_displays=False)
 
     def end(self, *, keep_displays: bool) -> None:
         """End in good order: the waits on managed displays, deliveries, children, then these displays (or leave them

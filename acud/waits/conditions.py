@@ -36,6 +36,7 @@ from acud.types import (
     yes,
 )
 
+NOT_LOCATED = unknown("not_judged", "the target has not been looked at yet")
 NOT_JUDGED = unknown("not_judged", "not judged yet")
 _OPPOSITE: dict[Answer | None, Answer | None] = {
     Answer.YES: Answer.NO,

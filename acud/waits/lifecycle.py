@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from acud.errors import Conflict
 from acud.types import Answer, Evidence, Verdict, WaitState, no
-from acud.waits.conditions import NOT_JUDGED
+from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED
 from acud.waits.effects import (
     FleetEnd,
     JobKind,
@@ -19,7 +19,7 @@ from acud.waits.effects import (
     WaitResolved,
     WaitTimedOut,
 )
-from acud.waits.model import NOT_LOCATED, JobInFlight, JudgeState, OpenRequests, PendingYes, Wait
+from acud.waits.model import JobInFlight, JudgeState, OpenRequests, PendingYes, Wait
 from acud.waits.stages import is_last_stage, next_stage
 from acud.waits.view_state import ChangeMark
 

@@ -39,9 +39,9 @@ from acud.types import (
     unknown,
     yes,
 )
-from acud.waits.conditions import NOT_JUDGED, evaluate, is_local
+from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, evaluate, is_local
 from acud.waits.events import FrameSeen
-from acud.waits.model import NO_DISPLAY, NOT_LOCATED, JobInFlight, PendingYes, TextSnapshot, Wait
+from acud.waits.model import NO_DISPLAY, JobInFlight, PendingYes, TextSnapshot, Wait
 from acud.waits.read_text import comparable
 from acud.waits.restless_area import describe, place_box, place_text
 from acud.waits.terminals import judge_pane, judge_written

@@ -20,7 +20,7 @@ from acud.waits import view_updates
 from acud.waits.baselines import apply_baseline_identity
 from acud.waits.blinks import BlinkWatch
 from acud.waits.budget import BudgetStatus
-from acud.waits.conditions import NOT_JUDGED, leaves, sentences
+from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, leaves, sentences
 from acud.waits.effects import JobWithdrawal, WaitEffect
 from acud.waits.events import (
     BaselineIdentified,
@@ -49,7 +49,7 @@ from acud.waits.events import (
 from acud.waits.frame_coalescing import apply_frames
 from acud.waits.lifecycle import Outcome, WaitMove, cancel, end_as_told, fail, has_ended, move_wait, time_out
 from acud.waits.local_answers import apply_texts, find_scrolled_off, texts_after_frame, texts_for_new_view
-from acud.waits.model import NOT_LOCATED, JudgeState, VerdictCache, Wait
+from acud.waits.model import JudgeState, VerdictCache, Wait
 from acud.waits.planner import plan
 from acud.waits.restless_area import LONGEST_PAUSE_S, RestlessArea
 from acud.waits.results import apply_dispatch, apply_loss, apply_result, new_baselines

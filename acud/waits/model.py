@@ -24,14 +24,13 @@ from acud.types import (
     unknown,
 )
 from acud.waits.budget import BudgetStatus
-from acud.waits.conditions import NOT_JUDGED
+from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED
 from acud.waits.effects import JobKind, JobRequest
 from acud.waits.restless_area import LONGEST_PAUSE_S, RestlessArea
 from acud.waits.view_state import StoredBaseline, ViewState
 
 CACHE_SIZE = 16
 """Identities kept per leaf: a caret has 2, a spinner up to 12; more would only delay a second opinion."""
-NOT_LOCATED = unknown("not_judged", "the target has not been looked at yet")
 NO_DISPLAY = unknown("no_display", "the wait looks at no display")
 
 

@@ -25,7 +25,7 @@ from acud.types import (
     WindowTitle,
 )
 from acud.waits.absence import hold
-from acud.waits.conditions import NOT_JUDGED, evaluate, may_ask_model, open_leaves
+from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, evaluate, may_ask_model, open_leaves
 from acud.waits.effects import (
     FrameRateDemand,
     GrabRequest,
@@ -49,7 +49,7 @@ from acud.waits.local_answers import (
     quiet_spans,
     read_at,
 )
-from acud.waits.model import NOT_LOCATED, Coverage, JudgeState, PendingPicture, PendingYes, Wait
+from acud.waits.model import Coverage, JudgeState, PendingPicture, PendingYes, Wait
 from acud.waits.schedule import (
     EVIDENCE_PRIORITY,
     IDENTITY_PRIORITY,

@@ -14,19 +14,10 @@ from msgspec.structs import replace
 from acud.types import Answer, Change, Evidence, Text, TextLeaf, Then, Until, Verdict, no, yes
 from acud.waits.baselines import token_of_view
 from acud.waits.blinks import BlinkWatch
-from acud.waits.conditions import evaluate, leaves, sentences
+from acud.waits.conditions import NOT_LOCATED, evaluate, leaves, sentences
 from acud.waits.effects import BaselineTaken, JobKind, JobWithdrawal, StageReached, WaitEffect
 from acud.waits.local_answers import apply_texts, named_leaf, with_absence
-from acud.waits.model import (
-    NOT_LOCATED,
-    JudgeState,
-    LaterReading,
-    PendingPicture,
-    PendingYes,
-    TextSnapshot,
-    VerdictCache,
-    Wait,
-)
+from acud.waits.model import JudgeState, LaterReading, PendingPicture, PendingYes, TextSnapshot, VerdictCache, Wait
 from acud.waits.schedule import ignores_blinking
 from acud.waits.view_state import ChangeState, StoredBaseline, ViewState
 

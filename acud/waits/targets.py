@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from acud.errors import InvalidRequest, suggest
 from acud.types import MAX_SIDE_PX, MonitorInfo, Rect, Target, Verdict, WindowInfo, display_name, screen_cover, unknown
+from acud.waits.conditions import NOT_LOCATED
 from acud.waits.read_text import comparable
 from acud.waits.terminals import session_name
 
@@ -99,7 +100,7 @@ def _of_terminal(
     target: Target, display: str, screen: Rect, windows: tuple[WindowInfo, ...], terminal: Verdict | int | None
 ) -> TargetLocation:
     if not isinstance(terminal, int):
-        return TargetLocation(missing=terminal or unknown("not_judged", f"{target.pty} has not been looked for yet"))
+        return TargetLocation(missing=terminal or NOT_LOCATED)
     return _of_window(target, display, screen, next((w for w in windows if w.window_id == terminal), None))
 
 

@@ -24,7 +24,7 @@ from acud_web.request_filter import ENDPOINTS, GATEWAY, RequestFilter, Surface
 from acud_web.route_table import Row, route
 from acud_web.server import CONNECTIONS, ConnectionLimit, Listener, Server
 
-_SERVED: tuple[Row, ...] = (*pages.ROUTES, *api.ROUTES, *tools.ROUTES, *live.ROUTES)
+_SERVED: tuple[Row, ...] = (*pages.ROUTES, *api.ROUTES, *live.ROUTES, *tools.ROUTES)
 ROWS: tuple[Row, ...] = (*_SERVED, *document.rows(_SERVED, api.OPERATIONS))
 """Every route of the gateway, with the scope it needs; a test tries each with every kind of access token."""
 _ROUTERS: dict[str, tuple[Sequence[Row], ErrorFormat]] = {

@@ -42,20 +42,25 @@ class ServerNames:
         found = _HOST.fullmatch(hosts[0].lower()) if len(hosts) == 1 else None
         return hosts[0].lower() if found is not None and found["name"] in self._hosts else None
 
-    def may(self, origins: Sequence[str], host: str) -> bool:
-        """Tell whether a request with these Origin headers (none: no page sent it) may go on."""
-        return len(origins) <= 1 and all(self._is_ours(origin, host) for origin in origins)
+    def may(self, origins: Sequence[str], host: str, scheme: str) -> bool:
+        """Tell whether a request with these Origin headers (none: no page sent it) may go on; it came by `scheme`."""
+        return len(origins) <= 1 and all(self._is_ours(origin, f"{scheme}://{host}") for origin in origins)
 
     def shares(self, origins: Sequence[str]) -> bool:
         """Tell whether the pages of the one Origin given may read answers, though they are of another origin."""
         return len(origins) == 1 and origins[0] in self._origins
 
-    def _is_ours(self, origin: str, host: str) -> bool:
+    def _is_ours(self, origin: str, own: str) -> bool:
         scheme, _, place = origin.lower().partition("://")
-        if origin in self._origins or (scheme in ("http", "https") and place == host):
+        if origin in self._origins or origin.lower() == own:
             return True
         found = _HOST.fullmatch(place) if self._loopback_pages and scheme in ("http", "https") else None
         return found is not None and found["name"] in _LOOPBACK
+
+
+def _page_scheme(scope: Scope) -> str:
+    """Return the scheme that a page of this server has: a WebSocket's own is ws or wss."""
+    return "https" if scope.get("scheme") in ("https", "wss") else "http"
 
 
 def raw(scope: Scope, name: bytes) -> list[bytes]:
@@ -182,7 +187,7 @@ class RequestFilter:
         if host is None:
             words = "this server answers to its own host names only"
             return surface.refuse(421, "host", words, f"see [{surface.table}] allowed_hosts")
-        if not self._names.may(origins, host):
+        if not self._names.may(origins, host, _page_scheme(scope)):
             words = "pages of other origins may not use this server"
             return surface.refuse(403, "origin", words, f"see [{surface.table}] allowed_origins")
         if (

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 from starlette.requests import ClientDisconnect, Request
-from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.routing import BaseRoute, Match, Route, WebSocketRoute
 
 from acud.protocol.web import Scope
 from acud.typed_values import decode_json
@@ -31,7 +31,8 @@ def _nobody(_request: Request) -> bool:
 class Row(Struct, frozen=True):
     """`scope`: what an access token needs at least (None: anybody may). `method` is `WS` for a WebSocket. `body_bytes`:
     the longest body taken, which is JSON; of methods that have none nothing is read. `may_pass`: which requests need no
-    pass all the same. `checks_body`: that a body is JSON, and no longer, is checked before the endpoint.
+    pass all the same. `checks_body`: that a body is JSON, and no longer, is checked before the endpoint. `is_alias`:
+    with another method the path is not there.
 
     The endpoint finds `request.state.gateway`, `.access_token` (where there is a scope), `.revocations` and
     `.admission`, and asks `permits` for what it shows of which display or task.
@@ -44,6 +45,7 @@ class Row(Struct, frozen=True):
     body_bytes: int = BODY_BYTES
     may_pass: Callable[[Request], bool] = _nobody
     checks_body: bool = True
+    is_alias: bool = False
 
     @property
     def has_body(self) -> bool:
@@ -63,7 +65,15 @@ def route(row: Row) -> BaseRoute:
             _check_body(connection, row)
         return await row.endpoint(connection)
 
-    return WebSocketRoute(row.path, enter) if row.method == "WS" else Route(row.path, enter, methods=[row.method])
+    if row.method == "WS":
+        return WebSocketRoute(row.path, enter)
+    return (_AliasRoute if row.is_alias else Route)(row.path, enter, methods=[row.method])
+
+
+class _AliasRoute(Route):
+    def matches(self, scope: MutableMapping[str, Any]) -> tuple[Match, MutableMapping[str, Any]]:
+        match, found = super().matches(scope)
+        return (match, found) if match is Match.FULL else (Match.NONE, {})
 
 
 def _check_body(request: Request, row: Row) -> None:

@@ -136,4 +136,8 @@ async def list_tools(request: Request) -> Response:
     return answer(msgspec.to_builtins(ToolsTold(tuple(told))))
 
 
-ROUTES = (Row("GET", "/tool", list_tools, Scope.READ), Row("POST", "/tool/{name}", call_tool, Scope.READ, BODY_BYTES))
+ROUTES = (
+    Row("GET", "/tool", list_tools, Scope.READ),
+    Row("POST", "/tool/{name}", call_tool, Scope.READ, BODY_BYTES),
+    Row("POST", "/{name}", call_tool, Scope.READ, BODY_BYTES, is_alias=True),
+)

@@ -51,6 +51,10 @@ def test_the_tools_are_listed(api: Api) -> None:
     assert (status, body["code"]) == (404, "not_found")
     assert "smart_wait" in body["hint"]
     assert asked(api, "memory_read")[0] == 404
+    by_name = [api.raw.post(path, json={}) for path in ("/task_list", "/tool/task_list", "/nothing")]
+    assert [one.status_code for one in by_name] == [200, 200, 404]
+    assert by_name[0].json() == by_name[1].json()
+    assert api.raw.get("/task_list").status_code == 404
 
 
 def test_waits(api: Api, daemon: Daemon, screen: DisplayInfo) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -115,6 +116,15 @@ def test_a_stop_ends_displays_and_their_waits_alike(daemon: Daemon, how: str) ->
         assert client.wait_cancel(other.wait_id).wait.state.value == "cancelled"
     if how == "cut off":
         faults.until(lambda: not _x_servers(daemon), "the next start sweeps what a stop left")
+
+
+def test_a_daemon_whose_folder_was_removed_ends_with_its_displays(daemon: Daemon) -> None:
+    display = daemon.client.display_create().display
+    shutil.rmtree(daemon.home)
+    assert daemon.process is not None
+    assert daemon.process.wait(faults.PATIENCE_S) == 0
+    daemon.process = None
+    faults.nothing_left(daemon.paths, display.name)
 
 
 def test_a_stop_may_leave_the_displays_to_a_successor(daemon: Daemon) -> None:

@@ -85,7 +85,7 @@ def fault(given: Any, kind: Any = Order, *, lax: bool = False) -> ValueFault:
         ({"part": {"type": "small", "size": 99}}, "part.size must be at most 9"),
         ({"part": {"size": 99}}, "type is missing in part"),
         ({"small": {"type": "small"}}, "size is missing in small"),
-        ({"small": {"type": "small", "size": 1, "odd": 2}}, "there is no field odd in small"),
+        ({"small": {"type": "small", "size": 1, "odd": 2}}, "there is no field odd in small (there are: size, note)"),
         ({"odd": 1}, "there is no field odd"),
         ({"on": "perhaps"}, "on must be true or false, not a text"),
         ([], "the order must be an object, not a list"),

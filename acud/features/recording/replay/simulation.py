@@ -28,10 +28,9 @@ from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits import machine
 from acud.waits.budget import BudgetAccount, BudgetStatus
-from acud.waits.conditions import NOT_JUDGED, leaves, may_ask_model
+from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, leaves, may_ask_model
 from acud.waits.effects import EvaluationRecord
 from acud.waits.images import without_bytes
-from acud.waits.model import NOT_LOCATED
 from acud.waits.stages import stage_condition
 from acud.waits.targets import locate
 from acud.waits.tiles import bits
