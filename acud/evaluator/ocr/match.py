@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import reduce
 from itertools import islice
 from typing import NamedTuple
@@ -24,6 +25,10 @@ from acud.waits.read_text import places_of, spaced
 _MAX_QUOTE = 200
 _MIN_DISGUISED = 5
 """Characters of a text that may be found among look-alikes; shorter ones ("10", "Yes") would be found anywhere."""
+_NEAR = 0.75
+"""Share of letters that a text and the nearest reading must have in common to be worth naming."""
+_SIGNS = str.maketrans({"≠": "!=", "⇒": "=>", "→": "->", "←": "<-", "≥": ">=", "≤": "<=", "≡": "===", "∥": "||"})
+"""As Fira Code and JetBrains Mono draw them, and the engine reads them."""
 _MISREAD = {"0": "o", "1": "l", "i": "l", "|": "l", ",": ".", ";": ":"}
 _BETWEEN_CJK = re.compile("(?<=[\u3000-\u30ff\u3400-\u9fff]) (?=[\u3000-\u30ff\u3400-\u9fff])")
 _CLOSE = str.maketrans(_MISREAD)
@@ -80,7 +85,7 @@ def look_for(lines: Sequence[Line], leaf: Text, min_confidence: float, at: Rect)
         return yes(f"reads{times} {hits[0].words(at)}", boxes)
     if hits:
         return no(f'"{leaf.text}" is there {len(hits)} of {leaf.count} times', boxes)
-    return no(_in_none(leaf, len(counted)))
+    return no(_in_none(leaf, len(counted)) + _nearest(lines, leaf, at))
 
 
 def _absent(lines: Sequence[Line], leaf: Text, hits: list[TextHit], at: Rect) -> Verdict:
@@ -96,6 +101,23 @@ def _in_none(leaf: Text, lines: int) -> str:
     return f'"{leaf.text}" is ' + (f"in none of {lines} lines of text" if lines > 1 else "not in the one line of text")
 
 
+def _nearest(lines: Sequence[Line], leaf: Text, at: Rect) -> str:
+    """Return the line, doubtful or not, that differs least from a text that is in none: it may be that, misread."""
+    wanted = caseless(leaf.text)
+    if leaf.regex or len(wanted) < _MIN_DISGUISED:
+        return ""
+    matcher = SequenceMatcher(autojunk=False)
+    matcher.set_seq2(wanted)
+    count, best, nearest = len(wanted.split()), _NEAR, None
+    for line in lines:
+        words = caseless(line.text).split()
+        for start in range(max(1, len(words) - count + 1)):
+            matcher.set_seq1(" ".join(words[start : start + count]))
+            if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best and matcher.ratio() > best:
+                best, nearest = matcher.ratio(), line
+    return f"; the nearest is {TextHit([nearest]).words(at)}" if nearest is not None else ""
+
+
 def _boxes(hits: Sequence[TextHit]) -> tuple[Rect, ...]:
     return tuple(dict.fromkeys(hit.box for hit in hits))
 
@@ -103,9 +125,10 @@ def _boxes(hits: Sequence[TextHit]) -> tuple[Rect, ...]:
 def _found(lines: Sequence[Line], leaf: Text) -> list[TextHit]:
     """Return where the text shows, at most as often as it is asked for."""
     if leaf.regex:
-        page = make_page(rows(lines), spaced, row_end="\n")
-        spans = compiled(leaf.text, ignore_case=not leaf.match_case, lines=True).spans(page.text)
-        return list(islice((hit for span in spans if (hit := _hit(page, *span)) is not None), leaf.count))
+        pattern = compiled(leaf.text, ignore_case=not leaf.match_case, lines=True)
+        pages = (make_page(rows(lines), read_as, row_end="\n") for read_as in (spaced, _spelt))
+        found = ((hit for span in pattern.spans(page.text) if (hit := _hit(page, *span)) is not None) for page in pages)
+        return max((list(islice(hits, leaf.count)) for hits in found), key=len)
     if leaf.match_case:
         return _found_as(lines, leaf, folded)
     hits = _found_as(lines, leaf, caseless)
@@ -174,7 +197,7 @@ def make_page(groups: Iterable[Sequence[Line]], read_as: ReadAs, gap: str = " ",
         for place, line in enumerate(group):
             words = read_as(line.text)
             between = (gap if place else row_end or gap) if text else ""
-            if read_as is not spaced and _BETWEEN_CJK.search(text[-1:] + between + words[:1]):
+            if read_as not in (spaced, _spelt) and _BETWEEN_CJK.search(text[-1:] + between + words[:1]):
                 between = ""
             start = len(text) + len(between)
             text += between + words
@@ -183,8 +206,15 @@ def make_page(groups: Iterable[Sequence[Line]], read_as: ReadAs, gap: str = " ",
 
 
 def folded(text: str) -> str:
-    """Return `text` as `spaced`, with no space between Chinese or Japanese letters: engines drop it, or make it up."""
-    return _BETWEEN_CJK.sub("", spaced(text))
+    """Return `text` as `spaced`, with no space between Chinese or Japanese letters: engines drop it, or make it up; and
+    with signs spelt out.
+    """
+    return _BETWEEN_CJK.sub("", _spelt(text))
+
+
+def _spelt(text: str) -> str:
+    """Return `text` as `spaced`, its signs as programs spell them: fonts for code draw `!=` as one sign."""
+    return spaced(text).translate(_SIGNS)
 
 
 def caseless(text: str) -> str:

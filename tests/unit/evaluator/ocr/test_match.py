@@ -54,6 +54,34 @@ def test_case_counts_where_asked() -> None:
     assert verdict(TERMINAL, "Build finished", match_case=True).answer is Answer.YES
 
 
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        ("if (a ≠ b) return 1;", "a != b"),
+        ("const f = x ⇒ x + 1;", "x => x"),
+        ("a≡b&&c≠d", "a === b"),
+        ("if (n ≥ 10 ∥ m ≤ 3)", "n >= 10 || m <= 3"),
+        ("p→next", "p->next"),
+        ("p->next", "p→next"),
+    ],
+)
+def test_ligatures_of_fonts_for_code_are_what_programs_spell(read: str, text: str) -> None:
+    assert verdict([line(read, 0, 0)], text).answer is Answer.YES
+
+
+def test_a_pattern_sees_both_spellings_of_a_sign() -> None:
+    for pattern in (r"a\s*!=\s*b", "a ≠ b"):
+        assert look_for([line("if (a ≠ b)", 0, 0)], Text(pattern, regex=True), 0.5, AT).answer is Answer.YES
+
+
+def test_a_text_that_is_in_no_line_names_the_nearest_reading() -> None:
+    read = [line("Updates  for you: OSMAmd 4.7 is reedy", 0, 0), *TERMINAL]
+    assert verdict(read, "OSMAnd 4.7 is ready").detail.endswith(
+        'lines of text; the nearest is "Updates  for you: OSMAmd 4.7 is reedy" at 100,50 (296x16)'
+    )
+    assert "nearest" not in verdict(TERMINAL, "OSMAnd 4.7 is ready").detail
+
+
 def test_yes_quotes_the_line_and_its_place_in_the_source() -> None:
     assert verdict(TERMINAL, "finished").detail == 'reads "Build  finished" at 100,82 (120x16)'
     second = [replace(line("готово", 0, 0), reader="tesseract rus+eng")]
