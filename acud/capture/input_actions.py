@@ -87,7 +87,8 @@ class InputActions:
         """Return the steps of `act`. They raise: InvalidRequest, NotFound, Refused, Unavailable."""
         action = act.action
         if isinstance(action, ClipboardGet):
-            return (yield from self._clipboard.get(action.selection))
+            read = self._clipboard.get_picture if action.picture else self._clipboard.get
+            return (yield from read(action.selection))
         if isinstance(action, ClipboardSet):
             return (yield from self._clipboard.set(action.selection, action.text))
         if isinstance(action, WindowDo):

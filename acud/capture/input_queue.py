@@ -101,6 +101,7 @@ class InputQueue:
                 frame=at[1],
                 cursor=cursor,
                 text=outcome.text,
+                png=outcome.png,
                 window_id=outcome.window_id,
                 misdirected=fault.how if isinstance(fault, Misdirected) else None,
             )

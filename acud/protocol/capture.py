@@ -120,8 +120,8 @@ class Acted(Struct, frozen=True, tag="acted", forbid_unknown_fields=True):
 
     `epoch`, `frame`: the newest frame before the first event went out, with all that was painted until then; its
     notice precedes this message, and so does whatever was grabbed since. `cursor`: where the pointer is now.
-    `text`: what `clipboard_get` read. `window_id`: the window that a `window` action meant, or that the input went to
-    (0: to none). `misdirected`: why it stopped before its end, with the code `refused`.
+    `text`, `png`: what `clipboard_get` read. `window_id`: the window that a `window` action meant, or that the input
+    went to (0: to none). `misdirected`: why it stopped before its end, with the code `refused`.
     """
 
     act_id: str
@@ -132,6 +132,7 @@ class Acted(Struct, frozen=True, tag="acted", forbid_unknown_fields=True):
     frame: Number = 0
     cursor: Point | None = None
     text: str = ""
+    png: bytes = b""
     window_id: XId = 0
     misdirected: Misdirection | None = None
 

@@ -153,9 +153,10 @@ class WindowList(Struct, frozen=True, tag="window_list", forbid_unknown_fields=T
 
 
 class ClipboardGet(Struct, frozen=True, tag="clipboard_get", forbid_unknown_fields=True):
-    """Read the text of a selection."""
+    """Read the text of a selection, or its `picture` in PNG."""
 
     selection: Literal["clipboard", "primary"] = "clipboard"
+    picture: bool = False
 
 
 class ClipboardSet(Struct, frozen=True, tag="clipboard_set", forbid_unknown_fields=True):

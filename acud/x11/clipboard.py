@@ -26,6 +26,7 @@ _ANSWER_S = 2.0
 """How long an owner may take for its answer, and for each piece of a large one."""
 _PIECE = 65_536
 _UNTAKEN_S = 30.0
+_PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class ClipboardAtoms:
@@ -41,6 +42,7 @@ class ClipboardAtoms:
         self.plain_utf8: int = atom("text/plain;charset=utf-8")
         self.plain: int = atom("text/plain")
         self.text: int = atom("TEXT")
+        self.png: int = atom("image/png")
         self.property: int = atom("_ACUD_SELECTION")
 
     def of_utf8(self) -> tuple[int, ...]:
@@ -169,23 +171,43 @@ class Clipboard:
         when it is too large.
         """
         atom = self.names.selections[selection]
-        owner = self._owner(atom)
-        if owner == X.NONE:
-            raise NotFound(f"nothing was copied: nobody owns the {selection}", hint="copy something first")
-        if owner == self._window.id and atom in self._owned:
-            return ActOutcome(text=_fitting(self._owned[atom].text.encode(), "utf-8"))
+        own = self._find_own(selection)
+        if own is not None:
+            return ActOutcome(text=_fitting(own.text.encode(), "utf-8"))
         other = "something else"
         for target, encoding in ((self.names.utf8, "utf-8"), (Xatom.STRING, "latin-1")):
             given = yield from self._convert(atom, target, selection)
             if given.property == X.NONE:
                 continue
-            kind, data = yield from self._take(selection)
+            kind, data = yield from self._take(selection, self._texts)
             # An owner may answer any question with all that it has: xclip gives a picture to one that asks for text.
-            if self._is_text(kind):
+            if kind in self._texts:
                 return ActOutcome(text=_fitting(data, encoding))
             other = self._name(kind)
             break
-        raise NotFound(f"the {selection} holds no text, but {other}", hint="paste it into a program, and look at that")
+        hint = "ask for its picture: --picture FILE, image=true" if other.startswith("image/") else "paste it, and look"
+        raise NotFound(f"the {selection} holds no text, but {other}", hint=hint)
+
+    def get_picture(self, selection: str) -> Steps:
+        """Read the picture of `selection` in PNG. Raises as `get` does."""
+        other = "a text"
+        if self._find_own(selection) is None:
+            given = yield from self._convert(self.names.selections[selection], self.names.png, selection)
+            other = "what its owner gives in no PNG"
+            if given.property != X.NONE:
+                kind, data = yield from self._take(selection, frozenset((self.names.png,)))
+                if kind == self.names.png and data.startswith(_PNG):
+                    return ActOutcome(png=data)
+                other = self._name(kind)
+        raise NotFound(f"the {selection} holds no picture, but {other}", hint="copy a picture, or read the text")
+
+    def _find_own(self, selection: str) -> _Owned | None:
+        """Return what we own as `selection`. Raises: NotFound when nobody does."""
+        atom = self.names.selections[selection]
+        owner = self._owner(atom)
+        if owner == X.NONE:
+            raise NotFound(f"nothing was copied: nobody owns the {selection}", hint="copy something first")
+        return self._owned.get(atom) if owner == self._window.id else None
 
     def _name(self, atom: int) -> str:
         said = answered(request.GetAtomName(display=self._wire, defer=True, atom=atom)) if atom else None
@@ -210,10 +232,10 @@ class Clipboard:
             raise _silent(selection)
         return self._given[0]
 
-    def _take(self, selection: str) -> Generator[Rest, None, tuple[int, bytes]]:
-        """Return what the owner gave, and its type."""
+    def _take(self, selection: str, wanted: frozenset[int]) -> Generator[Rest, None, tuple[int, bytes]]:
+        """Return what the owner gave, and its type; of one that is not `wanted`, perhaps no data."""
         self._touched.clear()  # before the deletion, which asks for the first piece
-        kind, data = self._property()
+        kind, data = self._property(wanted)
         if kind != self.names.incr:
             return kind, data
         whole = bytearray()
@@ -222,22 +244,23 @@ class Clipboard:
             if not self._has_piece():
                 raise _silent(selection)
             self._touched.clear()
-            of_piece, piece = self._property()
+            of_piece, piece = self._property(wanted)
             if not piece:
                 return kind, bytes(whole)
             kind = of_piece
-            # What is no text is taken to its end too: its owner would not answer again before.
-            whole += piece if self._is_text(kind) else b""
+            # What is not wanted is taken to its end too: its owner would not answer again before.
+            whole += piece if kind in wanted else b""
             if len(whole) > MAX_BYTES:
                 raise _too_large()
 
-    def _is_text(self, kind: int) -> bool:
-        return kind in (Xatom.STRING, *self.names.of_utf8())
+    @property
+    def _texts(self) -> frozenset[int]:
+        return frozenset((Xatom.STRING, *self.names.of_utf8()))
 
     def _has_piece(self) -> bool:
         return any(touched.property == self.names.property for touched in self._touched)
 
-    def _property(self) -> tuple[int, bytes]:
+    def _property(self, wanted: frozenset[int]) -> tuple[int, bytes]:
         """Read and delete what the owner put on our window: its type and bytes."""
         said = answered(
             request.GetProperty(
@@ -249,7 +272,7 @@ class Clipboard:
             return X.NONE, b""
         if said.bytes_after:
             self._window.delete_property(self.names.property)
-            if not self._is_text(said.property_type):
+            if said.property_type not in wanted:
                 return said.property_type, b""
             raise _too_large()
         return said.property_type, bytes(said.value[1]) if said.value[0] == 8 else b""

@@ -24,9 +24,10 @@ class Rest(Struct, frozen=True):
 
 
 class ActOutcome(Struct, frozen=True):
-    """What an action brought: the text of a selection, the window that was meant."""
+    """What an action brought: the text or the picture (PNG) of a selection, the window that was meant."""
 
     text: str = ""
+    png: bytes = b""
     window_id: int = 0
 
 

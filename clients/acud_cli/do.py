@@ -107,7 +107,7 @@ def _number(word: str) -> int:
     return int(word)
 
 
-act_options = together(
+_at_options = together(
     display_option,
     click.option(
         "--target",
@@ -120,6 +120,9 @@ act_options = together(
     click.option("--view", default="", metavar="TOKEN", help="Points are of the picture with this view token."),
     task_option,
     lease_option,
+)
+act_options = together(
+    _at_options,
     click.option(
         "--picture",
         type=PictureFile(".png", ".jpg", ".jpeg"),
@@ -135,10 +138,16 @@ act_options = together(
 
 
 def run_action(
-    session: Session, action: Action, given: dict[str, Any], human: Callable[[ActionReply], None] | None = None
+    session: Session,
+    action: Action,
+    given: dict[str, Any],
+    human: Callable[[ActionReply], None] | None = None,
+    copied: Path | None = None,
 ) -> int:
-    """Do `action` where `given` (of `act_options`) says; `human` prints the reply. Return the exit code."""
-    picture: Path | None = given["picture"]
+    """Do `action` where `given` (of `act_options`) says; `human` prints the reply. Return the exit code. `copied`: the
+    file for the clipboard's picture.
+    """
+    picture: Path | None = given.get("picture")
     client = session.client()
     wait = action_wait_of(given)
     with left_by_interrupt(wait):
@@ -149,7 +158,7 @@ def run_action(
             view=given["view"],
             picture=picture is not None,
             format=picture_kind(picture),
-            settle_s=given["settle"],
+            settle_s=given.get("settle", 0.0),
             task_id=given["task_id"],
             lease=given["lease"],
             wait=wait,
@@ -159,7 +168,10 @@ def run_action(
             reply = replace(reply, wait=followed(session, client, reply.wait))
     if picture is not None and reply.picture is not None:
         write_picture(picture, reply.picture.image)
-    session.show(with_path(reply, picture), lambda: human(reply) if human else None)
+    if copied is not None:
+        write_picture(copied, reply.clipboard_picture)
+    shown = with_path(reply, picture) | {"clipboard_picture": str(copied or "")}
+    session.show(shown, lambda: human(reply) if human else None)
     _tell_rest(session, reply, picture)
     if reply.idle is False or reply.wait is None:
         return Exit.TIMEOUT if reply.idle is False else Exit.OK
@@ -392,18 +404,21 @@ _primary_option = click.option("--primary", is_flag=True, help="The primary sele
 
 @clipboard.command("get", short_help="Print the clipboard's text.")
 @_primary_option
-@act_options
+@click.option("--picture", type=PictureFile(".png"), metavar="FILE", help="Save its picture instead, in PNG.")
+@_at_options
+@action_wait_options
 @pass_session
-def get_clipboard(session: Session, *, primary: bool, **given: object) -> int:
-    """Print the clipboard's text.
+def get_clipboard(session: Session, *, primary: bool, picture: Path | None, **given: object) -> int:
+    """Print the clipboard's text, or save its picture.
 
     \b
     acud do clipboard get
     acud do clipboard get --primary
+    acud do clipboard get --picture copied.png
     """
-    return run_action(
-        session, ClipboardGet("primary" if primary else "clipboard"), given, lambda reply: say(reply.text)
-    )
+
+    get = ClipboardGet("primary" if primary else "clipboard", picture is not None)
+    return run_action(session, get, given, lambda reply: say(str(picture) if picture else reply.text), picture)
 
 
 @clipboard.command("set", short_help="Set the clipboard to a text.")

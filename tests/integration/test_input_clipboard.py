@@ -7,10 +7,12 @@ import signal
 import subprocess
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from Xlib import X
 from Xlib.protocol import event
 
+from acud.png import encode
 from acud.types.actions import ClipboardGet, ClipboardSet, Move, Point
 from tests.integration.capture_rig import program_after
 from tests.integration.input_rig import HandsRig, Witness
@@ -31,7 +33,7 @@ def rig(xserver: XServer) -> Iterator[HandsRig]:
         yield rig
 
 
-def copy(server: XServer, text: str, *options: str) -> subprocess.Popen[bytes]:
+def copy(server: XServer, content: str | bytes, *options: str) -> subprocess.Popen[bytes]:
     """Have an xclip own the clipboard."""
     with Witness(server) as witness:
         atom = witness.connection.wire.get_atom("CLIPBOARD")
@@ -39,7 +41,7 @@ def copy(server: XServer, text: str, *options: str) -> subprocess.Popen[bytes]:
         command = ["xclip", "-i", "-quiet", "-selection", "clipboard", *options]
         process = subprocess.Popen(command, env=server.env(), stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
         assert process.stdin is not None
-        process.stdin.write(text.encode())
+        process.stdin.write(content.encode() if isinstance(content, str) else content)
         process.stdin.close()
         witness.until(lambda: witness.connection.xlib.get_selection_owner(atom) not in {before, X.NONE})
     return process
@@ -106,6 +108,19 @@ def test_a_picture_is_no_text(rig: HandsRig, xserver: XServer, size: int) -> Non
     answer = rig.fail(ClipboardGet())
     assert (answer.code, "holds no text, but" in answer.message) == ("not_found", True)
     assert size > 1000 or "image/png" in answer.message
+    end(owner)
+
+
+@pytest.mark.parametrize("side", [4, 400])
+def test_a_picture_is_read_as_png(rig: HandsRig, xserver: XServer, side: int) -> None:
+    png = encode(np.random.default_rng(1).integers(0, 255, (side, side, 4), np.uint8))
+    owner = copy(xserver, png, "-t", "image/png")
+    assert rig.do(ClipboardGet(picture=True)).png == png
+    end(owner)
+    owner = copy(xserver, "no picture")
+    assert "no picture, but " in rig.fail(ClipboardGet(picture=True)).message
+    rig.do(ClipboardSet("ours"))
+    assert "no picture, but a text" in rig.fail(ClipboardGet(picture=True)).message
     end(owner)
 
 

@@ -48,11 +48,12 @@ class DesktopAction(Struct, frozen=True, tag="desktop_action", forbid_unknown_fi
 class ActionReply(Struct, frozen=True, forbid_unknown_fields=True):
     """`baseline`: a token of the display from before the first action; a change wait with it can't miss what they did.
 
-    `cursor` in display pixels. `text`: what the last `clipboard_get` read. `windows`: of the last `window_list`. `pid`:
-    of the last program launched. `idle`: whether the last `wait_idle` saw the display idle. `settled`: whether it had
-    settled when the picture was taken. `note`: what is left out, such as a repeat's picture and clipboard text, which
-    are not stored; and what a person said who gave the display back. `effects`: windows that came or went, and the
-    focus, as far as the answer could know; with `picture` it waits for them.
+    `cursor` in display pixels. `text`, `clipboard_picture` (PNG): what the last `clipboard_get` read. `windows`: of
+    the last `window_list`. `pid`: of the last program launched. `idle`: whether the last `wait_idle` saw the
+    display idle. `settled`: whether it had settled when the picture was taken. `note`: what is left out, such as a
+    repeat's picture and clipboard text, which are not stored; and what a person said who gave the display back.
+    `effects`: windows that came or went, and the focus, as far as the answer could know; with `picture` it waits
+    for them.
     """
 
     display: str
@@ -60,6 +61,7 @@ class ActionReply(Struct, frozen=True, forbid_unknown_fields=True):
     baseline: str
     cursor: Point | None = None
     text: str = ""
+    clipboard_picture: bytes = b""
     windows: tuple[WindowInfo, ...] = ()
     pid: int = 0
     idle: bool | None = None

@@ -52,6 +52,7 @@ class Progress(Struct):
     baseline: str = ""
     cursor: Point | None = None
     text: str = ""
+    png: bytes = b""
     windows: tuple[WindowInfo, ...] = ()
     pid: int = 0
     idle: bool | None = None
@@ -180,6 +181,7 @@ class ActionSequence:
         self._aim = self._aim.follow(action, outcome.window_id)
         self.progress.cursor = outcome.cursor or self.progress.cursor
         self.progress.text = outcome.text or self.progress.text
+        self.progress.png = outcome.png or self.progress.png
         self.progress.pressed += pressed_points(action, outcome.cursor)
         self.progress.done += counts
         self._next()

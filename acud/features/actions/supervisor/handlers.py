@@ -160,6 +160,7 @@ class _Acted:
             baseline=done.baseline,
             cursor=done.cursor,
             text=done.text,
+            clipboard_picture=done.png,
             windows=done.windows,
             pid=done.pid,
             idle=done.idle,
@@ -171,12 +172,13 @@ class _Acted:
         )
         points = {"points": done.pressed} if done.pressed else {}
         self.log(None, {"display": reply.display, "done": reply.done, **points})
-        kept = replace(reply, picture=None, text="", note=note or _left_out(reply), effects=None)
+        kept = replace(reply, picture=None, text="", clipboard_picture=b"", note=note or _left_out(reply), effects=None)
         self.call.reply(reply, self.wait.seen if self.wait is not None else None, kept)
 
 
 def _left_out(reply: ActionReply) -> str:
-    left = [name for name, given in (("its picture", reply.picture), ("the clipboard's text", reply.text)) if given]
+    parts = ("its picture", reply.picture), ("the clipboard's content", reply.text or reply.clipboard_picture)
+    left = [name for name, given in parts if given]
     return f"an answer given again: without {' and '.join(left)}" if left else ""
 
 
