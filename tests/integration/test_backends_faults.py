@@ -143,6 +143,11 @@ async def test_an_answer_without_content_is_tried_again_where_models_warm_up(nam
         ({"code": 400, "message": "bad picture"}, "rejected", 1),
         ({"code": "server_error", "message": "hm"}, "judge_down", 3),
         ({"message": None}, "judge_down", 3),
+        ({"code": "model_not_found", "message": "try another server"}, "rejected", 1),
+        ({"code": 1210, "message": "the picture is too large"}, "rejected", 1),
+        ({"type": "invalid_request_error", "message": "an internal limit"}, "rejected", 1),
+        ({"type": "rate_limit_error", "message": "hm"}, "rate_limited", 3),
+        ({"code": 1305, "message": "the service is temporarily overloaded"}, "judge_down", 3),
         ({"code": 403, "message": "flagged", "metadata": {"reasons": ["x"], "flagged_input": "y"}}, "refusal", 1),
     ],
 )
@@ -151,6 +156,21 @@ async def test_an_error_inside_a_200_is_an_error(error: dict[str, Any], code: st
     choice = {"message": {"role": "assistant", "content": "YES: it is"}, "finish_reason": "error", "error": error}
     reply, server = await judged("openrouter", Answer({"choices": [choice]} if inside else {"error": error}))
     assert (reply.verdict.answer, reply.verdict.code, len(server.posts)) == (Said.UNKNOWN, code, tries)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("name", ["vllm", "ollama", "claude", "gemini"])
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        ("model 'x' does not support images", "rejected"),
+        ({"status": "INVALID_ARGUMENT", "message": "hm"}, "rejected"),
+        ({"status": "UNAVAILABLE", "message": "the model is overloaded"}, "judge_down"),
+    ],
+)
+async def test_an_error_inside_a_200_is_one_in_every_dialect(name: str, error: Any, code: str) -> None:
+    reply, _ = await judged(name, Answer({"error": error}))
+    assert (reply.verdict.answer, reply.verdict.code) == (Said.UNKNOWN, code)
 
 
 @pytest.mark.asyncio

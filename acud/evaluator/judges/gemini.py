@@ -108,7 +108,7 @@ class GeminiProvider:
             reason = f"{wire.who} refused: {blocked.block_reason_message or blocked.block_reason}"
             return ProviderAnswer("", (), "refusal", reason, answer.model_version, usage)
         if not answer.candidates:
-            raise CallFailed("unparsable", f"{wire.who} gave no candidate", usage=usage)
+            raise wire.no_answer(text, f"{wire.who} gave no candidate", usage)
         return _read(wire.who, answer.candidates[0], answer, usage)
 
     async def check(self, wire: HttpExchange, key: str, model: str) -> ProviderHealth:

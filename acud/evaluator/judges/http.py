@@ -5,6 +5,7 @@ A status says what it means for the call, and when another try may come.
 
 from __future__ import annotations
 
+import re
 import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -39,6 +40,12 @@ MAX_BODY_BYTES = 1 << 20
 """A verdict is a sentence and a plan a page; a longer answer is not read to its end."""
 _CUT_OFF = (httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError, httpx.WriteError)
 """The server may have begun, and may charge for it."""
+_LIMITED = re.compile(r"rate.?limit|too many requests|throttl|resource.?exhausted")
+_PASSES = re.compile(
+    r"rate.?limit|too many requests|throttl|resource.?exhausted|overload|unavailable|time.?d?.?out|deadline|internal"
+    r"|server.?error|api.?error|upstream|busy|loading|capacity|aborted|temporar|try again|not ready"
+)
+"""How the kinds of errors that pass by themselves are named (OpenAI, Anthropic, gRPC, OpenRouter, vLLM, llama.cpp)."""
 _CALLS_A_POOL = 64
 """Over https most servers speak HTTP/2, in which one connection carries a hundred calls."""
 _KEPT_S = 60.0
@@ -147,6 +154,10 @@ class Pools(httpx.AsyncBaseTransport):
             await pool.transport.aclose()
 
 
+class _ErrorBody(Struct, frozen=True):
+    error: Any = None
+
+
 class HttpExchange:
     """Talks to one server over connections that last; made when first needed. `words` knows the keys to blot out."""
 
@@ -214,8 +225,31 @@ class HttpExchange:
         try:
             return decode_json(text, kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-            reason = self.words.line(f"{self.who}'s answer is not what its API says: {fault}")
-            raise CallFailed("unparsable", reason, usage=TokenUsage()) from None
+            raise self.no_answer(text, f"{self.who}'s answer is not what its API says: {fault}", TokenUsage()) from None
+
+    def no_answer(self, text: bytes, reason: str, usage: TokenUsage) -> CallFailed:
+        """Return the fault of a 2xx body that holds no answer: the error in it, or `reason`."""
+        try:
+            error = decode_json(text, _ErrorBody).error
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            error = None
+        if error:
+            return self.error(error, usage)
+        return CallFailed("unparsable", self.words.line(reason), usage=usage)
+
+    def error(self, error: Any, usage: TokenUsage) -> CallFailed:
+        """Return what an `error` inside a 2xx means. Its code is a status, where it is one; else its code and type say,
+        or where it has neither its message, whether it passes by itself. One that says nothing may pass.
+        """
+        told = error if isinstance(error, dict) else {"message": error}
+        kinds = [str(told[name]) for name in ("code", "status", "type") if told.get(name)]
+        status = next((int(one) for one in kinds if re.fullmatch("[45][0-9]{2}", one)), 0)
+        named = " ".join(one for one in kinds if not one.isdigit()) or str(told.get("message") or "")
+        if not status:
+            passes = not named or _PASSES.search(named.lower()) is not None
+            status = 429 if _LIMITED.search(named.lower()) else 500 if passes else 400
+        said = f"{self.who} answered 200 with error {' '.join(kinds)}: {told.get('message')}"
+        return status_fault(status, self.words.line(said), usage=usage)
 
     async def _body(self, response: httpx.Response) -> bytes:
         text = bytearray()

@@ -5,7 +5,6 @@ Sources: https://platform.openai.com/docs/api-reference/chat, https://openrouter
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -43,6 +42,7 @@ class Error(Struct, frozen=True):
 
     message: str | None = ""
     code: int | str | None = None
+    type: str | None = None
     metadata: dict[str, Any] | None = None
 
 
@@ -161,10 +161,8 @@ class OpenAiProvider:
         return TokenUsage(told.prompt_tokens, told.completion_tokens) if told is not None else TokenUsage()
 
     def fault(self, wire: HttpExchange, error: Error, usage: TokenUsage) -> CallFailed:
-        """Return what an error inside a 2xx means: its code is a status, where it is one."""
-        status = int(error.code) if error.code is not None and re.fullmatch("[0-9]{3}", str(error.code)) else 500
-        said = wire.words.line(f"{wire.who} answered 200 with error {error.code}: {error.message}")
-        return http.status_fault(status, said, usage=usage)
+        """Return what an error inside a 2xx means."""
+        return wire.error({"code": error.code, "type": error.type, "message": error.message}, usage)
 
     async def check(self, wire: HttpExchange, key: str, model: str) -> ProviderHealth:
         """Look for the model in the list of models; without such a list, ask only whether the server takes the key."""
