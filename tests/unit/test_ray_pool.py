@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from acud.errors import Unavailable
+from acud.errors import ConfigError, Unavailable
 from acud.evaluator.judges.judge import JudgeReply
+from acud.features.fleet.settings import RaySettings
+from acud.features.fleet.worker import ray_pool
 from acud.features.fleet.worker.judge_chain import STARTING
 from acud.features.fleet.worker.ray_pool import RayPool
 from acud.protocol import codec
@@ -74,3 +77,25 @@ async def test_others_are_asked_meanwhile() -> None:
         await pool.answer(JOB, 0)
     assert (dying.asked, other.asked) == (1, 3)
     dying.made.set()
+
+
+async def test_a_ray_that_does_not_answer_is_named_once_and_asked_until_it_does(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    faults = [Unavailable("Ray does not answer (here): no"), Unavailable("Ray does not answer (here): no")]
+    there = _pool(_Actor(dies=False))
+
+    async def start(settings: RaySettings, backends: Sequence[str]) -> RayPool:
+        if faults:
+            raise faults.pop()
+        return there
+
+    monkeypatch.setattr(RayPool, "start", start)
+    monkeypatch.setattr(ray_pool, "_FIRST_PAUSE_S", 0)
+    assert await RayPool.start_patiently(RaySettings(), ["own"]) is there
+    assert capsys.readouterr().err == "acud: Ray does not answer (here): no; trying again until Ray is there\n"
+
+
+async def test_a_worker_without_ray_installed_ends_at_once() -> None:
+    with pytest.raises(ConfigError, match="Ray is not installed"):
+        await RayPool.start_patiently(RaySettings(), ["own"])

@@ -94,7 +94,7 @@ async def _judge(ask: WorkerAsk, settings: Settings) -> JobJudge:
     if ask.ray:
         from acud.features.fleet.worker.ray_pool import RayPool
 
-        return await RayPool.start(settings.of(RaySettings), ask.backends)
+        return await RayPool.start_patiently(settings.of(RaySettings), ask.backends)
     return backend_chain(ask.backends, settings, api_keys.read_all(settings.backends, os.environ))
 
 

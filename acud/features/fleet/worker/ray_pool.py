@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -24,6 +25,7 @@ from acud.protocol.jobs import VisionJob
 
 _LOG = log.logger("worker")
 _AGAIN_S = 0.5
+_FIRST_PAUSE_S, _MOST_PAUSE_S = 1.0, 60.0
 _START_S = 120.0
 """A cluster that has no room for the actors says nothing; a model may take a minute to load."""
 
@@ -69,10 +71,13 @@ class RayPool:
     async def start(cls, settings: RaySettings, backends: Sequence[str]) -> Self:
         """Join or start Ray, and return once every actor holds its model.
 
-        Raises: Unavailable when Ray is not installed or does not answer; ConfigError when there is nothing to ask.
+        Raises: Unavailable when Ray does not answer or has no place now; ConfigError when it is not installed, or there
+        is nothing to ask.
         """
         if not settings.judge and not backends:
             raise ConfigError("nobody to ask is named", hint="[ray] judge, or acud fleet worker --backend NAME")
+        if find_spec("ray") is None:
+            raise ConfigError("Ray is not installed", hint="install acud with its extra: acud[ray]")
         ray = _joined(settings)
         kind = ray.remote(
             num_cpus=settings.cpus_per_actor,
@@ -87,6 +92,23 @@ class RayPool:
             await pool.close()
             raise
         return pool
+
+    @classmethod
+    async def start_patiently(cls, settings: RaySettings, backends: Sequence[str]) -> Self:
+        """Do as `start`, again and again until Ray is there; why it is not, the operator reads once.
+
+        Raises: ConfigError as `start` does.
+        """
+        said, pause_s = "", _FIRST_PAUSE_S
+        while True:
+            try:
+                return await cls.start(settings, backends)
+            except Unavailable as fault:
+                if fault.message != said:
+                    said = fault.message
+                    print(f"acud: {fault}; trying again until Ray is there", file=sys.stderr, flush=True)  # noqa: T201
+                await asyncio.sleep(pause_s)
+                pause_s = min(2 * pause_s, _MOST_PAUSE_S)
 
     async def _made(self) -> None:
         try:
@@ -158,8 +180,6 @@ def _own(backends: Sequence[str]) -> BackendChain:
 
 def _joined(settings: RaySettings) -> Any:
     """Return the module `ray`, connected. Blocks for a few seconds. Raises: Unavailable."""
-    if find_spec("ray") is None:
-        raise Unavailable("Ray is not installed", hint="install acud with its extra: acud[ray]")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would tell its makers about this machine
     if not settings.address:
         # A program that reaches Ray's ports can run code as this user: the token keeps other users out.
