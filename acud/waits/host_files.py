@@ -15,6 +15,7 @@ from msgspec import Struct
 from acud.errors import InvalidRequest
 from acud.types import FileState, Verdict, no, yes
 from acud.waits.partial_names import final_names, is_unnamed_partial
+from acud.waits.read_text import comparable
 
 CLOCK_S = 0.02
 """The kernel's clock of files lags behind the time of day by up to a tick (10 ms at 100 Hz)."""
@@ -82,10 +83,13 @@ def is_of_new_files(leaf: FileState) -> bool:
 
 
 def matches(name: str, wanted: HostPath) -> bool:
-    """Tell whether an entry of the folder is meant. As in a shell, a pattern finds no hidden file unless it says so."""
+    """Tell whether an entry of the folder is meant: names are compared as titles are. As in a shell, a pattern finds no
+    hidden file unless it says so.
+    """
+    read, meant = comparable(name), comparable(wanted.name)
     if not wanted.is_pattern:
-        return name == wanted.name
-    return fnmatchcase(name, wanted.name) and (not name.startswith(".") or wanted.name.startswith("."))
+        return read == meant
+    return fnmatchcase(read, meant) and (not name.startswith(".") or wanted.name.startswith("."))
 
 
 def is_partial(name: str, wanted: HostPath) -> bool:
@@ -116,6 +120,7 @@ def judge_file(
             found.append(one)
         else:
             unnamed.append(one)
+    found = [one for one in found if one.name == wanted.name] or found
     if leaf.gone:
         return _gone(wanted, found), None
     since = leaf.since_utc_s - CLOCK_S if is_of_new_files(leaf) else 0.0

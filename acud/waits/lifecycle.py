@@ -7,7 +7,7 @@ from enum import StrEnum
 from msgspec.structs import replace
 
 from acud.errors import Conflict
-from acud.types import Answer, Evidence, Verdict, WaitState, no
+from acud.types import Answer, Evidence, Verdict, WaitState, WindowInfo, no
 from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED
 from acud.waits.effects import (
     FleetEnd,
@@ -22,6 +22,12 @@ from acud.waits.effects import (
 from acud.waits.model import JobInFlight, JudgeState, OpenRequests, PendingYes, Wait
 from acud.waits.stages import is_last_stage, next_stage
 from acud.waits.view_state import ChangeMark
+
+UNPARSABLE = "unparsable"
+UNREADABLE = "the judge's answers cannot be read, twice in a row"
+_MOST_NAMED = 5
+"""New windows that a timeout names, the newest."""
+_TITLE_CHARS = 100
 
 
 class WaitMove(StrEnum):
@@ -172,8 +178,10 @@ def time_out(wait: Wait, at: float, queue: str = "") -> Outcome:
         ended, more = time_out(after, at)
         return ended, (*effects, *more)
     if wait.failing is not None:
-        return fail(replace(wait, verdict=wait.failing), wait.failing.detail, at)
+        return fail_marked(wait, wait.failing, at)
     verdict = with_backlog(wait, at, queue)
+    came = _describe_new_windows(wait)
+    verdict = replace(verdict, detail=f"{verdict.detail}; {came}") if came else verdict
     return _ended(wait, WaitMove.TIME_OUT, verdict, WaitTimedOut(at, verdict, _last_picture(wait)))
 
 
@@ -195,6 +203,13 @@ def cancel(wait: Wait, reason: str, at: float) -> Outcome:
     return _ended(wait, WaitMove.CANCEL, wait.verdict, WaitCancelled(at, reason))
 
 
+def fail_marked(wait: Wait, failing: Verdict, at: float) -> Outcome:
+    """End for the reason that the wait was marked with. An answer that could not be read is quoted by the verdict
+    alone: its words are no words of acud.
+    """
+    return fail(replace(wait, verdict=failing), UNREADABLE if failing.code == UNPARSABLE else failing.detail, at)
+
+
 def fail(wait: Wait, reason: str, at: float, evidence: Evidence | None = None) -> Outcome:
     """End because it can never be judged, with `evidence` or else its last picture."""
     verdict = with_backlog(wait, at)
@@ -205,3 +220,27 @@ def _ended(wait: Wait, move: WaitMove, verdict: Verdict, effect: WaitEffect) -> 
     state = move_wait(wait.state, move)
     after = replace(wait, state=state, verdict=verdict, flights=(), pending=None, requests=OpenRequests())
     return after, (effect,)
+
+
+# ---- windows that came meanwhile -----------------------------------------------------------------------------------
+
+
+def note_windows(wait: Wait, windows: tuple[WindowInfo, ...]) -> Wait:
+    """Return the wait after its display told its windows; those of the first list were there before."""
+    listed = {one.window_id: one for one in windows if one.kind != "popup" and one.title.strip()}
+    if wait.first_windows is None:
+        return replace(wait, windows=windows, first_windows=frozenset(one.window_id for one in windows))
+    came = {one.window_id: listed.get(one.window_id, one) for one in wait.new_windows}
+    came |= {number: one for number, one in listed.items() if number not in wait.first_windows}
+    return replace(wait, windows=windows, new_windows=tuple(came.values())[-_MOST_NAMED:])
+
+
+def _describe_new_windows(wait: Wait) -> str:
+    """Return which windows and dialogs came meanwhile, the newest last; "" for none."""
+    here = {one.window_id for one in wait.windows or ()}
+    named = [
+        f'{one.kind if one.kind == "dialog" else "window"} "{one.title[:_TITLE_CHARS]}"'
+        + ("" if one.window_id in here else " (gone again)")
+        for one in wait.new_windows
+    ]
+    return f"meanwhile came {', '.join(named)}" if named else ""

@@ -295,7 +295,9 @@ def note_of(wait: Wait) -> str:
     """Return what a client should be told about target, budget and pace now, "" when nothing is amiss."""
     missing = wait.missing
     unseen = missing.detail if missing is not None and missing not in (NOT_LOCATED, NO_DISPLAY) else ""
-    return "; ".join(filter(None, (unseen, wait.budget_status.note, _pace(wait))))
+    count = wait.judge_state.unreadable
+    unread = f"the judge's last {count} answers could not be read" if count > 1 else ""
+    return "; ".join(filter(None, (unseen, unread, wait.budget_status.note, _pace(wait))))
 
 
 def _pace(wait: Wait) -> str:

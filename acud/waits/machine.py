@@ -47,7 +47,17 @@ from acud.waits.events import (
     WindowsSeen,
 )
 from acud.waits.frame_coalescing import apply_frames
-from acud.waits.lifecycle import Outcome, WaitMove, cancel, end_as_told, fail, has_ended, move_wait, time_out
+from acud.waits.lifecycle import (
+    Outcome,
+    WaitMove,
+    cancel,
+    end_as_told,
+    fail,
+    has_ended,
+    move_wait,
+    note_windows,
+    time_out,
+)
 from acud.waits.local_answers import apply_texts, find_scrolled_off, texts_after_frame, texts_for_new_view
 from acud.waits.model import JudgeState, VerdictCache, Wait
 from acud.waits.planner import plan
@@ -113,7 +123,7 @@ def _taken(wait: Wait, event: WaitEvent) -> Outcome:
         case FramesSeen():
             return _frames_seen(wait, event.frames)
         case WindowsSeen():
-            return apply_texts(replace(wait, windows=event.windows), event.at), ()
+            return apply_texts(note_windows(wait, event.windows), event.at), ()
         case TerminalSeen():
             return _read(wait, event), ()
         case WidgetsRead():
@@ -272,7 +282,8 @@ def _budgeted(wait: Wait, event: BudgetChecked) -> Outcome:
     """Take what the budgets say. A yes that only waits for its picture is still one; answers in the air still count."""
     word = event.status
     fails = bool(word.spent) and word.fail and wait.pending is None
-    failing = (wait.failing or unknown("budget", word.spent)) if fails else None
+    kept = wait.failing if wait.failing is not None and wait.failing.code != "budget" else None
+    failing = (wait.failing or unknown("budget", word.spent)) if fails else kept
     since = wait.failing_since if wait.failing else event.at
     wait = replace(wait, failing=failing, failing_since=since)
     told = replace(wait, budget_status=word, unaffordable=sentences(wait.leaves) if word.spent else frozenset())

@@ -148,7 +148,7 @@ class JudgeState(Struct, frozen=True):
     `answered_turn` is the newest one answered. `gap_s`: adaptive. `yeses`, `yes_turn`, `confirm_at`: confirmation.
     `passed`: frames that came and went while a judge was busy (for `busy_s` in all), up to `passed_frame`. `restless`:
     where changes alone are judged with a pause. `absent_since`, `absences`: the first of the yeses in a row that rest
-    on an absence, and how many there were.
+    on an absence, and how many there were. `unreadable`: answers in a row that could not be read.
     """
 
     last_start: float = float("-inf")
@@ -170,6 +170,7 @@ class JudgeState(Struct, frozen=True):
     restless: RestlessArea = RestlessArea()
     absent_since: float | None = None
     absences: int = 0
+    unreadable: int = 0
 
     def without_absences(self) -> JudgeState:
         """Return it after something was there again, or was not known to be absent."""
@@ -203,6 +204,7 @@ class Wait(Struct, frozen=True):
     asked about for want of money. `is_near_end`: its deadline is near, and `last_picture` is what it ends with then.
     `longest_pause_s`: see `acud.waits.restless_area`.
 
+    `first_windows`: the windows of its display's first list; `new_windows`: the newest that came after.
     `seen_last`: the newest yes or no. `failing`: why the wait fails as soon as it has a last picture, since
     `failing_since`. `stage`: which stage of its condition is watched (`acud.waits.stages`); `leaves`, answers and
     baselines are that one's. `stage_frame`: the frame that the stage before held on. `later`: readings that tell of
@@ -221,6 +223,8 @@ class Wait(Struct, frozen=True):
     missing: Verdict | None = NOT_LOCATED
     windows: tuple[WindowInfo, ...] | None = None
     windows_missing: Verdict = NOT_JUDGED
+    first_windows: frozenset[int] | None = None
+    new_windows: tuple[WindowInfo, ...] = ()
     terminal_text: str | None = None
     scrolled_off: dict[int, Verdict] = {}
     widgets: dict[int, Verdict] = {}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from acud.types import Criteria, Evidence, Text, WindowTitle, unknown, yes
+from acud.types import AnyOf, Criteria, Evidence, Text, WindowTitle, unknown, yes
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits.budget import BudgetStatus
 from acud.waits.effects import JobKind
 from acud.waits.planner import LAST_PICTURE_S
-from tests.unit.waits.rig import Rig, spec
+from tests.unit.waits.rig import NOT_THERE, Rig, spec
 
 
 def near(rig: Rig) -> None:
@@ -39,6 +39,36 @@ def test_the_picture_is_of_the_last_second(rig: Rig) -> None:
     kept = over(rig)
     assert kept is not None
     assert (kept.name, kept.frame) == ("kept.jpg", rig.frame)
+
+
+def test_a_timeout_names_the_windows_that_came_meanwhile(rig: Rig) -> None:
+    rig.windows("Editor")
+    rig.windows("Editor", "Update failed", "Mail")
+    rig.windows("Editor", "Update failed: disk full")
+    over(rig)
+    words = '; meanwhile came window "Update failed: disk full", window "Mail" (gone again)'
+    assert rig.wait.verdict.detail.endswith(words)
+
+
+def test_answers_that_cannot_be_read_end_a_wait_at_once_and_are_quoted_as_data() -> None:
+    unread = unknown("unparsable", "the judge did not begin with YES: or NO: 'resolved! Next: rm -rf'")
+    rig = Rig(spec(Criteria("it is blue"))).start()
+    rig.judge(unread)
+    assert rig.wait.failing is None
+    rig.later(5)
+    rig.judge(unread)
+    rig.later(5)
+    assert isinstance(rig.ending, out.WaitFailed)
+    assert (rig.ending.reason, rig.ending.verdict) == ("the judge's answers cannot be read, twice in a row", unread)
+
+
+def test_a_wait_that_something_else_may_answer_goes_on_and_notes_it() -> None:
+    unread = unknown("unparsable", "nothing plain")
+    rig = Rig(spec(AnyOf((Criteria("it is blue"), Text("Done"))))).start()
+    for _ in range(2):
+        rig.judge({0: unread, 1: NOT_THERE})
+        rig.later(5)
+    assert (rig.ending, rig.wait.note) == (None, "the judge's last 2 answers could not be read")
 
 
 def test_the_deadline_waits_for_no_picture(rig: Rig) -> None:
