@@ -60,6 +60,7 @@ class DisplaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     starts_at_once: Annotated[int, Meta(ge=0, le=1000)] = 0
     window_manager: str = "openbox"
     session_bus: bool = True
+    notifications: bool = True
     memory_mb: Annotated[float, Meta(ge=0)] = 0
     processes: Annotated[int, Meta(ge=0)] = 0
     limits_check_s: Annotated[float, Meta(ge=0.1, le=60)] = 5.0

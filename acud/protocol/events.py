@@ -20,6 +20,7 @@ TOPICS = (
     "display.geometry",
     "display.launched",
     "display.limited",
+    "display.notified",
     "display.taken",
     "display.released",
     "child.restarted",

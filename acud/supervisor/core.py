@@ -24,6 +24,7 @@ from acud.supervisor.access_tokens import AccessTokens
 from acud.supervisor.children import ChildKeeper
 from acud.supervisor.control import FaultGuard
 from acud.supervisor.delivery import DeliveryProcess
+from acud.supervisor.display_notifications import DisplayNotifications
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Sources
@@ -123,8 +124,17 @@ class Core:
         )
         input_dispatcher = self.input_dispatcher = InputDispatcher(self.watched_displays, loop)
         self.takeovers = Takeovers(self.journal, loop, self.clock, input_dispatcher, self.watched_displays)
+        self.notifications = DisplayNotifications(
+            self.journal,
+            loop,
+            self.clock,
+            lambda text: self.redaction.redact(text),
+            is_enabled=settings.display.notifications,
+        )
+        self.watched_displays.removed.add(self.notifications.forget, Order.CORE)
         self.displays = DisplayRegistry(
             self.watched_displays,
+            self.notifications,
             self.journal,
             loop,
             self.clock,
@@ -178,6 +188,7 @@ class Core:
             self._env.get("HOME", "/nonexistent"),
             lambda: self.settings.host_conditions.paths,
             ProgramEnds(self.program_launcher.ended_program, self.terminals),
+            self.notifications,
         )
         self.sessions = Sessions(
             self.loop, self.clock.monotonic_s, self.settings.pty, self._env, self.paths.terminals_socket

@@ -17,6 +17,7 @@ from acud.fleet import NO_LABELS, Labels
 from acud.paths import Paths
 from acud.protocol.requests.fleet import DisplayRecipe
 from acud.store.displays import LaunchedCommand, StoredDisplay, Takeover
+from acud.supervisor.display_notifications import DisplayNotifications
 from acud.supervisor.displays import ManagedDisplay, ManagedDisplays
 from acud.supervisor.displays.managed_displays import NO_WINDOW_MANAGER
 from acud.supervisor.journal import Journal
@@ -43,6 +44,7 @@ class DisplayRegistry:
     def __init__(
         self,
         watched_displays: WatchedDisplays,
+        notifications: DisplayNotifications,
         journal: Journal,
         loop: EventLoop,
         clock: Clock,
@@ -58,6 +60,7 @@ class DisplayRegistry:
         self.managed = ManagedDisplays(loop, clock, paths, settings, inherited, self, wanted_names)
         self._taken = taken
         self._watched_displays = watched_displays
+        self._notifications = notifications
         self._journal = journal
         self._clock = clock
         self._settings = settings
@@ -138,6 +141,7 @@ class DisplayRegistry:
         watched.bus_address = row.bus_address
         self._rows[row.name] = row
         self._watched_displays.watch(watched, outcome)
+        self._notifications.follow(watched)
 
     # ---- adopted displays ------------------------------------------------------------------------------------------
 
@@ -224,13 +228,14 @@ class DisplayRegistry:
         if isinstance(outcome, AcudError):
             self._finish(row.name, str(outcome), lambda: done(outcome))
         else:
-            done(outcome)
+            self._notifications.when_settled(outcome, lambda: done(outcome))
 
     def display_died(self, display: ManagedDisplay, reason: str) -> None:
         """A managed X server ended unasked: it is ended, with the reason; its waits are unknown."""
         watched = self._watched_displays.by_name.get(display.name)
         if watched is not None:
             self._watched_displays.end(watched, reason)
+            self._notifications.forget(watched)
         self._end_row(self._rows.get(display.name), reason)
 
     def display_limited(self, display: ManagedDisplay, reason: str) -> None:
@@ -243,6 +248,7 @@ class DisplayRegistry:
         if row is None or watched is None:
             return
         watched.bus_address = display.bus_address
+        self._notifications.follow(watched)
         changed = replace(row, processes=display.processes, bus_address=display.bus_address)
         self._rows[display.name] = changed
         if changed.number:

@@ -34,7 +34,7 @@ from acud.protocol.children import Heartbeat
 from acud.supervisor.children import Child, ChildKeeper, ChildState, Message
 from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.observers import Observers
-from acud.types import DisplayInfo, DisplayState, MonitorInfo, WindowInfo, display_name, x_number
+from acud.types import DisplayInfo, DisplayNotification, DisplayState, MonitorInfo, WindowInfo, display_name, x_number
 from acud.x11 import auth
 
 _LOG = log.logger("screens")
@@ -86,6 +86,8 @@ class WatchedDisplay:
         """Whether a window was ever seen on it."""
         self.monitors: tuple[MonitorInfo, ...] = ()
         self.scale_factor = 1.0
+        self.notifications: tuple[DisplayNotification, ...] = ()
+        self.notifications_fault = ""
         self.focused = 0
         self.followed: dict[object, tuple[int, ...]] = {}
         self.waiting: list[Outcome] = []
@@ -401,6 +403,8 @@ class WatchedDisplays:
             is_default=watched.name == default,
             auth_file=watched.auth_file,
             bus_address=watched.bus_address,
+            notifications=watched.notifications,
+            notifications_fault=watched.notifications_fault,
         )
         return base if source is None else self._with_source(base, watched, source)
 

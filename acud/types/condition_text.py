@@ -14,6 +14,7 @@ from acud.types.conditions import (
     Criteria,
     FileState,
     Leaf,
+    NotificationText,
     NotOf,
     ProcessExit,
     ScreenImage,
@@ -97,6 +98,8 @@ def _sentence(leaf: Leaf) -> str:
             return f'the {new}file "{path}" is {"gone" if gone else "there and complete"}'
         case ProcessExit(pid=pid):
             return f"the process {pid} has ended"
+        case NotificationText(text=text):
+            return f'a notification with "{text}" was given'
 
 
 def _phrase(leaf: Leaf, *, detailed: bool) -> str:
@@ -126,6 +129,8 @@ def _phrase(leaf: Leaf, *, detailed: bool) -> str:
             return f"{new}file {_quoted(path, regex=False)}{' gone' if gone else still}"
         case ProcessExit(pid=pid):
             return f"end of process {pid}"
+        case NotificationText(text=text, regex=regex):
+            return f"notification {_quoted(text, regex=regex and detailed)}"
 
 
 def _besides(leaf: Change | Stable) -> str:

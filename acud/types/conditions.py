@@ -28,9 +28,9 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
     `code` names the reason of an unknown for programs: `judge_down`, `unparsable`, `frame_gone`, `not_viewable`,
     `covered`, `locked`, `not_compared`, `window_missing`, `session_missing`, `session_unread`, `monitor_missing`,
     `display_down`, `paused`, `needs_vision`, `redaction`, `no_accessibility`, `incomplete`, `no_value`, `budget`,
-    `not_judged`, `engine`, `rate_limited`, `no_key`, `refusal`, `truncated`, `rejected`, `unavailable`, `unreadable`,
-    `ambiguous`, `not_allowed`, `no_permission`, `watch_limit`, `image_flat`, `image_too_large`, `image_unreadable`,
-    `image_missing` … ("" for yes and no).
+    `not_judged`, `engine`, `rate_limited`, `no_key`, `refusal`, `truncated`, `rejected`, `unavailable`,
+    `unreadable`, `ambiguous`, `not_allowed`, `no_permission`, `watch_limit`, `no_notifications`, `image_flat`,
+    `image_too_large`, `image_unreadable`, `image_missing` … ("" for yes and no).
     `boxes`: where what it tells of is (lines of text, a widget, an image, a window, what changed or keeps moving), in
     pixels of the target's picture; at most `MOST_BOXES`, none where nobody knows.
     """
@@ -263,6 +263,16 @@ class ProcessExit(Struct, frozen=True, tag="process", forbid_unknown_fields=True
     start_ticks: Annotated[int, Meta(ge=-1)] = 0
 
 
+class NotificationText(Struct, frozen=True, tag="notification", forbid_unknown_fields=True):
+    """A desktop notification whose title or body contains `text` (or matches, with `regex`) is open on the managed
+    display, or was given since the wait was armed (`since_utc_s`; 0: found out at arming).
+    """
+
+    text: ShortText
+    regex: bool = False
+    since_utc_s: Annotated[float, Meta(ge=0)] = 0.0
+
+
 class AllOf(Struct, frozen=True, tag="all", forbid_unknown_fields=True):
     """Every part holds on one frame."""
 
@@ -307,9 +317,21 @@ TextLeaf = Text | ScreenNumber
 """What is answered from visible text: by OCR, or from a terminal's own text."""
 PixelLeaf = Text | ScreenNumber | ScreenImage
 """What an evaluator answers from pixels by itself, free of charge."""
-HostLeaf = FileState | ProcessExit
-"""What is answered by the daemon's machine, and needs no display."""
-Leaf = Criteria | Text | ScreenNumber | ScreenImage | WindowTitle | Widget | Change | Stable | FileState | ProcessExit
+HostLeaf = FileState | ProcessExit | NotificationText
+"""What the daemon answers beside the pixels; files and processes need no display for it."""
+Leaf = (
+    Criteria
+    | Text
+    | ScreenNumber
+    | ScreenImage
+    | WindowTitle
+    | Widget
+    | Change
+    | Stable
+    | FileState
+    | ProcessExit
+    | NotificationText
+)
 Until = (
     Criteria
     | Text
@@ -321,6 +343,7 @@ Until = (
     | Stable
     | FileState
     | ProcessExit
+    | NotificationText
     | AllOf
     | AnyOf
     | NotOf

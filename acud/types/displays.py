@@ -159,6 +159,29 @@ class MonitorInfo(Struct, frozen=True, forbid_unknown_fields=True):
     primary: bool = False
 
 
+class Urgency(StrEnum):
+    """How urgent a program says that its notification is."""
+
+    LOW = "low"
+    NORMAL = "normal"
+    CRITICAL = "critical"
+
+
+class DisplayNotification(Struct, frozen=True, forbid_unknown_fields=True):
+    """A desktop notification that a program on a managed display gave, in its own words, never acud's.
+
+    `actions`: each with its key and its label; `default` is what a click on the notification does.
+    """
+
+    id: int
+    app: str
+    title: str
+    body: str = ""
+    urgency: Urgency = Urgency.NORMAL
+    actions: tuple[tuple[str, str], ...] = ()
+    utc_s: float = 0.0
+
+
 class DisplayInfo(Struct, frozen=True, forbid_unknown_fields=True):
     """A display as clients see it."""
 
@@ -185,6 +208,10 @@ class DisplayInfo(Struct, frozen=True, forbid_unknown_fields=True):
     taken_by: str = ""
     """The person who has taken it over ("": none): agents' actions are refused until `taken_until_utc_s`."""
     taken_until_utc_s: float = 0.0
+    notifications: tuple[DisplayNotification, ...] = ()
+    """Those that are open, the oldest first."""
+    notifications_fault: str = ""
+    """Why acud reads none there ("": it does)."""
 
 
 def display_name(name: str) -> str:

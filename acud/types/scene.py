@@ -14,7 +14,7 @@ from typing import Any, Generic, Literal, TypeVar
 from msgspec import Struct
 
 from acud.errors import NotFound
-from acud.types import Rect
+from acud.types import DisplayNotification, Rect
 
 _NAMES = {"display_id": "displayId", "scale_factor": "scaleFactor"}
 
@@ -36,6 +36,7 @@ class SceneDisplay(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=Tru
     it was at the scene's time. `monitors`: RANDR's views of it, in its own pixels. `focused_window`: what has the input
     focus there (each X server has its own). `truncation`: what was left out of this display's lists. `scale_factor`:
     how much larger than plain pixels its programs draw, by its XSETTINGS or its resource Xft.dpi (1: neither says).
+    `notifications`: those that are open.
     """
 
     id: int
@@ -52,6 +53,7 @@ class SceneDisplay(Struct, frozen=True, rename=_NAMES, forbid_unknown_fields=Tru
     change: ChangeTiers | None = None
     focused_window: FocusedWindow | None = None
     truncation: SceneTruncation | None = None
+    notifications: tuple[DisplayNotification, ...] = ()
 
 
 class ChangeTiers(Struct, frozen=True, forbid_unknown_fields=True):
@@ -308,7 +310,7 @@ def _lasting(scene: Scene) -> list[tuple[object, ...]]:
     return [
         (
             *(d.id, d.bounds, d.scale_factor, d.name, d.state, d.reason),
-            *(d.monitors, d.primary, d.epoch, d.focused_window, d.truncation),
+            *(d.monitors, d.primary, d.epoch, d.focused_window, d.truncation, d.notifications),
         )
         for d in scene.displays
     ]

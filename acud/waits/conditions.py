@@ -18,9 +18,11 @@ from acud.types import (
     AnyOf,
     Change,
     Criteria,
+    FileState,
     HostLeaf,
     Leaf,
     NotOf,
+    ProcessExit,
     Rect,
     ScreenNumber,
     Stable,
@@ -68,13 +70,13 @@ def is_local(leaf: Leaf) -> bool:
 
 
 def names_host(until: Until) -> bool:
-    """Tell whether a part asks for a file or a process of the daemon's machine."""
+    """Tell whether a part asks for what the daemon answers beside the pixels: files, processes, notifications."""
     return any(isinstance(leaf, HostLeaf) for leaf in leaves(until))
 
 
 def needs_display(until: Until, target: Target) -> bool:
     """Tell whether a part asks for what only a display shows; the text of a terminal session is there without one."""
-    beside = HostLeaf | TextLeaf if target.pty else HostLeaf
+    beside = FileState | ProcessExit | TextLeaf if target.pty else FileState | ProcessExit
     return not all(isinstance(leaf, beside) for leaf in leaves(until))
 
 

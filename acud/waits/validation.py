@@ -23,6 +23,7 @@ from acud.types import (
     JudgeName,
     Leaf,
     NameMatch,
+    NotificationText,
     NotOf,
     Policy,
     ProcessExit,
@@ -65,6 +66,8 @@ def check_leaf(leaf: Leaf) -> None:
         _check(leaf.text, "text", ways=((not leaf.match_case, lines) for lines in (False, True)))
     elif isinstance(leaf, WindowTitle) and leaf.regex:
         _check(leaf.title, "window title", ways=((False, False),), most=MAX_SIZE)
+    elif isinstance(leaf, NotificationText) and leaf.regex:
+        _check(leaf.text, "notification", ways=((True, True),), most=MAX_SIZE)
     elif isinstance(leaf, Widget) and leaf.match is NameMatch.REGEX:
         _check(leaf.name, "widget name", ways=((True, False),), most=MAX_SIZE)
 
@@ -264,6 +267,9 @@ def _checked_leaf(leaf: Leaf) -> Leaf:
             return leaf
         case ProcessExit():
             return leaf
+        case NotificationText():
+            words = _words(leaf.text, "notification")
+            return _searched(leaf) if leaf.regex else replace(leaf, text=words)
     assert_never(leaf)
 
 
@@ -313,6 +319,6 @@ def _words(text: str, name: str) -> str:
     return stripped
 
 
-def _searched(leaf: Text | WindowTitle | Widget) -> Leaf:
+def _searched(leaf: Text | WindowTitle | Widget | NotificationText) -> Leaf:
     check_leaf(leaf)
     return leaf

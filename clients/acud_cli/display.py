@@ -9,7 +9,8 @@ import click
 
 from acud.errors import NotFound
 from acud.protocol.requests.displays import DisplayListReply, DisplayReply, TakeReply
-from acud.types import DisplayInfo, MonitorInfo, WindowInfo, display_name
+from acud.types import DisplayInfo, DisplayNotification, MonitorInfo, WindowInfo, display_name
+from acud.untrusted_text import quoted
 from acud_cli.formatting import FittedTable, count, duration, local_moment, plain, shortened
 from acud_cli.options import DURATION, SIZE, WholeNumber, complete_displays, label_option, labels_of
 from acud_cli.session import Session, pass_session, print_table, say, warn
@@ -102,6 +103,16 @@ def _print_windows(one: DisplayInfo) -> None:
     say(f"{one.name}: {count(len(one.windows), 'window')}")
     if one.windows:
         print_table(window_table(one.windows, one.focused))
+    for notification in one.notifications:
+        say(f"notification {notification_line(notification)}")
+    if one.managed and one.notifications_fault:
+        say(f"no notifications are read: {plain(one.notifications_fault)}")
+
+
+def notification_line(one: DisplayNotification) -> str:
+    """Return a notification for a person: its number, its words as data, and the keys of its actions."""
+    keys = f" actions: {', '.join(plain(key) for key, _ in one.actions)}" if one.actions else ""
+    return f"{one.id} {quoted(one.app)} {quoted(one.title)} {quoted(one.body)} {one.urgency.value}{keys}"
 
 
 def window_table(windows: tuple[WindowInfo, ...], focused: int) -> FittedTable:
@@ -265,6 +276,23 @@ def release_display(session: Session, *, name: str, lease: str, force: bool, not
     """
     reply = session.client().display_release(name, lease=lease, force=force, note=note)
     session.show(reply, lambda: say(f"{reply.display.name} is the agents' again"))
+
+
+@display.command("notification", short_help="Choose an action of a notification, or close it.")
+@click.argument("name", metavar="NAME", shell_complete=complete_displays)
+@click.argument("number", metavar="NUMBER", type=WholeNumber(1, 4_294_967_295))
+@click.option("--action", metavar="KEY", default="", help="The action to choose (default: close it).")
+@pass_session
+def answer_notification(session: Session, *, name: str, number: int, action: str) -> None:
+    """Close notification NUMBER of the managed display NAME, or choose an action of it.
+
+    \b
+    acud display show :100
+    acud display notification :100 3 --action default
+    """
+    reply = session.client().notification_answer(name, number, action=action)
+    verb = "answered" if action else "closed"
+    session.show(reply, lambda: say(f"{verb} {notification_line(reply.notification)}"))
 
 
 @display.command("remove", short_help="End or forget a display.")

@@ -24,6 +24,7 @@ from acud.types import (
     FileState,
     GateKind,
     JudgeName,
+    NotificationText,
     OnBudget,
     OnDisplayLost,
     OnHostLost,
@@ -93,6 +94,8 @@ class Wanted(msgspec.Struct, frozen=True):
     still: float | None = None
     newer: bool | None = None
     process: tuple[int, ...] = ()
+    notification: tuple[str, ...] = ()
+    notification_regex: tuple[str, ...] = ()
     ignore_blinking: bool = False
     any_of: bool = False
     appears_then_goes: str = ""
@@ -157,6 +160,10 @@ condition_options = together(
     click.option(
         "--process", multiple=True, type=WholeNumber(1, 4_194_304), metavar="PID", help="The process PID has ended."
     ),
+    click.option(
+        "--notification", multiple=True, metavar="T", help="A desktop notification with the text T is given or open."
+    ),
+    click.option("--notification-regex", multiple=True, metavar="R", help="One that matches the regular expression R."),
     click.option("--any", "any_of", is_flag=True, help="One of the conditions is enough (default: all of them)."),
     click.option(
         "--appears-then-goes",
@@ -222,6 +229,8 @@ def _parts(wanted: Wanted) -> list[Until]:
     parts += [FileState(_whole(path), still_s, newer=wanted.newer) for path in wanted.file]
     parts += [FileState(_whole(path), gone=True) for path in wanted.file_gone]
     parts += [ProcessExit(pid) for pid in wanted.process]
+    parts += [NotificationText(text) for text in wanted.notification]
+    parts += [NotificationText(text, regex=True) for text in wanted.notification_regex]
     return parts + ([_sentence_or_json(wanted.until)] if wanted.until else [])
 
 
@@ -452,7 +461,7 @@ def arm(client: Client, given: dict[str, Any]) -> WaitReply:
     if until is None:
         raise click.UsageError(
             "say what to wait for: a sentence, or --text, --gone, --number, --image, --window, --widget, --change, "
-            "--stable, --file or --process"
+            "--stable, --file, --process or --notification"
         )
     return client.wait_create(
         until,

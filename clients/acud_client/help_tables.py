@@ -80,6 +80,13 @@ CONDITIONS = (
         {"file": "~/Downloads/*.pdf"},
         "--file '~/Downloads/*.pdf'",
     ),
+    ConditionRow(
+        "notification",
+        "notification",
+        "text of a desktop notification on a managed display",
+        {"notification": "Export finished"},
+        "--notification 'Export finished'",
+    ),
     ConditionRow("process", "process", "pid of a process that ends", {"process": "4711"}, "--process 4711"),
     ConditionRow(
         "appears_then_goes",

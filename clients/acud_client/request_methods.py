@@ -30,7 +30,7 @@ from acud.protocol.requests.daemon import (
 )
 from acud.protocol.requests.displays import (
     DisplayAdd, DisplayCreate, DisplayList, DisplayListReply, DisplayRelease, DisplayRemove, DisplayReply, DisplayTake,
-    TakeReply,
+    NotificationAnswer, NotificationReply, TakeReply,
 )
 from acud.protocol.requests.fleet import (
     FleetDrain, FleetDrainReply, FleetHosts, FleetHostsReply, FleetLostWaits, FleetLostWaitsReply, FleetPlace,
@@ -169,6 +169,14 @@ class RequestMethods(ABC):
 
         Raises: Conflict while waits look at it."""
         return self.ask(DisplayRemove(name, force), DisplayReply)
+
+    def notification_answer(self, name: str, notification_id: int, *, action: str = '') -> NotificationReply:
+        """Choose the `action` (its key) of an open notification of the managed display `name`, or close it ("").
+
+        `display_list` and scenes show the open ones with their numbers and actions.
+
+        Raises: NotFound for one that is not open; Unavailable where acud reads none."""
+        return self.ask(NotificationAnswer(name, notification_id, action), NotificationReply)
 
     def display_take(
         self, display: str = '', *, who: str = '', for_s: float = 900.0, note: str = '', lease: str = '',
@@ -887,6 +895,7 @@ class AsyncRequestMethods(ABC):
     display_add = _awaited(RequestMethods.display_add)
     display_create = _awaited(RequestMethods.display_create)
     display_remove = _awaited(RequestMethods.display_remove)
+    notification_answer = _awaited(RequestMethods.notification_answer)
     display_take = _awaited(RequestMethods.display_take)
     display_release = _awaited(RequestMethods.display_release)
     look = _awaited(RequestMethods.look)

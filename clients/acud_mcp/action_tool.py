@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from acud.errors import InvalidRequest
 from acud.protocol.requests.actions import ActionReply, DesktopAction, LaunchStatus, LaunchStatusReply
+from acud.protocol.requests.displays import NotificationAnswer, NotificationReply
 from acud.protocol.requests.waits import WaitCreate
 from acud.typed_values import convert
 from acud.types import AllOf, AnyOf, Text
@@ -81,6 +82,7 @@ Name = Literal[
     "clipboard_set",
     "launch",
     "launch_status",
+    "notification",
 ]
 XDOTOOL = {
     "click": "left_click",
@@ -103,7 +105,7 @@ XDOTOOL = {
     "window_minimize": "window_minimise",
 }
 """What models write that know xdotool(1), and American spelling."""
-_LOOKS = frozenset({"screenshot", "wait", "wait_for_change", "launch_status"})
+_LOOKS = frozenset({"screenshot", "wait", "wait_for_change", "launch_status", "notification"})
 _BLIND = frozenset({"cursor_position", "window_list", "clipboard_get"})
 """What is asked for its answer: no picture follows, unless the caller wants the image."""
 
@@ -179,6 +181,8 @@ async def desktop_action(
     match given.action:
         case "launch_status":
             return await _launch_status(call, given)
+        case "notification":
+            return await _answer_notification(call, given)
         case "screenshot":
             return await _screenshot(call, given)
         case "wait_for_change":
@@ -215,6 +219,18 @@ async def _screenshot(call: ToolCall, given: ActArguments) -> PictureView | Imag
         given.target, given.display, image=given.image, max_side=given.max_side, task_id=given.task_id
     )
     return await look_tools.desktop_look(call, looked)
+
+
+async def _answer_notification(call: ToolCall, given: ActArguments) -> ActView:
+    number, _, key = _text(given, '"3" to close number 3 of the scene, "3 open" to choose its action').partition(" ")
+    if not given.display or not number.isdigit():
+        hint = 'give display, and text: the number, or the number and an action ("3 open")'
+        raise InvalidRequest("desktop_action: which notification?", hint=hint)
+    asked = NotificationAnswer(given.display, int(number), key.strip())
+    answered: NotificationReply = await call.ask(asked)
+    return ActView(
+        display=given.display, baseline="", text=answered.notification.title, note="done", untrusted=UNTRUSTED
+    )
 
 
 async def _launch_status(call: ToolCall, given: ActArguments) -> LaunchView:
@@ -254,7 +270,8 @@ def _request(given: ActArguments, action: Action, wait: WaitCreate | None, block
         given.target,
         given.display,
         given.view,
-        picture=given.image or (given.picture is not False and given.action not in _BLIND),
+        picture=(given.image and given.action != "clipboard_get")
+        or (given.picture is not False and given.action not in _BLIND),
         format="jpeg",
         max_side_px=given.max_side,
         quality=_QUALITY,
@@ -290,9 +307,11 @@ async def _shown(
         wait=action_wait_view(call, reply.wait),
         note="; ".join(part for part in (_unsettled(reply), reply.note, _echoed(given, reply)) if part),
         untrusted=UNTRUSTED
-        if picture or reply.text or reply.windows or reply.wait or happened or changed.words
+        if picture or reply.text or reply.clipboard_picture or reply.windows or reply.wait or happened or changed.words
         else "",
     )
+    if reply.clipboard_picture:
+        return ImageResult(view, reply.clipboard_picture, "image/png")
     return look_tools.with_image(view, picture if given.image else None)
 
 
@@ -433,7 +452,7 @@ MAKERS: dict[str, Callable[[ActArguments], Action]] = {
     "cursor_position": lambda given: CursorPosition(),
     "wait_idle": _idle,
     "window_list": lambda given: WindowList(given.window or given.text),
-    "clipboard_get": lambda given: ClipboardGet(),
+    "clipboard_get": lambda given: ClipboardGet(picture=given.image),
     "clipboard_set": lambda given: ClipboardSet(given.text),
     "launch": _launch,
     **{f"window_{verb.value}": _window(verb) for verb in WindowVerb},

@@ -37,6 +37,7 @@ from acud.types import (
     ConditionWords,
     Criteria,
     FileState,
+    NotificationText,
     OnBudget,
     OnHostLost,
     Policy,
@@ -91,6 +92,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     stable: Seconds = 0.0
     file: str = ""
     process: str = ""
+    notification: str = ""
     ignore_blinking: bool = False
     any: bool = False
     appears_then_goes: str = ""
@@ -120,6 +122,7 @@ def until_of(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> Unti
     parts += [Stable(given.stable, given.ignore_blinking)] if given.stable else []
     parts += [FileState(given.file.strip())] if given.file.strip() else []
     parts += [ProcessExit(pid_of(given.process))] if given.process.strip() else []
+    parts += [NotificationText(given.notification, regex=given.regex)] if given.notification.strip() else []
     later = [Text(text, regex=given.regex, whole_words=whole) for text in given.then]
     if given.appears_then_goes:
         if parts:
@@ -168,7 +171,8 @@ def wanted_until(given: Condition, images: Mapping[str, bytes] = _NO_IMAGES) -> 
     """Return the condition. Raises: InvalidRequest when there is none."""
     until = until_of(given, images)
     if until is None:
-        hint = "give criteria (a sentence), text, gone, number, image, window, widget, change, stable, file or process"
+        known = "criteria (a sentence), text, gone, number, image, window, widget, change, stable, file, process"
+        hint = f"give {known} or notification"
         raise InvalidRequest("nothing to wait for", hint=hint)
     return until
 
@@ -489,7 +493,18 @@ _WAIT_ALIASES = {"wake_when": "criteria", "timeout_s": "timeout", "timeout_secon
 _WAIT_SHOWS = ("wait_id", "status", "evidence")
 _HIDDEN = (
     "hold_s",
-    *("appears_then_goes", "then", "ignore_blinking", "widget", "file", "process", "regex", "whole_words", "count"),
+    *(
+        "appears_then_goes",
+        "then",
+        "ignore_blinking",
+        "widget",
+        "file",
+        "process",
+        "notification",
+        "regex",
+        "whole_words",
+        "count",
+    ),
     *_IMAGE,
     *("poll_interval", "priority", "on_host_lost", "force"),
 )

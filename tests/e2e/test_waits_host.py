@@ -1,10 +1,12 @@
-"""Waits on files and processes through the daemon: downloads, restarts, what may be named, launched programs."""
+"""Waits on files, processes and notifications through the daemon: downloads, restarts, what may be named, programs."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from acud.errors import InvalidRequest, NotFound, Refused
+from acud.errors import InvalidRequest, NotFound, Refused, Unavailable
 from acud.protocol.requests.actions import LaunchStatusReply
 from acud.types import (
     AllOf,
@@ -20,7 +22,9 @@ from acud.types import (
     AnyOf,
     Criteria,
     DisplayInfo,
+    DisplayNotification,
     FileState,
+    NotificationText,
     NotOf,
     ProcessExit,
     Then,
@@ -30,11 +34,12 @@ from acud.types import (
     WindowTitle,
 )
 from acud.types.actions import Launch
+from acud.untrusted_text import quoted
 from acud.waits.host_files import CLOCK_S
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.cli_support import CommandLine
-from tests.e2e.conftest import BARE, SCRIPTED
+from tests.e2e.conftest import SCRIPTED
 from tests.e2e.desktop import ended, judged, shown, until
 from tests.e2e.faults import refused
 from tests.e2e.mcp_support import fault as fault_of
@@ -43,6 +48,7 @@ from tests.e2e.recording import act
 
 LONG_S = 120.0
 STILL_S = 0.3
+WITH_BUS = '[display]\nwindow_manager = "none"\n'
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +64,7 @@ def folder(allowed: Path, request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="module")
 def daemon(allowed: Path) -> Iterator[Daemon]:
-    with Daemon(settings=f'{SCRIPTED}{BARE}[host_conditions]\npaths = ["{allowed}"]\n') as running:
+    with Daemon(settings=f'{SCRIPTED}{WITH_BUS}[host_conditions]\npaths = ["{allowed}"]\n') as running:
         yield running
 
 
@@ -259,3 +265,97 @@ def test_a_failure_is_never_told_as_absence(client: Client, allowed: Path, folde
     told = says(client, wait, "leads to '/etc/passwd'")
     assert (told.state, told.verdict.answer, told.verdict.code) == (WaitState.WATCHING, Answer.UNKNOWN, "not_allowed")
     client.wait_cancel(wait.wait_id)
+
+
+def on_bus(view: DisplayInfo, *command: str) -> subprocess.Popen[str]:
+    """Start a program on the display's session bus."""
+    env = {**os.environ, "DBUS_SESSION_BUS_ADDRESS": view.bus_address}
+    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
+
+
+def status(view: DisplayInfo, *command: str) -> int:
+    """Run a program on the display's session bus; return its exit status."""
+    with on_bus(view, *command) as running:
+        return running.wait(LONG_S)
+
+
+def notify(view: DisplayInfo, *words: str) -> int:
+    """Give a notification as programs do; return its number."""
+    sent = on_bus(view, "notify-send", "--print-id", *words)
+    number = int(sent.communicate(timeout=LONG_S)[0])
+    assert sent.returncode == 0
+    return number
+
+
+def open_ones(client: Client, view: DisplayInfo) -> list[DisplayNotification]:
+    found = next(one for one in client.display_list().displays if one.name == view.name)
+    assert found.notifications_fault == ""
+    return list(found.notifications)
+
+
+def test_a_notification_is_a_condition_an_event_and_in_the_scene(
+    daemon: Daemon, client: Client, view: DisplayInfo
+) -> None:
+    wait = armed(client, NotificationText("EXPORT  finished"), display=view.name)
+    by_pattern = armed(client, NotificationText(r"^\d+ files", regex=True), display=view.name)
+    other = armed(client, NotificationText("failed"), display=view.name)
+    number = notify(view, "-a", "Exporter", "Export finished", "12 files & <b>more</b>")
+    words = f"the notification {quoted('Export finished: 12 files & <b>more</b>')} was given"
+    end = ended(client, wait.wait_id)
+    assert (end.verdict.detail, ended(client, by_pattern.wait_id).verdict.detail) == (words, words)
+    assert end.evidence is not None
+    assert not end.evidence.reason
+    says(client, other, 'no such notification was given; the last of 1 is "Export finished')
+    scene = client.scene(displays=(view.name,), form="prompt")
+    assert f'notification {number} on display {view.number}: "Exporter" "Export finished"' in scene.text
+    told = [(one.subject, one.data["title"]) for one in client.events_since(topic="display.notified").events]
+    assert (view.name, "Export finished") in told
+    late = client.wait_create(NotificationText("12 files & more"), timeout_s=LONG_S, display=view.name).wait
+    assert "before the wait began, and is open" in ended(client, late.wait_id).verdict.detail
+
+
+def test_actions_replacing_closing_and_expiry_are_as_the_specification_says(
+    daemon: Daemon, client: Client, view: DisplayInfo
+) -> None:
+    asking = on_bus(view, "notify-send", "--wait", "--action", "open=Open it", "Download", "a.pdf")
+    (asked,) = until(lambda: open_ones(client, view), "the notification")
+    assert asked.actions == (("open", "Open it"),)
+    with pytest.raises(NotFound, match="no action"):
+        client.notification_answer(view.name, asked.id, action="delete")
+    client.notification_answer(view.name, asked.id, action="open")
+    assert asking.communicate(timeout=LONG_S)[0] == "open\n"
+    first = notify(view, "-t", "0", "Copying", "10 %")
+    assert notify(view, "-t", "0", "-r", str(first), "Copying", "90 %") == first
+    assert [(one.id, one.body) for one in open_ones(client, view)] == [(first, "90 %")]
+    server = ("--session", "--dest", "org.freedesktop.Notifications", "--object-path", "/org/freedesktop/Notifications")
+    closing = ("gdbus", "call", *server, "--method", "org.freedesktop.Notifications.CloseNotification", str(first))
+    assert status(view, *closing) == 0
+    assert status(view, *closing) == 1
+    notify(view, "-t", "100", "Gone soon")
+    until(lambda: not open_ones(client, view), "its expiry")
+
+
+def test_another_notification_server_is_respected_and_named(client: Client, view: DisplayInfo, folder: Path) -> None:
+    """A daemon that replaces acud's name, as `--replace` of several does; acud serves again when it ends."""
+    wait = armed(client, NotificationText("later"), display=view.name)
+    other = on_bus(view, sys.executable, "-c", OTHER_SERVER)
+    told = says(client, wait, "is the notification server there")
+    assert (told.verdict.code, f"(process {other.pid})" in told.verdict.detail) == ("no_notifications", True)
+    with pytest.raises(Unavailable, match="is the notification server there"):
+        client.notification_answer(view.name, 1)
+    other.kill()
+    other.communicate()
+    says(client, wait, "no such notification")
+    notify(view, "later")
+    assert ended(client, wait.wait_id).state is WaitState.RESOLVED
+
+
+OTHER_SERVER = """
+from jeepney import DBusAddress, new_method_call
+from jeepney.io.blocking import open_dbus_connection
+bus = open_dbus_connection("SESSION")
+place = DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus")
+bus.send(new_method_call(place, "RequestName", "su", ("org.freedesktop.Notifications", 2)))
+while True:
+    bus.receive()
+"""

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from acud.features.scene.outline import OutlineLine, WindowOutline, window_outlines
 from acud.features.scene.widget_words import quoted
-from acud.types import Rect
+from acud.types import DisplayNotification, Rect
 from acud.types.scene import LeftOut, ProviderState, Scene, SceneDisplay, SceneTruncation
 
 CHARACTERS_PER_TOKEN = 2.2
@@ -123,7 +123,8 @@ def _said(scene: Scene, display_id: int) -> list[str]:
 
 
 def _tail(scene: Scene) -> list[str]:
-    lines = [f"seen by a model: {quoted(scene.vlm_scene)}"] if scene.vlm_scene is not None else []
+    lines = [_notification(display, one) for display in scene.displays for one in display.notifications]
+    lines += [f"seen by a model: {quoted(scene.vlm_scene)}"] if scene.vlm_scene is not None else []
     for one in scene.providers:
         parts = (("text", one.ocr), ("widgets", one.ax))
         lines += [f"{what} of display {one.display_id}: {_provider(how)}" for what, how in parts if _is_odd(how)]
@@ -131,6 +132,14 @@ def _tail(scene: Scene) -> list[str]:
     redacted = [f"{one.where} {one.rule}" for one in scene.redactions if one.where not in fields]
     lines += [f"redacted here, not in a picture: {', '.join(redacted)}"] if redacted else []
     return lines + [_cut(one.id, one.truncation) for one in scene.displays if one.truncation is not None]
+
+
+def _notification(display: SceneDisplay, one: DisplayNotification) -> str:
+    body = f" {quoted(one.body)}" if one.body else ""
+    actions = (
+        f" actions {', '.join(f'{quoted(key)} {quoted(label)}' for key, label in one.actions)}" if one.actions else ""
+    )
+    return f"notification {one.id} on display {display.id}: {quoted(one.app)} {quoted(one.title)}{body}{actions}"
 
 
 def _is_odd(provider: ProviderState) -> bool:

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from acud.fleet import Labels
 from acud.protocol.requests.command import DISPLAY_S, FIRST_USE_S, Command, FleetRoute, RestOperation
 from acud.protocol.web import Scope
-from acud.types import DisplayInfo
+from acud.types import DisplayInfo, DisplayNotification
 
 
 class DisplayList(Struct, frozen=True, tag="display_list", forbid_unknown_fields=True):
@@ -51,6 +51,23 @@ class DisplayAdd(Struct, frozen=True, tag="display_add", forbid_unknown_fields=T
     name: FleetDisplayName
     auth_file: str = ""
     owner: Annotated[int, Meta(ge=-1, le=4294967294)] = -1
+
+
+class NotificationAnswer(Struct, frozen=True, tag="notification_answer", forbid_unknown_fields=True):
+    """Choose the `action` (its key) of an open notification of the managed display `name`, or close it ("").
+
+    `display_list` and scenes show the open ones with their numbers and actions.
+    """
+
+    name: FleetDisplayName
+    notification_id: Annotated[int, Meta(ge=1, le=4_294_967_295)]
+    action: Annotated[str, Meta(max_length=500)] = ""
+
+
+class NotificationReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """The notification as it was."""
+
+    notification: DisplayNotification
 
 
 class DisplayReply(Struct, frozen=True, forbid_unknown_fields=True):
@@ -144,6 +161,19 @@ COMMANDS = (
         errors="Conflict while waits look at it",
         destroys=True,
         rest=RestOperation("DELETE", "/api/displays/{name}", Scope.ADMIN, path_fields={"name": "name"}),
+    ),
+    Command(
+        NotificationAnswer,
+        NotificationReply,
+        mutating=True,
+        outside=True,
+        errors="NotFound for one that is not open; Unavailable where acud reads none",
+        rest=RestOperation(
+            "POST",
+            "/api/displays/{name}/notifications/{id}",
+            Scope.ACT,
+            path_fields={"name": "name", "id": "notification_id"},
+        ),
     ),
     Command(DisplayTake, TakeReply, mutating=True, deferred=True, limit_s=FIRST_USE_S, positional=1),
     Command(

@@ -13,6 +13,8 @@ from acud.protocol.requests.displays import (
     DisplayRemove,
     DisplayReply,
     DisplayTake,
+    NotificationAnswer,
+    NotificationReply,
     TakeReply,
 )
 from acud.supervisor.app import App
@@ -89,3 +91,11 @@ def display_release(app: App, request: DisplayRelease, call: Call) -> DisplayRep
     watched = app.watched_displays.get(request.display)
     app.takeovers.release(watched, request.lease, force=request.force, note=request.note.strip())
     return DisplayReply(app.displays.taken_info(watched, None))
+
+
+@handles(NotificationAnswer)
+def notification_answer(app: App, request: NotificationAnswer, call: Call) -> NotificationReply:
+    """Choose an action of a notification, or close it."""
+    watched = app.watched_displays.get(request.name)
+    app.takeovers.check(watched, "")
+    return NotificationReply(app.notifications.answer(watched, request.notification_id, request.action))

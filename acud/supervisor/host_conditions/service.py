@@ -1,4 +1,4 @@
-"""What waits ask of this machine: their leaves on files and processes, checked at arming and judged while they live."""
+"""What waits ask beside the pixels: files, processes and notifications; checked at arming, judged while they live."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from msgspec.structs import replace
 
 from acud.errors import AcudError
 from acud.event_loop import EventLoop
+from acud.supervisor.display_notifications import DisplayNotifications
 from acud.supervisor.displays.processes import start_ticks
 from acud.supervisor.host_conditions.files import AllowedFolders, FileConditions
 from acud.supervisor.host_conditions.processes import GONE, ProcessConditions, ProgramEnds
-from acud.types import FileState, HostLeaf, Leaf, ProcessExit, Until, Verdict, unknown
+from acud.supervisor.watched_displays import WatchedDisplay
+from acud.types import FileState, HostLeaf, Leaf, NotificationText, ProcessExit, Until, Verdict, unknown
 from acud.waits.conditions import leaves, map_leaves
 from acud.waits.host_files import host_path
 
@@ -28,12 +30,14 @@ class HostConditions:
         home: str,
         allowed: Callable[[], tuple[str, ...]],
         ends: ProgramEnds,
+        notifications: DisplayNotifications,
     ) -> None:
         self._utc_s = utc_s
         self._allowed = AllowedFolders(allowed, home)
         self._files = FileConditions(loop, utc_s, self._allowed)
         self._processes = ProcessConditions(loop, ends)
         self._ends = ends
+        self._notifications = notifications
         self._watched: dict[str, tuple[int, ...]] = {}
 
     def checked(self, until: Until) -> Until:
@@ -47,24 +51,27 @@ class HostConditions:
         if isinstance(leaf, FileState):
             self._allowed.check(host_path(leaf.path, self._allowed.home))
             return leaf if leaf.gone or leaf.since_utc_s else replace(leaf, since_utc_s=self._utc_s())
+        if isinstance(leaf, NotificationText):
+            return leaf if leaf.since_utc_s else replace(leaf, since_utc_s=self._utc_s())
         if isinstance(leaf, ProcessExit) and leaf.start_ticks == 0:
             ended = next((one.start_ticks for one in self._ends.of(leaf.pid)), GONE)
             return replace(leaf, start_ticks=start_ticks(leaf.pid) or ended or GONE)
         return leaf
 
-    def watch(self, wait_id: str, until: Until, told: Told) -> dict[int, Verdict]:
+    def watch(self, wait_id: str, until: Until, watched: WatchedDisplay | None, told: Told) -> dict[int, Verdict]:
         """Return what is known now of the condition's leaves on this machine, and tell what follows until `unwatch`.
 
-        A path that is not allowed any more (the settings were changed) is unknown.
+        `watched`: the wait's display, whose notifications are meant. A path that is not allowed any more (the settings
+        were changed) is unknown.
         """
         self.unwatch(wait_id)
         mine = {index: leaf for index, leaf in enumerate(leaves(until)) if isinstance(leaf, HostLeaf)}
         if not mine:
             return {}
         self._watched[wait_id] = tuple(mine)
-        return {index: self._begin(wait_id, index, leaf, told) for index, leaf in mine.items()}
+        return {index: self._begin(wait_id, index, leaf, watched, told) for index, leaf in mine.items()}
 
-    def _begin(self, wait_id: str, index: int, leaf: HostLeaf, told: Told) -> Verdict:
+    def _begin(self, wait_id: str, index: int, leaf: HostLeaf, watched: WatchedDisplay | None, told: Told) -> Verdict:
         def tell(verdict: Verdict) -> None:
             if index in self._watched.get(wait_id, ()):
                 told({index: verdict})
@@ -72,6 +79,8 @@ class HostConditions:
         try:
             if isinstance(leaf, FileState):
                 return self._files.watch((wait_id, index), leaf, tell)
+            if isinstance(leaf, NotificationText):
+                return self._notifications.watch((wait_id, index), watched, leaf, tell)
             return self._processes.watch((wait_id, index), leaf, tell)
         except AcudError as fault:
             return unknown("unreadable", f"{fault.message}; {fault.hint}")
@@ -81,6 +90,7 @@ class HostConditions:
         for index in self._watched.pop(wait_id, ()):
             self._files.unwatch((wait_id, index))
             self._processes.unwatch((wait_id, index))
+            self._notifications.unwatch((wait_id, index))
 
     def close(self) -> None:
         """End every watch."""

@@ -128,7 +128,8 @@ class TargetTracker:
             if active.machine.stage == stage:
                 self._step(active, happened.HostSeen(self._now(), verdicts))
 
-        known = self._host.watch(active.wait_id, active.machine.until, told)
+        watched = self._watched_displays.by_name.get(active.display)
+        known = self._host.watch(active.wait_id, active.machine.until, watched, told)
         if known:
             told(known)
 

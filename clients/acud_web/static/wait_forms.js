@@ -15,6 +15,7 @@ const FIELDS = {
   widget: ["name", "Name of the control"],
   stable: ["stable_s", "Still for (seconds)", true],
   file: ["path", "File"],
+  notification: ["text", "Notification"],
 };
 const UNITS = { s: 1, m: 60, min: 60, h: 3600, d: 86400 };
 
@@ -34,7 +35,7 @@ function fromNow(until) {
   const fresh = structuredClone(until);
   for (const leaf of leavesOf(fresh)) {
     if (leaf.type === "change") leaf.baseline = "";
-    if (leaf.type === "file") leaf.since_utc_s = 0;
+    if (leaf.type === "file" || leaf.type === "notification") leaf.since_utc_s = 0;
   }
   return fresh;
 }

@@ -39,6 +39,8 @@ function decidedBy(leaf, judges) {
       return "the folder is watched on the daemon's machine";
     case "process":
       return "the system tells when it ends";
+    case "notification":
+      return "acud is the display's notification server, and compares what programs give it";
     default:
       return "";
   }

@@ -168,6 +168,8 @@ export function condition(until) {
       return `${until.newer ? "new " : ""}file “${until.path}”${until.gone ? " is gone" : " is complete"}`;
     case "process":
       return `process ${until.pid} has ended`;
+    case "notification":
+      return `notification ${pattern(until, until.text)} is given`;
     case "all":
       return until.parts.map(condition).join(" and ");
     case "any":

@@ -113,7 +113,13 @@ def test_an_unknown_action() -> None:
 
 
 def test_every_name_does_something() -> None:
-    assert set(get_args(Name)) - set(MAKERS) == {"screenshot", "wait", "wait_for_change", "launch_status"}
+    assert set(get_args(Name)) - set(MAKERS) == {
+        "screenshot",
+        "wait",
+        "wait_for_change",
+        "launch_status",
+        "notification",
+    }
     assert set(MAKERS) <= set(get_args(Name))
 
 

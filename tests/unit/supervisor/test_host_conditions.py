@@ -11,15 +11,19 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from acud.clock import SystemClock
 from acud.config import PtySettings
 from acud.errors import Refused
 from acud.event_loop import EventLoop
+from acud.supervisor.display_notifications import DisplayNotifications
 from acud.supervisor.host_conditions import HostConditions, ProgramEnds, inotify
 from acud.supervisor.host_conditions.inotify import Inotify
 from acud.supervisor.host_conditions.writers import FileWriters
+from acud.supervisor.journal import Journal
 from acud.supervisor.terminal_sessions import OwnTerminals
 from acud.types import AllOf, Answer, FileState, NotOf, ProcessExit, Until, Verdict
 from acud.waits.conditions import leaves
@@ -35,12 +39,13 @@ class Rig:
         self.paths: tuple[str, ...] = ("~",)
         terminals = OwnTerminals(self.loop, home / "none" / "tmux", PtySettings(), {})
         ends = ProgramEnds(lambda pid: None, terminals)
-        self.host = HostConditions(self.loop, time.time, str(home), lambda: self.paths, ends)
+        notifications = DisplayNotifications(cast(Journal, None), self.loop, SystemClock(), str, is_enabled=False)
+        self.host = HostConditions(self.loop, time.time, str(home), lambda: self.paths, ends, notifications)
         self.verdicts: dict[int, Verdict] = {}
         self.told = 0
 
     def watch(self, until: Until) -> Verdict:
-        self.verdicts = self.host.watch("wait-1", self.host.checked(until), self._tell)
+        self.verdicts = self.host.watch("wait-1", self.host.checked(until), None, self._tell)
         return self.verdicts[0]
 
     def _tell(self, verdicts: dict[int, Verdict]) -> None:

@@ -79,7 +79,8 @@ class ReplaySession:
         found = leaves(self._ask.until)
         if names_host(self._ask.until):
             raise InvalidRequest(
-                "a recording holds pixels, and no files or processes", hint="replay conditions on what shows"
+                "a recording holds pixels, and no files, processes or notifications",
+                hint="replay conditions on what shows",
             )
         if any(isinstance(leaf, WindowTitle) for leaf in found) or target.window or target.monitor or target.pty:
             raise InvalidRequest(

@@ -190,6 +190,7 @@ def _display(known: DisplayFacts, now_s: float) -> SceneDisplay:
         change=seen.change,
         focused_window=known.focus,
         truncation=_cut(seen),
+        notifications=watched.notifications,
     )
 
 

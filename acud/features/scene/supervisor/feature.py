@@ -73,6 +73,7 @@ class SceneFeature(RunningFeature):
             self.scenes,
             core.watched_displays,
             core.sources,
+            core.notifications,
             core.loop,
             core.settings.of(SceneSettings),
             core.clock.monotonic_s,

@@ -27,6 +27,7 @@ from acud.features.scene.supervisor.display_reader import DisplayElements, Displ
 from acud.features.scene.tables import ReservedNumbers, StandingElements
 from acud.ids import new_id
 from acud.protocol.capture import Notice
+from acud.supervisor.display_notifications import DisplayNotifications
 from acud.supervisor.display_registry import DisplayRegistry
 from acud.supervisor.evaluator_pool import EvaluatorPool
 from acud.supervisor.frame_sources import Source, Sources
@@ -230,6 +231,7 @@ class SceneSubscriptions:
         scenes: Scenes,
         watched_displays: WatchedDisplays,
         sources: Sources,
+        notifications: DisplayNotifications,
         loop: EventLoop,
         settings: SceneSettings,
         now_s: Callable[[], float],
@@ -244,6 +246,7 @@ class SceneSubscriptions:
         self._paces: dict[str, _Pace] = {}
         sources.watchers.add(self, Order.FEATURES)
         watched_displays.watchers.add(self, Order.FEATURES)
+        notifications.changed.add(self.windows_seen, Order.FEATURES)
 
     def subscribe(self, names: frozenset[str], for_s: float, subscription: str = "") -> str:
         """Look at the displays `names` (none: all) for `for_s` from now on; return the subscription's id.
@@ -329,7 +332,7 @@ class SceneSubscriptions:
             self._touch(source.name)
 
     def windows_seen(self, watched: WatchedDisplay) -> None:
-        """Windows came, went or moved."""
+        """Look again: windows came, went or moved, or notifications did."""
         if self._live:
             self._touch(watched.name)
 

@@ -1,0 +1,215 @@
+"""The notifications of all managed displays: kept, told as events, and what waits ask of them."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Hashable
+
+from msgspec.structs import replace
+
+from acud.clock import Clock
+from acud.errors import NotFound, Unavailable
+from acud.event_loop import EventLoop
+from acud.patterns import compiled
+from acud.rate_limits import TokenBucket
+from acud.supervisor.displays.notification_server import CloseReason, NotificationServer
+from acud.supervisor.journal import Journal
+from acud.supervisor.observers import Observers
+from acud.supervisor.watched_displays import WatchedDisplay
+from acud.types import DisplayNotification, DisplayState, NotificationText, Verdict, no, unknown, yes
+from acud.untrusted_text import quoted
+from acud.waits.read_text import comparable
+
+_MARKUP = re.compile(r"</?[biu]>|</?a\b[^<>]*>|<img\b[^<>]*>")
+"""What the specification allows in a body. Programs send it also where, as here, no server asks for it."""
+_SHOWN = 200
+_EVENTS_PER_S, _EVENTS_AT_ONCE = 2.0, 60.0
+_OFF = "set notifications = true of [display], then restart the daemon"
+
+Told = Callable[[Verdict], None]
+
+
+class _NotifiedDisplay:
+    """One display, its server, and the room that its notifications have left among the events."""
+
+    def __init__(self, watched: WatchedDisplay, events: TokenBucket) -> None:
+        self.watched = watched
+        self.server: NotificationServer | None = None
+        self.events = events
+        self.unrecorded = 0
+        self.on_settled: list[Callable[[], None]] = []
+
+
+class DisplayNotifications:
+    """`redact`: words from a screen as they are kept. `is_enabled`: whether acud is to be the server at all."""
+
+    def __init__(
+        self, journal: Journal, loop: EventLoop, clock: Clock, redact: Callable[[str], str], *, is_enabled: bool
+    ) -> None:
+        self._journal, self._loop, self._clock, self._redact = journal, loop, clock, redact
+        self._is_enabled = is_enabled
+        self._displays: dict[str, _NotifiedDisplay] = {}
+        self._conditions: dict[str, dict[Hashable, tuple[NotificationText, Told, Verdict]]] = {}
+        """By display name: a display of that name may come again."""
+        self.changed = Observers[Callable[[WatchedDisplay], None]]()
+        """Called after each change of what is open on a display."""
+
+    # ---- displays ----------------------------------------------------------------------------------------------------
+
+    def follow(self, watched: WatchedDisplay) -> None:
+        """Serve the session bus that a managed display has now, if it has one."""
+        if not watched.managed:
+            return
+        display = self._of(watched)
+        if display.server is not None and display.server.address != watched.bus_address:
+            display.server.close()
+            display.server = None
+        if display.server is None and watched.bus_address and self._is_enabled:
+            display.server = NotificationServer(
+                self._loop,
+                lambda: self._clock.instant().utc_s,
+                watched.bus_address,
+                lambda shown: self._on_shown(display, shown),
+                lambda: self._on_changed(display),
+            )
+        self._on_changed(display)
+
+    def when_settled(self, watched: WatchedDisplay, done: Callable[[], None]) -> None:
+        """Call `done` once it is known which program is the server there: at once where none is to be."""
+        display = self._displays.get(watched.name)
+        if display is None or display.server is None or display.server.is_settled:
+            done()
+        else:
+            display.on_settled.append(done)
+
+    def forget(self, watched: WatchedDisplay) -> None:
+        """Serve a display no more that has ended or is not watched."""
+        display = self._displays.pop(watched.name, None)
+        if display is None:
+            return
+        if display.server is not None:
+            display.server.close()
+            display.server = None
+        self._on_changed(display)
+
+    def answer(self, watched: WatchedDisplay, number: int, action: str) -> DisplayNotification:
+        """Choose an action of an open notification, or close it (""). Raises: NotFound, Unavailable."""
+        display = self._displays.get(watched.name)
+        if display is None or display.server is None or display.server.fault:
+            raise Unavailable(f"acud reads no notifications of {watched.name}: {self._fault(display)}", hint=_OFF)
+        found = display.server.open.get(number)
+        if found is None:
+            raise NotFound(f"no notification {number} is open on {watched.name}", hint="acud display show lists them")
+        keys = [key for key, _ in found.actions]
+        if action and action not in keys:
+            offers = f"it offers {', '.join(map(quoted, keys))}" if keys else "it offers none; leave the action out"
+            raise NotFound(f"notification {number} has no action {quoted(action)}", hint=offers)
+        if action:
+            display.server.invoke(number, action)
+        else:
+            display.server.end(number, CloseReason.DISMISSED)
+        return self._as_told(found)
+
+    def close(self) -> None:
+        """Give every name back."""
+        for display in self._displays.values():
+            if display.server is not None:
+                display.server.close()
+
+    # ---- conditions --------------------------------------------------------------------------------------------------
+
+    def watch(self, key: Hashable, watched: WatchedDisplay | None, leaf: NotificationText, told: Told) -> Verdict:
+        """Return the verdict of now, and tell each that follows, until `unwatch`."""
+        if watched is None or not watched.managed:
+            return unknown("no_notifications", "acud reads the notifications of managed displays alone")
+        display = self._of(watched)
+        verdict = self._judge(display, leaf)
+        self._conditions.setdefault(watched.name, {})[key] = leaf, told, verdict
+        return verdict
+
+    def unwatch(self, key: Hashable) -> None:
+        """Judge it no more; harmless for one that is not watched."""
+        for name, conditions in list(self._conditions.items()):
+            if conditions.pop(key, None) is not None and not conditions:
+                del self._conditions[name]
+
+    def _of(self, watched: WatchedDisplay) -> _NotifiedDisplay:
+        known = self._displays.get(watched.name)
+        if known is None or known.watched is not watched:
+            events = TokenBucket(_EVENTS_PER_S, _EVENTS_AT_ONCE, self._clock.monotonic_s())
+            known = self._displays[watched.name] = _NotifiedDisplay(watched, events)
+        return known
+
+    def _judge(self, display: _NotifiedDisplay, leaf: NotificationText) -> Verdict:
+        server, name = display.server, display.watched.name
+        if display.watched.state is DisplayState.ENDED:
+            return unknown("display_down", f"display {name} has ended")
+        if server is None or server.fault:
+            return unknown("no_notifications", f"acud reads no notifications of {name}: {self._fault(display)}")
+        counted = [one for one in server.kept if one.utc_s >= leaf.since_utc_s or server.open.get(one.id) is one]
+        found = next((one for one in reversed(counted) if is_meant(leaf, one)), None)
+        if found is None:
+            last = f"; the last of {len(counted)} is {self._words(counted[-1])}" if counted else ""
+            return no(f"no such notification was given{last}")
+        before_s = leaf.since_utc_s - found.utc_s
+        was = f", {before_s:.0f} s before the wait began, and is open" if before_s > 0 else ""
+        return yes(f"the notification {self._words(found)} was given{was}")
+
+    def _fault(self, display: _NotifiedDisplay | None) -> str:
+        if display is None or not self._is_enabled:
+            return "[display] notifications is off" if not self._is_enabled else "it is not a managed display"
+        return display.server.fault if display.server is not None else "it has no session bus"
+
+    def _words(self, one: DisplayNotification) -> str:
+        told = self._as_told(one)
+        return quoted(f"{told.title}: {told.body}"[:_SHOWN] if told.body else told.title[:_SHOWN])
+
+    # ---- what happens ------------------------------------------------------------------------------------------------
+
+    def _as_told(self, one: DisplayNotification) -> DisplayNotification:
+        return replace(one, title=self._redact(one.title), body=self._redact(one.body))
+
+    def _on_shown(self, display: _NotifiedDisplay, shown: DisplayNotification) -> None:
+        if display.events.due_s(self._clock.monotonic_s()) > 0:
+            display.unrecorded += 1
+            return
+        display.events.take(self._clock.monotonic_s())
+        told, name, left_out = self._as_told(shown), display.watched.name, display.unrecorded
+        display.unrecorded = 0
+        facts = {"id": told.id, "app": told.app, "title": told.title, "body": told.body, "urgency": told.urgency.value}
+        more: dict[str, object] = {"actions": [list(pair) for pair in told.actions]} if told.actions else {}
+        more |= {"left_out": left_out} if left_out else {}
+        self._journal.keep(lambda: self._journal.event("display.notified", name, **facts, **more), droppable=True)
+
+    def _on_changed(self, display: _NotifiedDisplay) -> None:
+        server, watched = display.server, display.watched
+        before = {one.id: one for one in watched.notifications}
+        is_open = server.open.values() if server is not None else ()
+        watched.notifications = tuple(self._told_again(one, before.get(one.id)) for one in is_open)
+        watched.notifications_fault = self._fault(display) if server is None or server.fault else ""
+        conditions = self._conditions.get(watched.name, {})
+        for key, (leaf, told, verdict) in list(conditions.items()):
+            now = self._judge(display, leaf)
+            if now != verdict and key in conditions:
+                conditions[key] = leaf, told, now
+                told(now)
+        for observer in self.changed:
+            observer(watched)
+        if server is None or server.is_settled:
+            waiting, display.on_settled = display.on_settled, []
+            for done in waiting:
+                done()
+
+    def _told_again(self, one: DisplayNotification, before: DisplayNotification | None) -> DisplayNotification:
+        """Return it as it may be told; one that was told already is not read by the redaction rules again."""
+        return before if before is not None and before.utc_s == one.utc_s else self._as_told(one)
+
+
+def is_meant(leaf: NotificationText, one: DisplayNotification) -> bool:
+    """Tell whether the title or body of a notification has the words or the pattern, with or without its markup."""
+    texts = dict.fromkeys((f"{one.title}\n{one.body}", f"{one.title}\n{html.unescape(_MARKUP.sub('', one.body))}"))
+    if leaf.regex:
+        pattern = compiled(leaf.text, ignore_case=True, lines=True)
+        return any(pattern.search(text) is not None for text in texts)
+    return any(comparable(leaf.text) in comparable(text) for text in texts)

@@ -1,0 +1,140 @@
+"""A connection to a session bus (D-Bus Specification 0.43) on the supervisor's loop, with jeepney for the bytes."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jeepney import DBusAddress, HeaderFields, Message, MessageType, Parser, new_method_call
+from jeepney.auth import Authenticator
+from jeepney.bus import get_connectable_addresses
+
+from acud.event_loop import EventLoop
+
+BUS = DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus")
+_READ_BYTES = 262_144
+_MAX_PENDING = 16_777_216
+"""Of a message that has not come whole, or of answers that nobody takes. A picture of 1024x1024 pixels has 4 MiB."""
+_AGAIN_S = 0.05
+
+OnReply = Callable[[tuple[Any, ...] | None], None]
+
+
+class SessionBusClient:
+    """Never blocks. `on_message` gets calls and signals; `on_lost` hears once why the connection ended."""
+
+    def __init__(
+        self, loop: EventLoop, address: str, on_message: Callable[[Message], None], on_lost: Callable[[str], None]
+    ) -> None:
+        """Connect. Raises: OSError; RuntimeError for an address that is no unix socket."""
+        self._loop, self._on_message, self._on_lost = loop, on_message, on_lost
+        self._parser = Parser()
+        self._authenticator = Authenticator()
+        self._replies: dict[int, OnReply] = {}
+        self._serial = 0
+        self._out = bytearray()
+        self._queued: list[Message] = []
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        try:
+            self._socket.setblocking(False)
+            self._socket.connect(os.fsencode(next(get_connectable_addresses(address))))
+        except BaseException:
+            self._socket.close()
+            raise
+        loop.watch(self._socket, self._read)
+        self._is_open = True
+        self._write(self._authenticator.data_to_send() or b"")
+        self.call(BUS, "Hello")
+
+    def call(
+        self, place: DBusAddress, member: str, signature: str = "", *body: Any, done: OnReply | None = None
+    ) -> None:
+        """Call a method; `done` gets the body of the reply, None for an error."""
+        message = new_method_call(place, member, signature or None, body)
+        self.send(message)
+        if done is not None:
+            self._replies[message.header.serial] = done
+
+    def send(self, message: Message) -> None:
+        """Send a message of any kind; one that comes before authentication is sent after it."""
+        self._serial += 1
+        message.header.serial = self._serial
+        if self._authenticator.authenticated:
+            self._write(message.serialise())
+        else:
+            self._queued.append(message)
+
+    def close(self) -> None:
+        """End it; nothing is heard of it any more. Closing twice is harmless."""
+        if self._is_open:
+            self._is_open = False
+            self._loop.unwatch(self._socket)
+            self._socket.close()
+
+    def _lose(self, reason: str) -> None:
+        if self._is_open:
+            self.close()
+            self._on_lost(reason)
+
+    def _read(self) -> None:
+        try:
+            data = self._socket.recv(_READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError as fault:
+            self._lose(str(fault))
+            return
+        if not data:
+            self._lose("the session bus closed the connection")
+            return
+        try:
+            for message in self._messages(data):
+                self._deliver(message)
+        except (ValueError, KeyError, IndexError) as fault:  # what jeepney raises for bytes that are no message
+            self._lose(f"the session bus sends what cannot be read: {fault}")
+
+    def _messages(self, data: bytes) -> Sequence[Message]:
+        if not self._authenticator.authenticated:
+            self._authenticator.feed(data)
+            self._write(self._authenticator.data_to_send() or b"")
+            if self._authenticator.authenticated:
+                self._write(b"BEGIN\r\n")
+                queued, self._queued = self._queued, []
+                for message in queued:
+                    self._write(message.serialise())
+            return ()
+        self._parser.add_data(data)
+        if self._parser.bytes_desired() > _MAX_PENDING:
+            raise ValueError("a message of more than 16 MiB")
+        return tuple(iter(self._parser.get_next_message, None))
+
+    def _deliver(self, message: Message) -> None:
+        kind, fields = message.header.message_type, message.header.fields
+        if kind in (MessageType.method_return, MessageType.error):
+            done = self._replies.pop(fields.get(HeaderFields.reply_serial, 0), None)
+            if done is not None:
+                done(message.body if kind is MessageType.method_return else None)
+        elif self._is_open:
+            self._on_message(message)
+
+    def _write(self, data: bytes) -> None:
+        self._out += data
+        self._flush()
+
+    def _flush(self) -> None:
+        if not self._is_open or not self._out:
+            return
+        try:
+            del self._out[: self._socket.send(self._out)]
+        except BlockingIOError:
+            pass
+        except OSError as fault:
+            reason = str(fault)
+            self._loop.call_later(0, lambda: self._lose(reason))
+            return
+        if len(self._out) > _MAX_PENDING:
+            self._lose("the session bus takes no answers")
+        elif self._out:
+            self._loop.call_later(_AGAIN_S, self._flush)
