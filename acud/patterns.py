@@ -120,6 +120,15 @@ def is_found(pattern: str, text: str, *, ignore_case: bool = False) -> bool:
     return compiled(pattern, ignore_case=ignore_case).search(text) is not None
 
 
+@lru_cache(1 << 16)
+def count_matches(pattern: str, line: str, *, ignore_case: bool = False) -> int:
+    """Return how often `pattern` is found in a line of a terminal; each pair is searched once.
+
+    Raises: PatternFault.
+    """
+    return sum(1 for _ in compiled(pattern, ignore_case=ignore_case).spans(line))
+
+
 def _parsed(pattern: str, flags: int) -> Any:
     # Python has no public name for its parser; `tests/unit/test_patterns.py` runs all that it can say through this.
     parser = importlib.import_module("re._parser")

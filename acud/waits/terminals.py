@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from typing import Literal
 from zlib import crc32
@@ -11,8 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.errors import InvalidRequest, NotFound
-from acud.patterns import compiled
-from acud.types import Answer, ScreenNumber, Text, TextLeaf, Verdict, WindowInfo, no, unknown, yes
+from acud.patterns import count_matches
+from acud.types import Answer, Leaf, ScreenNumber, Text, TextLeaf, Verdict, WindowInfo, no, unknown, yes
 from acud.waits.read_text import (
     LabelPlace,
     begins_with_number,
@@ -273,9 +274,23 @@ def _number_in(leaf: ScreenNumber, pane: str) -> Verdict:
     return judge_places(leaf, places)
 
 
+def search_lines(leaves: Iterable[Leaf], text: str) -> Iterator[None]:
+    """Search each line of `text` for the patterns of `leaves`, so that verdicts on them take no time then; yield after
+    each line, where the search may pause.
+    """
+    for leaf in leaves:
+        if isinstance(leaf, Text) and leaf.regex:
+            for line in text.splitlines():
+                _count_in(leaf, line)
+                yield
+
+
+def _count_in(leaf: Text, line: str) -> int:
+    return count_matches(leaf.text, spaced(line), ignore_case=not leaf.match_case)
+
+
 def _times_matched(leaf: Text, pane: str) -> int:
-    pattern = compiled(leaf.text, ignore_case=not leaf.match_case)
-    return sum(1 for line in pane.splitlines() for _ in pattern.spans(spaced(line)))
+    return sum(_count_in(leaf, line) for line in pane.splitlines())
 
 
 def _times_there(leaf: Text, pane: str) -> int:
@@ -286,11 +301,8 @@ def _times_there(leaf: Text, pane: str) -> int:
 
 def _line_with_it(leaf: Text, pane: str) -> str:
     """Return the first line that has the text, or the text itself where it goes over several."""
-    lines = (spaced(line) for line in pane.splitlines())
-    if leaf.regex:
-        pattern = compiled(leaf.text, ignore_case=not leaf.match_case)
-        return next((line for line in lines if pattern.search(line) is not None), "")
-    return next((line for line in lines if _times_there(leaf, line)), spaced(leaf.text))
+    counted = _count_in if leaf.regex else _times_there
+    return next((spaced(line) for line in pane.splitlines() if counted(leaf, line)), spaced(leaf.text))
 
 
 def _comparable(leaf: Text, text: str) -> str:

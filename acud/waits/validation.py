@@ -60,10 +60,12 @@ def check_pattern(pattern: str, name: str) -> None:
     _check(pattern, name, ways=((False, False),))
 
 
-def check_leaf(leaf: Leaf) -> None:
-    """Raise InvalidRequest as `check_pattern` does for a leaf whose words are a pattern, in each way it is searched."""
+def check_leaf(leaf: Leaf, *, most: float = math.inf) -> None:
+    """Raise InvalidRequest as `check_pattern` does for a leaf whose words are a pattern, in each way it is searched.
+    `most`: what the program of a pattern for texts may have of steps.
+    """
     if isinstance(leaf, Text) and leaf.regex:
-        _check(leaf.text, "text", ways=((not leaf.match_case, lines) for lines in (False, True)))
+        _check(leaf.text, "text", ways=((not leaf.match_case, lines) for lines in (False, True)), most=most)
     elif isinstance(leaf, WindowTitle) and leaf.regex:
         _check(leaf.title, "window title", ways=((False, False),), most=MAX_SIZE)
     elif isinstance(leaf, NotificationText) and leaf.regex:
@@ -72,14 +74,19 @@ def check_leaf(leaf: Leaf) -> None:
         _check(leaf.name, "widget name", ways=((True, False),), most=MAX_SIZE)
 
 
-def unsearchable_reason(until: Until) -> str:
-    """Return why a condition of before this version cannot be searched for now, "" when it can."""
+def unsearchable_reason(spec: WaitSpec) -> str:
+    """Return why the condition of a wait of before this version cannot be searched for now, "" when it can."""
     try:
-        for leaf in leaves(until):
-            check_leaf(leaf)
+        _check_patterns(spec.until, spec.target)
     except InvalidRequest as fault:
         return str(fault)
     return ""
+
+
+def _check_patterns(until: Until, target: Target) -> None:
+    """Check every pattern; the supervisor itself searches terminals, so that those for them are bounded in size."""
+    for leaf in leaves(until):
+        check_leaf(leaf, most=MAX_SIZE if target.pty else math.inf)
 
 
 def _check(pattern: str, name: str, ways: Iterable[tuple[bool, bool]], most: float = math.inf) -> None:
@@ -120,6 +127,7 @@ def validate(
     if isinstance(until, Then) and not seconds:
         raise InvalidRequest("a sequence needs more than one look", hint="give it a timeout above 0")
     checked = check_until(until), target, seconds, check_policy(policy)
+    _check_patterns(checked[0], target)
     return WaitSpec(*checked, judge, task_id, label, wake, check_budget(budget), note)
 
 
@@ -138,9 +146,12 @@ def update_spec(
     """
     if until is None and timeout_s is None and policy is None and budget is None:
         raise InvalidRequest("the update changes nothing", hint="give until, timeout_s, policy or budget")
+    if until is not None:
+        until = check_until(until)
+        _check_patterns(until, spec.target)
     return replace(
         spec,
-        until=spec.until if until is None else check_until(until),
+        until=until or spec.until,
         timeout_s=spec.timeout_s if timeout_s is None else _more_time(timeout_s, max_timeout_s),
         policy=spec.policy if policy is None else check_policy(policy),
         budget=spec.budget if budget is None else check_budget(budget),

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from msgspec.structs import replace
 
 from acud import log
+from acud.event_loop import EventLoop
 from acud.protocol.capture import Notice
 from acud.supervisor.frame_sources import Source, Sources
 from acud.supervisor.host_conditions import HostConditions
 from acud.supervisor.observers import Order
 from acud.supervisor.terminal_sessions import Sessions
+from acud.supervisor.terminal_sessions.service import TerminalText
 from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.supervisor.waits.widget_requests import WidgetRequests
@@ -26,12 +30,15 @@ from acud.waits.frame_coalescing import MOST_BEHIND, ChangeBuffer, can_coalesce,
 from acud.waits.model import NO_DISPLAY
 from acud.waits.schedule import asks_quiet, ignores_blinking
 from acud.waits.targets import TargetLocation, hidden_screen, locate, window_number, windows_titled
+from acud.waits.terminals import search_lines
 from acud.waits.tiles import TileHistory, from_bytes, looks_of, subtract
 
 _LOG = log.logger("aims")
 
 Step = Callable[[ActiveWait, happened.WaitEvent], None]
 _MOST_NAMED = 4
+_SEARCH_S = 0.005
+"""So long one turn searches what a terminal said for a pattern (seconds)."""
 PAUSED = unknown("paused", "its task is paused: nothing is judged until the task is active again")
 
 
@@ -49,6 +56,7 @@ class TargetTracker:
         host_conditions: HostConditions,
         recovery: BaselineRecovery,
         widgets: WidgetRequests,
+        loop: EventLoop,
     ) -> None:
         self._active = active
         self._watched_displays = watched_displays
@@ -59,6 +67,9 @@ class TargetTracker:
         self._host = host_conditions
         self._recovery = recovery
         self._widgets = widgets
+        self._loop = loop
+        self._unread: dict[str, deque[TerminalText]] = {}
+        """By wait: what its terminal said that is still to be searched for its patterns, the first being searched."""
         self._histories: dict[str, tuple[tuple[int, int, str], TileHistory]] = {}
         self._buffers: dict[str, ChangeBuffer] = {}
         self._held: set[str] = set()
@@ -432,10 +443,31 @@ class TargetTracker:
         """Tell the waits on this session its text, and locate their targets again."""
         for active in [active for active in self._active.values() if active.spec.target.pty == wanted]:
             if not active.ended and active.spec.task_id not in self._held:
-                found = self._sessions.read_text(wanted, active.machine.armed_at)
-                self._step(active, happened.TerminalSeen(self._now(), found.screen, found.read_at, found.written))
+                unread = self._unread.setdefault(active.wait_id, deque())
+                unread.append(self._sessions.read_text(wanted, active.machine.armed_at))
+                if len(unread) == 1:
+                    self._read_on(active, _search(active, unread[0]))
             if not active.ended:
                 self.point(active)
+
+    def _read_on(self, active: ActiveWait, searching: Iterator[None]) -> None:
+        """Go on `searching` the first text that the terminal of `active` said, for some milliseconds a turn, and tell
+        the wait of it once that is done; then take the next one.
+        """
+        until_s, unread = self._now() + _SEARCH_S, self._unread[active.wait_id]
+        while unread and not active.ended:
+            for _ in searching:
+                if self._now() > until_s:
+                    self._loop.call_later(0.0, partial(self._read_on, active, searching))
+                    return
+            found = unread.popleft()
+            self._step(active, happened.TerminalSeen(self._now(), found.screen, found.read_at, found.written))
+            searching = _search(active, unread[0]) if unread else iter(())
+        del self._unread[active.wait_id]
+
+
+def _search(active: ActiveWait, found: TerminalText) -> Iterator[None]:
+    return search_lines(active.machine.leaves, f"{found.screen or ''}\n{found.written}")
 
 
 def _which(named: str, fitting: list[WindowInfo], watched: int) -> str:

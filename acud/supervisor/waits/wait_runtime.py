@@ -98,6 +98,7 @@ class WaitRuntime:
             host_conditions,
             baseline_recovery,
             WidgetRequests(self.active, pool, watched_displays, sources, loop, clock.monotonic_s, self.step),
+            loop,
         )
         self.budgets = Budgets(journal.store, usage_log)
         self.images = WaitImages(journal.store.images, lambda: clock.instant().utc_s)
@@ -252,7 +253,7 @@ class WaitRuntime:
             new=is_new,
             transient=bool(transient),
         )
-        fault = unsearchable_reason(stored.spec.until)
+        fault = unsearchable_reason(stored.spec)
         if fault:
             self.step(active, happened.WaitBroken(self._clock.monotonic_s(), fault))
             return

@@ -12,6 +12,7 @@ import pytest
 from msgspec import Struct
 
 from acud.errors import ProtocolError, Refused, ShmFull
+from acud.event_loop import EventLoop
 from acud.frames.ring import Ring
 from acud.frames.writer import FrameWriter
 from acud.protocol.capture import Attach, Demand, Notice, SourceHello
@@ -361,6 +362,7 @@ def test_what_changed_on_a_source_is_forgotten_with_it(rig: Rig) -> None:
         nobody,
         nobody,
         nobody,
+        EventLoop(rig.clock.monotonic_s),
     )
     covered = rig.hello(":1.w5")
     for frame in (1, 2):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from acud.patterns import count_matches
 from acud.types import AllOf, Answer, NotOf, Rect, Text, TextLeaf, Then, Verdict, WindowInfo, number_condition, unknown
 from acud.waits import events as happened
 from acud.waits.terminals import (
@@ -160,3 +161,13 @@ def test_a_paused_or_dead_display_forgets_the_text() -> None:
     rig.tell(happened.SourceLost(rig.now, "paused", "paused"))
     assert rig.wait.terminal_text is None
     assert rig.wait.verdict.code == "paused"
+
+
+def test_a_pattern_is_searched_once_in_each_line() -> None:
+    """A screen of which a line changes costs one search, also for waits that ask for the same."""
+    count_matches.cache_clear()
+    screen = [f"step {number}" for number in range(50)]
+    for pane in (screen, [*screen[1:], "step 50"]):
+        for _ in range(20):
+            assert judge_pane(Text("step [0-9]+ failed", regex=True), "\n".join(pane)).answer is Answer.NO
+    assert count_matches.cache_info().misses == 51

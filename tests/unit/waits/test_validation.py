@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -129,6 +130,20 @@ def test_no_conditions(until: Until) -> None:
     with pytest.raises(InvalidRequest) as caught:
         check_until(until)
     assert caught.value.hint
+
+
+def test_a_pattern_for_a_terminal_is_bounded_as_one_for_titles_is() -> None:
+    """The supervisor searches both; what evaluators read may take longer."""
+    wanted: dict[str, Any] = {"timeout_s": 5, "default_timeout_s": 5, "max_timeout_s": 9}
+    large, small = Text(f"(?i){'a?' * 240}", regex=True), Text("error.*[0-9]+", regex=True)
+    assert validate(large, Target(), **wanted).until == large
+    spec = validate(small, Target(pty="build"), **wanted)
+    for refuse in (
+        lambda: validate(large, Target(pty="build"), **wanted),
+        lambda: update_spec(spec, until=NotOf(large), timeout_s=None, policy=None, max_timeout_s=9),
+    ):
+        with pytest.raises(InvalidRequest, match="text pattern is too large"):
+            refuse()
 
 
 @pytest.mark.parametrize(
