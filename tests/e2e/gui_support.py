@@ -21,6 +21,7 @@ SETTINGS = '[vision]\nbackend = "ocr"\n[accessibility]\nwalk_s = 60\nanswer_s = 
 PROGRAM = Path(__file__).with_name("gui_program.py")
 GTK_4_PROGRAM = Path(__file__).with_name("gui_gtk4.py")
 QT_PROGRAM = Path(__file__).with_name("gui_qt.py")
+FORM = Path(__file__).parents[1] / "bench" / "foreign" / "programs" / "form.py"
 PAGE = Path(__file__).with_name("gui_page.html")
 SYSTEM_PYTHON = "/usr/bin/python3"
 QUIET = {"NO_AT_BRIDGE": "1"}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +19,7 @@ from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, focused, titled, until
 from tests.e2e.gui_support import (
+    FORM,
     GTK_4_PROGRAM,
     QT_PROGRAM,
     QUIET,
@@ -334,16 +337,21 @@ def test_one_thing_is_dragged_to_another(client: Client) -> None:
         assert done.target_found is not None
 
 
-def test_programs_that_tell_nothing_are_read(client: Client) -> None:
-    with shown(client, "form", **QUIET) as display:
-        found = until(lambda: _sure(client, display, "the Export button"), "the button's text")
-        assert found.candidates[0].method == "ocr"
+def test_programs_that_tell_nothing_are_read(client: Client, tmp_path: Path) -> None:
+    """Tk, its labels above its fields: a field is seen in pixels, found again with a value, and read back whole."""
+    path = tmp_path / "state.json"
+    rows = ("short:Postcode", "entry:City of birth", "button:Export", "button:Save")
+    command = (SYSTEM_PYTHON, str(FORM), "tk", "above", str(path), *rows)
+    with running(client, "Form", "the Export button", *command) as display:
+        assert client.gui_find("the Export button", display=display.name).found.candidates[0].method == "ocr"
         assert client.gui_find("the Frobnicate button", display=display.name).found.status == "unknown"
-        done = client.gui_do("type 'Anna' into the Name field", display=display.name, timeout_s=45)
-        assert done.status == "verified"
-        assert done.field is not None
-        assert done.field.method == "ocr"
-        says(client, display, "Name is Anna")
+        for instruction in ("set Postcode to 'SW1A 1AA'", "set Postcode to '8001 ZH'", "set City to 'Bern'"):
+            done = client.gui_do(instruction, display=display.name, timeout_s=45)
+            assert (done.status, done.field and done.field.method) == ("verified", "ocr"), done.message
+        state = json.loads(path.read_text(encoding="utf-8"))
+        assert (state["Postcode"], state["City of birth"]) == ("8001 ZH", "Bern")
+        client.gui_do("click the Export button", display=display.name, timeout_s=0)
+        until(lambda: json.loads(path.read_text(encoding="utf-8"))["Export"] == 1, "the click on Export")
 
 
 def _sure(client: Client, display: DisplayInfo, words: str):  # type: ignore[no-untyped-def]

@@ -104,7 +104,8 @@ def explain(
         if item.ref not in blocked and (roles is None or item.role in roles or item.may_be & roles)
     ]  # fmt: skip
     explaining = _Explaining(parts, around, can_be, shown)
-    found = explaining.named(normal(bare(description))) or explaining.found()
+    whole = normal(bare(description))
+    found = explaining.named(whole) or explaining.named_of_kind(whole) or explaining.found()
     if not found:
         near = explaining.near()
         if len(near) == 1 and explaining.is_what_to_do(near[0].item):
@@ -177,6 +178,23 @@ class _Explaining:
         found.sort(key=_by_cost)
         return self._singled(found)
 
+    def named_of_kind(self, whole: str) -> list[Explained]:
+        """Return what is of the kind that the description ends with, and called all that stands before it: "the Last
+        button" is not the last of the buttons where one is called so.
+        """
+        stems = [(whole.removesuffix(f" {kind}"), roles) for kind, roles in WORDS.items() if whole.endswith(f" {kind}")]
+        return self._singled(
+            sorted(
+                (
+                    Explained(item, 0.0)
+                    for item in self._items
+                    if item.is_active
+                    and any(stem in item.names and (item.role in roles or item.may_be & roles) for stem, roles in stems)
+                ),
+                key=_by_cost,
+            )
+        )
+
     def found(self) -> list[Explained]:
         """Return what explains everything that the description says, cheapest first."""
         parts = self._parts
@@ -188,8 +206,10 @@ class _Explaining:
             known = [one for one in known if not one.is_by_shape]  # its name says more than a likeness
         if parts.is_in_menu and any(one.item.role in MENU_ITEMS for one in known):
             known = [one for one in known if one.item.role in MENU_ITEMS]
-        cheap = min((one.cost for one in known), default=0.0) + _PLACED
-        known = self._placed([one for one in known if one.cost < cheap]) or self._placed(known)
+        least = min((one.cost for one in known), default=0.0)
+        exact = [one for one in known if one.cost < least + _CLEAR and self._is_called_so(one.item)]
+        cheap = [one for one in known if one.cost < least + _PLACED]
+        known = self._placed(exact) or self._placed(cheap) or self._placed(known)
         known.sort(key=_by_cost)
         known = self._singled(known)
         if parts.number and not parts.places:
@@ -197,6 +217,11 @@ class _Explaining:
                 return self._row()
             return self._ordered(known) or self._row()
         return self._ordered(known)
+
+    def _is_called_so(self, item: Item) -> bool:
+        """Tell whether the description's own words are the item's whole name, which beats every synonym."""
+        own = self._parts.words[: self._parts.head] or self._parts.words
+        return bool({" ".join(own), " ".join(word for word in own if word not in FUNCTION)} & {*item.names})
 
     def near(self) -> list[Explained]:
         """Return what explains most of what the description says, cheapest first."""

@@ -40,7 +40,7 @@ _MENUS = ("menu", "menu item", "menu bar", "push button", "button", "toggle butt
 def begin(run: InstructionRun, instruction: SelectIn) -> None:
     """Choose `option` in what `at` describes, or among what is on the screen."""
     if instruction.at:
-        run.find(instruction.at, lambda found: _at(run, instruction, found))
+        run.find(instruction.at, lambda found: _at(run, instruction, found), verb="choose")
     else:
         run.find(instruction.option, lambda found: _listed(run, instruction, found), verb="select")
 

@@ -13,10 +13,10 @@ from acud.features.actions.instructions import TypeInto, instruction_text
 from acud.features.actions.supervisor.effect_watch import finish, verify
 from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun, did_text
 from acud.features.actions.window_effects import EffectArea
-from acud.protocol.observation import Observed, WidgetNow
+from acud.protocol.observation import ObserveAsk, Observed, WidgetNow
 from acud.supervisor.waits.active_waits import ActiveWait, ChangedShare
 from acud.types import Answer, JudgeName, Rect, Text, Verdict, WaitSpec, no, unknown, yes
-from acud.types.action_effects import FieldReading
+from acud.types.action_effects import MAX_WORDS, FieldReading
 from acud.types.actions import Action, Click, Key, TypeText
 from acud.types.grounding import Candidate
 
@@ -29,6 +29,8 @@ _SHORTEST = 3
 _LONGEST = 32
 """A field shows the end of a long text."""
 _RIM_PX = 4
+_CARET = "|lI"
+"""What OCR reads for the caret behind a text."""
 
 _DONE: dict[Outcome, str] = {
     "as_wanted": "the field reads what was typed",
@@ -91,7 +93,9 @@ class TextEntry:
         if field is not None and field.first is not None:
             return ()  # the parts of a date take their digits one after the other
         if self._replaces:
-            return (Key("ctrl+a"),)
+            is_known = field is not None and field.text is not None
+            # In Tk and Athena ctrl+a goes to the line's beginning.
+            return (Key("ctrl+a"),) if is_known else (Key("ctrl+a"), Key("shift+End"))
         if field is None or field.text is None or field.role == "terminal" or self._found is None:
             return ()
         if not has_content(field.text):
@@ -204,6 +208,11 @@ class TextEntry:
             verdict = active.machine.verdict
             if verdict.answer is Answer.YES and len(words) < len(" ".join(self._instruction.text.split())):
                 self._cannot(f"{_because(reason)}only its last {len(words)} characters can be read there (OCR)")
+            elif verdict.answer is Answer.YES and self._replaces:
+                crop = place.intersect(self._run.screen)
+                self._run.feature.observe(
+                    self._run.watched, ObserveAsk(read_text=True), self._run.later(self._see_whole), crop
+                )
             elif verdict.answer is Answer.YES:
                 self._recognised()
             elif verdict.answer is Answer.UNKNOWN:
@@ -212,6 +221,16 @@ class TextEntry:
                 self._cannot(f"{_because(reason)}something changed there, and OCR does not read in it what was typed")
 
         self._run.core.waits.run_transient(spec, self._run.watched, self._run.later(read))
+
+    def _see_whole(self, now: Observed) -> None:
+        """What was typed was read in the field; as it replaces what stood there, nothing else may be."""
+        text = " ".join(now.lines)
+        read, typed = "".join(text.split()), "".join(self._instruction.text.split())
+        if len(read) == len(typed) or (len(read) == len(typed) + 1 and read[-1] in _CARET):
+            self._recognised()
+            return
+        reading = FieldReading("different", text[:MAX_WORDS], method="ocr")
+        self._end(no(now.unread or f"{_DONE['different']} (OCR)"), reading)
 
     def _recognised(self) -> None:
         reading = FieldReading("as_wanted", method="ocr")

@@ -32,6 +32,7 @@ class Edges:
 
     def __init__(self, pixels: NDArray[np.uint8]) -> None:
         colours = pixels[:, :, :3].astype(np.int16)
+        self.colours = colours
         self.height, self.width = colours.shape[:2]
         self.columns = np.zeros((self.height, self.width), np.bool_)
         """[y, x]: the pixel differs from its left neighbour."""
@@ -63,6 +64,27 @@ class Edges:
                     if box is not None and _holds(box, inner):
                         return box
         return None
+
+    def depth(self, box: Rect, label: Rect) -> float:
+        """Return how much further from the ink of `label` the ground of `box` is than the label's, in steps of
+        brightness: a field's is so in light themes and dark ones. -256 where the ground is shaded, as buttons are, and
+        where what is written in `box` is lighter than its ground and the label darker, or the reverse.
+        """
+        inside = self._brightness(Rect(box.x + 2, box.y + 2, box.w - 4, box.h - 4))
+        on_panel = self._brightness(label)
+        if not inside.size or not on_panel.size:
+            return -_DARKEST
+        ground, panel = float(np.median(inside)), float(np.median(on_panel))
+        upper, lower = (float(np.median(part)) for part in np.array_split(inside, 2))
+        written, is_dark_ink = _ink(inside, ground), _ink(on_panel, panel) < panel
+        is_other = abs(written - ground) > _INK and (written < ground) != is_dark_ink
+        if abs(upper - lower) > _SHADE or is_other:
+            return -_DARKEST
+        return ground - panel if is_dark_ink else panel - ground
+
+    def _brightness(self, box: Rect) -> NDArray[np.float64]:
+        part = self.colours[max(box.y, 0) : max(box.bottom, 0), max(box.x, 0) : max(box.right, 0)]
+        return np.asarray(part.mean(axis=2))
 
     def _run(self, x: int, y: int) -> tuple[int, int]:
         row = self.columns[y]
@@ -99,6 +121,19 @@ class Edges:
         )
 
 
+_DARKEST = 256.0
+_SHADE = 2.0
+"""What the halves of a flat ground differ by at most; the ground of a button is shaded in many themes."""
+_INK = 48.0
+_DEEPER = 3.0
+"""A field's ground is brighter than a panel's by this at least (in a dark theme darker)."""
+
+
+def _ink(part: NDArray[np.float64], ground: float) -> float:
+    """Return the brightness in `part` that is furthest from `ground`."""
+    return float(part.flat[np.abs(part - ground).argmax()]) if part.size else ground
+
+
 def _holds(box: Rect, inner: Rect) -> bool:
     """Tell whether the letters of `inner` are in `box`: nearly all of it without the detector's rim."""
     letters = _shrunk(inner)
@@ -111,13 +146,13 @@ _SHARE_INSIDE = 0.85
 
 def _shrunk(box: Rect) -> Rect:
     """Return `box` without the rim that a detector puts around letters."""
-    x, y = min(4, box.w // 4), min(4, box.h // 4)
+    x, y = min(_RIM_PX, box.w // 4), min(_RIM_PX, box.h // 4)
     return Rect(box.x + x, box.y + y, box.w - 2 * x, box.h - 2 * y)
 
 
+_RIM_PX = 4
 _RIGHT_PX = 420
 """How far to the right of its label a field may begin: forms align their fields in a column."""
-_WIDEST_PX = 900
 _LEAST_SHAPE = 1.5
 """A field is so many times as wide as it is high, at least: what is narrower is a button with an icon."""
 _BELOW_PX = 34
@@ -136,10 +171,12 @@ class Neighbour(NamedTuple):
 
 def field_of(label: Rect, texts: Sequence[Rect], edges: Edges) -> Neighbour | None:
     """Return the field that `label` names, or None. `texts`: the boxes of all text that was read."""
-    right, around = _right(label, texts, edges), _around(label, texts, edges)
+    right, around, below = _right(label, texts, edges), _around(label, texts, edges), _below(label, texts, edges)
     if around is not None and (right is None or not around.contains(right)):
-        return Neighbour(around, sure=True)  # words inside an empty field
-    below = _below(label, texts, edges)
+        if below is None or not _is_strip(around, below):
+            return Neighbour(around, sure=True)  # words inside an empty field
+        deeper = edges.depth(below, label)
+        return Neighbour(below if deeper > _DEEPER else around, sure=abs(deeper) > _DEEPER)
     if right is not None and (below is None or right.x - label.right <= 4 * label.h):
         return Neighbour(right, below is None or _level(label, right))
     if below is not None:
@@ -149,21 +186,30 @@ def field_of(label: Rect, texts: Sequence[Rect], edges: Edges) -> Neighbour | No
 
 def _right(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
     """Return the nearest box on the label's row, where no other text stands between them."""
-    end = min(edges.width, label.right + _RIGHT_PX + _WIDEST_PX)
     found = [
         box
         for row in range(label.y - 2, label.bottom + 3, 3)
-        for box in edges.boxes_in_row(row, label.right, end)
+        for box in edges.boxes_in_row(row, label.right, edges.width)
         if box.x <= label.right + _RIGHT_PX
         and box.w >= _LEAST_SHAPE * box.h
         and _level(label, box)
-        and not _is_button(box, texts)
+        and not _is_button(label, box, texts, edges)
         and not _is_crossed(box, texts)
     ]
     box = min(found, key=lambda one: (one.x, -one.w), default=None)
     if box is None or any(_between(label, text, box) for text in texts):
         return None
     return box
+
+
+def _is_strip(around: Rect, below: Rect) -> bool:
+    """Tell whether `around` ends where `below` begins: it may be the panel between two fields, with a label on it."""
+    is_next = 0 <= below.y - around.bottom <= _SIDE_PX
+    return is_next and abs(below.x - around.x) <= _SIDE_PX and abs(below.right - around.right) <= _SIDE_PX
+
+
+_SIDE_PX = 5
+"""How thick the sides of two boxes are that touch each other."""
 
 
 def _level(label: Rect, box: Rect) -> bool:
@@ -176,25 +222,44 @@ def _between(label: Rect, text: Rect, box: Rect) -> bool:
 
 
 def _below(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
-    """Return the nearest box under the label that begins where it begins."""
-    left, end = max(0, label.x - _ALIGNED_PX), min(edges.width, label.x + _WIDEST_PX)
+    """Return the nearest box under the label that begins where it begins, or that it alone stands over."""
+    left = max(0, label.x - _ALIGNED_PX)
     for row in range(label.bottom + 1, min(edges.height, label.bottom + _BELOW_PX + MAX_H_PX // 2)):
-        for box in edges.boxes_in_row(row, left, end):
-            aligned = abs(box.x - label.x) <= _ALIGNED_PX and box.w >= _LEAST_SHAPE * box.h
-            if aligned and -4 <= box.y - label.bottom <= _BELOW_PX and not _is_button(box, texts):
+        over = edges.box_at(min(label.x + label.w // 2, edges.width - 1), row)
+        boxes = edges.boxes_in_row(row, left, edges.width)
+        for box in boxes if over is None or not _is_under(label, over, texts) else (*boxes, over):
+            aligned = (box is over or abs(box.x - label.x) <= _ALIGNED_PX) and box.w >= _LEAST_SHAPE * box.h
+            is_near = box.y >= _shrunk(label).bottom - _RIM_PX and box.y <= label.bottom + _BELOW_PX
+            if aligned and is_near and not _is_button(label, box, texts, edges):
                 return None if _is_crossed(box, texts) else box
     return None
 
 
-def _is_button(box: Rect, texts: Sequence[Rect]) -> bool:
-    """Tell whether a text stands in the middle of `box`: what a field holds begins at its left."""
+def _is_under(label: Rect, box: Rect, texts: Sequence[Rect]) -> bool:
+    """Tell whether of all texts on its row `label` alone stands over `box`."""
+    if box.x > label.x + _ALIGNED_PX or label.right > box.right + _ALIGNED_PX:
+        return False
+    on_row = (text for text in texts if text != label and text.y < label.bottom and label.y < text.bottom)
+    return not any(text.x < box.right and box.x < text.right for text in on_row)
+
+
+def _is_button(label: Rect, box: Rect, texts: Sequence[Rect], edges: Edges) -> bool:
+    """Tell whether a text stands in the middle of `box`, and does not fill what is drawn as a field: what a field
+    holds begins at its left.
+    """
     inside = [
         text for text in texts if box.x <= text.x + text.w / 2 < box.right and box.y <= text.y + text.h / 2 < box.bottom
     ]
     if len(inside) != 1:
         return False
     left, right = inside[0].x - box.x, box.right - inside[0].right
-    return abs(left - right) <= _CENTRED_PX
+    if abs(left - right) > _CENTRED_PX or max(left, right) <= 0:  # a button has a margin around its words
+        return False
+    return left > _FILLED * inside[0].h or edges.depth(box, label) <= _DEEPER
+
+
+_FILLED = 0.7
+"""Of its height: how far from the side of a field the text begins that it holds."""
 
 
 def _around(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
@@ -208,20 +273,16 @@ def _around(label: Rect, texts: Sequence[Rect], edges: Edges) -> Rect | None:
 
 def _is_crossed(box: Rect, texts: Sequence[Rect]) -> bool:
     """Tell whether a text stands partly in `box`: then its side is a stroke of a letter, or another control's."""
-    for text in texts:
+    for text in map(_shrunk, texts):
         common = box.intersect(text)
-        if (
-            common is not None
-            and common.w > _CROSSED_PX
-            and common.h > 0.5 * text.h
-            and text.w - common.w > _CROSSED_PX
-        ):
+        is_over = max(box.x - text.x, text.right - box.right) > _CROSSED_PX
+        if common is not None and common.w > _CROSSED_PX and common.h > 0.5 * text.h and is_over:
             return True
     return False
 
 
-_CROSSED_PX = 6
-"""How far the box of a text may reach over the side of a field: detectors put a rim around letters."""
+_CROSSED_PX = 3
+"""How far the letters of a text may reach over the side of a field."""
 
 
 def mark_of(label: Rect, edges: Edges) -> Rect | None:

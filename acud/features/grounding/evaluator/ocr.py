@@ -9,6 +9,7 @@ from functools import reduce
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from acud.errors import Unavailable
@@ -25,7 +26,7 @@ from acud.features.grounding.evaluator.method import MethodResult, SearchView
 from acud.features.grounding.item_match import Explained, explain, names_icon
 from acud.features.grounding.screen_items import Surroundings
 from acud.features.grounding.visible_words import ShownWords, Sort, shown_words
-from acud.features.grounding.widget_words import WORDS, names_what_is_quoted
+from acud.features.grounding.widget_words import TYPED_INTO, WORDS, names_what_is_quoted
 from acud.features.grounding.word_likeness import is_same_word, normal, synonyms
 from acud.protocol.questions import FindAsk
 from acud.types import Rect, WindowInfo, behind_modal, window_at
@@ -97,13 +98,16 @@ class LineSource(Protocol):
 
 
 class Hit(NamedTuple):
-    """Where the wanted words stand, in the shot's pixels. `alone`: they are all of their segment."""
+    """Where the wanted words stand, in the shot's pixels. `alone`: they are all of their segment; `label`: its box,
+    where they begin it.
+    """
 
     text: str
     box: Rect
     likeness: float
     alone: bool
     confidence: float
+    label: Rect | None = None
 
 
 class TextPlace(NamedTuple):
@@ -147,6 +151,10 @@ class OcrMethod:
         )
         if found is not None and found.tried.outcome == "sure":
             return found
+        if ask.verb == "choose" and wanted.sort is Sort.ANY and wanted.name:  # a list's label, if no menu is called so
+            listed = self._by_words(replace(wanted, sort=Sort.BESIDE), ask, search_view, parts)
+            if listed.tried.outcome == "sure":
+                return listed
         explained = None if _widgets_are_known(ask) else _by_every_word(ask, search_view, parts)
         if explained is not None and (found is None or explained.tried.outcome == "sure" or not found.candidates):
             return explained
@@ -182,7 +190,8 @@ def _by_every_word(ask: FindAsk, search_view: SearchView, parts: Sequence[TextSe
     behind = frozenset() if told.is_behind else behind_modal(ask.windows)
     items = [item for item in items if item.window not in behind]
     titles = {window.window_id: window.title for window in ask.windows}
-    explained = explain(ask.description, Surroundings(items, titles))
+    roles = TYPED_INTO if ask.verb == "type" else None  # what is typed into is drawn: a label alone takes no text
+    explained = explain(ask.description, Surroundings(items, titles), roles)
     if explained.outcome == "nothing":
         return None
     candidates = tuple(_item_candidate(one, search_view, ask) for one in explained.items[: ask.max_candidates])
@@ -316,7 +325,8 @@ def _inside(name: str, part: TextSegment) -> list[Hit]:
         run = part.words[first : first + count]
         text = " ".join(word.text for word in run)
         if likeness(name, text) >= SLIPPED:
-            found.append(Hit(text, reduce(union, (word.box for word in run)), _PART, False, part.confidence))
+            box = reduce(union, (word.box for word in run))
+            found.append(Hit(text, box, _PART, False, part.confidence, None if first else part.box))
     return found
 
 
@@ -358,12 +368,15 @@ def placed(
     edges = Edges(pixels)
     texts = [part.box for part in parts]
     if wanted.sort is Sort.BESIDE:
-        found = [(hit, field_of(hit.box, texts, edges)) for hit in hits]
+        found = [(hit, field_of(hit.label or hit.box, texts, edges)) for hit in hits]
         lacks = any(near is None and hit.alone for hit, near in found)  # the same label, whose field was not made out
+        beside = [(hit, near) for hit, near in found if near is not None]
+        is_only = len(beside) == 1 and beside[0][0].label is not None  # "City" for "City of birth", where it is alone
         return [
-            TextPlace(hit, near.box, near.sure and hit.alone and not lacks and wanted.role != "slider", True)
-            for hit, near in found
-            if near is not None
+            TextPlace(
+                hit, near.box, near.sure and (hit.alone or is_only) and not lacks and wanted.role != "slider", True
+            )
+            for hit, near in beside
         ] or [TextPlace(hit, hit.box, False, False) for hit in hits]
     if wanted.role in _TICKED:
         return [_ticked(hit, square_mark_of(hit.box, edges) or mark_of(hit.box, edges)) for hit in hits]

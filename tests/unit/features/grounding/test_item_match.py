@@ -185,3 +185,18 @@ def test_fields_that_a_toolkit_names_after_their_group_have_their_own_labels() -
     )  # fmt: skip
     assert left_of(ask("delivery street", *nodes)) == 370
     assert ask("town", *nodes).outcome == "ambiguous"
+
+
+@pytest.mark.parametrize(
+    ("words", "names", "left"),
+    [
+        ("click the Export button", ("Save", "Export"), 110),  # README's own example
+        ("the button labelled Export", ("Save", "Export"), 110),
+        ("second Export button", ("Export", "Save", "Export"), 210),
+        ("the Exports button", ("Export", "Exports"), 110),
+        ("the Last button", ("Last", "Surname", "Family"), 10),
+    ],
+)
+def test_a_full_exact_name_beats_words_of_one_meaning(words: str, names: tuple[str, ...], left: int) -> None:
+    nodes = [node("push button", name, (10 + 100 * at, 10, 80, 30)) for at, name in enumerate(names)]
+    assert left_of(ask(words, *nodes)) == left

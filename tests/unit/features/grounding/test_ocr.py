@@ -151,11 +151,12 @@ def find(
     pixels: Pixels | None = None,
     windows: tuple[WindowInfo, ...] = (),
     origin: Point | None = None,
+    verb: str = "",
 ) -> Found:
     area = Rect(0, 0, *SIZE)
     shot = ViewPixels(":1", 1, 1, 0, area, pixels if pixels is not None else paper(), "identity")
     cascade = Cascade({GroundingMethod.OCR: OcrMethod(Read(*lines), 0.8, 0.5)})
-    ask = FindAsk(description, (GroundingMethod.OCR,), origin=origin or Point(0, 0), windows=windows)
+    ask = FindAsk(description, (GroundingMethod.OCR,), origin=origin or Point(0, 0), windows=windows, verb=verb)
     return asyncio.run(cascade.find(ask, shot))
 
 
@@ -324,3 +325,58 @@ def test_the_field_below_a_label_is_that_of_the_next_label() -> None:
     found = find("the field below Street", *(line(text, 20, y + 7) for text, y in rows), pixels=pixels)
     assert found.status == "found"
     assert 140 <= found.candidates[0].point.y < 170
+
+
+def grey_form(*fields: Rect) -> Pixels:
+    """Return a grey panel with white fields on it."""
+    pixels = paper()
+    pixels[:] = 238
+    for box in fields:
+        outline(pixels, box)
+    return pixels
+
+
+def point_y(found: Found) -> int:
+    assert found.status == "found", found
+    return found.candidates[0].point.y
+
+
+def write(pixels: Pixels, *texts: Line) -> Pixels:
+    """Paint ink where the letters of `texts` are."""
+    for text in texts:
+        box = text.box
+        pixels[box.y + 4 : box.bottom - 4, box.x + 4 : box.right - 4 : 4] = 20
+    return pixels
+
+
+def test_a_label_between_two_fields_is_that_of_the_field_below() -> None:
+    labels = line("Name", 102, 82), line("City", 102, 132)
+    pixels = write(grey_form(Rect(100, 76, 200, 1), Rect(100, 100, 200, 26), Rect(100, 150, 200, 26)), *labels)
+    pixels[100:176, 100] = pixels[100:176, 299] = 90  # what stands left and right of the label closes the strip
+    assert 150 < point_y(find("the City field", *labels, pixels=pixels)) < 176
+    assert 150 < point_y(find("City", *labels, pixels=pixels, verb="type")) < 176
+
+
+def test_a_label_over_the_middle_of_a_wide_field_is_its_label() -> None:
+    label = line("Name", 300, 82)
+    assert point_y(find("the Name field", label, pixels=grey_form(Rect(10, 100, 620, 26)))) > 100
+
+
+def test_a_field_that_its_value_fills_is_found_again_and_a_button_is_no_field() -> None:
+    label, value = line("Postcode", 40, 102), line("SW1A 1", 156, 102)
+    box = Rect(150, 98, 60, 24)
+    filled = write(grey_form(box), label, value)
+    assert find("set the Postcode field", label, value, pixels=filled).candidates[0].point.x > 150
+    grey = write(grey_form(box), label, value)
+    grey[99:121, 151:209][grey[99:121, 151:209] == 255] = 230
+    assert find("the Postcode field", label, value, pixels=grey).status != "found"
+
+
+def test_the_beginning_of_one_label_is_enough_for_its_field_and_no_label_is_typed_into() -> None:
+    labels = line("City of birth", 20, 107), line("Country", 20, 147)
+    pixels = grey_form(Rect(150, 100, 200, 30))
+    assert 100 < point_y(find("City", *labels, pixels=pixels, verb="type")) < 130
+    assert 100 < point_y(find("City", *labels, pixels=pixels, verb="choose")) < 130
+    two = grey_form(Rect(150, 100, 200, 30), Rect(150, 180, 200, 30))
+    assert find("City", *labels, line("City of work", 20, 187), pixels=two, verb="type").status == "ambiguous"
+    assert find("Country", *labels, pixels=pixels, verb="type").status != "found"
