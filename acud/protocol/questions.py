@@ -130,8 +130,8 @@ class FindAsk(Struct, frozen=True, forbid_unknown_fields=True):
 
     `origin`: where the source's top left pixel is on its display. `windows` (topmost first) and `focused` are the
     display's, in display pixels. `bus_address`: its session bus; `a11y_address`: its accessibility bus where the
-    display itself names one. `verb`: what is going to be done there (`type` looks for what takes text, `choose` for
-    a list or menu, `select` for an option); "" for anything.
+    display itself names one. `verb`: what is going to be done there (`type` looks for what takes text, `tick` for
+    a check box or the like, `choose` for a list or menu, `select` for an option); "" for anything.
     """
 
     description: str

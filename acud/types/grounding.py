@@ -42,6 +42,7 @@ class GroundingBackend(StrEnum):
 class Candidate(Struct, frozen=True, forbid_unknown_fields=True):
     """One thing that fits. `point`: where to click; `box`: its extents (None: the method knows none); both in display
     pixels. `label`, `role` and `window` are words from the screen. `disabled`: it can't be used now.
+    `checked`: whether it is ticked (None: it can't be, or that is not known).
     """
 
     point: Point
@@ -52,6 +53,7 @@ class Candidate(Struct, frozen=True, forbid_unknown_fields=True):
     role: str = ""
     window: str = ""
     disabled: bool = False
+    checked: bool | None = None
 
 
 class Tried(Struct, frozen=True, forbid_unknown_fields=True):

@@ -151,8 +151,8 @@ def gui_do(
 ) -> int:
     """Do what each INSTRUCTION says, once, in order, and see whether it had an effect. The first that fails ends it.
 
-    Click, double-click, right-click, hover over, type into, set to, select in, scroll to, drag to, press. Words in
-    quotation marks are taken as they are.
+    Click, double-click, right-click, hover over, tick, untick, type into, set to, select in, scroll to, drag to,
+    press. Words in quotation marks are taken as they are.
 
     \b
     acud gui do "click(847, 523)"

@@ -340,7 +340,7 @@ def test_one_thing_is_dragged_to_another(client: Client) -> None:
 def test_programs_that_tell_nothing_are_read(client: Client, tmp_path: Path) -> None:
     """Tk, its labels above its fields: a field is seen in pixels, found again with a value, and read back whole."""
     path = tmp_path / "state.json"
-    rows = ("short:Postcode", "entry:City of birth", "button:Export", "button:Save")
+    rows = ("short:Postcode", "entry:City of birth", "check:Express", "button:Export", "button:Save")
     command = (SYSTEM_PYTHON, str(FORM), "tk", "above", str(path), *rows)
     with running(client, "Form", "the Export button", *command) as display:
         assert client.gui_find("the Export button", display=display.name).found.candidates[0].method == "ocr"
@@ -348,10 +348,13 @@ def test_programs_that_tell_nothing_are_read(client: Client, tmp_path: Path) -> 
         for instruction in ("set Postcode to 'SW1A 1AA'", "set Postcode to '8001 ZH'", "set City to 'Bern'"):
             done = client.gui_do(instruction, display=display.name, timeout_s=45)
             assert (done.status, done.field and done.field.method) == ("verified", "ocr"), done.message
-        state = json.loads(path.read_text(encoding="utf-8"))
-        assert (state["Postcode"], state["City of birth"]) == ("8001 ZH", "Bern")
+        for said in ("it is ticked now", "nothing had to be done"):
+            ticked = client.gui_do("tick the Express check box", display=display.name, timeout_s=45)
+            assert (ticked.status, said in ticked.message) == ("verified", True), ticked.message
         client.gui_do("click the Export button", display=display.name, timeout_s=0)
         until(lambda: json.loads(path.read_text(encoding="utf-8"))["Export"] == 1, "the click on Export")
+        state = json.loads(path.read_text(encoding="utf-8"))
+        assert (state["Postcode"], state["City of birth"], state["Express"]) == ("8001 ZH", "Bern", True)
 
 
 def _sure(client: Client, display: DisplayInfo, words: str):  # type: ignore[no-untyped-def]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Any
 
 from msgspec import Struct
@@ -70,6 +71,13 @@ class ClickOn(Struct, frozen=True):
     count: int = 1
 
 
+class TickBox(Struct, frozen=True):
+    """Have the check box, radio button or switch that `at` describes ticked, or not; click it only if it isn't so."""
+
+    at: str
+    is_on: bool = True
+
+
 class HoverOver(Struct, frozen=True):
     """Leave the pointer on what `at` describes."""
 
@@ -122,13 +130,15 @@ class PressKeys(Struct, frozen=True):
     chord: str
 
 
-Instruction = ClickOn | HoverOver | TypeInto | SelectIn | ScrollUntil | ScrollBy | DragTo | PressKeys
+Instruction = ClickOn | TickBox | HoverOver | TypeInto | SelectIn | ScrollUntil | ScrollBy | DragTo | PressKeys
 
 EXAMPLES = (
     "click the Export button",
     "click(847, 523)",
     "double-click the report icon",
     "right-click the first row",
+    "tick the Express check box",
+    "switch off Notifications",
     'type "hello" into the Name field',
     'replace the Name field with "hello"',
     "select Red in the Colour list",
@@ -164,8 +174,15 @@ def parse(instruction: str) -> Instruction:
     called = call_of(sentence)
     found = _from_call(*called) if called is not None else _from_sentence(sentence.removesuffix(".").rstrip())
     if found is None:
-        raise InvalidRequest("the instruction fits no form that is known", hint="; ".join(EXAMPLES))
+        raise InvalidRequest("the instruction fits no form that is known", hint=_meant(sentence) + "; ".join(EXAMPLES))
     return found
+
+
+def _meant(sentence: str) -> str:
+    """Return the sentence that was meant, if its first word is a misspelt verb, as a question."""
+    first, _, rest = sentence.partition(" ")
+    near = get_close_matches(first.lower(), _VERBS, 1)
+    return f'did you mean "{near[0]} {rest}"? ' if rest and near and _from_sentence(f"{near[0]} {rest}") else ""
 
 
 def places(instruction: Instruction) -> tuple[str, ...]:
@@ -179,6 +196,8 @@ def instruction_text(instruction: Instruction) -> str:
     match instruction:
         case ClickOn(at, button, count):
             return f"{_click_word(button, count)} {_short(at)}"
+        case TickBox(at, is_on):
+            return f"{'tick' if is_on else 'untick'} {_short(at)}"
         case HoverOver(at):
             return f"hover over {_short(at)}"
         case TypeInto(text, at, replace, enter):
@@ -220,8 +239,13 @@ def _from_sentence(sentence: str) -> Instruction | None:
 
 def _click(found: re.Match[str]) -> Instruction | None:
     verb = re.sub(r"[\s_-]+", " ", found["verb"].lower())
-    button, count = _BUTTONS["click" if verb in ("click", "press", "push", "hit", "tap") else verb]
+    button, count = _BUTTONS["click" if verb in ("click", "press", "push", "hit", "tap", "toggle") else verb]
     return ClickOn(found["at"].strip(), button, count)
+
+
+def _tick(found: re.Match[str]) -> Instruction | None:
+    verb = re.sub(r"[\s_-]+", " ", (found["verb"] or found["way"]).lower())
+    return TickBox(found["at"].strip(), verb not in _OFF)
 
 
 def _type(found: re.Match[str]) -> Instruction | None:
@@ -279,12 +303,35 @@ def _form(pattern: str, make: _Make) -> tuple[re.Pattern[str], _Make]:
     return re.compile(pattern, _FLAGS), make
 
 
+_OFF = (
+    "untick",
+    "uncheck",
+    "unmark",
+    "unselect",
+    "deselect",
+    "clear",
+    "turn off",
+    "switch off",
+    "disable",
+    "deactivate",
+    "off",
+)
+_BOX = r"(?:(?:check|tick)[\s-]?box|radio(?:\s?button)?)"
 _SCROLLED = r"\b(?:list|list\s?box|table|tree|panel|pane|area|text\s?area|page|view|box)"
 """The words for what scrolls: without one of them, "in …" is a part of what is looked for."""
+_VERBS = {one.split()[0] for one in EXAMPLES} | {"set", "choose", "check", "uncheck", "untick", "toggle"}
 _VERB = r"(?P<verb>(?:left|double|triple|right|middle)[\s_-]?click|click|tap)"
 _FORMS = (
     _form(_VERB + r"(?:\s+(?:on|at|in|over))?\s+(?P<at>.+)", _click),
     _form(r"(?P<verb>focus)(?:\s+on)?\s+(?P<at>.+)", _click),
+    _form(
+        r"(?P<verb>(?:un)?tick|(?:un)?check|(?:de)?activate|enable|disable|(?:turn|switch)[\s-]o(?:n|ff))"
+        r"\s+(?!(?:whether|if|that|on|for)\b)(?P<at>.+)",
+        _tick,
+    ),
+    _form(rf"(?P<verb>(?:un|de)?select|clear|(?:un)?mark|choose|pick)\s+(?P<at>(?:.+\s)?{_BOX}(?:\s.+)?)", _tick),
+    _form(r"(?P<verb>)(?:turn|switch)\s+(?P<at>.+)\s+(?P<way>on|off)", _tick),
+    _form(r"(?P<verb>toggle)\s+(?P<at>.+)", _click),
     _form(r"(?:type|enter|write|input)(?:\s+in(?=\s+" + OPENING + r"))?\s+(?P<rest>.+)", _type),
     _form(r"(?P<verb>set|replace|overwrite)\s+(?P<rest>.+)", _set),
     _form(r"(?:select|choose|pick)\s+(?P<rest>.+)", _select),
@@ -353,6 +400,8 @@ def _from_call(name: str, given: tuple[Any, ...]) -> Instruction | None:
     match verb:
         case _ if verb in _BUTTONS and place and not rest:
             return ClickOn(place, *_BUTTONS[verb])
+        case "tick" | "check" | "untick" | "uncheck" if place and not rest:
+            return TickBox(place, verb not in _OFF)
         case "hover" | "move" | "move to" | "mouse move" if place and not rest:
             return HoverOver(place)
         case "type" | "write" if len(given) in (1, 2) and all(isinstance(word, str) for word in given) and given[0]:

@@ -97,7 +97,9 @@ _NAMED_BY = re.compile(rf"{_LABELLED}\s+", re.IGNORECASE)
 
 
 def shown_words(description: str, verb: str = "") -> ShownWords:
-    """Return what `description` names. `verb` `type` makes of a bare name the field with that label."""
+    """Return what `description` names. `verb` `type` makes of a bare name the field with that label, `tick` the box
+    before it.
+    """
     text = _bare(description)
     window = ""
     place = _PLACE.search(text)
@@ -107,7 +109,8 @@ def shown_words(description: str, verb: str = "") -> ShownWords:
     sort = _SORT_OF.get(found.role, Sort.ANY)
     if verb == "type" and sort is Sort.ANY:
         sort = Sort.BESIDE
-    return ShownWords(found.name, found.quoted, found.role, sort, window, found.name if found.quoted else text)
+    role = "check box" if verb == "tick" else found.role
+    return ShownWords(found.name, found.quoted, role, sort, window, found.name if found.quoted else text)
 
 
 def _bare(description: str) -> str:

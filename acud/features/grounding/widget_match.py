@@ -13,7 +13,7 @@ from acud.features.grounding.description_parts import Parts, parts_of
 from acud.features.grounding.item_match import Explained, explain, names_icon
 from acud.features.grounding.screen_items import Item, ShapeOf, TreeSurroundings, tree_items, with_shape
 from acud.features.grounding.widget_visibility import WidgetVisibility
-from acud.features.grounding.widget_words import TYPED_INTO
+from acud.features.grounding.widget_words import OF_VERB, TICKED
 from acud.features.grounding.word_likeness import normal
 from acud.types import Rect, WindowInfo, behind_modal
 from acud.types.grounding import Candidate, GroundingMethod
@@ -58,7 +58,7 @@ class _Matching:
         self._modal_apps = {node.app for node in tree.nodes if node.parent == -1 and node.has(modal)}
         parts = {node.ref: self._sight.visible_part(node) for node in tree.nodes}
         self._boxes = {ref: part for ref, part in parts.items() if part is not None}
-        self._roles = TYPED_INTO if verb == "type" else None
+        self._roles = OF_VERB.get(verb)
         self._implied = implied_names([node for node in tree.nodes if node.ref in self._boxes])
         self._nodes = {node.ref: node for node in tree.nodes}
 
@@ -132,6 +132,7 @@ class _Matching:
             role=node.role,
             window=title,
             disabled=not node.is_enabled,
+            checked=node.has(State.CHECKED) if node.role in TICKED else None,
         )
 
 

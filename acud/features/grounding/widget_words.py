@@ -64,7 +64,10 @@ WORDS = _by_word(
 """By word; longer words are tried first."""
 
 TYPED_INTO = INPUTS | {"combo box"}
-"""What `type` may look for."""
+
+TICKED = CHECKS | {"radio button", "radio menu item"}
+OF_VERB = {"type": TYPED_INTO, "tick": TICKED}
+"""The roles that are looked for, by what is going to be done."""
 
 _KIND = "|".join(sorted((re.escape(word) for word in WORDS), key=len, reverse=True))
 _NUMBER = r"first|second|third|fourth|fifth|sixth|seventh|last|top|topmost|bottom|bottommost|\d+(?:st|nd|rd|th)"

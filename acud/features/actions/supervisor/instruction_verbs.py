@@ -11,13 +11,15 @@ from acud.features.actions.instructions import (
     ScrollBy,
     ScrollUntil,
     SelectIn,
+    TickBox,
     TypeInto,
     instruction_text,
 )
 from acud.features.actions.supervisor import list_choice, text_entry
-from acud.features.actions.supervisor.effect_watch import verify
-from acud.features.actions.supervisor.instruction_run import InstructionRun, did_text
+from acud.features.actions.supervisor.effect_watch import conclude, verify
+from acud.features.actions.supervisor.instruction_run import InstructionEnding, InstructionRun, did_text
 from acud.features.actions.supervisor.scroll_search import ScrollSearch, scroll
+from acud.types import no, yes
 from acud.types.actions import Click, Drag, Key, Move
 from acud.types.grounding import Candidate
 
@@ -33,6 +35,8 @@ def follow(run: InstructionRun, instruction: Instruction) -> None:
     match instruction:
         case ClickOn():
             run.find(instruction.at, lambda found: _click(run, instruction, found))
+        case TickBox():
+            run.find(instruction.at, lambda found: _tick(run, instruction, found), verb="tick")
         case HoverOver():
             run.find(instruction.at, lambda found: _hover(run, instruction, found), may_be_disabled=True)
         case TypeInto():
@@ -57,6 +61,37 @@ def _click(run: InstructionRun, instruction: ClickOn, found: Candidate) -> None:
         verify(run, did, (found.point,), beside=beside)
 
     run.prepare((found.point,), lambda: run.approach(found.point, lambda: run.act((click,), clicked)))
+
+
+def _tick(run: InstructionRun, instruction: TickBox, found: Candidate) -> None:
+    did, word = did_text(instruction, found), "ticked" if instruction.is_on else "not ticked"
+
+    def clicked() -> None:
+        if run.request.expect is not None or run.request.timeout_s <= 0:
+            verify(run, did, (found.point,))
+        else:
+            run.settle(look)
+
+    def look() -> None:
+        run.find(instruction.at, seen, verb="tick", missing=lambda _: verify(run, did, (found.point,)))
+
+    def seen(now: Candidate) -> None:
+        if now.checked == instruction.is_on:
+            conclude(run, did, yes(f"it is {word} now"))
+        elif run.core.clock.monotonic_s() >= until_s:
+            conclude(run, did, no(f"it is not {word}"))
+        else:
+            run.settle(look)
+
+    until_s = run.core.clock.monotonic_s() + run.request.timeout_s
+    if found.checked is None:
+        words = "nothing was done: whether it is ticked cannot be seen; click … clicks it in any case"
+        run.end(InstructionEnding("unknown", words))
+    elif found.checked == instruction.is_on:
+        run.end(InstructionEnding("verified", f"nothing had to be done: it is {word}", verdict=yes(f"it is {word}")))
+    else:
+        click = (Click(found.point),)
+        run.prepare((found.point,), lambda: run.approach(found.point, lambda: run.act(click, clicked)))
 
 
 def _hover(run: InstructionRun, instruction: HoverOver, found: Candidate) -> None:

@@ -82,6 +82,16 @@ class Edges:
             return -_DARKEST
         return ground - panel if is_dark_ink else panel - ground
 
+    def is_marked(self, mark: Rect) -> bool:
+        """Tell whether the middle of `mark`, a check box or radio button, is not of one colour: a tick is drawn in it.
+
+        A ring around an empty middle is drawn by the pointer.
+        """
+        w, h = max(mark.w // 2, 3), max(mark.h // 2, 3)
+        x, y = mark.x + (mark.w - w) // 2, mark.y + (mark.h - h) // 2
+        middle = self.colours[y : y + h, x : x + w].reshape(-1, 3)
+        return bool(np.mean(np.abs(middle - np.median(middle, axis=0)).max(axis=1) > _INK) >= _LEAST_TICK)
+
     def _brightness(self, box: Rect) -> NDArray[np.float64]:
         part = self.colours[max(box.y, 0) : max(box.bottom, 0), max(box.x, 0) : max(box.right, 0)]
         return np.asarray(part.mean(axis=2))
@@ -125,6 +135,7 @@ _DARKEST = 256.0
 _SHADE = 2.0
 """What the halves of a flat ground differ by at most; the ground of a button is shaded in many themes."""
 _INK = 48.0
+_LEAST_TICK = 0.06
 _DEEPER = 3.0
 """A field's ground is brighter than a panel's by this at least (in a dark theme darker)."""
 
@@ -298,19 +309,26 @@ def mark_of(label: Rect, edges: Edges) -> Rect | None:
 
 
 def square_mark_of(label: Rect, edges: Edges) -> Rect | None:
-    """Return the mark that begins before `label` (a round letter in it looks the same) and is as high as it is wide and
+    """Return the mark that begins before `label`, or that a detector took into it, and is as high as it is wide and
     closed, as check boxes and radio buttons are; None when there is none. An icon before a name mostly is not so.
     """
     middle = label.y + label.h // 2
-    left, last = max(0, label.x - round(2.2 * label.h)), label.x - _MARK_MIN_PX // 2
+    left, last = max(0, label.x - round(2.2 * label.h)), label.x + _MARK_MIN_PX
     band = edges.columns[max(middle - 2, 0) : middle + 3, left : last + _MARK_MAX_PX].any(axis=0)
     sides = (np.flatnonzero(band) + left).tolist()
-    for first in reversed([x for x in sides if x <= last]):
-        for second in (x for x in sides if _MARK_MIN_PX <= x - first <= _MARK_MAX_PX):
-            mark = _closed_square(first, second, middle, edges)
-            if mark is not None:
-                return mark
-    return None
+    found = [
+        mark
+        for first in sides if first <= last
+        for second in sides if _MARK_MIN_PX <= second - first <= _MARK_MAX_PX
+        if (mark := _closed_square(first, second, middle, edges)) is not None
+        # A round letter looks the same, but the next letter is nearer.
+        and (first <= label.x - _MARK_MIN_PX // 2
+             or not edges.columns[mark.y : mark.bottom, second + 1 : second + _MARK_GAP_PX].any())
+    ]  # fmt: skip
+    return min(found, key=lambda one: (-(one.right > label.x - 2 * one.w), abs(one.w - one.h), -one.x), default=None)
+
+
+_MARK_GAP_PX = 4
 
 
 def _closed_square(left: int, right: int, middle: int, edges: Edges) -> Rect | None:
@@ -321,7 +339,13 @@ def _closed_square(left: int, right: int, middle: int, edges: Edges) -> Rect | N
     for upper in lines[lines < middle - 2][::-1].tolist():
         for lower in lines[lines > middle + 2].tolist():
             is_middle = abs((upper + lower) / 2 - middle) <= _SQUARE_PX + 1
-            if is_middle and lower - upper >= _MARK_MIN_PX and abs((lower - upper) - (right - left)) <= _SQUARE_PX:
+            is_apart = edges.rows[[upper, lower], right + 3 : right + 9].mean() < 1 - _SHARE  # no button's side
+            if (
+                is_apart
+                and is_middle
+                and lower - upper >= _MARK_MIN_PX
+                and abs((lower - upper) - (right - left)) <= _SQUARE_PX
+            ):
                 return Rect(left, upper, right - left, lower - upper)
     return None
 

@@ -65,8 +65,8 @@ def text_items(
         if mark is not None:
             found.append(
                 Item(
-                    f"m{index}", mark, "check box", names, is_enabled=index not in pale, may_be=MARKS, window=window,
-                    text=index,
+                    f"m{index}", mark, "check box", names, is_enabled=index not in pale,
+                    is_checked=edges.is_marked(mark), may_be=MARKS, window=window, text=index,
                 )
             )  # fmt: skip
         near = field_of(part.box, boxes, edges)

@@ -26,7 +26,7 @@ from acud.features.grounding.evaluator.method import MethodResult, SearchView
 from acud.features.grounding.item_match import Explained, explain, names_icon
 from acud.features.grounding.screen_items import Surroundings
 from acud.features.grounding.visible_words import ShownWords, Sort, shown_words
-from acud.features.grounding.widget_words import TYPED_INTO, WORDS, names_what_is_quoted
+from acud.features.grounding.widget_words import OF_VERB, WORDS, names_what_is_quoted
 from acud.features.grounding.word_likeness import is_same_word, normal, synonyms
 from acud.protocol.questions import FindAsk
 from acud.types import Rect, WindowInfo, behind_modal, window_at
@@ -117,6 +117,7 @@ class TextPlace(NamedTuple):
     box: Rect
     sure: bool
     drawn: bool
+    checked: bool | None = None
 
 
 class OcrMethod:
@@ -190,8 +191,8 @@ def _by_every_word(ask: FindAsk, search_view: SearchView, parts: Sequence[TextSe
     behind = frozenset() if told.is_behind else behind_modal(ask.windows)
     items = [item for item in items if item.window not in behind]
     titles = {window.window_id: window.title for window in ask.windows}
-    roles = TYPED_INTO if ask.verb == "type" else None  # what is typed into is drawn: a label alone takes no text
-    explained = explain(ask.description, Surroundings(items, titles), roles)
+    # What is typed into is drawn: a label alone takes no text.
+    explained = explain(ask.description, Surroundings(items, titles), OF_VERB.get(ask.verb))
     if explained.outcome == "nothing":
         return None
     candidates = tuple(_item_candidate(one, search_view, ask) for one in explained.items[: ask.max_candidates])
@@ -268,6 +269,7 @@ def _item_candidate(one: Explained, search_view: SearchView, ask: FindAsk) -> Ca
         label=" ".join(one.item.names) or ", ".join(one.item.shape),
         role=one.item.role,
         window=window.title if window is not None else "",
+        checked=one.item.is_checked if one.item.role == "check box" else None,
     )
 
 
@@ -299,7 +301,7 @@ def _whole(name: str, part: TextSegment) -> Hit:
     words = part.words
     while len(words) > 1 and len(words[-1].text) == 1 and not words[-1].text.isdigit():
         words = words[:-1]
-    while len(words) > 1 and len(words[0].text) == 1 and words[0].text.upper() in _READ_ICONS:
+    while len(words) > 1 and len(first := words[0].text) == 1 and (first.upper() in _READ_ICONS or not first.isalnum()):
         words = words[1:]
     if like >= SURE or len(words) == len(part.words):
         return Hit(part.text, part.box, like, True, part.confidence)
@@ -379,7 +381,7 @@ def placed(
             for hit, near in beside
         ] or [TextPlace(hit, hit.box, False, False) for hit in hits]
     if wanted.role in _TICKED:
-        return [_ticked(hit, square_mark_of(hit.box, edges) or mark_of(hit.box, edges)) for hit in hits]
+        return [_ticked(hit, edges) for hit in hits]
     usual = _usual_contrast(texts, pixels)
     return [
         place._replace(sure=place.sure and not is_pale(place.hit.box, pixels, usual))
@@ -422,10 +424,13 @@ def _plain(wanted: ShownWords, hit: Hit, texts: Sequence[Rect], edges: Edges) ->
     return own if near is None or not near.sure else TextPlace(hit, near.box, True, True)
 
 
-def _ticked(hit: Hit, mark: Rect | None) -> TextPlace:
+def _ticked(hit: Hit, edges: Edges) -> TextPlace:
     """Return the mark of a check box or radio button: it is the part that every toolkit's click reaches."""
+    square = square_mark_of(hit.box, edges)
+    mark = square or mark_of(hit.box, edges)
     sure = mark is not None and hit.alone and hit.likeness >= SURE
-    return TextPlace(hit, mark or hit.box, sure, mark is not None)
+    checked = edges.is_marked(square) if square is not None else None
+    return TextPlace(hit, mark or hit.box, sure, mark is not None, checked)
 
 
 def _own(wanted: ShownWords, hit: Hit, drawn: Rect | None) -> TextPlace:
@@ -477,4 +482,5 @@ def _candidate(place: TextPlace, wanted: ShownWords, search_view: SearchView, as
         label=place.hit.text,
         role=wanted.role if place.drawn else "",
         window=window.title if window is not None else "",
+        checked=place.checked,
     )

@@ -15,6 +15,7 @@ from acud.features.actions.instructions import (
     ScrollBy,
     ScrollUntil,
     SelectIn,
+    TickBox,
     TypeInto,
     instruction_text,
     parse,
@@ -43,6 +44,14 @@ FORMS: list[tuple[str, Instruction]] = [
     ("right click the first row", ClickOn("the first row", Button.RIGHT)),
     ("right_click(5, 6)", ClickOn("5, 6", Button.RIGHT)),
     ("middle-click the tab", ClickOn("the tab", Button.MIDDLE)),
+    ("tick the Express check box", TickBox("the Express check box")),
+    ("untick Express", TickBox("Express", is_on=False)),
+    ("uncheck the Express checkbox.", TickBox("the Express checkbox", is_on=False)),
+    ("select the Large radio button", TickBox("the Large radio button")),
+    ("clear the Gift wrap tick box", TickBox("the Gift wrap tick box", is_on=False)),
+    ("switch the Wi-Fi toggle off", TickBox("the Wi-Fi toggle", is_on=False)),
+    ("turn on Notifications", TickBox("Notifications")),
+    ("toggle the Bold button", ClickOn("the Bold button")),
     ("hover over the Help icon", HoverOver("the Help icon")),
     ("move the mouse to Save", HoverOver("Save")),
     ("move to 10, 20", HoverOver("10, 20")),
@@ -146,3 +155,8 @@ def test_typed_text_is_told_by_its_length() -> None:
 )
 def test_it_is_told_in_one_line(words: str, told: str) -> None:
     assert instruction_text(parse(words)) == told
+
+
+def test_a_misspelt_verb_is_asked_about() -> None:
+    with pytest.raises(InvalidRequest, match='did you mean "click the Export button"'):
+        parse("clik the Export button")

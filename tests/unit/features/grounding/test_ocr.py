@@ -380,3 +380,17 @@ def test_the_beginning_of_one_label_is_enough_for_its_field_and_no_label_is_type
     two = grey_form(Rect(150, 100, 200, 30), Rect(150, 180, 200, 30))
     assert find("City", *labels, line("City of work", 20, 187), pixels=two, verb="type").status == "ambiguous"
     assert find("Country", *labels, pixels=pixels, verb="type").status != "found"
+
+
+def test_a_mark_is_told_ticked_or_not_also_where_a_detector_took_it_into_its_words() -> None:
+    label = line("Express", 100, 100)
+    for ticked in (False, True):
+        pixels = paper()
+        outline(pixels, Rect(102, 101, 13, 13))
+        pixels[104:111, 106:108] = 0 if ticked else 255
+        found = find("Express", label, pixels=pixels, verb="tick")
+        assert (found.status, found.candidates[0].checked) == ("found", ticked)
+    pixels = paper()
+    outline(pixels, Rect(90, 90, 80, 34), fill=230)
+    found = find("Save", line("Save", 112, 100), pixels=pixels, verb="tick")
+    assert all(one.checked is None for one in found.candidates), "a button has no mark"
