@@ -96,6 +96,7 @@ async def test_a_ray_that_does_not_answer_is_named_once_and_asked_until_it_does(
     assert capsys.readouterr().err == "acud: Ray does not answer (here): no; trying again until Ray is there\n"
 
 
-async def test_a_worker_without_ray_installed_ends_at_once() -> None:
+async def test_a_worker_without_ray_installed_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_pool, "find_spec", lambda name: None)
     with pytest.raises(ConfigError, match="Ray is not installed"):
         await RayPool.start_patiently(RaySettings(), ["own"])
