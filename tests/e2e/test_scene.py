@@ -129,6 +129,16 @@ def test_an_unknown_display_is_named(client: Client) -> None:
 # ---- how often -------------------------------------------------------------------------------------------------------
 
 
+def test_a_name_that_no_window_has_costs_no_reading(
+    scripted: Daemon, page: DisplayInfo, reader: ScriptedReader
+) -> None:
+    scripted.client.scene(displays=[page.name])
+    before = reader.calls()
+    with pytest.raises(NotFound, match="no window or application 'window:Nothing'"):
+        scripted.client.scene(displays=[page.name], target="window:Nothing")
+    assert reader.calls() == before
+
+
 def test_identical_frames_are_read_once_and_an_agents_turn_reads_anew(
     scripted: Daemon, page: DisplayInfo, reader: ScriptedReader
 ) -> None:

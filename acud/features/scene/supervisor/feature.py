@@ -35,8 +35,11 @@ from acud.supervisor.observers import Order
 from acud.supervisor.screenshots import ScreenshotTarget
 from acud.supervisor.watched_displays import WatchedDisplay
 from acud.types import Target
-from acud.types.scene import Remark, Scene, diff
+from acud.types.scene import Remark, Scene, diff, handle_of
 from acud.types.tasks import ActionType
+
+_WITHIN_S = 20.0
+"""A screen takes 1 to 3 s; the first one, and one on a machine with a lot to do, several times that."""
 
 
 class SceneFeature(RunningFeature):
@@ -62,6 +65,7 @@ class SceneFeature(RunningFeature):
             core.redaction,
             core.journal,
             core.clock,
+            core.loop,
             core.settings.of(SceneSettings),
             core.display_pids,
             numbers,
@@ -107,7 +111,14 @@ def answer_scene(feature: SceneFeature, request: SceneGet, call: Call) -> None:
         if request.mode is None:
             answer(displays)
         else:
-            feature.scenes.look(displays, request.mode, lambda: later(displays))
+            if request.target and handle_of(request.target) is None and all(one.windows_known for one in displays):
+                # A name that no window or program has costs no reading.
+                try:
+                    narrowed(feature.scenes.newest(displays), request.target)
+                except NotFound as missing:
+                    fail(missing)
+                    return
+            feature.scenes.look(displays, request.mode, lambda: later(displays), _WITHIN_S)
 
     def answer(displays: list[WatchedDisplay]) -> None:
         fault = _missing(feature, displays) if names else None

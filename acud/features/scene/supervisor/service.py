@@ -55,6 +55,7 @@ class Scenes:
         redaction: Redaction,
         journal: Journal,
         clock: Clock,
+        loop: EventLoop,
         settings: SceneSettings,
         display_pids: Callable[[], set[int]],
         numbers: ReservedNumbers,
@@ -66,6 +67,7 @@ class Scenes:
         self._displays = displays
         self._redaction = redaction
         self._clock = clock
+        self._loop = loop
         self._numbers = numbers
         self._standing = standing
         self._annotations = annotations
@@ -91,8 +93,13 @@ class Scenes:
 
     # ---- asked -----------------------------------------------------------------------------------------------------
 
-    def look(self, displays: Sequence[WatchedDisplay], mode: SceneMode, done: Callable[[], None]) -> None:
-        """Look at `displays`, at least as `mode` says; call `done` when every one was looked at."""
+    def look(
+        self, displays: Sequence[WatchedDisplay], mode: SceneMode, done: Callable[[], None], within_s: float = 0.0
+    ) -> None:
+        """Look at `displays`, at least as `mode` says; call `done` once, when every one was looked at or `within_s`
+        seconds have passed (0: no limit). What was not read by then is shown as it was read before, or as unknown, with
+        the reason.
+        """
         displays = [watched for watched in displays if watched.number]  # one that is being added has none yet
         left = {watched.name for watched in displays}
         if not left:
@@ -100,10 +107,23 @@ class Scenes:
             done()
 
         def one_done(name: str) -> None:
-            left.discard(name)
-            if not left:
-                done()
+            if name in left:
+                left.discard(name)
+                if not left:
+                    done()
 
+        def give_up() -> None:
+            if not left:
+                return
+            for watched in displays:
+                if watched.name in left:
+                    self.reader(watched).seen.went_old(f"not read within {within_s:g} s; the reading goes on")
+            left.clear()
+            self.renew(mode)
+            done()
+
+        if within_s:
+            self._loop.call_later(within_s, give_up)
         for watched in displays:
             self.reader(watched).ask(mode, partial(one_done, watched.name))
 
