@@ -185,7 +185,7 @@ class Clipboard:
                 return ActOutcome(text=_fitting(data, encoding))
             other = self._name(kind)
             break
-        hint = "ask for its picture: --picture FILE, image=true" if other.startswith("image/") else "paste it, and look"
+        hint = "ask for its picture (--picture FILE, image=true), or paste it into a program and look"
         raise NotFound(f"the {selection} holds no text, but {other}", hint=hint)
 
     def get_picture(self, selection: str) -> Steps:
