@@ -92,7 +92,7 @@ class InputActions:
         if isinstance(action, ClipboardSet):
             return (yield from self._clipboard.set(action.selection, action.text))
         if isinstance(action, WindowDo):
-            return ActOutcome(window_id=self._verbs.do(action))
+            return (yield from self._verbs.steps(action))
         if isinstance(action, CursorPosition):
             return ActOutcome()
         self.guard.aim(act.window, with_program=act.with_program)

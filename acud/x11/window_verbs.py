@@ -8,6 +8,7 @@ from Xlib.protocol import event, request
 from acud.errors import InvalidRequest, NotFound, Refused
 from acud.types.actions import Point, WindowDo, WindowVerb
 from acud.x11.connection import Connection
+from acud.x11.input_steps import ActOutcome, Steps, rest_for
 from acud.x11.window_tree import WindowTree, words
 from acud.x11.windows import WindowReader
 
@@ -15,6 +16,7 @@ _PAGER = 2  # EWMH source indication: a direct user action
 _STATIC_GRAVITY = 10
 _HAS_X, _HAS_Y, _HAS_WIDTH, _HAS_HEIGHT = 1 << 8, 1 << 9, 1 << 10, 1 << 11
 _REMOVE, _ADD = 0, 1  # _NET_WM_STATE actions
+_FOCUS_S = 1.0
 _TO_ROOT = X.SubstructureRedirectMask | X.SubstructureNotifyMask
 
 
@@ -66,7 +68,7 @@ class Ping:
 
 
 class WindowVerbs:
-    """Asks; the window manager (or the program) does it when it likes, or not at all."""
+    """Asks; the window manager (or the program) does it when it likes, or not at all. A focus is waited for."""
 
     def __init__(self, connection: Connection, windows: WindowReader) -> None:
         self._connection = connection
@@ -83,14 +85,29 @@ class WindowVerbs:
             WindowVerb.RESTORE: self._restore,
         }
 
-    def do(self, action: WindowDo) -> int:
-        """Ask `action` of its window, and return the window's id.
+    def steps(self, action: WindowDo) -> Steps:
+        """Ask `action` of its window; a focus is done once the window manager names the window as the active one.
 
-        Raises: NotFound for a window that is gone, InvalidRequest without a place or size, Refused for what can't be.
+        Raises: NotFound for a window that is gone, InvalidRequest without a place or size, Refused for what can't be,
+        also for a focus that the window manager gives to another window.
         """
         window = self._named(action.window)
         self._verbs[action.do](window, action)
-        return window
+        self._connection.flush()
+        if action.do is WindowVerb.FOCUS and self._windows.has_manager():
+            yield from rest_for(_FOCUS_S, lambda: self._active() == window)
+            active = self._active()
+            if active != window:
+                has = f"window {active:#x} has it" if active else "no window has it"
+                raise Refused(
+                    f"the window manager did not give window {window:#x} the focus within {_FOCUS_S:g} s: {has}",
+                    hint="a modal dialog may keep it; list the windows",
+                )
+        return ActOutcome(window_id=window)
+
+    def _active(self) -> int:
+        found = self._words(self._tree.root, "_NET_ACTIVE_WINDOW")
+        return found[0] if found else 0
 
     def _named(self, name: str) -> int:
         try:

@@ -112,6 +112,13 @@ class Witness:
         found = self.connection.root.get_full_property(atom, X.AnyPropertyType)
         return list(found.value) if found else []
 
+    def active(self) -> int:
+        """Return the window that a window manager names as the active one (0: none)."""
+        found = self.connection.root.get_full_property(
+            self.connection.wire.get_atom("_NET_ACTIVE_WINDOW"), X.AnyPropertyType
+        )
+        return int(found.value[0]) if found else 0
+
     def keymap(self) -> list[tuple[int, ...]]:
         """Return the core keymap."""
         return [tuple(row) for row in self.connection.xlib.get_keyboard_mapping(8, 248)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from Xlib import Xatom
+from Xlib import Xatom, Xutil
 
 from acud.protocol.capture import DisplayWindows
 from acud.types import Rect, WindowInfo
@@ -53,7 +53,8 @@ def test_a_manager_does_what_is_asked(rig: HandsRig, painter: Painter) -> None:
     desk.sees("one", lambda info: (info.bounds.w, info.bounds.h) == (300, 210))
     for name in ("two", "one"):
         desk.ask(name, WindowVerb.FOCUS)
-        desk.see(lambda w, name=name: w.focused == desk.ids[name])  # type: ignore[misc]
+        with Witness(rig.server) as witness:
+            assert witness.active() == desk.ids[name]  # as soon as the action has ended
     desk.ask("two", WindowVerb.RAISE)
     desk.see(lambda w: w.windows[0].title == "two")
     desk.ask("one", WindowVerb.MAXIMISE)
@@ -64,6 +65,18 @@ def test_a_manager_does_what_is_asked(rig: HandsRig, painter: Painter) -> None:
     desk.sees("one", lambda info: info.visibility == "unmapped")
     desk.ask("one", WindowVerb.RESTORE)
     desk.sees("one", lambda info: info.visibility != "unmapped")
+
+
+def test_a_focus_that_the_manager_gives_elsewhere_is_refused(rig: HandsRig, painter: Painter) -> None:
+    desk = Desk(rig, painter, managed=True)
+    shy = painter.window(Rect(10, 10, 90, 90), BLUE, "shy")
+    shy.set_wm_hints(flags=Xutil.InputHint, input=0)
+    painter.connection.sync()
+    desk.see(lambda w: len(w.windows) == 3)
+    desk.ask("one", WindowVerb.FOCUS)
+    answer = rig.fail(WindowDo(str(shy.id), WindowVerb.FOCUS))
+    assert answer.code == "refused"
+    assert f"window {desk.ids['one']:#x} has it" in answer.message
 
 
 def test_without_a_manager_what_x_allows_is_done(rig: HandsRig, painter: Painter) -> None:
