@@ -84,10 +84,12 @@ def value_fault(fault: msgspec.ValidationError, kind: Any, *, lax: bool = False)
     return ValueFault(field, _reason(said, types, lax=lax))
 
 
-def describe_decode_fault(fault: msgspec.DecodeError, kind: Any, name: str, *, lax: bool = False) -> str:
-    """Return what `fault` says of the JSON of a `kind` that is called `name`."""
+def describe_decode_fault(fault: Exception, kind: Any, name: str, *, lax: bool = False) -> str:
+    """Return what `fault`, raised as the JSON of a `kind` was decoded, says of it; `name` is what it is called."""
     if isinstance(fault, msgspec.ValidationError):
         return value_fault(fault, kind, lax=lax).of(name)
+    if isinstance(fault, UnicodeError | RecursionError):
+        return f"{name} is {'nested too deeply' if isinstance(fault, RecursionError) else 'no UTF-8'}"
     return f"{name} is no JSON: {str(fault).removeprefix('JSON is malformed: ')}"
 
 

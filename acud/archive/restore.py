@@ -20,6 +20,7 @@ from acud.protocol.archive import MANIFEST, BackupManifest, Compacted, FileInBac
 from acud.store import backup
 from acud.supervisor.instance import InstanceLock
 from acud.typed_values import decode_json
+from acud.value_errors import describe_decode_fault
 
 _CHECKING = ".checking-"
 _FOLDERS = ("evidence", "recordings")
@@ -156,7 +157,7 @@ def parse_manifest(data: bytes) -> BackupManifest:
     try:
         manifest = decode_json(data, BackupManifest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-        raise _bad(f"its {MANIFEST} is malformed: {fault}") from fault
+        raise _bad(describe_decode_fault(fault, BackupManifest, f"its {MANIFEST}")) from fault
     if manifest.version != VERSION:
         raise _bad(f"it is of version {manifest.version}, and this acud reads {VERSION}")
     for file in manifest.files:

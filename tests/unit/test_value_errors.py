@@ -12,8 +12,9 @@ from msgspec import Meta, Struct
 
 from acud.config import SECTIONS
 from acud.protocol.requests import REQUESTS
+from acud.typed_values import decode_json
 from acud.types import Rect, Until
-from acud.value_errors import ValueFault, value_fault
+from acud.value_errors import ValueFault, describe_decode_fault, value_fault
 
 
 class Colour(StrEnum):
@@ -159,3 +160,18 @@ def _refusal(given: Any) -> msgspec.ValidationError:
     with pytest.raises(msgspec.ValidationError) as caught:
         msgspec.convert(given, Until)
     return caught.value
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b'{"type": "small", "size": "x"}', "size must be a whole number"),
+        (b'{"type": "small", "size": 1, "nots": ""}', "there is no field nots (did you mean note?)"),
+        (b"<html>", "it is no JSON: invalid character (byte 0)"),
+        (b'{"type": "small", "size": 1, "note": "\xff"}', "it is no UTF-8"),
+    ],
+)
+def test_a_fault_of_json_is_told_in_words(data: bytes, words: str) -> None:
+    with pytest.raises((msgspec.DecodeError, UnicodeDecodeError)) as caught:
+        decode_json(data, Small)
+    assert describe_decode_fault(caught.value, Small, "it").startswith(words)

@@ -23,6 +23,7 @@ from acud.evaluator.judges.plain_http import PlainTransport
 from acud.http_listeners import is_loopback
 from acud.tls import authorities
 from acud.typed_values import decode_json
+from acud.value_errors import describe_decode_fault
 
 _LATER = frozenset({408, 409, 425, 429})
 """Statuses below 500 that say "not now" (RFC 9110, RFC 6585, RFC 8470)."""
@@ -225,7 +226,8 @@ class HttpExchange:
         try:
             return decode_json(text, kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-            raise self.no_answer(text, f"{self.who}'s answer is not what its API says: {fault}", TokenUsage()) from None
+            words = describe_decode_fault(fault, kind, "it")
+            raise self.no_answer(text, f"{self.who}'s answer is not what its API says: {words}", TokenUsage()) from None
 
     def no_answer(self, text: bytes, reason: str, usage: TokenUsage) -> CallFailed:
         """Return the fault of a 2xx body that holds no answer: the error in it, or `reason`."""

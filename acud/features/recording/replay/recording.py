@@ -18,6 +18,7 @@ from acud.errors import Conflict, NotFound, Unavailable
 from acud.ids import FEWEST_OF_ENDING, is_id
 from acud.protocol.recordings import FRAMES_SUFFIX, VIDEO_SUFFIX, FrameRow, SegmentHead, file_name
 from acud.typed_values import decode_json
+from acud.value_errors import describe_decode_fault
 from acud.waits.tiles import from_bytes
 
 NOUN = "rec"
@@ -135,7 +136,9 @@ class _Reading:
                 else:
                     rows.append(_checked(decode_json(line, FrameRow)))
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, zlib.error) as fault:
-                self.faults.append(f"{path.name}, line {count} is damaged: {fault}")
+                kind = FrameRow if head is not None else SegmentHead
+                words = str(fault) if isinstance(fault, zlib.error) else describe_decode_fault(fault, kind, "it")
+                self.faults.append(f"{path.name}, line {count} is damaged: {words}")
                 return head, rows
         if lines[-1]:
             self.faults.append(f"{path.name} is cut off in line {len(lines)}")

@@ -27,6 +27,7 @@ from acud.typed_values import decode_json
 from acud.types import Rect
 from acud.types.chat import ChatMessage
 from acud.types.scene import Remark
+from acud.value_errors import describe_decode_fault
 
 MAX_ELEMENTS = 200
 
@@ -85,7 +86,9 @@ def parse(answer: str, picture: JudgePicture, at: Rect) -> Described:
     try:
         said = decode_json(_unfenced(answer.strip()), _ChatAnswer)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as fault:
-        return _unparsable(f"not the JSON that was asked for: {_plain(str(fault), 120)}")
+        return _unparsable(
+            f"not the JSON that was asked for: {_plain(describe_decode_fault(fault, _ChatAnswer, 'it'), 120)}"
+        )
     if len(said.elements) > MAX_ELEMENTS:
         return _unparsable(f"{len(said.elements)} elements; at most {MAX_ELEMENTS} are taken")
     remarks = [_remark(one, picture, at) for one in said.elements]
