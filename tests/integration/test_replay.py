@@ -176,7 +176,7 @@ def test_what_a_recording_does_not_hold_is_refused(tmp_path: Path) -> None:
     tape = lamps(tmp_path)
     with pytest.raises(InvalidRequest, match="no windows"):
         replay(tape, WindowTitle("x"), settings())
-    with pytest.raises(InvalidRequest, match="no files or processes"):
+    with pytest.raises(InvalidRequest, match="no files, processes or notifications"):
         replay(tape, FileState("/srv/a"), settings())
     with pytest.raises(InvalidRequest, match="no windows"):
         replay(tape, Change(), settings(), target="monitor:0")
