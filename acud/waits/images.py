@@ -90,8 +90,13 @@ def _checked(png: bytes) -> _Header:
             header = _header(kind, body)
         elif kind == b"IDAT":
             data += body
-    if header is None or not _unpacks(bytes(data), header):
+    unpacked = _unpack(bytes(data), header) if header is not None else None
+    if header is None or unpacked is None:
         raise _damaged("its data are not those of its size")
+    if _is_of_one_colour(unpacked, header):
+        raise InvalidRequest(
+            "the image is of one colour, which is found anywhere", hint="take in more of what is around it"
+        )
     return header
 
 
@@ -128,15 +133,34 @@ def _header(kind: bytes, body: bytes) -> _Header:
     return _Header(width, height, depth * _CHANNELS[colours], interlace == 1)
 
 
-def _unpacks(packed: bytes, header: _Header) -> bool:
-    """Tell whether the data unpack to what the size asks for; no more than that is unpacked."""
+def _unpack(packed: bytes, header: _Header) -> bytes | None:
+    """Return the data, None where they are not what the size asks for; no more than that is unpacked."""
     wanted = sum(rows * (1 + -(-columns * header.bits // 8)) for columns, rows in _passes(header) if columns)
     inflater = zlib.decompressobj()
     try:
         found = inflater.decompress(packed, wanted + 1)
     except zlib.error:
+        return None
+    return found if len(found) == wanted else None
+
+
+def _is_of_one_colour(rows: bytes, header: _Header) -> bool:
+    """Tell whether all pixels are equal, by what each filter (PNG 1.2, section 6) then leaves of a row; of interlaced
+    pictures and those of less than 8 bits a pixel that is not known.
+    """
+    if header.interlaced or header.bits % 8:
         return False
-    return len(found) == wanted
+    unit, width = header.bits // 8, header.width * (header.bits // 8)
+    colour, nothing = rows[1 : 1 + unit], bytes(width - unit)
+    half = bytes(one - one // 2 for one in colour)
+    whole, left = colour * header.width, colour + nothing
+    first = (whole, left, whole, colour + half * (header.width - 1), left)
+    later = (whole, left, bytes(width), half + nothing, bytes(width))
+    for at in range(0, len(rows), width + 1):
+        expected = first if at == 0 else later
+        if rows[at] >= len(expected) or rows[at + 1 : at + 1 + width] != expected[rows[at]]:
+            return False
+    return True
 
 
 def _passes(header: _Header) -> Iterator[tuple[int, int]]:

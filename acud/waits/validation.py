@@ -41,6 +41,7 @@ from acud.types import (
     WindowTitle,
 )
 from acud.types.widget_text import OPPOSITES, as_number, state_word
+from acud.untrusted_text import is_visible
 from acud.waits import baselines, conditions
 from acud.waits.conditions import leaves
 from acud.waits.host_files import host_path
@@ -325,8 +326,10 @@ def _finite(*numbers: float) -> None:
 
 def _words(text: str, name: str) -> str:
     stripped = text.strip()
-    if not stripped or "\0" in stripped:
-        raise InvalidRequest(f"the {name} is blank", hint="say in words what must be visible")
+    if "\0" in stripped or not any(is_visible(char) for char in stripped):
+        raise InvalidRequest(
+            f"the {name} is blank, or nothing that can be seen", hint="say in words what must be visible"
+        )
     return stripped
 
 

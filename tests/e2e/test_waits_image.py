@@ -146,7 +146,11 @@ def test_what_cannot_be_looked_for_says_why(client: Client, view: DisplayInfo, d
             client.wait_create(ScreenImage(broken), display=view.name)
     with pytest.raises(InvalidRequest, match="no image with the digest"):
         client.wait_create(AnyOf((Text("x"), ScreenImage(digest="0" * 32))), display=view.name)
-    flat = client.wait_create(ScreenImage(png.encode(np.full((20, 20, 4), 80, np.uint8))), display=view.name).wait
+    near = np.full((20, 20, 4), 80, np.uint8)
+    with pytest.raises(InvalidRequest, match="of one colour"):
+        client.wait_create(ScreenImage(png.encode(near)), display=view.name)
+    near[0, 0, 0] += 1
+    flat = client.wait_create(ScreenImage(png.encode(near)), display=view.name).wait
     judged(client, flat.wait_id, "unknown", "image_flat")
     large = client.wait_create(NotOf(ScreenImage(RED)), "region:0,0,40,40", display=view.name).wait
     judged(client, large.wait_id, "unknown", "image_too_large")

@@ -114,3 +114,28 @@ def test_a_condition_names_its_pictures_by_digest() -> None:
     assert isinstance(short, AllOf)
     assert isinstance(short.parts[1], AnyOf)
     assert short.parts[1].parts[0] == ScreenImage(digest=next(iter(brought)), width=47, height=33)
+
+
+def _filtered(filters: tuple[int, ...], pixels: list[list[int]], unit: int) -> bytes:
+    """Return the rows of a picture as a PNG has them (PNG 1.2, section 6)."""
+    data, above = bytearray(), [0] * len(pixels[0])
+    for at, row in enumerate(pixels):
+        kind = filters[at % len(filters)]
+        data.append(kind)
+        for x, byte in enumerate(row):
+            left, up, corner = (row[x - unit], above[x], above[x - unit]) if x >= unit else (0, above[x], 0)
+            paeth = min((left, up, corner), key=lambda one: abs(left + up - corner - one))
+            data.append((byte - (0, left, up, (left + up) // 2, paeth)[kind]) % 256)
+        above = row
+    return bytes(data)
+
+
+@pytest.mark.parametrize("filters", [(0,), (1,), (2,), (3,), (4,), (4, 3, 2, 1, 0), (2, 0, 1, 3, 4)])
+def test_a_picture_of_one_colour_is_refused_and_one_other_pixel_is_enough(filters: tuple[int, ...]) -> None:
+    flat = [[10, 200, 33] * 9 for _ in range(8)]
+    with pytest.raises(InvalidRequest, match="of one colour"):
+        checked_image(ScreenImage(made(9, 8, 8, 2, 0, 0, 0, rows=_filtered(filters, flat, 3))))
+    for row, byte in ((0, 26), (7, 0), (3, 12)):
+        other = [list(one) for one in flat]
+        other[row][byte] += 1
+        assert checked_image(ScreenImage(made(9, 8, 8, 2, 0, 0, 0, rows=_filtered(filters, other, 3)))).width == 9

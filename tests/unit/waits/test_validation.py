@@ -175,3 +175,12 @@ def test_updates_change_only_what_is_given() -> None:
     for wrong in ({"timeout_s": 0.0}, {"timeout_s": 11.0}, {}, {"policy": Policy(interval_s=math.nan)}):
         with pytest.raises(AcudError):
             update_spec(spec, **{"until": None, "timeout_s": None, "policy": None, "max_timeout_s": 10, **wrong})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("unseen", ["\u200b", "\u00ad\ufeff", " \u2060 ", "\u3164", "\ufe0f\u0301", "\x07"])
+def test_words_of_nothing_that_can_be_seen_are_refused(unseen: str) -> None:
+    for leaf in (Text(unseen), Text(unseen, gone=True), Criteria(unseen), WindowTitle(unseen)):
+        with pytest.raises(InvalidRequest, match="nothing that can be seen"):
+            check_until(leaf)
+    assert check_until(Text(f"a{unseen}"))
+    assert check_until(Text("\ue0a0"))
