@@ -84,8 +84,16 @@ def look_for(lines: Sequence[Line], leaf: Text, min_confidence: float, at: Rect)
         times = f" {len(hits)} times, first" if leaf.count > 1 else ""
         return yes(f"reads{times} {hits[0].words(at)}", boxes)
     if hits:
-        return no(f'"{leaf.text}" is there {len(hits)} of {leaf.count} times', boxes)
+        more = "; text goes on to the lower edge, so more may be out of view" if _goes_on(lines, hits, at) else ""
+        return no(f'"{leaf.text}" is there {len(hits)} of {leaf.count} times{more}', boxes)
     return no(_in_none(leaf, len(counted)) + _nearest(lines, leaf, at))
+
+
+def _goes_on(lines: Sequence[Line], hits: Sequence[TextHit], at: Rect) -> bool:
+    """Tell whether the text under the last hit goes on to the lower edge of the view, as a scrolled list does."""
+    last = max((hit.box for hit in hits), key=lambda box: box.bottom)
+    under = [line.box.bottom for line in lines if line.box.x < last.right and last.x < line.box.right]
+    return at.h - max(last.bottom, *under, 0) < last.h
 
 
 def _absent(lines: Sequence[Line], leaf: Text, hits: list[TextHit], at: Rect) -> Verdict:

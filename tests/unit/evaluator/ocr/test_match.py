@@ -219,5 +219,7 @@ def test_a_text_is_counted_in_places_apart() -> None:
     assert found.boxes == (Rect(0, 0, 72, 16), Rect(0, 40, 32, 16), Rect(300, 80, 48, 16))
     fewer = verdict(lines, "done", count=4, whole_words=True)
     assert (fewer.answer, fewer.detail) == (Answer.NO, '"done" is there 3 of 4 times')
+    on = verdict([*lines, line("more", 300, 470)], "done", count=5)
+    assert on.detail == '"done" is there 4 of 5 times; text goes on to the lower edge, so more may be out of view'
     assert verdict(lines, r"\bdone\b", regex=True, count=3).answer is Answer.YES
     assert verdict(lines, r"\bdone\b", regex=True, count=4).answer is Answer.NO
