@@ -56,6 +56,8 @@ class FleetJudge:
         self._calls = RetriedCalls(self.name, limits, clock)
         self._job_client: JobClient | None = None
         self._gathering: dict[int, _FleetBatch] = {}
+        self._is_deserted = False
+        """Whether there was no worker when last looked for: then nobody takes a job, and none costs anything."""
         self._sending: set[asyncio.Task[None]] = set()
 
     async def evaluate(self, question: JudgeQuestion, picture: JudgePicture) -> JudgeReply:
@@ -73,7 +75,8 @@ class FleetJudge:
             async with asyncio.timeout(self._timeout_s):
                 return _heard(await batch.answer(number))
         except TimeoutError:
-            raise CallFailed("unavailable", await self._why_late(batch), usage=batch.lost) from None
+            why = await self._why_late(batch)
+            raise CallFailed("unavailable", why, usage=FREE if self._is_deserted else batch.lost) from None
         except Refused as fault:
             raise CallFailed("rejected", str(fault)) from fault
         except (Unavailable, ConfigError, ProtocolError) as fault:
@@ -141,6 +144,7 @@ class FleetJudge:
                 there = await self._workers()
         except (TimeoutError, AcudError) as fault:
             return JudgeHealth(self.name, "down", self._words.line(str(fault) or "the servers do not answer"))
+        self._is_deserted = not there
         if not there:
             none = f"{_count(0)} of kind {self._jobs.kind!r} waits for jobs: acud fleet worker on another machine"
             return JudgeHealth(self.name, "down", none)

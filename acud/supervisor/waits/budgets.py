@@ -19,6 +19,9 @@ from acud.waits.budget import BudgetAccount, BudgetStatus, MinuteQuota
 from acud.waits.conditions import leaves, may_ask_model
 from acud.waits.effects import JobKind
 
+_UNHEARD = frozenset({"judge_down", "unavailable", "rate_limited", "no_key"})
+"""Codes of an unknown that say that no judge was heard."""
+
 
 def spends(active: ActiveWait, judge: JudgeChoice) -> bool:
     """Tell whether judging the wait by `judge` is what budgets are for."""
@@ -28,8 +31,8 @@ def spends(active: ActiveWait, judge: JudgeChoice) -> bool:
 
 def _worked(answers: tuple[LeafAnswer, ...]) -> list[LeafAnswer]:
     done = [one for one in answers if one.source == "judge" and one.judge not in rules.FREE]
-    # Whom the rate sent away unasked, or the server at no cost, was not evaluated.
-    return [one for one in done if one.verdict.code != "rate_limited" or one.cost_usd != 0]
+    # A call that never left, or that a server sent away at no cost, was no evaluation.
+    return [one for one in done if one.verdict.code not in _UNHEARD or one.cost_usd != 0]
 
 
 def _purpose(active: ActiveWait) -> Purpose:
