@@ -206,6 +206,13 @@ class BudgetChecked(Struct, frozen=True):
     status: BudgetStatus
 
 
+class JudgesChecked(Struct, frozen=True):
+    """Why none of the judges that the wait asks can answer now, "" where one may."""
+
+    at: float
+    lack: str
+
+
 class DeadlineNear(Struct, frozen=True):
     """The timeout passes soon: it is time for the picture that the wait ends with."""
 
@@ -262,6 +269,7 @@ WaitEvent = (
     | Tick
     | SpecUpdated
     | BudgetChecked
+    | JudgesChecked
     | DeadlineNear
     | DeadlinePassed
     | FleetEnded

@@ -7,30 +7,22 @@ terminal and widgets are read once more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import reduce
 from operator import or_
-from typing import TypeGuard
 
 from msgspec.structs import replace
 
 from acud.patterns import is_found
 from acud.types import (
-    AllOf,
     Answer,
-    AnyOf,
     Change,
-    FileState,
     HostLeaf,
     Leaf,
-    NotOf,
     Rect,
-    ScreenImage,
     Stable,
     Text,
     TextLeaf,
-    Then,
-    Until,
     Verdict,
     Widget,
     WindowInfo,
@@ -42,6 +34,7 @@ from acud.types import (
 from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, evaluate, is_local
 from acud.waits.events import FrameSeen
 from acud.waits.model import NO_DISPLAY, JobInFlight, PendingYes, TextSnapshot, Wait
+from acud.waits.presence import doubt_absences, negations, seen_there, with_absence
 from acud.waits.read_text import comparable
 from acud.waits.restless_area import describe, place_box, place_text
 from acud.waits.terminals import judge_pane, judge_written
@@ -51,10 +44,10 @@ from acud.waits.widgets import NOT_READ
 TITLE_CHARS = 300
 """As much of a title as a pattern is tried on: the supervisor runs it, and titles are written by strangers."""
 _MOST_PLACES = 3
+_NAMED = ("covered", "no_accessibility")
+"""Codes of an unknown that somebody has to do something about on the display."""
 _MOST_NAMED_TILES = 256
 """A larger area that moves is not named: most of the target changes."""
-NEVER_THERE = "it was not there when the wait began to look"
-NOT_IN_STAGE = "it was not there when this stage began"
 
 
 def title_matches(leaf: WindowTitle, title: str) -> bool:
@@ -85,58 +78,6 @@ def _window_boxes(window: WindowInfo, view: TargetView | None) -> tuple[Rect, ..
     return (inside.moved(-view.box.x, -view.box.y),) if inside is not None else ()
 
 
-def seen_there(wait: Wait, verdicts: Mapping[int, Verdict]) -> frozenset[int]:
-    """Return the leaves whose text, image or window was there once, those of `verdicts` included."""
-    there = {index for index, verdict in verdicts.items() if _is_there(wait.leaves[index], verdict) is True}
-    return wait.leaves_seen | there
-
-
-def with_absence(wait: Wait, index: int, verdict: Verdict) -> Verdict:
-    """Return the verdict of a leaf, saying of what is gone that it was not there in the first place."""
-    if not wait.is_new or index in wait.leaves_seen or _is_there(wait.leaves[index], verdict) is not False:
-        return verdict
-    awaited = index in _absences(wait)
-    words = NOT_IN_STAGE if wait.stage else NEVER_THERE
-    return replace(verdict, detail=f"{verdict.detail}; {words}") if awaited else verdict
-
-
-def named_leaf(leaf: Leaf) -> Text | ScreenImage | WindowTitle | Widget | FileState | None:
-    """Return the text, image, window, widget or file that a leaf names as one that is there; None: it names none."""
-    return replace(leaf, gone=False) if _can_be_there(leaf) else None
-
-
-def _is_there(leaf: Leaf, verdict: Verdict) -> bool | None:
-    """Tell whether the leaf's text, image or window is there; None: it is no such leaf, or not known."""
-    if not _can_be_there(leaf) or verdict.answer is Answer.UNKNOWN:
-        return None
-    if isinstance(leaf, FileState) and not leaf.gone and verdict.answer is Answer.NO:
-        return None  # it may be there, and not complete
-    return (verdict.answer is Answer.YES) is not leaf.gone
-
-
-def _can_be_there(leaf: Leaf) -> TypeGuard[Text | ScreenImage | WindowTitle | Widget | FileState]:
-    """Tell whether the leaf asks whether something is there, and of what is there nothing else."""
-    is_bare = isinstance(leaf, Widget) and not leaf.states and leaf.value is None
-    return isinstance(leaf, Text | ScreenImage | WindowTitle | FileState) or is_bare
-
-
-def _absences(wait: Wait) -> set[int]:
-    """Return the leaves that hold while something is not there, the negated ones turned round."""
-    signed = zip(wait.leaves, _negations(wait.until), strict=True)
-    return {at for at, (leaf, negated) in enumerate(signed) if _can_be_there(leaf) and leaf.gone is not negated}
-
-
-def _negations(until: Until, *, negated: bool = False) -> Iterator[bool]:
-    """Yield of each leaf whether it is negated."""
-    if isinstance(until, AllOf | AnyOf | Then):
-        for part in until.parts:
-            yield from _negations(part, negated=negated)
-    elif isinstance(until, NotOf):
-        yield from _negations(until.part, negated=not negated)
-    else:
-        yield negated
-
-
 def known_now(wait: Wait) -> dict[int, Verdict]:
     """Return what is known now without a judge: local leaves, and every pixel leaf while the target is missing."""
     verdicts = ((index, _now(wait, index, leaf)) for index, leaf in enumerate(wait.leaves))
@@ -152,7 +93,8 @@ def _now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
             else with_absence(wait, index, judge_titles(leaf, wait.windows, view_state.view if view_state else None))
         )
     if isinstance(leaf, Widget):
-        return wait.missing or with_absence(wait, index, wait.widgets.get(index, NOT_READ))
+        told = with_absence(wait, index, wait.widgets.get(index, NOT_READ))
+        return wait.missing or doubt_absences(wait, {index: told}, wait.windows)[index]
     if isinstance(leaf, HostLeaf):
         return with_absence(wait, index, wait.host_answers.get(index, NOT_JUDGED))
     if isinstance(leaf, TextLeaf) and wait.terminal_text is not None:
@@ -295,6 +237,7 @@ def note_of(wait: Wait) -> str:
     """Return what a client should be told about target, budget and pace now, "" when nothing is amiss."""
     missing = wait.missing
     unseen = missing.detail if missing is not None and missing not in (NOT_LOCATED, NO_DISPLAY) else ""
+    unseen = wait.verdict.detail if not unseen and wait.verdict.code in _NAMED else unseen
     count = wait.judge_state.unreadable
     unread = f"the judge's last {count} answers could not be read" if count > 1 else ""
     return "; ".join(filter(None, (unseen, unread, wait.budget_status.note, _pace(wait))))
@@ -312,7 +255,7 @@ def find_scrolled_off(wait: Wait, screen: str, written: str) -> dict[int, Verdic
     It stays a yes: output is an event. What has to be gone, or not to be there, is judged by the screen alone.
     """
     found = dict(wait.scrolled_off)
-    for index, (leaf, negated) in enumerate(zip(wait.leaves, _negations(wait.until), strict=True)):
+    for index, (leaf, negated) in enumerate(zip(wait.leaves, negations(wait.until), strict=True)):
         if negated or index in found or not isinstance(leaf, TextLeaf) or (isinstance(leaf, Text) and leaf.gone):
             continue
         verdict = judge_written(leaf, written) if judge_pane(leaf, screen).answer is not Answer.YES else None
@@ -409,11 +352,16 @@ def held_on(wait: Wait, pending: PendingYes, frame: int, identity: str) -> Verdi
     now = known_now(wait) if pending.frames is None else {}
     verdicts: dict[int, Verdict] = {}
     for index, leaf in enumerate(wait.leaves):
-        if is_text_leaf(wait, leaf) and index in now:
+        if is_text_leaf(wait, leaf) and index in now and (index not in pending.verdicts or _is_known(now[index])):
             verdicts[index] = now[index]
         elif index in pending.verdicts and not (_is_of_frame(leaf) and moved(leaf)):
             verdicts[index] = pending.verdicts[index]
     return evaluate(wait.until, verdicts)
+
+
+def _is_known(verdict: Verdict) -> bool:
+    """Tell whether a program answered: one that stalls since it was seen to be so says nothing against that."""
+    return verdict.answer is not Answer.UNKNOWN
 
 
 def _is_of_frame(leaf: Leaf) -> bool:

@@ -35,6 +35,7 @@ from acud.waits.events import (
     JobDispatched,
     JobDone,
     JobLost,
+    JudgesChecked,
     SourceLost,
     SpecUpdated,
     TargetLocated,
@@ -61,6 +62,7 @@ from acud.waits.lifecycle import (
 from acud.waits.local_answers import apply_texts, find_scrolled_off, texts_after_frame, texts_for_new_view
 from acud.waits.model import JudgeState, VerdictCache, Wait
 from acud.waits.planner import plan
+from acud.waits.presence import cover_changed, note_places
 from acud.waits.restless_area import LONGEST_PAUSE_S, RestlessArea
 from acud.waits.results import apply_dispatch, apply_loss, apply_result, new_baselines
 from acud.waits.schedule import JUDGE_FPS, ignores_blinking
@@ -123,7 +125,7 @@ def _taken(wait: Wait, event: WaitEvent) -> Outcome:
         case FramesSeen():
             return _frames_seen(wait, event.frames)
         case WindowsSeen():
-            return apply_texts(note_windows(wait, event.windows), event.at), ()
+            return _windows_seen(wait, event), ()
         case TerminalSeen():
             return _read(wait, event), ()
         case WidgetsRead():
@@ -143,6 +145,8 @@ def _taken(wait: Wait, event: WaitEvent) -> Outcome:
             return _updated(wait, event)
         case BudgetChecked():
             return _budgeted(wait, event)
+        case JudgesChecked(lack=lack):
+            return _judges_checked(wait, lack, event.at), ()
         case DeadlineNear():
             return replace(wait, is_near_end=True), ()
         case DeadlinePassed():
@@ -156,6 +160,14 @@ def _taken(wait: Wait, event: WaitEvent) -> Outcome:
     assert_never(event)
 
 
+def _windows_seen(wait: Wait, event: WindowsSeen) -> Wait:
+    """Take the windows; a place that they hide, or no longer hide, is to be looked at again."""
+    judge_state = wait.judge_state
+    if wait.verdict.code == "covered" and cover_changed(wait, event.windows):
+        judge_state = replace(judge_state, retry_at=event.at, backoff_s=0.0)
+    return apply_texts(note_windows(replace(wait, judge_state=judge_state), event.windows), event.at)
+
+
 def _read(wait: Wait, event: TerminalSeen) -> Wait:
     texts = replace(wait.texts, read_at=event.read_at)
     scrolled_off = wait.scrolled_off if event.text is None else find_scrolled_off(wait, event.text, event.written)
@@ -163,6 +175,7 @@ def _read(wait: Wait, event: TerminalSeen) -> Wait:
 
 
 def _widgets_read(wait: Wait, event: WidgetsRead) -> Wait:
+    wait = note_places(wait, event.verdicts, wait.windows)
     texts = replace(wait.texts, widgets_at=event.read_at)
     return apply_texts(replace(wait, widgets=event.verdicts, texts=texts), event.at)
 
@@ -276,6 +289,13 @@ def _updated(wait: Wait, event: SpecUpdated) -> Outcome:
         failing=None,
     )
     return _regenerated(apply_texts(clean, event.at))
+
+
+def _judges_checked(wait: Wait, lack: str, at: float) -> Wait:
+    """Take what judges lack; once one may answer it is asked at once."""
+    is_back = bool(wait.judges_lack) and not lack
+    judge_state = replace(wait.judge_state, retry_at=at, backoff_s=0.0) if is_back else wait.judge_state
+    return replace(wait, judges_lack=lack, judge_state=judge_state)
 
 
 def _budgeted(wait: Wait, event: BudgetChecked) -> Outcome:

@@ -12,6 +12,8 @@ from acud.types import (
     FileState,
     GateKind,
     Leaf,
+    Rect,
+    ScreenImage,
     Text,
     Then,
     Until,
@@ -31,6 +33,8 @@ from acud.waits.view_state import StoredBaseline, ViewState
 
 CACHE_SIZE = 16
 """Identities kept per leaf: a caret has 2, a spinner up to 12; more would only delay a second opinion."""
+NamedLeaf = Text | ScreenImage | WindowTitle | Widget | FileState
+"""A leaf that names something which is there or not."""
 NO_DISPLAY = unknown("no_display", "the wait looks at no display")
 
 
@@ -57,7 +61,7 @@ class JobInFlight(Struct, frozen=True):
     """A job in the air: what it was dispatched with, and the newest frame then.
 
     `generation`: of view and condition; another one now makes the result stale. `turn`: its place in the order of
-    dispatches.
+    dispatches. `windows`: the display's at its dispatch (None: not known).
     """
 
     job_id: str
@@ -66,6 +70,14 @@ class JobInFlight(Struct, frozen=True):
     frame: int
     at: float
     turn: int
+    windows: tuple[WindowInfo, ...] | None = None
+
+
+class SeenPlace(Struct, frozen=True):
+    """Where something was seen: a box in the window that showed it (0: the bare root), from its top left corner."""
+
+    window: int
+    box: Rect
 
 
 class Coverage(Struct, frozen=True):
@@ -200,7 +212,8 @@ class Wait(Struct, frozen=True):
     target cannot be seen now, None while it can; `coming`: only until it has been found. `terminal_text`: the text of a
     terminal, None when only its picture can tell; `scrolled_off`: by leaf, the yes of a text that a terminal wrote and
     shows no more. `widgets`, `host_answers`: by leaf, what widgets say, and
-    the machine of files and processes. `budget_status`: what its budgets say; `unaffordable`: leaves that nobody may be
+    the machine of files and processes. `budget_status`: what its budgets say; `judges_lack`: why no
+    judge can answer now; `unaffordable`: leaves that nobody may be
     asked about for want of money. `is_near_end`: its deadline is near, and `last_picture` is what it ends with then.
     `longest_pause_s`: see `acud.waits.restless_area`.
 
@@ -209,7 +222,7 @@ class Wait(Struct, frozen=True):
     `failing_since`. `stage`: which stage of its condition is watched (`acud.waits.stages`); `leaves`, answers and
     baselines are that one's. `stage_frame`: the frame that the stage before held on. `later`: readings that tell of
     stages to come; `holding_ahead`: those that held when last read. `seen_before`: the texts, windows and widgets
-    that earlier stages saw.
+    that earlier stages saw. `places`: where texts, images and widgets were last seen (`acud.waits.presence`).
     """
 
     spec: WaitSpec
@@ -233,6 +246,7 @@ class Wait(Struct, frozen=True):
     state: WaitState = WaitState.WATCHING
     verdict: Verdict = NOT_JUDGED
     budget_status: BudgetStatus = BudgetStatus()
+    judges_lack: str = ""
     unaffordable: frozenset[int] = frozenset()
     note: str = ""
     judged: int = 0
@@ -253,7 +267,8 @@ class Wait(Struct, frozen=True):
     stage_frame: int = -1
     later: tuple[LaterReading, ...] = ()
     holding_ahead: frozenset[int] = frozenset()
-    seen_before: frozenset[Text | WindowTitle | Widget | FileState] = frozenset()
+    seen_before: frozenset[NamedLeaf] = frozenset()
+    places: dict[NamedLeaf, tuple[SeenPlace, ...]] = {}
 
     @property
     def until(self) -> Until:

@@ -15,6 +15,7 @@ from acud.types import (
     Answer,
     Cadence,
     Change,
+    Criteria,
     GateKind,
     HostLeaf,
     JudgeName,
@@ -23,6 +24,7 @@ from acud.types import (
     Verdict,
     Widget,
     WindowTitle,
+    unknown,
 )
 from acud.waits.absence import hold
 from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, evaluate, may_ask_model, open_leaves
@@ -75,6 +77,7 @@ PATIENCE_S = 0.25
 """An `event` turn goes on with the newest frame when its fresh grab takes longer."""
 LAST_PICTURE_S = 2.0
 """A wait that fails waits no longer than this for its last picture."""
+_LACK = "not judged: "
 EVIDENCE_PATIENCE_S = 10.0
 """A local yes is not held back longer than this for its picture."""
 
@@ -171,12 +174,21 @@ def _local(wait: Wait, now: PlanBasis) -> Outcome:
     if wait.pending is not None:
         return wait, ()
     if now.asked:
-        return (replace(wait, verdict=NOT_JUDGED) if wait.verdict == NOT_LOCATED else wait), ()
+        return _say_unjudged(wait, now), ()
     whole = evaluate(wait.until, now.verdicts)
     decided = replace(wait, verdict=whole)
     if whole.answer is Answer.YES:
         return _local_yes(decided, whole, now)
     return (_unconfirmed(decided) if whole.answer is Answer.NO else decided), ()
+
+
+def _say_unjudged(wait: Wait, now: PlanBasis) -> Wait:
+    """Return the wait saying of what no judge answered yet whether one can."""
+    if wait.verdict not in (NOT_LOCATED, NOT_JUDGED) and not wait.verdict.detail.startswith(_LACK):
+        return wait
+    is_lacking = wait.judges_lack and all(isinstance(wait.leaves[index], Criteria) for index in now.asked)
+    verdict = unknown("judge_down", f"{_LACK}{wait.judges_lack}") if is_lacking else NOT_JUDGED
+    return wait if wait.verdict == verdict else replace(wait, verdict=verdict)
 
 
 def _unconfirmed(wait: Wait) -> Wait:
@@ -363,7 +375,9 @@ def open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookTu
 
 def _open_turns(wait: Wait, view_state: ViewState, now: PlanBasis) -> list[LookTurn]:
     in_flight = wait.in_flight(JobKind.JUDGE)
-    full = len(in_flight) >= (MOST_READINGS if _is_read(wait, now.asked) else MOST_FLIGHTS)
+    # Before its deadline a wait is to know the newest frame, which evaluators read before older ones.
+    most = MOST_READINGS + wait.is_near_end if _is_read(wait, now.asked) else MOST_FLIGHTS
+    full = len(in_flight) >= most
     confirm_at = wait.judge_state.confirm_at
     confirming = confirm_at is not None and any(flight.at >= confirm_at for flight in in_flight)
     since = None if full else _unjudged_since(wait, view_state, now)
@@ -583,6 +597,7 @@ _STAGES = (
     _first_look,
     _pictured,
     _local,
+    _noted,  # its verdict may be what a client should know
     _pending,
     _last_look,
     _fail,

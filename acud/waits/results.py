@@ -10,9 +10,10 @@ from acud.waits.conditions import evaluate, may_ask_model
 from acud.waits.effects import BaselineTaken, EvaluationRecord, JobKind, WaitEffect
 from acud.waits.events import JobDispatched, JobDone, JobLost
 from acud.waits.lifecycle import UNPARSABLE, Outcome, count_overtaken, resolve_without_picture
-from acud.waits.local_answers import known_on, seen_there, with_absence
+from acud.waits.local_answers import known_on
 from acud.waits.model import JobInFlight, JudgeState, LaterReading, PendingPicture, PendingYes, VerdictCache, Wait
 from acud.waits.planner import coverage_of
+from acud.waits.presence import doubt_absences, note_places, seen_there, with_absence
 from acud.waits.restless_area import RestlessArea
 from acud.waits.schedule import next_backoff
 from acud.waits.stages import note_later, yes_of
@@ -43,7 +44,8 @@ def apply_dispatch(wait: Wait, event: JobDispatched) -> Wait:
         return wait
     jobs = {kind: other for kind, other in wait.requests.jobs.items() if kind is not event.kind}
     judge_state = wait.judge_state
-    flight = JobInFlight(event.job_id, due, wait.generation, wait.view_state.frame, event.at, judge_state.turn)
+    frame, windows = wait.view_state.frame, wait.windows
+    flight = JobInFlight(event.job_id, due, wait.generation, frame, event.at, judge_state.turn, windows)
     after = replace(wait, flights=(*wait.flights, flight), requests=replace(wait.requests, jobs=jobs))
     return replace(after, judge_state=_started(judge_state, flight)) if due.kind is JobKind.JUDGE else after
 
@@ -146,10 +148,12 @@ def _pictured(wait: Wait, event: JobDone, flight: JobInFlight, effects: tuple[Wa
 
 
 def _answered(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
+    wait = note_places(wait, event.verdicts, flight.windows)
     covered = _with_cover(wait, event, flight)
     if event.gated:
         return covered, (_record(event, wait.verdict, gated=True),)
-    verdicts = {**known_on(wait, flight, event.frame), **_with_absences(wait, event.verdicts)}
+    answers = doubt_absences(wait, _with_absences(wait, event.verdicts), flight.windows, wait.windows)
+    verdicts = {**known_on(wait, flight, event.frame), **answers}
     whole = evaluate(wait.until, verdicts)
     newest = flight.turn > wait.judge_state.answered_turn
     judge_state = replace(covered.judge_state, restless=_restless(wait, event, flight, whole))

@@ -16,8 +16,9 @@ from acud.waits.baselines import token_of_view
 from acud.waits.blinks import BlinkWatch
 from acud.waits.conditions import NOT_LOCATED, evaluate, leaves, sentences
 from acud.waits.effects import BaselineTaken, JobKind, JobWithdrawal, StageReached, WaitEffect
-from acud.waits.local_answers import apply_texts, named_leaf, with_absence
+from acud.waits.local_answers import apply_texts
 from acud.waits.model import JudgeState, LaterReading, PendingPicture, PendingYes, TextSnapshot, VerdictCache, Wait
+from acud.waits.presence import doubt_absences, named_leaf, with_absence
 from acud.waits.schedule import ignores_blinking
 from acud.waits.view_state import ChangeState, StoredBaseline, ViewState
 
@@ -93,6 +94,7 @@ def yes_of(wait: Wait, reading: LaterReading) -> Wait:
     if verdicts is None or reading.evidence is None or not is_later:
         return wait
     told = {index: with_absence(wait, index, verdict) for index, verdict in verdicts.items()}
+    told = doubt_absences(wait, told, wait.windows)
     whole = evaluate(wait.until, told)
     if whole.answer is not Answer.YES:
         return wait

@@ -153,8 +153,11 @@ class WidgetsSeen:
         if not mute:
             return None
         names = ", ".join(self.quoted(one.title or one.wm_class) for one in mute[:_MOST_NAMED])
-        what = "no program here tells" if len(mute) == len(shown) else "not every program here tells"
-        return unknown(NO_ACCESSIBILITY, f"{what} its widgets: the program of {names} is not heard; {_CURE}")
+        is_all = len(mute) == len(shown)
+        what = "no program here tells" if is_all else "not every program here tells"
+        narrow = "" if is_all else "name the window that is meant as the target, or "
+        words = f"{what} its widgets: the program of {names} is not heard"
+        return unknown(NO_ACCESSIBILITY, f"{words}; {narrow}{_CURE}")
 
 
 def judge_widget(leaf: Widget, seen: WidgetsSeen, place: WidgetPlace, *, was_there: bool = False) -> Verdict:

@@ -77,6 +77,8 @@ def _facts(reply: StatusReply) -> Iterator[tuple[str, str]]:
     if not reply.displays:
         yield "displays", "none yet"
     yield "waits", _counts(reply.waits) or "none"
+    for wait_id, reason in reply.hidden_waits.items():
+        yield "", f"{wait_id}: {in_words(reason)}"
     for place, judge in enumerate(reply.judges):
         reason = f": {in_words(judge.reason)}" if judge.reason else ""
         yield "judges" if place == 0 else "", f"{judge.name} {judge.state}{reason}"

@@ -141,6 +141,16 @@ def test_a_model_that_dies_in_mid_wait_is_unknown_and_then_the_fallback_answers(
         assert [row.judge for row in rows if row.verdict.answer == "yes"] == ["claude"]
         findings = faults.until(lambda: down(daemon, "judge vllm"), "vllm known to be down")
         assert findings["key claude"].text == "from ANTHROPIC_API_KEY"
+        armed = daemon.client.wait_create(FULL, display=screen.name, judge="vllm", budget=Budget(max_evaluations=1))
+        assert any(note.startswith("not judged for now: vllm is down: ") for note in armed.notes)
+        faults.judged(daemon, armed.wait, "unknown", "judge_down")
+        faults.until(lambda: len(asked(daemon, armed.wait)) > 1, "two calls that never left")
+        assert daemon.client.wait_show(armed.wait.wait_id).wait.spent.evaluations == 0
+
+
+def asked(daemon: Daemon, wait: WaitInfo) -> list[str]:
+    """Return the codes of the wait's evaluations."""
+    return [row.verdict.code for row in daemon.client.wait_show(wait.wait_id, evaluations=100).evaluations]
 
 
 def test_a_key_alone_sends_nothing_and_shows_nowhere(claude: ModelThread, tmp_path: Path) -> None:

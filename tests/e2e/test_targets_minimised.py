@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from acud.types import Change, DisplayInfo, Rect, Stable, WaitState
+from acud.types import Change, DisplayInfo, NotOf, Rect, Stable, Text, Until, WaitState
 from acud_client import Client
 from tests.daemon import Daemon
 from tests.e2e.desktop import Desk, compared, emptied, ended, focused, judged, shown, titled, until
@@ -116,3 +116,30 @@ def test_with_busy_evaluators_a_window_is_compared_all_the_same(
     office.fill(Rect(0, 0, 320, 120), 0x00FF00, window)
     for wait in waits:
         assert "could not" not in ended(client, wait).verdict.detail
+
+
+def test_what_other_windows_hide_is_not_gone(
+    shared: Daemon, client: Client, managed: DisplayInfo, office: Desk
+) -> None:
+    window = office.words(BOX, "Uploading", title="Uploader")
+    until(lambda: focused(client, managed.name) == window, "its focus")
+    gone: list[Until] = [Text("Uploading", gone=True), NotOf(Text("Uploading"))]
+    made = [client.wait_create(one, "screen", display=managed.name, timeout_s=LONG_S).wait.wait_id for one in gone]
+    made.append(client.wait_create(gone[0], "region:0,0,640,400", display=managed.name, timeout_s=LONG_S).wait.wait_id)
+    for wait in made:
+        until(lambda wait=wait: '"Uploading"' in shown(client, wait).verdict.detail, "the text")  # type: ignore[misc]
+    cover = office.window(Rect(0, 0, 640, 480), 0x335577, title="Report")
+    for wait in made:
+        assert f'is covered by "Report" (window:{cover:#x})' in judged(client, wait, "unknown", "covered").note
+    hidden = client.status().hidden_waits
+    assert all("Report" in hidden[wait] for wait in made)
+    office.iconify(window)
+    until(lambda: titled(client, managed.name, "Uploader").visibility == "unmapped", "the window hidden")
+    office.close(cover)
+    for wait in made:
+        until(lambda wait=wait: "minimised" in shown(client, wait).note, "the minimised window")  # type: ignore[misc]
+    office.map(window)
+    for wait in made:
+        judged(client, wait, "no")
+    office.close(window)
+    assert {ended(client, wait).state for wait in made} == {WaitState.RESOLVED}

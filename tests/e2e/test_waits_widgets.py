@@ -171,6 +171,10 @@ def test_a_program_that_tells_nothing_is_unknown_with_its_cure(daemon: Daemon, g
             verdict = gtk.verdict(wait, Answer.UNKNOWN, "is not heard")
             assert verdict.code == "no_accessibility"
             assert "start it on this display so that it tells its widgets" in verdict.detail
+            note = daemon.client.wait_show(wait).wait.note
+            assert '"Silent"' in note
+            assert "name the window that is meant as the target" in note
+        gtk.end(gtk.waits('button "Export" gone', "window:Form"))
         gtk.does("dialog")
         gone = gtk.waits('dialog "Saving" gone')
         gtk.verdict(gone, Answer.NO, "still there")

@@ -52,7 +52,7 @@ class OutlineLine(Struct, frozen=True):
 
 class WindowOutline(Struct, frozen=True):
     """A window and its lines. `window` None: what lies in no window of its display. `hidden`: how much of it other
-    windows hide ("": nothing).
+    windows hide, and which ("": nothing).
     """
 
     display_id: int
@@ -60,7 +60,7 @@ class WindowOutline(Struct, frozen=True):
     app: str
     has_focus: bool
     lines: tuple[OutlineLine, ...]
-    hidden: Literal["", "not shown", "covered", "partly covered"] = ""
+    hidden: str = ""
 
 
 def window_outlines(scene: Scene) -> list[WindowOutline]:
@@ -93,13 +93,15 @@ def _focused(scene: Scene, display_id: int, windows: Sequence[SceneWindow]) -> s
     return next((one.id for one in windows if (one.title, one.bounds) == (focus.title, focus.bounds)), "")
 
 
-def _hidden(window: SceneWindow, stack: Sequence[SceneWindow]) -> Literal["", "not shown", "covered", "partly covered"]:
+def _hidden(window: SceneWindow, stack: Sequence[SceneWindow]) -> str:
     if window.visibility == "unmapped":
         return "not shown"
     if window.visibility == "full":
         return ""
-    above = [one.bounds for one in stack if one.stacking < window.stacking and one.visibility != "unmapped"]
-    return "partly covered" if uncovered(window.bounds, above) else "covered"
+    above = [one for one in stack if one.stacking < window.stacking and one.visibility != "unmapped"]
+    over = [one.id for one in above if one.bounds.intersect(window.bounds)]
+    how = "partly covered" if uncovered(window.bounds, [one.bounds for one in above]) else "covered"
+    return f"{how} by {over[0]}" if over else how
 
 
 class WindowContents:

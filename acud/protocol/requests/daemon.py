@@ -60,6 +60,8 @@ class StatusReply(Struct, frozen=True, forbid_unknown_fields=True):
     """How many wakes are kept in each state."""
     waits: dict[str, int] = {}
     """How many waits are kept in each state."""
+    hidden_waits: dict[str, str] = {}
+    """By live wait, what hides from it what it watches: a lock screen, or windows over where it was."""
     wake_routes: tuple[RouteName, ...] = ()
     """The routes in the settings, in order; empty: results wait to be fetched."""
     web: dict[str, str] = {}

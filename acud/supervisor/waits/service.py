@@ -247,7 +247,9 @@ class Waits:
         return notes + ([budget] if budget else []) + list(self._judge_notes(stored.spec))
 
     def _judge_notes(self, spec: WaitSpec) -> Iterator[str]:
-        judge = self._runtime.judge_of(spec.judge)
+        judge, lack = self._runtime.judge_of(spec.judge), self._runtime.describe_lack(spec.judge)
+        if lack and any(isinstance(leaf, Criteria) for leaf in leaves(spec.until)):
+            yield f"not judged for now: {lack}"
         for leaf in leaves(spec.until):
             if not isinstance(leaf, Criteria):
                 continue
@@ -275,6 +277,11 @@ class Waits:
         """
         active = self._active.get(wait_id)
         return (None, False) if active is None or active.ended else self.targets.place(active)
+
+    def hidden(self) -> dict[str, str]:
+        """Return by live wait what hides from it what it watches: a lock screen, or windows over where it was."""
+        notes = ((wait_id, active.machine) for wait_id, active in self._active.items() if not active.ended)
+        return {wait_id: machine.note for wait_id, machine in notes if machine.verdict.code in ("covered", "locked")}
 
     def end_as_told(self, wait_id: str, verdict: Verdict, end: FleetEnd) -> bool:
         """End a wait as the fleet did while this host was lost; False where it had ended here in another way.

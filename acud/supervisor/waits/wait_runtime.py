@@ -199,6 +199,19 @@ class WaitRuntime:
         self._lacks_ollama()
         for active in list(self.active.values()):
             self.rebudget(active)
+            self._check_judges(active)
+
+    def describe_lack(self, asked: JudgeChoice) -> str:
+        """Return why none of the judges for `asked` can answer now, as far as is known; "" where one may."""
+        chain = (asked,) if asked != JudgeName.AUTO else self._settings.vision.chain()
+        healths = [self._pool.judge(name) for name in chain]
+        down = [f"{one.name} is down: {one.reason}" for one in healths if one is not None and one.state == "down"]
+        return "; ".join(down) if len(down) == len(chain) else ""
+
+    def _check_judges(self, active: ActiveWait) -> None:
+        lack = self.describe_lack(active.spec.judge)
+        if lack != active.machine.judges_lack and not active.ended:
+            self.step(active, happened.JudgesChecked(self._clock.monotonic_s(), lack))
 
     def _settle(self, active: ActiveWait) -> None:
         shared = self.budgets.is_shared(active)
@@ -264,6 +277,7 @@ class WaitRuntime:
         self._obey_all(active, armed.effects)
         self.targets.begin(active)
         self.rebudget(active)
+        self._check_judges(active)
 
     def step(self, active: ActiveWait, event: happened.WaitEvent) -> None:
         """Give `event` to the machine of `active`, after the frames that it has not got, and do what it says."""

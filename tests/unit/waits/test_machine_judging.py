@@ -554,3 +554,18 @@ def test_a_widget_that_comes_back_within_hold_s_is_not_gone() -> None:
     rig.same()
     rig.tell(happened.WidgetsRead(rig.now, {0: yes("gone")}, rig.now))
     assert rig.wait.state is WaitState.RESOLVED
+
+
+def test_what_judges_lack_is_the_verdict_at_once_until_one_may_answer() -> None:
+    rig = Rig(spec()).start()
+    held = rig.dispatch()
+    rig.tell(happened.JudgesChecked(rig.now, "fleet is down: no worker"))
+    assert (rig.wait.verdict.code, rig.wait.verdict.detail) == ("judge_down", "not judged: fleet is down: no worker")
+    rig.lose(held, "judge_down")
+    rig.tell(happened.JudgesChecked(rig.now, ""))
+    assert rig.wants(JUDGE)
+    rig.judge()
+    assert rig.wait.verdict.answer is Answer.NO
+    beside = Rig(spec(AnyOf((Criteria("x"), Text("y"))))).start()
+    beside.tell(happened.JudgesChecked(beside.now, "fleet is down: no worker"))
+    assert beside.wait.verdict.code == "not_judged"

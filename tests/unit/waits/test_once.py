@@ -26,8 +26,8 @@ from acud.types import (
 from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits.effects import JobKind
-from acud.waits.local_answers import NEVER_THERE
 from acud.waits.machine import arm, step
+from acud.waits.presence import NEVER_THERE
 from tests.unit.waits.rig import Rig, spec
 
 

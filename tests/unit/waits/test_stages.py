@@ -30,8 +30,8 @@ from acud.waits import effects as out
 from acud.waits import events as happened
 from acud.waits.budget import BudgetStatus
 from acud.waits.effects import JobKind
-from acud.waits.local_answers import NEVER_THERE, NOT_IN_STAGE
 from acud.waits.machine import StoredBaseline
+from acud.waits.presence import NEVER_THERE, NOT_IN_STAGE
 from acud.waits.validation import validate
 from tests.unit.waits.rig import Rig, spec
 

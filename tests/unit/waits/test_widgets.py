@@ -185,6 +185,26 @@ def test_a_state_that_is_another_after_the_picture_keeps_the_wait_going() -> Non
     assert (rig.wait.state, rig.wait.pending) == (WaitState.WATCHING, None)
 
 
+@pytest.mark.parametrize("has_picture", [False, True])
+def test_a_yes_stays_one_when_its_program_stalls_before_the_picture(has_picture: bool) -> None:
+    rig = Rig(spec(widget_condition('button "Submit" enabled'))).start()
+    told(rig, yes("enabled"))
+    if has_picture:
+        rig.later(0.1)
+        rig.same()
+        rig.answer(rig.dispatch(JobKind.EVIDENCE), {}, picture=True)
+    told(rig, unknown("incomplete", "it did not answer for 0.5 s"))
+    rig.later(0.1)
+    rig.same()
+    if not has_picture:
+        rig.answer(rig.dispatch(JobKind.EVIDENCE), {}, picture=True)
+    told(rig, unknown("incomplete", "it did not answer for 0.5 s"))
+    rig.later(0.1)
+    if rig.wait.state is WaitState.WATCHING:
+        rig.tell(happened.DeadlinePassed(rig.now))
+    assert rig.wait.state is WaitState.RESOLVED
+
+
 def test_what_widgets_said_of_a_lost_target_is_known_no_more() -> None:
     rig = Rig(spec(widget_condition('dialog "Saving" gone'))).start()
     told(rig, no("it is still there"))

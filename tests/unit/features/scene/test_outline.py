@@ -172,10 +172,10 @@ def test_widgets_and_texts_stand_under_the_window_that_shows_them() -> None:
     assert found.splitlines()[2:] == [
         'window 0x1 "top" "a" [0,0,100,100]',
         't1-1 "line 1"',
-        'window 0x2 "under" "a" [0,0,400,400] partly covered',
+        'window 0x2 "under" "a" [0,0,400,400] partly covered by 0x1',
         'a1-1 button "Under"',
         't1-2 "lower"',
-        'window 0x3 "far under" "a" [10,10,50,50] covered',
+        'window 0x3 "far under" "a" [10,10,50,50] covered by 0x1',
         'window 0x4 "away" "a" [0,0,400,400] not shown',
         "in no window",
         't1-30 "on the desktop"',

@@ -1,0 +1,157 @@
+"""Whether what a condition names is there, where it was last seen, and what hides that place now.
+
+What is not in sight is not known to be gone. A place is a box in the window that showed it, and moves with it; a window
+that closed took along what it showed. A target that is a window is judged by its own pixels, and needs no place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeGuard
+
+from msgspec.structs import replace
+
+from acud.types import (
+    AllOf,
+    Answer,
+    AnyOf,
+    FileState,
+    Leaf,
+    NotOf,
+    Rect,
+    ScreenImage,
+    Text,
+    Then,
+    Until,
+    Verdict,
+    Widget,
+    WindowInfo,
+    WindowTitle,
+    unknown,
+    window_at,
+)
+from acud.waits.model import NamedLeaf, SeenPlace, Wait
+
+NEVER_THERE = "it was not there when the wait began to look"
+NOT_IN_STAGE = "it was not there when this stage began"
+Windows = tuple[WindowInfo, ...]
+
+
+def seen_there(wait: Wait, verdicts: Mapping[int, Verdict]) -> frozenset[int]:
+    """Return the leaves whose text, image or window was there once, those of `verdicts` included."""
+    there = {index for index, verdict in verdicts.items() if is_there(wait.leaves[index], verdict) is True}
+    return wait.leaves_seen | there
+
+
+def with_absence(wait: Wait, index: int, verdict: Verdict) -> Verdict:
+    """Return the verdict of a leaf, saying of what is gone that it was not there in the first place."""
+    if not wait.is_new or index in wait.leaves_seen or is_there(wait.leaves[index], verdict) is not False:
+        return verdict
+    awaited = index in absences(wait)
+    words = NOT_IN_STAGE if wait.stage else NEVER_THERE
+    return replace(verdict, detail=f"{verdict.detail}; {words}") if awaited else verdict
+
+
+def named_leaf(leaf: Leaf) -> NamedLeaf | None:
+    """Return the text, image, window, widget or file that a leaf names as one that is there; None: it names none."""
+    return replace(leaf, gone=False) if _can_be_there(leaf) else None
+
+
+def is_there(leaf: Leaf, verdict: Verdict) -> bool | None:
+    """Tell whether the leaf's text, image or window is there; None: it is no such leaf, or not known."""
+    if not _can_be_there(leaf) or verdict.answer is Answer.UNKNOWN:
+        return None
+    if isinstance(leaf, FileState) and not leaf.gone and verdict.answer is Answer.NO:
+        return None  # it may be there, and not complete
+    return (verdict.answer is Answer.YES) is not leaf.gone
+
+
+def _can_be_there(leaf: Leaf) -> TypeGuard[Text | ScreenImage | WindowTitle | Widget | FileState]:
+    """Tell whether the leaf asks whether something is there, and of what is there nothing else."""
+    is_bare = isinstance(leaf, Widget) and not leaf.states and leaf.value is None
+    return isinstance(leaf, Text | ScreenImage | WindowTitle | FileState) or is_bare
+
+
+def absences(wait: Wait) -> set[int]:
+    """Return the leaves that hold while something is not there, the negated ones turned round."""
+    signed = zip(wait.leaves, negations(wait.until), strict=True)
+    return {at for at, (leaf, negated) in enumerate(signed) if _can_be_there(leaf) and leaf.gone is not negated}
+
+
+def negations(until: Until, *, negated: bool = False) -> Iterator[bool]:
+    """Yield of each leaf whether it is negated."""
+    if isinstance(until, AllOf | AnyOf | Then):
+        for part in until.parts:
+            yield from negations(part, negated=negated)
+    elif isinstance(until, NotOf):
+        yield from negations(until.part, negated=not negated)
+    else:
+        yield negated
+
+
+# ---- places --------------------------------------------------------------------------------------------------------
+
+
+def note_places(wait: Wait, verdicts: Mapping[int, Verdict], windows: Windows | None) -> Wait:
+    """Return the wait knowing where what is there was seen, among the `windows` of that moment."""
+    view_state, seen = wait.view_state, {}
+    if not windows or view_state is None or view_state.view.is_window:
+        return wait
+    for index, verdict in verdicts.items():
+        leaf = named_leaf(wait.leaves[index])
+        if isinstance(leaf, Text | ScreenImage | Widget) and verdict.boxes and is_there(wait.leaves[index], verdict):
+            x, y = view_state.view.box.x, view_state.view.box.y
+            seen[leaf] = tuple(_place(box.moved(x, y), windows) for box in verdict.boxes)
+    return replace(wait, places={**wait.places, **seen}) if seen else wait
+
+
+def _place(box: Rect, windows: Windows) -> SeenPlace:
+    shown_by = window_at(windows, box.x + box.w // 2, box.y + box.h // 2)
+    at = shown_by.bounds if shown_by is not None else Rect(0, 0, 0, 0)
+    return SeenPlace(shown_by.window_id if shown_by is not None else 0, box.moved(-at.x, -at.y))
+
+
+def doubt_absences(wait: Wait, verdicts: Mapping[int, Verdict], *moments: Windows | None) -> dict[int, Verdict]:
+    """Return the verdicts; what is absent is unknown where its place was hidden at one of the `moments`."""
+    return {
+        index: next((doubt for windows in moments if (doubt := _doubt(wait, index, verdict, windows))), verdict)
+        for index, verdict in verdicts.items()
+    }
+
+
+def _doubt(wait: Wait, index: int, verdict: Verdict, windows: Windows | None) -> Verdict | None:
+    leaf, named = wait.leaves[index], named_leaf(wait.leaves[index])
+    places = wait.places.get(named) if named is not None else None
+    if places is None or windows is None or (wait.view_state is not None and wait.view_state.view.is_window):
+        return None
+    if index not in absences(wait) or is_there(leaf, verdict) is not False:
+        return None
+    why = next((why for one in places if (why := _why_hidden(one, windows, is_told=isinstance(leaf, Widget)))), "")
+    return unknown("covered", f"the place where it was last seen {why}") if why else None
+
+
+def _why_hidden(place: SeenPlace, windows: Windows, *, is_told: bool) -> str:
+    """Return what hides a place, "" for nothing. `is_told`: of what is there the program tells, covered or not."""
+    own = next((one for one in windows if one.window_id == place.window), None)
+    if place.window and own is None:
+        return ""
+    if own is not None and own.visibility == "unmapped":
+        return f"is hidden: its window {_name(own)} is minimised or unmapped"
+    box = place.box if own is None else place.box.moved(own.bounds.x, own.bounds.y)
+    above = windows[: windows.index(own)] if own is not None else windows
+    over = (one for one in above if one.visibility != "unmapped" and one.outside.intersect(box))
+    cover = None if is_told else next(over, None)
+    return f"is covered by {_name(cover)}" if cover is not None else ""
+
+
+def _name(window: WindowInfo) -> str:
+    words = window.title or window.wm_class
+    return f'"{words}" (window:{window.window_id:#x})' if words else f"window:{window.window_id:#x}"
+
+
+def cover_changed(wait: Wait, windows: Windows) -> bool:
+    """Tell whether a place is hidden by other windows among `windows` than among those that the wait knows."""
+    before = wait.windows or ()
+    places = [one for some in wait.places.values() for one in some]
+    hiding = ([_why_hidden(one, now, is_told=False) for one in places] for now in (before, windows))
+    return next(hiding) != next(hiding)
