@@ -202,13 +202,17 @@ def test_a_path_that_may_not_be_named_is_refused_and_the_setting_is_named(client
     assert client.display_list().displays == ()
 
 
-def test_over_the_command_line_and_mcp(daemon: Daemon, folder: Path) -> None:
+def test_over_the_command_line_and_mcp(daemon: Daemon, folder: Path, view: DisplayInfo) -> None:
     acud = CommandLine(daemon.home)
     folder.mkdir()
     (folder / "a").touch()
     told = acud.json("wait", "--file", f"{folder}/a", "--still", "0s")
     assert told["wait"]["state"] == "resolved"
     acud.run("wait", "--file", "/etc/passwd", code=8)
+    number = notify(view, "Mail", "from Ada")
+    told = acud.json("wait", "--notification", "Ada", "--display", view.name)
+    assert told["wait"]["state"] == "resolved"
+    assert f'notification {number} "notify-send" "Mail" "from Ada"' in acud.run("display", "show", view.name)
 
     async def asked() -> None:
         async with stdio(daemon.home, "--block", "60") as connected:
@@ -217,6 +221,12 @@ def test_over_the_command_line_and_mcp(daemon: Daemon, folder: Path) -> None:
             assert (end["status"], end["criteria"]) == ("resolved", f'file "{folder}/a"')
             wrong = await connected.call_tool("smart_wait", {"process": "xterm"})
             assert "'xterm' is no pid" in fault_of(wrong)
+            done = value(await connected.call_tool("smart_wait", {"notification": "mail", "display": view.name}))
+            end = value(await connected.call_tool("wait_result", {"wait_id": done["wait_id"], "block": 60}))
+            assert (end["status"], end["criteria"]) == ("resolved", 'notification "mail"')
+            closing = {"action": "notification", "text": str(number), "display": view.name}
+            assert value(await connected.call_tool("desktop_action", closing))["text"] == "Mail"
+            assert not open_ones(daemon.client, view)
 
     asyncio.run(asked())
 
@@ -341,6 +351,8 @@ def test_another_notification_server_is_respected_and_named(client: Client, view
     other = on_bus(view, sys.executable, "-c", OTHER_SERVER)
     told = says(client, wait, "is the notification server there")
     assert (told.verdict.code, f"(process {other.pid})" in told.verdict.detail) == ("no_notifications", True)
+    notes = client.wait_create(NotificationText("x"), timeout_s=LONG_S, display=view.name).notes
+    assert any(f"(process {other.pid}) is the notification server there" in note for note in notes)
     with pytest.raises(Unavailable, match="is the notification server there"):
         client.notification_answer(view.name, 1)
     other.kill()

@@ -20,7 +20,18 @@ from acud.supervisor.waits.active_waits import ActiveWait, ActiveWaits
 from acud.supervisor.waits.baseline_recovery import BaselineRecovery
 from acud.supervisor.waits.widget_requests import WidgetRequests
 from acud.supervisor.watched_displays import WatchedDisplay, WatchedDisplays
-from acud.types import DisplayState, HostLeaf, Rect, Target, TextLeaf, Verdict, WindowInfo, screen_cover, unknown
+from acud.types import (
+    DisplayState,
+    HostLeaf,
+    NotificationText,
+    Rect,
+    Target,
+    TextLeaf,
+    Verdict,
+    WindowInfo,
+    screen_cover,
+    unknown,
+)
 from acud.types.actions import Point
 from acud.waits import baselines
 from acud.waits import events as happened
@@ -248,11 +259,12 @@ class TargetTracker:
     def told(self, active: ActiveWait) -> list[str]:
         """Return what its caller should know of the target: several windows that match, or one on another display."""
         watched = self._watched_displays.by_name.get(active.display)
+        unread = _without_notifications(active, watched) if watched is not None else []
         if watched is None or not watched.windows_known:
-            return []
+            return unread
         named = active.spec.target.window
         fitting = windows_titled(named, watched.windows) if named and window_number(named) is None else []
-        notes = [_which(named, fitting, self.find(active).window_id)] if len(fitting) > 1 else []
+        notes = [*unread, *([_which(named, fitting, self.find(active).window_id)] if len(fitting) > 1 else [])]
         others = self._displays_with(named) if named and not fitting and window_number(named) is None else []
         notes += [f"a window of that name is on {', '.join(others[:_MOST_NAMED])}: give its display"] if others else []
         if watched.managed and not watched.is_used:
@@ -468,6 +480,13 @@ class TargetTracker:
 
 def _search(active: ActiveWait, found: TerminalText) -> Iterator[None]:
     return search_lines(active.machine.leaves, f"{found.screen or ''}\n{found.written}")
+
+
+def _without_notifications(active: ActiveWait, watched: WatchedDisplay) -> list[str]:
+    """Return why the notifications that a wait asks for are not read, if they are not."""
+    asks = any(isinstance(leaf, NotificationText) for leaf in leaves(active.spec.until))
+    fault = watched.notifications_fault if watched.managed else "it is not a managed display"
+    return [f"unknown for now: acud reads no notifications of {watched.name}: {fault}"] if asks and fault else []
 
 
 def _which(named: str, fitting: list[WindowInfo], watched: int) -> str:
