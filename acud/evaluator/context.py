@@ -22,7 +22,7 @@ from acud.evaluator.ports import JobAnswerer, RedactedPixels, Redactor, Withheld
 from acud.evaluator.view_pixels import Frames, Rings, ViewPixels
 from acud.evaluator.widget_watches import WidgetWatches
 from acud.protocol.bootstrap import EvaluatorOptions
-from acud.types import Evidence, JudgeName, Rect, ScreenImage, TextLeaf, WindowInfo, unknown
+from acud.types import Echo, Evidence, JudgeName, Rect, ScreenImage, TextLeaf, WindowInfo, unknown
 from acud.types.actions import Point
 
 if TYPE_CHECKING:
@@ -143,14 +143,16 @@ class EvaluatorContext:
         """Return words from a screen as they may leave the machine. Raises: TookTooLong when that took too long."""
         return self._redactor.quoted(text)
 
-    async def read(self, shot: ViewPixels, leaf: TextLeaf, windows: tuple[WindowInfo, ...] = ()) -> JudgeReply:
-        """Return whether the text or number of `leaf` shows in the shot. `windows`, in its pixels: those whose title
-        and address bars are left out for a number.
+    async def read(
+        self, shot: ViewPixels, leaf: TextLeaf, windows: tuple[WindowInfo, ...] = (), echoes: tuple[Echo, ...] = ()
+    ) -> JudgeReply:
+        """Return whether the text or number of `leaf` shows in the shot, but for `echoes`. `windows`, in its pixels:
+        those whose title and address bars are left out for a number.
         """
         if self._text is None:
             return JudgeReply(unknown("engine", "this evaluator owns no OCR engine"), cost_usd=0.0)
         with self.counters.timed("ocr"):
-            verdict = await self._text.look_for(shot, leaf, windows)
+            verdict = await self._text.look_for(shot, leaf, windows, echoes)
         if verdict.code == "engine":
             self.judges.doubt(JudgeName.OCR)
         return JudgeReply(verdict, cost_usd=0.0)

@@ -69,7 +69,7 @@ class ImageSearch:
                 box = box_of(template, found[0])
                 at = box.moved(shot.crop.x + origin.x, shot.crop.y + origin.y)
                 words = f"the image is at {_place_words(at, found[0], template)}"
-                return no(f"still there: {words}", (box,)) if leaf.gone else yes(words, (box,))
+                return no(f"still there: {words}", (box,)) if leaf.gone else yes(words, (box,), len(found))
         words = f"the image ({sizes[0].width}x{sizes[0].height}) is nowhere with a similarity of {leaf.similarity:g}"
         return yes(words) if leaf.gone else no(words)
 

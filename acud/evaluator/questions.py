@@ -348,10 +348,10 @@ class WaitQuestions:
         return None if self._context.judges.choose(self._ask.judge) in FREE else Criteria(leaf.sentence)
 
     def _reading_key(self, leaf: TextLeaf) -> Hashable:
-        return leaf, self._ask.windows, self._ask.origin
+        return leaf, self._ask.windows, self._ask.origin, self._ask.echoes
 
     async def _read(self, leaf: TextLeaf) -> JudgeReply:
-        return await self._context.read(self._shot, leaf, self._bars(leaf))
+        return await self._context.read(self._shot, leaf, self._bars(leaf), self._ask.echoes)
 
     def _bars(self, leaf: TextLeaf) -> tuple[WindowInfo, ...]:
         """Return the windows whose bars are left out, in the pixels of the shot."""

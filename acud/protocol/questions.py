@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from acud.types import HiddenBox, Rect, Until, Verdict, WindowInfo
+from acud.types import Echo, HiddenBox, Rect, Until, Verdict, WindowInfo
 from acud.types.actions import Point
 from acud.types.chat import ChatMessage, ChatTool
 from acud.types.grounding import Found, GroundingMethod
@@ -100,6 +100,8 @@ class Ask(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the source's top left pixel is on its display."""
     windows: tuple[WindowInfo, ...] = ()
     """Windows of the display, topmost first, whose title and address bars are no part of what a number is read in."""
+    echoes: tuple[Echo, ...] = ()
+    """Of what acud typed: no evidence for a text or number."""
     later: tuple[LaterAsk, ...] = ()
     is_last_look: bool = False
     """The picture is of a wait that is about to time out: it needs no picture of before."""

@@ -32,23 +32,32 @@ class Verdict(Struct, frozen=True, forbid_unknown_fields=True):
     `unreadable`, `ambiguous`, `not_allowed`, `no_permission`, `watch_limit`, `no_notifications`, `image_flat`,
     `image_too_large`, `image_unreadable`, `image_missing` … ("" for yes and no).
     `boxes`: where what it tells of is (lines of text, a widget, an image, a window, what changed or keeps moving), in
-    pixels of the target's picture; at most `MOST_BOXES`, none where nobody knows.
+    pixels of the target's picture; at most `MOST_BOXES`, none where nobody knows. `times`: how often it is there (0: it
+    is not counted).
     """
 
     answer: Answer
     detail: str = ""
     code: str = ""
     boxes: Annotated[tuple[Rect, ...], Meta(max_length=MOST_BOXES)] = ()
+    times: Annotated[int, Meta(ge=0)] = 0
 
 
-def yes(detail: str, boxes: tuple[Rect, ...] = ()) -> Verdict:
+class Echo(Struct, frozen=True, forbid_unknown_fields=True):
+    """What stands around the words that a condition asks for in a command that acud typed: its letters and digits."""
+
+    before: str
+    after: str
+
+
+def yes(detail: str, boxes: tuple[Rect, ...] = (), times: int = 0) -> Verdict:
     """Return a yes with its evidence."""
-    return Verdict(Answer.YES, detail, boxes=boxes[:MOST_BOXES])
+    return Verdict(Answer.YES, detail, boxes=boxes[:MOST_BOXES], times=times)
 
 
-def no(detail: str, boxes: tuple[Rect, ...] = ()) -> Verdict:
+def no(detail: str, boxes: tuple[Rect, ...] = (), times: int = 0) -> Verdict:
     """Return a no, saying what is missing."""
-    return Verdict(Answer.NO, detail, boxes=boxes[:MOST_BOXES])
+    return Verdict(Answer.NO, detail, boxes=boxes[:MOST_BOXES], times=times)
 
 
 def unknown(code: str, detail: str) -> Verdict:

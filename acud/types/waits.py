@@ -73,6 +73,8 @@ class Policy(Struct, frozen=True, forbid_unknown_fields=True):
     confirm: Annotated[int, Meta(ge=1, le=20)] = 1
     hold_s: Annotated[float, Meta(ge=0, le=3600)] = 0.7
     """What is gone must stay gone for so long, so that what flickers does not count; 0: not at all."""
+    fresh: bool = False
+    """What holds at arming does not count: it must come anew, one more of it or after it was away."""
     priority: Priority = Priority.NORMAL
     """Only orders what waits for a judge; between displays time is shared evenly all the same. See docs/scaling.md."""
     on_display_lost: OnDisplayLost = OnDisplayLost.FAIL

@@ -128,6 +128,20 @@ class TerminalSeen(Struct, frozen=True):
     written: str = ""
 
 
+class Acting(Struct, frozen=True):
+    """The action that the wait follows begins, or, with `is_over`, has sent its last key."""
+
+    at: float
+    is_over: bool = False
+
+
+class Typed(Struct, frozen=True):
+    """acud is about to type `text` on the target's display, or into its terminal; "": what it types next is apart."""
+
+    at: float
+    text: str
+
+
 class WidgetsRead(Struct, frozen=True):
     """What the widgets in the target say to the leaves that ask for widgets; a leaf left out is not known now.
 
@@ -261,6 +275,8 @@ WaitEvent = (
     | FramesSeen
     | WindowsSeen
     | TerminalSeen
+    | Acting
+    | Typed
     | WidgetsRead
     | HostSeen
     | JobDispatched

@@ -34,7 +34,8 @@ from acud.types import (
 from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, evaluate, is_local
 from acud.waits.events import FrameSeen
 from acud.waits.model import NO_DISPLAY, JobInFlight, PendingYes, TextSnapshot, Wait
-from acud.waits.presence import doubt_absences, negations, seen_there, with_absence
+from acud.waits.anew import count_anew, describe_presence, note_look, own_input
+from acud.waits.presence import doubt_absences, negations, seen_there
 from acud.waits.read_text import comparable
 from acud.waits.restless_area import describe, place_box, place_text
 from acud.waits.terminals import judge_pane, judge_written
@@ -62,11 +63,11 @@ def judge_titles(leaf: WindowTitle, windows: tuple[WindowInfo, ...], view: Targe
 
     With the `view` of a display, it has the box of the window, where that is in it.
     """
-    found = next((w for w in windows if w.kind != "popup" and title_matches(leaf, w.title)), None)
-    if found is not None:
-        words = f'the window "{found.title}" is there'
-        boxes = _window_boxes(found, view)
-        return no(words, boxes) if leaf.gone else yes(words, boxes)
+    found = [w for w in windows if w.kind != "popup" and title_matches(leaf, w.title)]
+    if found:
+        words = f'the window "{found[0].title}" is there'
+        boxes = _window_boxes(found[0], view)
+        return no(words, boxes) if leaf.gone else yes(words, boxes, len(found))
     words = f'no window titled "{leaf.title}" is there'
     return yes(words) if leaf.gone else no(words)
 
@@ -80,6 +81,11 @@ def _window_boxes(window: WindowInfo, view: TargetView | None) -> tuple[Rect, ..
 
 def known_now(wait: Wait) -> dict[int, Verdict]:
     """Return what is known now without a judge: local leaves, and every pixel leaf while the target is missing."""
+    return describe_presence(wait, count_anew(wait, _look(wait)))
+
+
+def _look(wait: Wait) -> dict[int, Verdict]:
+    """Return what is there now, whether it counts or not."""
     verdicts = ((index, _now(wait, index, leaf)) for index, leaf in enumerate(wait.leaves))
     return {index: verdict for index, verdict in verdicts if verdict is not None}
 
@@ -90,22 +96,34 @@ def _now(wait: Wait, index: int, leaf: Leaf) -> Verdict | None:
         return (
             wait.windows_missing
             if wait.windows is None
-            else with_absence(wait, index, judge_titles(leaf, wait.windows, view_state.view if view_state else None))
+            else judge_titles(leaf, wait.windows, view_state.view if view_state else None)
         )
     if isinstance(leaf, Widget):
-        told = with_absence(wait, index, wait.widgets.get(index, NOT_READ))
+        told = wait.widgets.get(index, NOT_READ)
         return wait.missing or doubt_absences(wait, {index: told}, wait.windows)[index]
     if isinstance(leaf, HostLeaf):
-        return with_absence(wait, index, wait.host_answers.get(index, NOT_JUDGED))
+        return wait.host_answers.get(index, NOT_JUDGED)
     if isinstance(leaf, TextLeaf) and wait.terminal_text is not None:
-        return wait.scrolled_off.get(index) or with_absence(wait, index, judge_pane(leaf, wait.terminal_text))
+        return wait.scrolled_off.get(index) or judge_pane(leaf, wait.terminal_text, own_input(leaf, wait.typed).echoes)
     if view_state is None:
         return wait.missing or NOT_LOCATED
     if index in wait.unaffordable:
         return unknown("budget", wait.budget_status.spent)
+    if isinstance(leaf, Change | Stable) and quiet_span(leaf) and wait.is_acting:
+        return no("the action goes on")
     if isinstance(leaf, Change):
         return judge_change(view_state, index, leaf)
-    return judge_stable(view_state, leaf) if isinstance(leaf, Stable) else None
+    if not isinstance(leaf, Stable):
+        return None
+    begun, besides = wait.acted_from, blinking_tiles(view_state, leaf)
+    if begun is not None and not view_state.touched_within(begun, view_state.frame, besides):
+        return no("nothing has changed yet since the action began")
+    return judge_stable(view_state, leaf)
+
+
+def quiet_span(leaf: Change | Stable) -> float:
+    """Return for how long a leaf asks for quiet, 0 for not at all."""
+    return leaf.stable_s if isinstance(leaf, Stable) else leaf.settle_s
 
 
 def judge_change(view_state: ViewState, index: int, leaf: Change) -> Verdict:
@@ -182,7 +200,8 @@ def _what_moves(view_state: ViewState, within_s: float, besides: int) -> int:
 def quiet_from(view_state: ViewState, leaf: Leaf) -> float:
     """Return since when the target is quiet as a leaf asks for it."""
     asked = isinstance(leaf, Change | Stable) and leaf.ignore_blinking
-    return view_state.blinks.quiet_from if asked and view_state.blinks is not None else view_state.quiet_from
+    since = view_state.blinks.quiet_from if asked and view_state.blinks is not None else view_state.quiet_from
+    return max(since, view_state.acted_at)
 
 
 def quiet_for(view_state: ViewState, leaf: Change | Stable, seconds: float) -> bool:
@@ -258,8 +277,11 @@ def find_scrolled_off(wait: Wait, screen: str, written: str) -> dict[int, Verdic
     for index, (leaf, negated) in enumerate(zip(wait.leaves, negations(wait.until), strict=True)):
         if negated or index in found or not isinstance(leaf, TextLeaf) or (isinstance(leaf, Text) and leaf.gone):
             continue
-        verdict = judge_written(leaf, written) if judge_pane(leaf, screen).answer is not Answer.YES else None
-        if verdict is not None:
+        echoes = own_input(leaf, wait.typed).echoes
+        verdict = (
+            judge_written(leaf, written, echoes) if judge_pane(leaf, screen, echoes).answer is not Answer.YES else None
+        )
+        if verdict is not None and count_anew(wait, {index: verdict})[index].answer is Answer.YES:
             found[index] = verdict
     return found
 
@@ -272,8 +294,10 @@ def is_text_leaf(wait: Wait, leaf: Leaf) -> bool:
 
 def apply_texts(wait: Wait, at: float) -> Wait:
     """Return the wait after its windows, terminal or widgets were told; a yes that this denies is of frames before."""
+    look = _look(wait)
+    wait = replace(wait, leaves_seen=seen_there(wait, look))
+    wait = note_look(wait, {index: look[index] for index, leaf in enumerate(wait.leaves) if is_text_leaf(wait, leaf)})
     now = known_now(wait)
-    wait = replace(wait, leaves_seen=seen_there(wait, now))
     answers = {index: now[index].answer for index, leaf in enumerate(wait.leaves) if is_text_leaf(wait, leaf)}
     before = wait.texts
     if answers == before.answers:

@@ -23,6 +23,7 @@ from acud.waits.budget import BudgetStatus
 from acud.waits.conditions import NOT_JUDGED, NOT_LOCATED, leaves, sentences
 from acud.waits.effects import JobWithdrawal, WaitEffect
 from acud.waits.events import (
+    Acting,
     BaselineIdentified,
     BudgetChecked,
     CancelRequested,
@@ -42,6 +43,7 @@ from acud.waits.events import (
     TargetLost,
     TerminalSeen,
     Tick,
+    Typed,
     WaitBroken,
     WaitEvent,
     WidgetsRead,
@@ -63,12 +65,15 @@ from acud.waits.local_answers import apply_texts, find_scrolled_off, texts_after
 from acud.waits.model import JudgeState, VerdictCache, Wait
 from acud.waits.planner import plan
 from acud.waits.presence import cover_changed, note_places
+from acud.waits.anew import add_typed, note_absent_target
 from acud.waits.restless_area import LONGEST_PAUSE_S, RestlessArea
 from acud.waits.results import apply_dispatch, apply_loss, apply_result, new_baselines
 from acud.waits.schedule import JUDGE_FPS, ignores_blinking
 from acud.waits.stages import stage_condition
+from acud.waits.terminals import session_name
 from acud.waits.view_state import ChangeState, StoredBaseline, view_of
 
+_NOT_THERE = frozenset({"window_missing", "session_missing", "monitor_missing"})
 __all__ = ["StoredBaseline", "Wait", "WaitStep", "arm", "step"]
 
 
@@ -91,6 +96,8 @@ def arm(
     """Return a new wait, or one taken up after a restart in `stage`, with its `stored` baselines."""
     found = leaves(stage_condition(spec.until, stage))
     wait = Wait(spec, at, found, dict(stored or {}), is_new, longest_pause_s=longest_pause_s, stage=stage)
+    if spec.target.pty and session_name(spec.target.pty).since is not None:
+        wait = note_absent_target(wait)  # only what comes after a mark is looked at
     return WaitStep(*plan(wait, at))
 
 
@@ -128,6 +135,10 @@ def _taken(wait: Wait, event: WaitEvent) -> Outcome:
             return _windows_seen(wait, event), ()
         case TerminalSeen():
             return _read(wait, event), ()
+        case Acting():
+            return _acted(wait, event), ()
+        case Typed():
+            return apply_texts(replace(wait, typed=add_typed(wait.typed, event.text)), event.at), ()
         case WidgetsRead():
             return _widgets_read(wait, event), ()
         case HostSeen():
@@ -168,6 +179,15 @@ def _windows_seen(wait: Wait, event: WindowsSeen) -> Wait:
     return apply_texts(note_windows(replace(wait, judge_state=judge_state), event.windows), event.at)
 
 
+def _acted(wait: Wait, event: Acting) -> Wait:
+    view_state = wait.view_state if wait.missing is None else None
+    if not event.is_over:
+        looked = view_state is not None and view_state.looked
+        return replace(wait, is_acting=True, acted_from=view_state.frame if view_state is not None and looked else None)
+    after = replace(view_state, acted_at=event.at) if view_state is not None else wait.view_state
+    return replace(wait, is_acting=False, view_state=after)
+
+
 def _read(wait: Wait, event: TerminalSeen) -> Wait:
     texts = replace(wait.texts, read_at=event.read_at)
     scrolled_off = wait.scrolled_off if event.text is None else find_scrolled_off(wait, event.text, event.written)
@@ -190,9 +210,8 @@ def _aimed(wait: Wait, event: TargetLocated) -> Outcome:
     same_picture = before is not None and before.view.same_shape(after.view)
     cache = wait.verdict_cache if same_picture else VerdictCache()
     undemanded = replace(wait.requests, fps=0.0)
-    return _regenerated(
-        replace(wait, view_state=after, missing=None, coming=False, verdict_cache=cache, requests=undemanded)
-    )
+    wait = replace(wait, view_state=after, missing=None, coming=False, verdict_cache=cache, requests=undemanded)
+    return _regenerated(wait if same_picture else replace(wait, acted_from=None))
 
 
 def _looked(wait: Wait, event: BaselineIdentified) -> Outcome:
@@ -220,8 +239,11 @@ def _regenerated(wait: Wait) -> Outcome:
 def _lost(wait: Wait, verdict: Verdict, *, was_hidden: bool, coming: bool = False) -> Outcome:
     if wait.missing == verdict:
         return replace(wait, coming=coming), ()
+    if verdict.code in _NOT_THERE and not coming:
+        wait = note_absent_target(wait)
     view_state = view_updates.hide_view(wait.view_state, was_hidden=was_hidden) if wait.view_state else None
-    return _regenerated(replace(wait, view_state=view_state, missing=verdict, coming=coming, widgets={}))
+    lost = replace(wait, view_state=view_state, missing=verdict, coming=coming, widgets={}, acted_from=None)
+    return _regenerated(lost)
 
 
 def _source_lost(wait: Wait, event: SourceLost) -> Outcome:
@@ -269,6 +291,7 @@ def _updated(wait: Wait, event: SpecUpdated) -> Outcome:
         anew,
         is_new=True,
         leaves_seen=frozenset(),
+        standing={},
         scrolled_off={},
         widgets={},
         host_answers={},

@@ -134,6 +134,18 @@ class LaterReading(Struct, frozen=True):
     evidence: Evidence | None = None
 
 
+class Standing(Struct, frozen=True):
+    """What of one leaf is there and does not count (see `acud.waits.presence`).
+
+    `there`: how many. `echoed`: how many places of what acud typed were taken for that so far. `was_away`: it was seen
+    not to hold, or nobody knows whether it held at arming.
+    """
+
+    there: int = 0
+    echoed: int = 0
+    was_away: bool = False
+
+
 class TextSnapshot(Struct, frozen=True):
     """What windows, terminals and widgets say of the leaves that they answer, and the frames of that moment.
 
@@ -208,10 +220,13 @@ class Wait(Struct, frozen=True):
     """One wait. `WaitInfo` shows spec, state, verdict, note and counts; the rest is for the rules.
 
     `stored`: baselines from before a restart. `is_new`: it began here, and was not taken up after a restart.
-    `leaves_seen`: the leaves whose text, window or widget was seen. `view_state` None: never aimed. `missing`: why the
-    target cannot be seen now, None while it can; `coming`: only until it has been found. `terminal_text`: the text of a
-    terminal, None when only its picture can tell; `scrolled_off`: by leaf, the yes of a text that a terminal wrote and
-    shows no more. `widgets`, `host_answers`: by leaf, what widgets say, and
+    `leaves_seen`: the leaves whose text, window or widget was seen. `standing`: of leaves that were looked at.
+    `typed`: what acud typed there (`acud.waits.own_input`). `is_acting`: the action that it follows goes on.
+    `acted_from`: the frame that it began on; nothing is quiet before a change since then (None: it need not change).
+    `view_state` None: never aimed. `missing`: why the target cannot be seen now, None while it can; `coming`: only
+    until it has been found. `terminal_text`: the text of a terminal, None when only its picture can tell;
+    `scrolled_off`: by leaf, the yes of a text that a terminal wrote and shows no more. `widgets`, `host_answers`: by
+    leaf, what widgets say, and
     the machine of files and processes. `budget_status`: what its budgets say; `judges_lack`: why no
     judge can answer now; `unaffordable`: leaves that nobody may be
     asked about for want of money. `is_near_end`: its deadline is near, and `last_picture` is what it ends with then.
@@ -232,6 +247,10 @@ class Wait(Struct, frozen=True):
     is_new: bool = True
     coming: bool = False
     leaves_seen: frozenset[int] = frozenset()
+    standing: dict[int, Standing] = {}
+    typed: tuple[str, ...] = ()
+    is_acting: bool = False
+    acted_from: int | None = None
     view_state: ViewState | None = None
     missing: Verdict | None = NOT_LOCATED
     windows: tuple[WindowInfo, ...] | None = None

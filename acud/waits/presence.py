@@ -43,15 +43,6 @@ def seen_there(wait: Wait, verdicts: Mapping[int, Verdict]) -> frozenset[int]:
     return wait.leaves_seen | there
 
 
-def with_absence(wait: Wait, index: int, verdict: Verdict) -> Verdict:
-    """Return the verdict of a leaf, saying of what is gone that it was not there in the first place."""
-    if not wait.is_new or index in wait.leaves_seen or is_there(wait.leaves[index], verdict) is not False:
-        return verdict
-    awaited = index in absences(wait)
-    words = NOT_IN_STAGE if wait.stage else NEVER_THERE
-    return replace(verdict, detail=f"{verdict.detail}; {words}") if awaited else verdict
-
-
 def named_leaf(leaf: Leaf) -> NamedLeaf | None:
     """Return the text, image, window, widget or file that a leaf names as one that is there; None: it names none."""
     return replace(leaf, gone=False) if _can_be_there(leaf) else None

@@ -6,10 +6,11 @@ import operator
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
 
 from msgspec import Struct
 
-from acud.types import Comparison, NumberSeen, Rect, ScreenNumber, Verdict, no, numbers_in, unknown, yes
+from acud.types import Comparison, Echo, NumberSeen, Rect, ScreenNumber, Verdict, no, numbers_in, unknown, yes
 
 _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Letters of scripts that put no spaces between words, where words end is not to be seen."""
@@ -23,6 +24,13 @@ _ORDER: dict[Comparison, Callable[[float, float], bool]] = {
     Comparison.NOT_EQUAL: operator.ne, Comparison.LESS: operator.lt, Comparison.AT_MOST: operator.le,
 }  # fmt: skip
 _MAX_QUOTE = 80
+ECHO_LETTERS = 200
+"""Letters and digits that are compared on each side of an echo."""
+_LEAST_LIKENESS, _LEAST_TAIL = 0.75, 0.6
+_HEAD, _TAIL, _SHIFT = 4, 6, 3
+"""Letters of the beginning of what was typed, and how far engines that lose or make up letters shift it."""
+BUT_TYPED = "but for what acud itself typed"
+_LOOKS_LIKE = str.maketrans({"0": "o", "1": "l", "i": "l", "5": "s", "8": "b", "2": "z"})
 _MOST_REGIONS = 3
 
 
@@ -62,6 +70,43 @@ def _joins(before: str, after: str) -> bool:
 
 def _is_of_a_word(char: str) -> bool:
     return char.isalnum() or char == "_"
+
+
+# ---- echoes of what acud typed ---------------------------------------------------------------------------------------
+
+
+def is_echo(echoes: Sequence[Echo], before: str, after: str) -> bool:
+    """Tell whether words between `before` and, in their row, `after` are one of the echoes, which may go on, be misread
+    a little, and be wrapped.
+    """
+    read, rest = plain_letters(before), plain_letters(after)
+    return any(_is_before(echo.before, read) and _is_after(echo.after, rest) for echo in echoes)
+
+
+def _is_before(wanted: str, read: str) -> bool:
+    """Tell whether all that was typed before the words stands right there: its end alone may be what the command wrote,
+    and what it wrote may stand behind it.
+    """
+    head, near = wanted[:_HEAD], read[-len(wanted) - _SHIFT :]
+    found = SequenceMatcher(None, head, near[: len(head) + 2 * _SHIFT], autojunk=False).find_longest_match()
+    is_begun = found.size >= min(len(head), _HEAD - 1)
+    is_right_before = _likeness(read[-_TAIL:], wanted[-_TAIL:]) >= _LEAST_TAIL
+    return is_begun and is_right_before and _likeness(read[-len(wanted) :], wanted) >= _LEAST_LIKENESS
+
+
+def _is_after(wanted: str, read: str) -> bool:
+    if not (wanted and read):
+        return len(read) <= 1
+    return _likeness(read[: len(wanted)], wanted[: len(read)]) >= _LEAST_LIKENESS
+
+
+def _likeness(read: str, wanted: str) -> float:
+    return SequenceMatcher(None, read, wanted, autojunk=False).ratio()
+
+
+def plain_letters(text: str) -> str:
+    """Return the letters and digits of `text` as engines read them, those that look alike made one."""
+    return "".join(filter(str.isalnum, comparable(text))).translate(_LOOKS_LIKE)
 
 
 # ---- numbers -------------------------------------------------------------------------------------------------------

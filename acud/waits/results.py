@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from acud.types import Answer, Criteria, Evidence, Verdict, unknown
+from acud.types import Answer, Criteria, Evidence, Text, Verdict, unknown
 from acud.waits.absence import hold
 from acud.waits.conditions import evaluate, may_ask_model
 from acud.waits.effects import BaselineTaken, EvaluationRecord, JobKind, WaitEffect
@@ -13,11 +13,12 @@ from acud.waits.lifecycle import UNPARSABLE, Outcome, count_overtaken, resolve_w
 from acud.waits.local_answers import known_on
 from acud.waits.model import JobInFlight, JudgeState, LaterReading, PendingPicture, PendingYes, VerdictCache, Wait
 from acud.waits.planner import coverage_of
-from acud.waits.presence import doubt_absences, note_places, seen_there, with_absence
+from acud.waits.anew import count_anew, describe_presence, note_look
+from acud.waits.presence import doubt_absences, note_places, seen_there
 from acud.waits.restless_area import RestlessArea
 from acud.waits.schedule import next_backoff
 from acud.waits.stages import note_later, yes_of
-from acud.waits.view_state import ViewState
+from acud.waits.view_state import NEVER, ViewState
 from acud.waits.view_updates import apply_identity
 
 MOST_UNREADABLE = 2
@@ -152,10 +153,13 @@ def _answered(wait: Wait, event: JobDone, flight: JobInFlight) -> Outcome:
     covered = _with_cover(wait, event, flight)
     if event.gated:
         return covered, (_record(event, wait.verdict, gated=True),)
-    answers = doubt_absences(wait, _with_absences(wait, event.verdicts), flight.windows, wait.windows)
-    verdicts = {**known_on(wait, flight, event.frame), **answers}
-    whole = evaluate(wait.until, verdicts)
     newest = flight.turn > wait.judge_state.answered_turn
+    looked = note_look(wait, _seen(wait, event), is_of_arming=_is_of_arming(wait, event.frame)) if newest else wait
+    covered = replace(covered, standing=looked.standing)
+    anew = count_anew(looked, {**known_on(wait, flight, event.frame), **event.verdicts})
+    answers = describe_presence(looked, {index: anew[index] for index in event.verdicts})
+    verdicts = {**anew, **doubt_absences(wait, answers, flight.windows, wait.windows)}
+    whole = evaluate(wait.until, verdicts)
     judge_state = replace(covered.judge_state, restless=_restless(wait, event, flight, whole))
     told = replace(
         covered,
@@ -189,8 +193,19 @@ def _needs_sight(wait: Wait, flight: JobInFlight) -> bool:
     return all(isinstance(wait.leaves[want.index], Criteria) for want in flight.request.asks)
 
 
-def _with_absences(wait: Wait, verdicts: dict[int, Verdict]) -> dict[int, Verdict]:
-    return {index: with_absence(wait, index, verdict) for index, verdict in verdicts.items()}
+def _seen(wait: Wait, event: JobDone) -> dict[int, Verdict]:
+    """Return the answers that say how often a thing is there: a memo of "not so often" does not."""
+    counts = {index for index, leaf in enumerate(wait.leaves) if isinstance(leaf, Text) and leaf.count > 1}
+    return {index: verdict for index, verdict in event.verdicts.items() if index not in event.memoed & counts}
+
+
+def _is_of_arming(wait: Wait, frame: int) -> bool:
+    """Tell whether a frame shows the target as its first look did."""
+    view_state = wait.view_state
+    first = view_state.marks[0] if view_state is not None and view_state.marks else None
+    if view_state is None or first is None or first.since != -NEVER:
+        return False
+    return not view_state.touched_within(first.frame, frame)
 
 
 def _with_cover(wait: Wait, event: JobDone, flight: JobInFlight) -> Wait:

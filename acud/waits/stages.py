@@ -18,7 +18,8 @@ from acud.waits.conditions import NOT_LOCATED, evaluate, leaves, sentences
 from acud.waits.effects import BaselineTaken, JobKind, JobWithdrawal, StageReached, WaitEffect
 from acud.waits.local_answers import apply_texts
 from acud.waits.model import JudgeState, LaterReading, PendingPicture, PendingYes, TextSnapshot, VerdictCache, Wait
-from acud.waits.presence import doubt_absences, named_leaf, with_absence
+from acud.waits.anew import count_anew, describe_presence
+from acud.waits.presence import doubt_absences, named_leaf
 from acud.waits.schedule import ignores_blinking
 from acud.waits.view_state import ChangeState, StoredBaseline, ViewState
 
@@ -93,8 +94,7 @@ def yes_of(wait: Wait, reading: LaterReading) -> Wait:
     is_later = reading.frame > wait.stage_frame and wait.pending is None and wait.missing is None
     if verdicts is None or reading.evidence is None or not is_later:
         return wait
-    told = {index: with_absence(wait, index, verdict) for index, verdict in verdicts.items()}
-    told = doubt_absences(wait, told, wait.windows)
+    told = doubt_absences(wait, describe_presence(wait, count_anew(wait, verdicts)), wait.windows)
     whole = evaluate(wait.until, told)
     if whole.answer is not Answer.YES:
         return wait
@@ -135,6 +135,7 @@ def next_stage(wait: Wait, pending: PendingYes, evidence: Evidence, at: float) -
         stored=stored,
         is_new=True,
         seen_before=seen,
+        standing={},
         leaves_seen=frozenset(index for index, leaf in enumerate(begun.leaves) if named_leaf(leaf) in seen),
         view_state=_view_from(begun, pending.frame, stored, at),
         texts=TextSnapshot(read_at=wait.texts.read_at, widgets_at=wait.texts.widgets_at),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import zip_longest
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, zip_longest
 from typing import Literal
 from zlib import crc32
 
@@ -12,11 +13,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from acud.errors import InvalidRequest, NotFound
-from acud.patterns import count_matches
-from acud.types import Answer, Leaf, ScreenNumber, Text, TextLeaf, Verdict, WindowInfo, no, unknown, yes
+from acud.patterns import compiled, count_matches
+from acud.types import Answer, Echo, Leaf, ScreenNumber, Text, TextLeaf, Verdict, WindowInfo, no, unknown, yes
 from acud.waits.read_text import (
+    BUT_TYPED,
+    ECHO_LETTERS,
     LabelPlace,
     begins_with_number,
+    comparable,
+    is_echo,
     judge_places,
     label_places,
     only_number,
@@ -232,39 +237,42 @@ def _told(tty: Tty, survey: SessionSurvey, windows: tuple[WindowInfo, ...]) -> s
     return f"window {title[:_MAX_TITLE]!r}" if title is not None else f"{tty.command}, no window there"
 
 
-def judge_pane(leaf: TextLeaf, pane: str) -> Verdict:
-    """Return the verdict on `leaf` over what a terminal shows now.
+def judge_pane(leaf: TextLeaf, pane: str, echoes: Sequence[Echo] = ()) -> Verdict:
+    """Return the verdict on `leaf` over what a terminal shows now, but for `echoes` of what acud typed.
 
     Plain text is found across line breaks, white space folded; a pattern is tried line by line. A number stands after
     its label in a line.
     """
     if isinstance(leaf, ScreenNumber):
-        return _number_in(leaf, pane)
-    times = _times_matched(leaf, pane) if leaf.regex else _times_there(leaf, pane)
-    found = _line_with_it(leaf, pane) if times else None
+        return _number_in(leaf, pane, echoes)
+    times = _times_there(leaf, pane, echoes)
+    found = _line_with_it(leaf, pane, echoes) if times else None
     lines = len(pane.splitlines())
     if 0 < times < leaf.count:
-        return no(f'"{leaf.text}" is there {times} of {leaf.count} times')
+        return no(f'"{leaf.text}" is there {times} of {leaf.count} times', times=times)
     if found is None:
         words = f'"{leaf.text}" is in none of the {lines} lines of the terminal'
+        words += f", {BUT_TYPED}" if echoes and _times_there(leaf, pane) else ""
         return yes(words) if leaf.gone else no(words)
     quoted = f'the terminal {"still " if leaf.gone else ""}reads "{found[:_MAX_QUOTE]}"'
-    return no(quoted) if leaf.gone else yes(quoted)
+    return no(quoted) if leaf.gone else yes(quoted, times=times)
 
 
-def judge_written(leaf: TextLeaf, written: str) -> Verdict | None:
+def judge_written(leaf: TextLeaf, written: str, echoes: Sequence[Echo] = ()) -> Verdict | None:
     """Return a yes where `written`, which a terminal shows no more, had what `leaf` asks for; else None."""
     parts = written.splitlines() if isinstance(leaf, ScreenNumber) else [written]
-    found = next((one for one in (judge_pane(leaf, part) for part in parts) if one.answer is Answer.YES), None)
+    found = next((one for one in (judge_pane(leaf, part, echoes) for part in parts) if one.answer is Answer.YES), None)
     return replace(found, detail=f"{found.detail}, which has scrolled off since") if found is not None else None
 
 
-def _number_in(leaf: ScreenNumber, pane: str) -> Verdict:
+def _number_in(leaf: ScreenNumber, pane: str, echoes: Sequence[Echo]) -> Verdict:
     lines = [spaced(line) for line in pane.splitlines()]
     if not leaf.label:
         return only_number(leaf, lines)
     places: list[LabelPlace] = []
     for line in pane.splitlines():
+        if echoes and _times_there(Text(leaf.label), line) != _times_there(Text(leaf.label), line, echoes):
+            continue
         cells = [spaced(cell) for cell in _CELL_END.split(line) if cell.strip()]
         for cell, beside in zip_longest(cells, cells[1:], fillvalue=""):
             places += [
@@ -289,21 +297,33 @@ def _count_in(leaf: Text, line: str) -> int:
     return count_matches(leaf.text, spaced(line), ignore_case=not leaf.match_case)
 
 
-def _times_matched(leaf: Text, pane: str) -> int:
-    return sum(_count_in(leaf, line) for line in pane.splitlines())
+def _count_new(leaf: Text, line: str, echoes: Sequence[Echo]) -> int:
+    found = _count_in(leaf, line)
+    if not (found and echoes):
+        return found
+    text, pattern = spaced(line), compiled(leaf.text, ignore_case=not leaf.match_case)
+    return sum(not is_echo(echoes, text[:start], text[end:]) for start, end in pattern.spans(text))
 
 
-def _times_there(leaf: Text, pane: str) -> int:
-    """Return how often the text is there, across line breaks."""
-    wanted, shown = _comparable(leaf, leaf.text), _comparable(leaf, pane)
-    return sum(1 for _ in places_of(wanted, shown, whole_words=leaf.whole_words))
+def _times_there(leaf: Text, pane: str, echoes: Sequence[Echo] = ()) -> int:
+    """Return how often the text is there and is no echo: plain text across line breaks, a pattern line by line."""
+    if leaf.regex:
+        return sum(_count_new(leaf, line, echoes) for line in pane.splitlines())
+    lines = [line for line in map(spaced, pane.splitlines()) if line]
+    read_as = spaced if leaf.match_case else comparable
+    rows = [read_as(line) for line in lines]
+    starts = list(accumulate((len(row) + 1 for row in rows), initial=0))
+    text = " ".join(rows)
+    places = list(places_of(read_as(leaf.text), text, whole_words=leaf.whole_words))
+    return sum(not (echoes and is_echo(echoes, *_around(text, starts, *place))) for place in places)
 
 
-def _line_with_it(leaf: Text, pane: str) -> str:
+def _around(text: str, starts: list[int], start: int, end: int) -> tuple[str, str]:
+    """Return what stands before a place, and after it in its row."""
+    return text[max(0, start - 2 * ECHO_LETTERS) : start], text[end : starts[bisect_left(starts, end)]]
+
+
+def _line_with_it(leaf: Text, pane: str, echoes: Sequence[Echo]) -> str:
     """Return the first line that has the text, or the text itself where it goes over several."""
-    counted = _count_in if leaf.regex else _times_there
-    return next((spaced(line) for line in pane.splitlines() if counted(leaf, line)), spaced(leaf.text))
-
-
-def _comparable(leaf: Text, text: str) -> str:
-    return spaced(text) if leaf.match_case else spaced(text).casefold()
+    lines = (spaced(line) for line in pane.splitlines())
+    return next((line for line in lines if _times_there(leaf, line, echoes)), spaced(leaf.text))

@@ -133,6 +133,7 @@ class ViewState(Struct, frozen=True):
     worth a job. `blinks`: of what only blinks, where a leaf asks for quiet without it. `early_identity`: an identity
     that overtook the notice of its frame. `was_hidden`: it went out of view, while its source may have gone on.
     `looks`: how each of its tiles looked at the first look, where a leaf asks for a share (empty: not known).
+    `acted_at`: when the action that the wait follows sent its last key: quiet counts from then.
     """
 
     view: TargetView
@@ -155,6 +156,7 @@ class ViewState(Struct, frozen=True):
     was_hidden: bool = False
     blinks: BlinkWatch | None = None
     looks: bytes = b""
+    acted_at: float = -NEVER
 
     @property
     def needs_identity(self) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from acud.accessibility.labels import implied_names
 from acud.accessibility.nodes import PASSWORD, TEXT_INPUT, Node, State, Tree
@@ -172,9 +173,9 @@ def judge_widget(leaf: Widget, seen: WidgetsSeen, place: WidgetPlace, *, was_the
         return no(f"{_described(found[0], seen)}: it is still there", _boxes(found[0]))
     verdicts = [_judged(leaf, node, seen) for node in found]
     for answer in (Answer.YES, Answer.UNKNOWN):
-        first = next((one for one in verdicts if one.answer is answer), None)
-        if first is not None:
-            return first
+        fitting = [one for one in verdicts if one.answer is answer]
+        if fitting:
+            return replace(fitting[0], times=len(fitting) if answer is Answer.YES else 0)
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
     return no(f"{verdicts[0].detail}{more}", verdicts[0].boxes)
 

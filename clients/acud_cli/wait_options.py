@@ -310,6 +310,7 @@ policy_options = together(
     click.option(
         "--hold", "hold_s", type=DURATION, help=_with_default("What is gone must stay gone so long", "hold_s")
     ),
+    click.option("--fresh/--no-fresh", default=None, help="What holds already does not count: it must come anew."),
     click.option(
         "--priority",
         type=EnumChoice(Priority),
@@ -488,6 +489,7 @@ action_wait_options = together(
         help="Then wait until this sentence holds, or this condition in JSON; whatever the action brings is seen.",
     ),
     click.option("--until-text", default="", metavar="T", help="Then wait until the text T is visible."),
+    click.option("--until-fresh", is_flag=True, help="What holds already does not count: it must come anew."),
     click.option("--until-timeout", type=DURATION, metavar="DURATION", help="How long at most (default: as set, 5m)."),
 )
 """What to wait for with an action."""
@@ -498,9 +500,9 @@ def action_wait_of(given: dict[str, Any]) -> WaitCreate | None:
     words, text, timeout_s = given["until"].strip(), given["until_text"], given["until_timeout"]
     until = condition_of(Wanted(text=(text,) if text else (), until=words))
     if until is not None:
-        return WaitCreate(until, timeout_s=timeout_s)
-    if timeout_s is not None:
-        raise click.UsageError("--until-timeout belongs to --until and --until-text")
+        return WaitCreate(until, timeout_s=timeout_s, policy=Policy(fresh=given["until_fresh"]))
+    if timeout_s is not None or given["until_fresh"]:
+        raise click.UsageError("--until-timeout and --until-fresh belong to --until and --until-text")
     return None
 
 

@@ -112,6 +112,7 @@ OPTIONS = {
     "similarity": "how alike an image must be: 0.5 to 1, 0.9 unless told",
     "ignore_blinking": "stable but for what only blinks, such as a caret",
     "baseline": "change since this token of desktop_look",
+    "fresh": "only what comes anew",
     "hold_s": "gone must stay gone so long: 0.7 s unless told",
     "poll_interval": "judge after so many seconds at the latest, changed or not",
     "priority": "whose judgements go first: high, normal, low",

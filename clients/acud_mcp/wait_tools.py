@@ -101,6 +101,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     whole_words: bool = False
     count: Annotated[int, Meta(ge=1, le=1000)] = 1
     baseline: str = ""
+    fresh: bool = False
     hold_s: Annotated[float, Meta(ge=0, le=3600)] | None = None
     poll_interval: Annotated[float, Meta(ge=0.05, le=3600)] | None = None
     priority: Priority | None = None
@@ -184,6 +185,7 @@ def policy_of(given: Condition, base: Policy) -> Policy | None:
     wanted = {
         "interval_s": given.poll_interval,
         "hold_s": given.hold_s,
+        "fresh": given.fresh or None,
         "priority": given.priority,
         "on_host_lost": given.on_host_lost,
     }
@@ -520,7 +522,7 @@ TOOLS = (
         "core",
         "Wait for something on screen without polling: give criteria or other conditions (also widget,"
         " image, file, process, then: see help conditions);"
-        " returns at once, and `next` says how to get the result.",
+        " returns at once; `next` says how to get the result.",
         request=WaitCreate,
         arguments=SmartWait,
         result=WaitView,
@@ -530,7 +532,7 @@ TOOLS = (
         hidden=(*_BUDGET_WORDS, *_HIDDEN),
         params=WORDS
         | _BUDGET_WORDS
-        | {"session_key": GLOSSARY["session_key"], "note": "why, what next: comes back with the wake", "display": ""},
+        | {"session_key": GLOSSARY["session_key"], "note": "why, what next: back with the wake", "display": ""},
         always_load=True,
     ),
     Tool(
@@ -566,7 +568,7 @@ TOOLS = (
         shows=_WAIT_SHOWS,
         run=wait_update,
         aliases=_WAIT_ALIASES | {"job_id": "wait_id"},
-        hidden=("change", "stable", "any", "window", "number", "baseline", "message", *_HIDDEN),
+        hidden=("change", "stable", "any", "window", "number", "baseline", "fresh", "message", *_HIDDEN),
         params=WORDS | {"criteria": "", "text": "", "gone": "", "message": "a note for the thread of the wait's task"},
     ),
     Tool(

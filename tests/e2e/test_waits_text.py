@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 from acud.errors import NoJudge
+from acud.protocol.requests.waits import WaitCreate
 from acud.types import (
     AllOf,
     AnyOf,
@@ -20,7 +24,9 @@ from acud.types import (
     WindowTitle,
     number_condition,
 )
+from acud.types.actions import TypeText
 from acud.types.scene import SceneMode
+from acud.waits.anew import WAS_THERE
 from acud_client import Client
 from tests.e2e import desktop
 from tests.e2e.desktop import Desk, ended, judged, shown, timed_out
@@ -145,12 +151,27 @@ def test_a_number_after_its_label_compares(client: Client, view: DisplayInfo, de
     assert "95 %" in done.message
 
 
-def test_a_real_terminal(client: Client, view: DisplayInfo, desk: Desk) -> None:
-    wait = _armed(client, view, Text("Download complete"))
-    desk.run("xterm", "-fa", "DejaVu Sans Mono", "-fs", "14", "-e", "sleep 1; echo Download complete; sleep 1000")
-    done = ended(client, wait)
-    assert done.state is WaitState.RESOLVED
-    assert "ownload complete" in done.message
+def test_a_terminal_counts_what_programs_write_and_not_what_acud_typed(
+    client: Client, view: DisplayInfo, desk: Desk, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    os.mkfifo(go)
+    desk.run("xterm", "-T", "Shell", "-geometry", "60x12", "-fa", "Mono", "-fs", "11", "-e", "env", "PS1=> ", "sh")
+    desktop.titled(client, view.name, "Shell")
+    typed = TypeText(f"read x <{go}; echo FINISHED\n")
+    for policy in (Policy(), Policy(fresh=True)):
+        wait = WaitCreate(Text("FINISHED"), timeout_s=LONG_S, policy=policy)
+        reply = client.desktop_action(typed, display=view.name, wait=wait, block_s=0)
+        assert reply.wait is not None
+        armed = [reply.wait.wait.wait_id]
+        if not policy.fresh:
+            armed.append(_armed(client, view, Text("finished", whole_words=True)))
+        for one in armed:
+            judged(client, one, "no")
+        go.write_text("now\n")
+        assert [ended(client, one).state for one in armed] == [WaitState.RESOLVED] * len(armed)
+    stands = ended(client, _armed(client, view, Text("FINISHED")))
+    assert WAS_THERE in stands.verdict.detail
 
 
 def test_what_needs_vision_is_refused_or_says_so_at_creation_and_at_the_end(

@@ -19,10 +19,11 @@ from acud.evaluator.ocr.changes import union
 from acud.evaluator.ocr.engine import Line
 from acud.evaluator.ocr.text_layout import blocks, rows
 from acud.patterns import PatternFault, compiled
-from acud.types import Rect, Text, Verdict, no, unknown, yes
-from acud.waits.read_text import places_of, spaced
+from acud.types import Echo, Rect, Text, Verdict, no, unknown, yes
+from acud.waits.read_text import BUT_TYPED, ECHO_LETTERS, is_echo, places_of, spaced
 
 _MAX_QUOTE = 200
+_MOST_HITS = 1000
 _MIN_DISGUISED = 5
 """Characters of a text that may be found among look-alikes; shorter ones ("10", "Yes") would be found anywhere."""
 _NEAR = 0.75
@@ -51,9 +52,11 @@ class JoinedLines(NamedTuple):
 
 
 class TextHit(NamedTuple):
-    """Where the text shows."""
+    """Where the text shows, with what stands before it on the page, and after it in its line."""
 
     lines: list[Line]
+    before: str
+    after: str
 
     @property
     def box(self) -> Rect:
@@ -68,24 +71,31 @@ class TextHit(NamedTuple):
         return f'"{" ".join(line.text for line in self.lines)[:_MAX_QUOTE]}" at {box.x},{box.y} ({box.w}x{box.h}){by}'
 
 
-def look_for(lines: Sequence[Line], leaf: Text, min_confidence: float, at: Rect) -> Verdict:
-    """Return the verdict on `leaf` over the `lines` of a view that lies at `at` in its source."""
+def look_for(
+    lines: Sequence[Line], leaf: Text, min_confidence: float, at: Rect, echoes: Sequence[Echo] = ()
+) -> Verdict:
+    """Return the verdict on `leaf` over the `lines` of a view that lies at `at` in its source.
+
+    `echoes`: of what acud typed, which do not count.
+    """
     if not leaf.regex and not alike(leaf.text):
         return unknown("engine", "the text to look for is blank")
     counted = lines if leaf.gone else [line for line in lines if line.confidence >= min_confidence]
     try:
-        hits = _found(counted, leaf)
+        hits = _found(counted, leaf, echoes)
     except PatternFault as fault:
         return unknown("engine", f"the regular expression {fault}")
     if leaf.gone:
-        return _absent(lines, leaf, hits, at)
-    boxes = _boxes(hits)
+        return _absent(lines, leaf, hits[:1], at)
+    boxes = _boxes(hits[: leaf.count])
     if len(hits) >= leaf.count:
-        times = f" {len(hits)} times, first" if leaf.count > 1 else ""
-        return yes(f"reads{times} {hits[0].words(at)}", boxes)
+        times = f" {leaf.count} times, first" if leaf.count > 1 else ""
+        return yes(f"reads{times} {hits[0].words(at)}", boxes, len(hits))
     if hits:
         more = "; text goes on to the lower edge, so more may be out of view" if _goes_on(lines, hits, at) else ""
-        return no(f'"{leaf.text}" is there {len(hits)} of {leaf.count} times{more}', boxes)
+        return no(f'"{leaf.text}" is there {len(hits)} of {leaf.count} times{more}', boxes, len(hits))
+    if echoes and _found(counted, leaf):
+        return no(f"{_in_none(leaf, len(counted))}, {BUT_TYPED}")
     return no(_in_none(leaf, len(counted)) + _nearest(lines, leaf, at))
 
 
@@ -123,26 +133,37 @@ def _nearest(lines: Sequence[Line], leaf: Text, at: Rect) -> str:
             matcher.set_seq1(" ".join(words[start : start + count]))
             if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best and matcher.ratio() > best:
                 best, nearest = matcher.ratio(), line
-    return f"; the nearest is {TextHit([nearest]).words(at)}" if nearest is not None else ""
+    return f"; the nearest is {TextHit([nearest], "", "").words(at)}" if nearest is not None else ""
 
 
 def _boxes(hits: Sequence[TextHit]) -> tuple[Rect, ...]:
     return tuple(dict.fromkeys(hit.box for hit in hits))
 
 
-def _found(lines: Sequence[Line], leaf: Text) -> list[TextHit]:
-    """Return where the text shows, at most as often as it is asked for."""
+def _found(lines: Sequence[Line], leaf: Text, echoes: Sequence[Echo] = ()) -> list[TextHit]:
+    """Return where the text shows and is no echo."""
     if leaf.regex:
         pattern = compiled(leaf.text, ignore_case=not leaf.match_case, lines=True)
         pages = (make_page(rows(lines), read_as, row_end="\n") for read_as in (spaced, _spelt))
-        found = ((hit for span in pattern.spans(page.text) if (hit := _hit(page, *span)) is not None) for page in pages)
-        return max((list(islice(hits, leaf.count)) for hits in found), key=len)
+        found = ([hit for span in pattern.spans(page.text) if (hit := _hit(page, *span)) is not None] for page in pages)
+        return max((_without_echoes(hits, echoes) for hits in found), key=len)
     if leaf.match_case:
-        return _found_as(lines, leaf, folded)
-    hits = _found_as(lines, leaf, caseless)
+        return _without_echoes(_found_as(lines, leaf, folded), echoes)
+    hits = _without_echoes(_found_as(lines, leaf, caseless), echoes)
     if len(hits) < leaf.count and len(close(leaf.text)) >= _MIN_DISGUISED:
-        hits = max(hits, _found_disguised(lines, leaf), key=len)
+        hits = max(hits, _without_echoes(_found_disguised(lines, leaf), echoes), key=len)
     return hits
+
+
+def without_echoes(lines: Sequence[Line], words: str, echoes: Sequence[Echo]) -> Sequence[Line]:
+    """Return the lines without those in which `words` are an echo."""
+    hits = _found_as(lines, Text(words), caseless) if echoes and words else []
+    typed = {id(line) for hit in hits if is_echo(echoes, hit.before, hit.after) for line in hit.lines}
+    return [line for line in lines if id(line) not in typed] if typed else lines
+
+
+def _without_echoes(hits: list[TextHit], echoes: Sequence[Echo]) -> list[TextHit]:
+    return [hit for hit in hits if not is_echo(echoes, hit.before, hit.after)] if echoes else hits
 
 
 def _found_disguised(lines: Sequence[Line], leaf: Text) -> list[TextHit]:
@@ -175,8 +196,8 @@ def _found_as(lines: Sequence[Line], leaf: Text, read_as: ReadAs) -> list[TextHi
     for order in (rows, blocks):
         pages = _pages(order(lines), read_as, whole=order is rows)
         found = (hit for page in pages for hit in _hits(page, wanted, whole_words=leaf.whole_words))
-        best = max(best, list(islice(found, leaf.count)), key=len)
-        if len(best) == leaf.count:
+        best = max(best, list(islice(found, _MOST_HITS)), key=len)
+        if len(best) >= leaf.count:
             break
     return best
 
@@ -189,7 +210,10 @@ def _hits(page: JoinedLines, wanted: str, *, whole_words: bool) -> Iterator[Text
 
 def _hit(page: JoinedLines, start: int, end: int) -> TextHit | None:
     lines = page.lines_at(start, end)  # none: a pattern that fits the empty text of an empty screen
-    return TextHit(lines) if lines else None
+    if not lines:
+        return None
+    last = next((last for _, last, line in page.spans if line is lines[-1]), end)
+    return TextHit(lines, page.text[max(0, start - 2 * ECHO_LETTERS) : start], page.text[end:last])
 
 
 def _pages(groups: list[list[Line]], read_as: ReadAs, *, whole: bool) -> Iterable[JoinedLines]:

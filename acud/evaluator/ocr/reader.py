@@ -27,7 +27,7 @@ from acud.errors import Unavailable
 from acud.evaluator.ocr import bands
 from acud.evaluator.ocr.changes import REACH_Y_PX, apart, around, changed_boxes, on_grid, plan_reading
 from acud.evaluator.ocr.engine import Bgr, Engine, EngineOnDemand, Line, Reading
-from acud.evaluator.ocr.match import look_for
+from acud.evaluator.ocr.match import look_for, without_echoes
 from acud.evaluator.ocr.memo import ReadingMemo, Unread, joined
 from acud.evaluator.ocr.number import look_for_number, outside_bars
 from acud.evaluator.ocr.rapid import VERSION, RapidEngine
@@ -37,7 +37,7 @@ from acud.evaluator.ocr.tesseract import Tesseract
 from acud.evaluator.ocr.text_layout import segments
 from acud.evaluator.view_pixels import ViewPixels
 from acud.protocol.evaluation import JudgeHealth
-from acud.types import Answer, JudgeName, Rect, ScreenNumber, TextLeaf, Verdict, WindowInfo, unknown
+from acud.types import Answer, Echo, JudgeName, Rect, ScreenNumber, TextLeaf, Verdict, WindowInfo, unknown
 
 MAX_KEPT_BYTES = 64 << 20
 """Pixels of earlier frames kept to compare with: 17 views of 1280x720."""
@@ -349,19 +349,23 @@ class TextReading:
         self._released = True
         self._fault = ""
 
-    async def look_for(self, shot: ViewPixels, leaf: TextLeaf, windows: Sequence[WindowInfo] = ()) -> Verdict:
-        """Return whether `leaf` holds on `shot`, a number outside of the bars of `windows` (in the shot's pixels);
-        `unknown(engine)` when the engine fails, or when a text was not found whose letters no reader here can read.
+    async def look_for(
+        self, shot: ViewPixels, leaf: TextLeaf, windows: Sequence[WindowInfo] = (), echoes: Sequence[Echo] = ()
+    ) -> Verdict:
+        """Return whether `leaf` holds on `shot`, but for `echoes`, a number outside of the bars of `windows` (in the
+        shot's pixels); `unknown(engine)` when the engine fails, or when a text was not found whose letters no reader
+        here can read.
         """
         try:
             lines = await self.lines(shot)
         except Unavailable as fault:
             return unknown("engine", fault.message)
         if isinstance(leaf, ScreenNumber):
-            parted = (Line(one.text, one.confidence, one.box) for one in segments(lines, shot.pixels))
+            counted = without_echoes(lines, leaf.label, echoes)
+            parted = (Line(one.text, one.confidence, one.box) for one in segments(counted, shot.pixels))
             cells = outside_bars(list(parted), windows)
             return look_for_number(cells, leaf, self._min_confidence, shot.crop, shot.pixels)
-        verdict = look_for(lines, leaf, self._min_confidence, shot.crop)
+        verdict = look_for(lines, leaf, self._min_confidence, shot.crop, echoes)
         if self._second is None or verdict.answer is not (Answer.YES if leaf.gone else Answer.NO):
             return verdict
         reason = await asyncio.to_thread(self._second.cannot_read, leaf.text)

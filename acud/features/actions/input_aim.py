@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from acud.types.actions import Action, Click, Drag, Hold, Key, Launch, TypeText, WindowDo, chords
+from acud.types.actions import Action, Click, ClipboardSet, Drag, Hold, Key, Launch, TypeText, WindowDo, chords
 
 _LEADS_ANYWHERE = frozenset({"Alt_L", "Super_L", "Hyper_L"})
 """Modifiers of the chords that window managers take for themselves."""
+_ENTERS = frozenset({"Return", "KP_Enter"})
 _MOVES_FOCUS = ("\n", "\r", "\t")
 
 
@@ -44,3 +45,17 @@ class InputAim(Struct, frozen=True):
             case Click() | Drag() | Hold():
                 return InputAim(reached, with_program=True)
         return self
+
+
+def typed_by(action: Action) -> str | None:
+    """Return what `action` types, or puts where it is pasted from; "" where text is typed elsewhere after it; None: it
+    has to do with no text.
+    """
+    match action:
+        case TypeText(text=text) | ClipboardSet(text=text):
+            return text.replace("\r", "\n")
+        case Key(chord=chord) if _ENTERS & {key for one in chords(chord) for key in one}:
+            return "\n"
+        case Click() | Drag() | Launch() | WindowDo():
+            return ""
+    return None

@@ -22,6 +22,7 @@ from acud.waits import events as happened
 from acud.waits.conditions import leaves
 from acud.waits.effects import JobKind, JobRequest
 from acud.waits.images import image_digests
+from acud.waits.anew import echoes_of
 from acud.waits.schedule import BEHIND, UNWANTED_PRIORITY, job_priority
 from acud.waits.stages import stage_condition
 
@@ -239,6 +240,7 @@ class _Batch:
             images={digest: png for digest, png in images.items() if png is not None},
             origin=self._batches.targets.origin(source),
             windows=self._windows(active, source),
+            echoes=echoes_of(active.spec.until, active.machine.typed),
             is_last_look=request.is_last_look,
             party=self._batches.party_of(active),
             wants_picture=self._batches.keeps_pictures and active.transient is None and request.kind is JobKind.JUDGE,

@@ -432,6 +432,12 @@ class Waits:
 
         self._runtime.first_verdicts[wait_id] = on_verdict
 
+    def note_action(self, wait_id: str, *, is_over: bool) -> None:
+        """Tell a wait, if it lives, that the action which it follows begins or is over."""
+        active = self._active.get(wait_id)
+        if active is not None and not active.ended:
+            self._runtime.step(active, happened.Acting(self._clock.monotonic_s(), is_over))
+
     def look_once(
         self, spec: WaitSpec, watched: WatchedDisplay | None, within_s: float, done: Callable[[Verdict], None]
     ) -> None:

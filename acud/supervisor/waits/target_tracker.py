@@ -39,9 +39,10 @@ from acud.waits.conditions import NOT_JUDGED, leaves
 from acud.waits.events import TargetLook
 from acud.waits.frame_coalescing import MOST_BEHIND, ChangeBuffer, can_coalesce, is_relevant
 from acud.waits.model import NO_DISPLAY
+from acud.waits.anew import add_typed
 from acud.waits.schedule import asks_quiet, ignores_blinking
 from acud.waits.targets import TargetLocation, hidden_screen, locate, window_number, windows_titled
-from acud.waits.terminals import search_lines
+from acud.waits.terminals import search_lines, session_name
 from acud.waits.tiles import TileHistory, from_bytes, looks_of, subtract
 
 _LOG = log.logger("aims")
@@ -50,6 +51,9 @@ Step = Callable[[ActiveWait, happened.WaitEvent], None]
 _MOST_NAMED = 4
 _SEARCH_S = 0.005
 """So long one turn searches what a terminal said for a pattern (seconds)."""
+_PTY = "pty:"
+_JUST_S = 120.0
+"""What was typed on a display so long ago, and nothing since, is no echo for a wait that is armed now."""
 PAUSED = unknown("paused", "its task is paused: nothing is judged until the task is active again")
 
 
@@ -86,6 +90,8 @@ class TargetTracker:
         self._held: set[str] = set()
         self._blinded: dict[str, tuple[str, int, int]] = {}
         """By wait: the source, epoch and frame that it saw last before its task was paused."""
+        self._typed: dict[str, tuple[float, tuple[str, ...]]] = {}
+        """By display, or `pty:` and session: when acud typed there last, and its lines."""
         sources.watchers.add(self, Order.WAITS)
         sources.forgotten.append(self._forget)
         watched_displays.watchers.add(self, Order.WAITS)
@@ -124,11 +130,36 @@ class TargetTracker:
         if active.spec.target.pty:
             reads = any(isinstance(leaf, TextLeaf) for leaf in leaves(active.spec.until))
             self._sessions.watch(active.wait_id, active.spec.target.pty, text=reads)
+        for line in self._typed_before(active):
+            self._step(active, happened.Typed(self._now(), line))
         self._begin_host(active)
         self.point(active)
         watched = self._watched_displays.by_name.get(active.display)
         if watched is not None and watched.windows_known and not active.ended:
             self._step(active, happened.WindowsSeen(self._now(), watched.windows))
+
+    def note_typed(self, place: str, text: str) -> None:
+        """Tell waits that acud is about to type `text` on a display, or into a terminal session (`pty:` and its name);
+        "": it clicks, and types elsewhere from then on.
+        """
+        lines = self._typed.get(place, (0.0, ()))[1]
+        lines = add_typed(lines, text) if text else (*(line for line in lines if line.endswith("\n")), "")
+        self._typed[place] = self._now(), lines
+        for active in list(self._active.values()):
+            if place in _typing_places(active) and not active.ended:
+                self._step(active, happened.Typed(self._now(), text))
+
+    def _typed_before(self, active: ActiveWait) -> list[str]:
+        """Return the lines that acud typed right before the wait; of a terminal after a mark those that Enter ended."""
+        now_s, found = self._now(), []
+        for place in _typing_places(active):
+            typed_s, lines = self._typed.get(place, (0.0, ()))
+            if now_s - typed_s > _JUST_S:
+                self._typed.pop(place, None)
+                continue
+            is_after = place.startswith(_PTY) and session_name(active.spec.target.pty).since is not None
+            found += [line for line in lines if line.endswith("\n") or not is_after]
+        return found
 
     def next_stage(self, active: ActiveWait) -> None:
         """Ask beside the pixels for what the present stage of a wait asks for; `begin_stage` is to follow."""
@@ -487,6 +518,12 @@ def _without_notifications(active: ActiveWait, watched: WatchedDisplay) -> list[
     asks = any(isinstance(leaf, NotificationText) for leaf in leaves(active.spec.until))
     fault = watched.notifications_fault if watched.managed else "it is not a managed display"
     return [f"unknown for now: acud reads no notifications of {watched.name}: {fault}"] if asks and fault else []
+
+
+def _typing_places(active: ActiveWait) -> tuple[str, ...]:
+    """Return where what acud types is of a wait."""
+    pty = active.spec.target.pty
+    return tuple(filter(None, (active.display, f"{_PTY}{session_name(pty).name}" if pty else "")))
 
 
 def _which(named: str, fitting: list[WindowInfo], watched: int) -> str:

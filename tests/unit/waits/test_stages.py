@@ -28,6 +28,7 @@ from acud.types import (
 )
 from acud.waits import effects as out
 from acud.waits import events as happened
+from acud.waits.anew import WAS_THERE
 from acud.waits.budget import BudgetStatus
 from acud.waits.effects import JobKind
 from acud.waits.machine import StoredBaseline
@@ -96,7 +97,8 @@ def test_a_sequence_is_no_single_look() -> None:
 def test_each_stage_has_its_own_evidence_and_look() -> None:
     rig = begun(SPINNER)
     rig.judge(SEEN, picture=True)
-    assert [(one.stage, one.verdict, one.evidence.name) for one in reached(rig)] == [(0, SEEN, "kept.jpg")]
+    told = yes(f"{SEEN.detail}; {WAS_THERE}")
+    assert [(one.stage, one.verdict, one.evidence.name) for one in reached(rig)] == [(0, told, "kept.jpg")]
     assert rig.wait.state is WaitState.WATCHING
     looked(rig).later(2.1)
     rig.judge(GONE)
@@ -141,7 +143,7 @@ def test_windows_are_a_sequence_too() -> None:
     rig.windows("Progress")
     rig.change(1)
     rig.answer(rig.dispatch(JobKind.EVIDENCE), {}, picture=True)
-    assert [one.verdict.detail for one in reached(rig)] == ['the window "Progress" is there']
+    assert [one.verdict.detail for one in reached(rig)] == [f'the window "Progress" is there; {WAS_THERE}']
     looked(rig)
     rig.windows("Editor")
     rig.change(1)

@@ -106,7 +106,7 @@ def test_a_field_without_a_name_is_called_by_the_label_beside_it() -> None:
     form = Tree((AccessibleApp("form", 7),), (label, field))
     verdict = judged('textbox "given name" = "Ada"', form)
     words = 'textbox "Given name" at 80,10 (90x20 px), enabled: it reads "Ada"'
-    assert verdict == yes(words, (Rect(80, 10, 90, 20),))
+    assert verdict == yes(words, (Rect(80, 10, 90, 20),), 1)
     assert judged('button "Given name"', form).answer is Answer.NO
 
 

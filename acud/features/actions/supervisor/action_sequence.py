@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from acud.errors import AcudError, NotFound
 from acud.features.actions.action_words import action_text
-from acud.features.actions.input_aim import InputAim
+from acud.features.actions.input_aim import InputAim, typed_by
 from acud.features.actions.supervisor.places import element_ids, fill_element_points, named_window, pressed_points
 from acud.protocol.capture import Acted
 from acud.supervisor.ports import LocatedElement
@@ -161,6 +161,9 @@ class ActionSequence:
     def _act(self, action: InputAction, counts: int = 1) -> None:
         if not isinstance(action, _HARMLESS):
             self._touch()
+        typed = typed_by(action)
+        if typed is not None:
+            self._core.waits.targets.note_typed(self._watched.name, typed)
         aim = self._aim.next(action)
         self._core.input_dispatcher.act(
             self._watched,

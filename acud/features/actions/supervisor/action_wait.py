@@ -53,6 +53,7 @@ class FollowedWait:
     def __init__(self, core: Core, wait: WaitCreate, call: Call, block_s: float) -> None:
         self._core = core
         self._call = call
+        self._wait = wait
         self._creation = WaitCreation(core, wait, call)
         self._until_s = core.clock.monotonic_s() + block_s
         self._armed: WaitReply | None = None
@@ -66,8 +67,10 @@ class FollowedWait:
         self._is_asked = False
         """Whether a dialog stands still that came since."""
 
-    def arm(self, then: Callable[[], None], fail: Callable[[AcudError], None]) -> None:
-        """Arm it, then go on, once: it is stored by then, and sees every frame from now on."""
+    def arm(self, then: Callable[[], None], fail: Callable[[AcudError], None], *, acts: bool = True) -> None:
+        """Arm it, then go on, once: it is stored by then, and sees every frame from now on. `acts`: something is done
+        then, until `when_over`.
+        """
         if self._armed is not None:
             then()
             return
@@ -80,13 +83,26 @@ class FollowedWait:
             source = self._core.sources.by_name.get(outcome.wait.display)
             self._frame = (source.name, source.epoch, source.frame) if source is not None else self._frame
             self._known_dialogs = frozenset(self._dialogs())
-            self._call.when_started(lambda: self._follow(then))
+            first = self._call.later(lambda _: self._follow(then, acts=acts))
+            # What is there now must be known before anything is done, where only another look counts.
+            if self._wait.policy.fresh or (
+                acts and any(isinstance(leaf, Stable) for leaf in leaves(outcome.wait.spec.until))
+            ):
+                self._core.waits.when_judged(outcome.wait.wait_id, _ACTING_S, first, fetched_s=_ACTING_S)
+            else:
+                self._call.when_started(lambda: first(None))
 
         self._creation.begin(armed)
 
-    def _follow(self, then: Callable[[], None]) -> None:
+    def _follow(self, then: Callable[[], None], *, acts: bool) -> None:
         self._watch(_LONGEST_S, _ACTING_S, None)
+        if acts:
+            self._note_action(is_over=False)
         then()
+
+    def _note_action(self, *, is_over: bool) -> None:
+        if self._armed is not None:
+            self._core.waits.note_action(self._armed.wait.wait_id, is_over=is_over)
 
     def _watch(self, block_s: float, fetched_s: float, over: Callable[[], None] | None) -> None:
         assert self._armed is not None
@@ -127,8 +143,9 @@ class FollowedWait:
         What needed nothing to be done arms it here.
         """
         if self._armed is None:
-            self.arm(lambda: self.when_over(done, answer_s), self._call.fail)
+            self.arm(lambda: self.when_over(done, answer_s), self._call.fail, acts=False)
             return
+        self._note_action(is_over=True)
         self._leave()
         if self._ended is not None or self._is_asked:
             done()

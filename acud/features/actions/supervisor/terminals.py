@@ -377,6 +377,8 @@ class _Typing(_TerminalCall):
         super().__init__(feature, request, call, request.terminal, self.task_id, summary)
         self.given = request
         self.keys = tuple(map(tmux_key, request.keys))
+        self.is_apart = False
+        """Whether the echo of the text stands before what counts."""
         if not (request.text or self.keys):
             raise InvalidRequest("there is nothing to type", hint="give text, keys or both")
         if request.wait is not None:
@@ -397,6 +399,7 @@ class _Typing(_TerminalCall):
             return
         self.call.touch()
         self.echo_until_s = self.core.clock.monotonic_s() + _ECHO_S
+        self.core.waits.targets.note_typed(f"pty:{state.name}", self.given.text)
         typed = self.call.later(lambda _: self.look_for_echo())
         self.terminals.paste(state.name, self.given.text, typed, self.failed)
 
@@ -409,8 +412,8 @@ class _Typing(_TerminalCall):
         of the cursor counts from its beginning."""
         cells = _cells(self.given.text)
         if cells is not None and state.cell == self.first.cell + cells:
-            is_entered = self.keys[:1] == ("Enter",)
-            self.mark(state, state.line + 1 if is_entered else self.first.line)
+            self.is_apart = self.keys[:1] == ("Enter",)
+            self.mark(state, state.line + 1 if self.is_apart else self.first.line)
         elif cells is None or self.core.clock.monotonic_s() >= self.echo_until_s:
             self.mark(state, self.first.line)
         else:
@@ -418,7 +421,9 @@ class _Typing(_TerminalCall):
             self.core.loop.call_later(_ECHO_POLL_S, lambda: again(None))
 
     def mark(self, state: TerminalState, line: int) -> None:
-        """Take down the moment from which on output counts."""
+        """Take down the moment from which on output counts; an echo after it is told apart by its words."""
+        if not self.is_apart:
+            self.note_enter()
 
         def read(before: str) -> None:
             self.on_mark(state, line, before)
@@ -431,12 +436,19 @@ class _Typing(_TerminalCall):
         self.before = state.cell if self.keys else self.first.cell
         self.arm(self.given.wait, self.task_id, lambda: self.press(state))
 
+    def note_enter(self) -> None:
+        """Tell waits that Enter is about to be pressed, if it is."""
+        if "Enter" in self.keys:
+            self.core.waits.targets.note_typed(f"pty:{self.name}", "\n")
+
     def press(self, state: TerminalState) -> None:
         """Press the keys, then answer when there is something to answer."""
         if not self.keys:
             self.follow(state, self.given.wait)
             return
         self.call.touch()
+        if self.is_apart:
+            self.note_enter()
         pressed = self.call.later(lambda _: self.follow(state, self.given.wait))
         self.terminals.press(state.name, self.keys, pressed, self.failed)
 

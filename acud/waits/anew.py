@@ -1,0 +1,191 @@
+"""What counts anew: what acud itself typed does not, nor, with `fresh`, what stood there before; and words for the latter.
+
+Of each leaf it is counted how many of what is there now do not count (`Standing`): with `fresh` those of the first
+look, and each place of what acud itself typed, once it is shown. Where fewer are left, the rest is forgotten: what
+comes after that is new.
+
+Typed text is kept in lines. One that Enter ended is a command, as a rule: it is shown after a prompt, at times twice
+(typed ahead, `set -x`), and may be wrapped or cleared. Its echoes are told by the words around them. Of any other line,
+and of words that begin one, each place is echoed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from acud.patterns import compiled
+from acud.types import (
+    AllOf,
+    Answer,
+    AnyOf,
+    Change,
+    Echo,
+    Leaf,
+    NotOf,
+    ProcessExit,
+    ScreenImage,
+    ScreenNumber,
+    Stable,
+    Text,
+    TextLeaf,
+    Then,
+    Until,
+    Verdict,
+    Widget,
+    WindowTitle,
+)
+from acud.waits.conditions import leaves
+from acud.waits.model import Standing, Wait
+from acud.waits.presence import NEVER_THERE, NOT_IN_STAGE, absences, is_there, negations
+from acud.waits.read_text import ECHO_LETTERS, comparable, places_of, plain_letters, spaced
+
+WAS_THERE = "it was there when the wait began to look"
+WAS_IN_STAGE = "it was there when this stage began"
+_ONLY_NEW = "and only what comes anew counts"
+_OWN = "it is what acud itself typed, which does not count until it appears anew"
+MOST_LINES = 32
+MOST_CHARACTERS = 4000
+"""Of one line."""
+
+
+class OwnInput(Struct, frozen=True):
+    """What acud typed, to a leaf. `echoes`: of commands. `once`: how many other places of its words were typed."""
+
+    echoes: tuple[Echo, ...] = ()
+    once: int = 0
+
+
+def add_typed(lines: tuple[str, ...], text: str) -> tuple[str, ...]:
+    """Return the lines after `text` was typed, which may go on with the last one; "": another line begins."""
+    pieces = text.splitlines(keepends=True) if text else [""]
+    is_open = bool(lines) and bool(text) and not lines[-1].endswith("\n")
+    if is_open:
+        lines, pieces = lines[:-1], [lines[-1] + pieces[0], *pieces[1:]]
+    return (*lines, *(piece[-MOST_CHARACTERS:] for piece in pieces))[-MOST_LINES:]
+
+
+def own_input(leaf: Leaf, lines: Sequence[str]) -> OwnInput:
+    """Return what the `lines` that were typed are to `leaf`; nothing to one that reads no text, or asks for absence."""
+    if not lines or not isinstance(leaf, TextLeaf) or (isinstance(leaf, Text) and leaf.gone):
+        return OwnInput()
+    found = [
+        (Echo(plain_letters(before)[-ECHO_LETTERS:], plain_letters(after)[:ECHO_LETTERS]), line.endswith("\n"))
+        for line in lines
+        for before, after in _around(leaf, line)
+    ]
+    echoes = tuple(echo for echo, is_entered in found if is_entered and echo.before)
+    return OwnInput(echoes, len(found) - len(echoes) if isinstance(leaf, Text) else 0)
+
+
+def _around(leaf: TextLeaf, line: str) -> Iterator[tuple[str, str]]:
+    """Yield what stands before and after each place of the wanted words in a line."""
+    is_pattern = isinstance(leaf, Text) and leaf.regex
+    text = spaced(line) if isinstance(leaf, Text) and (leaf.regex or leaf.match_case) else comparable(line)
+    if isinstance(leaf, ScreenNumber):
+        spans: Iterable[tuple[int, int]] = places_of(comparable(leaf.label), text, whole_words=True)
+    elif is_pattern:
+        spans = compiled(leaf.text, ignore_case=not leaf.match_case).spans(text)
+    else:
+        wanted = spaced(leaf.text) if leaf.match_case else comparable(leaf.text)
+        spans = places_of(wanted, text, whole_words=leaf.whole_words)
+    return ((text[:start], text[end:]) for start, end in spans)
+
+
+def echoes_of(until: Until, lines: Sequence[str]) -> tuple[Echo, ...]:
+    """Return the echoes of commands among the `lines`, for every text and number that `until` asks for."""
+    found = (echo for leaf in leaves(until) for echo in own_input(leaf, lines).echoes) if lines else ()
+    return tuple(dict.fromkeys(found))
+
+
+# ---- words ---------------------------------------------------------------------------------------------------------
+
+
+def describe_presence(wait: Wait, verdicts: Mapping[int, Verdict]) -> dict[int, Verdict]:
+    """Return the verdicts, saying of what is gone that it never was there, and of what is there that it was before."""
+    signs = tuple(negations(wait.until))
+    return {index: _described(wait, index, verdict, signs[index]) for index, verdict in verdicts.items()}
+
+
+def _described(wait: Wait, index: int, verdict: Verdict, negated: bool) -> Verdict:
+    leaf = wait.leaves[index]
+    words = ""
+    if wait.is_new and index not in wait.leaves_seen and is_there(leaf, verdict) is False:
+        words = (NOT_IN_STAGE if wait.stage else NEVER_THERE) if index in absences(wait) else ""
+    elif wait.is_new and isinstance(leaf, Text | ScreenImage | WindowTitle | Widget) and not leaf.gone:
+        standing = wait.standing.get(index, Standing(was_away=True))
+        stood = verdict.answer is Answer.YES and not negated and not standing.was_away and not standing.there
+        words = (WAS_IN_STAGE if wait.stage else WAS_THERE) if stood else ""
+    return replace(verdict, detail=f"{verdict.detail}; {words}") if words else verdict
+
+
+# ---- what does not count -------------------------------------------------------------------------------------------
+
+
+def note_look(wait: Wait, verdicts: Mapping[int, Verdict], *, is_of_arming: bool = True) -> Wait:
+    """Return the wait after a look, of which `verdicts` are the answers. `is_of_arming`: the first look shows what was
+    there at arming.
+    """
+    signs = tuple(negations(wait.until))
+    found = dict(wait.standing)
+    for index, verdict in verdicts.items():
+        if verdict.answer is Answer.UNKNOWN or isinstance(wait.leaves[index], Change | Stable | ProcessExit):
+            continue
+        holds, times = _count(verdict, signs[index])
+        now = found.get(index)
+        if now is None:
+            now = Standing(times if wait.spec.policy.fresh else 0, 0, was_away=not (holds and is_of_arming))
+        elif times < now.there or not holds:
+            now = replace(now, there=min(now.there, times), was_away=now.was_away or not holds)
+        typed = own_input(wait.leaves[index], wait.typed).once - now.echoed if wait.typed and not signs[index] else 0
+        taken = max(min(times - now.there, typed), 0)
+        found[index] = replace(now, there=now.there + taken, echoed=now.echoed + taken) if taken else now
+    return wait if found == wait.standing else replace(wait, standing=found)
+
+
+def note_absent_target(wait: Wait) -> Wait:
+    """Return the wait whose target is not there, and so nothing in it was, before the first look."""
+    return replace(wait, standing={index: Standing(was_away=True) for index in range(len(wait.leaves))} | wait.standing)
+
+
+def count_anew(wait: Wait, verdicts: Mapping[int, Verdict]) -> dict[int, Verdict]:
+    """Return the verdicts without what does not count. Of an `all` one part that is new is enough."""
+    found = dict(verdicts)
+    if not any(standing.there for standing in wait.standing.values()):
+        return found
+    signs = tuple(negations(wait.until))
+    old = {index for index, verdict in found.items() if _is_old(wait, index, verdict, signs[index])}
+    own = {index for index in old if wait.standing[index].there <= wait.standing[index].echoed}
+    settled = {index for index, leaf in enumerate(wait.leaves) if isinstance(leaf, Stable)}
+    for index in own | _find_stale(wait.until, iter(range(len(wait.leaves))), frozenset(old | settled)) & old:
+        words = _OWN if index in own else f"{WAS_IN_STAGE if wait.stage else WAS_THERE}, {_ONLY_NEW}"
+        answer = Answer.YES if signs[index] else Answer.NO
+        found[index] = replace(found[index], answer=answer, detail=f"{found[index].detail}; {words}")
+    return found
+
+
+def _count(verdict: Verdict, negated: bool) -> tuple[bool, int]:
+    """Return whether a leaf holds, and how many there are that make it hold."""
+    holds = verdict.answer is (Answer.NO if negated else Answer.YES)
+    return holds, int(holds) if negated else max(verdict.times, int(holds))
+
+
+def _is_old(wait: Wait, index: int, verdict: Verdict, negated: bool) -> bool:
+    standing, leaf = wait.standing.get(index), wait.leaves[index]
+    holds, times = _count(verdict, negated)
+    wanted = leaf.count if isinstance(leaf, Text) else 1
+    return standing is not None and bool(standing.there) and holds and times - standing.there < wanted
+
+
+def _find_stale(until: Until, indexes: Iterator[int], old: frozenset[int]) -> frozenset[int]:
+    """Return the leaves of `old` that hold for nothing, as no part of their `all` is new."""
+    if isinstance(until, NotOf):
+        return _find_stale(until.part, indexes, old)
+    if isinstance(until, AllOf):
+        own = frozenset(next(indexes) for _ in leaves(until))
+        return own if own <= old else frozenset()
+    if isinstance(until, AnyOf | Then):
+        return frozenset().union(*(_find_stale(part, indexes, old) for part in until.parts))
+    return frozenset({next(indexes)}) & old
